@@ -1,0 +1,206 @@
+//! Reading and writing numbers with units, exactly: no floating point in between.
+
+use std::fmt;
+
+/// A value that a user writes as text.
+pub trait Quantity: Sized {
+    /// What a correct text looks like, for error messages: "a rate with its unit, as in ...".
+    fn expected() -> String;
+
+    /// Reads the value, or says what is wrong with the text.
+    fn parse(text: &str) -> Result<Self, QuantityError>;
+}
+
+/// Why a text is not the quantity it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuantityError {
+    /// What was found and what was expected, as one sentence without a full stop.
+    pub message: String,
+}
+
+impl QuantityError {
+    /// An error that says what the text should have been.
+    pub fn expected(expected: &str, found: &str) -> Self {
+        Self {
+            message: format!("expected {expected}; found {found:?}"),
+        }
+    }
+}
+
+impl fmt::Display for QuantityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for QuantityError {}
+
+impl Quantity for u64 {
+    fn expected() -> String {
+        "a whole number".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let trimmed = text.trim();
+        let digits_only = !trimmed.is_empty() && trimmed.bytes().all(|b| b.is_ascii_digit());
+        let value = trimmed
+            .parse()
+            .ok()
+            .filter(|v| digits_only && *v < Self::MAX / 4);
+        value.ok_or_else(|| QuantityError::expected(&Self::expected(), text))
+    }
+}
+
+impl Quantity for u32 {
+    fn expected() -> String {
+        "a whole number below 2^32".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let value = u64::parse(text).ok().and_then(|v| Self::try_from(v).ok());
+        value.ok_or_else(|| QuantityError::expected(&Self::expected(), text))
+    }
+}
+
+impl Quantity for bool {
+    fn expected() -> String {
+        "true or false".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        match text.trim() {
+            "true" | "on" => Ok(true),
+            "false" | "off" => Ok(false),
+            _ => Err(QuantityError::expected(&Self::expected(), text)),
+        }
+    }
+}
+
+/// A share between 0 and 1.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Fraction(pub f64);
+
+impl Quantity for Fraction {
+    fn expected() -> String {
+        "a number from 0 to 1, as in \"0.0625\"".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let value = text.trim().parse().ok().filter(|v| (0.0..=1.0).contains(v));
+        value
+            .map(Self)
+            .ok_or_else(|| QuantityError::expected(&Self::expected(), text))
+    }
+}
+
+/// A whole number of at least 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Count(pub u32);
+
+impl Quantity for Count {
+    fn expected() -> String {
+        "a whole number of at least 1".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let value = u32::parse(text).ok().filter(|v| *v > 0);
+        value
+            .map(Self)
+            .ok_or_else(|| QuantityError::expected(&Self::expected(), text))
+    }
+}
+
+macro_rules! or_word {
+    ($(#[doc = $doc:literal])* $name:ident, $word:literal) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $name<T>(pub Option<T>);
+
+        impl<T: Quantity> Quantity for $name<T> {
+            fn expected() -> String {
+                format!(concat!("\"", $word, "\" or {}"), T::expected())
+            }
+
+            fn parse(text: &str) -> Result<Self, QuantityError> {
+                if text.trim() == $word {
+                    return Ok(Self(None));
+                }
+                let value = T::parse(text).map_err(|error| {
+                    QuantityError { message: error.message.replacen(&T::expected(), &Self::expected(), 1) }
+                })?;
+                Ok(Self(Some(value)))
+            }
+        }
+    };
+}
+
+or_word!(
+    /// A quantity that may be switched off.
+    OrOff, "off"
+);
+or_word!(
+    /// A quantity that follows from others unless given.
+    OrAuto, "auto"
+);
+or_word!(
+    /// A quantity without a bound unless given.
+    OrUnlimited, "unlimited"
+);
+
+/// Reads `number unit` into a whole number of base units. `units` maps a suffix to its size.
+pub(crate) fn scaled(
+    text: &str,
+    units: &[(&str, u64)],
+    expected: &str,
+) -> Result<u64, QuantityError> {
+    let trimmed = text.trim();
+    let split = trimmed
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(trimmed.len());
+    let (number, suffix) = (&trimmed[..split], trimmed[split..].trim());
+    let error = || QuantityError::expected(expected, text);
+    let (_, unit) = units
+        .iter()
+        .find(|(name, _)| *name == suffix)
+        .ok_or_else(error)?;
+
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.len() > 18 {
+        return Err(error());
+    }
+    let digits: u128 = format!("{whole}{fraction}").parse().map_err(|_| error())?;
+    let scale = 10_u128.pow(u32::try_from(fraction.len()).map_err(|_| error())?);
+    let product = digits.checked_mul(u128::from(*unit)).ok_or_else(error)?;
+    if product % scale != 0 {
+        return Err(QuantityError {
+            message: format!("{text:?} is finer than the smallest unit; {expected} expected"),
+        });
+    }
+    // The largest value is kept free: it stands for "never" and "unlimited".
+    u64::try_from(product / scale)
+        .ok()
+        .filter(|v| *v < u64::MAX / 4)
+        .ok_or_else(|| QuantityError {
+            message: format!("{text:?} is too large; {expected} expected"),
+        })
+}
+
+/// Writes `value` in the largest of `units` (largest first) that needs at most three decimals.
+pub(crate) fn in_largest_unit(value: u64, units: &[(&str, u64)]) -> String {
+    let smallest = units.last().expect("a list of units is not empty");
+    let (name, unit) = units
+        .iter()
+        .find(|(_, unit)| {
+            value >= *unit && (u128::from(value) * 1000).is_multiple_of(u128::from(*unit))
+        })
+        .unwrap_or(if value == 0 { &units[0] } else { smallest });
+    let (whole, thousandths) = (
+        value / unit,
+        u128::from(value % unit) * 1000 / u128::from(*unit),
+    );
+    if thousandths == 0 {
+        return format!("{whole}{name}");
+    }
+    let decimals = format!("{thousandths:03}");
+    format!("{whole}.{}{name}", decimals.trim_end_matches('0'))
+}

@@ -1,0 +1,140 @@
+//! Settings declared once: name, type, default and description beside the field that holds them.
+//!
+//! [`settings!`](crate::settings) turns a struct with defaults into a table of [`Key`]s, from which
+//! the scenario reader, `explain`, completions and the documentation are made.
+//!
+//! ```
+//! base::settings! {
+//!     /// How a link behaves.
+//!     pub struct Link in "link" {
+//!         /// Bits per second of every link.
+//!         pub rate: base::Rate = "1Gbps",
+//!     }
+//! }
+//! use base::setting::Settings;
+//! assert_eq!(Link::KEYS[0].name, "link.rate");
+//! let link = Link::read(&|key: &str| Link::default_text(key).to_owned()).expect("defaults are valid");
+//! assert_eq!(link.rate.to_string(), "1Gbps");
+//! ```
+
+use crate::quantity::QuantityError;
+
+/// One documented setting.
+#[derive(Clone, Copy)]
+pub struct Key {
+    /// Full name: `"tcp.min_rto"`.
+    pub name: &'static str,
+    /// What it means, as sentences.
+    pub help: &'static str,
+    /// The text of its default value.
+    pub default: &'static str,
+    /// What a correct text looks like.
+    pub expected: fn() -> String,
+    /// Whether a text is a correct value.
+    pub check: fn(&str) -> Result<(), QuantityError>,
+}
+
+/// A group of settings read together.
+pub trait Settings: Sized {
+    /// Every setting of the group, in the order of declaration.
+    const KEYS: &'static [Key];
+
+    /// Reads the group from texts by full key name. Fails with the key and what is wrong with its text.
+    fn read(text: &dyn Fn(&str) -> String) -> Result<Self, SettingError>;
+
+    /// The default of the setting called `name`.
+    ///
+    /// # Panics
+    /// If the group has no such setting.
+    fn default_text(name: &str) -> &'static str {
+        Self::KEYS
+            .iter()
+            .find(|key| key.name == name)
+            .expect("a key of this group")
+            .default
+    }
+
+    /// The group with every setting at its default.
+    ///
+    /// # Panics
+    /// If a declared default is not a correct value; a test of every group shows that none is.
+    fn defaults() -> Self {
+        Self::read(&|key| Self::default_text(key).to_owned())
+            .expect("declared defaults are correct")
+    }
+}
+
+/// A setting whose text is not a correct value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingError {
+    /// Full name of the key.
+    pub key: &'static str,
+    /// What is wrong.
+    pub error: QuantityError,
+}
+
+/// Declares a struct of settings and its table of keys. Field documentation becomes the description.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident in $group:literal {
+            $( $(#[doc = $doc:literal])+ pub $field:ident : $type:ty = $default:literal ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            $( $(#[doc = $doc])+ pub $field: $type, )*
+        }
+
+        impl $crate::setting::Settings for $name {
+            const KEYS: &'static [$crate::setting::Key] = &[
+                $( $crate::setting::Key {
+                    name: concat!($group, ".", stringify!($field)),
+                    help: concat!($($doc),+).trim_ascii(),
+                    default: $default,
+                    expected: <$type as $crate::Quantity>::expected,
+                    check: |text| <$type as $crate::Quantity>::parse(text).map(drop),
+                } ),*
+            ];
+
+            fn read(text: &dyn Fn(&str) -> String) -> Result<Self, $crate::setting::SettingError> {
+                Ok(Self { $(
+                    $field: <$type as $crate::Quantity>::parse(&text(concat!($group, ".", stringify!($field))))
+                        .map_err(|error| $crate::setting::SettingError {
+                            key: concat!($group, ".", stringify!($field)),
+                            error,
+                        })?,
+                )* })
+            }
+        }
+    };
+}
+
+/// Declares an enum whose variants a user writes as words.
+#[macro_export]
+macro_rules! choices {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident { $( $(#[doc = $doc:literal])+ $variant:ident = $word:literal ),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $name { $( $(#[doc = $doc])+ $variant ),+ }
+
+        impl $crate::Quantity for $name {
+            fn expected() -> String {
+                let words = [$( concat!("\"", $word, "\"") ),+];
+                if words.len() == 1 { words[0].into() } else { format!("one of {}", words.join(", ")) }
+            }
+
+            fn parse(text: &str) -> Result<Self, $crate::QuantityError> {
+                match text.trim() {
+                    $( $word => Ok(Self::$variant), )+
+                    _ => Err($crate::QuantityError::expected(&Self::expected(), text)),
+                }
+            }
+        }
+    };
+}
