@@ -1,1 +1,21 @@
-//! x
+//! The network: links, ports, queues, switches, routes and topologies.
+//!
+//! A [`Topology`] is data: nodes and links. A [`Network`] is that data set in motion: a [`Port`] per
+//! direction of each link, and for every switch the port towards every host. A packet's way is a
+//! chain of ports; each hop is one event, its arrival at the next node, because a FIFO port with a
+//! constant rate knows at arrival when a packet will have left.
+//!
+//! TCP is not known here: a port sees packets with a size, an ECN field and a destination.
+
+mod histogram;
+mod network;
+mod port;
+mod queue;
+mod ring;
+mod topology;
+
+pub use histogram::LevelHistogram;
+pub use network::{Delivery, Network, NetworkConfig};
+pub use port::{Port, PortConfig, PortCounters, PortId};
+pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
+pub use topology::{Link, LinkSpec, Node, NodeId, Topology, TopologyError};

@@ -1,0 +1,195 @@
+//! A topology in motion.
+
+use base::{HostId, Packet, Time};
+use engine::{Scheduler, Token};
+
+use crate::port::{Port, PortConfig, PortId};
+use crate::queue::{Discipline, Limit};
+use crate::topology::{Node, NodeId, Topology, TopologyError};
+
+/// What the ports of a network have in common, and how switch and host ports differ.
+pub struct NetworkConfig<'a> {
+    /// Bytes a packet has on the wire beside its payload.
+    pub header_bytes: u32,
+    /// How much may wait at a switch port.
+    pub switch_limit: Limit,
+    /// How much may wait at a host port.
+    pub host_limit: Limit,
+    /// Makes the discipline of a switch port.
+    pub switch_discipline: &'a dyn Fn(PortId) -> Discipline,
+    /// When queue statistics begin.
+    pub measure_from: Time,
+}
+
+/// Ports, switches and the packets between them.
+///
+/// A packet-hop is one event whose token is the number of the port the packet came out of; tokens
+/// from [`Network::ports`]' length on belong to others.
+#[derive(Debug)]
+pub struct Network {
+    ports: Vec<Port>,
+    /// Where each port leads.
+    ends: Vec<End>,
+    /// The only port of each host.
+    host_ports: Vec<PortId>,
+    /// Port towards each host, `[switch * hosts + host]`.
+    routes: Vec<PortId>,
+    /// Packets that hosts have sent.
+    sent: u64,
+    /// Packets handed to hosts.
+    delivered: u64,
+    digest: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Host(HostId),
+    /// The first route of that switch.
+    Switch(u32),
+}
+
+/// A packet that reached an end host.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The host.
+    pub host: HostId,
+    /// The packet.
+    pub packet: Packet,
+}
+
+impl Network {
+    /// Builds the ports and routes of `topology`.
+    ///
+    /// # Panics
+    /// If switches times hosts exceed 2^32.
+    pub fn new(topology: &Topology, config: &NetworkConfig<'_>) -> Result<Self, TopologyError> {
+        let by_node = topology.routes()?;
+        let hosts = topology.hosts().len();
+        let mut routes = Vec::new();
+        let mut first_route = vec![None; topology.nodes().len()];
+        for (node, ports) in by_node.iter().enumerate() {
+            if topology.nodes()[node] == Node::Switch {
+                first_route[node] = Some(u32::try_from(routes.len()).expect("routes fit 32 bits"));
+                // A switch without a path to a host never gets a packet for it: any port will do.
+                routes.extend(ports.iter().map(|port| port.unwrap_or(PortId(0))));
+            }
+        }
+        let end = |node: NodeId| match topology.nodes()[node.0 as usize] {
+            Node::Host(host) => End::Host(host),
+            Node::Switch => End::Switch(first_route[node.0 as usize].expect("a switch has routes")),
+        };
+        let mut network = Self {
+            ports: Vec::with_capacity(topology.links().len() * 2),
+            ends: Vec::with_capacity(topology.links().len() * 2),
+            host_ports: (0..hosts)
+                .map(|h| topology.host_port(HostId(index(h))))
+                .collect(),
+            routes,
+            sent: 0,
+            delivered: 0,
+            digest: 0,
+        };
+        for link in topology.links() {
+            for (from, to) in [(link.a, link.b), (link.b, link.a)] {
+                let id = PortId(index(network.ports.len()));
+                let (limit, discipline) = match topology.nodes()[from.0 as usize] {
+                    Node::Host(_) => (config.host_limit, Discipline::DropTail),
+                    Node::Switch => (config.switch_limit, (config.switch_discipline)(id)),
+                };
+                let port = PortConfig {
+                    rate: link.spec.rate,
+                    delay: link.spec.delay,
+                    limit,
+                    discipline,
+                    header_bytes: config.header_bytes,
+                };
+                network.ports.push(Port::new(port, config.measure_from));
+                network.ends.push(end(to));
+            }
+        }
+        Ok(network)
+    }
+
+    /// A host sends a packet out of its port.
+    #[inline]
+    pub fn send(&mut self, from: HostId, packet: Packet, sched: &mut Scheduler) {
+        self.sent += 1;
+        self.offer(self.host_ports[from.0 as usize], packet, sched);
+    }
+
+    /// The oldest packet of `port` arrives at the next node. A switch forwards it at once; a host's
+    /// packet is returned.
+    #[inline]
+    pub fn on_arrival(&mut self, port: PortId, sched: &mut Scheduler) -> Option<Delivery> {
+        let now = sched.now();
+        let (packet, next) = self.ports[port.0 as usize].arrive(now);
+        if let Some(time) = next {
+            sched.at(time, Token(port.0));
+        }
+        self.record(port, &packet, now);
+        match self.ends[port.0 as usize] {
+            End::Host(host) => {
+                self.delivered += 1;
+                Some(Delivery { host, packet })
+            }
+            End::Switch(first) => {
+                let out = self.routes[(first + packet.to.0) as usize];
+                self.offer(out, packet, sched);
+                None
+            }
+        }
+    }
+
+    /// Every port, by [`PortId`].
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// One port, to close its statistics.
+    pub fn port_mut(&mut self, port: PortId) -> &mut Port {
+        &mut self.ports[port.0 as usize]
+    }
+
+    /// A number that any difference in any packet-hop changes: its time, place and headers.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// Packets that hosts have sent, and packets that hosts have received.
+    pub fn sent_and_delivered(&self) -> (u64, u64) {
+        (self.sent, self.delivered)
+    }
+
+    #[inline]
+    fn offer(&mut self, port: PortId, packet: Packet, sched: &mut Scheduler) {
+        if let Some(arrival) = self.ports[port.0 as usize].offer(packet, sched.now()) {
+            sched.at(arrival, Token(port.0));
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let place = u64::from(port.0) << 32 | u64::from(packet.flow.0);
+        let numbers = u64::from(packet.seq.0) << 32 | u64::from(packet.ack.0);
+        let rest = u64::from(packet.payload) << 32
+            | u64::from(packet.window) << 16
+            | u64::from(packet.flags.bits()) << 8
+            | packet.ecn as u64;
+        // Two independent products are folded in, so that the running chain is one multiplication.
+        let hop = (now.as_ps() ^ place.rotate_left(17)).wrapping_mul(ODD_A)
+            ^ (numbers ^ rest.rotate_left(29)).wrapping_mul(ODD_B);
+        self.digest = (self.digest.rotate_left(5) ^ hop).wrapping_mul(ODD_A);
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "ports and hosts have 32-bit numbers"
+)]
+const fn index(i: usize) -> u32 {
+    i as u32
+}
+
+/// Odd constants with well-mixed bits: 2^64 divided by the golden ratio, and the mixer of `MurmurHash3`.
+const ODD_A: u64 = 0x9e37_79b9_7f4a_7c15;
+const ODD_B: u64 = 0xff51_afd7_ed55_8ccd;
