@@ -1,1 +1,28 @@
-//! x
+//! Congestion-control schemes and the registry that names them.
+//!
+//! A scheme is a bundle of roles. A role it leaves out is the plain one: a NewReno sender, a receiver
+//! that acknowledges at once. Adding a scheme is one file and two lines below; `CONTRIBUTING.md`
+//! shows it with an example.
+//!
+//! ```
+//! let bundle = schemes::Bundle::parse("dctcp").expect("a registered scheme");
+//! assert!(bundle.needs_marking());
+//! assert!(schemes::Bundle::parse("dtcp").is_err());
+//! ```
+
+#[macro_use]
+mod registry;
+
+pub mod dctcp;
+pub mod newreno;
+pub mod rcc;
+
+pub use registry::{
+    Bundle, BundleError, FlowInfo, HostInfo, MakeReceiver, MakeSender, Role, Roles, Scheme, Texts,
+};
+
+schemes! {
+    newreno,
+    dctcp,
+    rcc,
+}

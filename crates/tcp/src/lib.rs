@@ -1,1 +1,61 @@
-//! x
+//! TCP without input or output.
+//!
+//! An [`Endpoint`] is one side of a connection: handshake, sender, receiver, close, reset. It is
+//! driven: segments go in with [`Endpoint::on_segment`], segments come out of [`Endpoint::poll`] and
+//! [`Endpoint::emit_ack`], and [`Endpoint::deadline`] says when it wants [`Endpoint::on_deadline`].
+//! Time is always an argument. A [`Host`] holds endpoints and the roles that a scheme plays at an end
+//! host: a [`SenderCc`] per connection and a [`ReceiverCc`] per host, which sees all its connections
+//! and may hold their ACKs back.
+//!
+//! The stream is counted in 64-bit offsets, where 0 is the SYN and 1 the first byte; only the wire
+//! has 32-bit sequence numbers. Payload is counted, never stored.
+//!
+//! ```
+//! use base::{FlowId, HostId, Seq, Time};
+//! use tcp::{Config, Endpoint, Identity, NewReno};
+//!
+//! let config = Config::default();
+//! let name = |local, remote| Identity {
+//!     flow: FlowId(0), local: HostId(local), remote: HostId(remote), initial_seq: Seq(7),
+//! };
+//! let mut client = Endpoint::new(name(0, 1), config, NewReno::new(&config));
+//! let mut server = Endpoint::new(name(1, 0), config, NewReno::new(&config));
+//! server.listen();
+//! client.write(3000);
+//! client.connect();
+//!
+//! // A wire without delay: whatever one side emits the other gets at once.
+//! let now = Time::ZERO;
+//! loop {
+//!     let mut quiet = true;
+//!     while let Some(segment) = client.poll(now).or_else(|| client.due_ack(now)) {
+//!         server.on_segment(&segment, now);
+//!         quiet = false;
+//!     }
+//!     while let Some(segment) = server.poll(now).or_else(|| server.due_ack(now)) {
+//!         client.on_segment(&segment, now);
+//!         quiet = false;
+//!     }
+//!     if quiet { break }
+//! }
+//! assert_eq!(server.received(), 3000);
+//! ```
+
+mod assembler;
+mod cc;
+mod config;
+mod endpoint;
+mod host;
+mod receiver;
+mod receiver_cc;
+mod rtt;
+mod scoreboard;
+mod sender;
+
+pub use cc::{Ack, Echo, Loss, NewReno, SenderCc};
+pub use config::{Config, EcnMode};
+pub use endpoint::{Endpoint, Identity, Progress, State};
+pub use host::{Host, Wire};
+pub use receiver::Arrival;
+pub use receiver_cc::{AckKind, AckSent, AckVerdict, Plain, ReceiverCc, Release, Slot};
+pub use sender::SenderCounters;

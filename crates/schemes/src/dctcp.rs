@@ -1,0 +1,217 @@
+//! DCTCP: the window shrinks in proportion to the share of marked bytes.
+//!
+//! The switch marks packets that find more than K waiting; the receiver echoes exactly which segments
+//! were marked; the sender keeps a running estimate `alpha` of the marked share and cuts its window by
+//! `alpha / 2` once per window of data.
+//!
+//! | symbol | field | default | source |
+//! |---|---|---|---|
+//! | g | `dctcp.g` | 1/16 | RFC 8257 §4.2 |
+//! | alpha at the start | `dctcp.initial_alpha` | 1 | RFC 8257 §4.2 |
+//! | least window | `dctcp.min_window` | 2 segments | Linux |
+//! | K | `switch.ecn_threshold` | 40 packets | the scenario |
+//!
+//! Open in the paper: the initial alpha (ns-2 starts at 0), and whether `alpha` of the window just
+//! ended is used for the cut (it is, RFC 8257 §3.3). Losses are answered as NewReno does (§3.5).
+
+use base::setting::Settings;
+use base::{Count, Fraction, Time};
+use tcp::{Ack, Echo, EcnMode, Loss, NewReno, SenderCc};
+
+use crate::registry::{FlowInfo, Role, Roles, Scheme};
+
+pub use tcp::Plain as Receiver;
+
+/// The registry entry.
+pub const SCHEME: Scheme = Scheme {
+    name: "dctcp",
+    summary: "Data Center TCP: shrinks its window by the share of bytes the switch marked",
+    reference: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
+    roles: &[Role::Sender],
+    needs_marking: true,
+    keys: Params::KEYS,
+    build: |text| {
+        let params = Params::read(text)?;
+        Ok(Roles {
+            sender: Some(Box::new(move |flow| {
+                crate::Sender::dctcp(Sender::new(&params, flow))
+            })),
+            ecn: Some(EcnMode::Accurate),
+            ..Roles::default()
+        })
+    },
+};
+
+base::settings! {
+    /// Parameters of DCTCP.
+    pub struct Params in "dctcp" {
+        /// Weight of the newest window in the estimate of the marked share (g).
+        pub g: Fraction = "0.0625",
+        /// Estimate of the marked share before the first mark; ns-2 uses 0.
+        pub initial_alpha: Fraction = "1",
+        /// Least congestion window, in segments.
+        pub min_window: Count = "2",
+    }
+}
+
+/// A sender of one connection.
+#[derive(Debug)]
+pub struct Sender {
+    reno: NewReno,
+    g: f64,
+    /// Least window, in segments.
+    min_segments: u64,
+    /// Estimated share of marked bytes (`DCTCP.Alpha`), 0 to 1.
+    alpha: f64,
+    /// Bytes acknowledged in this observation window, and those of them with an echo.
+    acked: u64,
+    marked: u64,
+    /// The observation window ends when this offset is acknowledged (`DCTCP.WindowEnd`).
+    window_end: u64,
+}
+
+impl Sender {
+    fn new(params: &Params, flow: &FlowInfo) -> Self {
+        Self {
+            reno: NewReno::new(&flow.config),
+            g: params.g.0,
+            min_segments: u64::from(params.min_window.0),
+            alpha: params.initial_alpha.0,
+            acked: 0,
+            marked: 0,
+            window_end: 0,
+        }
+    }
+
+    /// RFC 8257 §3.3 steps 1 to 8.
+    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
+    fn observe(&mut self, ack: &Ack) {
+        self.acked += ack.bytes;
+        if ack.echo != Echo::None {
+            self.marked += ack.bytes;
+        }
+        if ack.acknowledged < self.window_end || self.acked == 0 {
+            return;
+        }
+        let share = self.marked as f64 / self.acked as f64;
+        self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
+        (self.acked, self.marked) = (0, 0);
+        self.window_end = ack.next;
+    }
+
+    /// RFC 8257 §3.3 step 9: cwnd * (1 - alpha / 2).
+    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 <= alpha <= 1"
+    )]
+    fn reduce(&mut self) {
+        let reduced = (self.reno.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        self.reno.cwnd = reduced.max(self.min_segments * self.reno.mss());
+        self.reno.ssthresh = self.reno.cwnd;
+    }
+}
+
+impl SenderCc for Sender {
+    #[inline]
+    fn window(&self) -> u64 {
+        self.reno.window()
+    }
+
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        self.reno.on_established(mss, segments);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        self.observe(ack);
+        match ack.echo {
+            Echo::Reduce => self.reduce(),
+            _ if ack.recovering => {}
+            _ => self.reno.grow(ack.bytes),
+        }
+    }
+
+    fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
+        self.reno.on_loss(loss, in_flight, now);
+    }
+
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        self.reno.on_recovered(limit);
+    }
+
+    fn on_idle(&mut self) {
+        self.reno.on_idle();
+    }
+
+    fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+        self.reno.gauges(sink);
+        sink("alpha", self.alpha);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Extension;
+    use tcp::Config;
+
+    use super::*;
+
+    fn sender(alpha: &str) -> Sender {
+        let texts = |key: &str| match key {
+            "dctcp.initial_alpha" => alpha.to_owned(),
+            other => Params::default_text(other).to_owned(),
+        };
+        let config = Config {
+            mss: 1000,
+            initial_window: 10,
+            ..Config::default()
+        };
+        Sender::new(
+            &Params::read(&texts).unwrap(),
+            &FlowInfo { size: None, config },
+        )
+    }
+
+    fn ack(acknowledged: u64, next: u64, echo: Echo) -> Ack {
+        let (extension, now) = (Extension::NONE, Time::ZERO);
+        Ack {
+            bytes: 1000,
+            acknowledged,
+            next,
+            echo,
+            recovering: false,
+            rtt: None,
+            extension,
+            now,
+        }
+    }
+
+    #[test]
+    fn the_cut_uses_the_estimate_of_the_window_just_ended() {
+        // alpha 0, all bytes of the window marked: alpha = 1/16, cwnd = 10000 * (1 - 1/32) = 9687.
+        let mut sender = sender("0");
+        sender.on_ack(&ack(1001, 10_001, Echo::Reduce));
+        assert_eq!(sender.window(), 9687);
+    }
+
+    #[test]
+    fn with_all_packets_marked_alpha_tends_to_one_and_the_window_to_its_minimum() {
+        let mut sender = sender("0");
+        for round in 1..200 {
+            sender.on_ack(&ack(round * 1000 + 1, round * 1000 + 1001, Echo::Reduce));
+        }
+        assert!(sender.alpha > 0.999);
+        assert_eq!(sender.window(), 2000);
+    }
+
+    #[test]
+    fn without_marks_alpha_decays_by_g_per_window() {
+        let mut sender = sender("1");
+        for round in 1..=10 {
+            sender.on_ack(&ack(round * 1000 + 1, round * 1000 + 1001, Echo::None));
+        }
+        assert!((sender.alpha - libm::pow(15.0 / 16.0, 10.0)).abs() < 1e-12);
+    }
+}

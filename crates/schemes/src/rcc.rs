@@ -1,0 +1,63 @@
+//! RCC: the receiver decides every sender's window and holds ACKs back.
+//!
+//! Each receiving host has a scheduler. It assigns windows to its connections ([`assign`]), counts the
+//! data that senders may have in the network ([`flight`](scheduler)), and lets an ACK leave only while
+//! that stays below the budget; the others wait in the buffer queue ([`ack_queue`]), short flows
+//! first. Each connection runs a NewReno-like control, an ECN response ([`control`]) and a round-trip
+//! estimate with a timer that sends lost ACKs again ([`timing`]). The sender obeys ([`sender`]).
+//!
+//! | symbol | field | default | source |
+//! |---|---|---|---|
+//! | `queue_maxsize` | `rcc.max_queue` | 40 packets | §6.1 |
+//! | p | `rcc.priority` | remaining size | Alg. 1 l. 3 |
+//! | maximum of skiptime | `rcc.skip_max` | C * `RTO_r` / 2 | §4.3 |
+//! | PSH bonus | `rcc.push_bonus` | C * `RTO_r` / 4 | §4.5 |
+//! | alpha | `rcc.alpha` | moving average, 1/16 | §4.6, eq. 3 |
+//! | least `RTO_r` | `rcc.min_rto` | 10 ms | §6.1 |
+//!
+//! Deviations: data in flight is counted in bytes by a formula that cannot leak; the surplus loop ends
+//! when a window covers the whole need; windows are assigned when the SYN is accepted; the queue is
+//! drained whenever the flight falls, not only when an ACK is generated; duplicates reset on data in
+//! order, as TCP's do.
+//!
+//! Open in the paper: whether the priority is the initial or the remaining size (remaining: the two
+//! groups of Fig. 7(c) need it), whether the release test includes equality (it does not: 40 packets
+//! in flight give the queue of §6.1), whether merged duplicate ACKs hide losses from the sender
+//! (`rcc.merge_dupacks`).
+
+mod ack_queue;
+mod assign;
+mod control;
+mod params;
+mod scheduler;
+mod sender;
+mod timing;
+
+pub use scheduler::Scheduler as Receiver;
+pub use sender::Sender;
+
+use base::setting::Settings;
+use tcp::EcnMode;
+
+use crate::registry::{Role, Roles, Scheme};
+use params::Params;
+
+/// The registry entry.
+pub const SCHEME: Scheme = Scheme {
+    name: "rcc",
+    summary: "Receiver-oriented congestion control: the receiver sets windows and paces ACKs",
+    reference: "RCC: Receiver-oriented Congestion Control, Computer Communications 2017",
+    roles: &[Role::Sender, Role::Receiver],
+    needs_marking: false,
+    keys: Params::KEYS,
+    build: |text| {
+        let params = Params::read(text)?;
+        Ok(Roles {
+            sender: Some(Box::new(|flow| crate::Sender::rcc(Sender::new(flow)))),
+            receiver: Some(Box::new(move |host| {
+                crate::Receiver::rcc(Receiver::new(&params, host))
+            })),
+            ecn: Some(EcnMode::Unechoed),
+        })
+    },
+};

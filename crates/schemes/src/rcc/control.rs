@@ -1,0 +1,263 @@
+//! Congestion control of one connection, run at the receiver (RCC §4.4 and §4.6).
+
+use base::{Span, Time};
+use tcp::Arrival;
+
+use super::params::Alpha;
+
+/// A NewReno-like window and its response to congestion marks.
+#[derive(Clone, Debug)]
+pub(super) struct Control {
+    mss: u64,
+    /// Window to advertise before the assigned one bounds it, bytes.
+    rwnd: u64,
+    ssthresh: u64,
+    /// Segments beyond a gap since the last one in order.
+    dup: u32,
+    /// Whether the receiver is in fast recovery.
+    recovering: bool,
+    estimate: Alpha,
+    /// Estimated share of marked packets.
+    alpha: f64,
+    /// Packets of this observation period, and those of them that were marked.
+    seen: u32,
+    marked: u32,
+    period_start: Time,
+}
+
+impl Control {
+    pub(super) const fn new(mss: u64, estimate: Alpha, now: Time) -> Self {
+        Self {
+            mss,
+            rwnd: mss,
+            ssthresh: INITIAL_SSTHRESH,
+            dup: 0,
+            recovering: false,
+            estimate,
+            alpha: 0.0,
+            seen: 0,
+            marked: 0,
+            period_start: now,
+        }
+    }
+
+    /// A data segment was stored. `srtt` is the connection's round trip, `assigned` the window in
+    /// packets. Returns whether the receiver has just counted the third duplicate.
+    pub(super) fn on_data(
+        &mut self,
+        arrival: &Arrival,
+        srtt: Span,
+        assigned: u64,
+        now: Time,
+    ) -> bool {
+        self.note_mark(arrival.marked);
+        self.respond_to_marks(srtt, now);
+        let third_duplicate = self.adjust(arrival);
+        self.rwnd = self
+            .rwnd
+            .clamp(self.mss, (assigned * self.mss).max(self.mss));
+        third_duplicate
+    }
+
+    /// RCC Alg. 3 l. 2-4: nothing has come for a whole timeout.
+    pub(super) fn on_timeout(&mut self) {
+        self.recovering = false;
+        self.dup = 0;
+        self.halve();
+        self.rwnd = self.mss;
+    }
+
+    /// Window before the assignment bounds it, bytes.
+    pub(super) const fn rwnd(&self) -> u64 {
+        self.rwnd
+    }
+
+    /// Whether the receiver is in fast recovery, where nothing is timed.
+    pub(super) const fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
+    fn note_mark(&mut self, marked: bool) {
+        self.seen += 1;
+        if marked {
+            // RCC §4.6: slow start ends at a mark.
+            // UNSPECIFIED(RCC §4.6): how often; at most once per observation period.
+            if self.marked == 0 {
+                self.halve();
+            }
+            self.marked += 1;
+        }
+    }
+
+    /// RCC eq. 3: once per round trip the window shrinks by half the marked share.
+    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 <= alpha <= 1"
+    )]
+    fn respond_to_marks(&mut self, srtt: Span, now: Time) {
+        let usable = (LEAST_PERIOD..LONGEST_PERIOD).contains(&srtt);
+        let period = if usable { srtt } else { LEAST_PERIOD };
+        if now.since(self.period_start) < period {
+            return;
+        }
+        let share = f64::from(self.marked) / f64::from(self.seen);
+        self.alpha = match self.estimate {
+            Alpha::Average => (1.0 - GAIN) * self.alpha + GAIN * share,
+            Alpha::Ratio => share,
+        };
+        if self.marked > 0 {
+            let reduced = (self.rwnd as f64 * (1.0 - self.alpha / 2.0)) as u64;
+            self.rwnd = reduced.max(self.mss);
+        }
+        (self.seen, self.marked, self.period_start) = (0, 0, now);
+    }
+
+    /// RCC §4.4: NewReno's rules, seen from the other end. Returns whether recovery began.
+    fn adjust(&mut self, arrival: &Arrival) -> bool {
+        let beyond_gap = arrival.offset > arrival.expected;
+        if self.recovering {
+            if arrival.in_order == 0 {
+                // Another segment has left the network.
+                self.rwnd += if arrival.marked { 0 } else { self.mss };
+            } else if arrival.held > 0 {
+                // A partial fill: deflate by what it delivered.
+                self.rwnd = self.rwnd.saturating_sub(arrival.in_order) + self.mss;
+            } else {
+                self.recovering = false;
+                self.dup = 0;
+                self.rwnd = self.ssthresh.min(arrival.new_bytes + self.mss);
+            }
+        } else if beyond_gap {
+            self.dup += 1;
+            if self.dup == 3 {
+                self.recovering = true;
+                self.halve();
+                self.rwnd = self.ssthresh + 3 * self.mss;
+                return true;
+            }
+        } else if arrival.in_order > 0 {
+            // DEVIATION(RCC §4.4): data in order forgets duplicates, as at a TCP sender; otherwise
+            // three reorderings spread over a long flow would start recovery.
+            self.dup = 0;
+            if !arrival.marked {
+                self.grow();
+            }
+        }
+        false
+    }
+
+    fn grow(&mut self) {
+        self.rwnd += if self.rwnd < self.ssthresh {
+            self.mss
+        } else {
+            (self.mss * self.mss / self.rwnd).max(1)
+        };
+    }
+
+    fn halve(&mut self) {
+        self.ssthresh = (self.rwnd / 2).max(2 * self.mss);
+    }
+}
+
+/// RCC §6.1: the advertised window has 16 bits.
+const INITIAL_SSTHRESH: u64 = 65_535;
+/// Weight of the newest period, as in DCTCP.
+const GAIN: f64 = 1.0 / 16.0;
+/// Bounds within which the round-trip estimate sets the observation period (published code).
+const LEAST_PERIOD: Span = Span::from_micros(100);
+const LONGEST_PERIOD: Span = Span::from_millis(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1446;
+
+    fn in_order(offset: u64) -> Arrival {
+        Arrival {
+            offset,
+            payload: MSS,
+            expected: offset,
+            new_bytes: MSS,
+            in_order: MSS,
+            ..Arrival::default()
+        }
+    }
+
+    fn beyond(offset: u64, expected: u64) -> Arrival {
+        Arrival {
+            expected,
+            in_order: 0,
+            held: MSS,
+            ..in_order(offset)
+        }
+    }
+
+    fn control(alpha: Alpha) -> Control {
+        Control::new(MSS, alpha, Time::ZERO)
+    }
+
+    #[test]
+    fn the_window_grows_by_slow_start_up_to_the_assigned_one() {
+        let mut control = control(Alpha::Average);
+        let windows: Vec<u64> = (0..6)
+            .map(|i| {
+                control.on_data(&in_order(1 + i * MSS), Span::ZERO, 4, Time::ZERO);
+                control.rwnd() / MSS
+            })
+            .collect();
+        assert_eq!(windows, [2, 3, 4, 4, 4, 4]);
+    }
+
+    #[test]
+    fn the_third_segment_beyond_a_gap_starts_recovery_and_filling_it_ends_it() {
+        let mut control = control(Alpha::Average);
+        for i in 0..10 {
+            control.on_data(&in_order(1 + i * MSS), Span::ZERO, 40, Time::ZERO);
+        }
+        let gap = 1 + 10 * MSS;
+        let third: Vec<bool> = (1..=4)
+            .map(|i| control.on_data(&beyond(gap + i * MSS, gap), Span::ZERO, 40, Time::ZERO))
+            .collect();
+        assert_eq!(third, [false, false, true, false]);
+        // ssthresh = 11/2 = 5.5 segments; + 3 for the duplicates, + 1 for the fourth.
+        assert_eq!(control.rwnd(), 11 * MSS / 2 + 4 * MSS);
+        let fill = Arrival {
+            in_order: 5 * MSS,
+            ..in_order(gap)
+        };
+        control.on_data(&fill, Span::ZERO, 40, Time::ZERO);
+        assert!(!control.is_recovering());
+        assert_eq!(control.rwnd(), 2 * MSS);
+    }
+
+    #[test]
+    fn marks_shrink_the_window_once_per_round_trip() {
+        // All of a round trip's packets marked: the ratio is 1 and the window halves; the average
+        // moves by 1/16 and takes 1/32.
+        for (alpha, expected) in [
+            (Alpha::Ratio, 10 * MSS / 2),
+            (Alpha::Average, 10 * MSS * 31 / 32),
+        ] {
+            let mut control = control(alpha);
+            for i in 0..9 {
+                control.on_data(&in_order(1 + i * MSS), Span::ZERO, 40, Time::ZERO);
+            }
+            let later = Time::ZERO + Span::from_micros(200);
+            // Nine unmarked packets end their period first.
+            control.seen = 0;
+            control.on_data(
+                &Arrival {
+                    marked: true,
+                    ..in_order(1)
+                },
+                Span::ZERO,
+                40,
+                later,
+            );
+            assert_eq!(control.rwnd(), expected);
+        }
+    }
+}

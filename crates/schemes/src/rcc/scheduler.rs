@@ -1,0 +1,313 @@
+//! The scheduler of one receiving host: windows, data in flight, and which ACKs leave.
+
+use base::{Packet, Span, Time};
+use tcp::{AckKind, AckSent, AckVerdict, Arrival, ReceiverCc, Release, Slot};
+
+use super::ack_queue::{AckQueue, Submission};
+use super::assign::{Claim, assign};
+use super::control::Control;
+use super::params::{MergeDupacks, Params, Priority};
+use super::timing::Timing;
+use crate::registry::HostInfo;
+
+/// See the module documentation of [`super`].
+#[derive(Debug)]
+pub struct Scheduler {
+    params: Params,
+    /// Budget of data in flight, packets (`queue_maxsize`).
+    budget: u64,
+    mss: u64,
+    /// By slot; `None` for connections that were not opened from outside or have ended.
+    flows: Vec<Option<Flow>>,
+    /// Registered connections in order of registration.
+    active: Vec<Slot>,
+    /// Data that senders may have in the network: the sum over flows, bytes.
+    flight: u64,
+    acks: AckQueue,
+    /// No timer of any flow is due before; may be earlier than the first one.
+    deadline: Time,
+}
+
+/// What the scheduler knows of one connection. Offsets count the sender's stream.
+#[derive(Debug)]
+struct Flow {
+    /// Bytes of the flow, if the SYN told.
+    size: Option<u64>,
+    /// Bytes received, in order or not.
+    received: u64,
+    /// Assigned window, packets; at least 1.
+    assigned: u64,
+    /// One past the highest offset that the sender was ever allowed.
+    upper: u64,
+    /// Next offset expected in order, and bytes held beyond it.
+    expected: u64,
+    held: u64,
+    /// This flow's part of the flight.
+    flight: u64,
+    control: Control,
+    timing: Timing,
+    /// Whether the next ACK orders a retransmission.
+    push: bool,
+    mss: u64,
+}
+
+impl Flow {
+    /// Bytes not yet received; `None` if the size is not known.
+    fn remaining(&self) -> Option<u64> {
+        self.size.map(|size| size.saturating_sub(self.received))
+    }
+
+    /// Data in the network: allowed, not received, and not more than there is (a formulation of
+    /// RCC §4.3 that cannot leak: every term is known exactly).
+    fn data_in_flight(&self) -> u64 {
+        let outstanding = self.upper.saturating_sub(self.expected + self.held);
+        outstanding.min(self.remaining().unwrap_or(u64::MAX))
+    }
+}
+
+impl Scheduler {
+    pub(super) fn new(params: &Params, host: &HostInfo) -> Self {
+        // C * RTO_r in packets: what the link carries in a timeout (RCC §4.3).
+        let per_rto = params.min_rto.as_ps() / host.rate.serialisation(host.packet_bytes).as_ps();
+        let auto = |divisor| u32::try_from(per_rto / divisor).unwrap_or(u32::MAX);
+        let mss = u64::from(host.mss);
+        Self {
+            budget: (params.max_queue.in_bytes(mss) / mss).max(1),
+            mss,
+            flows: Vec::new(),
+            active: Vec::new(),
+            flight: 0,
+            acks: AckQueue::new(
+                params.skip_max.0.unwrap_or(auto(2)),
+                params.push_bonus.0.unwrap_or(auto(4)),
+            ),
+            deadline: Time::NEVER,
+            params: params.clone(),
+        }
+    }
+
+    fn flow(&mut self, slot: Slot) -> Option<&mut Flow> {
+        self.flows.get_mut(slot.0 as usize)?.as_mut()
+    }
+
+    /// RCC Alg. 1, at every opening and end of a connection.
+    fn assign(&mut self) {
+        let claims: Vec<Claim> = self
+            .active
+            .iter()
+            .map(|slot| {
+                let flow = self.flows[slot.0 as usize]
+                    .as_ref()
+                    .expect("active flows are there");
+                Claim {
+                    priority: self.priority(flow),
+                    need: flow
+                        .remaining()
+                        .map_or(u64::MAX, |rem| rem.div_ceil(flow.mss)),
+                }
+            })
+            .collect();
+        // Flows that have everything take no part; their place is kept until their FIN.
+        let needy = |claim: &&Claim| claim.need > 0;
+        let part: Vec<Claim> = claims.iter().filter(needy).copied().collect();
+        if part.is_empty() {
+            return;
+        }
+        let mut windows = assign(&part, self.budget).into_iter();
+        for (slot, claim) in self.active.clone().into_iter().zip(claims) {
+            if claim.need > 0
+                && let Some(flow) = self.flow(slot)
+            {
+                flow.assigned = windows.next().expect("one window per claim");
+            }
+        }
+    }
+
+    /// The bytes that decide a flow's place; `None` if it has none.
+    fn priority(&self, flow: &Flow) -> Option<u64> {
+        match self.params.priority {
+            Priority::Remaining => flow.remaining(),
+            Priority::Fixed => flow.size,
+            Priority::Off => None,
+        }
+    }
+
+    /// Brings the total up to date after a change of `slot`.
+    fn recount(&mut self, slot: Slot) {
+        if let Some(flow) = self.flow(slot) {
+            let before = std::mem::replace(&mut flow.flight, 0);
+            flow.flight = flow.data_in_flight();
+            let after = flow.flight;
+            self.flight = self.flight - before + after;
+        }
+    }
+
+    fn submit(&mut self, slot: Slot, again: bool) {
+        let Some(flow) = self.flow(slot) else { return };
+        let push = std::mem::take(&mut flow.push);
+        // RCC §4.5: the timer does not run while the ACK waits.
+        flow.timing.deadline = Time::NEVER;
+        let flow = self.flows[slot.0 as usize]
+            .as_ref()
+            .expect("it was there a line ago");
+        let priority = self.priority(flow);
+        self.acks.submit(Submission {
+            slot,
+            push,
+            again,
+            priority,
+        });
+    }
+
+    /// RCC Alg. 3: what the ACK released has not come.
+    fn on_timeout(&mut self, slot: Slot) {
+        let max_backoff = u64::from(self.params.max_backoff.0);
+        let Some(flow) = self.flow(slot) else { return };
+        flow.control.on_timeout();
+        flow.timing.back_off(max_backoff);
+        flow.push = true;
+        if flow.size.is_none() {
+            // UNSPECIFIED(RCC): an idle flow of unknown size would keep its grant for ever.
+            flow.upper = flow.expected + flow.held + flow.mss;
+        }
+        self.recount(slot);
+        self.submit(slot, true);
+    }
+
+    fn min_rto(&self) -> Span {
+        self.params.min_rto
+    }
+}
+
+impl ReceiverCc for Scheduler {
+    fn on_open(&mut self, slot: Slot, syn: &Packet, mss: u16, now: Time) {
+        let index = slot.0 as usize;
+        if self.flows.len() <= index {
+            self.flows.resize_with(index + 1, || None);
+        }
+        let size = syn.extension.as_u64();
+        let mss = u64::from(mss);
+        self.flows[index] = Some(Flow {
+            size: (size > 0).then_some(size),
+            received: 0,
+            assigned: 1,
+            upper: 1,
+            expected: 1,
+            held: 0,
+            flight: 0,
+            control: Control::new(mss, self.params.alpha, now),
+            timing: Timing::new(),
+            push: false,
+            mss,
+        });
+        self.active.push(slot);
+        self.assign();
+    }
+
+    fn on_close(&mut self, slot: Slot, _now: Time) {
+        let Some(flow) = self.flows.get_mut(slot.0 as usize).and_then(Option::take) else {
+            return;
+        };
+        self.flight -= flow.flight;
+        self.active.retain(|active| *active != slot);
+        self.acks.forget(slot);
+        self.assign();
+    }
+
+    fn on_data(&mut self, slot: Slot, arrival: &Arrival, now: Time) {
+        let merge = self.params.merge_dupacks;
+        let Some(flow) = self.flow(slot) else { return };
+        if arrival.payload == 0 {
+            return;
+        }
+        flow.timing.deadline = Time::NEVER;
+        if !flow.control.is_recovering() {
+            flow.timing.on_data(arrival.offset, now);
+        }
+        flow.received += arrival.new_bytes;
+        flow.expected = arrival.expected + arrival.in_order;
+        flow.held = arrival.held;
+        let srtt = flow.timing.srtt();
+        let third_duplicate = flow.control.on_data(arrival, srtt, flow.assigned, now);
+        // UNSPECIFIED(RCC §4.4): duplicates merged in the buffer queue; without this the sender may
+        // never see three of them, and recovery under a busy queue waits for RTO_r.
+        flow.push |= third_duplicate && merge == MergeDupacks::Push;
+        self.recount(slot);
+    }
+
+    #[inline]
+    fn window(&self, slot: Slot, buffer: u64) -> u64 {
+        match self.flows.get(slot.0 as usize) {
+            Some(Some(flow)) => flow
+                .control
+                .rwnd()
+                .min(flow.assigned * flow.mss)
+                .max(flow.mss)
+                .min(buffer),
+            _ => buffer,
+        }
+    }
+
+    fn on_ack_ready(&mut self, slot: Slot, kind: AckKind, _now: Time) -> AckVerdict {
+        let prioritised = self.params.priority != Priority::Off;
+        match self.flow(slot) {
+            // RCC §4.3: ACKs that release nothing bypass the queue.
+            None => return AckVerdict::Send,
+            Some(flow) if prioritised && kind == AckKind::Data && flow.remaining() == Some(0) => {
+                return AckVerdict::Send;
+            }
+            Some(_) => {}
+        }
+        self.submit(slot, false);
+        AckVerdict::Hold
+    }
+
+    fn on_ack_sent(&mut self, slot: Slot, sent: &AckSent, now: Time) {
+        let min_rto = self.min_rto();
+        let Some(flow) = self.flow(slot) else { return };
+        flow.upper = flow.upper.max(sent.ack + sent.window);
+        let rto = flow.timing.rto(min_rto);
+        if !flow.control.is_recovering() {
+            flow.timing
+                .on_ack_sent(sent.ack, sent.window, flow.mss, rto, now);
+        }
+        let awaited = flow.size.is_none() || flow.data_in_flight() > 0;
+        let deadline = if awaited { now + rto } else { Time::NEVER };
+        flow.timing.deadline = deadline;
+        self.deadline = self.deadline.min(deadline);
+        self.recount(slot);
+    }
+
+    /// RCC Alg. 2 l. 12-16. UNSPECIFIED(RCC Alg. 2): strictly below the budget, so that grants of one
+    /// packet add up to exactly the budget.
+    #[inline]
+    fn next_release(&mut self, _now: Time) -> Option<Release> {
+        if self.flight >= self.budget * self.mss {
+            return None;
+        }
+        let (slot, push) = self.acks.pop()?;
+        Some(Release { slot, push })
+    }
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// O(flows), but not before the earliest timer that was running: data moves timers back without
+    /// touching the common deadline.
+    fn on_deadline(&mut self, now: Time) {
+        self.deadline = Time::NEVER;
+        for slot in self.active.clone() {
+            let Some(flow) = self.flow(slot) else {
+                continue;
+            };
+            if flow.timing.deadline <= now {
+                self.on_timeout(slot);
+            } else {
+                let later = flow.timing.deadline;
+                self.deadline = self.deadline.min(later);
+            }
+        }
+    }
+}

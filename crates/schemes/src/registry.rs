@@ -1,0 +1,319 @@
+//! What a scheme is, and how schemes compose.
+
+use std::fmt;
+
+use base::Rate;
+use base::setting::{Key, SettingError};
+use tcp::{Config, EcnMode};
+
+use crate::{Receiver, Sender};
+
+/// A registered scheme.
+pub struct Scheme {
+    /// Its name in scenarios and results.
+    pub name: &'static str,
+    /// One sentence for lists.
+    pub summary: &'static str,
+    /// Where it was published.
+    pub reference: &'static str,
+    /// The roles it fills; the others are plain.
+    pub roles: &'static [Role],
+    /// Whether it needs switches that mark packets.
+    pub needs_marking: bool,
+    /// Its parameters.
+    pub keys: &'static [Key],
+    /// Makes its roles from the texts of its parameters.
+    pub build: fn(&Texts<'_>) -> Result<Roles, SettingError>,
+}
+
+/// The text of every parameter, by full key name.
+pub type Texts<'a> = dyn Fn(&str) -> String + 'a;
+/// Makes the sender of a connection.
+pub type MakeSender = Box<dyn Fn(&FlowInfo) -> Sender + Send + Sync>;
+/// Makes the receiver control of a host.
+pub type MakeReceiver = Box<dyn Fn(&HostInfo) -> Receiver + Send + Sync>;
+
+/// A role a scheme can fill.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Congestion control of a sender, per connection.
+    Sender,
+    /// Control of a receiving host over all its connections.
+    Receiver,
+}
+
+/// The roles of a scheme or composition, ready to be played.
+#[derive(Default)]
+pub struct Roles {
+    /// Makes the sender of a connection.
+    pub sender: Option<MakeSender>,
+    /// Makes the receiver control of a host.
+    pub receiver: Option<MakeReceiver>,
+    /// How endpoints use congestion marks; `None`: as the scenario says.
+    pub ecn: Option<EcnMode>,
+}
+
+/// What a sender is told about its connection.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowInfo {
+    /// Bytes it will send, if that is known.
+    pub size: Option<u64>,
+    /// Settings of the endpoint.
+    pub config: Config,
+}
+
+/// What a receiving host is told about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct HostInfo {
+    /// Rate of its link.
+    pub rate: Rate,
+    /// Largest payload of a segment.
+    pub mss: u16,
+    /// Bytes of a full packet on the wire.
+    pub packet_bytes: u64,
+}
+
+/// One scheme, or several that fill different roles: `"rcc"`, `"hscc+dctcp"`.
+#[derive(Clone)]
+pub struct Bundle {
+    parts: Vec<&'static Scheme>,
+}
+
+/// Why a text names no bundle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BundleError {
+    /// No scheme has this name.
+    Unknown {
+        /// The name as written.
+        name: String,
+    },
+    /// Two parts fill the same role.
+    Conflict {
+        /// The two schemes.
+        schemes: (&'static str, &'static str),
+        /// The role both fill.
+        role: Role,
+    },
+}
+
+impl Bundle {
+    /// Reads names joined by `+`.
+    pub fn parse(text: &str) -> Result<Self, BundleError> {
+        let mut parts: Vec<&'static Scheme> = Vec::new();
+        for name in text.split('+').map(str::trim) {
+            let scheme = crate::all().iter().find(|scheme| scheme.name == name);
+            let scheme = scheme.ok_or_else(|| BundleError::Unknown {
+                name: name.to_owned(),
+            })?;
+            for earlier in &parts {
+                if let Some(role) = scheme
+                    .roles
+                    .iter()
+                    .find(|role| earlier.roles.contains(role))
+                {
+                    let schemes = (earlier.name, scheme.name);
+                    return Err(BundleError::Conflict {
+                        schemes,
+                        role: *role,
+                    });
+                }
+            }
+            parts.push(scheme);
+        }
+        Ok(Self { parts })
+    }
+
+    /// Whether any part needs switches that mark packets.
+    pub fn needs_marking(&self) -> bool {
+        self.parts.iter().any(|scheme| scheme.needs_marking)
+    }
+
+    /// The schemes of the bundle.
+    pub fn parts(&self) -> &[&'static Scheme] {
+        &self.parts
+    }
+
+    /// Makes the roles from the texts of all parameters.
+    pub fn build(&self, text: &Texts<'_>) -> Result<Roles, SettingError> {
+        let mut roles = Roles::default();
+        for scheme in &self.parts {
+            let part = (scheme.build)(text)?;
+            roles.sender = part.sender.or(roles.sender);
+            roles.receiver = part.receiver.or(roles.receiver);
+            roles.ecn = part.ecn.or(roles.ecn);
+        }
+        Ok(roles)
+    }
+}
+
+impl Roles {
+    /// The sender of a connection: the scheme's or NewReno.
+    pub fn make_sender(&self, flow: &FlowInfo) -> Sender {
+        match &self.sender {
+            Some(make) => make(flow),
+            None => Sender::newreno(tcp::NewReno::new(&flow.config)),
+        }
+    }
+
+    /// The receiver control of a host: the scheme's or the plain one.
+    pub fn make_receiver(&self, host: &HostInfo) -> Receiver {
+        match &self.receiver {
+            Some(make) => make(host),
+            None => Receiver::newreno(tcp::Plain),
+        }
+    }
+}
+
+impl fmt::Debug for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl fmt::Debug for Bundle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.parts).finish()
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sender => "the sender's congestion control",
+            Self::Receiver => "the receiver's control",
+        })
+    }
+}
+
+impl fmt::Display for BundleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => write!(f, "no scheme is called {name:?}"),
+            Self::Conflict {
+                schemes: (first, second),
+                role,
+            } => {
+                write!(
+                    f,
+                    "{first} and {second} cannot be combined: both decide {role}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for BundleError {}
+
+/// Makes the registry and the enums that hold the state of every scheme's roles inline.
+///
+/// Each name is a module with a constant `SCHEME` and the types `Sender` and `Receiver`, which are
+/// re-exports of the plain ones where the scheme leaves a role out.
+macro_rules! schemes {
+    ($($name:ident),+ $(,)?) => {
+        /// Every registered scheme, in the order in which lists show them.
+        pub fn all() -> &'static [Scheme] {
+            const ALL: &[Scheme] = &[$($name::SCHEME),+];
+            ALL
+        }
+
+        /// The sender role of any scheme, by the scheme's name.
+        #[expect(non_camel_case_types, missing_docs, reason = "variants are the schemes' names")]
+        pub enum Sender {
+            $($name($name::Sender),)+
+            /// One from outside this crate.
+            Custom(Box<dyn tcp::SenderCc + Send>),
+        }
+
+        /// The receiver role of any scheme, by the scheme's name.
+        #[expect(non_camel_case_types, missing_docs, reason = "variants are the schemes' names")]
+        pub enum Receiver {
+            $($name($name::Receiver),)+
+            /// One from outside this crate.
+            Custom(Box<dyn tcp::ReceiverCc + Send>),
+        }
+
+        macro_rules! to_role {
+            ($self:expr, $role:ident => $call:expr) => {
+                match $self {
+                    $(Self::$name($role) => $call,)+
+                    Self::Custom($role) => $call,
+                }
+            };
+        }
+
+        impl tcp::SenderCc for Sender {
+            #[inline]
+            fn window(&self) -> u64 {
+                to_role!(self, role => role.window())
+            }
+            fn on_established(&mut self, mss: u16, segments: u32) {
+                to_role!(self, role => role.on_established(mss, segments));
+            }
+            #[inline]
+            fn on_ack(&mut self, ack: &tcp::Ack) {
+                to_role!(self, role => role.on_ack(ack));
+            }
+            fn on_loss(&mut self, loss: tcp::Loss, in_flight: u64, now: base::Time) {
+                to_role!(self, role => role.on_loss(loss, in_flight, now));
+            }
+            fn on_recovered(&mut self, limit: Option<u64>) {
+                to_role!(self, role => role.on_recovered(limit));
+            }
+            fn on_idle(&mut self) {
+                to_role!(self, role => role.on_idle());
+            }
+            #[inline]
+            fn on_send(&mut self, packet: &mut base::Packet, now: base::Time) {
+                to_role!(self, role => role.on_send(packet, now));
+            }
+            #[inline]
+            fn orders_retransmission(&self, packet: &base::Packet) -> bool {
+                to_role!(self, role => role.orders_retransmission(packet))
+            }
+            fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+                to_role!(self, role => role.gauges(sink));
+            }
+        }
+
+        impl tcp::ReceiverCc for Receiver {
+            fn on_open(&mut self, slot: tcp::Slot, syn: &base::Packet, mss: u16, now: base::Time) {
+                to_role!(self, role => role.on_open(slot, syn, mss, now));
+            }
+            fn on_close(&mut self, slot: tcp::Slot, now: base::Time) {
+                to_role!(self, role => role.on_close(slot, now));
+            }
+            #[inline]
+            fn on_data(&mut self, slot: tcp::Slot, arrival: &tcp::Arrival, now: base::Time) {
+                to_role!(self, role => role.on_data(slot, arrival, now));
+            }
+            #[inline]
+            fn window(&self, slot: tcp::Slot, buffer: u64) -> u64 {
+                to_role!(self, role => role.window(slot, buffer))
+            }
+            #[inline]
+            fn on_ack_ready(
+                &mut self,
+                slot: tcp::Slot,
+                kind: tcp::AckKind,
+                now: base::Time,
+            ) -> tcp::AckVerdict {
+                to_role!(self, role => role.on_ack_ready(slot, kind, now))
+            }
+            #[inline]
+            fn on_ack_sent(&mut self, slot: tcp::Slot, sent: &tcp::AckSent, now: base::Time) {
+                to_role!(self, role => role.on_ack_sent(slot, sent, now));
+            }
+            #[inline]
+            fn next_release(&mut self, now: base::Time) -> Option<tcp::Release> {
+                to_role!(self, role => role.next_release(now))
+            }
+            #[inline]
+            fn deadline(&self) -> base::Time {
+                to_role!(self, role => role.deadline())
+            }
+            fn on_deadline(&mut self, now: base::Time) {
+                to_role!(self, role => role.on_deadline(now));
+            }
+        }
+    };
+}

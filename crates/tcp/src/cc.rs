@@ -1,0 +1,263 @@
+//! The role that decides a sender's window, and the plain one: NewReno.
+
+use base::{Extension, Packet, Span, Time};
+
+use crate::config::Config;
+
+/// Congestion control of one connection's sender.
+///
+/// It decides windows, never what is retransmitted: loss recovery belongs to the sender, which calls
+/// these methods after it has updated its own state.
+pub trait SenderCc {
+    /// Bytes that may be outstanding. Asked whenever a segment might be sent.
+    fn window(&self) -> u64;
+
+    /// The handshake is complete: segments have `mss` bytes, and the first window has `segments` of
+    /// them (1 if a SYN was lost, RFC 5681 §3.1).
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        let _ = (mss, segments);
+    }
+
+    /// An ACK has arrived that acknowledges new data or carries an ECN echo.
+    fn on_ack(&mut self, ack: &Ack) {
+        let _ = ack;
+    }
+
+    /// A loss was detected with `in_flight` bytes outstanding; the sender is about to retransmit.
+    fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
+        let _ = (loss, in_flight, now);
+    }
+
+    /// Fast recovery is over. `limit` bounds the window so that no burst follows (RFC 6582 §3.2 step
+    /// 3, option 1); none with SACK, whose pipe estimate prevents the burst.
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        let _ = limit;
+    }
+
+    /// Nothing was sent for longer than the retransmission timeout, and something is about to be.
+    fn on_idle(&mut self) {}
+
+    /// A segment of this connection is about to leave; header fields of the scheme may be set.
+    fn on_send(&mut self, packet: &mut Packet, now: Time) {
+        let _ = (packet, now);
+    }
+
+    /// Whether `packet`, an ACK that was already processed, orders the segment at its acknowledgement
+    /// number to be sent again whatever the count of duplicates.
+    fn orders_retransmission(&self, packet: &Packet) -> bool {
+        let _ = packet;
+        false
+    }
+
+    /// Reports its state by name, for traces.
+    fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+        let _ = sink;
+    }
+}
+
+/// What an ACK says to congestion control.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Bytes newly acknowledged; 0 for a duplicate with an ECN echo.
+    pub bytes: u64,
+    /// First offset not yet acknowledged.
+    pub acknowledged: u64,
+    /// First offset not yet sent.
+    pub next: u64,
+    /// What the ECN echo of this ACK means.
+    pub echo: Echo,
+    /// Whether the sender is in fast recovery, where windows do not grow.
+    pub recovering: bool,
+    /// A round-trip sample, if this ACK gave one.
+    pub rtt: Option<Span>,
+    /// The scheme's header space.
+    pub extension: Extension,
+    /// When the ACK arrived.
+    pub now: Time,
+}
+
+/// The ECN echo of an ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Echo {
+    /// None.
+    None,
+    /// One of a window of data that was already answered.
+    Repeated,
+    /// The first of its window: the window is to be reduced, once (RFC 3168 §6.1.2).
+    Reduce,
+}
+
+/// How a loss was detected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// By duplicate ACKs or SACK blocks.
+    FastRetransmit,
+    /// By the retransmission timer, for a segment it had not yet sent again.
+    Timeout,
+    /// By the retransmission timer, again for the same segment.
+    RepeatedTimeout,
+}
+
+/// RFC 5681 and RFC 6582, classic ECN response of RFC 3168.
+#[derive(Clone, Copy, Debug)]
+pub struct NewReno {
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold, bytes.
+    pub ssthresh: u64,
+    mss: u64,
+    initial_window: u64,
+    byte_counting_limit: u64,
+}
+
+impl NewReno {
+    /// The state before the handshake.
+    pub fn new(config: &Config) -> Self {
+        let mss = u64::from(config.mss);
+        let initial_window = mss * u64::from(config.initial_window);
+        Self {
+            cwnd: initial_window,
+            ssthresh: config.initial_ssthresh,
+            mss,
+            initial_window,
+            byte_counting_limit: u64::from(config.byte_counting_limit),
+        }
+    }
+
+    /// Bytes of a segment.
+    pub fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    /// Slow start or congestion avoidance for `bytes` newly acknowledged (RFC 5681 §3.1).
+    pub fn grow(&mut self, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        if self.cwnd < self.ssthresh {
+            // Eq. 2, with the limit L of RFC 3465 §2.2.
+            self.cwnd += bytes.min(self.byte_counting_limit * self.mss);
+        } else {
+            // Eq. 3.
+            self.cwnd += (self.mss * self.mss / self.cwnd).max(1);
+        }
+    }
+
+    /// Eq. 4 of RFC 5681 §3.1.
+    fn halve(&mut self, in_flight: u64) {
+        self.ssthresh = (in_flight / 2).max(2 * self.mss);
+    }
+}
+
+impl SenderCc for NewReno {
+    #[inline]
+    fn window(&self) -> u64 {
+        self.cwnd
+    }
+
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        self.mss = u64::from(mss);
+        self.initial_window = self.mss * u64::from(segments);
+        self.cwnd = self.initial_window;
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        match ack.echo {
+            Echo::None if !ack.recovering => self.grow(ack.bytes),
+            // RFC 3168 §6.1.2: as for a loss, but nothing is retransmitted.
+            Echo::Reduce => {
+                self.halve(self.cwnd);
+                self.cwnd = self.ssthresh;
+            }
+            // RFC 3168 §6.1.2: no growth on an ACK with an echo.
+            Echo::None | Echo::Repeated => {}
+        }
+    }
+
+    fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
+        match loss {
+            // RFC 6582 §3.2 step 2; the inflation by duplicates is the sender's.
+            Loss::FastRetransmit => {
+                self.halve(in_flight);
+                self.cwnd = self.ssthresh;
+            }
+            // RFC 5681 §3.1: the loss window is one segment.
+            Loss::Timeout => {
+                self.halve(in_flight);
+                self.cwnd = self.mss;
+            }
+            // RFC 5681 §3.1: ssthresh is held for a segment already sent again by the timer.
+            Loss::RepeatedTimeout => self.cwnd = self.mss,
+        }
+    }
+
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        self.cwnd = self.ssthresh.min(limit.unwrap_or(u64::MAX));
+    }
+
+    fn on_idle(&mut self) {
+        // RFC 5681 §4.1: the restart window.
+        self.cwnd = self.cwnd.min(self.initial_window);
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
+    fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+        sink("cwnd_bytes", self.cwnd as f64);
+        sink("ssthresh_bytes", self.ssthresh as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acked(bytes: u64) -> Ack {
+        Ack {
+            bytes,
+            acknowledged: 1,
+            next: 1,
+            echo: Echo::None,
+            recovering: false,
+            rtt: None,
+            extension: Extension::NONE,
+            now: Time::ZERO,
+        }
+    }
+
+    #[test]
+    fn slow_start_doubles_and_avoidance_adds_a_segment_per_round() {
+        let mut cc = NewReno::new(&Config {
+            mss: 1000,
+            initial_window: 4,
+            ..Config::default()
+        });
+        for _ in 0..4 {
+            cc.on_ack(&acked(1000));
+        }
+        assert_eq!(cc.window(), 8000);
+        cc.ssthresh = 8000;
+        // Eq. 3: 8000 + 8 * 125 less the rounding as the window grows.
+        for _ in 0..8 {
+            cc.on_ack(&acked(1000));
+        }
+        assert!((8900..=9000).contains(&cc.window()), "{}", cc.window());
+    }
+
+    #[test]
+    fn an_ack_for_many_segments_grows_slow_start_by_the_byte_counting_limit() {
+        let config = Config {
+            mss: 1000,
+            initial_window: 4,
+            ..Config::default()
+        };
+        for (limit, expected) in [(1, 5000), (2, 6000)] {
+            let mut cc = NewReno::new(&Config {
+                byte_counting_limit: limit,
+                ..config
+            });
+            cc.on_ack(&acked(3000));
+            assert_eq!(cc.window(), expected);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a connection may be told.
+
+use base::Span;
+
+/// Settings of one endpoint. Sizes in bytes unless the name says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Largest payload of a segment; the smaller of both sides counts.
+    pub mss: u16,
+    /// Initial congestion window in segments (RFC 6928 §2).
+    pub initial_window: u32,
+    /// Slow-start threshold at the start; `u64::MAX`: none (RFC 5681 §3.1).
+    pub initial_ssthresh: u64,
+    /// Segments a congestion window may grow per ACK in slow start: the limit L of RFC 3465 §2.2.
+    pub byte_counting_limit: u32,
+    /// Whether selective acknowledgements are offered (RFC 2018).
+    pub sack: bool,
+    /// Whether the first two duplicate ACKs each send a new segment (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether an idle connection starts again from the initial window (RFC 5681 §4.1).
+    pub idle_restart: bool,
+    /// Lower bound of the retransmission timeout (RFC 6298 §2.4).
+    pub min_rto: Span,
+    /// Upper bound of the retransmission timeout (RFC 6298 §2.5).
+    pub max_rto: Span,
+    /// Retransmission timeout before the first round-trip sample (RFC 6298 §2.1).
+    pub initial_rto: Span,
+    /// Clock granularity G of RFC 6298 §2.2.
+    pub clock_granularity: Span,
+    /// Timeout of the first SYN or SYN-ACK; doubled each time.
+    pub syn_rto: Span,
+    /// How often a SYN or SYN-ACK is sent again before the connection fails.
+    pub syn_retries: u32,
+    /// How often data is sent again after timeouts in a row before the connection fails (RFC 9293 §3.8.3).
+    pub retries: u32,
+    /// ACK every this many segments; 1: every one (RFC 5681 §4.2).
+    pub delayed_ack: u32,
+    /// Longest delay of an ACK.
+    pub delayed_ack_timeout: Span,
+    /// Receive buffer.
+    pub receive_buffer: u64,
+    /// Shift of advertised windows; `None`: the option is not sent (RFC 7323 §2).
+    pub window_scale: Option<u8>,
+    /// How congestion marks are used.
+    pub ecn: EcnMode,
+    /// How long a closed connection answers stray segments: twice the segment lifetime (RFC 9293 §3.6.1).
+    pub time_wait: Span,
+}
+
+/// How an endpoint takes part in explicit congestion notification.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnMode {
+    /// Not at all.
+    Off,
+    /// ECE until CWR (RFC 3168 §6.1).
+    Classic,
+    /// ECE tells exactly which segments were marked (RFC 8257 §3.2).
+    Accurate,
+    /// Data is ECN-capable, but marks are used at the receiver and not echoed.
+    Unechoed,
+}
+
+impl Config {
+    /// The smallest shift with which a window as large as the receive buffer can be advertised
+    /// (RFC 7323 §2.3: at most 14).
+    #[must_use]
+    pub const fn scale_for(receive_buffer: u64) -> u8 {
+        let mut shift = 0;
+        while shift < MAX_SCALE && receive_buffer >> shift > u16::MAX as u64 {
+            shift += 1;
+        }
+        shift
+    }
+}
+
+impl Default for Config {
+    /// A current stack: RFC 5681, 6298, 6582, 6675, 6928, an ACK per segment.
+    fn default() -> Self {
+        let receive_buffer = 4 << 20;
+        Self {
+            mss: 1460,
+            initial_window: 10,
+            initial_ssthresh: u64::MAX,
+            byte_counting_limit: 1,
+            sack: true,
+            limited_transmit: true,
+            idle_restart: true,
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_secs(60),
+            initial_rto: Span::from_secs(1),
+            clock_granularity: Span::ZERO,
+            syn_rto: Span::from_secs(1),
+            syn_retries: 6,
+            retries: 15,
+            delayed_ack: 1,
+            delayed_ack_timeout: Span::from_millis(40),
+            receive_buffer,
+            window_scale: Some(Self::scale_for(receive_buffer)),
+            ecn: EcnMode::Off,
+            time_wait: Span::from_secs(60),
+        }
+    }
+}
+
+/// RFC 7323 §2.3.
+const MAX_SCALE: u8 = 14;

@@ -1,0 +1,376 @@
+//! One side of a connection: the state machine of RFC 9293 around a sender and a receiver.
+
+mod segment;
+
+use base::{FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
+
+use crate::cc::SenderCc;
+use crate::config::Config;
+use crate::receiver::{Arrival, Receiver};
+use crate::receiver_cc::{AckKind, AckSent};
+use crate::sender::{Expiry, Outgoing, Sender, SenderCounters};
+
+/// Who an endpoint is.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity {
+    /// The connection.
+    pub flow: FlowId,
+    /// The host it lives on.
+    pub local: HostId,
+    /// The host of its peer.
+    pub remote: HostId,
+    /// The sequence number of its SYN.
+    pub initial_seq: Seq,
+}
+
+/// One side of a connection, driven from outside; see the crate documentation for the loop.
+#[derive(Debug)]
+pub struct Endpoint<C> {
+    state: State,
+    sender: Sender<C>,
+    receiver: Receiver,
+    identity: Identity,
+    config: Config,
+    /// Most bytes that a role lets this endpoint advertise.
+    window_limit: u64,
+    /// Shift of the windows it advertises, and of those it receives.
+    scales: (u8, u8),
+    /// Whether both SYNs carried the window-scale option; a shift of zero is an agreement too.
+    scaling: bool,
+    /// SYN or SYN-ACK still to be sent.
+    syn_due: bool,
+    /// How often the SYN or SYN-ACK has been sent, and when last.
+    syn_sent: (u32, Time),
+    /// Timer of the handshake or of TIME-WAIT.
+    state_deadline: Time,
+    /// A reset or probe to be sent, with everything decided.
+    ready: Option<Packet>,
+}
+
+/// The states of RFC 9293 §3.3.2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the names are the RFC's")]
+pub enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    Closing,
+    TimeWait,
+    CloseWait,
+    LastAck,
+}
+
+/// What an event changed, for whoever drives the endpoint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// A SYN was accepted: the SYN-ACK is due. Not set again for a repeated SYN.
+    pub opened: bool,
+    /// A segment with payload or FIN was stored.
+    pub arrival: Option<Arrival>,
+    /// The peer's FIN is in order: it will send nothing more.
+    pub peer_finished: bool,
+    /// The connection ended by a reset or for lack of an answer.
+    pub aborted: bool,
+}
+
+impl<C: SenderCc> Endpoint<C> {
+    /// A closed endpoint.
+    pub fn new(identity: Identity, config: Config, cc: C) -> Self {
+        Self {
+            state: State::Closed,
+            sender: Sender::new(config, cc),
+            receiver: Receiver::new(&config),
+            identity,
+            config,
+            window_limit: u64::MAX,
+            scales: (0, 0),
+            scaling: false,
+            syn_due: false,
+            syn_sent: (0, Time::ZERO),
+            state_deadline: Time::NEVER,
+            ready: None,
+        }
+    }
+
+    /// Waits for a SYN.
+    pub fn listen(&mut self) {
+        debug_assert_eq!(self.state, State::Closed, "only a closed endpoint listens");
+        self.state = State::Listen;
+    }
+
+    /// Opens the connection: the SYN is the next segment that [`Endpoint::poll`] returns.
+    pub fn connect(&mut self) {
+        debug_assert_eq!(self.state, State::Closed, "only a closed endpoint connects");
+        self.state = State::SynSent;
+        self.syn_due = true;
+    }
+
+    /// The application has `bytes` more to send; 2^62 and more mean "without end".
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// The application has written everything: a FIN follows the data. Receiving goes on.
+    pub fn close(&mut self) {
+        self.sender.close();
+        if self.state == State::Listen {
+            self.state = State::Closed;
+        }
+    }
+
+    /// Ends the connection at once with a reset (RFC 9293 §3.10.5).
+    pub fn abort(&mut self) {
+        if !matches!(
+            self.state,
+            State::Closed | State::Listen | State::SynSent | State::TimeWait
+        ) {
+            self.ready = Some(self.reset_at(self.sender.next()));
+        }
+        self.enter_closed();
+    }
+
+    /// Whether the application reads arriving data at once (the default) or lets it fill the buffer.
+    pub fn set_reading(&mut self, reading: bool) {
+        self.receiver.set_reading(reading);
+    }
+
+    /// The application reads up to `bytes` from the buffer.
+    pub fn read(&mut self, bytes: u64) {
+        self.receiver
+            .read(bytes, self.config.receive_buffer, self.sender.mss());
+    }
+
+    /// Bounds the window of the segments that follow: the verdict of a role.
+    pub fn limit_window(&mut self, bytes: u64) {
+        self.window_limit = bytes;
+    }
+
+    /// The next segment to send other than a pure ACK: call until `None` after every event.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Option<Packet> {
+        if let Some(reset) = self.ready.take() {
+            return Some(reset);
+        }
+        if let Some(early) = self.receiver.take_early() {
+            return Some(self.early_ack(early));
+        }
+        if self.syn_due && self.state == State::SynSent {
+            return Some(self.syn(now));
+        }
+        if !self.may_send_data() {
+            return None;
+        }
+        let segment = self.sender.next_segment(now)?;
+        self.note_fin_sent(&segment);
+        Some(self.data_segment(&segment, now))
+    }
+
+    /// What a pure ACK or SYN-ACK would acknowledge, if one is due.
+    #[inline]
+    pub fn ack_due(&self) -> Option<AckKind> {
+        if !self.receiver.is_ack_due() {
+            return None;
+        }
+        Some(match self.state {
+            State::SynReceived => AckKind::Syn,
+            _ if self.receiver.is_finished() => AckKind::Fin,
+            _ => AckKind::Data,
+        })
+    }
+
+    /// The due ACK, if any.
+    pub fn due_ack(&mut self, now: Time) -> Option<Packet> {
+        self.ack_due().map(|_| self.emit_ack(false, now))
+    }
+
+    /// A role holds the due ACK; [`Endpoint::emit_ack`] will be called when it may leave.
+    pub fn hold_ack(&mut self) {
+        self.receiver.on_held();
+    }
+
+    /// An ACK, or the SYN-ACK during the handshake, with the numbers of this moment.
+    #[inline]
+    pub fn emit_ack(&mut self, push: bool, now: Time) -> Packet {
+        if self.state == State::SynReceived {
+            self.syn_ack(push, now)
+        } else {
+            self.pure_ack(push)
+        }
+    }
+
+    /// A segment of this connection has arrived.
+    #[inline]
+    pub fn on_segment(&mut self, packet: &Packet, now: Time) -> Progress {
+        match self.state {
+            State::Closed => self.on_segment_closed(packet),
+            State::Listen => self.on_segment_listening(packet),
+            State::SynSent => self.on_segment_connecting(packet, now),
+            _ => self.on_segment_synchronised(packet, now),
+        }
+    }
+
+    /// When [`Endpoint::on_deadline`] is to be called; [`Time::NEVER`] if not at all.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.sender
+            .deadline()
+            .min(self.receiver.deadline())
+            .min(self.state_deadline)
+    }
+
+    /// Time has reached the deadline.
+    pub fn on_deadline(&mut self, now: Time) -> Progress {
+        if self.state_deadline <= now {
+            return self.on_state_deadline(now);
+        }
+        self.receiver.on_deadline(now);
+        match self.sender.on_deadline(now) {
+            Expiry::Early | Expiry::Retransmit => Progress::default(),
+            Expiry::Probe(probe) => {
+                self.ready = Some(self.data_segment(&probe, now));
+                Progress::default()
+            }
+            Expiry::GaveUp => self.give_up(),
+        }
+    }
+
+    /// The state of the connection.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Whether nothing more will happen but, perhaps, answers to stray segments.
+    pub fn is_ended(&self) -> bool {
+        matches!(self.state, State::Closed | State::TimeWait)
+    }
+
+    /// Payload bytes received in order.
+    pub fn received(&self) -> u64 {
+        self.receiver.received()
+    }
+
+    /// Payload bytes the peer has acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        (self.sender.una() - u64::from(self.sender.is_finished())).saturating_sub(1)
+    }
+
+    /// Bytes sent and not acknowledged.
+    pub fn in_flight(&self) -> u64 {
+        self.sender.in_flight()
+    }
+
+    /// Highest stream offset sent, exclusive.
+    pub fn highest_sent(&self) -> u64 {
+        self.sender.max()
+    }
+
+    /// What the sender did about losses.
+    pub fn counters(&self) -> SenderCounters {
+        self.sender.counters()
+    }
+
+    /// Smoothed round trip of the sender; zero before the first sample.
+    pub fn srtt(&self) -> Span {
+        self.sender.srtt()
+    }
+
+    /// The congestion control.
+    pub fn cc(&self) -> &C {
+        &self.sender.cc
+    }
+
+    /// Who this endpoint is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Segment size in force, bytes.
+    pub fn mss(&self) -> u64 {
+        self.sender.mss()
+    }
+
+    /// What a segment of this endpoint, just built, allows the peer; `None` for a SYN or reset.
+    #[inline]
+    pub fn acknowledgement_in(&self, packet: &Packet) -> Option<AckSent> {
+        let syn = packet.flags.has(TcpFlags::SYN);
+        if !packet.flags.has(TcpFlags::ACK) || packet.flags.has(TcpFlags::RST) {
+            return None;
+        }
+        let window = u64::from(packet.window) << if syn { 0 } else { self.scales.0 };
+        Some(AckSent {
+            ack: self.receiver.irs.near(packet.ack, self.receiver.next()),
+            window,
+            syn,
+        })
+    }
+
+    #[inline]
+    fn may_send_data(&self) -> bool {
+        matches!(
+            self.state,
+            State::Established
+                | State::CloseWait
+                | State::FinWait1
+                | State::Closing
+                | State::LastAck
+        )
+    }
+
+    #[inline]
+    fn note_fin_sent(&mut self, segment: &Outgoing) {
+        if segment.fin {
+            self.state = match self.state {
+                State::Established => State::FinWait1,
+                State::CloseWait => State::LastAck,
+                other => other,
+            };
+        }
+    }
+
+    fn on_state_deadline(&mut self, now: Time) -> Progress {
+        self.state_deadline = Time::NEVER;
+        if self.state == State::TimeWait {
+            self.enter_closed();
+            return Progress::default();
+        }
+        self.sender.count_handshake_timeout();
+        if self.syn_sent.0 > self.config.syn_retries {
+            return self.give_up();
+        }
+        // A lost SYN is sent again; a lost SYN-ACK is offered again, so that a role may hold it.
+        if self.state == State::SynSent {
+            self.syn_due = true;
+        } else {
+            self.receiver.acknowledge_now();
+            self.state_deadline = now + self.sender.handshake_timeout(self.syn_sent.0);
+        }
+        Progress::default()
+    }
+
+    /// RFC 9293 §3.8.3: the peer is told, in case it lives, and the application.
+    fn give_up(&mut self) -> Progress {
+        self.abort();
+        Progress {
+            aborted: true,
+            ..Progress::default()
+        }
+    }
+
+    fn enter_closed(&mut self) {
+        self.state = State::Closed;
+        self.state_deadline = Time::NEVER;
+        self.syn_due = false;
+        self.sender.stop();
+        self.receiver.on_held();
+        self.receiver.stop();
+    }
+
+    fn enter_time_wait(&mut self, now: Time) {
+        self.state = State::TimeWait;
+        self.state_deadline = now + self.config.time_wait;
+    }
+}

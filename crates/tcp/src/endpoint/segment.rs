@@ -1,0 +1,397 @@
+//! Segments in and out: RFC 9293 §3.10.7 and the headers of everything that leaves.
+
+use base::{Ecn, Extension, Options, Packet, Seq, SynOptions, TcpFlags, Time};
+
+use super::{Endpoint, Progress, State};
+use crate::cc::SenderCc;
+use crate::config::EcnMode;
+use crate::receiver::{EarlyAck, Segment};
+use crate::sender::{Agreement, Feedback, Outgoing};
+
+impl<C: SenderCc> Endpoint<C> {
+    /// RFC 9293 §3.10.7.1: nobody is here.
+    pub(super) fn on_segment_closed(&mut self, packet: &Packet) -> Progress {
+        if !packet.flags.has(TcpFlags::RST) {
+            self.ready = Some(self.reset_for(packet));
+        }
+        Progress::default()
+    }
+
+    /// RFC 9293 §3.10.7.2.
+    pub(super) fn on_segment_listening(&mut self, packet: &Packet) -> Progress {
+        if packet.flags.has(TcpFlags::RST) {
+            return Progress::default();
+        }
+        if packet.flags.has(TcpFlags::ACK) || !packet.flags.has(TcpFlags::SYN) {
+            self.ready = Some(self.reset_for(packet));
+            return Progress::default();
+        }
+        self.receiver.synchronise(packet.seq);
+        self.state = State::SynReceived;
+        self.note_syn_options(packet);
+        Progress {
+            opened: true,
+            ..Progress::default()
+        }
+    }
+
+    /// RFC 9293 §3.10.7.3.
+    pub(super) fn on_segment_connecting(&mut self, packet: &Packet, now: Time) -> Progress {
+        let acknowledges = packet.flags.has(TcpFlags::ACK);
+        let acceptable = acknowledges && packet.ack == self.identity.initial_seq.at(1);
+        if acknowledges && !acceptable {
+            if !packet.flags.has(TcpFlags::RST) {
+                self.ready = Some(self.reset_for(packet));
+            }
+            return Progress::default();
+        }
+        if packet.flags.has(TcpFlags::RST) {
+            if acceptable {
+                self.enter_closed();
+            }
+            return Progress {
+                aborted: acceptable,
+                ..Progress::default()
+            };
+        }
+        if !packet.flags.has(TcpFlags::SYN) {
+            return Progress::default();
+        }
+        self.receiver.synchronise(packet.seq);
+        self.note_syn_options(packet);
+        if acceptable {
+            self.state = State::Established;
+            self.establish(packet, now);
+            return Progress::default();
+        }
+        // Simultaneous open: the SYN-ACK repeats our SYN.
+        self.state = State::SynReceived;
+        self.syn_due = false;
+        Progress {
+            opened: true,
+            ..Progress::default()
+        }
+    }
+
+    /// RFC 9293 §3.10.7.4.
+    #[inline]
+    pub(super) fn on_segment_synchronised(&mut self, packet: &Packet, now: Time) -> Progress {
+        let offset = self.receiver.irs.near(packet.seq, self.receiver.next());
+        let syn = packet.flags.has(TcpFlags::SYN);
+        let length = packet.sequence_length();
+        if packet.flags.has(TcpFlags::RST) {
+            return self.on_reset(offset);
+        }
+        if syn {
+            // A repeated SYN or SYN-ACK: what answered it was lost. In other states the ACK is the
+            // challenge of RFC 5961 §4.2.
+            self.receiver.acknowledge_now();
+            if !(self.state == State::SynReceived && packet.flags.has(TcpFlags::ACK)) {
+                return Progress::default();
+            }
+        } else if !self.receiver.accepts(offset, length) {
+            // Out of the window: a probe, or damage. The answer tells the peer where we are, and its
+            // acknowledgement still counts (RFC 9293 §3.10.7.4, first check).
+            self.receiver.acknowledge_now();
+        }
+        if !packet.flags.has(TcpFlags::ACK) {
+            return Progress::default();
+        }
+        if self.state == State::SynReceived && !self.accept_handshake_ack(packet, now) {
+            return Progress::default();
+        }
+        self.on_acknowledgement(packet, now);
+        let mut progress = Progress::default();
+        if length > 0 && !syn {
+            self.on_data(packet, offset, now, &mut progress);
+        }
+        progress
+    }
+
+    /// The acknowledgement that completes a passive open.
+    fn accept_handshake_ack(&mut self, packet: &Packet, now: Time) -> bool {
+        if packet.ack != self.identity.initial_seq.at(1) {
+            self.ready = Some(self.reset_for(packet));
+            return false;
+        }
+        self.state = State::Established;
+        self.establish(packet, now);
+        true
+    }
+
+    #[inline]
+    fn on_acknowledgement(&mut self, packet: &Packet, now: Time) {
+        let initial = self.identity.initial_seq;
+        let ack = initial.near(packet.ack, self.sender.una());
+        let mut sacked = [(0, 0); base::SackBlocks::MAX];
+        let mut blocks = 0;
+        if let Options::Sack(list) = &packet.options {
+            for (place, (start, end)) in sacked.iter_mut().zip(list.as_slice()) {
+                *place = (initial.near(*start, ack), initial.near(*end, ack));
+                blocks += 1;
+            }
+        }
+        let feedback = Feedback {
+            ack,
+            edge: ack + (u64::from(packet.window) << self.scales.1),
+            sacked: &sacked[..blocks],
+            echo: packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN),
+            bare: packet.sequence_length() == 0,
+            extension: packet.extension,
+            now,
+        };
+        if self.sender.on_feedback(&feedback) {
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if self.sender.cc.orders_retransmission(packet) && ack == self.sender.una() {
+            self.sender.retransmit_first();
+        }
+        if self.sender.is_finished() {
+            match self.state {
+                State::FinWait1 => self.state = State::FinWait2,
+                State::Closing => self.enter_time_wait(now),
+                State::LastAck => self.enter_closed(),
+                _ => {}
+            }
+        }
+    }
+
+    #[inline]
+    fn on_data(&mut self, packet: &Packet, offset: u64, now: Time, progress: &mut Progress) {
+        if self.is_ended() && self.state != State::TimeWait {
+            return;
+        }
+        let was_finished = self.receiver.is_finished();
+        let segment = Segment {
+            offset,
+            payload: u64::from(packet.payload),
+            fin: packet.flags.has(TcpFlags::FIN),
+            ecn: packet.ecn,
+            cwr: packet.flags.has(TcpFlags::CWR),
+        };
+        progress.arrival = Some(self.receiver.on_segment(&segment, &self.config, now));
+        if self.receiver.is_finished() && !was_finished {
+            progress.peer_finished = true;
+            match self.state {
+                State::Established => self.state = State::CloseWait,
+                State::FinWait1 => self.state = State::Closing,
+                State::FinWait2 => self.enter_time_wait(now),
+                _ => {}
+            }
+        } else if self.state == State::TimeWait && segment.fin {
+            // A repeated FIN: our ACK was lost; wait again.
+            self.enter_time_wait(now);
+        }
+    }
+
+    /// RFC 9293 §3.10.7.4, second check, and RFC 5961 §3.2: only a reset at the exact next offset
+    /// counts; another in the window is challenged.
+    fn on_reset(&mut self, offset: u64) -> Progress {
+        if offset != self.receiver.next() {
+            if self.receiver.accepts(offset, 0) {
+                self.receiver.acknowledge_now();
+            }
+            return Progress::default();
+        }
+        let aborted = self.state != State::TimeWait;
+        self.enter_closed();
+        Progress {
+            aborted,
+            ..Progress::default()
+        }
+    }
+
+    /// Options of the peer's SYN decide what both sides use.
+    fn note_syn_options(&mut self, packet: &Packet) {
+        let theirs = syn_options(packet);
+        // RFC 7323 §2.2: windows are scaled only if both SYNs carried the option.
+        self.scaling = self.config.window_scale.is_some() && theirs.window_scale.is_some();
+        self.scales = match (self.config.window_scale, theirs.window_scale) {
+            (Some(ours), Some(their)) => (ours.min(MAX_SCALE), their.min(MAX_SCALE)),
+            _ => (0, 0),
+        };
+        // RFC 3168 §6.1.1: a SYN asks with ECE and CWR, a SYN-ACK agrees with ECE alone.
+        let asked = packet.flags.has(TcpFlags::ECE)
+            && packet.flags.has(TcpFlags::CWR) != packet.flags.has(TcpFlags::ACK);
+        self.receiver
+            .set_ecn(if asked { self.config.ecn } else { EcnMode::Off });
+        let agreed = Agreement {
+            mss: self.config.mss.min(theirs.mss),
+            sack: self.config.sack && theirs.sack_permitted,
+            ecn: asked && self.config.ecn != EcnMode::Off,
+        };
+        self.sender.agree(agreed);
+    }
+
+    /// The SYN is acknowledged. On a SYN-ACK the window is unscaled (RFC 7323 §2.2).
+    fn establish(&mut self, packet: &Packet, now: Time) {
+        self.syn_due = false;
+        self.state_deadline = Time::NEVER;
+        let scale = if packet.flags.has(TcpFlags::SYN) {
+            0
+        } else {
+            self.scales.1
+        };
+        let (tries, sent) = self.syn_sent;
+        // Karn: a SYN sent twice gives no sample.
+        let first_try = (tries == 1).then(|| now.since(sent));
+        self.sender
+            .establish(1 + (u64::from(packet.window) << scale), first_try);
+    }
+
+    pub(super) fn syn(&mut self, now: Time) -> Packet {
+        let mut packet = self.header(0, TcpFlags::SYN);
+        if self.config.ecn != EcnMode::Off {
+            packet.flags = packet.flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
+        }
+        self.finish_syn(&mut packet, true, now);
+        self.syn_due = false;
+        packet
+    }
+
+    pub(super) fn syn_ack(&mut self, push: bool, now: Time) -> Packet {
+        let mut packet = self.header(0, TcpFlags::SYN.with(TcpFlags::PSH.when(push)));
+        packet.flags = packet
+            .flags
+            .with(TcpFlags::ECE.when(self.sender.uses_ecn()));
+        self.add_acknowledgement(&mut packet, 0, false);
+        let sack = self.sender.uses_sack();
+        self.finish_syn(&mut packet, sack, now);
+        packet
+    }
+
+    fn finish_syn(&mut self, packet: &mut Packet, sack: bool, now: Time) {
+        let window = self
+            .config
+            .receive_buffer
+            .min(self.window_limit)
+            .min(u64::from(u16::MAX));
+        packet.window = low_16(window);
+        let answers = packet.flags.has(TcpFlags::ACK);
+        if answers {
+            self.receiver.on_acknowledged(window);
+        }
+        packet.options = Options::Syn(SynOptions {
+            mss: self.config.mss,
+            window_scale: self
+                .config
+                .window_scale
+                .filter(|_| !answers || self.scaling),
+            sack_permitted: self.config.sack && sack,
+        });
+        self.state_deadline = now + self.sender.handshake_timeout(self.syn_sent.0);
+        self.syn_sent = (self.syn_sent.0 + 1, now);
+        self.sender.on_send(packet, now);
+    }
+
+    #[inline]
+    pub(super) fn data_segment(&mut self, segment: &Outgoing, now: Time) -> Packet {
+        let flags = TcpFlags::FIN
+            .when(segment.fin)
+            .with(TcpFlags::CWR.when(segment.cwr));
+        let mut packet = self.header(segment.offset, flags);
+        packet.payload = low_16(segment.payload);
+        if self.sender.uses_ecn() && segment.payload > 0 {
+            // RFC 3168 §6.1.5: retransmissions are not ECN-capable. DCTCP and RCC control the path
+            // and mark all data capable, as Linux does for DCTCP.
+            let capable = !segment.again || self.config.ecn != EcnMode::Classic;
+            packet.ecn = if capable {
+                Ecn::Capable
+            } else {
+                Ecn::NotCapable
+            };
+        }
+        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
+        let window = u64::from(packet.window) << self.scales.0;
+        self.receiver.on_acknowledged(window);
+        self.sender.on_send(&mut packet, now);
+        packet
+    }
+
+    #[inline]
+    pub(super) fn pure_ack(&mut self, push: bool) -> Packet {
+        let mut packet = self.header(self.sender.next(), TcpFlags::PSH.when(push));
+        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
+        packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
+        self.receiver
+            .on_acknowledged(u64::from(packet.window) << self.scales.0);
+        packet
+    }
+
+    /// RFC 8257 §3.2: acknowledges the segments before a change of marks, with the old mark.
+    pub(super) fn early_ack(&mut self, early: EarlyAck) -> Packet {
+        let mut packet = self.header(self.sender.next(), TcpFlags::NONE);
+        self.add_acknowledgement(&mut packet, self.scales.0, early.echo);
+        packet.ack = self.receiver.irs.at(early.ack);
+        packet
+    }
+
+    /// RFC 9293 §3.10.7.1: a reset that the peer will believe.
+    fn reset_for(&self, packet: &Packet) -> Packet {
+        let mut reset = self.header(0, TcpFlags::RST);
+        if packet.flags.has(TcpFlags::ACK) {
+            reset.seq = packet.ack;
+        } else {
+            reset.seq = Seq(0);
+            reset.flags = reset.flags.with(TcpFlags::ACK);
+            reset.ack = packet.seq.at(packet.sequence_length());
+        }
+        reset
+    }
+
+    pub(super) fn reset_at(&self, offset: u64) -> Packet {
+        let mut reset = self.header(offset, TcpFlags::RST.with(TcpFlags::ACK));
+        reset.ack = self.receiver.irs.at(self.receiver.next());
+        reset
+    }
+
+    #[inline]
+    fn add_acknowledgement(&self, packet: &mut Packet, scale: u8, echo: bool) {
+        let flags = TcpFlags::ACK.with(TcpFlags::ECE.when(echo));
+        packet.flags = packet.flags.with(flags);
+        packet.ack = self.receiver.irs.at(self.receiver.next());
+        let buffer = self
+            .receiver
+            .window(self.config.receive_buffer, self.sender.mss());
+        let window = buffer.min(self.window_limit) >> scale;
+        packet.window = low_16(window.min(u64::from(u16::MAX)));
+    }
+
+    #[inline]
+    fn header(&self, offset: u64, flags: TcpFlags) -> Packet {
+        let mut packet = Packet::new(self.identity.flow, self.identity.remote);
+        packet.seq = self.identity.initial_seq.at(offset);
+        packet.flags = flags;
+        packet.extension = Extension::NONE;
+        packet
+    }
+}
+
+/// The options of a SYN; without them the defaults of RFC 9293 §3.7.1.
+fn syn_options(packet: &Packet) -> SynOptions {
+    match packet.options {
+        Options::Syn(options) => options,
+        _ => SynOptions {
+            mss: DEFAULT_MSS,
+            window_scale: None,
+            sack_permitted: false,
+        },
+    }
+}
+
+#[inline]
+fn low_16(value: u64) -> u16 {
+    debug_assert!(u16::try_from(value).is_ok(), "bounded by its maker");
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "bounded by its maker, asserted above"
+    )]
+    let low = value as u16;
+    low
+}
+
+/// RFC 7323 §2.3.
+const MAX_SCALE: u8 = 14;
+/// RFC 9293 §3.7.1.
+const DEFAULT_MSS: u16 = 536;

@@ -1,0 +1,200 @@
+//! An end host: its endpoints and the receiver role that sees them all.
+
+use base::{Packet, Time};
+
+use crate::cc::SenderCc;
+use crate::endpoint::{Endpoint, Progress};
+use crate::receiver_cc::{AckVerdict, ReceiverCc, Slot};
+
+/// Endpoints of one host under one receiver role.
+///
+/// Every method handles one event to its end: segments leave through the [`Wire`], and deadlines that
+/// changed are announced there. O(1) per event beside what the role does.
+#[derive(Debug)]
+pub struct Host<C, R> {
+    endpoints: Vec<Endpoint<C>>,
+    role: R,
+}
+
+/// Where a host's segments and deadlines go.
+pub trait Wire {
+    /// A segment leaves the host.
+    fn send(&mut self, packet: Packet);
+
+    /// [`Host::on_deadline`] of `slot` is wanted at `deadline`, instead of whatever was announced
+    /// before; [`Time::NEVER`] withdraws.
+    fn arm(&mut self, slot: Slot, deadline: Time);
+}
+
+impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
+    /// A host without connections.
+    pub fn new(role: R) -> Self {
+        Self {
+            endpoints: Vec::new(),
+            role,
+        }
+    }
+
+    /// Adds an endpoint.
+    #[expect(clippy::cast_possible_truncation, reason = "slots have 32-bit numbers")]
+    pub fn add(&mut self, endpoint: Endpoint<C>) -> Slot {
+        self.endpoints.push(endpoint);
+        Slot(self.endpoints.len() as u32 - 1)
+    }
+
+    /// The application acts on a connection: writes, reads, connects, closes.
+    pub fn act(
+        &mut self,
+        slot: Slot,
+        action: impl FnOnce(&mut Endpoint<C>),
+        now: Time,
+        wire: &mut impl Wire,
+    ) {
+        let endpoint = self.endpoint_mut(slot);
+        let was_ended = endpoint.is_ended();
+        action(endpoint);
+        if endpoint.is_ended() && !was_ended {
+            self.role.on_close(slot, now);
+        }
+        self.flush(slot, now, wire);
+    }
+
+    /// A segment has arrived for a connection.
+    #[inline]
+    pub fn on_packet(
+        &mut self,
+        slot: Slot,
+        packet: &Packet,
+        now: Time,
+        wire: &mut impl Wire,
+    ) -> Progress {
+        let endpoint = &mut self.endpoints[slot.0 as usize];
+        let progress = endpoint.on_segment(packet, now);
+        if progress.opened {
+            let mss = u16::try_from(endpoint.mss()).unwrap_or(u16::MAX);
+            self.role.on_open(slot, packet, mss, now);
+        }
+        if let Some(arrival) = &progress.arrival {
+            self.role.on_data(slot, arrival, now);
+        }
+        if progress.peer_finished || progress.aborted {
+            self.role.on_close(slot, now);
+        }
+        self.flush(slot, now, wire);
+        progress
+    }
+
+    /// The deadline announced for a connection has come. Calls before it are harmless.
+    pub fn on_deadline(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) -> Progress {
+        let endpoint = self.endpoint_mut(slot);
+        let mut progress = Progress::default();
+        if endpoint.deadline() <= now {
+            progress = endpoint.on_deadline(now);
+            if progress.aborted {
+                self.role.on_close(slot, now);
+            }
+        }
+        self.flush(slot, now, wire);
+        progress
+    }
+
+    /// When [`Host::on_role_deadline`] is to be called.
+    #[inline]
+    pub fn role_deadline(&self) -> Time {
+        self.role.deadline()
+    }
+
+    /// The role's deadline has come.
+    pub fn on_role_deadline(&mut self, now: Time, wire: &mut impl Wire) {
+        if self.role.deadline() <= now {
+            self.role.on_deadline(now);
+        }
+        self.release(now, wire);
+    }
+
+    /// All connections, by slot.
+    pub fn endpoints(&self) -> &[Endpoint<C>] {
+        &self.endpoints
+    }
+
+    /// One connection.
+    ///
+    /// # Panics
+    /// If the host has no such slot.
+    pub fn endpoint(&self, slot: Slot) -> &Endpoint<C> {
+        &self.endpoints[slot.0 as usize]
+    }
+
+    /// The receiver role.
+    pub fn role(&self) -> &R {
+        &self.role
+    }
+
+    fn endpoint_mut(&mut self, slot: Slot) -> &mut Endpoint<C> {
+        &mut self.endpoints[slot.0 as usize]
+    }
+
+    /// Sends what the connection has to send, offers its ACK to the role, then lets the role release.
+    #[inline]
+    fn flush(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) {
+        let Self { endpoints, role } = self;
+        let endpoint = &mut endpoints[slot.0 as usize];
+        endpoint.limit_window(role.window(slot, u64::MAX));
+        while let Some(packet) = endpoint.poll(now) {
+            note_sent(role, slot, endpoint, &packet, now);
+            wire.send(packet);
+        }
+        if let Some(kind) = endpoint.ack_due() {
+            match role.on_ack_ready(slot, kind, now) {
+                AckVerdict::Send => emit(role, slot, endpoint, false, now, wire),
+                AckVerdict::Hold => endpoint.hold_ack(),
+            }
+        }
+        wire.arm(slot, endpoint.deadline());
+        self.release(now, wire);
+    }
+
+    /// ACKs that the role lets go, of any connection.
+    #[inline]
+    fn release(&mut self, now: Time, wire: &mut impl Wire) {
+        while let Some(release) = self.role.next_release(now) {
+            let endpoint = &mut self.endpoints[release.slot.0 as usize];
+            emit(
+                &mut self.role,
+                release.slot,
+                endpoint,
+                release.push,
+                now,
+                wire,
+            );
+            wire.arm(release.slot, endpoint.deadline());
+        }
+    }
+}
+
+fn emit<C: SenderCc, R: ReceiverCc>(
+    role: &mut R,
+    slot: Slot,
+    endpoint: &mut Endpoint<C>,
+    push: bool,
+    now: Time,
+    wire: &mut impl Wire,
+) {
+    endpoint.limit_window(role.window(slot, u64::MAX));
+    let packet = endpoint.emit_ack(push, now);
+    note_sent(role, slot, endpoint, &packet, now);
+    wire.send(packet);
+}
+
+#[inline]
+fn note_sent<C: SenderCc, R: ReceiverCc>(
+    role: &mut R,
+    slot: Slot,
+    endpoint: &Endpoint<C>,
+    packet: &Packet,
+    now: Time,
+) {
+    if let Some(sent) = endpoint.acknowledgement_in(packet) {
+        role.on_ack_sent(slot, &sent, now);
+    }
+}

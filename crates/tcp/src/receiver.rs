@@ -1,0 +1,291 @@
+//! The receiving half of a connection: reassembly, what to acknowledge and when, the window.
+
+use base::{Ecn, Options, SackBlocks, Seq, Time};
+
+use crate::assembler::Assembler;
+use crate::config::{Config, EcnMode};
+
+/// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// The peer's initial sequence number.
+    pub(crate) irs: Seq,
+    /// Next offset expected in order (RCV.NXT).
+    next: u64,
+    /// One past the last offset ever allowed; it never moves back.
+    edge: u64,
+    /// Bytes in order that the application has not read.
+    unread: u64,
+    /// Whether the application reads at once.
+    reading: bool,
+    /// Offset of the peer's FIN, once known.
+    fin: Option<u64>,
+    assembler: Assembler,
+    /// In-order segments not yet acknowledged.
+    unacknowledged: u32,
+    /// Whether an ACK is due now.
+    ack_due: bool,
+    /// When a delayed ACK is due.
+    ack_deadline: Time,
+    delayed_ack: u32,
+    mode: EcnMode,
+    /// Classic: echo until CWR. Accurate: the mark of the latest segment (`DCTCP.CE`).
+    echo: bool,
+    /// An ACK for the segments before a change of marks (RFC 8257 §3.2), to be sent first.
+    early: Option<EarlyAck>,
+}
+
+/// An ACK whose content was fixed before the latest segment arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EarlyAck {
+    pub(crate) ack: u64,
+    pub(crate) echo: bool,
+}
+
+/// A data segment that a receiver has stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Arrival {
+    /// Offset of its first byte; 1 is the first byte of the stream.
+    pub offset: u64,
+    /// Next offset expected before it was stored.
+    pub expected: u64,
+    /// Payload bytes; 0 for a lone FIN.
+    pub payload: u64,
+    /// Payload bytes that were not there before.
+    pub new_bytes: u64,
+    /// Bytes that became in order by storing it.
+    pub in_order: u64,
+    /// Bytes held out of order after storing it.
+    pub held: u64,
+    /// Whether it carried a congestion mark.
+    pub marked: bool,
+}
+
+/// A segment's place in the stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) offset: u64,
+    pub(crate) payload: u64,
+    pub(crate) fin: bool,
+    pub(crate) ecn: Ecn,
+    pub(crate) cwr: bool,
+}
+
+impl Receiver {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            irs: Seq(0),
+            next: 0,
+            edge: 0,
+            unread: 0,
+            reading: true,
+            fin: None,
+            assembler: Assembler::default(),
+            unacknowledged: 0,
+            ack_due: false,
+            ack_deadline: Time::NEVER,
+            delayed_ack: config.delayed_ack,
+            mode: EcnMode::Off,
+            echo: false,
+            early: None,
+        }
+    }
+
+    /// The peer's SYN has arrived.
+    pub(crate) fn synchronise(&mut self, irs: Seq) {
+        (self.irs, self.next, self.edge) = (irs, 1, 1);
+        self.ack_due = true;
+    }
+
+    /// What the handshake decided about marks.
+    pub(crate) fn set_ecn(&mut self, mode: EcnMode) {
+        self.mode = mode;
+    }
+
+    /// Whether a segment at `offset` of `length` touches the window (RFC 9293 §3.10.7.4). Offsets
+    /// below are duplicates: stored as nothing, and acknowledged.
+    pub(crate) fn accepts(&self, offset: u64, length: u64) -> bool {
+        if length == 0 {
+            offset <= self.edge
+        } else {
+            offset < self.edge
+        }
+    }
+
+    /// Stores a segment with payload or FIN and decides about its ACK.
+    #[inline]
+    pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, now: Time) -> Arrival {
+        let marked = segment.ecn == Ecn::Marked;
+        self.note_mark(marked, segment.cwr);
+        let expected = self.next;
+        let end = (segment.offset + segment.payload).min(self.edge);
+        let (new_bytes, in_order_end) = self.assembler.insert(segment.offset, end, expected);
+        self.advance_to(in_order_end);
+        let in_order = self.next - expected;
+        if segment.fin && segment.offset + segment.payload <= self.edge {
+            self.fin = Some(segment.offset + segment.payload);
+        }
+        let fin_reached = self.fin == Some(self.next);
+        if fin_reached {
+            self.next += 1;
+        }
+        // RFC 5681 §4.2: at once when out of order, when a gap is filled, for a duplicate and a FIN.
+        let plain = segment.offset == expected
+            && new_bytes > 0
+            && in_order == new_bytes
+            && self.assembler.held() == 0
+            && !fin_reached;
+        self.schedule_ack(plain, config, now);
+        Arrival {
+            offset: segment.offset,
+            payload: segment.payload,
+            expected,
+            new_bytes,
+            in_order,
+            held: self.assembler.held(),
+            marked,
+        }
+    }
+
+    /// A segment that must be answered at once.
+    pub(crate) fn acknowledge_now(&mut self) {
+        self.ack_due = true;
+    }
+
+    /// The delayed ACK's time has come.
+    pub(crate) fn on_deadline(&mut self, now: Time) {
+        if self.ack_deadline <= now {
+            self.ack_due = true;
+            self.ack_deadline = Time::NEVER;
+        }
+    }
+
+    /// Stops or resumes reading. Data in order then waits in the buffer until [`Receiver::read`].
+    pub(crate) fn set_reading(&mut self, reading: bool) {
+        self.reading = reading;
+    }
+
+    /// The application reads up to `bytes`. The peer is told if its window grows by a useful amount.
+    pub(crate) fn read(&mut self, bytes: u64, buffer: u64, mss: u64) {
+        let before = self.window(buffer, mss);
+        self.unread -= bytes.min(self.unread);
+        self.ack_due |= self.window(buffer, mss) > before;
+    }
+
+    /// The window the buffer allows, without a silly small step (RFC 9293 §3.8.6.2.2): the edge moves
+    /// only by a segment or half the buffer.
+    #[inline]
+    pub(crate) fn window(&self, buffer: u64, mss: u64) -> u64 {
+        let allowed = self.next + buffer.saturating_sub(self.unread);
+        let step = mss.min(buffer / 2);
+        let edge = if allowed >= self.edge + step {
+            allowed
+        } else {
+            self.edge
+        };
+        edge.saturating_sub(self.next)
+    }
+
+    /// An ACK with `window` leaves: nothing is due any more.
+    #[inline]
+    pub(crate) fn on_acknowledged(&mut self, window: u64) {
+        self.edge = self.edge.max(self.next + window);
+        self.ack_due = false;
+        self.unacknowledged = 0;
+        self.ack_deadline = Time::NEVER;
+    }
+
+    /// The connection is over: nothing more is acknowledged by timer.
+    pub(crate) fn stop(&mut self) {
+        self.ack_deadline = Time::NEVER;
+        self.early = None;
+    }
+
+    /// The due ACK was handed to a role that holds it.
+    pub(crate) fn on_held(&mut self) {
+        self.ack_due = false;
+    }
+
+    /// SACK blocks for an ACK that leaves now, if both sides agreed on them.
+    #[inline]
+    pub(crate) fn sack_blocks(&self, agreed: bool) -> Options {
+        if !agreed || self.assembler.held() == 0 {
+            return Options::None;
+        }
+        let mut blocks = SackBlocks::new();
+        self.assembler
+            .sack_order(|start, end| blocks.push(self.irs.at(start), self.irs.at(end)));
+        Options::Sack(blocks)
+    }
+
+    /// An ACK that must leave before any other.
+    pub(crate) fn take_early(&mut self) -> Option<EarlyAck> {
+        self.early.take()
+    }
+
+    pub(crate) const fn is_ack_due(&self) -> bool {
+        self.ack_due
+    }
+
+    pub(crate) const fn deadline(&self) -> Time {
+        self.ack_deadline
+    }
+
+    /// Whether ACKs carry ECE now.
+    pub(crate) const fn echoes(&self) -> bool {
+        self.echo
+    }
+
+    pub(crate) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether the FIN has arrived in order.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.next > fin)
+    }
+
+    /// Payload bytes received in order.
+    pub(crate) fn received(&self) -> u64 {
+        (self.next - u64::from(self.is_finished())).saturating_sub(1)
+    }
+
+    #[inline]
+    fn advance_to(&mut self, end: u64) {
+        if !self.reading {
+            self.unread += end - self.next;
+        }
+        self.next = end;
+    }
+
+    #[inline]
+    fn note_mark(&mut self, marked: bool, cwr: bool) {
+        match self.mode {
+            EcnMode::Off | EcnMode::Unechoed => {}
+            // RFC 3168 §6.1.3: from a mark until CWR; a mark on the segment with CWR counts.
+            EcnMode::Classic => self.echo = marked || (self.echo && !cwr),
+            // RFC 8257 §3.2: the pending ACK belongs to segments with the old mark.
+            EcnMode::Accurate => {
+                if marked != self.echo && self.unacknowledged > 0 {
+                    self.early = Some(EarlyAck {
+                        ack: self.next,
+                        echo: self.echo,
+                    });
+                    self.unacknowledged = 0;
+                    self.ack_deadline = Time::NEVER;
+                }
+                self.echo = marked;
+            }
+        }
+    }
+
+    #[inline]
+    fn schedule_ack(&mut self, plain: bool, config: &Config, now: Time) {
+        self.unacknowledged += 1;
+        if !plain || self.unacknowledged >= self.delayed_ack {
+            self.ack_due = true;
+        } else if self.ack_deadline == Time::NEVER {
+            self.ack_deadline = now + config.delayed_ack_timeout;
+        }
+    }
+}

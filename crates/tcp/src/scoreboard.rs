@@ -1,0 +1,179 @@
+//! What a sender knows of data received out of order (RFC 6675).
+
+/// SACKed ranges above the cumulative acknowledgement.
+///
+/// A sorted list of disjoint ranges: every query is O(ranges), which is the number of holes and not
+/// the number of segments in the window.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    /// Sorted, disjoint, not adjacent.
+    ranges: Vec<(u64, u64)>,
+    /// Bytes in `ranges`.
+    sacked: u64,
+}
+
+impl Scoreboard {
+    /// Marks `start..end` as received. Returns whether any byte of it is news.
+    pub(crate) fn add(&mut self, start: u64, end: u64) -> bool {
+        let first = self.ranges.partition_point(|range| range.1 < start);
+        let last = self.ranges.partition_point(|range| range.0 <= end);
+        if first == last {
+            self.ranges.insert(first, (start, end));
+            self.sacked += end - start;
+            return true;
+        }
+        let merged = (
+            self.ranges[first].0.min(start),
+            self.ranges[last - 1].1.max(end),
+        );
+        let before: u64 = self.ranges[first..last]
+            .iter()
+            .map(|range| range.1 - range.0)
+            .sum();
+        let news = merged.1 - merged.0 - before;
+        if news > 0 {
+            self.ranges.splice(first..last, [merged]);
+            self.sacked += news;
+        }
+        news > 0
+    }
+
+    /// Forgets everything below the cumulative acknowledgement `una`.
+    pub(crate) fn advance(&mut self, una: u64) {
+        let passed = self.ranges.partition_point(|range| range.1 <= una);
+        let removed: u64 = self
+            .ranges
+            .drain(..passed)
+            .map(|range| range.1 - range.0)
+            .sum();
+        self.sacked -= removed;
+        if let Some(first) = self.ranges.first_mut()
+            && first.0 < una
+        {
+            self.sacked -= una - first.0;
+            first.0 = una;
+        }
+    }
+
+    /// After a timeout: the receiver may have dropped what it reported (RFC 2018 §8).
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+        self.sacked = 0;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Bytes SACKed below `offset`.
+    pub(crate) fn sacked_below(&self, offset: u64) -> u64 {
+        self.ranges
+            .iter()
+            .take_while(|range| range.0 < offset)
+            .map(|range| range.1.min(offset) - range.0)
+            .sum()
+    }
+
+    /// Everything below this offset that is not SACKed is lost: `IsLost` of RFC 6675 §4, three
+    /// discontiguous ranges or more than two segments above it. `None`: nothing is lost.
+    pub(crate) fn lost_below(&self, mss: u64) -> Option<u64> {
+        let (mut ranges, mut bytes) = (0, 0);
+        self.ranges.iter().rev().find_map(|range| {
+            ranges += 1;
+            bytes += range.1 - range.0;
+            (ranges >= DUP_THRESH || bytes > (DUP_THRESH - 1) * mss).then_some(range.0)
+        })
+    }
+
+    /// The first hole at or above `from` and below the highest SACKed byte.
+    pub(crate) fn hole_from(&self, from: u64) -> Option<(u64, u64)> {
+        let mut start = from;
+        for range in &self.ranges {
+            if start < range.0 {
+                return Some((start, range.0));
+            }
+            start = start.max(range.1);
+        }
+        None
+    }
+
+    /// `from`, or the end of the SACKed range that contains it; and where the next one begins.
+    pub(crate) fn skip_sacked(&self, from: u64) -> (u64, Option<u64>) {
+        let mut start = from;
+        for range in &self.ranges {
+            if start < range.0 {
+                return (start, Some(range.0));
+            }
+            start = start.max(range.1);
+        }
+        (start, None)
+    }
+
+    /// Bytes SACKed.
+    pub(crate) fn sacked(&self) -> u64 {
+        self.sacked
+    }
+}
+
+/// RFC 6675 §2.
+pub(crate) const DUP_THRESH: u64 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(ranges: &[(u64, u64)]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for (start, end) in ranges {
+            board.add(*start, *end);
+        }
+        board
+    }
+
+    #[test]
+    fn overlapping_and_adjacent_ranges_merge() {
+        let mut board = board(&[(10, 20), (30, 40), (20, 25)]);
+        assert_eq!(board.ranges, [(10, 25), (30, 40)]);
+        assert!(!board.add(12, 24));
+        assert!(board.add(5, 50));
+        assert_eq!(
+            (board.ranges.as_slice(), board.sacked()),
+            ([(5, 50)].as_slice(), 45)
+        );
+    }
+
+    #[test]
+    fn advancing_cuts_a_range_in_two() {
+        let mut board = board(&[(10, 20), (30, 40)]);
+        board.advance(35);
+        assert_eq!(
+            (board.ranges.as_slice(), board.sacked()),
+            ([(35, 40)].as_slice(), 5)
+        );
+    }
+
+    #[test]
+    fn a_hole_is_lost_with_three_ranges_or_more_than_two_segments_above() {
+        // RFC 6675 §4 IsLost: "more than (DupThresh - 1) * SMSS bytes".
+        assert_eq!(board(&[(10, 30)]).lost_below(10), None);
+        assert_eq!(board(&[(10, 31)]).lost_below(10), Some(10));
+        assert_eq!(
+            board(&[(10, 15), (20, 25), (30, 35)]).lost_below(10),
+            Some(10)
+        );
+        assert_eq!(
+            board(&[(5, 6), (10, 30), (40, 45)]).lost_below(10),
+            Some(10)
+        );
+    }
+
+    #[test]
+    fn holes_are_found_in_order() {
+        let board = board(&[(10, 20), (30, 40)]);
+        assert_eq!(board.hole_from(0), Some((0, 10)));
+        assert_eq!(board.hole_from(15), Some((20, 30)));
+        assert_eq!(board.hole_from(30), None);
+        assert_eq!(board.skip_sacked(15), (20, Some(30)));
+        assert_eq!(board.skip_sacked(45), (45, None));
+    }
+}

@@ -1,0 +1,393 @@
+//! The sending half of a connection: what may be sent, in which order.
+//!
+//! Windows come from the congestion control and from the peer; this half decides what is sent within
+//! them. Loss detection and recovery are in [`recovery`], timers in [`timer`].
+
+mod recovery;
+mod timer;
+
+use base::{Extension, Packet, Span, Time};
+
+use crate::cc::SenderCc;
+use crate::config::Config;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+
+pub(crate) use timer::Expiry;
+use timer::Timer;
+
+/// See the module documentation. Offsets count the stream: 0 is the SYN, 1 the first byte.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, set and cleared alone"
+)]
+pub(crate) struct Sender<C> {
+    pub(crate) cc: C,
+    config: Config,
+    /// Segment size both sides agreed on.
+    mss: u64,
+    /// First offset not acknowledged (SND.UNA).
+    una: u64,
+    /// Next offset to send (SND.NXT); goes back to `una` at a timeout.
+    next: u64,
+    /// Highest offset sent so far.
+    max: u64,
+    /// One past the last byte the application wrote.
+    written: u64,
+    /// Whether the application has closed; the FIN then has offset `written`.
+    closed: bool,
+    /// First offset beyond the peer's window. It may move back: what was sent beyond stays sent.
+    edge: u64,
+    phase: Phase,
+    /// `max` when loss was last detected (RFC 6582 §3.2 step 2); recovery ends there.
+    recover: u64,
+    /// Duplicate ACKs since the last new one.
+    dupacks: u32,
+    /// Window beyond the congestion control's during recovery without SACK (RFC 6582 §3.2).
+    inflation: i64,
+    /// Bytes sent by limited transmit since the last new ACK: not part of the flight (RFC 5681 §3.2).
+    limited: u64,
+    /// Whether the segment at `una` is to be sent again, whatever the windows.
+    retransmit_first: bool,
+    /// Highest offset sent again in this recovery (`HighRxt`, RFC 6675 §2).
+    high_rxt: u64,
+    /// Whether this recovery had its rescue retransmission (RFC 6675 §4 rule 4).
+    rescued: bool,
+    scoreboard: Scoreboard,
+    /// Whether both sides agreed on SACK.
+    sack: bool,
+    /// Whether both sides agreed on ECN.
+    ecn: bool,
+    rtt: RttEstimator,
+    /// The segment being timed: its end and when it was sent. One at a time (RFC 6298 §3).
+    timed: Option<(u64, Time)>,
+    timer: Timer,
+    /// Timeouts or probes in a row.
+    attempts: u32,
+    /// `una` at the last timeout, until something new is acknowledged.
+    timed_out_at: Option<u64>,
+    /// Whether the byte at `next` was sent as a probe of a closed window.
+    probed: bool,
+    /// When data was last sent, to notice idleness.
+    last_sent: Option<Time>,
+    /// ECN echoes up to this acknowledgement belong to a window that was already answered.
+    cwr_end: u64,
+    /// Whether the next new segment tells the peer that the window was reduced.
+    cwr_due: bool,
+    counters: SenderCounters,
+}
+
+/// What a sender did about losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SenderCounters {
+    /// Data segments sent, retransmissions included.
+    pub segments: u64,
+    /// Data segments sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer with data outstanding, or of a SYN or SYN-ACK.
+    pub timeouts: u64,
+    /// Fast recoveries entered.
+    pub fast_recoveries: u64,
+    /// Probes of a closed window.
+    pub probes: u64,
+}
+
+/// Where the sender is in loss recovery. After a timeout it is `Open`: it goes back and slow-starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Open,
+    /// Fast recovery, until everything up to `recover` is acknowledged.
+    Recovery {
+        /// Whether a partial ACK has come: only the first restarts the timer (RFC 6582 §3.2 step 5).
+        partial: bool,
+    },
+}
+
+/// A segment to be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) offset: u64,
+    pub(crate) payload: u64,
+    pub(crate) fin: bool,
+    /// Whether some of it was sent before.
+    pub(crate) again: bool,
+    /// Whether it tells the peer that the window was reduced (RFC 3168 §6.1.2).
+    pub(crate) cwr: bool,
+}
+
+/// What the options of both SYNs decided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agreement {
+    pub(crate) mss: u16,
+    pub(crate) sack: bool,
+    pub(crate) ecn: bool,
+}
+
+/// What an arriving segment tells the sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Feedback<'a> {
+    /// Acknowledged up to here.
+    pub(crate) ack: u64,
+    /// One past the last offset that the advertised window allows.
+    pub(crate) edge: u64,
+    /// SACKed ranges, as offsets.
+    pub(crate) sacked: &'a [(u64, u64)],
+    /// Whether the segment echoes a congestion mark.
+    pub(crate) echo: bool,
+    /// Whether the segment carries nothing but the acknowledgement.
+    pub(crate) bare: bool,
+    pub(crate) extension: Extension,
+    pub(crate) now: Time,
+}
+
+impl<C: SenderCc> Sender<C> {
+    pub(crate) fn new(config: Config, cc: C) -> Self {
+        Self {
+            cc,
+            config,
+            mss: u64::from(config.mss),
+            una: 0,
+            next: 0,
+            max: 0,
+            written: 1,
+            closed: false,
+            edge: 0,
+            phase: Phase::Open,
+            recover: 0,
+            dupacks: 0,
+            inflation: 0,
+            limited: 0,
+            retransmit_first: false,
+            high_rxt: 0,
+            rescued: false,
+            scoreboard: Scoreboard::default(),
+            sack: false,
+            ecn: false,
+            rtt: RttEstimator::new(),
+            timed: None,
+            timer: Timer::Off,
+            attempts: 0,
+            timed_out_at: None,
+            probed: false,
+            last_sent: None,
+            cwr_end: 0,
+            cwr_due: false,
+            counters: SenderCounters::default(),
+        }
+    }
+
+    /// The application has `bytes` more to send.
+    pub(crate) fn write(&mut self, bytes: u64) {
+        debug_assert!(!self.closed, "nothing is written after the close");
+        self.written = self.written.saturating_add(bytes).min(MAX_OFFSET);
+    }
+
+    /// The application has written everything.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// The peer's SYN has arrived.
+    pub(crate) fn agree(&mut self, agreed: Agreement) {
+        self.mss = u64::from(agreed.mss);
+        self.sack = agreed.sack;
+        self.ecn = agreed.ecn;
+    }
+
+    /// The SYN is acknowledged: data may flow up to `edge`. `first_try` is the round trip of a SYN
+    /// that was sent only once.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the agreed segment size came from 16 bits"
+    )]
+    pub(crate) fn establish(&mut self, edge: u64, first_try: Option<Span>) {
+        self.edge = edge;
+        (self.una, self.next, self.max) = (1, 1, 1);
+        if let Some(rtt) = first_try {
+            self.rtt.sample(rtt);
+        }
+        // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
+        let segments = if first_try.is_some() {
+            self.config.initial_window
+        } else {
+            1
+        };
+        self.cc.on_established(self.mss as u16, segments);
+    }
+
+    /// The connection is over: nothing more is sent.
+    pub(crate) fn stop(&mut self) {
+        self.timer = Timer::Off;
+        self.retransmit_first = false;
+    }
+
+    /// The next segment to send, if the windows allow one. Data goes in the order: the segment that
+    /// recovery asks for, lost data, new data.
+    #[inline]
+    pub(crate) fn next_segment(&mut self, now: Time) -> Option<Outgoing> {
+        if self.retransmit_first {
+            self.retransmit_first = false;
+            if self.una < self.max {
+                return Some(self.commit(self.una, self.mss, self.max, now));
+            }
+        }
+        if self.sack && matches!(self.phase, Phase::Recovery { .. }) {
+            return self.next_in_sack_recovery(now);
+        }
+        self.next_in_order(now)
+    }
+
+    /// The segment at `next`, within both windows.
+    #[inline]
+    fn next_in_order(&mut self, now: Time) -> Option<Outgoing> {
+        let mut bound = self.written;
+        if self.next < self.max && !self.scoreboard.is_empty() {
+            // After a timeout, what has been reported since need not be sent again.
+            let (from, hole_end) = self.scoreboard.skip_sacked(self.next);
+            (self.next, bound) = (from, hole_end.unwrap_or(bound).min(bound));
+        }
+        if self.next >= self.written {
+            let fin_unsent = self.closed && self.next == self.written;
+            return fin_unsent.then(|| self.commit(self.next, 0, MAX_OFFSET, now));
+        }
+        self.restart_after_idle(now);
+        let wanted = (bound - self.next).min(self.mss);
+        let room = self.window_end().min(self.edge).saturating_sub(self.next);
+        if room >= wanted {
+            return Some(self.commit(self.next, wanted, MAX_OFFSET, now));
+        }
+        // Sender's silly-window avoidance (RFC 1122 §4.2.3.4): less than a full segment leaves only
+        // when nothing is outstanding that would bring an ACK and with it a larger window.
+        let lone = room > 0 && self.next == self.una;
+        lone.then(|| self.commit(self.next, room, MAX_OFFSET, now))
+    }
+
+    /// One past the last offset the congestion window allows.
+    #[inline]
+    fn window_end(&self) -> u64 {
+        let window = self.cc.window().saturating_add_signed(self.inflation);
+        // RFC 3042 §2: each of the first two duplicates allows one segment beyond the window.
+        let duplicates = match (self.config.limited_transmit, self.phase, self.dupacks) {
+            (true, Phase::Open, duplicates @ 1..=2) => u64::from(duplicates),
+            _ => 0,
+        };
+        self.una
+            .saturating_add(window)
+            .saturating_add(duplicates * self.mss)
+    }
+
+    /// Books a segment of up to `payload` bytes at `offset` and not beyond `limit` as sent.
+    #[inline]
+    fn commit(&mut self, offset: u64, payload: u64, limit: u64, now: Time) -> Outgoing {
+        let payload = payload.min(self.written.min(limit) - offset);
+        let data_end = offset + payload;
+        // The FIN travels with the last byte, and again with it if it was sent with it.
+        let fin = self.closed && data_end == self.written && limit > self.written;
+        let end = data_end + u64::from(fin);
+        let again = offset < self.max;
+        let cwr = self.cwr_due && !again && payload > 0;
+        if again {
+            self.counters.retransmissions += 1;
+            // Karn: a segment sent twice gives no sample, and BSD gives up the sample in progress.
+            self.timed = None;
+        } else {
+            if self.timed.is_none() {
+                self.timed = Some((end, now));
+            }
+            if matches!(self.phase, Phase::Open) && self.dupacks > 0 {
+                self.limited += payload;
+            }
+            self.cwr_due &= !cwr;
+        }
+        if offset == self.next {
+            self.next = end;
+        }
+        if matches!(self.phase, Phase::Recovery { .. }) && again {
+            self.high_rxt = self.high_rxt.max(end);
+        }
+        self.max = self.max.max(end);
+        self.last_sent = Some(now);
+        self.counters.segments += 1;
+        self.start_retransmission_timer(now);
+        Outgoing {
+            offset,
+            payload,
+            fin,
+            again,
+            cwr,
+        }
+    }
+
+    /// RFC 5681 §4.1: nothing sent for longer than the timeout, and nothing outstanding.
+    #[inline]
+    fn restart_after_idle(&mut self, now: Time) {
+        if !self.config.idle_restart || self.next != self.una {
+            return;
+        }
+        if let Some(last) = self.last_sent
+            && now.since(last) > self.rtt.rto(&self.config)
+            && self.next == self.max
+        {
+            self.cc.on_idle();
+        }
+    }
+
+    /// Header fields of the scheme.
+    #[inline]
+    pub(crate) fn on_send(&mut self, packet: &mut Packet, now: Time) {
+        self.cc.on_send(packet, now);
+    }
+
+    /// Bytes outstanding.
+    pub(crate) const fn in_flight(&self) -> u64 {
+        self.next - self.una
+    }
+
+    /// First offset not acknowledged.
+    pub(crate) const fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Next offset to send.
+    pub(crate) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Highest offset sent.
+    pub(crate) const fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// Whether the FIN was sent and acknowledged.
+    pub(crate) const fn is_finished(&self) -> bool {
+        self.closed && self.una > self.written
+    }
+
+    /// Segment size in force.
+    pub(crate) const fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    /// Whether both sides agreed on SACK.
+    pub(crate) const fn uses_sack(&self) -> bool {
+        self.sack
+    }
+
+    /// Whether both sides agreed on ECN.
+    pub(crate) const fn uses_ecn(&self) -> bool {
+        self.ecn
+    }
+
+    /// Smoothed round trip; zero before the first sample.
+    pub(crate) const fn srtt(&self) -> Span {
+        self.rtt.srtt()
+    }
+
+    pub(crate) const fn counters(&self) -> SenderCounters {
+        self.counters
+    }
+}
+
+/// Beyond every stream: "unlimited" data ends here.
+const MAX_OFFSET: u64 = 1 << 62;

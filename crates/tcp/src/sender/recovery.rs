@@ -1,0 +1,248 @@
+//! Acknowledgements, loss detection and fast recovery (RFC 5681, 6582, 6675).
+
+use base::Time;
+
+use super::{Feedback, Outgoing, Phase, Sender};
+use crate::cc::{Ack, Echo, Loss, SenderCc};
+use crate::scoreboard::DUP_THRESH;
+
+impl<C: SenderCc> Sender<C> {
+    /// Processes an acknowledgement. Returns whether it acknowledged something never sent.
+    #[inline]
+    pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> bool {
+        let highest = self.max + u64::from(self.probed);
+        if feedback.ack > highest {
+            return true;
+        }
+        if feedback.ack < self.una {
+            return false;
+        }
+        self.edge = feedback.edge;
+        let news = self.note_sacked(feedback);
+        let echo = self.classify_echo(feedback);
+        if feedback.ack > self.una {
+            self.on_new_ack(feedback, echo);
+        } else {
+            if echo != Echo::None {
+                self.tell_congestion_control(feedback, 0, echo);
+            }
+            // RFC 5681 §2 also wants the window unchanged; schemes that set the window in every ACK
+            // would hide losses, so the window is ignored (as ns-2 and ns-3 do).
+            if feedback.bare && self.next > self.una && (news || !self.sack) {
+                self.on_duplicate(feedback.now);
+            }
+        }
+        self.review_timer(feedback.now);
+        false
+    }
+
+    /// The receiver or the network asks for the segment at `una` again.
+    pub(crate) fn retransmit_first(&mut self) {
+        self.retransmit_first = self.una < self.max;
+    }
+
+    fn note_sacked(&mut self, feedback: &Feedback<'_>) -> bool {
+        let mut news = false;
+        for (start, end) in feedback.sacked {
+            // RFC 2018 §5; a block outside what is outstanding is damaged or old.
+            let outstanding =
+                *start >= feedback.ack.max(self.una) && start < end && *end <= self.max;
+            news |= self.sack && outstanding && self.scoreboard.add(*start, *end);
+        }
+        news
+    }
+
+    /// RFC 3168 §6.1.2: one reduction per window of data, none while recovering from a loss.
+    #[inline]
+    fn classify_echo(&mut self, feedback: &Feedback<'_>) -> Echo {
+        if !feedback.echo || !self.ecn {
+            return Echo::None;
+        }
+        if feedback.ack <= self.cwr_end || self.phase != Phase::Open {
+            return Echo::Repeated;
+        }
+        self.note_reduction();
+        Echo::Reduce
+    }
+
+    /// The window is being reduced: echoes of data sent before say nothing new.
+    pub(super) fn note_reduction(&mut self) {
+        self.cwr_end = self.max;
+        self.cwr_due = self.ecn;
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, feedback: &Feedback<'_>, echo: Echo) {
+        let bytes = feedback.ack - self.una;
+        self.una = feedback.ack;
+        self.next = self.next.max(self.una);
+        self.max = self.max.max(self.una);
+        self.probed = false;
+        if !self.scoreboard.is_empty() {
+            self.scoreboard.advance(self.una);
+        }
+        (self.attempts, self.timed_out_at) = (0, None);
+        match self.phase {
+            Phase::Open => {
+                (self.dupacks, self.limited) = (0, 0);
+                self.tell_congestion_control(feedback, bytes, echo);
+                self.restart_retransmission_timer(feedback.now);
+            }
+            Phase::Recovery { .. } if feedback.ack >= self.recover => {
+                self.tell_congestion_control(feedback, bytes, echo);
+                self.leave_recovery();
+                self.restart_retransmission_timer(feedback.now);
+            }
+            Phase::Recovery { partial } => {
+                self.tell_congestion_control(feedback, bytes, echo);
+                self.phase = Phase::Recovery { partial: true };
+                if !self.sack {
+                    self.on_partial_ack(bytes);
+                }
+                // RFC 6582 §3.2 step 5 for NewReno; RFC 6298 §5.3 with SACK.
+                if self.sack || !partial {
+                    self.restart_retransmission_timer(feedback.now);
+                }
+            }
+        }
+    }
+
+    /// RFC 6582 §3.2 step 5: send the next hole, deflate by what was acknowledged, inflate by the
+    /// segment that has left.
+    #[expect(clippy::cast_possible_wrap, reason = "windows are far below 2^63")]
+    fn on_partial_ack(&mut self, bytes: u64) {
+        self.retransmit_first = true;
+        self.inflation -= bytes as i64;
+        if bytes >= self.mss {
+            self.inflation += self.mss as i64;
+        }
+    }
+
+    fn leave_recovery(&mut self) {
+        self.phase = Phase::Open;
+        (self.dupacks, self.inflation, self.limited) = (0, 0, 0);
+        // RFC 6582 §3.2 step 3 option 1: no burst of what the inflated window had held back.
+        let limit = (!self.sack).then(|| self.in_flight().max(self.mss) + self.mss);
+        self.cc.on_recovered(limit);
+    }
+
+    fn tell_congestion_control(&mut self, feedback: &Feedback<'_>, bytes: u64, echo: Echo) {
+        let rtt = match self.timed {
+            Some((end, sent)) if bytes > 0 && feedback.ack >= end => {
+                self.timed = None;
+                let rtt = feedback.now.since(sent);
+                self.rtt.sample(rtt);
+                Some(rtt)
+            }
+            _ => None,
+        };
+        self.cc.on_ack(&Ack {
+            bytes,
+            acknowledged: self.una,
+            next: self.next,
+            echo,
+            recovering: self.phase != Phase::Open,
+            rtt,
+            extension: feedback.extension,
+            now: feedback.now,
+        });
+    }
+
+    #[expect(clippy::cast_possible_wrap, reason = "a segment is far below 2^63")]
+    fn on_duplicate(&mut self, now: Time) {
+        if self.phase != Phase::Open {
+            // RFC 6582 §3.2 step 4: a segment has left the network. With SACK, pipe says so.
+            if !self.sack {
+                self.inflation += self.mss as i64;
+            }
+            return;
+        }
+        self.dupacks += 1;
+        // RFC 6675 §5 step 4 (and 4.1: only beyond the last recovery point); RFC 6582 §3.2 step 2.
+        let lost = || {
+            self.scoreboard
+                .lost_below(self.mss)
+                .is_some_and(|below| below > self.una)
+        };
+        let detected = if self.sack {
+            (u64::from(self.dupacks) >= DUP_THRESH || lost()) && self.una >= self.recover
+        } else {
+            u64::from(self.dupacks) == DUP_THRESH && self.una > self.recover
+        };
+        if detected {
+            self.enter_recovery(now);
+        }
+    }
+
+    #[expect(clippy::cast_possible_wrap, reason = "windows are far below 2^63")]
+    fn enter_recovery(&mut self, now: Time) {
+        self.counters.fast_recoveries += 1;
+        self.recover = self.max;
+        self.phase = Phase::Recovery { partial: false };
+        self.retransmit_first = true;
+        (self.high_rxt, self.rescued) = (self.una, false);
+        // RFC 6582 §3.2 step 3: the three segments that caused the duplicates have left.
+        self.inflation = if self.sack {
+            0
+        } else {
+            (DUP_THRESH * self.mss) as i64
+        };
+        let in_flight = self.in_flight().saturating_sub(self.limited);
+        self.note_reduction();
+        self.cc.on_loss(Loss::FastRetransmit, in_flight, now);
+    }
+
+    /// `NextSeg` of RFC 6675 §4, while the window exceeds the pipe by a segment (§5 step C).
+    pub(super) fn next_in_sack_recovery(&mut self, now: Time) -> Option<Outgoing> {
+        let lost = self
+            .scoreboard
+            .lost_below(self.mss)
+            .unwrap_or(self.una)
+            .max(self.una);
+        if self.cc.window() < self.pipe(lost) + self.mss {
+            return None;
+        }
+        let hole = self.scoreboard.hole_from(self.high_rxt.max(self.una));
+        // Rule 1: the first lost hole. Rule 2: new data. Rule 3: any hole.
+        if let Some((start, end)) = hole
+            && start < lost
+        {
+            return Some(self.commit(start, self.mss, end, now));
+        }
+        let wanted = (self.written - self.next.min(self.written)).min(self.mss);
+        if wanted > 0 && self.next + wanted <= self.edge {
+            return Some(self.commit(self.next, wanted, u64::MAX, now));
+        }
+        if let Some((start, end)) = hole {
+            return Some(self.commit(start, self.mss, end, now));
+        }
+        self.rescue(now)
+    }
+
+    /// Rule 4 of `NextSeg`: once per recovery, the last segment, whose loss nothing above reveals.
+    fn rescue(&mut self, now: Time) -> Option<Outgoing> {
+        let unsacked_end = self.scoreboard.hole_from(self.una).is_none()
+            && self.scoreboard.skip_sacked(self.una).0 < self.max;
+        if self.rescued || !unsacked_end || self.high_rxt <= self.una {
+            return None;
+        }
+        self.rescued = true;
+        let last = self
+            .scoreboard
+            .skip_sacked(self.una)
+            .0
+            .max(self.max.saturating_sub(self.mss));
+        // HighRxt is not updated by a rescue.
+        let high_rxt = self.high_rxt;
+        let segment = self.commit(last, self.mss, self.max, now);
+        self.high_rxt = high_rxt;
+        Some(segment)
+    }
+
+    /// Bytes thought to be in the network: `SetPipe` of RFC 6675 §4. O(SACKed ranges).
+    fn pipe(&self, lost: u64) -> u64 {
+        let unsacked = |below: u64| (below - self.una) - self.scoreboard.sacked_below(below);
+        let all = (self.next - self.una) - self.scoreboard.sacked();
+        all - unsacked(lost) + unsacked(self.high_rxt.max(self.una))
+    }
+}

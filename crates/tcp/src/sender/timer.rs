@@ -1,0 +1,137 @@
+//! The retransmission timer (RFC 6298 §5) and the persist timer (RFC 9293 §3.8.6.1).
+
+use base::{Span, Time};
+
+use super::{Outgoing, Phase, Sender};
+use crate::cc::{Loss, SenderCc};
+
+/// The one timer of a sender: outstanding data is retransmitted, a closed window is probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Timer {
+    Off,
+    Retransmit(Time),
+    Persist(Time),
+}
+
+/// What came of an expired timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Expiry {
+    /// The timer was not due.
+    Early,
+    /// Segments may be sent again.
+    Retransmit,
+    /// The peer's closed window is to be probed with this.
+    Probe(Outgoing),
+    /// The peer has not answered for too long.
+    GaveUp,
+}
+
+impl<C: SenderCc> Sender<C> {
+    /// When [`Sender::on_deadline`] is to be called.
+    #[inline]
+    pub(crate) const fn deadline(&self) -> Time {
+        match self.timer {
+            Timer::Off => Time::NEVER,
+            Timer::Retransmit(at) | Timer::Persist(at) => at,
+        }
+    }
+
+    /// Time has reached the deadline.
+    pub(crate) fn on_deadline(&mut self, now: Time) -> Expiry {
+        if self.deadline() > now {
+            return Expiry::Early;
+        }
+        self.attempts += 1;
+        if self.attempts > self.config.retries && !matches!(self.timer, Timer::Persist(_)) {
+            self.timer = Timer::Off;
+            return Expiry::GaveUp;
+        }
+        if let Timer::Persist(_) = self.timer {
+            return self.probe(now);
+        }
+        self.on_timeout(now);
+        Expiry::Retransmit
+    }
+
+    /// The timeout of the handshake segment sent for the `attempts`-th time: doubled each time.
+    pub(crate) fn handshake_timeout(&self, attempts: u32) -> Span {
+        (self.config.syn_rto * (1 << attempts.min(16))).min(self.config.max_rto)
+    }
+
+    /// A SYN or SYN-ACK has timed out.
+    pub(crate) fn count_handshake_timeout(&mut self) {
+        self.counters.timeouts += 1;
+    }
+
+    /// RFC 6298 §5.1: running whenever something is outstanding.
+    #[inline]
+    pub(super) fn start_retransmission_timer(&mut self, now: Time) {
+        if !matches!(self.timer, Timer::Retransmit(_)) {
+            self.timer = Timer::Retransmit(now + self.rtt.rto(&self.config));
+        }
+    }
+
+    /// RFC 6298 §5.2 and §5.3.
+    #[inline]
+    pub(super) fn restart_retransmission_timer(&mut self, now: Time) {
+        self.timer = if self.una == self.max {
+            Timer::Off
+        } else {
+            Timer::Retransmit(now + self.rtt.rto(&self.config))
+        };
+    }
+
+    /// Starts probing when the peer's window has closed on waiting data, and stops when it opens.
+    #[inline]
+    pub(super) fn review_timer(&mut self, now: Time) {
+        let waiting = self.next < self.written && self.una == self.max;
+        let closed = self.edge <= self.next;
+        match self.timer {
+            Timer::Off if waiting && closed => {
+                self.timer = Timer::Persist(now + self.rtt.rto(&self.config));
+            }
+            Timer::Persist(_) if !closed => (self.timer, self.attempts) = (Timer::Off, 0),
+            _ => {}
+        }
+    }
+
+    /// RFC 6298 §5.4 to §5.7; RFC 5681 §3.1; RFC 6582 §4 step 4.
+    fn on_timeout(&mut self, now: Time) {
+        self.counters.timeouts += 1;
+        let repeated = self.timed_out_at == Some(self.una);
+        let loss = if repeated {
+            Loss::RepeatedTimeout
+        } else {
+            Loss::Timeout
+        };
+        self.cc.on_loss(loss, self.in_flight(), now);
+        self.note_reduction();
+        self.timed_out_at = Some(self.una);
+        self.rtt.back_off();
+        self.timed = None;
+        // RFC 2018 §8: the receiver may have discarded what it reported.
+        self.scoreboard.clear();
+        self.recover = self.max;
+        self.next = self.una;
+        self.phase = Phase::Open;
+        (self.dupacks, self.inflation, self.limited) = (0, 0, 0);
+        self.retransmit_first = true;
+        self.timer = Timer::Retransmit(now + self.rtt.rto(&self.config));
+    }
+
+    /// One byte of new data beyond the window; the interval doubles (RFC 9293 §3.8.6.1).
+    fn probe(&mut self, now: Time) -> Expiry {
+        self.counters.probes += 1;
+        self.probed = true;
+        let interval = self.rtt.rto(&self.config) * (1 << self.attempts.min(16));
+        self.timer = Timer::Persist(now + interval.min(self.config.max_rto));
+        let (offset, payload) = (self.next, 1);
+        Expiry::Probe(Outgoing {
+            offset,
+            payload,
+            fin: false,
+            again: true,
+            cwr: false,
+        })
+    }
+}
