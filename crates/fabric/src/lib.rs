@@ -16,6 +16,6 @@ mod topology;
 
 pub use histogram::LevelHistogram;
 pub use network::{Delivery, Network, NetworkConfig};
-pub use port::{Port, PortConfig, PortCounters, PortId};
+pub use port::{Offer, Port, PortConfig, PortCounters, PortId};
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 pub use topology::{Link, LinkSpec, Node, NodeId, Topology, TopologyError};

@@ -3,7 +3,7 @@
 use base::{HostId, Packet, Time};
 use engine::{Scheduler, Token};
 
-use crate::port::{Port, PortConfig, PortId};
+use crate::port::{Offer, Port, PortConfig, PortId};
 use crate::queue::{Discipline, Limit};
 use crate::topology::{Node, NodeId, Topology, TopologyError};
 
@@ -38,6 +38,8 @@ pub struct Network {
     sent: u64,
     /// Packets handed to hosts.
     delivered: u64,
+    /// Packets on a wire or waiting.
+    inside: u64,
     digest: u64,
 }
 
@@ -87,6 +89,7 @@ impl Network {
             routes,
             sent: 0,
             delivered: 0,
+            inside: 0,
             digest: 0,
         };
         for link in topology.links() {
@@ -130,9 +133,11 @@ impl Network {
         match self.ends[port.0 as usize] {
             End::Host(host) => {
                 self.delivered += 1;
+                self.inside -= 1;
                 Some(Delivery { host, packet })
             }
             End::Switch(first) => {
+                self.inside -= 1;
                 let out = self.routes[(first + packet.to.0) as usize];
                 self.offer(out, packet, sched);
                 None
@@ -150,6 +155,12 @@ impl Network {
         &mut self.ports[port.0 as usize]
     }
 
+    /// Whether no packet is on a wire or waiting.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.inside == 0
+    }
+
     /// A number that any difference in any packet-hop changes: its time, place and headers.
     pub fn digest(&self) -> u64 {
         self.digest
@@ -162,8 +173,13 @@ impl Network {
 
     #[inline]
     fn offer(&mut self, port: PortId, packet: Packet, sched: &mut Scheduler) {
-        if let Some(arrival) = self.ports[port.0 as usize].offer(packet, sched.now()) {
-            sched.at(arrival, Token(port.0));
+        match self.ports[port.0 as usize].offer(packet, sched.now()) {
+            Offer::Dropped => {}
+            Offer::Queued => self.inside += 1,
+            Offer::First(arrival) => {
+                self.inside += 1;
+                sched.at(arrival, Token(port.0));
+            }
         }
     }
 

@@ -52,6 +52,17 @@ pub struct Port {
     rate: Rate,
 }
 
+/// What became of a packet offered to a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Offer {
+    /// It is lost.
+    Dropped,
+    /// It follows others; their arrivals bring about its own.
+    Queued,
+    /// It is the only one and arrives then, which is to be scheduled: one event per busy port.
+    First(Time),
+}
+
 /// What a port has seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
@@ -90,10 +101,9 @@ impl Port {
         }
     }
 
-    /// A packet arrives at the queue. Returns the arrival time to schedule, if the port was idle: one
-    /// pending event per busy port.
+    /// A packet arrives at the queue.
     #[inline]
-    pub fn offer(&mut self, mut packet: Packet, now: Time) -> Option<Time> {
+    pub fn offer(&mut self, mut packet: Packet, now: Time) -> Offer {
         self.settle(now);
         let size = self.header_bytes + u32::from(packet.payload);
         let backlog = Backlog {
@@ -108,7 +118,7 @@ impl Port {
         if verdict == Verdict::Drop || !self.fits(backlog, size, now) {
             self.counters.drops += 1;
             self.counters.dropped_payload += u64::from(packet.payload);
-            return None;
+            return Offer::Dropped;
         }
         self.counters.marks += u64::from(packet.ecn == Ecn::Marked && !was_marked);
         self.accept(&packet, size, now)
@@ -163,7 +173,7 @@ impl Port {
     }
 
     #[inline]
-    fn accept(&mut self, packet: &Packet, size: u32, now: Time) -> Option<Time> {
+    fn accept(&mut self, packet: &Packet, size: u32, now: Time) -> Offer {
         let was_idle = self.ring.is_empty();
         let start = self.free_at.max(now);
         self.free_at = start + self.serialisation(size);
@@ -186,7 +196,11 @@ impl Port {
         }
         self.counters.packets += 1;
         self.counters.bytes += u64::from(size);
-        was_idle.then_some(arrival)
+        if was_idle {
+            Offer::First(arrival)
+        } else {
+            Offer::Queued
+        }
     }
 
     #[inline]
@@ -254,9 +268,9 @@ mod tests {
     #[test]
     fn a_packet_arrives_after_serialisation_and_delay() {
         let mut port = port(Limit::Unlimited, Discipline::DropTail);
-        assert_eq!(port.offer(full_packet(), us(0)), Some(us(52)));
+        assert_eq!(port.offer(full_packet(), us(0)), Offer::First(us(52)));
         // The second waits 12 us for the first; the port already has its event.
-        assert_eq!(port.offer(full_packet(), us(0)), None);
+        assert_eq!(port.offer(full_packet(), us(0)), Offer::Queued);
         assert_eq!(port.arrive(us(52)).1, Some(us(64)));
         assert_eq!(port.arrive(us(64)).1, None);
     }

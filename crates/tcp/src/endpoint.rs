@@ -253,6 +253,11 @@ impl<C: SenderCc> Endpoint<C> {
         self.receiver.received()
     }
 
+    /// Payload bytes received beyond a gap.
+    pub fn held(&self) -> u64 {
+        self.receiver.held()
+    }
+
     /// Payload bytes the peer has acknowledged.
     pub fn acknowledged(&self) -> u64 {
         (self.sender.una() - u64::from(self.sender.is_finished())).saturating_sub(1)

@@ -245,6 +245,11 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
+    /// Payload bytes received beyond a gap.
+    pub(crate) fn held(&self) -> u64 {
+        self.assembler.held()
+    }
+
     /// Payload bytes received in order.
     pub(crate) fn received(&self) -> u64 {
         (self.next - u64::from(self.is_finished())).saturating_sub(1)
