@@ -24,6 +24,7 @@
 //! assert_eq!((world.0, sched.now()), (10, Time::from_ps(1_000_000)));
 //! ```
 
+mod calendar;
 mod heap;
 pub mod random;
 mod scheduler;

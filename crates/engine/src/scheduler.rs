@@ -1,8 +1,8 @@
 //! The event list.
 
-use base::Time;
+use base::{Span, Time};
 
-use crate::heap::Heap;
+use crate::calendar::Calendar;
 
 /// What a world schedules: a number below 2^24 whose meaning only the world knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,12 +10,12 @@ pub struct Token(pub u32);
 
 /// Tokens by time; equal times leave in the order in which they were scheduled.
 ///
-/// `at` and `next_before` cost O(log n) in the number of pending events, which a world keeps small:
-/// one per busy port and one per deadline. Nothing is ever cancelled: a world ignores a token whose
-/// reason is gone.
+/// `at` and `next_before` cost O(1) within the horizon and O(log n) beyond. A world keeps the number n
+/// of pending events small: one per busy port and one per deadline. Nothing is ever cancelled: a world
+/// ignores a token whose reason is gone.
 #[derive(Debug)]
 pub struct Scheduler {
-    heap: Heap,
+    calendar: Calendar,
     now: Time,
     /// Events scheduled so far: the second half of the sort key.
     sequence: u64,
@@ -24,10 +24,15 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// An empty list at time zero.
+    /// An empty list at time zero, for events mostly less than a millisecond ahead.
     pub fn new() -> Self {
+        Self::with_horizon(Span::from_millis(1))
+    }
+
+    /// An empty list at time zero that is fastest for events less than `horizon` ahead.
+    pub fn with_horizon(horizon: Span) -> Self {
         Self {
-            heap: Heap::new(),
+            calendar: Calendar::new(horizon.as_ps()),
             now: Time::ZERO,
             sequence: 0,
             handled: 0,
@@ -43,11 +48,9 @@ impl Scheduler {
         assert!(time >= self.now, "an event cannot be scheduled in the past");
         debug_assert!(token.0 < 1 << TOKEN_BITS, "tokens have 24 bits");
         self.sequence += 1;
-        self.heap.push(
-            u128::from(time.as_ps()) << 64
-                | u128::from(self.sequence << TOKEN_BITS)
-                | u128::from(token.0),
-        );
+        let order = self.sequence << TOKEN_BITS | u64::from(token.0);
+        self.calendar
+            .push(u128::from(time.as_ps()) << 64 | u128::from(order));
     }
 
     /// Removes the next token and moves the clock to its time, unless that is later than `limit`.
@@ -57,13 +60,8 @@ impl Scheduler {
         reason = "the key is taken apart into its fields"
     )]
     pub fn next_before(&mut self, limit: Time) -> Option<Token> {
-        let key = self.heap.peek()?;
-        let time = Time::from_ps((key >> 64) as u64);
-        if time > limit {
-            return None;
-        }
-        self.heap.take();
-        self.now = time;
+        let key = self.calendar.pop(limit.as_ps())?;
+        self.now = Time::from_ps((key >> 64) as u64);
         self.handled += 1;
         Some(Token(key as u32 & ((1 << TOKEN_BITS) - 1)))
     }
@@ -81,7 +79,7 @@ impl Scheduler {
 
     /// Events waiting.
     pub fn pending(&self) -> usize {
-        self.heap.len()
+        self.calendar.len()
     }
 }
 
