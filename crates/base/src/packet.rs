@@ -12,10 +12,9 @@ pub struct HostId(pub u32);
 
 /// One TCP segment on the wire.
 ///
-/// `Copy` and one cache line, because it moves by value from ring to ring. Its size on the wire is
-/// `payload` plus the header bytes of the network, which is a setting and not a field.
+/// `Copy` and the size of a cache line, because it moves by value from ring to ring. Its size on the
+/// wire is `payload` plus the header bytes of the network, which is a setting and not a field.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
 pub struct Packet {
     /// The connection.
     pub flow: FlowId,
@@ -226,7 +225,10 @@ impl Extension {
     }
 }
 
-const _: () = assert!(size_of::<Packet>() == 64, "a packet is one cache line");
+const _: () = assert!(
+    size_of::<Packet>() == 64,
+    "a packet has the size of a cache line"
+);
 
 #[cfg(test)]
 mod tests {

@@ -57,6 +57,7 @@ impl Heap {
         self.hole = Some(smallest(&self.groups[0]));
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.len - usize::from(self.hole.is_some())
     }

@@ -24,15 +24,16 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// An empty list at time zero, for events mostly less than a millisecond ahead.
+    /// An empty list at time zero, for a hundred events mostly less than a millisecond ahead.
     pub fn new() -> Self {
-        Self::with_horizon(Span::from_millis(1))
+        Self::sized(Span::from_millis(1), 100)
     }
 
-    /// An empty list at time zero that is fastest for events less than `horizon` ahead.
-    pub fn with_horizon(horizon: Span) -> Self {
+    /// An empty list at time zero, fastest for about `pending` events at a time that are mostly less
+    /// than `horizon` ahead. Neither changes the order of events.
+    pub fn sized(horizon: Span, pending: usize) -> Self {
         Self {
-            calendar: Calendar::new(horizon.as_ps()),
+            calendar: Calendar::new(horizon.as_ps(), pending),
             now: Time::ZERO,
             sequence: 0,
             handled: 0,

@@ -15,7 +15,7 @@ mod ring;
 mod topology;
 
 pub use histogram::LevelHistogram;
-pub use network::{Delivery, Network, NetworkConfig};
+pub use network::{Network, NetworkConfig};
 pub use port::{Offer, Port, PortConfig, PortCounters, PortId};
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 pub use topology::{Link, LinkSpec, Node, NodeId, Topology, TopologyError};

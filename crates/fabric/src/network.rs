@@ -50,15 +50,6 @@ enum End {
     Switch(u32),
 }
 
-/// A packet that reached an end host.
-#[derive(Debug)]
-pub struct Delivery {
-    /// The host.
-    pub host: HostId,
-    /// The packet.
-    pub packet: Packet,
-}
-
 impl Network {
     /// Builds the ports and routes of `topology`.
     ///
@@ -115,29 +106,32 @@ impl Network {
 
     /// A host sends a packet out of its port.
     #[inline]
-    pub fn send(&mut self, from: HostId, packet: Packet, sched: &mut Scheduler) {
+    pub fn send(&mut self, from: HostId, mut packet: Packet, sched: &mut Scheduler) {
         self.sent += 1;
-        self.offer(self.host_ports[from.0 as usize], packet, sched);
+        self.offer(self.host_ports[from.0 as usize], &mut packet, sched);
     }
 
-    /// The oldest packet of `port` arrives at the next node. A switch forwards it at once; a host's
-    /// packet is returned.
+    /// The oldest packet of `port` arrives at the next node and is put into `packet`. A switch
+    /// forwards it at once; if it has reached an end host, that is returned.
     #[inline]
-    pub fn on_arrival(&mut self, port: PortId, sched: &mut Scheduler) -> Option<Delivery> {
+    pub fn on_arrival(
+        &mut self,
+        port: PortId,
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+    ) -> Option<HostId> {
         let now = sched.now();
-        let (packet, next) = self.ports[port.0 as usize].arrive(now);
-        if let Some(time) = next {
-            sched.at(time, Token(port.0));
+        if let Some(next) = self.ports[port.0 as usize].arrive_into(packet, now) {
+            sched.at(next, Token(port.0));
         }
-        self.record(port, &packet, now);
+        self.record(port, packet, now);
+        self.inside -= 1;
         match self.ends[port.0 as usize] {
             End::Host(host) => {
                 self.delivered += 1;
-                self.inside -= 1;
-                Some(Delivery { host, packet })
+                Some(host)
             }
             End::Switch(first) => {
-                self.inside -= 1;
                 let out = self.routes[(first + packet.to.0) as usize];
                 self.offer(out, packet, sched);
                 None
@@ -172,7 +166,7 @@ impl Network {
     }
 
     #[inline]
-    fn offer(&mut self, port: PortId, packet: Packet, sched: &mut Scheduler) {
+    fn offer(&mut self, port: PortId, packet: &mut Packet, sched: &mut Scheduler) {
         match self.ports[port.0 as usize].offer(packet, sched.now()) {
             Offer::Dropped => {}
             Offer::Queued => self.inside += 1,

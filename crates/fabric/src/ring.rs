@@ -1,38 +1,37 @@
 //! The packets of one port, in order: on the wire first, then waiting.
 
-use base::{Packet, Time};
+use base::{FlowId, HostId, Packet, Time};
 
 /// A ring of packets with the times a FIFO port knows when it accepts them.
 ///
-/// Times lie apart from packets, so that retiring a waiting packet touches no packet. When the ring
-/// runs empty it starts again at its first place, so that a lightly used port stays in one or two
-/// cache lines however large its ring once grew. All operations O(1), growth amortised.
+/// When the ring runs empty it starts again at its first place, so that a lightly used port stays in
+/// one or two cache lines however large its ring once grew. All operations O(1), growth amortised.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Ring {
-    packets: Vec<Packet>,
-    stamps: Vec<Stamp>,
-    /// Running index of the oldest packet; places are indices modulo the capacity.
-    head: usize,
+    /// A power of two of them.
+    slots: Box<[Slot]>,
+    /// Running index of the oldest packet; places are indices modulo the number of slots.
+    head: u32,
     /// Running index of the oldest packet whose transmission has not begun.
-    waiting: usize,
+    waiting: u32,
     /// Running index of the next free place.
-    tail: usize,
+    tail: u32,
 }
 
-/// When a packet starts to leave and when it arrives at the next node.
+/// A packet, when it starts to leave, and when it arrives at the next node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stamp {
-    pub(crate) start: Time,
-    pub(crate) arrival: Time,
-    /// Bytes on the wire.
-    pub(crate) size: u32,
+#[repr(C)]
+struct Slot {
+    start: Time,
+    arrival: Time,
+    packet: Packet,
 }
 
 impl Ring {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            packets: Vec::new(),
-            stamps: Vec::new(),
+            slots: Box::default(),
             head: 0,
             waiting: 0,
             tail: 0,
@@ -45,24 +44,33 @@ impl Ring {
     }
 
     /// Packets on the wire or waiting.
+    #[inline]
     pub(crate) const fn len(&self) -> usize {
-        self.tail - self.head
+        (self.tail - self.head) as usize
     }
 
     /// Packets whose transmission has not begun.
     #[inline]
-    pub(crate) const fn waiting(&self) -> usize {
+    pub(crate) const fn waiting(&self) -> u32 {
         self.tail - self.waiting
     }
 
+    /// Whether the transmission of the oldest packet has not been noticed.
     #[inline]
-    pub(crate) fn push(&mut self, packet: &Packet, stamp: Stamp) {
-        if self.len() == self.packets.len() {
+    pub(crate) const fn oldest_waits(&self) -> bool {
+        self.waiting == self.head
+    }
+
+    /// Appends a packet; it starts to leave and arrives as given.
+    #[inline]
+    pub(crate) fn push(&mut self, packet: &Packet, start: Time, arrival: Time) {
+        if self.len() == self.slots.len() {
             self.grow();
         }
-        let place = self.tail & (self.packets.len() - 1);
-        self.packets[place] = *packet;
-        self.stamps[place] = stamp;
+        let place = self.place(self.tail);
+        let slot = &mut self.slots[place];
+        slot.packet = *packet;
+        (slot.start, slot.arrival) = (start, arrival);
         self.tail += 1;
     }
 
@@ -72,61 +80,58 @@ impl Ring {
         self.waiting = self.tail;
     }
 
-    /// The oldest packet leaves the ring: it has arrived.
+    /// The oldest packet leaves the ring, into `packet`: it has arrived. Returns when the next one
+    /// arrives.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
+    pub(crate) fn pop_into(&mut self, packet: &mut Packet) -> Option<Time> {
+        debug_assert!(!self.is_empty(), "an arrival has a packet");
+        *packet = self.slots[self.place(self.head)].packet;
+        self.head += 1;
         if self.is_empty() {
+            (self.head, self.waiting, self.tail) = (0, 0, 0);
             return None;
         }
-        let packet = self.packets[self.head & (self.packets.len() - 1)];
-        self.head += 1;
-        if self.head == self.tail {
-            (self.head, self.waiting, self.tail) = (0, 0, 0);
-        }
-        Some(packet)
+        Some(self.slots[self.place(self.head)].arrival)
     }
 
     /// When the oldest packet arrives.
-    #[inline]
     pub(crate) fn next_arrival(&self) -> Option<Time> {
-        (!self.is_empty()).then(|| self.stamps[self.head & (self.stamps.len() - 1)].arrival)
+        (!self.is_empty()).then(|| self.slots[self.place(self.head)].arrival)
     }
 
     /// The oldest waiting packet, if its transmission has begun at `now`; it waits no longer.
+    /// Returns when it began, and the payload.
     #[inline]
-    pub(crate) fn retire(&mut self, now: Time) -> Option<Stamp> {
+    pub(crate) fn retire(&mut self, now: Time) -> Option<(Time, u16)> {
         if self.waiting == self.tail {
             return None;
         }
-        let stamp = self.stamps[self.waiting & (self.stamps.len() - 1)];
-        if stamp.start > now {
+        let slot = &self.slots[self.place(self.waiting)];
+        if slot.start > now {
             return None;
         }
         self.waiting += 1;
-        Some(stamp)
+        Some((slot.start, slot.packet.payload))
+    }
+
+    #[inline]
+    const fn place(&self, index: u32) -> usize {
+        index as usize & (self.slots.len() - 1)
     }
 
     #[cold]
     fn grow(&mut self) {
-        let capacity = (self.packets.len() * 2).max(4);
-        let oldest_first = |index: usize| (self.head + index) & (self.packets.len().max(1) - 1);
-        let filler = Packet::new(base::FlowId(0), base::HostId(0));
-        let mut packets = Vec::with_capacity(capacity);
-        let mut stamps = Vec::with_capacity(capacity);
-        for index in 0..self.len() {
-            packets.push(self.packets[oldest_first(index)]);
-            stamps.push(self.stamps[oldest_first(index)]);
+        let filler = Packet::new(FlowId(0), HostId(0));
+        let empty = Slot {
+            start: Time::ZERO,
+            arrival: Time::ZERO,
+            packet: filler,
+        };
+        let mut slots = vec![empty; (self.slots.len() * 2).max(4)];
+        for index in self.head..self.tail {
+            slots[(index - self.head) as usize] = self.slots[self.place(index)];
         }
-        packets.resize(capacity, filler);
-        stamps.resize(
-            capacity,
-            Stamp {
-                start: Time::ZERO,
-                arrival: Time::ZERO,
-                size: 0,
-            },
-        );
-        (self.head, self.waiting, self.tail) = (0, self.waiting - self.head, self.len());
-        (self.packets, self.stamps) = (packets, stamps);
+        (self.head, self.waiting, self.tail) = (0, self.waiting - self.head, self.tail - self.head);
+        self.slots = slots.into_boxed_slice();
     }
 }
