@@ -123,6 +123,12 @@ macro_rules! choices {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $name { $( $(#[doc = $doc])+ $variant ),+ }
 
+        impl $name {
+            /// Every word with what it means, in the order of declaration.
+            pub const CHOICES: &'static [(&'static str, &'static str)] =
+                &[$( ($word, concat!($($doc),+).trim_ascii()) ),+];
+        }
+
         impl $crate::Quantity for $name {
             fn expected() -> String {
                 let words = [$( concat!("\"", $word, "\"") ),+];
