@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use base::{Count, Quantity};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::scenario::Overrides;
 
@@ -83,10 +84,10 @@ pub(crate) struct ScenarioArgs {
     #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     sets: Vec<String>,
     /// The first seed [default: the scenario's, or 1]
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..u64::MAX / 4))]
+    #[arg(long, value_name = "S", value_parser = seed)]
     seed: Option<u64>,
     /// How many seeds to run every combination with [default: the scenario's, or 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = seeds)]
     seeds: Option<u32>,
 }
 
@@ -138,6 +139,16 @@ pub(crate) enum Listed {
     Topologies,
     /// Who sends what to whom
     Workloads,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    u64::parse(text).map_err(|error| error.to_string())
+}
+
+fn seeds(text: &str) -> Result<u32, String> {
+    Count::parse(text)
+        .map(|count| count.0)
+        .map_err(|error| error.to_string())
 }
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {

@@ -8,6 +8,7 @@ use comfy_table::{LineStyle, TableStyle};
 use super::sentence;
 use crate::rows::{self, Row};
 use crate::run::Finished;
+use crate::text;
 
 /// Title, table, one sentence, cost; `styled` adds colours to the marks of the best values.
 pub(crate) fn table(finished: &Finished<'_>, styled: bool) -> String {
@@ -67,8 +68,10 @@ fn write(out: &mut String, finished: &Finished<'_>, styled: bool) -> std::fmt::R
     if table_has_marks(&groups, &columns) {
         writeln!(out, "* best in its group")?;
     }
-    writeln!(out, "\n{}", sentence::winner(&groups, &axes))?;
-    writeln!(out, "{}", sentence::cost(finished))
+    writeln!(out)?;
+    text::paragraph(out, 0, &sentence::winner(&groups, &axes));
+    text::paragraph(out, 0, &sentence::cost(finished));
+    Ok(())
 }
 
 /// Keys whose values differ between groups, and the others with their one value.
@@ -173,19 +176,21 @@ fn columns(groups: &[Vec<Row<'_>>]) -> Vec<Shown> {
     .collect()
 }
 
-/// Enough decimals for three digits of the column's largest value; none where all are whole.
+/// Three or four digits for the largest value; columns of one unit are compared with each other and
+/// have the same decimals.
 fn decimals(groups: &[Vec<Row<'_>>], metric: &str, divisor: f64) -> usize {
-    let values = groups
-        .iter()
-        .flatten()
-        .map(|row| row.value(metric) / divisor);
-    if values
-        .filter(|value| !value.is_nan())
-        .all(|value| value.fract().abs() < f64::EPSILON)
-    {
-        return 0;
-    }
-    match largest(groups, metric) / divisor {
+    let scale = match metric {
+        "goodput_bps" => metric,
+        _ if metric.starts_with("fct") => "fct_max_us",
+        _ if metric.starts_with("queue") => return 1,
+        _ => {
+            // Counts are whole, their means over seeds are not.
+            let mut values = groups.iter().flatten().map(|row| row.value(metric));
+            let whole = values.all(|value| value.is_nan() || value.fract().abs() < f64::EPSILON);
+            return usize::from(!whole);
+        }
+    };
+    match largest(groups, scale) / divisor {
         value if value >= 1000.0 => 0,
         value if value >= 100.0 => 1,
         _ => 2,

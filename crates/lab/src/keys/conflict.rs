@@ -97,14 +97,19 @@ fn marks(keys: &Keys, marking: Option<&str>, found: &mut Vec<Conflict>) {
     if keys.switch.ecn_threshold.0.is_some() {
         return;
     }
-    let user = marking.map(|scheme| format!("scheme {scheme}"));
-    if let Some(user) = user.or_else(|| keys.tcp.ecn.then(|| "tcp.ecn = true".into())) {
-        found.push(Conflict {
-            keys: &["switch.ecn_threshold", "tcp.ecn"],
-            message: format!("{user} reacts to marks, but the queues never mark"),
-            remedy: "set switch.ecn_threshold, as in \"40pkt\", or leave that scheme out".into(),
-        });
-    }
+    let (keys, user): (&[_], _) = match marking {
+        Some(scheme) => (&["switch.ecn_threshold"], format!("scheme {scheme}")),
+        None if keys.tcp.ecn => (
+            &["switch.ecn_threshold", "tcp.ecn"],
+            "tcp.ecn = true".into(),
+        ),
+        None => return,
+    };
+    found.push(Conflict {
+        keys,
+        message: format!("{user} reacts to marks, but the queues never mark"),
+        remedy: format!("set switch.ecn_threshold, as in \"40pkt\", or leave {user} out"),
+    });
 }
 
 fn timers(keys: &Keys, found: &mut Vec<Conflict>) {

@@ -48,6 +48,13 @@ impl Problem {
     /// Points at a range of `source` and says there what was expected.
     #[must_use]
     pub fn at(mut self, source: &Source, range: Range<usize>, label: impl Into<String>) -> Self {
+        // Nothing can be underlined behind the last character, so that one is.
+        let end = source.text().len();
+        let range = if range.is_empty() && range.start == end {
+            end.saturating_sub(1)..end
+        } else {
+            range
+        };
         let place = self.place.get_or_insert_with(|| Place {
             source: NamedSource::new(source.name(), source.text().to_owned()),
             labels: Vec::new(),

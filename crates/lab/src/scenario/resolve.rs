@@ -172,20 +172,18 @@ impl Resolver {
     }
 
     fn count(&self) -> Result<u64, Problems> {
-        let sizes = self
-            .layers
-            .iter()
-            .map(|layered| layered.setting.values.len() as u64);
+        let settings = || self.layers.iter().map(|layered| &layered.setting);
+        let sizes = settings().map(|setting| setting.values.len() as u64);
         let count = sizes.fold(1_u64, u64::saturating_mul);
-        if count > MAX_COMBINATIONS {
-            let message = format!("this sweep has {count} combinations of values");
-            return Err(Problem::new(message)
-                .help(format!(
-                    "the limit is {MAX_COMBINATIONS}: sweep fewer keys or use larger steps"
-                ))
-                .into());
+        if count <= MAX_COMBINATIONS {
+            return Ok(count);
         }
-        Ok(count)
+        let axes = settings().filter(|setting| setting.values.len() > 1);
+        let axes = axes.map(|setting| format!("{} ({})", setting.key, setting.values.len()));
+        let axes = axes.collect::<Vec<_>>().join(" x ");
+        let problem = Problem::new(format!("this sweep has {count} combinations: {axes}"));
+        let help = format!("the limit is {MAX_COMBINATIONS}: sweep fewer keys or use larger steps");
+        Err(problem.help(help).into())
     }
 
     /// Keys that every point mentions: the axes and what the command line set.
@@ -232,9 +230,9 @@ impl Resolver {
     }
 
     fn check(&self, chosen: &Chosen<'_>, arm: &Arm) -> Result<Keys, Problems> {
+        // Every text has been checked where it was read; the key is named should one slip through.
         let keys = Keys::read(&|key| chosen.texts[key].to_owned()).map_err(|error| {
-            let problem = Problem::new(format!("wrong value for {}", error.key));
-            self.locate(problem, chosen, &[error.key], &error.error.message)
+            Problem::new(format!("wrong value for {}: {}", error.key, error.error))
         })?;
         let marking = arm.needs_marking.then_some(arm.label.as_str());
         let conflicts = keys.conflicts(marking);
@@ -247,39 +245,30 @@ impl Resolver {
         Err(Problems(problems.collect()))
     }
 
+    /// Points a conflict at those of its keys that were set in the text that was read last, which
+    /// is the likelier mistake, and names the values of the others.
     fn explain(&self, conflict: &Conflict, chosen: &Chosen<'_>) -> Problem {
-        let values = conflict
+        let origin = |key: &&'static str| chosen.origins.get(*key);
+        let source = conflict
             .keys
             .iter()
-            .map(|key| format!("{key} = {}", chosen.texts[key]));
-        let values = values.collect::<Vec<_>>().join(", ");
-        let problem = Problem::new(conflict.message.clone())
-            .help(format!("{} (in force: {values})", conflict.remedy));
-        self.locate(problem, chosen, conflict.keys, "")
-    }
-
-    /// Points a problem at every one of `keys` that was set in the same text as the first.
-    fn locate(
-        &self,
-        problem: Problem,
-        chosen: &Chosen<'_>,
-        keys: &[&'static str],
-        label: &str,
-    ) -> Problem {
-        let set = keys
-            .iter()
-            .filter_map(|key| Some((*key, chosen.origins.get(key)?)));
-        // What the command line says was said last, and is the likelier mistake.
-        let mut set: Vec<_> = set.collect();
-        set.sort_by_key(|(_, (source, _))| std::cmp::Reverse(*source));
-        let Some((_, (source, _))) = set.first().copied() else {
-            return problem;
-        };
-        let here = set.iter().filter(|(_, origin)| origin.0 == *source);
-        here.fold(problem, |problem, (key, (_, place))| {
-            let label = if label.is_empty() { key } else { label };
-            problem.at(&self.sources[*source], place.clone(), label)
-        })
+            .filter_map(|key| Some(origin(key)?.0))
+            .max();
+        let mut problem = Problem::new(conflict.message.clone());
+        let mut elsewhere = Vec::new();
+        for key in conflict.keys {
+            match origin(key) {
+                Some((from, place)) if Some(*from) == source => {
+                    problem = problem.at(&self.sources[*from], place.clone(), *key);
+                }
+                _ => elsewhere.push(format!("{key} = {}", chosen.texts[key])),
+            }
+        }
+        if elsewhere.is_empty() {
+            return problem.help(conflict.remedy.clone());
+        }
+        let values = elsewhere.join(", ");
+        problem.help(format!("{} (here {values})", conflict.remedy))
     }
 
     /// A variant that sets a swept key would make all values of the sweep the same simulation.

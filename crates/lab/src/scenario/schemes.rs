@@ -51,13 +51,6 @@ pub(super) fn arms(
             (file, all.collect())
         }
     };
-    if names.is_empty() {
-        problems.push(
-            Problem::new("the list of schemes is empty").help(
-                "as in schemes = [\"newreno\", \"dctcp\"]; `tailwater list schemes` prints all",
-            ),
-        );
-    }
     let mut arms: Vec<Arm> = Vec::new();
     for name in names {
         if arms.iter().any(|arm| arm.label == name.text) {
@@ -69,6 +62,21 @@ pub(super) fn arms(
         }
         if let Some(arm) = variants.iter().find(|arm| arm.label == name.text) {
             arms.push(arm.clone());
+            continue;
+        }
+        if draft
+            .variants
+            .iter()
+            .any(|variant| variant.name == name.text)
+        {
+            // What is wrong with the variant has been said.
+            continue;
+        }
+        if name.text.is_empty() {
+            let problem = Problem::new("a name is missing in the list of schemes")
+                .at(source, name.place, "expected a scheme here")
+                .help("as in --scheme newreno,dctcp; `tailwater list schemes` prints all of them");
+            problems.push(problem);
             continue;
         }
         match Bundle::parse(&name.text) {
@@ -144,7 +152,9 @@ fn bad_bundle<'a>(
     let BundleError::Unknown { name: unknown, .. } = error else {
         return Problem::new(error.to_string())
             .at(source, name.place.clone(), "these do not compose")
-            .help("combine at most one scheme for each role; `tailwater explain SCHEME` names its roles");
+            .help(
+                "combine at most one scheme for each role, as in a switch's scheme with a sender's",
+            );
     };
     let known = ::schemes::all().iter().map(|scheme| scheme.name);
     let nearest = suggest::did_you_mean(unknown, known.chain(variants));
