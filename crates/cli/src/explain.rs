@@ -40,11 +40,9 @@ pub(crate) fn explain(word: &str) -> Result<String, Stop> {
     let names = schemes.chain(all_keys().iter().map(|key| key.name));
     let names = names.chain(all_keys().iter().map(|key| group(key.name)));
     let names = names.chain(BUILTINS.iter().map(|builtin| builtin.name));
-    Err(unknown(
-        word,
-        "scheme, setting or scenario",
-        names.chain(["results"]),
-    ))
+    let remedy = "`tailwater list schemes` and `tailwater list keys` print all names";
+    let what = "scheme, setting or scenario";
+    Err(unknown(word, what, names.chain(["results"]), remedy))
 }
 
 /// Wrong input: no `what` is called `word`.
@@ -52,11 +50,11 @@ pub(crate) fn unknown<'a>(
     word: &str,
     what: &str,
     names: impl IntoIterator<Item = &'a str>,
+    remedy: &str,
 ) -> Stop {
     let nearest = suggest::did_you_mean(word, names);
     let problem = Problem::new(format!("there is no {what} called {word:?}"));
-    let help =
-        format!("{nearest}`tailwater list schemes` and `tailwater list keys` print all names");
+    let help = format!("{nearest}{remedy}");
     Stop::WrongInput(Problems::from(problem.help(help)))
 }
 

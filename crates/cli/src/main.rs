@@ -55,10 +55,14 @@ fn manual(name: Option<&str>) -> Result<(), Stop> {
     command.build();
     let page = match name {
         None => command,
-        Some(name) => command
-            .find_subcommand(name)
-            .cloned()
-            .ok_or_else(|| explain::unknown(name, "command", command_names(&command)))?,
+        Some(name) => command.find_subcommand(name).cloned().ok_or_else(|| {
+            explain::unknown(
+                name,
+                "command",
+                command_names(&command),
+                "`tailwater --help` lists all commands",
+            )
+        })?,
     };
     let mut text = Vec::new();
     let rendered = clap_mangen::Man::new(page).render(&mut text);

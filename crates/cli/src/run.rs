@@ -71,7 +71,15 @@ fn simulate<'a>(scenario: &'a Scenario, args: &RunArgs) -> Finished<'a> {
     let points = scenario.points();
     let bar = progress(points.len(), args.quiet);
     let start = now();
-    let results = sweep::run_all(points, jobs, |_, _| bar.inc(1));
+    let results = sweep::run_all(points, jobs, |_, result| {
+        // Records of flows are most of an outcome, and few ask for them.
+        if let Ok(outcome) = result.as_mut()
+            && !args.flows
+        {
+            outcome.flows = Vec::new();
+        }
+        bar.inc(1);
+    });
     let wall = start.elapsed();
     bar.finish_and_clear();
     Finished {

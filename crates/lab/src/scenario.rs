@@ -59,7 +59,7 @@ pub struct PointSpec {
     pub index: usize,
     /// The label of the scheme: its composition or the name of a variant.
     pub scheme: String,
-    /// The composition of schemes, as [`schemes::Bundle::parse`] reads it.
+    /// The composition of schemes, as [`Bundle::parse`](::schemes::Bundle::parse) reads it.
     pub bundle: String,
     /// Seed of the random streams.
     pub seed: u64,

@@ -25,11 +25,12 @@ pub enum Failure {
 ///
 /// A point is a pure function of itself, so neither the number of threads nor the order in which
 /// they finish changes an outcome. A point that fails, even by a panic, leaves the others alone.
-/// `on_done` is called after each point, from the thread that ran it.
+/// `on_done` is called after each point, from the thread that ran it, and may drop what it does not
+/// need of the outcome.
 pub fn run_all(
     points: &[PointSpec],
     jobs: NonZeroUsize,
-    on_done: impl Fn(&PointSpec, &Result<Outcome, Failure>) + Sync,
+    on_done: impl Fn(&PointSpec, &mut Result<Outcome, Failure>) + Sync,
 ) -> Vec<Result<Outcome, Failure>> {
     run_with(points, jobs, run::run, on_done)
 }
@@ -38,13 +39,13 @@ fn run_with(
     points: &[PointSpec],
     jobs: NonZeroUsize,
     run: impl Fn(&PointSpec) -> Result<Outcome, RunError> + Sync,
-    on_done: impl Fn(&PointSpec, &Result<Outcome, Failure>) + Sync,
+    on_done: impl Fn(&PointSpec, &mut Result<Outcome, Failure>) + Sync,
 ) -> Vec<Result<Outcome, Failure>> {
     let one = |point: &PointSpec| {
-        let result = catch_unwind(AssertUnwindSafe(|| run(point)))
+        let mut result = catch_unwind(AssertUnwindSafe(|| run(point)))
             .map_err(|panic| Failure::Internal(panic_message(panic.as_ref())))
             .and_then(|result| result.map_err(Failure::Run));
-        on_done(point, &result);
+        on_done(point, &mut result);
         result
     };
     // Where the system refuses threads, the points still run one after another.

@@ -47,12 +47,12 @@ pub(super) fn cost(finished: &Finished<'_>) -> String {
         "-".into()
     };
     format!(
-        "Cost: {} simulated in {}, {} packet-hops, {} of wall time on {}, {per_hop} ns per packet-hop.",
+        "Cost: {} simulated in {}; {} of wall time on {}; {} packet-hops at {per_hop} ns each.",
         time(simulated),
         counted(runs as f64, "run"),
-        amount(hops),
         time(finished.wall.as_secs_f64() * 1e6),
         counted(finished.jobs.get() as f64, "thread"),
+        amount(hops),
     )
 }
 

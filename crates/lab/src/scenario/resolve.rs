@@ -45,13 +45,19 @@ impl Resolver {
         for (source, setting) in arguments {
             let layered = Layered { source, setting };
             let key = layered.setting.key;
-            match layers.iter_mut().find(|earlier| earlier.setting.key == key) {
-                Some(earlier) if earlier.source == 0 => *earlier = layered,
-                Some(_) => problems.push(
+            let earlier = layers.iter().position(|layer| layer.setting.key == key);
+            match earlier {
+                Some(earlier) if layers[earlier].source > 0 => problems.push(
                     Problem::new(format!("--set gives {key} twice"))
                         .at(&sources[source], layered.setting.place, "given before")
                         .help(format!("several values go into one: --set {key}=A,B")),
                 ),
+                // An axis keeps its place in the order of the sweep; new axes follow the file's.
+                Some(earlier) if layers[earlier].setting.listed => layers[earlier] = layered,
+                Some(earlier) => {
+                    layers.remove(earlier);
+                    layers.push(layered);
+                }
                 None => layers.push(layered),
             }
         }

@@ -107,6 +107,11 @@ fn a_list_in_the_file_and_a_range_on_the_command_line_are_axes() {
         ["64KB", "128KB", "192KB"]
     );
 
+    // A key that the file merely sets becomes an axis behind those of the file.
+    let text = "schemes = [\"newreno\"]\ntcp.mss = 1000\nworkload.senders = [10, 20]";
+    let later = scenario(text, &["tcp.mss=500,600"]);
+    assert_eq!(later.set_keys(), ["workload.senders", "tcp.mss"]);
+
     let overridden = scenario(text, &["workload.senders=10..100:10"]);
     assert_eq!(texts(&overridden, "workload.senders").len(), 10);
 }
