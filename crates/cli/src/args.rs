@@ -1,6 +1,6 @@
 //! The command line, declared once: help, completions and the man page come from here.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use base::{Count, Quantity};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -88,7 +88,7 @@ pub(crate) struct ScenarioArgs {
     seed: Option<u64>,
     /// How many seeds to run every combination with [default: the scenario's, or 1]
     #[arg(long, value_name = "N", value_parser = seeds)]
-    seeds: Option<u32>,
+    seeds: Option<NonZeroU32>,
 }
 
 impl ScenarioArgs {
@@ -145,10 +145,9 @@ fn seed(text: &str) -> Result<u64, String> {
     u64::parse(text).map_err(|error| error.to_string())
 }
 
-fn seeds(text: &str) -> Result<u32, String> {
-    Count::parse(text)
-        .map(|count| count.0)
-        .map_err(|error| error.to_string())
+fn seeds(text: &str) -> Result<NonZeroU32, String> {
+    let count = Count::parse(text).map_err(|error| error.to_string())?;
+    NonZeroU32::new(count.0).ok_or_else(Count::expected)
 }
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {

@@ -66,6 +66,20 @@ fn results_do_not_depend_on_the_number_of_jobs() {
 }
 
 #[test]
+fn hints_go_to_standard_error_and_quiet_silences_them() {
+    let seeds = ["--seeds", "2"];
+    let output = tailwater(&[&SMALL[..], &seeds].concat()).output();
+    let output = output.expect("the command runs");
+    let hint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        hint.contains("nothing in this scenario is random"),
+        "{hint}"
+    );
+    answer(&[&SMALL[..], &seeds, &["--quiet"]].concat());
+}
+
+#[test]
 fn everything_that_is_listed_can_be_explained() {
     let words = |list| -> Vec<String> {
         let text = answer(&["list", list]);

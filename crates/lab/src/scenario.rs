@@ -15,6 +15,7 @@ pub mod suggest;
 mod values;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use base::{Count, Quantity};
@@ -49,7 +50,7 @@ pub struct Overrides {
     /// The first seed.
     pub seed: Option<u64>,
     /// How many seeds to run.
-    pub seeds: Option<u32>,
+    pub seeds: Option<NonZeroU32>,
 }
 
 /// One simulation: a scheme, a seed and every setting.
@@ -108,7 +109,11 @@ impl Scenario {
             }
         };
 
-        let seeds = overrides.seeds.or(seeds.map(|count| count.0)).unwrap_or(1);
+        let seeds = overrides
+            .seeds
+            .map(NonZeroU32::get)
+            .or(seeds.map(|count| count.0))
+            .unwrap_or(1);
         let seed = overrides.seed.or(seed).unwrap_or(1);
         let resolver = Resolver::new(sources, draft.settings, arguments, &arms)?;
         let points = resolver.points(&arms, seed, seeds)?;
@@ -189,8 +194,8 @@ fn read_seed<T: Quantity>(
     let value = value?;
     T::parse(&value.text)
         .map_err(|error| {
-            let problem = Problem::new(format!("wrong value for {name}"))
-                .at(source, value.place.clone(), error.message)
+            let problem = Problem::new(format!("wrong value for {name}: {error}"))
+                .at(source, value.place.clone(), "wrong value")
                 .help(format!("as in {name} = 10"));
             problems.push(problem);
         })

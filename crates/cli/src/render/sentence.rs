@@ -1,7 +1,5 @@
 //! The answer in words.
 
-use std::fmt::Write;
-
 use crate::rows::Row;
 use crate::run::Finished;
 
@@ -30,7 +28,38 @@ pub(super) fn winner(groups: &[Vec<Row<'_>>], axes: &[&str]) -> String {
     } else {
         format!("At {place} {text}")
     };
-    capital(&sentence) + &unfinished(group)
+    capital(&sentence)
+}
+
+/// Rows in which flows with an end did not reach it: their other numbers are about the rest.
+#[expect(clippy::cast_precision_loss, reason = "a number of flows is small")]
+pub(super) fn unfinished(groups: &[Vec<Row<'_>>], axes: &[&str]) -> Option<String> {
+    let rows = groups.iter().flatten().filter_map(|row| {
+        let workload = &row.point.keys.workload;
+        let flows = f64::from(workload.senders.0);
+        let left = flows - row.value("flows_completed");
+        (workload.size.0.is_some() && left > 0.0).then(|| {
+            let place = place(row, axes);
+            let at = if place.is_empty() { "" } else { " at " };
+            format!(
+                "{} of {flows} flows of {}{at}{place}",
+                rounded(left),
+                row.point.scheme
+            )
+        })
+    });
+    let rows: Vec<_> = rows.collect();
+    let shown = rows
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("; ");
+    let more = match rows.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("; and {}", counted(more as f64, "more row")),
+    };
+    (!rows.is_empty()).then(|| format!("Unfinished: {shown}{more}."))
 }
 
 /// What the sweep cost, in one line.
@@ -138,15 +167,6 @@ fn steady(group: &[Row<'_>]) -> String {
     }
 }
 
-fn unfinished(group: &[Row<'_>]) -> String {
-    let failed = group.iter().filter(|row| row.value("flows_failed") > 0.0);
-    failed.fold(String::new(), |mut text, row| {
-        let flows = counted(row.value("flows_failed"), "flow");
-        write!(text, " {flows} of {} failed.", row.point.scheme).expect("writing succeeds");
-        text
-    })
-}
-
 /// The swept values of a group in words: `100 senders and buffer = 64KB`.
 fn place(row: &Row<'_>, axes: &[&str]) -> String {
     let values = row
@@ -199,9 +219,17 @@ fn counted(count: f64, noun: &str) -> String {
     } else {
         "s"
     };
+    format!("{} {noun}{plural}", rounded(count))
+}
+
+/// Whole numbers as they are, means over seeds with a decimal.
+fn rounded(count: f64) -> String {
     if count.fract().abs() < f64::EPSILON {
-        format!("{count:.0} {noun}{plural}")
+        format!("{count:.0}")
     } else {
-        format!("{count:.1} {noun}{plural}")
+        format!("{count:.1}")
     }
 }
+
+/// Rows of unfinished flows that are named; more would bury the answer.
+const SHOWN: usize = 4;

@@ -69,6 +69,9 @@ fn write(out: &mut String, finished: &Finished<'_>, styled: bool) -> std::fmt::R
         writeln!(out, "* best in its group")?;
     }
     writeln!(out)?;
+    if let Some(note) = sentence::unfinished(&groups, &axes) {
+        text::paragraph(out, 0, &note);
+    }
     text::paragraph(out, 0, &sentence::winner(&groups, &axes));
     text::paragraph(out, 0, &sentence::cost(finished));
     Ok(())
@@ -149,7 +152,7 @@ fn columns(groups: &[Vec<Row<'_>>]) -> Vec<Shown> {
     ];
     let counts = [
         ("timeouts", ["time-", "outs"]),
-        ("retransmissions", ["retrans-", "missions"]),
+        ("retransmissions", ["re-", "sent"]),
         ("drops", ["", "drops"]),
         ("marks", ["", "marks"]),
     ];

@@ -132,8 +132,9 @@ fn a_scheme_that_leaves_flows_behind_does_not_win_by_the_rest() {
     });
     assert_eq!(
         sentence(&finished),
-        "At 100 senders rcc finishes the burst: 30.0 ms at the 99th percentile, while newreno leaves \
-         1 flow unfinished. 1 flow of newreno failed."
+        "Unfinished: 1 of 10 flows of newreno at 10 senders; 1 of 100 flows of newreno at 100 senders. \
+         At 100 senders rcc finishes the burst: 30.0 ms at the 99th percentile, while newreno leaves 1 \
+         flow unfinished."
     );
 }
 
