@@ -5,26 +5,14 @@ use crate::scenario::PointSpec;
 
 /// Why a simulation failed.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct RunError {
-    /// What went wrong.
-    pub message: String,
+pub enum RunError {
+    /// The books do not balance.
+    #[error("conservation violated: {0}")]
+    Conservation(String),
 }
 
 /// Not a simulation.
-///
-/// # Panics
-/// On request, to show what the command makes of it.
 pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
-    if point.keys.workload.senders.0 == 666 {
-        return Err(RunError {
-            message: "packets were lost without a drop".into(),
-        });
-    }
-    assert!(
-        point.keys.workload.senders.0 != 667,
-        "a queue is never negative"
-    );
     let slow = if point.bundle == "rcc" {
         0
     } else {

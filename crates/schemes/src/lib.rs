@@ -70,7 +70,13 @@ impl fmt::Display for BundleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { name } => write!(f, "there is no scheme {name:?}"),
-            Self::Conflict { text } => write!(f, "the parts of {text:?} want the same role"),
+            Self::Conflict { text } => {
+                let parts = text.replace('+', " and ");
+                write!(
+                    f,
+                    "{parts} cannot be combined: both decide the sender's congestion control"
+                )
+            }
         }
     }
 }

@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use lab::metrics::{Cost, Metrics, Outcome};
-use lab::run::RunError;
 use lab::scenario::{Overrides, PointSpec, Scenario, Source};
 use lab::sweep::Failure;
 
@@ -171,7 +170,7 @@ fn json_has_numbers_as_numbers_and_failures_in_a_list_of_their_own() {
         outcome.metrics.fct_p50_us = f64::NAN;
     });
     let message = "a packet was lost".into();
-    finished.results[1] = Err(Failure::Run(RunError { message }));
+    finished.results[1] = Err(Failure::Internal(message));
     let value: serde_json::Value = serde_json::from_str(&json(&finished, false)).expect("JSON");
     let point = &value["points"][0];
     assert_eq!(value["points"].as_array().map(Vec::len), Some(1));
@@ -184,7 +183,10 @@ fn json_has_numbers_as_numbers_and_failures_in_a_list_of_their_own() {
     assert_eq!(point["digest"], "0000000000000abc");
     assert!(point.get("flows").is_none());
     assert_eq!(value["failed"][0]["set"]["workload.senders"], 20);
-    assert_eq!(value["failed"][0]["error"], "a packet was lost");
+    assert_eq!(
+        value["failed"][0]["error"],
+        "internal error: a packet was lost"
+    );
     assert_eq!(value["cost"]["ns_per_hop"], 70.0);
 }
 
