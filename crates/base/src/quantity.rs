@@ -173,7 +173,7 @@ pub(crate) fn scaled(
     let product = digits.checked_mul(u128::from(*unit)).ok_or_else(error)?;
     if product % scale != 0 {
         return Err(QuantityError {
-            message: format!("{text:?} is finer than the smallest unit; {expected} expected"),
+            message: format!("expected {expected}; {text:?} is finer than the smallest unit"),
         });
     }
     // The largest value is kept free: it stands for "never" and "unlimited".
@@ -181,7 +181,7 @@ pub(crate) fn scaled(
         .ok()
         .filter(|v| *v < u64::MAX / 4)
         .ok_or_else(|| QuantityError {
-            message: format!("{text:?} is too large; {expected} expected"),
+            message: format!("expected {expected}; {text:?} is too large"),
         })
 }
 

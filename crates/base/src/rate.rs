@@ -57,7 +57,7 @@ impl Quantity for Rate {
         let bits = quantity::scaled(text, &UNITS, &Self::expected())?;
         if bits == 0 || bits > PS_PER_SECOND * 8 {
             return Err(QuantityError {
-                message: format!("{text:?} is not between 1bps and 8000Gbps"),
+                message: format!("expected a rate from 1bps to 8000Gbps; found {text:?}"),
             });
         }
         Ok(Self(bits))

@@ -1,2 +1,78 @@
-//! x
-fn main() {}
+//! The command: reads arguments, calls the lab, prints the answer.
+//!
+//! Standard output carries the answer and nothing else, standard error the progress and what is
+//! wrong. Exit status 0: done, 1: a run failed, 2: the input was wrong.
+
+mod args;
+mod explain;
+mod list;
+mod output;
+mod render;
+mod rows;
+mod run;
+mod show;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use output::Stop;
+
+fn main() -> ExitCode {
+    // A broken invariant is a defect of this program: one line says where, without a backtrace.
+    std::panic::set_hook(Box::new(|panic| {
+        let line = panic.to_string().replace('\n', " ");
+        output::complain(&format!("internal error: {line}; please report it"));
+    }));
+    let done = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::List { what } => output::answer(&list::list(what)),
+        Command::Show(args) => show::show(&args),
+        Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),
+        Command::Completions { shell } => completions(shell),
+        Command::Man { command } => manual(command.as_deref()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Failed) => ExitCode::from(1),
+        Err(Stop::WrongInput(problems)) => {
+            output::problems(&problems.0);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<(), Stop> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "tailwater", &mut text);
+    output::answer(&String::from_utf8_lossy(&text))
+}
+
+fn manual(name: Option<&str>) -> Result<(), Stop> {
+    let mut command = Cli::command();
+    command.build();
+    let page = match name {
+        None => command,
+        Some(name) => command.find_subcommand(name).cloned().ok_or_else(|| {
+            explain::unknown(
+                name,
+                "command",
+                command_names(&command),
+                "`tailwater --help` lists all commands",
+            )
+        })?,
+    };
+    let mut text = Vec::new();
+    let rendered = clap_mangen::Man::new(page).render(&mut text);
+    rendered.expect("writing to memory succeeds");
+    output::answer(&String::from_utf8_lossy(&text))
+}
+
+fn command_names(command: &clap::Command) -> Vec<&str> {
+    command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect()
+}

@@ -1,1 +1,22 @@
-//! x
+//! From a scenario to results.
+//!
+//! A scenario is a TOML file. [`scenario`] reads it into points, each of which is one simulation
+//! with every setting resolved; [`sweep`] runs points on all cores; [`columns`] describes what comes
+//! out. A point is a pure function of its settings, its seed and the version of this program.
+//!
+//! ```
+//! use lab::scenario::{Overrides, Scenario, Source};
+//!
+//! let source = Source::builtin("incast").expect("a built-in scenario");
+//! let overrides = Overrides { sets: vec!["workload.senders=10..30:10".into()], ..Overrides::default() };
+//! let scenario = Scenario::load(source, &overrides).expect("a correct scenario");
+//! assert_eq!(scenario.points().len(), 3 * scenario.schemes().len());
+//! ```
+
+pub mod columns;
+pub mod keys;
+pub mod metrics;
+pub mod run;
+pub mod scenario;
+pub mod sweep;
+mod world;

@@ -1,0 +1,97 @@
+//! `tailwater explain`.
+
+use std::fmt::Write;
+
+use base::setting::Key;
+use lab::columns;
+use lab::keys::{self, all_keys, group};
+use lab::scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
+use schemes::Scheme;
+
+use crate::output::Stop;
+use crate::text;
+
+/// What `word` means.
+pub(crate) fn explain(word: &str) -> Result<String, Stop> {
+    if word == "results" {
+        return Ok(results());
+    }
+    if let Some(scheme) = schemes::all().iter().find(|scheme| scheme.name == word) {
+        return Ok(self::scheme(scheme));
+    }
+    if let Some(key) = keys::key(word) {
+        return Ok(self::key(key));
+    }
+    if all_keys().iter().any(|key| group(key.name) == word) {
+        let members = all_keys().iter().filter(|key| group(key.name) == word);
+        return Ok(members
+            .map(|key| self::key(key))
+            .collect::<Vec<_>>()
+            .join("\n"));
+    }
+    if BUILTINS.iter().any(|builtin| builtin.name == word) {
+        let scenario = Scenario::builtin(word);
+        let title = scenario.title().unwrap_or_default();
+        return Ok(format!(
+            "{word}: {title}\n`tailwater show {word}` prints the scenario.\n"
+        ));
+    }
+    let schemes = schemes::all().iter().map(|scheme| scheme.name);
+    let names = schemes.chain(all_keys().iter().map(|key| key.name));
+    let names = names.chain(all_keys().iter().map(|key| group(key.name)));
+    let names = names.chain(BUILTINS.iter().map(|builtin| builtin.name));
+    let remedy = "`tailwater list schemes` and `tailwater list keys` print all names";
+    let what = "scheme, setting or scenario";
+    Err(unknown(word, what, names.chain(["results"]), remedy))
+}
+
+/// Wrong input: no `what` is called `word`.
+pub(crate) fn unknown<'a>(
+    word: &str,
+    what: &str,
+    names: impl IntoIterator<Item = &'a str>,
+    remedy: &str,
+) -> Stop {
+    let nearest = suggest::did_you_mean(word, names);
+    let problem = Problem::new(format!("there is no {what} called {word:?}"));
+    let help = format!("{nearest}{remedy}");
+    Stop::WrongInput(Problems::from(problem.help(help)))
+}
+
+fn scheme(scheme: &Scheme) -> String {
+    let mut out = String::new();
+    text::paragraph(&mut out, 0, &format!("{}: {}", scheme.name, scheme.summary));
+    text::paragraph(&mut out, 0, &format!("Source: {}", scheme.reference));
+    if scheme.needs_marking {
+        text::paragraph(&mut out, 0, "Needs queues that mark: switch.ecn_threshold.");
+    }
+    if scheme.keys.is_empty() {
+        out.push_str("It has no settings of its own.\n");
+    }
+    for key in scheme.keys {
+        out.push('\n');
+        out.push_str(&self::key(key));
+    }
+    out
+}
+
+fn key(key: &Key) -> String {
+    let mut out = String::new();
+    writeln!(out, "{} = {}", key.name, key.default).expect("writing to a string succeeds");
+    text::paragraph(&mut out, 4, key.help);
+    text::paragraph(&mut out, 4, &format!("Value: {}.", (key.expected)()));
+    out
+}
+
+fn results() -> String {
+    let mut out = String::new();
+    let intro = "Every point of a sweep and every seed has these numbers, in the JSON under \
+        \"metrics\" and in the CSV as columns. A number that does not exist, such as a completion \
+        time where no flow completed, is null in JSON, empty in CSV and \"-\" in tables.";
+    text::paragraph(&mut out, 0, intro);
+    for column in columns::METRICS.iter().chain(columns::COST) {
+        writeln!(out, "\n{} [{}]", column.name, column.unit).expect("writing to a string succeeds");
+        text::paragraph(&mut out, 4, column.help);
+    }
+    out
+}

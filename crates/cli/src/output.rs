@@ -1,0 +1,68 @@
+//! The two streams: answers on standard output, everything else on standard error.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use lab::scenario::{Problem, Problems};
+use miette::{GraphicalReportHandler, GraphicalTheme};
+
+/// Why the command ends early.
+pub(crate) enum Stop {
+    /// The input was wrong; nothing has run.
+    WrongInput(Problems),
+    /// Something failed and has been reported.
+    Failed,
+}
+
+impl From<Problems> for Stop {
+    fn from(problems: Problems) -> Self {
+        Self::WrongInput(problems)
+    }
+}
+
+/// Writes the whole answer to standard output.
+pub(crate) fn answer(text: &str) -> Result<(), Stop> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        // The reader has seen enough: `tailwater list keys | head -3` is no mistake.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => {
+            complain(&format!("cannot write to standard output: {error}"));
+            Err(Stop::Failed)
+        }
+    }
+}
+
+/// One line on standard error, which nobody may be reading.
+pub(crate) fn complain(line: &str) {
+    drop(writeln!(io::stderr(), "{line}"));
+}
+
+/// Shows each problem with its place, cause and remedy.
+pub(crate) fn problems(problems: &[Problem]) {
+    let theme = if styled(&io::stderr()) {
+        GraphicalTheme::unicode()
+    } else {
+        GraphicalTheme::none()
+    };
+    // A fixed width keeps messages the same in terminals, logs and tests.
+    let handler = GraphicalReportHandler::new_themed(theme)
+        .with_width(WIDTH)
+        .with_links(false);
+    for problem in problems {
+        let mut text = String::new();
+        let rendered = handler.render_report(&mut text, problem);
+        complain(match rendered {
+            Ok(()) => text.trim_end_matches('\n'),
+            Err(_) => "a problem that cannot be shown",
+        });
+    }
+}
+
+/// Whether a stream takes colours: a terminal, and nobody said no (<https://no-color.org>).
+pub(crate) fn styled(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Columns of text for people.
+pub(crate) const WIDTH: usize = 100;

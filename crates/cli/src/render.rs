@@ -1,0 +1,13 @@
+//! Results as text: for people, for programs, for spreadsheets.
+
+mod csv;
+mod json;
+mod sentence;
+mod table;
+
+pub(crate) use csv::csv;
+pub(crate) use json::json;
+pub(crate) use table::table;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! Results for spreadsheets: one line for each point and seed.
+
+use lab::columns::{COST, METRICS};
+use serde_json::Value;
+
+use super::json;
+use crate::run::Finished;
+
+/// A header and one line for each outcome; names as in the JSON.
+pub(crate) fn csv(finished: &Finished<'_>) -> String {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let columns = || METRICS.iter().chain(COST).map(|column| column.name);
+    let mut header = vec!["scheme", "seed"];
+    header.extend(finished.scenario.set_keys());
+    header.extend(columns());
+    header.push("digest");
+    writer
+        .write_record(header)
+        .expect("writing to memory succeeds");
+    for (point, outcome) in finished.outcomes() {
+        let mut line = vec![point.scheme.clone(), point.seed.to_string()];
+        line.extend(point.set.iter().map(|(_, value)| value.clone()));
+        let metrics = json::metrics(outcome);
+        line.extend(columns().map(|name| match metrics.get(name) {
+            None | Some(Value::Null) => String::new(),
+            Some(value) => value.to_string(),
+        }));
+        line.push(json::digest(outcome));
+        writer
+            .write_record(line)
+            .expect("writing to memory succeeds");
+    }
+    let bytes = writer.into_inner().expect("flushing to memory succeeds");
+    String::from_utf8(bytes).expect("fields are text")
+}

@@ -1,0 +1,252 @@
+//! The comparison as a table that fits a terminal of 120 columns.
+
+use std::fmt::Write;
+
+use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
+use comfy_table::{LineStyle, TableStyle};
+
+use super::sentence;
+use crate::rows::{self, Row};
+use crate::run::Finished;
+use crate::text;
+
+/// Title, table, one sentence, cost; `styled` adds colours to the marks of the best values.
+pub(crate) fn table(finished: &Finished<'_>, styled: bool) -> String {
+    let mut out = String::new();
+    write(&mut out, finished, styled).expect("writing to a string succeeds");
+    out
+}
+
+fn write(out: &mut String, finished: &Finished<'_>, styled: bool) -> std::fmt::Result {
+    let scenario = finished.scenario;
+    let groups = rows::groups(finished);
+    match scenario.title() {
+        Some(title) => writeln!(out, "{}: {title}", scenario.name())?,
+        None => writeln!(out, "{}", scenario.name())?,
+    }
+    let (axes, constants) = swept(&groups);
+    for (key, value) in constants {
+        writeln!(out, "{key} = {value}")?;
+    }
+    if scenario.seeds() > 1 {
+        writeln!(
+            out,
+            "Every number is the mean over {} seeds.",
+            scenario.seeds()
+        )?;
+    }
+    writeln!(out)?;
+
+    let columns = columns(&groups);
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('-');
+    table.load_style(TableStyle::new().header_separator(rule));
+    if styled {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table.set_header(header(&axes, &columns));
+    for (index, group) in groups.iter().enumerate() {
+        if index > 0 && group.len() > 1 {
+            table.add_row(vec![""; axes.len() + 1 + columns.len()]);
+        }
+        for row in body(group, &axes, &columns) {
+            table.add_row(row);
+        }
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
+        let left = index == axes.len();
+        column.set_cell_alignment(if left {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        });
+    }
+    writeln!(out, "{}", table.trim_fmt())?;
+    if table_has_marks(&groups, &columns) {
+        writeln!(out, "* best in its group")?;
+    }
+    writeln!(out)?;
+    if let Some(note) = sentence::unfinished(&groups, &axes) {
+        text::paragraph(out, 0, &note);
+    }
+    text::paragraph(out, 0, &sentence::winner(&groups, &axes));
+    text::paragraph(out, 0, &sentence::cost(finished));
+    Ok(())
+}
+
+/// Keys whose values differ between groups, and the others with their one value.
+fn swept<'a>(groups: &[Vec<Row<'a>>]) -> (Vec<&'a str>, Vec<(&'a str, &'a str)>) {
+    let points: Vec<_> = groups.iter().map(|group| group[0].point).collect();
+    let (mut axes, mut constants) = (Vec::new(), Vec::new());
+    for (index, (key, value)) in points[0].set.iter().enumerate() {
+        if points.iter().all(|point| point.set[index].1 == *value) {
+            constants.push((key.as_str(), value.as_str()));
+        } else {
+            axes.push(key.as_str());
+        }
+    }
+    (axes, constants)
+}
+
+/// A column of numbers as it is shown.
+struct Shown {
+    metric: &'static str,
+    head: [&'static str; 2],
+    unit: &'static str,
+    divisor: f64,
+    decimals: usize,
+    higher_is_better: bool,
+}
+
+impl Shown {
+    fn text(&self, row: &Row<'_>) -> String {
+        let value = row.value(self.metric);
+        if value.is_nan() {
+            return "-".into();
+        }
+        format!("{:.*}", self.decimals, value / self.divisor)
+    }
+
+    /// The text of the best value in `group`, if the group has different ones.
+    fn best(&self, group: &[Row<'_>]) -> Option<String> {
+        let sign = if self.higher_is_better { -1.0 } else { 1.0 };
+        let present = group.iter().filter(|row| !row.value(self.metric).is_nan());
+        let rows: Vec<_> = present.collect();
+        let best = rows.iter().min_by(|a, b| {
+            (sign * a.value(self.metric)).total_cmp(&(sign * b.value(self.metric)))
+        })?;
+        let text = self.text(best);
+        // Values that look the same to a reader are the same: no mark.
+        rows.iter()
+            .any(|row| self.text(row) != text)
+            .then_some(text)
+    }
+}
+
+fn columns(groups: &[Vec<Row<'_>>]) -> Vec<Shown> {
+    let fct = largest(groups, "fct_max_us");
+    // A unit in which the largest value has at most four digits before the point.
+    let (time, time_divisor) = match fct {
+        fct if fct >= 1e7 => ("s", 1e6),
+        fct if fct >= 1e4 => ("ms", 1e3),
+        _ => ("us", 1.0),
+    };
+    let (rate, rate_divisor) = match largest(groups, "goodput_bps") {
+        rate if rate >= 1e10 => ("Gbit/s", 1e9),
+        _ => ("Mbit/s", 1e6),
+    };
+    let (bytes, bytes_divisor) = match largest(groups, "queue_max_bytes") {
+        bytes if bytes >= 1e7 => ("MB", 1e6),
+        _ => ("KB", 1e3),
+    };
+    let goodput = ("goodput_bps", ["", "goodput"], rate, rate_divisor);
+    let times = [
+        ("fct_mean_us", ["FCT", "mean"]),
+        ("fct_p50_us", ["FCT", "p50"]),
+        ("fct_p95_us", ["FCT", "p95"]),
+        ("fct_p99_us", ["FCT", "p99"]),
+        ("fct_max_us", ["FCT", "max"]),
+    ];
+    let counts = [
+        ("timeouts", ["time-", "outs"]),
+        ("retransmissions", ["re-", "sent"]),
+        ("drops", ["", "drops"]),
+        ("marks", ["", "marks"]),
+    ];
+    let queues = [
+        ("queue_mean_bytes", ["queue", "mean"]),
+        ("queue_p95_bytes", ["queue", "p95"]),
+        ("queue_max_bytes", ["queue", "max"]),
+    ];
+    let times = times.map(|(metric, head)| (metric, head, time, time_divisor));
+    let counts = counts.map(|(metric, head)| (metric, head, "", 1.0));
+    let queues = queues.map(|(metric, head)| (metric, head, bytes, bytes_divisor));
+    let all = std::iter::once(goodput)
+        .chain(times)
+        .chain(counts)
+        .chain(queues);
+    all.map(|(metric, head, unit, divisor)| Shown {
+        metric,
+        head,
+        unit,
+        divisor,
+        decimals: decimals(groups, metric, divisor),
+        higher_is_better: metric == "goodput_bps",
+    })
+    .collect()
+}
+
+/// Three or four digits for the largest value; columns of one unit are compared with each other and
+/// have the same decimals.
+fn decimals(groups: &[Vec<Row<'_>>], metric: &str, divisor: f64) -> usize {
+    let scale = match metric {
+        "goodput_bps" => metric,
+        _ if metric.starts_with("fct") => "fct_max_us",
+        _ if metric.starts_with("queue") => return 1,
+        _ => {
+            // Counts are whole, their means over seeds are not.
+            let mut values = groups.iter().flatten().map(|row| row.value(metric));
+            let whole = values.all(|value| value.is_nan() || value.fract().abs() < f64::EPSILON);
+            return usize::from(!whole);
+        }
+    };
+    match largest(groups, scale) / divisor {
+        value if value >= 1000.0 => 0,
+        value if value >= 100.0 => 1,
+        _ => 2,
+    }
+}
+
+fn largest(groups: &[Vec<Row<'_>>], metric: &str) -> f64 {
+    // `max` leaves NaN out.
+    groups
+        .iter()
+        .flatten()
+        .map(|row| row.value(metric))
+        .fold(0.0, f64::max)
+}
+
+fn header(axes: &[&str], columns: &[Shown]) -> Vec<Cell> {
+    let axes = axes.iter().map(|key| {
+        let (group, field) = key.split_once('.').unwrap_or(("", key));
+        format!("{group}\n{field}\n ")
+    });
+    let heads = columns.iter().map(|column| {
+        let [first, second] = column.head;
+        // The space stands above the marks of the best values.
+        format!("{first} \n{second} \n{} ", column.unit)
+    });
+    let texts = axes.chain(["\nscheme\n ".into()]).chain(heads);
+    texts.map(Cell::new).collect()
+}
+
+fn body(group: &[Row<'_>], axes: &[&str], columns: &[Shown]) -> Vec<Vec<Cell>> {
+    let best: Vec<_> = columns.iter().map(|column| column.best(group)).collect();
+    let row = |row: &Row<'_>| {
+        let values = axes.iter().map(|axis| {
+            let value = row.point.set.iter().find(|(key, _)| key == axis);
+            Cell::new(value.map_or("", |(_, value)| value))
+        });
+        let scheme = Cell::new(&row.point.scheme);
+        let numbers = columns.iter().zip(&best).map(|(column, best)| {
+            let text = column.text(row);
+            if best.as_ref() == Some(&text) {
+                Cell::new(format!("{text}*"))
+                    .fg(Color::Green)
+                    .add_attribute(Attribute::Bold)
+            } else {
+                Cell::new(format!("{text} "))
+            }
+        });
+        values.chain([scheme]).chain(numbers).collect()
+    };
+    group.iter().map(row).collect()
+}
+
+fn table_has_marks(groups: &[Vec<Row<'_>>], columns: &[Shown]) -> bool {
+    let marked = |group: &Vec<Row<'_>>| columns.iter().any(|column| column.best(group).is_some());
+    groups.iter().any(marked)
+}

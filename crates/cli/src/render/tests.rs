@@ -1,0 +1,205 @@
+//! Renderings of made-up outcomes.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use lab::metrics::{Cost, Metrics, Outcome};
+use lab::scenario::{Overrides, PointSpec, Scenario, Source};
+use lab::sweep::Failure;
+
+use super::*;
+use crate::run::Finished;
+
+const BURST: &str =
+    "name = \"test\"\nschemes = [\"newreno\", \"rcc\"]\nworkload.senders = [10, 100]\n";
+
+fn load(text: &str) -> Scenario {
+    let source = Source::new("test.toml", text);
+    Scenario::load(source, &Overrides::default()).expect("a correct scenario")
+}
+
+/// Completion times grow with the senders, and ten times faster under NewReno.
+fn outcome(point: &PointSpec) -> Outcome {
+    let senders = point.keys.workload.senders.0;
+    let slow = point.scheme == "newreno";
+    let ms = f64::from(senders) * 300.0 * if slow { 10.0 } else { 1.0 };
+    let losses = if slow { u64::from(senders / 20) } else { 0 };
+    Outcome {
+        metrics: Metrics {
+            goodput_bps: if slow { 4e8 } else { 9.4e8 },
+            fct_mean_us: ms * 0.6,
+            fct_p50_us: ms * 0.5,
+            fct_p95_us: ms * 0.9,
+            fct_p99_us: ms,
+            fct_max_us: ms,
+            timeouts: losses,
+            retransmissions: losses * 3,
+            drops: losses * 3,
+            marks: 0,
+            threshold_crossings: 0,
+            queue_mean_bytes: 35_400.0,
+            queue_p50_bytes: 36_000,
+            queue_p95_bytes: 52_500,
+            queue_max_bytes: if slow { 120_000 } else { 57_000 },
+            flows_completed: u64::from(senders),
+            flows_failed: 0,
+        },
+        cost: Cost {
+            simulated_us: 5e4,
+            packet_hops: 1000,
+            events: 1000,
+            wall_us: 70.0,
+            ns_per_hop: 70.0,
+        },
+        flows: Vec::new(),
+        digest: 0xabc,
+    }
+}
+
+fn finished(scenario: &Scenario, change: impl Fn(&PointSpec, &mut Outcome)) -> Finished<'_> {
+    let outcome = |point: &PointSpec| {
+        let mut outcome = outcome(point);
+        change(point, &mut outcome);
+        Ok(outcome)
+    };
+    Finished {
+        scenario,
+        results: scenario.points().iter().map(outcome).collect(),
+        wall: Duration::from_millis(1),
+        jobs: NonZeroUsize::MIN,
+    }
+}
+
+/// The part of a table's text that says who wins.
+fn sentence(finished: &Finished<'_>) -> String {
+    let text = table(finished, false);
+    let end = text.rsplit("\n\n").next().expect("a last paragraph");
+    let end = end.split("\nCost:").next().expect("a sentence");
+    end.replace('\n', " ")
+}
+
+#[test]
+fn the_table_marks_the_best_of_each_group() {
+    insta::assert_snapshot!(table(&finished(&load(BURST), |_, _| ()), false));
+}
+
+#[test]
+fn colours_are_only_for_terminals() {
+    let scenario = load(BURST);
+    let finished = finished(&scenario, |_, _| ());
+    assert!(!table(&finished, false).contains('\u{1b}'));
+    assert!(table(&finished, true).contains('\u{1b}'));
+}
+
+#[test]
+fn seeds_are_averaged_and_values_that_do_not_exist_left_out() {
+    let scenario = load("schemes = [\"rcc\"]\nseeds = 3\nworkload.jitter = \"1us\"\n");
+    let text = table(
+        &finished(&scenario, |point, outcome| {
+            // Seeds 1 to 3: the median is 10 ms, 20 ms and unknown, of which the mean is 15 ms.
+            let seed = u32::try_from(point.seed).expect("a small seed");
+            let p50 = f64::from(seed) * 1e4;
+            outcome.metrics.fct_p50_us = if seed == 3 { f64::NAN } else { p50 };
+        }),
+        false,
+    );
+    assert!(
+        text.contains("mean over 3 seeds") && text.contains(" 15.00 "),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_sentence_names_the_winner_of_the_hardest_group() {
+    let scenario = load(BURST);
+    assert_eq!(
+        sentence(&finished(&scenario, |_, _| ())),
+        "At 100 senders rcc finishes the burst first: 30.0 ms at the 99th percentile, 10.0 times \
+         sooner than newreno (300.0 ms, 5 timeouts)."
+    );
+}
+
+#[test]
+fn a_scheme_that_leaves_flows_behind_does_not_win_by_the_rest() {
+    let scenario = load(BURST);
+    let finished = finished(&scenario, |point, outcome| {
+        if point.scheme == "newreno" {
+            outcome.metrics.fct_p99_us = 1.0;
+            outcome.metrics.flows_completed -= 1;
+            outcome.metrics.flows_failed = 1;
+        }
+    });
+    assert_eq!(
+        sentence(&finished),
+        "Unfinished: 1 of 10 flows of newreno at 10 senders; 1 of 100 flows of newreno at 100 senders. \
+         At 100 senders rcc finishes the burst: 30.0 ms at the 99th percentile, while newreno leaves 1 \
+         flow unfinished."
+    );
+}
+
+#[test]
+fn flows_without_an_end_are_judged_by_their_queue() {
+    let scenario = load("schemes = [\"newreno\", \"rcc\"]\n");
+    let finished = finished(&scenario, |point, outcome| {
+        outcome.metrics.fct_p99_us = f64::NAN;
+        outcome.metrics.queue_mean_bytes = if point.scheme == "rcc" { 2e4 } else { 8e4 };
+    });
+    assert_eq!(
+        sentence(&finished),
+        "rcc keeps the shortest queue: 20.0 KB on average at 940 Mbit/s; newreno keeps 80.0 KB at \
+         400 Mbit/s."
+    );
+}
+
+#[test]
+fn equal_schemes_share_the_honours() {
+    let scenario = load("schemes = [\"newreno\", \"rcc\"]\n");
+    let finished = finished(&scenario, |_, outcome| outcome.metrics.fct_p99_us = 1e4);
+    assert_eq!(
+        sentence(&finished),
+        "All schemes finish alike: 10.0 ms at the 99th percentile, within 1 % of each other."
+    );
+}
+
+#[test]
+fn json_has_numbers_as_numbers_and_failures_in_a_list_of_their_own() {
+    let scenario = load(
+        "schemes = [\"rcc\"]\nworkload.senders = [10, 20]\nswitch.buffer = [\"64KB\"]\ndctcp.g = [0.5]\n",
+    );
+    let mut finished = finished(&scenario, |_, outcome| {
+        outcome.metrics.fct_p50_us = f64::NAN;
+    });
+    let message = "a packet was lost".into();
+    finished.results[1] = Err(Failure::Internal(message));
+    let value: serde_json::Value = serde_json::from_str(&json(&finished, false)).expect("JSON");
+    let point = &value["points"][0];
+    assert_eq!(value["points"].as_array().map(Vec::len), Some(1));
+    assert_eq!(point["set"]["workload.senders"], 10);
+    assert_eq!(point["set"]["switch.buffer"], "64KB");
+    assert_eq!(point["set"]["dctcp.g"], 0.5);
+    assert!(point["metrics"]["fct_p50_us"].is_null());
+    assert_eq!(point["metrics"]["queue_max_bytes"], 57_000);
+    assert_eq!(point["metrics"]["packet_hops"], 1000);
+    assert_eq!(point["digest"], "0000000000000abc");
+    assert!(point.get("flows").is_none());
+    assert_eq!(value["failed"][0]["set"]["workload.senders"], 20);
+    assert_eq!(
+        value["failed"][0]["error"],
+        "internal error: a packet was lost"
+    );
+    assert_eq!(value["cost"]["ns_per_hop"], 70.0);
+}
+
+#[test]
+fn csv_has_a_line_for_each_point_and_names_as_in_the_json() {
+    let scenario = load(BURST);
+    let text = csv(&finished(&scenario, |_, outcome| {
+        outcome.metrics.fct_p50_us = f64::NAN;
+    }));
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].starts_with("scheme,seed,workload.senders,goodput_bps,fct_mean_us,"));
+    assert_eq!(lines.len(), 1 + 4);
+    assert!(lines[1].starts_with("newreno,1,10,400000000.0,18000.0,,27000.0,"));
+    let fields = |line: &str| line.split(',').count();
+    assert!(lines.iter().all(|line| fields(line) == fields(lines[0])));
+}

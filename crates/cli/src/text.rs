@@ -1,0 +1,42 @@
+//! Plain text in columns.
+
+use std::fmt::Write;
+
+use crate::output::WIDTH;
+
+/// Appends `text`, wrapped at words, each line indented by `indent` columns.
+pub(crate) fn paragraph(out: &mut String, indent: usize, text: &str) {
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > WIDTH {
+            out.push('\n');
+            column = 0;
+        }
+        if column == 0 {
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        } else {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out.push('\n');
+}
+
+/// Lines of a name and what it is, aligned.
+pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let pairs: Vec<_> = pairs.into_iter().collect();
+    let width = pairs
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut out = String::new();
+    for (name, meaning) in pairs {
+        writeln!(out, "{name:width$}  {meaning}").expect("writing to a string succeeds");
+    }
+    out
+}

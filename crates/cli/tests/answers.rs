@@ -1,0 +1,143 @@
+//! Correct command lines through the real command.
+
+use std::io::Read;
+use std::process::{Command, Output, Stdio};
+
+fn tailwater(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tailwater"));
+    command.args(arguments);
+    command
+}
+
+/// Standard output of a command that succeeds and has nothing to complain about.
+fn answer(arguments: &[&str]) -> String {
+    let output: Output = tailwater(arguments).output().expect("the command runs");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {complaints}");
+    assert_eq!(complaints, "", "{arguments:?}");
+    String::from_utf8(output.stdout).expect("answers are text")
+}
+
+const SMALL: [&str; 4] = ["run", "incast", "--set", "workload.senders=4,8"];
+
+#[test]
+fn a_run_answers_with_a_table_that_fits_120_columns() {
+    let text = answer(&SMALL);
+    assert!(text.starts_with("incast: "), "{text}");
+    assert!(
+        text.lines()
+            .filter(|line| !line.contains(". "))
+            .all(|line| line.len() <= 120),
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}'));
+    assert!(text.contains("At 8 senders "), "{text}");
+    assert!(text.contains("\nCost: "), "{text}");
+}
+
+#[test]
+fn a_run_answers_with_one_json_object() {
+    let text = answer(&[&SMALL[..], &["--format", "json", "--flows"]].concat());
+    let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let points = value["points"].as_array().expect("an array of points");
+    assert_eq!(points.len(), 2 * 3);
+    for point in points {
+        assert!(point["set"]["workload.senders"].is_u64());
+        assert!(point["metrics"]["fct_p99_us"].is_number());
+        assert!(point["metrics"]["ns_per_hop"].is_number());
+        assert!(point["flows"][0]["fct_us"].is_number());
+        assert_eq!(point["digest"].as_str().map(str::len), Some(16));
+    }
+    assert!(value.get("failed").is_none());
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_jobs() {
+    let digests = |jobs| -> Vec<String> {
+        let text = answer(&[&SMALL[..], &["--format", "json", "--jobs", jobs]].concat());
+        let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let points = value["points"].as_array().expect("an array of points");
+        points
+            .iter()
+            .map(|point| point["digest"].to_string())
+            .collect()
+    };
+    assert_eq!(digests("1"), digests("2"));
+}
+
+#[test]
+fn hints_go_to_standard_error_and_quiet_silences_them() {
+    let seeds = ["--seeds", "2"];
+    let output = tailwater(&[&SMALL[..], &seeds].concat()).output();
+    let output = output.expect("the command runs");
+    let hint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        hint.contains("nothing in this scenario is random"),
+        "{hint}"
+    );
+    answer(&[&SMALL[..], &seeds, &["--quiet"]].concat());
+}
+
+#[test]
+fn everything_that_is_listed_can_be_explained() {
+    let words = |list| -> Vec<String> {
+        let text = answer(&["list", list]);
+        let first = |line: &str| line.split(' ').next().expect("a word").to_owned();
+        text.lines().map(first).collect()
+    };
+    let groups = ["tcp", "switch", "results"].map(String::from);
+    for word in [words("schemes"), words("scenarios"), groups.into()].concat() {
+        assert!(answer(&["explain", &word]).len() > 80, "{word}");
+    }
+    // Every key goes through the same function: the first and the last stand for all.
+    let keys = words("keys");
+    for key in [&keys[0], &keys[keys.len() - 1]] {
+        assert!(answer(&["explain", key]).contains("Value: "), "{key}");
+    }
+    assert_eq!(words("topologies"), ["star", "dumbbell"]);
+    assert_eq!(words("workloads"), ["incast", "pairs"]);
+}
+
+#[test]
+fn a_shown_scenario_is_a_scenario() {
+    for arguments in [
+        &["show", "incast"][..],
+        &["show", "long-flows", "--resolved"],
+    ] {
+        let text = answer(arguments);
+        assert!(text.parse::<toml_edit::DocumentMut>().is_ok(), "{text}");
+    }
+    assert!(answer(&["show", "incast", "--set", "tcp.mss=1000"]).contains("mss = 1000"));
+}
+
+#[test]
+fn help_completions_and_man_page_are_there() {
+    assert!(answer(&["--help"]).contains("Examples:"));
+    assert!(answer(&["run", "--help"]).contains("KEY=VALUE"));
+    assert!(answer(&["--version"]).starts_with("tailwater "));
+    assert!(answer(&["completions", "bash"]).contains("tailwater"));
+    assert!(answer(&["man"]).starts_with(".ie"));
+    assert!(answer(&["man", "run"]).contains("scheme"));
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_mistake() {
+    let mut child = tailwater(&["list", "keys"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    drop(child.stdout.take());
+    let mut complaints = String::new();
+    let mut stderr = child.stderr.take().expect("a pipe");
+    stderr
+        .read_to_string(&mut complaints)
+        .expect("complaints are text");
+    assert_eq!(
+        child.wait().expect("an end").code(),
+        Some(0),
+        "{complaints}"
+    );
+    assert_eq!(complaints, "");
+}

@@ -1,0 +1,163 @@
+//! Wrong files and wrong command lines through the real command: each is refused with exit status 2
+//! and a message that names the place, the cause and a remedy.
+//!
+//! The messages are snapshots, read and accepted like code.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder of its own for each test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&path).expect("a folder for the test");
+        Self(path)
+    }
+
+    fn tailwater(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_tailwater"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .env_remove("RUST_BACKTRACE")
+            .output()
+            .expect("the command runs")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// What the command says on standard error, having refused its input.
+fn refusal(output: &Output) -> String {
+    let text = String::from_utf8(output.stderr.clone()).expect("messages are text");
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "",
+        "nothing is answered"
+    );
+    assert!(
+        !text.contains("panicked") && !text.contains('\u{1b}'),
+        "{text}"
+    );
+    text
+}
+
+fn file(name: &str, contents: impl AsRef<[u8]>) -> String {
+    file_with(name, contents, &[])
+}
+
+fn file_with(name: &str, contents: impl AsRef<[u8]>, arguments: &[&str]) -> String {
+    let folder = Folder::new(name);
+    fs::write(folder.0.join("my.toml"), contents).expect("a file for the test");
+    refusal(&folder.tailwater(&[&["run", "my.toml"], arguments].concat()))
+}
+
+fn line(arguments: &[&str]) -> String {
+    let name = format!(
+        "line-{}",
+        arguments
+            .join("")
+            .replace(|c: char| !c.is_ascii_alphanumeric(), "")
+    );
+    refusal(&Folder::new(&name).tailwater(arguments))
+}
+
+macro_rules! refused {
+    ($($name:ident: $output:expr;)+) => {$(
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!($output);
+        }
+    )+};
+}
+
+// Files.
+refused! {
+    empty_file: file("empty", "");
+    file_of_comments: file("comments", "# nothing yet\n");
+    binary_file: file("binary", b"\x7fELF\x02\x01\x01\x00\x00\x00");
+    invalid_utf8: file("utf8", b"[tcp]\nmss = 1460 # gr\xf6\xdfe\n");
+    syntax_error: file("syntax", "[tcp]\nmss = \n");
+    unquoted_unit: file("unquoted", "[link]\nrate = 1Gbps\n");
+    unknown_key_near_a_known_one: file("near", "[tcp]\nmin_rot = \"10ms\"\n");
+    unknown_key_near_nothing: file("far", "[tcp]\ncolour = \"red\"\n");
+    key_without_its_group: file("bare", "senders = 40\n");
+    unknown_table: file("table", "[swich]\nbuffer = \"80pkt\"\n");
+    group_that_is_a_value: file("value", "tcp = 4\n");
+    missing_unit: file("unit", "[link]\ndelay = 40\n");
+    wrong_unit: file("wrong-unit", "[link]\ndelay = \"40Gbps\"\n");
+    negative_time: file("negative", "[link]\ndelay = \"-40us\"\n");
+    negative_count: file("negative-count", "[workload]\nsenders = [10, -20]\n");
+    huge_number: file("huge", "[workload]\nsenders = 99999999999999999999\n");
+    huge_size: file("huge-size", "[workload]\nsize = \"99999999999GB\"\n");
+    wrong_choice: file("choice", "[topology]\nkind = \"ring\"\n");
+    wrong_type: file("type", "[tcp]\nsack = { enabled = true }\n");
+    date_for_a_time: file("date", "[run]\nduration = 2026-01-01\n");
+    duplicate_key: file("duplicate", "[tcp]\nmss = 1460\nmss = 1446\n");
+    duplicate_dotted_key: file("dotted", "\"tcp.mss\" = 1460\n[tcp]\nmss = 1446\n");
+    empty_list: file("list", "workload.senders = []\n");
+    comma_in_a_file: file("comma", "workload.senders = \"10,20\"\n");
+    value_twice_in_a_sweep: file("twice", "workload.senders = [10, 20, 10]\n");
+    threshold_above_the_buffer: file("above", "[switch]\nbuffer = \"30pkt\"\necn_threshold = \"40pkt\"\n");
+    bytes_in_a_queue_of_packets: file("unit-mix", "[switch]\nunit = \"packets\"\nbuffer = \"64KB\"\n");
+    buffer_without_room: file("room", "[switch]\nbuffer = \"1KB\"\necn_threshold = \"off\"\nunit = \"bytes\"\n");
+    ecn_scheme_without_marking: file("marking", "schemes = [\"dctcp\"]\n[switch]\necn_threshold = \"off\"\n");
+    more_senders_than_hosts: file("hosts", "[topology]\nhosts = 40\n[workload]\nsenders = 40\n");
+    pairs_on_a_star: file("pairs", "[workload]\nkind = \"pairs\"\n");
+    unlimited_flows_without_an_end: file("endless", "[workload]\nsize = \"unlimited\"\n");
+    end_before_the_start: file("end", "run.duration = \"5ms\"\n");
+    packet_too_large: file("packet", "[tcp]\nmss = 65535\n");
+    timers_in_the_wrong_order: file("timers", "[tcp]\nmin_rto = \"2s\"\nmax_rto = \"1s\"\n");
+    window_scale_too_large: file("scale", "[tcp]\nwindow_scale = 15\n");
+    scheme_typo_in_a_file: file("scheme", "schemes = [\"newreno\", \"dtcp\"]\n");
+    no_schemes: file("no-schemes", "schemes = []\n");
+    seeds_zero_in_a_file: file("seeds", "seeds = 0\n");
+    variant_without_base: file("base", "[variant.wide]\ntcp.initial_window = 10\n");
+    variant_with_unknown_base: file("unknown-base", "[variant.wide]\nbase = \"newrno\"\n");
+    variant_named_like_a_scheme: file("clash", "[variant.dctcp]\nbase = \"newreno\"\n");
+    variant_that_pins_a_sweep: file("pins", "workload.senders = [1, 2]\n[variant.few]\nbase = \"rcc\"\nworkload.senders = 1\n");
+    variant_with_an_unknown_key: file("variant-key", "[variant.wide]\nbase = \"newreno\"\ntcp.initial_windw = 10\n");
+    several_mistakes_at_once: file("several", "[tcp]\nmsss = 1460\n[link]\nrate = \"fast\"\n");
+    contradiction_with_the_command_line: file_with(
+        "cli-contradiction", "[switch]\nbuffer = \"80pkt\"\n", &["--set", "switch.ecn_threshold=90pkt"]);
+}
+
+// Command lines.
+refused! {
+    missing_file: line(&["run", "missing.toml"]);
+    directory: line(&["run", "../"]);
+    unknown_scenario: line(&["run", "incats"]);
+    scheme_typo: line(&["run", "incast", "--scheme", "newreno,dctpc"]);
+    scheme_twice: line(&["run", "incast", "--scheme", "rcc,rcc"]);
+    empty_scheme: line(&["run", "incast", "--scheme", "rcc,"]);
+    schemes_that_do_not_compose: line(&["run", "incast", "--scheme", "newreno+dctcp"]);
+    set_without_equals: line(&["run", "incast", "--set", "workload.senders"]);
+    set_of_an_unknown_key: line(&["run", "incast", "--set", "workload.sender=10"]);
+    set_without_a_value: line(&["run", "incast", "--set", "workload.senders="]);
+    set_with_a_wrong_unit: line(&["run", "incast", "--set", "switch.buffer=64KB,128Kb"]);
+    set_twice: line(&["run", "incast", "--set", "tcp.mss=1000", "--set", "tcp.mss=1200"]);
+    set_of_seeds: line(&["run", "incast", "--set", "seeds=3"]);
+    reversed_range: line(&["run", "incast", "--set", "workload.senders=100..10:10"]);
+    range_with_step_zero: line(&["run", "incast", "--set", "workload.senders=10..100:0"]);
+    range_without_step: line(&["run", "incast", "--set", "workload.senders=10..100"]);
+    range_of_mixed_units: line(&["run", "incast", "--set", "switch.buffer=64KB..1MB:64KB"]);
+    negative_range: line(&["run", "incast", "--set", "workload.senders=-10..10:1"]);
+    endless_sweep: line(&["run", "incast", "--set", "workload.senders=1..1000:1", "--set", "tcp.mss=1..1000:1"]);
+    seeds_zero: line(&["run", "incast", "--seeds", "0"]);
+    jobs_zero: line(&["run", "incast", "--jobs", "0"]);
+    seed_that_is_no_number: line(&["run", "incast", "--seed", "lucky"]);
+    unknown_format: line(&["run", "incast", "--format", "jsn"]);
+    flows_in_a_table: line(&["run", "incast", "--flows"]);
+    unknown_flag: line(&["run", "incast", "--schemes", "rcc"]);
+    unknown_command: line(&["rum", "incast"]);
+    run_of_nothing: line(&["run"]);
+    unknown_list: line(&["list", "scheme"]);
+    explanation_of_an_unknown_word: line(&["explain", "tcp.min_rtt"]);
+}

@@ -1,0 +1,169 @@
+//! What the numbers in results mean: one description for tables, CSV, JSON and `explain results`.
+
+use crate::metrics::Metrics;
+
+/// One number of every point's results.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name, which ends in its unit if it has one.
+    pub name: &'static str,
+    /// Its unit, or what it counts.
+    pub unit: &'static str,
+    /// What it means.
+    pub help: &'static str,
+}
+
+/// The columns of [`Metrics`], in the order of its fields.
+pub const METRICS: &[Column] = &[
+    column(
+        "goodput_bps",
+        "bit/s",
+        "Payload of all completed flows over the time from the first start to the last completion.",
+    ),
+    column(
+        "fct_mean_us",
+        "us",
+        "Mean flow completion time: from the start at the application to the last byte in order at the receiver, the handshake included.",
+    ),
+    column("fct_p50_us", "us", "Median flow completion time."),
+    column(
+        "fct_p95_us",
+        "us",
+        "95th percentile of the flow completion times.",
+    ),
+    column(
+        "fct_p99_us",
+        "us",
+        "99th percentile of the flow completion times.",
+    ),
+    column("fct_max_us", "us", "Completion time of the slowest flow."),
+    column(
+        "timeouts",
+        "events",
+        "Retransmission timers that expired, those of SYNs included.",
+    ),
+    column("retransmissions", "segments", "Segments sent again."),
+    column("drops", "packets", "Packets that queues dropped."),
+    column(
+        "marks",
+        "packets",
+        "Packets that queues marked with congestion experienced (ECN).",
+    ),
+    column(
+        "threshold_crossings",
+        "packets",
+        "Arrivals that met a queue at or above the marking threshold, ECN-capable or not.",
+    ),
+    column(
+        "queue_mean_bytes",
+        "bytes",
+        "Mean length of the bottleneck queue, weighted by time, from the first start to the last completion; the packet in service is excluded.",
+    ),
+    column(
+        "queue_p50_bytes",
+        "bytes",
+        "Median length of the bottleneck queue, weighted by time.",
+    ),
+    column(
+        "queue_p95_bytes",
+        "bytes",
+        "95th percentile of the length of the bottleneck queue, weighted by time.",
+    ),
+    column(
+        "queue_max_bytes",
+        "bytes",
+        "Greatest length of the bottleneck queue.",
+    ),
+    column("flows_completed", "flows", "Flows whose last byte arrived."),
+    column("flows_failed", "flows", "Flows whose connection gave up."),
+];
+
+/// The columns of [`Cost`](crate::metrics::Cost), in the order of its fields.
+pub const COST: &[Column] = &[
+    column(
+        "simulated_us",
+        "us",
+        "Simulated time at the end of the run.",
+    ),
+    column(
+        "packet_hops",
+        "hops",
+        "Packets handed over a link, each counted once per link.",
+    ),
+    column("events", "events", "Events the scheduler handled."),
+    column(
+        "wall_us",
+        "us",
+        "Wall-clock time of the run on its thread. Differs from run to run.",
+    ),
+    column(
+        "ns_per_hop",
+        "ns",
+        "Wall-clock time per packet-hop. Differs from run to run.",
+    ),
+];
+
+/// The values of [`METRICS`], in the same order, with `NaN` where there is none.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
+    let m = metrics;
+    vec![
+        m.goodput_bps,
+        m.fct_mean_us,
+        m.fct_p50_us,
+        m.fct_p95_us,
+        m.fct_p99_us,
+        m.fct_max_us,
+        m.timeouts as f64,
+        m.retransmissions as f64,
+        m.drops as f64,
+        m.marks as f64,
+        m.threshold_crossings as f64,
+        m.queue_mean_bytes,
+        m.queue_p50_bytes as f64,
+        m.queue_p95_bytes as f64,
+        m.queue_max_bytes as f64,
+        m.flows_completed as f64,
+        m.flows_failed as f64,
+    ]
+}
+
+const fn column(name: &'static str, unit: &'static str, help: &'static str) -> Column {
+    Column { name, unit, help }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run;
+    use crate::scenario::Scenario;
+
+    #[test]
+    fn the_described_columns_are_the_fields_of_the_results() {
+        let scenario = Scenario::builtin("incast");
+        let outcome = run::run(&scenario.points()[0]).unwrap();
+        let fields = |value: serde_json::Value| -> Vec<String> {
+            value.as_object().unwrap().keys().cloned().collect()
+        };
+        let names = |columns: &[Column]| -> Vec<String> {
+            columns
+                .iter()
+                .map(|column| column.name.to_owned())
+                .collect()
+        };
+        let metrics = serde_json::to_value(&outcome.metrics).unwrap();
+        for (column, value) in METRICS.iter().zip(metric_values(&outcome.metrics)) {
+            assert_eq!(
+                metrics[column.name].as_f64(),
+                Some(value),
+                "{}",
+                column.name
+            );
+        }
+        assert_eq!(fields(metrics), names(METRICS));
+        assert_eq!(
+            fields(serde_json::to_value(&outcome.cost).unwrap()),
+            names(COST)
+        );
+    }
+}

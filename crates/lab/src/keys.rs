@@ -1,0 +1,292 @@
+//! Every setting of a scenario that is not a scheme's own, declared once.
+//!
+//! The documentation of a field is what `tailwater explain` prints, its default what a scenario
+//! that does not mention it gets. The scenario reader, `list keys`, `show --resolved` and the
+//! completions are made from the tables declared here and by the registered schemes.
+
+mod conflict;
+mod window_scale;
+
+use std::sync::LazyLock;
+
+use base::setting::{Key, SettingError, Settings};
+use base::{Count, OrAuto, OrOff, OrUnlimited, Rate, Size, Span};
+
+pub use conflict::Conflict;
+pub use window_scale::WindowScale;
+
+/// All settings of one simulation, typed.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// The shape of the network.
+    pub topology: Topology,
+    /// Every link between a host and its switch.
+    pub link: Link,
+    /// The middle link of a dumbbell.
+    pub bottleneck: Bottleneck,
+    /// Output queues of switches.
+    pub switch: Switch,
+    /// Output queues of hosts.
+    pub host: Host,
+    /// What every packet carries.
+    pub net: Net,
+    /// The endpoints.
+    pub tcp: Tcp,
+    /// Who sends what to whom.
+    pub workload: Workload,
+    /// When a simulation ends.
+    pub run: Run,
+}
+
+impl Keys {
+    /// Reads every group from texts by full key name.
+    pub fn read(text: &dyn Fn(&str) -> String) -> Result<Self, SettingError> {
+        Ok(Self {
+            topology: Topology::read(text)?,
+            link: Link::read(text)?,
+            bottleneck: Bottleneck::read(text)?,
+            switch: Switch::read(text)?,
+            host: Host::read(text)?,
+            net: Net::read(text)?,
+            tcp: Tcp::read(text)?,
+            workload: Workload::read(text)?,
+            run: Run::read(text)?,
+        })
+    }
+
+    /// Bytes of a full packet on the wire: payload and headers.
+    pub fn packet_bytes(&self) -> u64 {
+        u64::from(self.tcp.mss.0) + u64::from(self.net.header_bytes)
+    }
+
+    /// Hosts that the workload needs: all of a star, or those on each side of a dumbbell.
+    pub fn hosts_needed(&self) -> u64 {
+        let senders = u64::from(self.workload.senders.0);
+        match self.topology.kind {
+            TopologyKind::Star => senders + 1,
+            TopologyKind::Dumbbell => senders,
+        }
+    }
+
+    /// Combinations of settings that contradict each other, where `marking` is the name of the
+    /// scheme in use if that scheme needs a queue that marks.
+    pub fn conflicts(&self, marking: Option<&str>) -> Vec<Conflict> {
+        conflict::all(self, marking)
+    }
+}
+
+/// Every key a scenario may set, the registered schemes' own included.
+pub fn all_keys() -> &'static [&'static Key] {
+    static ALL: LazyLock<Vec<&'static Key>> = LazyLock::new(|| {
+        let groups = [
+            Topology::KEYS,
+            Link::KEYS,
+            Bottleneck::KEYS,
+            Switch::KEYS,
+            Host::KEYS,
+            Net::KEYS,
+            Tcp::KEYS,
+            Workload::KEYS,
+            Run::KEYS,
+        ];
+        let schemes = schemes::all().iter().map(|scheme| scheme.keys);
+        groups.into_iter().chain(schemes).flatten().collect()
+    });
+    &ALL
+}
+
+/// The key called `name`.
+pub fn key(name: &str) -> Option<&'static Key> {
+    all_keys().iter().find(|key| key.name == name).copied()
+}
+
+/// The part of a key's name before the dot: the table it belongs to.
+pub fn group(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+base::choices! {
+    /// The shape of the network.
+    pub enum TopologyKind {
+        /// Every host on one switch: the queue in front of the receiver is the bottleneck.
+        Star = "star",
+        /// Senders on one switch, receivers on another, one link between the two.
+        Dumbbell = "dumbbell",
+    }
+}
+
+base::choices! {
+    /// What the limit and the threshold of a queue count.
+    pub enum QueueUnit {
+        /// Bytes on the wire.
+        Bytes = "bytes",
+        /// Packets, whatever their size.
+        Packets = "packets",
+    }
+}
+
+base::choices! {
+    /// Who sends to whom.
+    pub enum WorkloadKind {
+        /// Every sender sends one flow to the same receiver.
+        Incast = "incast",
+        /// Sender i sends one flow to receiver i across the middle link of a dumbbell.
+        Pairs = "pairs",
+    }
+}
+
+base::settings! {
+    /// The shape of the network.
+    pub struct Topology in "topology" {
+        /// The shape of the network: a star around one switch, or a dumbbell of two switches.
+        pub kind: TopologyKind = "star",
+        /// Number of hosts of a star, or of hosts on each side of a dumbbell; "auto" makes as many as the workload needs.
+        pub hosts: OrAuto<Count> = "auto",
+    }
+}
+
+base::settings! {
+    /// Every link between a host and its switch.
+    pub struct Link in "link" {
+        /// Rate of every link between a host and its switch, the same in both directions.
+        pub rate: Rate = "1Gbps",
+        /// Propagation delay of every such link, one way.
+        pub delay: Span = "40us",
+    }
+}
+
+base::settings! {
+    /// The middle link of a dumbbell.
+    pub struct Bottleneck in "bottleneck" {
+        /// Rate of the middle link of a dumbbell; "auto" is link.rate.
+        pub rate: OrAuto<Rate> = "auto",
+        /// Propagation delay of the middle link of a dumbbell, one way; "auto" is link.delay.
+        pub delay: OrAuto<Span> = "auto",
+    }
+}
+
+base::settings! {
+    /// Output queues of switches.
+    pub struct Switch in "switch" {
+        /// Room of every output queue of a switch; a packet that does not fit is dropped. The packet in service does not count.
+        pub buffer: OrUnlimited<Size> = "80pkt",
+        /// Queue length at or above which an arriving ECN-capable packet is marked (K of DCTCP); "off" marks nothing.
+        pub ecn_threshold: OrOff<Size> = "40pkt",
+        /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
+        pub unit: QueueUnit = "bytes",
+    }
+}
+
+base::settings! {
+    /// Output queues of hosts.
+    pub struct Host in "host" {
+        /// Room of the output queue of every host's network card.
+        pub buffer: OrUnlimited<Size> = "unlimited",
+    }
+}
+
+base::settings! {
+    /// What every packet carries.
+    pub struct Net in "net" {
+        /// Header bytes of every packet on the wire; 40 are IPv4 and TCP without options.
+        pub header_bytes: u32 = "40",
+    }
+}
+
+base::settings! {
+    /// The endpoints.
+    pub struct Tcp in "tcp" {
+        /// Largest payload of a segment in bytes; with net.header_bytes it makes the size of a full packet.
+        pub mss: Count = "1460",
+        /// Initial congestion window in segments (RFC 6928).
+        pub initial_window: Count = "10",
+        /// Slow-start threshold at the start (RFC 5681); a size in pkt counts segments of payload.
+        pub initial_ssthresh: OrUnlimited<Size> = "unlimited",
+        /// Whether selective acknowledgements are negotiated (RFC 2018, RFC 6675).
+        pub sack: bool = "true",
+        /// Whether each of the first two duplicate ACKs sends a new segment (RFC 3042).
+        pub limited_transmit: bool = "true",
+        /// Lower bound of the retransmission timeout (RFC 6298).
+        pub min_rto: Span = "200ms",
+        /// Retransmission timeout before the first round-trip sample (RFC 6298).
+        pub initial_rto: Span = "1s",
+        /// Upper bound of the retransmission timeout (RFC 6298).
+        pub max_rto: Span = "60s",
+        /// Timeout of the first SYN or SYN-ACK; doubled after each.
+        pub syn_rto: Span = "1s",
+        /// How often a SYN or SYN-ACK is sent again before the connection fails.
+        pub syn_retries: u32 = "6",
+        /// How often data is sent again after timeouts in a row before the connection fails.
+        pub retries: u32 = "15",
+        /// Granularity G of the clock that times round trips (RFC 6298).
+        pub clock_granularity: Span = "0s",
+        /// Receivers acknowledge every n-th full segment; 1 acknowledges every one (RFC 5681).
+        pub delayed_ack: Count = "1",
+        /// Longest time an acknowledgement is delayed when delayed_ack is above 1.
+        pub delayed_ack_timeout: Span = "40ms",
+        /// Whether a connection that was idle for a retransmission timeout starts again from its initial window (RFC 5681).
+        pub idle_restart: bool = "true",
+        /// Receive buffer of a connection: the largest window it may advertise; a size in pkt counts segments of payload.
+        pub receive_buffer: Size = "4MiB",
+        /// Shift of advertised windows (RFC 7323): 0 to 14; "auto" is the smallest that can advertise the receive buffer, "off" leaves the option out.
+        pub window_scale: WindowScale = "auto",
+        /// Segments the congestion window may grow for each ACK in slow start: the limit L of RFC 3465.
+        pub byte_counting_limit: Count = "1",
+        /// Whether schemes that do not define their own response use classic ECN (RFC 3168).
+        pub ecn: bool = "false",
+        /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
+        pub time_wait: Span = "60s",
+    }
+}
+
+base::settings! {
+    /// Who sends what to whom.
+    pub struct Workload in "workload" {
+        /// Who sends to whom: every sender to one receiver, or pairs.
+        pub kind: WorkloadKind = "incast",
+        /// Number of senders, one flow each.
+        pub senders: Count = "40",
+        /// Payload of each flow; "unlimited" flows send until run.duration. A size in pkt counts segments of payload.
+        pub size: OrUnlimited<Size> = "32KiB",
+        /// When the first flow starts.
+        pub start: Span = "10ms",
+        /// Each flow starts later by a random time below this (uniform, drawn from the seed).
+        pub jitter: Span = "0s",
+    }
+}
+
+base::settings! {
+    /// When a simulation ends.
+    pub struct Run in "run" {
+        /// Simulated time at which the simulation stops even if flows are unfinished; "unlimited" waits for every flow.
+        pub duration: OrUnlimited<Span> = "unlimited",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_declared_default_is_a_correct_value() {
+        for key in all_keys() {
+            assert_eq!((key.check)(key.default), Ok(()), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn every_key_is_declared_once_and_described() {
+        let mut names: Vec<_> = all_keys().iter().map(|key| key.name).collect();
+        assert!(all_keys().iter().all(|key| key.help.ends_with('.')));
+        names.sort_unstable();
+        let declared = names.len();
+        names.dedup();
+        assert_eq!(names.len(), declared);
+    }
+
+    #[test]
+    fn the_defaults_do_not_contradict_each_other() {
+        let defaults = Keys::read(&|name| key(name).unwrap().default.to_owned()).unwrap();
+        assert_eq!(defaults.conflicts(Some("dctcp")), Vec::new());
+    }
+}

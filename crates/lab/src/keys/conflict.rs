@@ -1,0 +1,268 @@
+//! Settings that are correct one by one and wrong together.
+
+use base::{OrOff, OrUnlimited, Size, SizeUnit, Span};
+
+use super::{Keys, QueueUnit, TopologyKind, WorkloadKind};
+
+/// A contradiction between settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The keys whose values contradict each other, the one to change first.
+    pub keys: &'static [&'static str],
+    /// What is wrong, as one sentence without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// Every conflict between `keys`; see [`Keys::conflicts`].
+pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
+    let mut found = Vec::new();
+    packets(keys, &mut found);
+    queues(keys, &mut found);
+    marks(keys, marking, &mut found);
+    timers(keys, &mut found);
+    windows(keys, &mut found);
+    hosts(keys, &mut found);
+    workload(keys, &mut found);
+    found
+}
+
+fn packets(keys: &Keys, found: &mut Vec<Conflict>) {
+    if keys.packet_bytes() > MAX_PACKET {
+        found.push(Conflict {
+            keys: &["tcp.mss", "net.header_bytes"],
+            message: format!(
+                "tcp.mss and net.header_bytes make a packet of {} bytes",
+                keys.packet_bytes()
+            ),
+            remedy: format!("an IP packet has at most {MAX_PACKET} bytes: lower tcp.mss"),
+        });
+    }
+}
+
+fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
+    let switch = &keys.switch;
+    if switch.unit == QueueUnit::Packets {
+        for (key, size) in [
+            (&["switch.buffer", "switch.unit"], switch.buffer.0),
+            (
+                &["switch.ecn_threshold", "switch.unit"],
+                switch.ecn_threshold.0,
+            ),
+        ] {
+            if size.is_some_and(|size| size.unit == SizeUnit::Byte) {
+                found.push(Conflict {
+                    keys: key,
+                    message: format!("{} is in bytes, but the queue counts packets", key[0]),
+                    remedy: "give it in pkt, or set switch.unit = \"bytes\"".into(),
+                });
+            }
+        }
+    }
+    let packet = keys.packet_bytes();
+    for (key, buffer) in [
+        (&["switch.buffer"], switch.buffer),
+        (&["host.buffer"], keys.host.buffer),
+    ] {
+        if let OrUnlimited(Some(size)) = buffer
+            && size.in_bytes(packet) < packet
+        {
+            found.push(Conflict {
+                keys: key,
+                message: format!("{} has no room for a single full packet", key[0]),
+                remedy: format!("a full packet has {packet} bytes: give at least \"1pkt\""),
+            });
+        }
+    }
+    if let (OrUnlimited(Some(buffer)), OrOff(Some(threshold))) =
+        (switch.buffer, switch.ecn_threshold)
+        && threshold.in_bytes(packet) > buffer.in_bytes(packet)
+    {
+        found.push(Conflict {
+            keys: &["switch.ecn_threshold", "switch.buffer"],
+            message: format!(
+                "the marking threshold lies above the buffer: {} > {}",
+                in_words(threshold, packet),
+                in_words(buffer, packet)
+            ),
+            remedy: "such a queue drops before it marks: lower switch.ecn_threshold, raise \
+                     switch.buffer, or set switch.ecn_threshold = \"off\""
+                .into(),
+        });
+    }
+}
+
+fn marks(keys: &Keys, marking: Option<&str>, found: &mut Vec<Conflict>) {
+    if keys.switch.ecn_threshold.0.is_some() {
+        return;
+    }
+    let (keys, user): (&[_], _) = match marking {
+        Some(scheme) => (&["switch.ecn_threshold"], format!("scheme {scheme}")),
+        None if keys.tcp.ecn => (
+            &["switch.ecn_threshold", "tcp.ecn"],
+            "tcp.ecn = true".into(),
+        ),
+        None => return,
+    };
+    found.push(Conflict {
+        keys,
+        message: format!("{user} reacts to marks, but the queues never mark"),
+        remedy: format!("set switch.ecn_threshold, as in \"40pkt\", or leave {user} out"),
+    });
+}
+
+fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
+    let tcp = &keys.tcp;
+    for (key, span) in [
+        (&["tcp.min_rto"], tcp.min_rto),
+        (&["tcp.initial_rto"], tcp.initial_rto),
+        (&["tcp.syn_rto"], tcp.syn_rto),
+        (&["tcp.delayed_ack_timeout"], tcp.delayed_ack_timeout),
+    ] {
+        if span == Span::ZERO {
+            found.push(Conflict {
+                keys: key,
+                message: format!("{} is zero, so its timer would fire forever", key[0]),
+                remedy: "give a time above 0, as in \"10ms\"".into(),
+            });
+        }
+    }
+    for (key, span) in [
+        (&["tcp.min_rto", "tcp.max_rto"], tcp.min_rto),
+        (&["tcp.initial_rto", "tcp.max_rto"], tcp.initial_rto),
+    ] {
+        if span > tcp.max_rto {
+            found.push(Conflict {
+                keys: key,
+                message: format!("{} = {span} exceeds tcp.max_rto = {}", key[0], tcp.max_rto),
+                remedy: format!("lower {} or raise tcp.max_rto", key[0]),
+            });
+        }
+    }
+}
+
+fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
+    let mss = u64::from(keys.tcp.mss.0);
+    let buffer = keys.tcp.receive_buffer.in_bytes(mss);
+    if buffer < mss {
+        found.push(Conflict {
+            keys: &["tcp.receive_buffer", "tcp.mss"],
+            message: "tcp.receive_buffer has no room for a single segment".into(),
+            remedy: format!("a segment has tcp.mss = {mss} bytes: give at least as much"),
+        });
+    }
+    if buffer > MAX_WINDOW {
+        found.push(Conflict {
+            keys: &["tcp.receive_buffer"],
+            message: "tcp.receive_buffer exceeds the largest window TCP can advertise".into(),
+            remedy: "give at most \"1GiB\" (RFC 7323, section 2.3)".into(),
+        });
+    }
+    if keys
+        .tcp
+        .initial_ssthresh
+        .0
+        .is_some_and(|size| size.amount == 0)
+    {
+        found.push(Conflict {
+            keys: &["tcp.initial_ssthresh"],
+            message: "tcp.initial_ssthresh is zero".into(),
+            remedy: "give at least \"1pkt\", or \"unlimited\"".into(),
+        });
+    }
+}
+
+fn hosts(keys: &Keys, found: &mut Vec<Conflict>) {
+    let needed = keys.hosts_needed();
+    let star = keys.topology.kind == TopologyKind::Star;
+    if star && keys.workload.kind == WorkloadKind::Pairs {
+        found.push(Conflict {
+            keys: &["workload.kind", "topology.kind"],
+            message: "pairs need a middle link to share, and a star has none".into(),
+            remedy: "set topology.kind = \"dumbbell\" or workload.kind = \"incast\"".into(),
+        });
+    }
+    if let Some(hosts) = keys.topology.hosts.0
+        && u64::from(hosts.0) < needed
+    {
+        let (senders, given) = (keys.workload.senders.0, hosts.0);
+        let place = if star {
+            "and a receiver "
+        } else {
+            "on one side "
+        };
+        found.push(Conflict {
+            keys: &["workload.senders", "topology.hosts"],
+            message: format!("{senders} senders {place}do not fit on {given} hosts"),
+            remedy: format!(
+                "set topology.hosts to \"auto\" or at least {needed}, or lower workload.senders"
+            ),
+        });
+    }
+}
+
+fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
+    let (workload, duration) = (&keys.workload, keys.run.duration.0);
+    if workload.senders.0 > MAX_SENDERS {
+        found.push(Conflict {
+            keys: &["workload.senders"],
+            message: format!("{} senders are too many", workload.senders.0),
+            remedy: format!("give at most {MAX_SENDERS}"),
+        });
+    }
+    let last_start = workload.start + workload.jitter;
+    if duration.is_some_and(|end| end <= last_start) {
+        found.push(Conflict {
+            keys: &["run.duration", "workload.start", "workload.jitter"],
+            message: "the simulation ends before the last flow starts".into(),
+            remedy: format!(
+                "set run.duration above workload.start + workload.jitter = {last_start}"
+            ),
+        });
+    }
+    let Some(size) = workload.size.0 else {
+        if duration.is_none() {
+            found.push(Conflict {
+                keys: &["workload.size", "run.duration"],
+                message: "unlimited flows never end, and neither would the simulation".into(),
+                remedy: "set run.duration, as in \"1s\", or a finite workload.size".into(),
+            });
+        }
+        return;
+    };
+    let mss = u64::from(keys.tcp.mss.0);
+    if size.amount == 0 {
+        found.push(Conflict {
+            keys: &["workload.size"],
+            message: "flows of size 0 have nothing to send".into(),
+            remedy: "give at least \"1B\", or \"unlimited\" together with run.duration".into(),
+        });
+    }
+    let segments = u128::from(size.in_bytes(mss).div_ceil(mss)) * u128::from(workload.senders.0);
+    if duration.is_none() && segments > MAX_SEGMENTS {
+        found.push(Conflict {
+            keys: &["workload.size", "workload.senders"],
+            message: format!("{size} from each sender are {segments} segments: hours of work"),
+            remedy: "lower workload.size or workload.senders, or set run.duration".into(),
+        });
+    }
+}
+
+/// A size as the user wrote it, and in bytes where that says more.
+fn in_words(size: Size, packet_bytes: u64) -> String {
+    match size.unit {
+        SizeUnit::Byte => size.to_string(),
+        SizeUnit::Packet => format!("{size} ({} bytes)", size.in_bytes(packet_bytes)),
+    }
+}
+
+/// The total length field of an IPv4 header has 16 bits (RFC 791 §3.1).
+const MAX_PACKET: u64 = 65_535;
+/// RFC 7323 §2.3: windows stay below 2^30.
+const MAX_WINDOW: u64 = 1 << 30;
+/// A million hosts take gigabytes of memory; more is a slip of the keyboard.
+const MAX_SENDERS: u32 = 1_000_000;
+/// At 100 ns per packet-hop and four hops for a segment and its ACK, ten thousand million segments
+/// last over an hour.
+const MAX_SEGMENTS: u128 = 10_000_000_000;

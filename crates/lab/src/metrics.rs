@@ -1,0 +1,136 @@
+//! What a simulation measures.
+
+use serde::Serialize;
+
+/// Results of one simulation. [`columns`](crate::columns) describes each field.
+#[derive(Clone, Debug, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "described in `columns`, for people and machines alike"
+)]
+pub struct Metrics {
+    pub goodput_bps: f64,
+    pub fct_mean_us: f64,
+    pub fct_p50_us: f64,
+    pub fct_p95_us: f64,
+    pub fct_p99_us: f64,
+    pub fct_max_us: f64,
+    pub timeouts: u64,
+    pub retransmissions: u64,
+    pub drops: u64,
+    pub marks: u64,
+    pub threshold_crossings: u64,
+    pub queue_mean_bytes: f64,
+    pub queue_p50_bytes: u64,
+    pub queue_p95_bytes: u64,
+    pub queue_max_bytes: u64,
+    pub flows_completed: u64,
+    pub flows_failed: u64,
+}
+
+/// What a simulation cost.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "described in `columns`, for people and machines alike"
+)]
+pub struct Cost {
+    pub simulated_us: f64,
+    pub packet_hops: u64,
+    pub events: u64,
+    pub wall_us: f64,
+    pub ns_per_hop: f64,
+}
+
+/// One flow. Times are on the simulation's clock unless the name says otherwise.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowRecord {
+    /// Number of the flow.
+    pub flow: u32,
+    /// Sending host.
+    pub sender: u32,
+    /// Receiving host.
+    pub receiver: u32,
+    /// Payload; `None` for a flow without end.
+    pub size_bytes: Option<u64>,
+    /// Payload that arrived in order.
+    pub received_bytes: u64,
+    /// Start at the application.
+    pub start_us: f64,
+    /// Last byte in order at the receiver.
+    pub completion_us: Option<f64>,
+    /// From start to completion.
+    pub fct_us: Option<f64>,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timers that expired.
+    pub timeouts: u64,
+    /// Whether the connection gave up or was reset.
+    pub failed: bool,
+}
+
+/// Everything that comes out of one simulation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// Results.
+    pub metrics: Metrics,
+    /// What they cost.
+    pub cost: Cost,
+    /// Every flow.
+    pub flows: Vec<FlowRecord>,
+    /// A number that any difference in any packet-hop changes.
+    pub digest: u64,
+}
+
+/// Mean and exact percentiles of completion times in microseconds; `NaN` if there is none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Distribution {
+    pub(crate) mean: f64,
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
+    pub(crate) p99: f64,
+    pub(crate) max: f64,
+}
+
+impl Distribution {
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    pub(crate) fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let rank = |percent| nearest_rank(&values, percent);
+        Self {
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            p50: rank(50),
+            p95: rank(95),
+            p99: rank(99),
+            max: rank(100),
+        }
+    }
+}
+
+/// The least value that at least `percent` of the sorted values do not exceed.
+fn nearest_rank(sorted: &[f64], percent: usize) -> f64 {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_exact_values_of_the_sample() {
+        let distribution = Distribution::of((1..=200).rev().map(f64::from).collect());
+        let Distribution {
+            mean,
+            p50,
+            p95,
+            p99,
+            max,
+        } = distribution;
+        assert_eq!(
+            [mean, p50, p95, p99, max],
+            [100.5, 100.0, 190.0, 198.0, 200.0]
+        );
+        assert!(Distribution::of(Vec::new()).p99.is_nan());
+    }
+}

@@ -1,0 +1,179 @@
+//! One point: build the world, run it, check it, measure it.
+
+use std::time::Instant;
+
+use base::{Span, Time};
+use engine::Scheduler;
+use fabric::{LevelHistogram, TopologyError};
+use schemes::{Bundle, HostInfo, Roles};
+use tcp::{Plain, ReceiverCc};
+
+use crate::metrics::{Cost, Distribution, FlowRecord, Metrics, Outcome};
+use crate::scenario::PointSpec;
+use crate::world::{Flow, World};
+
+/// Why a simulation failed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RunError {
+    /// The network cannot carry the traffic.
+    #[error("{0}")]
+    Topology(#[from] TopologyError),
+    /// The books do not balance: a mistake of the simulator, never of the user.
+    #[error("conservation violated: {0}; please report this with the command that shows it")]
+    Conservation(String),
+    /// More ports, endpoints or flows than event tokens can name.
+    #[error("the network has {0} ports, connections and hosts; 16,777,215 are possible")]
+    TooLarge(usize),
+}
+
+/// Simulates a point: a pure function of it, but for the cost.
+///
+/// # Panics
+/// If the settings of the point were not checked by [`crate::scenario`].
+pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
+    let bundle = Bundle::parse(&point.bundle).expect("the scenario checked the schemes");
+    let roles = bundle.build(&|key| point.text(key).to_owned());
+    let roles = roles.expect("the scenario checked the schemes' settings");
+    if roles.receiver.is_some() {
+        run_world(point, &roles, &|host| roles.make_receiver(host))
+    } else {
+        // Without a receiver role its calls are compiled away.
+        run_world(point, &roles, &|_| Plain)
+    }
+}
+
+fn run_world<R: ReceiverCc>(
+    point: &PointSpec,
+    roles: &Roles,
+    receiver: &dyn Fn(&HostInfo) -> R,
+) -> Result<Outcome, RunError> {
+    let keys = &point.keys;
+    // A hop takes a serialisation and a delay; most events are at most that far ahead, one for each
+    // busy port.
+    let hop = keys.link.rate.serialisation(keys.packet_bytes()) + keys.link.delay;
+    let ports = 2 * keys.hosts_needed() as usize;
+    let mut sched = Scheduler::sized(hop, ports);
+    let mut world = World::new(keys, roles, receiver, point.seed, &mut sched)?;
+    let limit = keys
+        .run
+        .duration
+        .0
+        .map_or(Time::NEVER, |duration| Time::ZERO + duration);
+
+    let wall = simulate(&mut world, &mut sched, limit);
+    let end = sched.now().max(if limit == Time::NEVER {
+        Time::ZERO
+    } else {
+        limit
+    });
+    world.check_conservation()?;
+    let queue = world.close_statistics(end);
+    Ok(outcome(&world, &queue, &sched, (end, wall)))
+}
+
+/// Runs the events and takes the time that needs.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the cost of a run is wall-clock time"
+)]
+fn simulate<R: ReceiverCc>(
+    world: &mut World<R>,
+    sched: &mut Scheduler,
+    limit: Time,
+) -> std::time::Duration {
+    let start = Instant::now();
+    engine::run(world, sched, limit);
+    start.elapsed()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn outcome<R: ReceiverCc>(
+    world: &World<R>,
+    queue: &LevelHistogram,
+    sched: &Scheduler,
+    (end, wall): (Time, std::time::Duration),
+) -> Outcome {
+    let flows: Vec<FlowRecord> = world
+        .flows()
+        .iter()
+        .enumerate()
+        .map(|(index, flow)| record(world, index, flow))
+        .collect();
+    let fct = Distribution::of(flows.iter().filter_map(|flow| flow.fct_us).collect());
+    let ports = || world.network().ports().iter().map(fabric::Port::counters);
+    let packet_hops: u64 = ports().map(|port| port.packets).sum();
+    let bottleneck = world.network().ports()[world.bottleneck().0 as usize].counters();
+    let wall_us = wall.as_secs_f64() * 1e6;
+    let metrics = Metrics {
+        goodput_bps: goodput(world, &flows, end),
+        fct_mean_us: fct.mean,
+        fct_p50_us: fct.p50,
+        fct_p95_us: fct.p95,
+        fct_p99_us: fct.p99,
+        fct_max_us: fct.max,
+        timeouts: flows.iter().map(|flow| flow.timeouts).sum(),
+        retransmissions: flows.iter().map(|flow| flow.retransmissions).sum(),
+        drops: ports().map(|port| port.drops).sum(),
+        marks: ports().map(|port| port.marks).sum(),
+        threshold_crossings: ports().map(|port| port.threshold_crossings).sum(),
+        queue_mean_bytes: queue.mean(),
+        queue_p50_bytes: queue.percentile(500),
+        queue_p95_bytes: queue.percentile(950),
+        queue_max_bytes: bottleneck.max_waiting_bytes,
+        flows_completed: flows.iter().filter(|flow| flow.fct_us.is_some()).count() as u64,
+        flows_failed: flows.iter().filter(|flow| flow.failed).count() as u64,
+    };
+    let cost = Cost {
+        simulated_us: Span::as_micros(end.since(Time::ZERO)),
+        packet_hops,
+        events: sched.handled(),
+        wall_us,
+        ns_per_hop: wall_us * 1e3 / packet_hops as f64,
+    };
+    Outcome {
+        metrics,
+        cost,
+        flows,
+        digest: world.network().digest(),
+    }
+}
+
+/// Payload that arrived in order, over the time from the first start to the last completion, or to
+/// the end of the run if flows are unfinished.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn goodput<R: ReceiverCc>(world: &World<R>, flows: &[FlowRecord], end: Time) -> f64 {
+    let first_start = world
+        .flows()
+        .iter()
+        .map(|flow| flow.start)
+        .min()
+        .unwrap_or(Time::ZERO);
+    let completions = world.flows().iter().map(|flow| flow.completion);
+    let last = completions
+        .max()
+        .filter(|last| *last != Time::NEVER)
+        .unwrap_or(end);
+    let bits: u64 = flows.iter().map(|flow| flow.received_bytes * 8).sum();
+    bits as f64 / last.since(first_start).as_secs()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "flows have 32-bit numbers")]
+fn record<R: ReceiverCc>(world: &World<R>, index: usize, flow: &Flow) -> FlowRecord {
+    let us = |time: Time| time.since(Time::ZERO).as_micros();
+    let completed = (flow.completion != Time::NEVER).then_some(flow.completion);
+    let (sender, receiver) = world.ends(flow);
+    let (counters, answers) = (sender.counters(), receiver.counters());
+    FlowRecord {
+        flow: index as u32,
+        sender: flow.sender.0.0,
+        receiver: flow.receiver.0.0,
+        size_bytes: flow.size,
+        received_bytes: receiver.received(),
+        start_us: us(flow.start),
+        completion_us: completed.map(us),
+        fct_us: completed.map(|at| at.since(flow.start).as_micros()),
+        retransmissions: counters.retransmissions + answers.retransmissions,
+        timeouts: counters.timeouts + answers.timeouts,
+        failed: flow.failed,
+    }
+}

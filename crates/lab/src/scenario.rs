@@ -1,0 +1,217 @@
+//! Scenarios: what a user writes, resolved into points to simulate.
+//!
+//! Each setting takes the strongest text it is given: its default, the file, the variant in use, the
+//! command line. A key with several texts is an axis; the points are the product of the axes, the
+//! schemes and the seeds, in this order. Every mistake is found here, before anything runs, and
+//! points into the text that made it.
+
+mod document;
+mod problem;
+mod resolve;
+mod schemes;
+mod show;
+mod source;
+pub mod suggest;
+mod values;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use base::{Count, Quantity};
+
+use crate::keys::Keys;
+use document::Setting;
+pub use problem::{Problem, Problems};
+use resolve::Resolver;
+use schemes::Arm;
+pub use source::{BUILTINS, Builtin, Source};
+use values::Value;
+
+/// A scenario in which every setting is known to be correct.
+pub struct Scenario {
+    name: String,
+    title: Option<String>,
+    arms: Vec<Arm>,
+    settings: Vec<Setting>,
+    points: Vec<PointSpec>,
+    seed: u64,
+    seeds: u32,
+    warnings: Vec<Problem>,
+}
+
+/// What a command line says over a scenario's head.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// Schemes and variants by name, separated by commas; replaces the scenario's list.
+    pub schemes: Option<String>,
+    /// Settings of the form `KEY=VALUE`.
+    pub sets: Vec<String>,
+    /// The first seed.
+    pub seed: Option<u64>,
+    /// How many seeds to run.
+    pub seeds: Option<NonZeroU32>,
+}
+
+/// One simulation: a scheme, a seed and every setting.
+#[derive(Clone, Debug)]
+pub struct PointSpec {
+    /// Place among the points of the scenario.
+    pub index: usize,
+    /// The label of the scheme: its composition or the name of a variant.
+    pub scheme: String,
+    /// The composition of schemes, as [`Bundle::parse`](::schemes::Bundle::parse) reads it.
+    pub bundle: String,
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// Swept keys and keys set on the command line, with their texts.
+    pub set: Vec<(String, String)>,
+    /// The text of every key; shared by the seeds of a point.
+    pub texts: Arc<BTreeMap<&'static str, Arc<str>>>,
+    /// Every setting that is not a scheme's own, typed.
+    pub keys: Arc<Keys>,
+}
+
+impl PointSpec {
+    /// The text of the setting called `key`.
+    ///
+    /// # Panics
+    /// If no such key is declared.
+    pub fn text(&self, key: &str) -> &str {
+        self.texts.get(key).expect("a declared key has a text")
+    }
+}
+
+impl Scenario {
+    /// Reads `source` and applies `overrides`.
+    pub fn load(source: Source, overrides: &Overrides) -> Result<Self, Problems> {
+        let draft = document::read(&source)?;
+        let mut sources = vec![source];
+        let mut arguments = Vec::new();
+        let mut problems = Vec::new();
+        for text in &overrides.sets {
+            let argument = Source::new("--set", text.as_str());
+            match document::read_argument(&argument) {
+                Ok(setting) => arguments.push((sources.len(), setting)),
+                Err(found) => problems.extend(found.0),
+            }
+            sources.push(argument);
+        }
+        let seeds = read_seed::<Count>(&sources[0], "seeds", draft.seeds.as_ref(), &mut problems);
+        let seed = read_seed::<u64>(&sources[0], "seed", draft.seed.as_ref(), &mut problems);
+        let arms = schemes::arms(&draft, &sources[0], overrides.schemes.as_deref());
+        let arms = match arms {
+            Ok(arms) if problems.is_empty() => arms,
+            Ok(_) => return Err(Problems(problems)),
+            Err(found) => {
+                problems.extend(found.0);
+                return Err(Problems(problems));
+            }
+        };
+
+        let seeds = overrides
+            .seeds
+            .map(NonZeroU32::get)
+            .or(seeds.map(|count| count.0))
+            .unwrap_or(1);
+        let seed = overrides.seed.or(seed).unwrap_or(1);
+        let resolver = Resolver::new(sources, draft.settings, arguments, &arms)?;
+        let points = resolver.points(&arms, seed, seeds)?;
+        let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
+        warnings.extend(unused_seeds(&points, seeds));
+        let name = draft.name.unwrap_or_else(|| resolver.file_name());
+        Ok(Self {
+            name,
+            title: draft.title,
+            settings: resolver.into_settings(),
+            arms,
+            points,
+            seed,
+            seeds,
+            warnings,
+        })
+    }
+
+    /// The built-in scenario called `name` with nothing changed.
+    ///
+    /// # Panics
+    /// If there is none; a test loads every built-in scenario.
+    pub fn builtin(name: &str) -> Self {
+        let source = Source::builtin(name).expect("a built-in scenario");
+        Self::load(source, &Overrides::default()).expect("built-in scenarios are correct")
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it shows, in one line.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The labels of its schemes, in the order of its rows.
+    pub fn schemes(&self) -> Vec<&str> {
+        self.arms.iter().map(|arm| arm.label.as_str()).collect()
+    }
+
+    /// How many seeds each combination runs with.
+    pub fn seeds(&self) -> u32 {
+        self.seeds
+    }
+
+    /// Every simulation: the product of axes, schemes and seeds, seeds changing fastest.
+    pub fn points(&self) -> &[PointSpec] {
+        &self.points
+    }
+
+    /// Keys in [`PointSpec::set`], in the order of the sweep.
+    pub fn set_keys(&self) -> Vec<&str> {
+        let first = self.points.first();
+        first.map_or_else(Vec::new, |point| {
+            point.set.iter().map(|(key, _)| key.as_str()).collect()
+        })
+    }
+
+    /// Hints about what is allowed and probably not meant.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// The scenario as TOML with every setting written out.
+    pub fn resolved(&self) -> String {
+        show::resolved(self)
+    }
+}
+
+fn read_seed<T: Quantity>(
+    source: &Source,
+    name: &str,
+    value: Option<&Value>,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    let value = value?;
+    T::parse(&value.text)
+        .map_err(|error| {
+            let problem = Problem::new(format!("wrong value for {name}: {error}"))
+                .at(source, value.place.clone(), "wrong value")
+                .help(format!("as in {name} = 10"));
+            problems.push(problem);
+        })
+        .ok()
+}
+
+fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
+    let random = |point: &PointSpec| point.keys.workload.jitter > base::Span::ZERO;
+    if seeds < 2 || points.iter().any(random) {
+        return None;
+    }
+    let problem = Problem::warning(format!(
+        "nothing in this scenario is random, so {seeds} seeds give {seeds} times the same result"
+    ));
+    Some(problem.help("let flows start at random times, as in --set workload.jitter=100us"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Reading the TOML text of a scenario into settings with their places, and nothing more.
+
+mod reader;
+
+use std::ops::Range;
+
+use toml_edit::Document;
+
+use super::problem::{Problem, Problems};
+use super::source::Source;
+use super::values::{self, Value};
+use reader::{Reader, place_of};
+
+/// What a file says, before defaults and the command line are added.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    pub(super) name: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) schemes: Option<Vec<Value>>,
+    pub(super) seed: Option<Value>,
+    pub(super) seeds: Option<Value>,
+    pub(super) settings: Vec<Setting>,
+    pub(super) variants: Vec<Variant>,
+}
+
+/// One key and the values it was given.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) key: &'static str,
+    pub(super) values: Vec<Value>,
+    /// Whether it was written as a list or a range, which makes it an axis of the sweep.
+    pub(super) listed: bool,
+    /// Whether the command line set it.
+    pub(super) argument: bool,
+    /// Where the key is written.
+    pub(super) place: Range<usize>,
+}
+
+/// A scheme under another name and with settings of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Variant {
+    pub(super) name: String,
+    pub(super) place: Range<usize>,
+    pub(super) base: Value,
+    pub(super) settings: Vec<Setting>,
+}
+
+/// Reads a whole file.
+pub(super) fn read(source: &Source) -> Result<Draft, Problems> {
+    let document = Document::parse(source.text()).map_err(|error| syntax(source, &error))?;
+    if document.as_table().is_empty() {
+        return Err(Problem::new(format!("{} has no settings", source.name()))
+            .help("`tailwater show incast > my.toml` writes a scenario to start from")
+            .into());
+    }
+    let mut reader = Reader::new(source);
+    let mut draft = Draft::default();
+    for (name, item) in document.as_table() {
+        let place = place_of(document.as_table(), name, item);
+        reader.top_level(name, item, place, &mut draft);
+    }
+    reader.finish(draft)
+}
+
+/// Reads one argument of the form `KEY=VALUE`, where commas and ranges make several values.
+pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
+    let text = source.text();
+    let mut reader = Reader::new(source);
+    let Some((name, value)) = text.split_once('=') else {
+        let problem = Problem::new("--set needs KEY=VALUE")
+            .at(source, 0..text.len(), "no \"=\" here")
+            .help("as in --set workload.senders=10..100:10");
+        return Err(problem.into());
+    };
+    let start = name.len() + 1;
+    let place = 0..name.trim_end().len();
+    let Some(key) = reader.key(name.trim(), &place) else {
+        return reader.finish(Setting::empty(place));
+    };
+    let parts = values::parts(value, start);
+    let listed = parts.len() > 1;
+    let mut setting = Setting {
+        listed,
+        argument: true,
+        key: key.name,
+        ..Setting::empty(place)
+    };
+    for part in parts {
+        if part.text.is_empty() {
+            let problem = Problem::new(format!("--set gives {} an empty value", key.name))
+                .at(source, part.place, "a value is missing here")
+                .help(format!("{}: expected {}", key.name, (key.expected)()));
+            reader.problems.push(problem);
+            continue;
+        }
+        let unquoted = Value {
+            text: part.text.trim_matches('"').to_owned(),
+            place: part.place,
+        };
+        reader.value(key, unquoted, &mut setting);
+    }
+    reader.finish(setting)
+}
+
+impl Setting {
+    fn empty(place: Range<usize>) -> Self {
+        Self {
+            key: "",
+            values: Vec::new(),
+            listed: false,
+            argument: false,
+            place,
+        }
+    }
+}
+
+fn syntax(source: &Source, error: &toml_edit::TomlError) -> Problem {
+    let message = error.message().trim().replace('\n', ", ");
+    let end = source.text().len();
+    let place = error
+        .span()
+        .map_or(end..end, |span| span.start.min(end)..span.end.min(end));
+    Problem::new(format!("{} is not correct TOML", source.name()))
+        .at(source, place, message)
+        .help("a line is [table], key = value or # comment; values with a unit are in quotes")
+}

@@ -1,0 +1,127 @@
+//! What is wrong with a scenario, and where.
+
+use std::fmt;
+use std::ops::Range;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
+
+use super::source::Source;
+
+/// One mistake in a scenario file or a command line: the place, the cause and the remedy.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    message: String,
+    severity: Severity,
+    help: Option<String>,
+    place: Option<Place>,
+}
+
+/// Everything that is wrong; never empty.
+#[derive(Clone, Debug)]
+pub struct Problems(pub Vec<Problem>);
+
+#[derive(Clone, Debug)]
+struct Place {
+    source: NamedSource<String>,
+    labels: Vec<LabeledSpan>,
+}
+
+impl Problem {
+    /// A mistake described by one sentence without a full stop.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            severity: Severity::Error,
+            help: None,
+            place: None,
+        }
+    }
+
+    /// A hint about something that is allowed and probably not meant.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::new(message)
+        }
+    }
+
+    /// Points at a range of `source` and says there what was expected.
+    #[must_use]
+    pub fn at(mut self, source: &Source, range: Range<usize>, label: impl Into<String>) -> Self {
+        // Nothing can be underlined behind the last character, so that one is.
+        let end = source.text().len();
+        let range = if range.is_empty() && range.start == end {
+            end.saturating_sub(1)..end
+        } else {
+            range
+        };
+        let place = self.place.get_or_insert_with(|| Place {
+            source: NamedSource::new(source.name(), source.text().to_owned()),
+            labels: Vec::new(),
+        });
+        // A diagnostic shows one source; a second place elsewhere is left to the message.
+        if place.source.name() == source.name() {
+            place
+                .labels
+                .push(LabeledSpan::new_with_span(Some(label.into()), range));
+        }
+        self
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl Diagnostic for Problem {
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help
+            .as_ref()
+            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.place
+            .as_ref()
+            .map(|place| &place.source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = self.place.as_ref()?;
+        Some(Box::new(place.labels.iter().cloned()))
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages: Vec<_> = self
+            .0
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect();
+        f.write_str(&messages.join("; "))
+    }
+}
+
+impl std::error::Error for Problems {}

@@ -1,0 +1,84 @@
+//! Writing a scenario with nothing left implicit.
+
+use std::fmt::Write;
+
+use super::Scenario;
+use super::document::Setting;
+use super::schemes::Arm;
+use crate::keys;
+
+/// TOML that reads back into the same points.
+pub(super) fn resolved(scenario: &Scenario) -> String {
+    let mut text = String::new();
+    write(&mut text, scenario).expect("writing to a string succeeds");
+    text
+}
+
+fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
+    writeln!(out, "name = {}", quoted(&scenario.name))?;
+    if let Some(title) = &scenario.title {
+        writeln!(out, "title = {}", quoted(title))?;
+    }
+    let labels: Vec<_> = scenario.arms.iter().map(|arm| quoted(&arm.label)).collect();
+    writeln!(out, "schemes = [{}]", labels.join(", "))?;
+    writeln!(out, "seed = {}", scenario.seed)?;
+    writeln!(out, "seeds = {}", scenario.seeds)?;
+
+    let mut group = "";
+    for key in keys::all_keys() {
+        if keys::group(key.name) != group {
+            group = keys::group(key.name);
+            writeln!(out, "\n[{group}]")?;
+        }
+        let field = &key.name[group.len() + 1..];
+        let setting = scenario
+            .settings
+            .iter()
+            .find(|setting| setting.key == key.name);
+        let value = setting.map_or_else(|| value(key.default), values);
+        writeln!(out, "{field} = {value}")?;
+    }
+    for arm in scenario.arms.iter().filter(|arm| arm.variant) {
+        variant(out, arm, &scenario.settings)?;
+    }
+    Ok(())
+}
+
+fn variant(out: &mut String, arm: &Arm, settings: &[Setting]) -> std::fmt::Result {
+    writeln!(out, "\n[variant.{}]", quoted(&arm.label))?;
+    writeln!(out, "base = {}", quoted(&arm.bundle))?;
+    for setting in &arm.settings {
+        // A setting of the command line is stronger than a variant's, and stands above already.
+        if !settings
+            .iter()
+            .any(|other| other.key == setting.key && other.argument)
+        {
+            writeln!(out, "{} = {}", setting.key, values(setting))?;
+        }
+    }
+    Ok(())
+}
+
+fn values(setting: &Setting) -> String {
+    let values: Vec<_> = setting.values.iter().map(|v| value(&v.text)).collect();
+    if setting.listed {
+        format!("[{}]", values.join(", "))
+    } else {
+        values.join("")
+    }
+}
+
+/// A number or a truth value as it is, everything else in quotes.
+fn value(text: &str) -> String {
+    let bare = text.parse::<toml_edit::Value>();
+    match bare {
+        Ok(value) if !value.is_str() && !value.is_datetime() && !value.is_array() => {
+            text.to_owned()
+        }
+        _ => quoted(text),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
+}

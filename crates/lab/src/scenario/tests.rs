@@ -1,0 +1,290 @@
+//! Reading, precedence, sweeps, variants, writing out.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn load(text: &str, sets: &[&str]) -> Result<Scenario, Problems> {
+    let overrides = Overrides {
+        sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+        ..Overrides::default()
+    };
+    Scenario::load(Source::new("my.toml", text), &overrides)
+}
+
+fn scenario(text: &str, sets: &[&str]) -> Scenario {
+    load(text, sets).unwrap()
+}
+
+fn message(text: &str, sets: &[&str]) -> String {
+    load(text, sets).err().expect("a mistake").to_string()
+}
+
+/// `key` of every point under the first scheme, in order.
+fn texts(scenario: &Scenario, key: &str) -> Vec<String> {
+    let first = scenario.schemes()[0];
+    let points = scenario
+        .points()
+        .iter()
+        .filter(|point| point.scheme == first);
+    points.map(|point| point.text(key).to_owned()).collect()
+}
+
+#[test]
+fn every_built_in_scenario_loads_without_a_warning() {
+    for builtin in BUILTINS {
+        let scenario = Scenario::builtin(builtin.name);
+        assert_eq!(scenario.name(), builtin.name);
+        assert!(scenario.warnings().is_empty(), "{}", builtin.name);
+        assert!(scenario.title().is_some());
+    }
+}
+
+#[test]
+fn an_unset_key_has_its_default_and_a_set_key_its_typed_value() {
+    let scenario = scenario("link.delay = \"5us\"\nschemes = [\"newreno\"]", &[]);
+    let point = &scenario.points()[0];
+    assert_eq!(point.keys.link.delay, base::Span::from_micros(5));
+    assert_eq!(point.text("tcp.min_rto"), "200ms");
+    assert_eq!(point.set, []);
+}
+
+#[test]
+fn tables_dotted_and_quoted_keys_are_the_same_setting() {
+    for text in [
+        "[tcp]\nmss = 1000",
+        "tcp.mss = 1000",
+        "tcp = { mss = \"1000\" }",
+        "'tcp.mss' = 1000",
+    ] {
+        assert_eq!(
+            scenario(text, &[]).points()[0].keys.tcp.mss,
+            Count(1000),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_command_line_is_stronger_than_a_variant_and_a_variant_than_the_file() {
+    let text = "tcp.initial_window = 2\nschemes = [\"newreno\", \"wide\"]\n\
+                [variant.wide]\nbase = \"newreno\"\ntcp.initial_window = 10";
+    let windows = |scenario: &Scenario| -> Vec<u32> {
+        let points = scenario.points().iter();
+        points
+            .map(|point| point.keys.tcp.initial_window.0)
+            .collect()
+    };
+    assert_eq!(windows(&scenario(text, &[])), [2, 10]);
+    assert_eq!(windows(&scenario(text, &["tcp.initial_window=4"])), [4, 4]);
+}
+
+#[test]
+fn a_variant_keeps_its_name_and_runs_its_base() {
+    let text = "[variant.gentle]\nbase = \"dctcp\"\ndctcp.g = 0.125";
+    let scenario = scenario(text, &[]);
+    let point = &scenario.points()[0];
+    assert_eq!(
+        (point.scheme.as_str(), point.bundle.as_str()),
+        ("gentle", "dctcp")
+    );
+    assert_eq!(point.text("dctcp.g"), "0.125");
+}
+
+#[test]
+fn a_list_in_the_file_and_a_range_on_the_command_line_are_axes() {
+    let text = "schemes = [\"newreno\"]\nworkload.senders = [10, 20]";
+    let swept = scenario(text, &["switch.buffer=64KB..192KB:64KB"]);
+    assert_eq!(swept.set_keys(), ["workload.senders", "switch.buffer"]);
+    assert_eq!(swept.points().len(), 6);
+    // The axis that appears last changes fastest.
+    assert_eq!(
+        texts(&swept, "workload.senders"),
+        ["10", "10", "10", "20", "20", "20"]
+    );
+    assert_eq!(
+        texts(&swept, "switch.buffer")[..3],
+        ["64KB", "128KB", "192KB"]
+    );
+
+    // A key that the file merely sets becomes an axis behind those of the file.
+    let text = "schemes = [\"newreno\"]\ntcp.mss = 1000\nworkload.senders = [10, 20]";
+    let later = scenario(text, &["tcp.mss=500,600"]);
+    assert_eq!(later.set_keys(), ["workload.senders", "tcp.mss"]);
+
+    let overridden = scenario(text, &["workload.senders=10..100:10"]);
+    assert_eq!(texts(&overridden, "workload.senders").len(), 10);
+}
+
+#[test]
+fn a_single_value_of_the_command_line_is_reported_but_multiplies_nothing() {
+    let scenario = scenario("schemes = [\"newreno\"]", &["workload.senders=90"]);
+    assert_eq!(scenario.points().len(), 1);
+    assert_eq!(
+        scenario.points()[0].set,
+        [("workload.senders".into(), "90".into())]
+    );
+}
+
+#[test]
+fn points_are_axes_times_schemes_times_seeds() {
+    let text = "schemes = [\"newreno\", \"rcc\"]\nseed = 7\nseeds = 2\n\
+                workload.senders = [1, 2]\nworkload.jitter = \"1us\"";
+    let scenario = scenario(text, &[]);
+    let order: Vec<_> = scenario
+        .points()
+        .iter()
+        .map(|point| {
+            (
+                point.index,
+                point.set[0].1.as_str(),
+                point.scheme.as_str(),
+                point.seed,
+            )
+        })
+        .collect();
+    assert_eq!(
+        order,
+        [
+            (0, "1", "newreno", 7),
+            (1, "1", "newreno", 8),
+            (2, "1", "rcc", 7),
+            (3, "1", "rcc", 8),
+            (4, "2", "newreno", 7),
+            (5, "2", "newreno", 8),
+            (6, "2", "rcc", 7),
+            (7, "2", "rcc", 8),
+        ]
+    );
+}
+
+#[test]
+fn a_resolved_scenario_reads_back_into_the_same_points() {
+    let text = "schemes = [\"newreno\", \"gentle\"]\nworkload.senders = [10, 20]\ntcp.sack = false\n\
+                [variant.gentle]\nbase = \"dctcp\"\ndctcp.g = 0.125\ntcp.mss = 1000";
+    let first = scenario(text, &["switch.buffer=128KB,256KB", "tcp.mss=900"]);
+    let second = scenario(&first.resolved(), &[]);
+    assert_eq!(second.points().len(), first.points().len());
+    // The order of the axes becomes that of the declarations, so points are compared as a set.
+    let sorted = |scenario: &Scenario| {
+        let mut all: Vec<_> = scenario
+            .points()
+            .iter()
+            .map(|point| (point.scheme.clone(), point.texts.clone()))
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(sorted(&second), sorted(&first));
+}
+
+#[test]
+fn contradictions_are_found_in_every_combination() {
+    let text = "schemes = [\"newreno\"]\nswitch.buffer = [\"80pkt\", \"30pkt\"]";
+    assert!(message(text, &[]).contains("above the buffer"));
+    assert!(message("workload.kind = \"pairs\"", &[]).contains("middle link"));
+    assert!(message("workload.size = \"unlimited\"", &[]).contains("never end"));
+    assert!(
+        message("switch.unit = \"packets\"\nswitch.buffer = \"64KB\"", &[])
+            .contains("counts packets")
+    );
+    assert!(message("tcp.mss = 65535", &[]).contains("65575 bytes"));
+    assert!(message("tcp.min_rto = \"90s\"", &[]).contains("exceeds tcp.max_rto"));
+    assert!(message("topology.hosts = 10", &[]).contains("do not fit on 10 hosts"));
+    assert!(message("workload.size = \"900GB\"\nworkload.senders = 900000", &[]).contains("hours"));
+}
+
+#[test]
+fn a_sweep_that_would_never_end_is_refused() {
+    let many = ["workload.senders=1..1000:1", "tcp.mss=500..1000:1"];
+    assert!(message("name = \"x\"", &many).contains("501000 combinations"));
+    let seeds = load("seeds = 4000000000\nschemes = [\"newreno\"]", &[]);
+    assert!(seeds.err().unwrap().to_string().contains("too many"));
+}
+
+#[test]
+fn several_mistakes_are_reported_together() {
+    let problems = load(
+        "[tcp]\nmsss = 1\n[link]\nrate = 5\n[lnk]",
+        &["a=b", "tcp.mss"],
+    );
+    assert_eq!(problems.err().unwrap().0.len(), 3);
+}
+
+#[test]
+fn seeds_without_anything_random_are_worth_a_warning() {
+    assert_eq!(scenario("seeds = 3", &[]).warnings().len(), 1);
+    assert_eq!(
+        scenario("seeds = 3", &["workload.jitter=1us"])
+            .warnings()
+            .len(),
+        0
+    );
+}
+
+#[test]
+fn a_setting_of_a_scheme_that_does_not_run_is_worth_a_warning() {
+    let text = "schemes = [\"newreno\"]";
+    assert_eq!(scenario(text, &["dctcp.g=0.5"]).warnings().len(), 1);
+    // A file keeps the settings of every scheme it may be run with.
+    assert_eq!(
+        scenario("schemes = [\"newreno\"]\ndctcp.g = 0.5", &[])
+            .warnings()
+            .len(),
+        0
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn garbage_is_refused_and_never_a_panic(text in "\\PC*") {
+        drop(load(&text, &[]));
+        drop(load("seed = 1", &[&text]));
+    }
+
+    #[test]
+    fn nearly_correct_text_is_read_or_refused_and_never_a_panic(
+        lines in prop::collection::vec((fragment(), "[= .,\\[\\]]{1,3}", fragment()), 0..6),
+    ) {
+        let text: Vec<_> = lines.iter().map(|(a, b, c)| format!("{a}{b}{c}")).collect();
+        drop(load(&text.join("\n"), &[]));
+        for line in &text {
+            drop(load("seed = 1", &[line]));
+        }
+    }
+}
+
+fn fragment() -> impl Strategy<Value = String> {
+    let words = [
+        "tcp",
+        "tcp.mss",
+        "mss",
+        "[tcp",
+        "[variant.a",
+        "variant.a.base",
+        "schemes",
+        "seeds",
+        "name",
+        "",
+        "workload.senders",
+        "\"newreno\"",
+        "[\"rcc\"]",
+        "1..3:1",
+        "\"1..3:1\"",
+        "10",
+        "\"10us\"",
+        "-1",
+        "1e99",
+        "true",
+        "1979-05-27",
+        "[[tcp]",
+        "{ mss = 1 }",
+        "\"80pkt\"",
+        "switch.buffer",
+        "\u{1F980}",
+        "\"\u{e9}..2:1\"",
+    ];
+    prop::sample::select(words.to_vec()).prop_map(str::to_owned)
+}
