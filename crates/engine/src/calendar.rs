@@ -209,10 +209,6 @@ impl Calendar {
 
 /// The time in the upper half of a key.
 #[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the upper half has 64 bits"
-)]
 const fn time_of(key: u128) -> u64 {
     (key >> 64) as u64
 }

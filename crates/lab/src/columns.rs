@@ -162,7 +162,7 @@ mod tests {
         }
         assert_eq!(fields(metrics), names(METRICS));
         assert_eq!(
-            fields(serde_json::to_value(&outcome.cost).unwrap()),
+            fields(serde_json::to_value(outcome.cost).unwrap()),
             names(COST)
         );
     }

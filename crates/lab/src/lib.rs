@@ -16,6 +16,7 @@
 pub mod columns;
 pub mod keys;
 pub mod metrics;
+pub mod probe;
 pub mod run;
 pub mod scenario;
 pub mod sweep;

@@ -9,6 +9,7 @@ use schemes::{Bundle, HostInfo, Roles};
 use tcp::{Plain, ReceiverCc};
 
 use crate::metrics::{Cost, Distribution, FlowRecord, Metrics, Outcome};
+use crate::probe::Probe;
 use crate::scenario::PointSpec;
 use crate::world::{Flow, World};
 
@@ -31,29 +32,38 @@ pub enum RunError {
 /// # Panics
 /// If the settings of the point were not checked by [`crate::scenario`].
 pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
+    observe(point, &mut ())
+}
+
+/// [`run`] with a probe that sees every packet-hop.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn observe<P: Probe>(point: &PointSpec, probe: &mut P) -> Result<Outcome, RunError> {
     let bundle = Bundle::parse(&point.bundle).expect("the scenario checked the schemes");
     let roles = bundle.build(&|key| point.text(key).to_owned());
     let roles = roles.expect("the scenario checked the schemes' settings");
     if roles.receiver.is_some() {
-        run_world(point, &roles, &|host| roles.make_receiver(host))
+        run_world(point, &roles, &|host| roles.make_receiver(host), probe)
     } else {
         // Without a receiver role its calls are compiled away.
-        run_world(point, &roles, &|_| Plain)
+        run_world(point, &roles, &|_| Plain, probe)
     }
 }
 
-fn run_world<R: ReceiverCc>(
+fn run_world<R: ReceiverCc, P: Probe>(
     point: &PointSpec,
     roles: &Roles,
     receiver: &dyn Fn(&HostInfo) -> R,
+    probe: &mut P,
 ) -> Result<Outcome, RunError> {
     let keys = &point.keys;
     // A hop takes a serialisation and a delay; most events are at most that far ahead, one for each
     // busy port.
     let hop = keys.link.rate.serialisation(keys.packet_bytes()) + keys.link.delay;
-    let ports = 2 * keys.hosts_needed() as usize;
+    let ports = usize::try_from(2 * keys.hosts_needed()).unwrap_or(usize::MAX);
     let mut sched = Scheduler::sized(hop, ports);
-    let mut world = World::new(keys, roles, receiver, point.seed, &mut sched)?;
+    let mut world = World::new(keys, roles, (receiver, probe), point.seed, &mut sched)?;
     let limit = keys
         .run
         .duration
@@ -76,8 +86,8 @@ fn run_world<R: ReceiverCc>(
     clippy::disallowed_methods,
     reason = "the cost of a run is wall-clock time"
 )]
-fn simulate<R: ReceiverCc>(
-    world: &mut World<R>,
+fn simulate<R: ReceiverCc, P: Probe>(
+    world: &mut World<'_, R, P>,
     sched: &mut Scheduler,
     limit: Time,
 ) -> std::time::Duration {
@@ -87,8 +97,8 @@ fn simulate<R: ReceiverCc>(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-fn outcome<R: ReceiverCc>(
-    world: &World<R>,
+fn outcome<R: ReceiverCc, P: Probe>(
+    world: &World<'_, R, P>,
     queue: &LevelHistogram,
     sched: &Scheduler,
     (end, wall): (Time, std::time::Duration),
@@ -141,7 +151,11 @@ fn outcome<R: ReceiverCc>(
 /// Payload that arrived in order, over the time from the first start to the last completion, or to
 /// the end of the run if flows are unfinished.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-fn goodput<R: ReceiverCc>(world: &World<R>, flows: &[FlowRecord], end: Time) -> f64 {
+fn goodput<R: ReceiverCc, P: Probe>(
+    world: &World<'_, R, P>,
+    flows: &[FlowRecord],
+    end: Time,
+) -> f64 {
     let first_start = world
         .flows()
         .iter()
@@ -158,7 +172,11 @@ fn goodput<R: ReceiverCc>(world: &World<R>, flows: &[FlowRecord], end: Time) -> 
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "flows have 32-bit numbers")]
-fn record<R: ReceiverCc>(world: &World<R>, index: usize, flow: &Flow) -> FlowRecord {
+fn record<R: ReceiverCc, P: Probe>(
+    world: &World<'_, R, P>,
+    index: usize,
+    flow: &Flow,
+) -> FlowRecord {
     let us = |time: Time| time.since(Time::ZERO).as_micros();
     let completed = (flow.completion != Time::NEVER).then_some(flow.completion);
     let (sender, receiver) = world.ends(flow);

@@ -10,13 +10,15 @@ use schemes::{FlowInfo, HostInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, Progress, ReceiverCc, Slot, Wire};
 
 use crate::keys::{Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
+use crate::probe::Probe;
 use crate::run::RunError;
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
 /// Tokens: the ports of the network first, then the deadlines of endpoints, then those of receiver
 /// roles, then the start of the next flow.
-pub(crate) struct World<R> {
+pub(crate) struct World<'p, R, P> {
+    probe: &'p mut P,
     network: Network,
     hosts: Vec<Host<Sender, R>>,
     flows: Vec<Flow>,
@@ -69,12 +71,12 @@ struct Deadlines {
     token: u32,
 }
 
-impl<R: ReceiverCc> World<R> {
-    /// `receiver` makes the control of each host.
+impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
+    /// `receiver` makes the control of each host; `probe` sees every packet-hop.
     pub(crate) fn new(
         keys: &Keys,
         roles: &Roles,
-        receiver: &dyn Fn(&HostInfo) -> R,
+        (receiver, probe): (&dyn Fn(&HostInfo) -> R, &'p mut P),
         seed: u64,
         sched: &mut Scheduler,
     ) -> Result<Self, RunError> {
@@ -107,6 +109,7 @@ impl<R: ReceiverCc> World<R> {
             return Err(RunError::TooLarge(tokens));
         }
         let world = Self {
+            probe,
             unfinished: flows.len(),
             open: flows.len() * 2,
             ended: vec![false; flows.len() * 2],
@@ -310,12 +313,15 @@ impl<R: ReceiverCc> World<R> {
     }
 }
 
-impl<R: ReceiverCc> engine::World for World<R> {
+impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
     #[inline]
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
         if token.0 < self.deadlines.token {
+            let port = PortId(token.0);
             let mut packet = Packet::new(FlowId(0), HostId(0));
-            if let Some(host) = self.network.on_arrival(PortId(token.0), &mut packet, sched) {
+            let reached = self.network.on_arrival(port, &mut packet, sched);
+            self.probe.on_hop(port, &packet, sched.now());
+            if let Some(host) = reached {
                 self.deliver(host, &packet, sched);
             }
             return;

@@ -221,9 +221,7 @@ impl Receiver {
     /// An ACK that must leave before any other.
     #[inline]
     pub(crate) fn take_early(&mut self) -> Option<EarlyAck> {
-        if self.early.is_none() {
-            return None;
-        }
+        self.early?;
         self.early.take()
     }
 

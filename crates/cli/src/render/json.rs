@@ -36,7 +36,7 @@ pub(super) fn metrics(outcome: &Outcome) -> Map<String, Value> {
     let mut all = Map::new();
     for part in [
         serde_json::to_value(&outcome.metrics),
-        serde_json::to_value(&outcome.cost),
+        serde_json::to_value(outcome.cost),
     ] {
         if let Ok(Value::Object(fields)) = part {
             all.extend(fields);
