@@ -130,6 +130,11 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         &self.role
     }
 
+    /// The receiver role, to change its settings. What it may then release leaves with the next event.
+    pub fn role_mut(&mut self) -> &mut R {
+        &mut self.role
+    }
+
     fn endpoint_mut(&mut self, slot: Slot) -> &mut Endpoint<C> {
         &mut self.endpoints[slot.0 as usize]
     }
