@@ -259,8 +259,12 @@ impl<C: SenderCc> Sender<C> {
         }
         // Sender's silly-window avoidance (RFC 1122 §4.2.3.4): less than a full segment leaves only
         // when nothing is outstanding that would bring an ACK and with it a larger window.
-        let lone = room > 0 && self.next == self.una;
-        lone.then(|| self.commit(self.next, room, MAX_OFFSET, now))
+        if room > 0 && self.next == self.una {
+            return Some(self.commit(self.next, room, MAX_OFFSET, now));
+        }
+        // Data may have been written after the window had closed.
+        self.review_timer(now);
+        None
     }
 
     /// One past the last offset the congestion window allows.

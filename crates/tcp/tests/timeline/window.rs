@@ -39,6 +39,28 @@ fn a_closed_window_is_probed_with_growing_intervals() {
     assert_eq!(t.endpoint.counters().timeouts, 0);
 }
 
+// RFC 9293 §3.8.6.1: also if the data came after the window had closed ...
+#[test]
+fn data_written_to_a_closed_window_is_probed_for() {
+    let mut t = closed_after_two(2);
+    t.at(ms(1000)).write(MSS).expect_nothing();
+    t.quiet_until(ms(1250)).at(ms(1250));
+    assert_eq!(t.take().payload, 1);
+}
+
+// ... or the window was closed from the start.
+#[test]
+fn a_window_closed_in_the_handshake_is_probed() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    t.write(MSS);
+    let mut syn_ack = t.syn_ack(crate::script::willing());
+    syn_ack.window = 0;
+    t.at(ms(100)).deliver(syn_ack).expect_ack(0);
+    t.quiet_until(ms(400)).at(ms(400));
+    assert_eq!(t.take().payload, 1);
+}
+
 // RFC 9293 §3.8.6.1: the update ends the probing.
 #[test]
 fn a_window_update_lets_data_flow_again() {
