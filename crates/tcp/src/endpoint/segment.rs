@@ -100,7 +100,9 @@ impl<C: SenderCc> Endpoint<C> {
         if self.state == State::SynReceived && !self.accept_handshake_ack(packet, now) {
             return Progress::default();
         }
-        self.on_acknowledgement(packet, now);
+        if !self.on_acknowledgement(packet, now) {
+            return Progress::default();
+        }
         let mut progress = Progress::default();
         if length > 0 && !syn {
             self.on_data(packet, offset, now, &mut progress);
@@ -119,8 +121,10 @@ impl<C: SenderCc> Endpoint<C> {
         true
     }
 
+    /// Returns whether the segment counts: one that acknowledges what was never sent is answered and
+    /// dropped (RFC 9293 §3.10.7.4, fifth check).
     #[inline]
-    fn on_acknowledgement(&mut self, packet: &Packet, now: Time) {
+    fn on_acknowledgement(&mut self, packet: &Packet, now: Time) -> bool {
         let initial = self.identity.initial_seq;
         let ack = initial.near(packet.ack, self.sender.una());
         let mut sacked = [(0, 0); base::SackBlocks::MAX];
@@ -142,7 +146,7 @@ impl<C: SenderCc> Endpoint<C> {
         };
         if self.sender.on_feedback(&feedback) {
             self.receiver.acknowledge_now();
-            return;
+            return false;
         }
         if self.sender.cc.orders_retransmission(packet) && ack == self.sender.una() {
             self.sender.retransmit_first();
@@ -155,6 +159,7 @@ impl<C: SenderCc> Endpoint<C> {
                 _ => {}
             }
         }
+        true
     }
 
     #[inline]

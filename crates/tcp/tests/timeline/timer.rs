@@ -167,3 +167,14 @@ fn an_old_acknowledgement_is_ignored() {
     t.window = 1 << 20;
     t.ack(6).expect_data(16..18);
 }
+
+// RFC 9293 §3.10.7.4, fifth check: above SND.MAX; the segment is answered and dropped, data and all.
+#[test]
+fn an_acknowledgement_of_data_never_sent_is_answered_and_dropped() {
+    let mut t = Timeline::established(config());
+    t.write(5 * MSS).expect_data(0..5);
+    let mut packet = t.peer_data(0);
+    packet.ack = t.endpoint.identity().initial_seq.at(1 + 6 * MSS);
+    t.deliver(packet).expect_ack(0);
+    assert_eq!((t.endpoint.received(), t.endpoint.acknowledged()), (0, 0));
+}
