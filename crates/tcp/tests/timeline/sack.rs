@@ -146,6 +146,21 @@ fn without_new_data_other_holes_are_filled() {
     t.ack(10).expect_nothing();
 }
 
+// RFC 6675 §4 NextSeg rule 4: the end of the window is lost and nothing above it can tell.
+#[test]
+fn the_lost_end_of_a_window_is_rescued_once() {
+    let mut t = Timeline::established(with_sack());
+    t.write(10 * MSS).expect_data(0..10);
+    // Lost: 0, 8 and 9.
+    t.sack(0, &[(1, 8)]).expect_retransmission(0);
+    t.ack(8).expect_retransmission(9).expect_nothing();
+    // The rescue was worth it: it reveals segment 8.
+    t.sack(8, &[(9, 10)]).expect_retransmission(8);
+    t.ack(10).expect_nothing();
+    let counters = t.endpoint.counters();
+    assert_eq!((counters.timeouts, counters.retransmissions), (0, 3));
+}
+
 // RFC 6675 §5.1 and RFC 2018 §8: after a timeout everything is sent again ...
 #[test]
 fn a_timeout_forgets_the_blocks() {
