@@ -213,6 +213,9 @@ impl<C: SenderCc> Sender<C> {
         if wanted > 0 && self.next + wanted <= self.edge {
             return Some(self.commit(self.next, wanted, u64::MAX, now));
         }
+        if self.closed && self.next == self.written {
+            return Some(self.commit(self.next, 0, u64::MAX, now));
+        }
         if let Some((start, end)) = hole {
             return Some(self.commit(start, self.mss, end, now));
         }

@@ -161,6 +161,16 @@ fn the_lost_end_of_a_window_is_rescued_once() {
     assert_eq!((counters.timeouts, counters.retransmissions), (0, 3));
 }
 
+// RFC 6675 §5: the FIN is new data too.
+#[test]
+fn fin_leaves_during_recovery() {
+    let mut t = Timeline::established(with_sack());
+    t.write(10 * MSS).expect_data(0..10);
+    t.sack(0, &[(1, 8)]).expect_retransmission(0);
+    t.close();
+    assert!(t.take().flags.has(TcpFlags::FIN));
+}
+
 // RFC 6675 §5.1 and RFC 2018 §8: after a timeout everything is sent again ...
 #[test]
 fn a_timeout_forgets_the_blocks() {
