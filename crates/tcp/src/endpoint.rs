@@ -128,7 +128,8 @@ impl<C: SenderCc> Endpoint<C> {
             self.state,
             State::Closed | State::Listen | State::SynSent | State::TimeWait
         ) {
-            self.ready = Some(self.reset_at(self.sender.next()));
+            // Behind our SYN at least: before the handshake ends nothing else was counted as sent.
+            self.ready = Some(self.reset_at(self.sender.next().max(1)));
         }
         self.enter_closed();
     }

@@ -49,6 +49,16 @@ fn an_abort_resets_the_peer() {
     t.at(ms(10_000)).expect_nothing();
 }
 
+// RFC 9293 §3.10.5: SND.NXT is behind our SYN, which the peer has seen.
+#[test]
+fn an_abort_of_a_half_open_connection_is_believed_by_the_peer() {
+    let mut t = Timeline::listening(config());
+    let syn = t.syn(willing());
+    t.deliver(syn).take();
+    t.act(tcp::Endpoint::abort);
+    assert_eq!(t.take().seq, Seq(1001));
+}
+
 // RFC 9293 §3.10.7.1.
 #[test]
 fn a_closed_port_answers_with_a_reset() {
