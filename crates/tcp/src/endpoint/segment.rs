@@ -194,7 +194,7 @@ impl<C: SenderCc> Endpoint<C> {
     /// counts; another in the window is challenged.
     fn on_reset(&mut self, offset: u64) -> Progress {
         if offset != self.receiver.next() {
-            if self.receiver.accepts(offset, 0) {
+            if offset > self.receiver.next() && self.receiver.accepts(offset, 0) {
                 self.receiver.acknowledge_now();
             }
             return Progress::default();

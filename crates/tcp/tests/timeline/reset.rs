@@ -26,6 +26,19 @@ fn a_reset_elsewhere_in_the_window_is_challenged() {
     assert_eq!(t.endpoint.state(), State::Established);
 }
 
+// RFC 5961 §3.2 case 3: outside the window, on either side.
+#[test]
+fn a_reset_outside_the_window_is_ignored() {
+    let mut t = Timeline::established(config());
+    t.receive(0..2).expect_ack(1).expect_ack(2);
+    for offset in [1 + MSS, 1_000_000] {
+        let mut reset = t.peer_segment(TcpFlags::RST);
+        reset.seq = PEER_SEQ.at(offset);
+        t.deliver(reset).expect_nothing();
+    }
+    assert_eq!(t.endpoint.state(), State::Established);
+}
+
 // RFC 5961 §4.2: whatever its number.
 #[test]
 fn a_syn_on_an_open_connection_is_challenged() {
