@@ -299,7 +299,10 @@ impl<C: SenderCc> Sender<C> {
             if self.timed.is_none() {
                 self.timed = Some((end, now));
             }
-            if matches!(self.phase, Phase::Open) && self.dupacks > 0 {
+            if self.dupacks > 0
+                && matches!(self.phase, Phase::Open)
+                && end > self.una.saturating_add(self.cc.window())
+            {
                 self.limited += payload;
             }
             self.cwr_due &= !cwr;

@@ -114,6 +114,20 @@ fn limited_transmit_sends_one_segment_for_each_of_the_first_two_duplicates() {
     t.expect_ssthresh(5 * MSS);
 }
 
+// RFC 5681 §3.2: what the window had allowed anyway is part of the flight.
+#[test]
+fn data_within_the_window_is_not_limited_transmit() {
+    let mut t = Timeline::established(Config {
+        limited_transmit: true,
+        ..config()
+    });
+    t.write(6 * MSS).expect_data(0..6);
+    t.duplicates(1).expect_nothing();
+    t.write(4 * MSS).expect_data(6..10);
+    t.duplicates(2).expect_retransmission(0);
+    t.expect_ssthresh(5 * MSS);
+}
+
 // RFC 5681 §2: a duplicate ACK carries no data, and data is outstanding.
 #[test]
 fn acknowledgements_with_data_are_not_duplicates() {
