@@ -249,6 +249,11 @@ impl<C: SenderCc> Endpoint<C> {
         matches!(self.state, State::Closed | State::TimeWait)
     }
 
+    /// Whether the peer's FIN is in order: it will send nothing more.
+    pub fn peer_has_finished(&self) -> bool {
+        self.receiver.is_finished()
+    }
+
     /// Payload bytes received in order.
     pub fn received(&self) -> u64 {
         self.receiver.received()

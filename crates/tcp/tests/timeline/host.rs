@@ -239,6 +239,44 @@ fn the_role_bounds_the_window_of_data_segments() {
     assert_eq!(fixture.host.role().sent.last(), Some(&allowed));
 }
 
+// design: the end of a flow is told once, whichever way it comes.
+#[test]
+fn the_role_is_told_of_the_end_by_fin_and_by_reset() {
+    let closed = ["open 0 1000".to_owned(), "close 0".to_owned()];
+
+    let mut fixture = Fixture::opened();
+    let fin = fixture.peer.peer_segment(TcpFlags::FIN.with(TcpFlags::ACK));
+    fixture.deliver(fin);
+    assert_eq!(fixture.host.role().log, closed);
+    assert_eq!(fixture.take().ack, fixture.peer.peer_seq.at(2));
+    // A reset after the FIN is not a second end.
+    let mut reset = fixture.peer.peer_segment(TcpFlags::RST);
+    reset.seq = fixture.peer.peer_seq.at(2);
+    fixture.deliver(reset);
+    assert_eq!(fixture.host.role().log, closed);
+
+    let mut fixture = Fixture::opened();
+    fixture.receive(0);
+    let mut reset = fixture.peer.peer_segment(TcpFlags::RST);
+    reset.seq = fixture.peer.peer_seq.at(1 + MSS);
+    fixture.deliver(reset);
+    assert_eq!(fixture.host.role().log, closed);
+    assert!(fixture.host.role().held.is_empty());
+}
+
+// design: a role that still releases for an ended connection sends nothing.
+#[test]
+fn nothing_is_released_for_a_connection_that_is_gone() {
+    let mut fixture = Fixture::opened();
+    let reset = fixture.peer.peer_segment(TcpFlags::RST);
+    fixture.deliver(reset);
+    fixture.host.role_mut().open.push(Slot(0));
+    fixture
+        .host
+        .on_role_deadline(fixture.now, &mut fixture.wire);
+    assert!(fixture.wire.packets.is_empty());
+}
+
 /// NewReno that obeys an ACK with PSH, as RCC's sender does.
 struct Obedient(NewReno);
 
