@@ -137,7 +137,7 @@ impl<C: SenderCc> Endpoint<C> {
         }
         let feedback = Feedback {
             ack,
-            edge: ack + (u64::from(packet.window) << self.scales.1),
+            edge: ack + self.window_of(packet),
             sacked: &sacked[..blocks],
             echo: packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN),
             bare: packet.sequence_length() == 0,
@@ -229,20 +229,21 @@ impl<C: SenderCc> Endpoint<C> {
         self.sender.agree(agreed);
     }
 
-    /// The SYN is acknowledged. On a SYN-ACK the window is unscaled (RFC 7323 §2.2).
+    /// The window a segment of the peer advertises, bytes; unscaled with SYN (RFC 7323 §2.2).
+    #[inline]
+    fn window_of(&self, packet: &Packet) -> u64 {
+        let syn = packet.flags.has(TcpFlags::SYN);
+        u64::from(packet.window) << if syn { 0 } else { self.scales.1 }
+    }
+
+    /// The SYN is acknowledged.
     fn establish(&mut self, packet: &Packet, now: Time) {
         self.syn_due = false;
         self.state_deadline = Time::NEVER;
-        let scale = if packet.flags.has(TcpFlags::SYN) {
-            0
-        } else {
-            self.scales.1
-        };
         let (tries, sent) = self.syn_sent;
         // Karn: a SYN sent twice gives no sample.
         let first_try = (tries == 1).then(|| now.since(sent));
-        self.sender
-            .establish(1 + (u64::from(packet.window) << scale), first_try);
+        self.sender.establish(1 + self.window_of(packet), first_try);
     }
 
     pub(super) fn syn(&mut self, now: Time) -> Packet {

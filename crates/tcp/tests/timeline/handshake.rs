@@ -182,6 +182,25 @@ fn data_completes_the_handshake_when_the_ack_was_lost() {
     assert_eq!(t.endpoint.state(), State::Established);
 }
 
+// RFC 9293 §3.5, figure 8. The SYN-ACK's window is not scaled (RFC 7323 §2.2).
+#[test]
+fn simultaneous_open_ends_established() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    t.write(10 * MSS);
+    let syn = t.syn(willing());
+    t.deliver(syn);
+    assert_eq!(t.endpoint.state(), State::SynReceived);
+    let answer = t.take();
+    assert_eq!(answer.flags, TcpFlags::SYN.with(TcpFlags::ACK));
+    assert_eq!(answer.seq, Seq(1000));
+    let mut syn_ack = t.syn_ack(willing());
+    syn_ack.window = 500;
+    t.deliver(syn_ack);
+    assert_eq!(t.endpoint.state(), State::Established);
+    t.expect_bytes(500).expect_nothing();
+}
+
 // RFC 9293 §3.10.7.3: a reset that acknowledges the SYN refuses the connection; another is damage.
 #[test]
 fn only_a_reset_that_acknowledges_the_syn_refuses() {
