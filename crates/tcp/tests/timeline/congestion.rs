@@ -69,6 +69,19 @@ fn an_ack_of_many_segments_grows_by_the_byte_counting_limit() {
     }
 }
 
+// RFC 3465 §2.3: after a timeout L is 1, because an ACK may cover segments that had arrived before.
+#[test]
+fn slow_start_after_a_timeout_grows_by_one_segment_per_ack() {
+    let mut t = Timeline::established(Config {
+        byte_counting_limit: 2,
+        ..config()
+    });
+    t.write(30 * MSS).expect_data(0..10);
+    t.at(ms(300)).expect_retransmission(0).expect_cwnd(MSS);
+    t.ack(4).expect_cwnd(2 * MSS);
+    t.expect_retransmission(4).expect_retransmission(5);
+}
+
 // RFC 5681 §3.1: the window grows by acknowledged data only, and a small ACK by what it covers.
 #[test]
 fn an_ack_of_few_bytes_grows_by_as_many() {
