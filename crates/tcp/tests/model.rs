@@ -12,7 +12,7 @@ use tcp::{Config, EcnMode, Endpoint, Identity, NewReno, SenderCc, State};
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 3000,
+        cases: 5000,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -46,6 +46,8 @@ enum Operation {
     /// A younger packet overtakes.
     Overtake(Side, usize),
     Drop(Side, usize),
+    /// Everything on its way is lost.
+    Blackout(Side),
     Duplicate(Side, usize),
     Mark(Side, usize),
     Advance(Span),
@@ -62,6 +64,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         12 => (side(), 1..12_usize).prop_map(|(s, n)| Operation::Deliver(s, n)),
         3 => (side(), 1..6_usize).prop_map(|(s, n)| Operation::Overtake(s, n)),
         4 => (side(), 0..8_usize).prop_map(|(s, n)| Operation::Drop(s, n)),
+        1 => side().prop_map(Operation::Blackout),
         2 => (side(), 0..8_usize).prop_map(|(s, n)| Operation::Duplicate(s, n)),
         2 => (side(), 0..8_usize).prop_map(|(s, n)| Operation::Mark(s, n)),
         6 => (1..400_u64).prop_map(|ms| Operation::Advance(Span::from_millis(ms))),
@@ -81,7 +84,7 @@ fn settings() -> impl Strategy<Value = (Config, Seq)> {
         Just(EcnMode::Accurate)
     ];
     let numbers = (536..1461_u16, 1..11_u32, 1..3_u32, 1..4_u32);
-    let buffer = 1_500..100_000_u64;
+    let buffer = prop_oneof![1_500..10_000_u64, 10_000..100_000_u64];
     let config = (options, ecn, numbers, buffer).prop_map(
         |((sack, limited_transmit, window_scale), ecn, numbers, receive_buffer)| {
             let (mss, initial_window, byte_counting_limit, delayed_ack) = numbers;
@@ -187,6 +190,7 @@ impl Model {
             Operation::Drop(side, place) => {
                 self.sides[side].incoming.remove(place);
             }
+            Operation::Blackout(side) => self.sides[side].incoming.clear(),
             Operation::Duplicate(side, place) => {
                 let incoming = &mut self.sides[side].incoming;
                 incoming.extend(incoming.get(place).copied());
