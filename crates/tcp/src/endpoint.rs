@@ -24,27 +24,29 @@ pub struct Identity {
 }
 
 /// One side of a connection, driven from outside; see the crate documentation for the loop.
+///
+/// Fields are in the order of use: every segment touches the first ones, few the last.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Endpoint<C> {
     state: State,
-    sender: Sender<C>,
-    receiver: Receiver,
-    identity: Identity,
-    config: Config,
-    /// Most bytes that a role lets this endpoint advertise.
-    window_limit: u64,
+    /// SYN or SYN-ACK still to be sent.
+    syn_due: bool,
     /// Shift of the windows it advertises, and of those it receives.
     scales: (u8, u8),
     /// Whether both SYNs carried the window-scale option; a shift of zero is an agreement too.
     scaling: bool,
-    /// SYN or SYN-ACK still to be sent.
-    syn_due: bool,
-    /// How often the SYN or SYN-ACK has been sent, and when last.
-    syn_sent: (u32, Time),
+    identity: Identity,
+    /// Most bytes that a role lets this endpoint advertise.
+    window_limit: u64,
     /// Timer of the handshake or of TIME-WAIT.
     state_deadline: Time,
+    receiver: Receiver,
+    sender: Sender<C>,
+    /// How often the SYN or SYN-ACK has been sent, and when last.
+    syn_sent: (u32, Time),
     /// A reset or probe to be sent, with everything decided.
-    ready: Option<Packet>,
+    ready: Option<Box<Packet>>,
 }
 
 /// The states of RFC 9293 §3.3.2.
@@ -85,7 +87,6 @@ impl<C: SenderCc> Endpoint<C> {
             sender: Sender::new(config, cc),
             receiver: Receiver::new(&config),
             identity,
-            config,
             window_limit: u64::MAX,
             scales: (0, 0),
             scaling: false,
@@ -129,7 +130,7 @@ impl<C: SenderCc> Endpoint<C> {
             State::Closed | State::Listen | State::SynSent | State::TimeWait
         ) {
             // Behind our SYN at least: before the handshake ends nothing else was counted as sent.
-            self.ready = Some(self.reset_at(self.sender.next().max(1)));
+            self.ready = Some(Box::new(self.reset_at(self.sender.next().max(1))));
         }
         self.enter_closed();
     }
@@ -141,8 +142,7 @@ impl<C: SenderCc> Endpoint<C> {
 
     /// The application reads up to `bytes` from the buffer.
     pub fn read(&mut self, bytes: u64) {
-        self.receiver
-            .read(bytes, self.config.receive_buffer, self.sender.mss());
+        self.receiver.read(bytes, self.sender.mss());
     }
 
     /// Bounds the window of the segments that follow: the verdict of a role.
@@ -153,9 +153,8 @@ impl<C: SenderCc> Endpoint<C> {
     /// The next segment to send other than a pure ACK: call until `None` after every event.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Packet> {
-        // The two rare segments are tested before they are moved: a packet is a cache line.
         if self.ready.is_some() {
-            return self.ready.take();
+            return self.ready.take().map(|packet| *packet);
         }
         if let Some(early) = self.receiver.take_early() {
             return Some(self.early_ack(early));
@@ -230,7 +229,7 @@ impl<C: SenderCc> Endpoint<C> {
         match self.sender.on_deadline(now) {
             Expiry::Early | Expiry::Retransmit => Progress::default(),
             Expiry::Probe(probe) => {
-                self.ready = Some(self.data_segment(&probe, now));
+                self.ready = Some(Box::new(self.data_segment(&probe, now)));
                 Progress::default()
             }
             Expiry::GaveUp => self.give_up(),
@@ -347,7 +346,7 @@ impl<C: SenderCc> Endpoint<C> {
             return Progress::default();
         }
         self.sender.count_handshake_timeout();
-        if self.syn_sent.0 > self.config.syn_retries {
+        if self.syn_sent.0 > self.sender.config.syn_retries {
             return self.give_up();
         }
         // A lost SYN is sent again; a lost SYN-ACK is offered again, so that a role may hold it.
@@ -380,6 +379,6 @@ impl<C: SenderCc> Endpoint<C> {
 
     fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.state_deadline = now + self.config.time_wait;
+        self.state_deadline = now + self.sender.config.time_wait;
     }
 }
