@@ -83,7 +83,11 @@ impl Calendar {
     }
 
     /// Removes the smallest key if its time is at most `limit`.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "the heart of the loop; measured 5 % of a packet-hop"
+    )]
     pub(crate) fn pop(&mut self, limit: u64) -> Option<u128> {
         if self.near == EMPTY {
             self.turn();

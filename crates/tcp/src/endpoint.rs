@@ -77,6 +77,8 @@ pub struct Progress {
     pub peer_finished: bool,
     /// The connection ended by a reset or for lack of an answer.
     pub aborted: bool,
+    /// The connection is in another state than before.
+    pub state_changed: bool,
 }
 
 impl<C: SenderCc> Endpoint<C> {
@@ -153,6 +155,15 @@ impl<C: SenderCc> Endpoint<C> {
     /// The next segment to send other than a pure ACK: call until `None` after every event.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Packet> {
+        let quiet = self.ready.is_none() && !self.receiver.has_early() && !self.syn_due;
+        // One side of most connections only receives.
+        if quiet && !self.sender.has_work() {
+            return None;
+        }
+        self.poll_work(now)
+    }
+
+    fn poll_work(&mut self, now: Time) -> Option<Packet> {
         if self.ready.is_some() {
             return self.ready.take().map(|packet| *packet);
         }
@@ -203,12 +214,15 @@ impl<C: SenderCc> Endpoint<C> {
     /// A segment of this connection has arrived.
     #[inline]
     pub fn on_segment(&mut self, packet: &Packet, now: Time) -> Progress {
-        match self.state {
+        let before = self.state;
+        let mut progress = match before {
             State::Closed => self.on_segment_closed(packet),
             State::Listen => self.on_segment_listening(packet),
             State::SynSent => self.on_segment_connecting(packet, now),
             _ => self.on_segment_synchronised(packet, now),
-        }
+        };
+        progress.state_changed = self.state != before;
+        progress
     }
 
     /// When [`Endpoint::on_deadline`] is to be called; [`Time::NEVER`] if not at all.
@@ -222,6 +236,13 @@ impl<C: SenderCc> Endpoint<C> {
 
     /// Time has reached the deadline.
     pub fn on_deadline(&mut self, now: Time) -> Progress {
+        let before = self.state;
+        let mut progress = self.on_any_deadline(now);
+        progress.state_changed = self.state != before;
+        progress
+    }
+
+    fn on_any_deadline(&mut self, now: Time) -> Progress {
         if self.state_deadline <= now {
             return self.on_state_deadline(now);
         }

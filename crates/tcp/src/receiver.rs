@@ -224,10 +224,14 @@ impl Receiver {
         Options::Sack(blocks)
     }
 
-    /// An ACK that must leave before any other.
+    /// Whether an ACK must leave before any other.
     #[inline]
+    pub(crate) const fn has_early(&self) -> bool {
+        self.early.is_some()
+    }
+
+    /// That ACK.
     pub(crate) fn take_early(&mut self) -> Option<EarlyAck> {
-        self.early?;
         self.early.take()
     }
 

@@ -241,6 +241,14 @@ impl<C: SenderCc> Sender<C> {
         self.next_in_order(now)
     }
 
+    /// Whether there is anything to send, if the windows allow it: retransmissions, data, or a FIN.
+    #[inline]
+    pub(crate) const fn has_work(&self) -> bool {
+        self.retransmit_first
+            || self.una < self.max
+            || self.next < self.written + self.closed as u64
+    }
+
     /// The segment at `next`, within both windows.
     #[inline]
     fn next_in_order(&mut self, now: Time) -> Option<Outgoing> {

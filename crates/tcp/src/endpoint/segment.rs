@@ -127,24 +127,31 @@ impl<C: SenderCc> Endpoint<C> {
     fn on_acknowledgement(&mut self, packet: &Packet, now: Time) -> bool {
         let initial = self.identity.initial_seq;
         let ack = initial.near(packet.ack, self.sender.una());
-        let mut sacked = [(0, 0); base::SackBlocks::MAX];
-        let mut blocks = 0;
-        if let Options::Sack(list) = &packet.options {
-            for (place, (start, end)) in sacked.iter_mut().zip(list.as_slice()) {
-                *place = (initial.near(*start, ack), initial.near(*end, ack));
-                blocks += 1;
-            }
-        }
-        let feedback = Feedback {
+        let syn = packet.flags.has(TcpFlags::SYN);
+        // RFC 7323 §2.2: the window of a SYN is never scaled.
+        let scale = if syn { 0 } else { self.scales.1 };
+        let plain = Feedback {
             ack,
-            edge: ack + self.window_of(packet),
-            sacked: &sacked[..blocks],
-            echo: packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN),
+            edge: ack + (u64::from(packet.window) << scale),
+            sacked: &[],
+            echo: packet.flags.has(TcpFlags::ECE) && !syn,
             bare: packet.sequence_length() == 0,
             extension: packet.extension,
             now,
         };
-        if self.sender.on_feedback(&feedback) {
+        let beyond_sent = match &packet.options {
+            Options::Sack(blocks) => {
+                let mut sacked = [(0, 0); base::SackBlocks::MAX];
+                let blocks = blocks.as_slice();
+                for (place, (start, end)) in sacked.iter_mut().zip(blocks) {
+                    *place = (initial.near(*start, ack), initial.near(*end, ack));
+                }
+                let sacked = &sacked[..blocks.len()];
+                self.sender.on_feedback(&Feedback { sacked, ..plain })
+            }
+            _ => self.sender.on_feedback(&plain),
+        };
+        if beyond_sent {
             self.receiver.acknowledge_now();
             return false;
         }
