@@ -127,14 +127,11 @@ impl<C: SenderCc> Endpoint<C> {
     fn on_acknowledgement(&mut self, packet: &Packet, now: Time) -> bool {
         let initial = self.identity.initial_seq;
         let ack = initial.near(packet.ack, self.sender.una());
-        let syn = packet.flags.has(TcpFlags::SYN);
-        // RFC 7323 §2.2: the window of a SYN is never scaled.
-        let scale = if syn { 0 } else { self.scales.1 };
         let plain = Feedback {
             ack,
-            edge: ack + (u64::from(packet.window) << scale),
+            edge: ack + self.window_of(packet),
             sacked: &[],
-            echo: packet.flags.has(TcpFlags::ECE) && !syn,
+            echo: packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN),
             bare: packet.sequence_length() == 0,
             extension: packet.extension,
             now,
