@@ -93,9 +93,13 @@ impl AckQueue {
     }
 
     /// Waiting ACKs.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(super) const fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Whether an ACK of the connection waits.
+    pub(super) fn contains(&self, slot: Slot) -> bool {
+        self.entries.iter().any(|entry| entry.slot == slot)
     }
 
     fn remove(&mut self, slot: Slot) -> Option<Entry> {
