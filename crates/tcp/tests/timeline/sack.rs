@@ -217,7 +217,9 @@ fn blocks_outside_of_what_is_outstanding_are_ignored() {
     let mut t = in_flight(10);
     t.ack(4).expect_data(10..15);
     t.sack(4, &[(0, 3), (2, 6), (12, 90)]);
-    t.sack(4, &[(9, 7), (30, 40)]);
+    t.sack(4, &[(9, 7), (30, 40)])
+        .sack(4, &[(1, 2)])
+        .sack(4, &[(3, 4)]);
     t.expect_nothing();
     assert_eq!(t.endpoint.counters().fast_recoveries, 0);
 }
