@@ -63,6 +63,30 @@ fn a_lost_grant_is_granted_again() {
     }
 }
 
+// rcc §12: a flow of unknown size that has nothing to send gives its grant back with each timeout.
+#[test]
+fn an_idle_flow_of_unknown_size_does_not_keep_its_grant() {
+    let roles = star::roles("rcc", &[("rcc.max_queue", "1pkt".to_owned())]);
+    let (idle, busy) = (0, 1);
+    let flow = |known| Flow { size: 5_000, known };
+    let flows = [flow(false), flow(true)];
+    let mut star = Star::new(&roles, star::config(), &flows, invariants);
+    star.senders[idle].endpoint.connect();
+    star.flush(idle);
+    star.deliver_data();
+    star.deliver_ack();
+    star.deliver_data();
+    assert_eq!(scheduler(&star).flight(), scheduler(&star).budget());
+    star.open(busy);
+    for _ in 0..20_000 {
+        star.deliver_data();
+        star.deliver_ack();
+        star.advance_to(star.now + Span::from_micros(100));
+    }
+    assert_eq!(star.host.endpoints()[busy].received(), 5_000);
+    star.settle();
+}
+
 /// What a user may set.
 #[derive(Clone, Copy, Debug)]
 struct Choice {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use base::{Ecn, FlowId, HostId, Packet, Rate, Seq, Span, Time};
 use schemes::{Bundle, FlowInfo, HostInfo, Receiver, Roles, Sender};
-use tcp::{Config, Endpoint, Host, Identity, Slot, Wire};
+use tcp::{Config, Endpoint, Host, Identity, Slot, State, Wire};
 
 /// Payload bytes of a full segment, as in the RCC paper.
 pub(crate) const MSS: u16 = 1446;
@@ -145,7 +145,9 @@ impl Star {
             peer.opened = true;
             peer.endpoint.write(peer.size);
             peer.endpoint.close();
-            peer.endpoint.connect();
+            if peer.endpoint.state() == State::Closed {
+                peer.endpoint.connect();
+            }
             self.flush(flow);
         }
     }
@@ -171,7 +173,7 @@ impl Star {
         }
     }
 
-    fn flush(&mut self, flow: usize) {
+    pub(crate) fn flush(&mut self, flow: usize) {
         let endpoint = &mut self.senders[flow].endpoint;
         while let Some(packet) = endpoint
             .poll(self.now)
