@@ -68,8 +68,8 @@ struct Outbox {
 }
 
 impl Wire for Outbox {
-    fn send(&mut self, packet: Packet) {
-        self.packets.push(packet);
+    fn send(&mut self, packet: &mut Packet) {
+        self.packets.push(*packet);
     }
 
     fn arm(&mut self, _slot: Slot, deadline: Time) {
