@@ -71,7 +71,7 @@ impl Calendar {
     }
 
     /// Inserts `key`, whose time is not before that of the key popped last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, key: u128) {
         self.len += 1;
         let bucket = time_of(key) >> self.shift;
@@ -86,7 +86,7 @@ impl Calendar {
     ///
     /// The next one is looked for at once and not when it is asked for: the search then overlaps with
     /// the handling of this event instead of waiting for what it schedules.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self, limit: u64) -> Option<u128> {
         if self.near == EMPTY {
             self.turn();
@@ -113,7 +113,7 @@ impl Calendar {
         self.len
     }
 
-    #[inline]
+    #[inline(always)]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the place in the wheel and in the slab"
@@ -165,7 +165,7 @@ impl Calendar {
     }
 
     /// Makes the next bucket that is not empty the current one.
-    #[inline]
+    #[inline(always)]
     fn turn(&mut self) {
         let Some(place) = self.next_occupied() else {
             return;
@@ -200,7 +200,7 @@ impl Calendar {
 
     /// The first bucket after the current one, around the wheel, that is not empty. Without branches
     /// but one: which word the next event is in cannot be predicted.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the place in the wheel")]
     fn next_occupied(&self) -> Option<usize> {
         let start = (self.now as usize + 1) & (self.buckets.len() - 1);
@@ -230,7 +230,7 @@ impl Calendar {
 }
 
 /// The time in the upper half of a key.
-#[inline]
+#[inline(always)]
 const fn time_of(key: u128) -> u64 {
     (key >> 64) as u64
 }

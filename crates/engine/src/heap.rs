@@ -32,7 +32,7 @@ impl Heap {
     }
 
     /// Inserts `key`, which must be less than `u128::MAX`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, key: u128) {
         debug_assert!(key < EMPTY, "the largest key marks an empty place");
         if let Some(hole) = self.hole.take() {
@@ -43,7 +43,7 @@ impl Heap {
     }
 
     /// The smallest key, which stays.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn peek(&mut self) -> Option<u128> {
         self.close_hole();
         let key = self.groups[0].0[smallest(&self.groups[0])];
@@ -51,7 +51,7 @@ impl Heap {
     }
 
     /// Removes the key that [`Heap::peek`] just returned.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self) {
         debug_assert!(self.hole.is_none(), "take follows peek");
         self.hole = Some(smallest(&self.groups[0]));
@@ -91,7 +91,7 @@ impl Heap {
         self.groups[element / ARITY].0[element % ARITY] = key;
     }
 
-    #[inline]
+    #[inline(always)]
     fn sift_down(&mut self, mut element: usize, key: u128) {
         while let Some(children) = self.groups.get(element + 1) {
             let child = smallest(children);
@@ -107,7 +107,7 @@ impl Heap {
 }
 
 /// The place of the smallest key, found by a tournament of two rounds.
-#[inline]
+#[inline(always)]
 fn smallest(group: &Group) -> usize {
     let [a, b, c, d] = group.0;
     let (low, low_at) = if b < a { (b, 1) } else { (a, 0) };

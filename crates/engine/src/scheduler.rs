@@ -44,7 +44,7 @@ impl Scheduler {
     ///
     /// # Panics
     /// If `time` has passed: an effect before its cause is a mistake of the world.
-    #[inline]
+    #[inline(always)]
     pub fn at(&mut self, time: Time, token: Token) {
         assert!(time >= self.now, "an event cannot be scheduled in the past");
         debug_assert!(token.0 < 1 << TOKEN_BITS, "tokens have 24 bits");
@@ -55,7 +55,7 @@ impl Scheduler {
     }
 
     /// Removes the next token and moves the clock to its time, unless that is later than `limit`.
-    #[inline]
+    #[inline(always)]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the key is taken apart into its fields"
@@ -68,7 +68,7 @@ impl Scheduler {
     }
 
     /// The time of the token handed out last.
-    #[inline]
+    #[inline(always)]
     pub fn now(&self) -> Time {
         self.now
     }

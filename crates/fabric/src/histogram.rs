@@ -23,7 +23,7 @@ impl LevelHistogram {
     }
 
     /// Adds `span` at `level`.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, level: u64, span: Span) {
         let span = span.as_ps();
         if span == 0 {
@@ -107,7 +107,7 @@ impl Default for LevelHistogram {
 }
 
 /// Fibonacci hashing (Knuth vol. 3 §6.4): multiples of a packet size spread over the table.
-#[inline]
+#[inline(always)]
 const fn spread(level: u64) -> usize {
     (level.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
 }

@@ -105,7 +105,7 @@ impl Network {
     }
 
     /// A host sends a packet out of its port.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, from: HostId, packet: &mut Packet, sched: &mut Scheduler) {
         self.sent += 1;
         self.offer(self.host_ports[from.0 as usize], packet, sched);
@@ -113,7 +113,7 @@ impl Network {
 
     /// The oldest packet of `port` arrives at the next node and is put into `packet`. A switch
     /// forwards it at once; if it has reached an end host, that is returned.
-    #[inline]
+    #[inline(always)]
     pub fn on_arrival(
         &mut self,
         port: PortId,
@@ -150,7 +150,7 @@ impl Network {
     }
 
     /// Whether no packet is on a wire or waiting.
-    #[inline]
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.inside == 0
     }
@@ -165,7 +165,7 @@ impl Network {
         (self.sent, self.delivered)
     }
 
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, port: PortId, packet: &mut Packet, sched: &mut Scheduler) {
         match self.ports[port.0 as usize].offer(packet, sched.now()) {
             Offer::Dropped => {}
@@ -177,7 +177,7 @@ impl Network {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, port: PortId, packet: &Packet, now: Time) {
         let place = u64::from(port.0) << 32 | u64::from(packet.flow.0);
         let numbers = u64::from(packet.seq.0) << 32 | u64::from(packet.ack.0);

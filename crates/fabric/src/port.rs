@@ -121,7 +121,7 @@ impl Port {
     }
 
     /// A packet arrives at the queue; it may be marked.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, packet: &mut Packet, now: Time) -> Offer {
         self.settle(now);
         if self.free_at <= now && !self.watches_idle {
@@ -147,7 +147,7 @@ impl Port {
 
     /// The oldest packet has arrived at the other end and is put into `packet`. Returns the arrival
     /// time of the next one, to be scheduled.
-    #[inline]
+    #[inline(always)]
     pub fn arrive_into(&mut self, packet: &mut Packet, now: Time) -> Option<Time> {
         debug_assert_eq!(
             self.ring.next_arrival(),
@@ -186,7 +186,7 @@ impl Port {
     }
 
     /// Accounts for everything that left the queue until `now`.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, now: Time) {
         if self.ring.waiting() > 0 {
             self.retire(now);
@@ -200,7 +200,7 @@ impl Port {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, packet: &Packet, now: Time) -> Offer {
         let size = u64::from(self.header_bytes) + u64::from(packet.payload);
         let was_idle = self.ring.is_empty();
@@ -224,7 +224,7 @@ impl Port {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn change_level(&mut self, at: Time) {
         // A queue that changes before the measured period has nothing to record: `since` is zero.
         self.levels
@@ -232,7 +232,7 @@ impl Port {
         self.level_since = self.level_since.max(at);
     }
 
-    #[inline]
+    #[inline(always)]
     fn fits(&self, backlog: Backlog, packet: &Packet, now: Time) -> bool {
         let size = u64::from(self.header_bytes) + u64::from(packet.payload);
         match self.limit {
@@ -244,7 +244,7 @@ impl Port {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn serialisation(&self, size: u64) -> Span {
         match self.ps_per_byte {
             0 => self.rate.serialisation(size),

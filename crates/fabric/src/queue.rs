@@ -55,7 +55,7 @@ pub enum Discipline {
 }
 
 impl QueueDisc for Discipline {
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
         if let Self::Custom(discipline) = self {
             return discipline.on_arrival(backlog, packet, now);
@@ -66,7 +66,7 @@ impl QueueDisc for Discipline {
         Verdict::Accept
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_congested(&self, backlog: Backlog) -> bool {
         match self {
             Self::DropTail | Self::EcnThreshold(Limit::Unlimited) => false,

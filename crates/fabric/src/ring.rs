@@ -38,31 +38,31 @@ impl Ring {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.head == self.tail
     }
 
     /// Packets on the wire or waiting.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn len(&self) -> usize {
         (self.tail - self.head) as usize
     }
 
     /// Packets whose transmission has not begun.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn waiting(&self) -> u32 {
         self.tail - self.waiting
     }
 
     /// Whether the transmission of the oldest packet has not been noticed.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn oldest_waits(&self) -> bool {
         self.waiting == self.head
     }
 
     /// Appends a packet; it starts to leave and arrives as given.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, packet: &Packet, start: Time, arrival: Time) {
         if self.len() == self.slots.len() {
             self.grow();
@@ -75,14 +75,14 @@ impl Ring {
     }
 
     /// The packet just pushed found the transmitter idle: it does not wait, nor does any before it.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn start_newest(&mut self) {
         self.waiting = self.tail;
     }
 
     /// The oldest packet leaves the ring, into `packet`: it has arrived. Returns when the next one
     /// arrives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop_into(&mut self, packet: &mut Packet) -> Option<Time> {
         debug_assert!(!self.is_empty(), "an arrival has a packet");
         *packet = self.slots[self.place(self.head)].packet;
@@ -101,7 +101,7 @@ impl Ring {
 
     /// The oldest waiting packet, if its transmission has begun at `now`; it waits no longer.
     /// Returns when it began, and the payload.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn retire(&mut self, now: Time) -> Option<(Time, u16)> {
         if self.waiting == self.tail {
             return None;
@@ -114,7 +114,7 @@ impl Ring {
         Some((slot.start, slot.packet.payload))
     }
 
-    #[inline]
+    #[inline(always)]
     const fn place(&self, index: u32) -> usize {
         index as usize & (self.slots.len() - 1)
     }

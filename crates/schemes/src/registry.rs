@@ -242,14 +242,14 @@ macro_rules! schemes {
         }
 
         impl tcp::SenderCc for Sender {
-            #[inline]
+            #[inline(always)]
             fn window(&self) -> u64 {
                 to_role!(self, role => role.window())
             }
             fn on_established(&mut self, mss: u16, segments: u32) {
                 to_role!(self, role => role.on_established(mss, segments));
             }
-            #[inline]
+            #[inline(always)]
             fn on_ack(&mut self, ack: &tcp::Ack) {
                 to_role!(self, role => role.on_ack(ack));
             }
@@ -262,11 +262,11 @@ macro_rules! schemes {
             fn on_idle(&mut self) {
                 to_role!(self, role => role.on_idle());
             }
-            #[inline]
+            #[inline(always)]
             fn on_send(&mut self, packet: &mut base::Packet, now: base::Time) {
                 to_role!(self, role => role.on_send(packet, now));
             }
-            #[inline]
+            #[inline(always)]
             fn orders_retransmission(&self, packet: &base::Packet) -> bool {
                 to_role!(self, role => role.orders_retransmission(packet))
             }
@@ -282,15 +282,15 @@ macro_rules! schemes {
             fn on_close(&mut self, slot: tcp::Slot, now: base::Time) {
                 to_role!(self, role => role.on_close(slot, now));
             }
-            #[inline]
+            #[inline(always)]
             fn on_data(&mut self, slot: tcp::Slot, arrival: &tcp::Arrival, now: base::Time) {
                 to_role!(self, role => role.on_data(slot, arrival, now));
             }
-            #[inline]
+            #[inline(always)]
             fn window(&self, slot: tcp::Slot, buffer: u64) -> u64 {
                 to_role!(self, role => role.window(slot, buffer))
             }
-            #[inline]
+            #[inline(always)]
             fn on_ack_ready(
                 &mut self,
                 slot: tcp::Slot,
@@ -299,15 +299,15 @@ macro_rules! schemes {
             ) -> tcp::AckVerdict {
                 to_role!(self, role => role.on_ack_ready(slot, kind, now))
             }
-            #[inline]
+            #[inline(always)]
             fn on_ack_sent(&mut self, slot: tcp::Slot, sent: &tcp::AckSent, now: base::Time) {
                 to_role!(self, role => role.on_ack_sent(slot, sent, now));
             }
-            #[inline]
+            #[inline(always)]
             fn next_release(&mut self, now: base::Time) -> Option<tcp::Release> {
                 to_role!(self, role => role.next_release(now))
             }
-            #[inline]
+            #[inline(always)]
             fn deadline(&self) -> base::Time {
                 to_role!(self, role => role.deadline())
             }

@@ -160,7 +160,7 @@ impl NewReno {
 }
 
 impl SenderCc for NewReno {
-    #[inline]
+    #[inline(always)]
     fn window(&self) -> u64 {
         self.cwnd
     }
@@ -171,7 +171,7 @@ impl SenderCc for NewReno {
         self.cwnd = self.initial_window;
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, ack: &Ack) {
         match ack.echo {
             Echo::None if !ack.recovering => self.grow(ack.bytes),

@@ -153,7 +153,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// The next segment to send other than a pure ACK: call until `None` after every event.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Packet> {
         let quiet = self.ready.is_none() && !self.receiver.has_early() && !self.syn_due;
         // One side of most connections only receives.
@@ -179,7 +179,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// What a pure ACK or SYN-ACK would acknowledge, if one is due.
-    #[inline]
+    #[inline(always)]
     pub fn ack_due(&self) -> Option<AckKind> {
         if !self.receiver.is_ack_due() {
             return None;
@@ -202,7 +202,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// An ACK, or the SYN-ACK during the handshake, with the numbers of this moment.
-    #[inline]
+    #[inline(always)]
     pub fn emit_ack(&mut self, push: bool, now: Time) -> Packet {
         if self.state == State::SynReceived {
             self.syn_ack(push, now)
@@ -212,7 +212,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// A segment of this connection has arrived.
-    #[inline]
+    #[inline(always)]
     pub fn on_segment(&mut self, packet: &Packet, now: Time) -> Progress {
         let before = self.state;
         let mut progress = match before {
@@ -226,7 +226,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// When [`Endpoint::on_deadline`] is to be called; [`Time::NEVER`] if not at all.
-    #[inline]
+    #[inline(always)]
     pub fn deadline(&self) -> Time {
         self.sender
             .deadline()
@@ -273,7 +273,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// The segment stored last.
-    #[inline]
+    #[inline(always)]
     pub fn arrival(&self) -> &Arrival {
         self.receiver.arrival()
     }
@@ -329,7 +329,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// What a segment of this endpoint, just built, allows the peer; `None` for a SYN or reset.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledgement_in(&self, packet: &Packet) -> Option<AckSent> {
         let syn = packet.flags.has(TcpFlags::SYN);
         if !packet.flags.has(TcpFlags::ACK) || packet.flags.has(TcpFlags::RST) {
@@ -343,7 +343,7 @@ impl<C: SenderCc> Endpoint<C> {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn may_send_data(&self) -> bool {
         matches!(
             self.state,
@@ -355,7 +355,7 @@ impl<C: SenderCc> Endpoint<C> {
         )
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_fin_sent(&mut self, segment: &Outgoing) {
         if segment.fin {
             self.state = match self.state {

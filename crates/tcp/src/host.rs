@@ -60,7 +60,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     }
 
     /// A segment has arrived for a connection.
-    #[inline]
+    #[inline(always)]
     pub fn on_packet(
         &mut self,
         slot: Slot,
@@ -99,7 +99,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     }
 
     /// When [`Host::on_role_deadline`] is to be called.
-    #[inline]
+    #[inline(always)]
     pub fn role_deadline(&self) -> Time {
         self.role.deadline()
     }
@@ -136,7 +136,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     }
 
     /// Sends what the connection has to send, offers its ACK to the role, then lets the role release.
-    #[inline]
+    #[inline(always)]
     fn flush(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) {
         let Self { endpoints, role } = self;
         let endpoint = &mut endpoints[slot.0 as usize];
@@ -156,7 +156,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     }
 
     /// ACKs that the role lets go, of any connection.
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, now: Time, wire: &mut impl Wire) {
         while let Some(release) = self.role.next_release(now) {
             let endpoint = &mut self.endpoints[release.slot.0 as usize];
@@ -190,7 +190,7 @@ fn emit<C: SenderCc, R: ReceiverCc>(
     wire.send(&mut packet);
 }
 
-#[inline]
+#[inline(always)]
 fn note_sent<C: SenderCc, R: ReceiverCc>(
     role: &mut R,
     slot: Slot,

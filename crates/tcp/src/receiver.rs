@@ -122,7 +122,7 @@ impl Receiver {
     }
 
     /// Stores a segment with payload or FIN and decides about its ACK.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, now: Time) {
         let marked = segment.ecn == Ecn::Marked;
         self.note_mark(marked, segment.cwr);
@@ -157,7 +157,7 @@ impl Receiver {
     }
 
     /// The segment stored last.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn arrival(&self) -> &Arrival {
         &self.arrival
     }
@@ -189,7 +189,7 @@ impl Receiver {
 
     /// The window the buffer allows, without a silly small step (RFC 9293 §3.8.6.2.2): the edge moves
     /// only by a segment or half the buffer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn window(&self, mss: u64) -> u64 {
         let allowed = self.next + self.buffer.saturating_sub(self.unread);
         let step = mss.min(self.buffer / 2);
@@ -202,7 +202,7 @@ impl Receiver {
     }
 
     /// An ACK with `window` leaves: nothing is due any more.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_acknowledged(&mut self, window: u64) {
         self.edge = self.edge.max(self.next + window);
         self.ack_due = false;
@@ -222,7 +222,7 @@ impl Receiver {
     }
 
     /// SACK blocks for an ACK that leaves now, if both sides agreed on them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sack_blocks(&self, agreed: bool) -> Options {
         if !agreed || self.assembler.held() == 0 {
             return Options::None;
@@ -234,7 +234,7 @@ impl Receiver {
     }
 
     /// Whether an ACK must leave before any other.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn has_early(&self) -> bool {
         self.early.is_some()
     }
@@ -276,7 +276,7 @@ impl Receiver {
         (self.next - u64::from(self.is_finished())).saturating_sub(1)
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance_to(&mut self, end: u64) {
         if !self.reading {
             self.unread += end - self.next;
@@ -284,7 +284,7 @@ impl Receiver {
         self.next = end;
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_mark(&mut self, marked: bool, cwr: bool) {
         match self.mode {
             EcnMode::Off | EcnMode::Unechoed => {}
@@ -305,7 +305,7 @@ impl Receiver {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule_ack(&mut self, plain: bool, config: &Config, now: Time) {
         self.unacknowledged += 1;
         if !plain || self.unacknowledged >= self.delayed_ack {

@@ -47,7 +47,7 @@ impl RttEstimator {
     }
 
     /// The timeout now in force.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn rto(&self) -> Span {
         self.rto
     }

@@ -227,7 +227,7 @@ impl<C: SenderCc> Sender<C> {
 
     /// The next segment to send, if the windows allow one. Data goes in the order: the segment that
     /// recovery asks for, lost data, new data.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_segment(&mut self, now: Time) -> Option<Outgoing> {
         if self.retransmit_first {
             self.retransmit_first = false;
@@ -242,7 +242,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// Whether there is anything to send, if the windows allow it: retransmissions, data, or a FIN.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn has_work(&self) -> bool {
         self.retransmit_first
             || self.una < self.max
@@ -250,7 +250,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// The segment at `next`, within both windows.
-    #[inline]
+    #[inline(always)]
     fn next_in_order(&mut self, now: Time) -> Option<Outgoing> {
         let mut bound = self.written;
         if self.next < self.max && !self.scoreboard.is_empty() {
@@ -279,7 +279,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// One past the last offset the congestion window allows.
-    #[inline]
+    #[inline(always)]
     fn window_end(&self) -> u64 {
         let window = self.cc.window().saturating_add_signed(self.inflation);
         // RFC 3042 §2: each of the first two duplicates allows one segment beyond the window.
@@ -293,7 +293,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// Books a segment of up to `payload` bytes at `offset` and not beyond `limit` as sent.
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, offset: u64, payload: u64, limit: u64, now: Time) -> Outgoing {
         let payload = payload.min(self.written.min(limit) - offset);
         let data_end = offset + payload;
@@ -338,7 +338,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// RFC 5681 §4.1: nothing sent for longer than the timeout, and nothing outstanding.
-    #[inline]
+    #[inline(always)]
     fn restart_after_idle(&mut self, now: Time) {
         if !self.config.idle_restart || self.next != self.una {
             return;
@@ -352,7 +352,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// Header fields of the scheme.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_send(&mut self, packet: &mut Packet, now: Time) {
         self.cc.on_send(packet, now);
     }

@@ -74,7 +74,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// RFC 9293 §3.10.7.4.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_segment_synchronised(&mut self, packet: &Packet, now: Time) -> Progress {
         let offset = self.receiver.irs.near(packet.seq, self.receiver.next());
         let syn = packet.flags.has(TcpFlags::SYN);
@@ -123,7 +123,7 @@ impl<C: SenderCc> Endpoint<C> {
 
     /// Returns whether the segment counts: one that acknowledges what was never sent is answered and
     /// dropped (RFC 9293 §3.10.7.4, fifth check).
-    #[inline]
+    #[inline(always)]
     fn on_acknowledgement(&mut self, packet: &Packet, now: Time) -> bool {
         let initial = self.identity.initial_seq;
         let ack = initial.near(packet.ack, self.sender.una());
@@ -166,7 +166,7 @@ impl<C: SenderCc> Endpoint<C> {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_data(&mut self, packet: &Packet, offset: u64, now: Time, progress: &mut Progress) {
         if self.is_ended() && self.state != State::TimeWait {
             return;
@@ -238,7 +238,7 @@ impl<C: SenderCc> Endpoint<C> {
     }
 
     /// The window a segment of the peer advertises, bytes; unscaled with SYN (RFC 7323 §2.2).
-    #[inline]
+    #[inline(always)]
     fn window_of(&self, packet: &Packet) -> u64 {
         let syn = packet.flags.has(TcpFlags::SYN);
         u64::from(packet.window) << if syn { 0 } else { self.scales.1 }
@@ -301,7 +301,7 @@ impl<C: SenderCc> Endpoint<C> {
         self.sender.on_send(packet, now);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn data_segment(&mut self, segment: &Outgoing, now: Time) -> Packet {
         let flags = TcpFlags::FIN
             .when(segment.fin)
@@ -325,7 +325,7 @@ impl<C: SenderCc> Endpoint<C> {
         packet
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn pure_ack(&mut self, push: bool) -> Packet {
         let mut packet = self.header(self.sender.next(), TcpFlags::PSH.when(push));
         self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
@@ -362,7 +362,7 @@ impl<C: SenderCc> Endpoint<C> {
         reset
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_acknowledgement(&self, packet: &mut Packet, scale: u8, echo: bool) {
         let flags = TcpFlags::ACK.with(TcpFlags::ECE.when(echo));
         packet.flags = packet.flags.with(flags);
@@ -372,7 +372,7 @@ impl<C: SenderCc> Endpoint<C> {
         packet.window = low_16(window.min(u64::from(u16::MAX)));
     }
 
-    #[inline]
+    #[inline(always)]
     fn header(&self, offset: u64, flags: TcpFlags) -> Packet {
         let mut packet = Packet::new(self.identity.flow, self.identity.remote);
         packet.seq = self.identity.initial_seq.at(offset);
@@ -394,7 +394,7 @@ fn syn_options(packet: &Packet) -> SynOptions {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn low_16(value: u64) -> u16 {
     debug_assert!(u16::try_from(value).is_ok(), "bounded by its maker");
     #[expect(

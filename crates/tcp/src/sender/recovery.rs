@@ -8,7 +8,7 @@ use crate::scoreboard::DUP_THRESH;
 
 impl<C: SenderCc> Sender<C> {
     /// Processes an acknowledgement. Returns whether it acknowledged something never sent.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> bool {
         let highest = self.max + u64::from(self.probed);
         if feedback.ack > highest {
@@ -53,7 +53,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// RFC 3168 §6.1.2: one reduction per window of data, none while recovering from a loss.
-    #[inline]
+    #[inline(always)]
     fn classify_echo(&mut self, feedback: &Feedback<'_>) -> Echo {
         if !feedback.echo || !self.ecn {
             return Echo::None;
@@ -71,7 +71,7 @@ impl<C: SenderCc> Sender<C> {
         self.cwr_due = self.ecn;
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack(&mut self, feedback: &Feedback<'_>, echo: Echo) {
         let bytes = feedback.ack - self.una;
         self.una = feedback.ack;

@@ -28,7 +28,7 @@ pub(crate) enum Expiry {
 
 impl<C: SenderCc> Sender<C> {
     /// When [`Sender::on_deadline`] is to be called.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn deadline(&self) -> Time {
         match self.timer {
             Timer::Off => Time::NEVER,
@@ -64,7 +64,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// RFC 6298 §5.1: running whenever something is outstanding.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_retransmission_timer(&mut self, now: Time) {
         if !matches!(self.timer, Timer::Retransmit(_)) {
             self.timer = Timer::Retransmit(now + self.rtt.rto());
@@ -72,7 +72,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// RFC 6298 §5.2 and §5.3.
-    #[inline]
+    #[inline(always)]
     pub(super) fn restart_retransmission_timer(&mut self, now: Time) {
         self.timer = if self.una == self.max {
             Timer::Off
@@ -82,7 +82,7 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// Starts probing when the peer's window has closed on waiting data, and stops when it opens.
-    #[inline]
+    #[inline(always)]
     pub(super) fn review_timer(&mut self, now: Time) {
         let waiting = self.next < self.written && self.una == self.max;
         let closed = self.edge <= self.next;
