@@ -29,7 +29,7 @@ impl LevelHistogram {
         if span == 0 {
             return;
         }
-        if self.used * 2 >= self.places.len() {
+        if self.used * 4 >= self.places.len() {
             self.grow();
         }
         let mask = self.places.len() - 1;

@@ -229,7 +229,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
             self.note_arrival(packet.flow, &arrival, now);
         }
-        self.after(host, slot, &progress, packet.flow, sched);
+        self.after(host, slot, progress, packet.flow, sched);
     }
 
     /// Books what arrived at the receiver of a flow.
@@ -257,7 +257,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         &mut self,
         host: HostId,
         slot: Slot,
-        progress: &Progress,
+        progress: Progress,
         flow: FlowId,
         sched: &mut Scheduler,
     ) {
@@ -271,7 +271,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         &mut self,
         host: HostId,
         slot: Slot,
-        progress: &Progress,
+        progress: Progress,
         flow: FlowId,
         sched: &mut Scheduler,
     ) {
@@ -313,7 +313,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let mut out = Out::new(&mut self.network, &mut self.deadlines, sched, host);
         let now = out.sched.now();
         let progress = self.hosts[host.0 as usize].on_deadline(slot, now, &mut out);
-        self.after(host, slot, &progress, flow, sched);
+        self.after(host, slot, progress, flow, sched);
     }
 
     fn on_role_deadline(&mut self, host: HostId, sched: &mut Scheduler) {

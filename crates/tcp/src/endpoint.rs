@@ -67,6 +67,10 @@ pub enum State {
 }
 
 /// What an event changed, for whoever drives the endpoint.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of its own that an event may bring"
+)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
     /// A SYN was accepted: the SYN-ACK is due. Not set again for a repeated SYN.

@@ -21,10 +21,6 @@ use timer::Timer;
 /// Fields are in the order of use: every ACK touches the first ones, only losses the last.
 #[derive(Debug)]
 #[repr(C)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact of its own, set and cleared alone"
-)]
 pub(crate) struct Sender<C> {
     /// First offset not acknowledged (SND.UNA).
     una: u64,
