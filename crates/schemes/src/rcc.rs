@@ -1,10 +1,10 @@
 //! RCC: the receiver decides every sender's window and holds ACKs back.
 //!
-//! Each receiving host has a scheduler. It assigns windows to its connections ([`assign`]), counts the
-//! data that senders may have in the network ([`flight`](scheduler)), and lets an ACK leave only while
-//! that stays below the budget; the others wait in the buffer queue ([`ack_queue`]), short flows
-//! first. Each connection runs a NewReno-like control, an ECN response ([`control`]) and a round-trip
-//! estimate with a timer that sends lost ACKs again ([`timing`]). The sender obeys ([`sender`]).
+//! Each receiving host has a scheduler. It assigns windows to its connections (`assign`), counts the
+//! data that senders may have in the network (`scheduler`), and lets an ACK leave only while
+//! that stays below the budget; the others wait in the buffer queue (`ack_queue`), short flows
+//! first. Each connection runs a NewReno-like control, an ECN response (`control`) and a round-trip
+//! estimate with a timer that sends lost ACKs again (`timing`). The sender obeys (`sender`).
 //!
 //! | symbol | field | default | source |
 //! |---|---|---|---|
