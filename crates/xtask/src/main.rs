@@ -1,2 +1,75 @@
-//! x
-fn main() {}
+//! The chores of this repository: `cargo xtask <command>`.
+//!
+//! It depends on no other crate of the workspace, so that the chores run while those do not compile;
+//! what it needs to know of them it asks Cargo, their sources or the programs built from them.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "chores say what they do on standard error and print results on standard output"
+)]
+
+mod bench;
+mod check;
+mod cites;
+mod docs;
+mod new_scheme;
+mod repository;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use repository::{Failure, Repository};
+
+/// The chores of this repository
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Run every check that CI runs, and stop at the first that fails
+    Check {
+        /// Leave out `cargo test --workspace`, for those who run it next
+        #[arg(long)]
+        skip_tests: bool,
+    },
+    /// Write the skeleton of a scheme and register it
+    NewScheme {
+        /// Its name in scenarios and the name of its file
+        name: String,
+    },
+    /// Measure the event list and the cost of a packet-hop
+    Bench {
+        /// Count instructions per packet-hop instead, with valgrind
+        #[arg(long)]
+        instructions: bool,
+    },
+    /// Write the generated pages of docs/reference and the sample in README.md
+    Docs,
+    /// List which clause of which document is cited where
+    Cites,
+}
+
+fn main() -> ExitCode {
+    let chore = Cli::parse().chore;
+    let done = Repository::find().and_then(|repository| match chore {
+        Chore::Check { skip_tests } => check::check(&repository, skip_tests),
+        Chore::NewScheme { name } => new_scheme::new_scheme(&repository, &name),
+        Chore::Bench { instructions } if instructions => bench::instructions(&repository),
+        Chore::Bench { .. } => bench::bench(&repository),
+        Chore::Docs => docs::write(&repository),
+        Chore::Cites => cites::print(&repository),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure(why)) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

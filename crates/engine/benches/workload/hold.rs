@@ -1,0 +1,147 @@
+//! The "hold" workload of event lists: the first event leaves, another comes at a random time after it.
+//!
+//! Shared by the benchmark of the event list and by that of packet-hops, whose yardstick is the heap
+//! of the standard library under this load.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use base::{Span, Time};
+use engine::random::Stream;
+use engine::{Scheduler, Token};
+
+/// New events come at most this long after the one that left: some hops of a data centre.
+const HORIZON: Span = Span::from_micros(100);
+
+/// The standard library's heap of 24-byte entries: the yardstick.
+pub(crate) struct HeapHold {
+    heap: BinaryHeap<Entry>,
+    increments: Increments,
+    sequence: u64,
+}
+
+/// The event list of the engine.
+pub(crate) struct SchedulerHold {
+    sched: Scheduler,
+    increments: Increments,
+}
+
+/// A time, the order among equal times, and what is to happen.
+struct Entry {
+    time: u64,
+    sequence: u64,
+    payload: u64,
+}
+
+const _: () = assert!(
+    size_of::<Entry>() == 24,
+    "the yardstick has 24-byte entries"
+);
+
+impl HeapHold {
+    pub(crate) fn new(pending: u32) -> Self {
+        let mut hold = Self {
+            heap: BinaryHeap::new(),
+            increments: Increments::new(pending),
+            sequence: 0,
+        };
+        for payload in 0..pending {
+            hold.push(0, u64::from(payload));
+        }
+        hold
+    }
+
+    /// One pop and one push.
+    #[inline]
+    pub(crate) fn step(&mut self) -> u64 {
+        let first = self.heap.pop().expect("a step leaves as many as it found");
+        self.push(first.time, first.payload);
+        first.payload
+    }
+
+    #[inline]
+    fn push(&mut self, after: u64, payload: u64) {
+        self.sequence += 1;
+        self.heap.push(Entry {
+            time: after + self.increments.next(),
+            sequence: self.sequence,
+            payload,
+        });
+    }
+}
+
+impl SchedulerHold {
+    pub(crate) fn new(pending: u32) -> Self {
+        let mut hold = Self {
+            sched: Scheduler::sized(HORIZON, pending as usize),
+            increments: Increments::new(pending),
+        };
+        for token in 0..pending {
+            hold.push(Token(token));
+        }
+        hold
+    }
+
+    /// One pop and one push.
+    #[inline]
+    pub(crate) fn step(&mut self) -> u64 {
+        let token = self.sched.next_before(Time::NEVER);
+        let token = token.expect("a step leaves as many as it found");
+        self.push(token);
+        u64::from(token.0)
+    }
+
+    #[inline]
+    fn push(&mut self, token: Token) {
+        let time = self.sched.now() + Span::from_ps(self.increments.next());
+        self.sched.at(time, token);
+    }
+}
+
+/// Random distances, drawn beforehand so that drawing them is not measured.
+struct Increments {
+    values: Vec<u64>,
+    next: usize,
+}
+
+impl Increments {
+    fn new(pending: u32) -> Self {
+        let mut random = Stream::new(1, "hold", u64::from(pending));
+        Self {
+            values: (0..INCREMENTS)
+                .map(|_| random.below(HORIZON.as_ps()))
+                .collect(),
+            next: 0,
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> u64 {
+        self.next = (self.next + 1) % INCREMENTS;
+        self.values[self.next]
+    }
+}
+
+/// 32 KiB; not a multiple of the numbers of pending events, so that their order changes every round.
+const INCREMENTS: usize = 4096;
+
+impl Ord for Entry {
+    /// The standard heap gives its largest entry first: earliest time, then lowest sequence, is largest.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.time, other.sequence).cmp(&(self.time, self.sequence))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}

@@ -1,0 +1,273 @@
+//! What a packet-hop costs: ns, and as a multiple of a yardstick measured in the same process.
+//!
+//! A packet-hop is one packet, data or ACK, leaving one port. The yardstick is one pop and one push of
+//! the standard library's heap with 1,000 entries of 24 bytes. All measurements of a round follow each
+//! other at once, and rounds repeat, so that a noisy neighbour disturbs the yardstick as much as what
+//! it measures. Times are CPU time of this thread where the system tells it.
+//!
+//! `hops --rounds N` measures N rounds, `hops --once w1b|w3` runs one workload once and prints its
+//! packet-hops and its peak memory: for instruction counts, and for the memory of a fresh process.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark prints what it measured"
+)]
+
+#[path = "../../engine/benches/workload/hold.rs"]
+mod hold;
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use lab::scenario::{Overrides, PointSpec, Scenario, Source};
+
+use hold::{HeapHold, SchedulerHold};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // Cargo adds `--bench`.
+    let mut words = arguments
+        .iter()
+        .map(String::as_str)
+        .filter(|word| *word != "--bench");
+    match (words.next(), words.next(), words.next()) {
+        (None, None, None) => measure(ROUNDS),
+        (Some("--rounds"), Some(rounds), None) if rounds.parse::<usize>().is_ok_and(|n| n > 0) => {
+            measure(rounds.parse().expect("parsed just now"));
+        }
+        (Some("--once"), Some(name), None) if WORKLOADS.iter().any(|w| w.0 == name) => once(name),
+        _ => {
+            eprintln!("usage: hops [--rounds N | --once w1b|w3]");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Something measured once per round.
+struct Series {
+    what: String,
+    /// ns per operation, one for each round.
+    ns: Vec<f64>,
+    /// Packet-hops of a run.
+    hops: Option<u64>,
+}
+
+fn measure(rounds: usize) {
+    let mut yardstick = HeapHold::new(1_000);
+    let mut lists = PENDING.map(SchedulerHold::new);
+    let points = WORKLOADS.map(|(name, text)| point(name, text));
+    let mut series = vec![Series::new("yardstick: std binary heap, 1000 pending")];
+    series.extend(PENDING.map(|pending| Series::new(format!("event list, {pending} pending"))));
+    series.extend(points.iter().map(|point| Series::new(point.0)));
+
+    // The first round warms caches, the allocator and the branch predictor.
+    for round in 0..=rounds {
+        let mut samples = vec![per_step(|| yardstick.step())];
+        samples.extend(lists.iter_mut().map(|list| per_step(|| list.step())));
+        for (place, (_, point)) in points.iter().enumerate() {
+            let (ns, hops) = per_hop(point);
+            samples.push(ns);
+            series[1 + PENDING.len() + place].hops = Some(hops);
+        }
+        if round > 0 {
+            for (series, ns) in series.iter_mut().zip(samples) {
+                series.ns.push(ns);
+            }
+        }
+    }
+    print_times(rounds, &series);
+    print_memory();
+    print_start_up();
+}
+
+impl Series {
+    fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            ns: Vec::new(),
+            hops: None,
+        }
+    }
+}
+
+fn print_times(rounds: usize, series: &[Series]) {
+    let yardstick = &series[0].ns;
+    println!("{rounds} rounds, {CLOCK}; ns per pop and push, or per packet-hop\n");
+    let heads = [
+        ["", "least", "median", "ratio", "ratio", "packet-hops"],
+        ["", "ns", "ns", "of least", "median", "of a run"],
+    ];
+    for [what, least, median, of_least, of_median, hops] in heads {
+        println!("{what:<42}{least:>8}{median:>8}{of_least:>10}{of_median:>8}{hops:>14}");
+    }
+    for Series { what, ns, hops } in series {
+        let rounds = ns.iter().zip(yardstick);
+        let ratios: Vec<f64> = rounds.map(|(ns, unit)| ns / unit).collect();
+        let hops = hops.map_or_else(String::new, |hops| format!("{hops:>14}"));
+        println!(
+            "{what:<42}{:>8.1}{:>8.1}{:>10.2}{:>8.2}{hops}",
+            least(ns),
+            median(ns),
+            least(ns) / least(yardstick),
+            median(&ratios),
+        );
+    }
+    println!();
+}
+
+/// Each workload in a process of its own, whose peak is not another's.
+fn print_memory() {
+    let own = std::env::current_exe().expect("a running program has a path");
+    for (name, _) in WORKLOADS {
+        let child = Command::new(&own).args(["--once", name]).output();
+        let output = child.expect("this program starts again");
+        assert!(output.status.success(), "{name} alone failed");
+        let text = String::from_utf8_lossy(&output.stdout);
+        match text.lines().find_map(|line| line.strip_prefix(PEAK)) {
+            Some(peak) => println!("peak memory of {name}: {peak}"),
+            None => println!("peak memory of {name}: not measured, no /proc/self/status here"),
+        }
+    }
+}
+
+/// From the start of the `tailwater` command to its end, with nothing to do.
+fn print_start_up() {
+    let Some(command) = tailwater() else {
+        println!(
+            "start-up of tailwater: not measured, build it with `cargo build --release` first"
+        );
+        return;
+    };
+    let samples: Vec<f64> = (0..STARTS)
+        .map(|_| {
+            let start = now();
+            let status = Command::new(&command).arg("--version").output();
+            assert!(
+                status.is_ok_and(|output| output.status.success()),
+                "tailwater --version fails"
+            );
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    println!(
+        "start-up of tailwater: least {:.1} ms, median {:.1} ms",
+        least(&samples),
+        median(&samples)
+    );
+}
+
+/// The command beside this benchmark: `release/tailwater` for `release/deps/hops-...`.
+fn tailwater() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    let name = format!("tailwater{}", std::env::consts::EXE_SUFFIX);
+    let path = own.parent()?.parent()?.join(name);
+    path.is_file().then_some(path)
+}
+
+fn once(name: &str) {
+    let workload = WORKLOADS.into_iter().find(|workload| workload.0 == name);
+    let (name, text) = workload.expect("the arguments were checked");
+    let outcome = lab::run::run(&point(name, text).1).expect("the workload runs");
+    println!("{HOPS}{}", outcome.cost.packet_hops);
+    if let Some(peak) = peak_memory() {
+        println!("{PEAK}{peak}");
+    }
+}
+
+/// ns per call of `step`.
+#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+fn per_step(mut step: impl FnMut() -> u64) -> f64 {
+    let start = clock();
+    let mut sum = 0_u64;
+    for _ in 0..STEPS {
+        sum = sum.wrapping_add(step());
+    }
+    black_box(sum);
+    (clock() - start) / STEPS as f64
+}
+
+/// ns per packet-hop, building the world included, and the number of packet-hops.
+#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+fn per_hop(point: &PointSpec) -> (f64, u64) {
+    let (mut spent, mut hops, mut of_a_run) = (0.0, 0, 0);
+    while hops < STEPS {
+        let start = clock();
+        let outcome = lab::run::run(point).expect("the workload runs");
+        spent += clock() - start;
+        of_a_run = outcome.cost.packet_hops;
+        hops += of_a_run;
+    }
+    (spent / hops as f64, of_a_run)
+}
+
+fn point(name: &'static str, text: &str) -> (&'static str, PointSpec) {
+    let source = Source::new(format!("{name}.toml"), text);
+    let scenario = Scenario::load(source, &Overrides::default());
+    let Ok(scenario) = scenario else {
+        panic!("{name}.toml is not a correct scenario");
+    };
+    (name, scenario.points()[0].clone())
+}
+
+/// `VmHWM`: the largest resident set of this process so far.
+fn peak_memory() -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u32 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(format!("{:.1} MiB", f64::from(kib) / 1024.0))
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads a clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// CPU time of this thread in nanoseconds.
+#[cfg(unix)]
+#[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+fn clock() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// Wall time in nanoseconds.
+#[cfg(not(unix))]
+fn clock() -> f64 {
+    static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(now);
+    START.elapsed().as_secs_f64() * 1e9
+}
+
+/// What `clock` tells.
+const CLOCK: &str = if cfg!(unix) { "CPU time" } else { "wall time" };
+/// Names and scenarios of the workloads.
+const WORKLOADS: [(&str, &str); 2] = [
+    ("w1b", include_str!("scenarios/w1b.toml")),
+    ("w3", include_str!("scenarios/w3.toml")),
+];
+/// Events in the list.
+const PENDING: [u32; 3] = [100, 1_000, 10_000];
+/// Odd, so that the median is a measurement.
+const ROUNDS: usize = 9;
+/// Steps of a sample: some 50 ms.
+const STEPS: u64 = 1_000_000;
+/// Starts of the command.
+const STARTS: usize = 21;
+/// Lines of `--once`.
+const HOPS: &str = "packet-hops: ";
+const PEAK: &str = "peak memory: ";

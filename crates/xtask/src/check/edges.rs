@@ -1,0 +1,91 @@
+//! Which crate may use which.
+
+use serde_json::Value;
+
+use crate::repository::{Failure, Repository, stdout};
+
+/// Every crate with those it may use; what these may use, it may use too.
+const EDGES: [(&str, &[&str]); 11] = [
+    ("base", &[]),
+    ("engine", &["base"]),
+    ("fabric", &["engine"]),
+    ("tcp", &["base"]),
+    ("laws", &["base"]),
+    ("schemes", &["fabric", "tcp", "laws"]),
+    ("lab", &["schemes"]),
+    ("live", &["lab", "laws"]),
+    ("cli", &["live"]),
+    ("python", &["lab"]),
+    ("xtask", &[]),
+];
+
+/// Every dependency between crates of the workspace points along `EDGES`.
+pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
+    let arguments = ["metadata", "--no-deps", "--format-version", "1"];
+    let text = stdout(&mut repository.cargo(&arguments))?;
+    let metadata: Value = serde_json::from_str(&text)
+        .map_err(|error| Failure(format!("cargo metadata is not JSON: {error}")))?;
+    let wrong: Vec<String> = dependencies(&metadata)
+        .into_iter()
+        .filter(|(user, used)| !may_use(user, used))
+        .map(|(user, used)| format!("{user} must not use {used}"))
+        .collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure(format!(
+        "{}; see docs/architecture.md",
+        wrong.join(", ")
+    )))
+}
+
+/// Pairs of crates of which the first depends on the second, for tests and build scripts too.
+fn dependencies(metadata: &Value) -> Vec<(&str, &str)> {
+    let mut pairs = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let user = short(&package["name"]);
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            // Crates of the workspace have a path; those of a registry have none.
+            if dependency.get("path").is_some_and(Value::is_string) {
+                pairs.push((user, short(&dependency["name"])));
+            }
+        }
+    }
+    pairs
+}
+
+/// The name of a crate's folder.
+fn short(name: &Value) -> &str {
+    match name.as_str().unwrap_or_default() {
+        "tailwater" => "cli",
+        name => name.strip_prefix("tailwater-").unwrap_or(name),
+    }
+}
+
+fn may_use(user: &str, used: &str) -> bool {
+    let direct = EDGES.iter().find(|(name, _)| *name == user);
+    direct.is_some_and(|(_, allowed)| allowed.iter().any(|via| *via == used || may_use(via, used)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_point_one_way() {
+        assert!(may_use("schemes", "engine"));
+        assert!(may_use("cli", "base"));
+        assert!(!may_use("tcp", "fabric"));
+        assert!(!may_use("fabric", "tcp"));
+        assert!(!may_use("engine", "schemes"));
+        assert!(!may_use("new", "base"));
+    }
+
+    #[test]
+    fn edges_are_read_from_the_metadata_of_cargo() {
+        let text = r#"{"packages": [{"name": "tailwater-tcp", "dependencies": [
+            {"name": "tailwater-fabric", "path": "x"}, {"name": "clap"}]}]}"#;
+        let metadata = serde_json::from_str(text).unwrap();
+        assert_eq!(dependencies(&metadata), [("tcp", "fabric")]);
+    }
+}

@@ -1,0 +1,198 @@
+//! What CONTRIBUTING.md tells the reader to do works: its blocks are applied to a copy of the
+//! repository, which is then linted, built and run, without the network.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+#[test]
+fn the_example_of_the_contributing_page_is_a_scheme_that_runs() {
+    let copy = Copy::of_the_workspace("contributing");
+    let page = copy.read("CONTRIBUTING.md");
+    let blocks = blocks(&page);
+    let example = blocks.iter().find(|block| block.language == "rust");
+    let example = &example.expect("the page shows a scheme").text;
+    assert!(page.contains("`crates/schemes/src/fixed.rs`"));
+    copy.write("crates/schemes/src/fixed.rs", example);
+    let diffs = blocks.iter().filter(|block| block.language == "diff");
+    let mut registry = copy.read(REGISTRY);
+    let mut added = 0;
+    for diff in diffs {
+        registry = apply(&registry, &diff.text);
+        added += diff
+            .text
+            .lines()
+            .filter(|line| line.starts_with('+'))
+            .count();
+    }
+    assert_eq!(added, 2, "a scheme is registered by two lines");
+    copy.write(REGISTRY, &registry);
+
+    // The skeleton is checked in the same copy, so that both are compiled at once.
+    let new_scheme = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        let status = command
+            .args(["new-scheme", name])
+            .current_dir(&copy.root)
+            .status();
+        status.expect("the command starts").success()
+    };
+    assert!(new_scheme("skeleton"));
+    for refused in ["skeleton", "fixed", "rcc", "Upper", "match", "tcp"] {
+        assert!(!new_scheme(refused), "{refused} is refused");
+    }
+
+    copy.cargo(&["fmt", "--all", "--check"]);
+    copy.cargo(&[
+        "clippy",
+        "--offline",
+        "-p",
+        "tailwater-schemes",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    copy.cargo(&[
+        "test",
+        "--offline",
+        "--quiet",
+        "-p",
+        "tailwater-schemes",
+        "--lib",
+    ]);
+    copy.cargo(&["build", "--offline", "--quiet", "-p", "tailwater"]);
+    let run = "run incast --scheme fixed,skeleton --set workload.senders=10 --format json --quiet";
+    let arguments = ["run", "--offline", "--quiet", "-p", "tailwater", "--"];
+    let text = copy.cargo(&[&arguments[..], &run.split(' ').collect::<Vec<_>>()].concat());
+    let results: serde_json::Value = serde_json::from_str(&text).expect("the answer is JSON");
+    for (point, scheme) in ["fixed", "skeleton"].into_iter().enumerate() {
+        let point = &results["points"][point];
+        assert_eq!(point["scheme"], scheme);
+        assert_eq!(point["metrics"]["flows_completed"], 10, "{scheme}");
+    }
+}
+
+const REGISTRY: &str = "crates/schemes/src/lib.rs";
+/// What is copied beside `crates`.
+const FILES: [&str; 5] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "clippy.toml",
+    "rust-toolchain.toml",
+    "CONTRIBUTING.md",
+];
+
+/// A copy of the workspace and the folder it is built in, which stays: dependencies compile once.
+struct Copy {
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl Copy {
+    fn of_the_workspace(name: &str) -> Self {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+        let from = from.expect("this crate lies two folders below the root");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(name);
+        let copy = Self {
+            root: folder.join("workspace"),
+            target: folder.join("target"),
+        };
+        copy.fill(from).expect("the workspace can be copied");
+        copy
+    }
+
+    fn fill(&self, from: &Path) -> io::Result<()> {
+        if self.root.exists() {
+            fs::remove_dir_all(&self.root)?;
+        }
+        fs::create_dir_all(&self.root)?;
+        for file in FILES {
+            fs::copy(from.join(file), self.root.join(file))?;
+        }
+        copy_folder(&from.join("crates"), &self.root.join("crates"))
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.root.join(file)).expect("the file was copied")
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.root.join(file), text).expect("the copy can be changed");
+    }
+
+    /// Runs Cargo to success and returns its standard output.
+    fn cargo(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("cargo");
+        command.args(arguments).current_dir(&self.root);
+        command.env("CARGO_TARGET_DIR", &self.target);
+        // Nothing here runs long enough for optimised code to pay for its compilation.
+        command
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0");
+        let output = command.output().expect("cargo starts");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "cargo {}\n{text}\n{messages}",
+            arguments.join(" ")
+        );
+        text
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &target)?;
+        } else {
+            fs::copy(&path, &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// A fenced block of a Markdown page.
+struct Block {
+    language: String,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in page.lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(language), None) => {
+                let language = language.to_owned();
+                open = Some(Block {
+                    language,
+                    text: String::new(),
+                });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (None, Some(block)) => block.text.extend([line, "\n"]),
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+/// `text` with the lines of `diff` that begin with `+` added after the one line before them.
+fn apply(text: &str, diff: &str) -> String {
+    let (before, added) = diff.split_once('\n').expect("a diff has two lines");
+    let before = before
+        .strip_prefix(' ')
+        .expect("a diff begins with a line to find");
+    let added = added.strip_prefix('+').expect("then comes a line to add");
+    let found = format!("\n{before}\n");
+    assert_eq!(
+        text.matches(&found).count(),
+        1,
+        "one line {before:?} in {REGISTRY}"
+    );
+    text.replace(&found, &format!("{found}{added}"))
+}
