@@ -108,6 +108,9 @@ pub struct NewReno {
     mss: u64,
     initial_window: u64,
     byte_counting_limit: u64,
+    /// Whether slow start follows a timeout: set by the timeout, cleared when the window reaches
+    /// `ssthresh`.
+    after_timeout: bool,
 }
 
 impl NewReno {
@@ -121,6 +124,7 @@ impl NewReno {
             mss,
             initial_window,
             byte_counting_limit: u64::from(config.byte_counting_limit),
+            after_timeout: false,
         }
     }
 
@@ -135,9 +139,15 @@ impl NewReno {
             return;
         }
         if self.cwnd < self.ssthresh {
-            // Eq. 2, with the limit L of RFC 3465 §2.2.
-            self.cwnd += bytes.min(self.byte_counting_limit * self.mss);
+            // Eq. 2, with the limit L of RFC 3465 §2.2; 1 after a timeout (§2.3).
+            let limit = if self.after_timeout {
+                1
+            } else {
+                self.byte_counting_limit
+            };
+            self.cwnd += bytes.min(limit * self.mss);
         } else {
+            self.after_timeout = false;
             // Eq. 3.
             self.cwnd += (self.mss * self.mss / self.cwnd).max(1);
         }
@@ -186,6 +196,7 @@ impl SenderCc for NewReno {
             Loss::Timeout => {
                 self.halve(in_flight);
                 self.cwnd = self.mss;
+                self.after_timeout = true;
             }
             // RFC 5681 §3.1: ssthresh is held for a segment already sent again by the timer.
             Loss::RepeatedTimeout => self.cwnd = self.mss,

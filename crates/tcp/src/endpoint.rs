@@ -128,7 +128,8 @@ impl<C: SenderCc> Endpoint<C> {
             self.state,
             State::Closed | State::Listen | State::SynSent | State::TimeWait
         ) {
-            self.ready = Some(self.reset_at(self.sender.next()));
+            // Behind our SYN at least: before the handshake ends nothing else was counted as sent.
+            self.ready = Some(self.reset_at(self.sender.next().max(1)));
         }
         self.enter_closed();
     }
@@ -244,6 +245,11 @@ impl<C: SenderCc> Endpoint<C> {
     /// Whether nothing more will happen but, perhaps, answers to stray segments.
     pub fn is_ended(&self) -> bool {
         matches!(self.state, State::Closed | State::TimeWait)
+    }
+
+    /// Whether the peer's FIN is in order: it will send nothing more.
+    pub fn peer_has_finished(&self) -> bool {
+        self.receiver.is_finished()
     }
 
     /// Payload bytes received in order.

@@ -3,7 +3,7 @@
 use base::{Packet, Time};
 
 use crate::cc::SenderCc;
-use crate::endpoint::{Endpoint, Progress};
+use crate::endpoint::{Endpoint, Progress, State};
 use crate::receiver_cc::{AckVerdict, ReceiverCc, Slot};
 
 /// Endpoints of one host under one receiver role.
@@ -50,10 +50,10 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         now: Time,
         wire: &mut impl Wire,
     ) {
-        let endpoint = self.endpoint_mut(slot);
+        let endpoint = &mut self.endpoints[slot.0 as usize];
         let was_ended = endpoint.is_ended();
         action(endpoint);
-        if endpoint.is_ended() && !was_ended {
+        if endpoint.is_ended() && !was_ended && !endpoint.peer_has_finished() {
             self.role.on_close(slot, now);
         }
         self.flush(slot, now, wire);
@@ -77,7 +77,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         if let Some(arrival) = &progress.arrival {
             self.role.on_data(slot, arrival, now);
         }
-        if progress.peer_finished || progress.aborted {
+        if progress.peer_finished || (progress.aborted && !endpoint.peer_has_finished()) {
             self.role.on_close(slot, now);
         }
         self.flush(slot, now, wire);
@@ -86,11 +86,11 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
 
     /// The deadline announced for a connection has come. Calls before it are harmless.
     pub fn on_deadline(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) -> Progress {
-        let endpoint = self.endpoint_mut(slot);
+        let endpoint = &mut self.endpoints[slot.0 as usize];
         let mut progress = Progress::default();
         if endpoint.deadline() <= now {
             progress = endpoint.on_deadline(now);
-            if progress.aborted {
+            if progress.aborted && !endpoint.peer_has_finished() {
                 self.role.on_close(slot, now);
             }
         }
@@ -130,8 +130,9 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         &self.role
     }
 
-    fn endpoint_mut(&mut self, slot: Slot) -> &mut Endpoint<C> {
-        &mut self.endpoints[slot.0 as usize]
+    /// The receiver role, to change its settings. What it may then release leaves with the next event.
+    pub fn role_mut(&mut self) -> &mut R {
+        &mut self.role
     }
 
     /// Sends what the connection has to send, offers its ACK to the role, then lets the role release.
@@ -159,6 +160,9 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     fn release(&mut self, now: Time, wire: &mut impl Wire) {
         while let Some(release) = self.role.next_release(now) {
             let endpoint = &mut self.endpoints[release.slot.0 as usize];
+            if endpoint.state() == State::Closed {
+                continue;
+            }
             emit(
                 &mut self.role,
                 release.slot,

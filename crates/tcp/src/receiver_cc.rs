@@ -19,7 +19,7 @@ pub trait ReceiverCc {
         let _ = (slot, syn, mss, now);
     }
 
-    /// The connection's data is complete (FIN in order), or it was reset.
+    /// The connection's data is complete (FIN in order), or it was reset before. Called once.
     fn on_close(&mut self, slot: Slot, now: Time) {
         let _ = (slot, now);
     }

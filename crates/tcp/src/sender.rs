@@ -259,8 +259,12 @@ impl<C: SenderCc> Sender<C> {
         }
         // Sender's silly-window avoidance (RFC 1122 §4.2.3.4): less than a full segment leaves only
         // when nothing is outstanding that would bring an ACK and with it a larger window.
-        let lone = room > 0 && self.next == self.una;
-        lone.then(|| self.commit(self.next, room, MAX_OFFSET, now))
+        if room > 0 && self.next == self.una {
+            return Some(self.commit(self.next, room, MAX_OFFSET, now));
+        }
+        // Data may have been written after the window had closed.
+        self.review_timer(now);
+        None
     }
 
     /// One past the last offset the congestion window allows.
@@ -295,7 +299,10 @@ impl<C: SenderCc> Sender<C> {
             if self.timed.is_none() {
                 self.timed = Some((end, now));
             }
-            if matches!(self.phase, Phase::Open) && self.dupacks > 0 {
+            if self.dupacks > 0
+                && matches!(self.phase, Phase::Open)
+                && end > self.una.saturating_add(self.cc.window())
+            {
                 self.limited += payload;
             }
             self.cwr_due &= !cwr;

@@ -100,7 +100,9 @@ impl<C: SenderCc> Endpoint<C> {
         if self.state == State::SynReceived && !self.accept_handshake_ack(packet, now) {
             return Progress::default();
         }
-        self.on_acknowledgement(packet, now);
+        if !self.on_acknowledgement(packet, now) {
+            return Progress::default();
+        }
         let mut progress = Progress::default();
         if length > 0 && !syn {
             self.on_data(packet, offset, now, &mut progress);
@@ -119,8 +121,10 @@ impl<C: SenderCc> Endpoint<C> {
         true
     }
 
+    /// Returns whether the segment counts: one that acknowledges what was never sent is answered and
+    /// dropped (RFC 9293 §3.10.7.4, fifth check).
     #[inline]
-    fn on_acknowledgement(&mut self, packet: &Packet, now: Time) {
+    fn on_acknowledgement(&mut self, packet: &Packet, now: Time) -> bool {
         let initial = self.identity.initial_seq;
         let ack = initial.near(packet.ack, self.sender.una());
         let mut sacked = [(0, 0); base::SackBlocks::MAX];
@@ -133,7 +137,7 @@ impl<C: SenderCc> Endpoint<C> {
         }
         let feedback = Feedback {
             ack,
-            edge: ack + (u64::from(packet.window) << self.scales.1),
+            edge: ack + self.window_of(packet),
             sacked: &sacked[..blocks],
             echo: packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN),
             bare: packet.sequence_length() == 0,
@@ -142,7 +146,7 @@ impl<C: SenderCc> Endpoint<C> {
         };
         if self.sender.on_feedback(&feedback) {
             self.receiver.acknowledge_now();
-            return;
+            return false;
         }
         if self.sender.cc.orders_retransmission(packet) && ack == self.sender.una() {
             self.sender.retransmit_first();
@@ -155,6 +159,7 @@ impl<C: SenderCc> Endpoint<C> {
                 _ => {}
             }
         }
+        true
     }
 
     #[inline]
@@ -189,7 +194,7 @@ impl<C: SenderCc> Endpoint<C> {
     /// counts; another in the window is challenged.
     fn on_reset(&mut self, offset: u64) -> Progress {
         if offset != self.receiver.next() {
-            if self.receiver.accepts(offset, 0) {
+            if offset > self.receiver.next() && self.receiver.accepts(offset, 0) {
                 self.receiver.acknowledge_now();
             }
             return Progress::default();
@@ -224,20 +229,21 @@ impl<C: SenderCc> Endpoint<C> {
         self.sender.agree(agreed);
     }
 
-    /// The SYN is acknowledged. On a SYN-ACK the window is unscaled (RFC 7323 §2.2).
+    /// The window a segment of the peer advertises, bytes; unscaled with SYN (RFC 7323 §2.2).
+    #[inline]
+    fn window_of(&self, packet: &Packet) -> u64 {
+        let syn = packet.flags.has(TcpFlags::SYN);
+        u64::from(packet.window) << if syn { 0 } else { self.scales.1 }
+    }
+
+    /// The SYN is acknowledged.
     fn establish(&mut self, packet: &Packet, now: Time) {
         self.syn_due = false;
         self.state_deadline = Time::NEVER;
-        let scale = if packet.flags.has(TcpFlags::SYN) {
-            0
-        } else {
-            self.scales.1
-        };
         let (tries, sent) = self.syn_sent;
         // Karn: a SYN sent twice gives no sample.
         let first_try = (tries == 1).then(|| now.since(sent));
-        self.sender
-            .establish(1 + (u64::from(packet.window) << scale), first_try);
+        self.sender.establish(1 + self.window_of(packet), first_try);
     }
 
     pub(super) fn syn(&mut self, now: Time) -> Packet {

@@ -213,6 +213,9 @@ impl<C: SenderCc> Sender<C> {
         if wanted > 0 && self.next + wanted <= self.edge {
             return Some(self.commit(self.next, wanted, u64::MAX, now));
         }
+        if self.closed && self.next == self.written {
+            return Some(self.commit(self.next, 0, u64::MAX, now));
+        }
         if let Some((start, end)) = hole {
             return Some(self.commit(start, self.mss, end, now));
         }
@@ -220,18 +223,14 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// Rule 4 of `NextSeg`: once per recovery, the last segment, whose loss nothing above reveals.
+    // DEVIATION(RFC 6675 §4): not before every reported hole is filled; the rule as written sends the
+    // last segment again while it is still on its way.
     fn rescue(&mut self, now: Time) -> Option<Outgoing> {
-        let unsacked_end = self.scoreboard.hole_from(self.una).is_none()
-            && self.scoreboard.skip_sacked(self.una).0 < self.max;
-        if self.rescued || !unsacked_end || self.high_rxt <= self.una {
+        if self.rescued || !self.scoreboard.is_empty() || self.una == self.max {
             return None;
         }
         self.rescued = true;
-        let last = self
-            .scoreboard
-            .skip_sacked(self.una)
-            .0
-            .max(self.max.saturating_sub(self.mss));
+        let last = self.una.max(self.max.saturating_sub(self.mss));
         // HighRxt is not updated by a rescue.
         let high_rxt = self.high_rxt;
         let segment = self.commit(last, self.mss, self.max, now);

@@ -1,0 +1,365 @@
+//! Two endpoints over a channel that loses, repeats, delays and marks, in random order.
+//!
+//! After every operation the invariants hold; when the losses stop everything written arrives exactly
+//! once and both sides end. A failure prints the shortest list of operations that proptest finds; put
+//! it into `Model::run` to repeat it.
+
+use std::collections::VecDeque;
+
+use base::{Ecn, FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
+use proptest::prelude::*;
+use tcp::{Config, EcnMode, Endpoint, Identity, NewReno, SenderCc, State};
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 5000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn everything_written_arrives_once_whatever_the_channel_does(
+        opening in prop_oneof![Just(Opening::Client), Just(Opening::Simultaneous)],
+        settings in [settings(), settings()],
+        operations in prop::collection::vec(operation(), 0..150),
+    ) {
+        Model::run(opening, settings, &operations);
+    }
+}
+
+/// Who sends a SYN.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Opening {
+    Client,
+    Simultaneous,
+}
+
+/// One of the two endpoints.
+type Side = usize;
+
+/// What happens next. Packets are chosen by their place in the channel.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Write(Side, u64),
+    /// Arrivals, oldest first.
+    Deliver(Side, usize),
+    /// A younger packet overtakes.
+    Overtake(Side, usize),
+    Drop(Side, usize),
+    /// Everything on its way is lost.
+    Blackout(Side),
+    Duplicate(Side, usize),
+    Mark(Side, usize),
+    Advance(Span),
+    /// The application of a side stops or resumes reading.
+    Reading(Side, bool),
+    Read(Side, u64),
+    Close(Side),
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let side = || 0..2_usize;
+    prop_oneof![
+        4 => (side(), 1..30_000_u64).prop_map(|(s, bytes)| Operation::Write(s, bytes)),
+        12 => (side(), 1..12_usize).prop_map(|(s, n)| Operation::Deliver(s, n)),
+        3 => (side(), 1..6_usize).prop_map(|(s, n)| Operation::Overtake(s, n)),
+        4 => (side(), 0..8_usize).prop_map(|(s, n)| Operation::Drop(s, n)),
+        1 => side().prop_map(Operation::Blackout),
+        2 => (side(), 0..8_usize).prop_map(|(s, n)| Operation::Duplicate(s, n)),
+        2 => (side(), 0..8_usize).prop_map(|(s, n)| Operation::Mark(s, n)),
+        6 => (1..400_u64).prop_map(|ms| Operation::Advance(Span::from_millis(ms))),
+        1 => (1..5_000_u64).prop_map(|ms| Operation::Advance(Span::from_millis(ms))),
+        2 => (side(), any::<bool>()).prop_map(|(s, reading)| Operation::Reading(s, reading)),
+        2 => (side(), 1..5_000_u64).prop_map(|(s, bytes)| Operation::Read(s, bytes)),
+        1 => side().prop_map(Operation::Close),
+    ]
+}
+
+/// Settings of one side and the number of its SYN.
+fn settings() -> impl Strategy<Value = (Config, Seq)> {
+    let options = (any::<bool>(), any::<bool>(), prop::option::of(0..3_u8));
+    let ecn = prop_oneof![
+        Just(EcnMode::Off),
+        Just(EcnMode::Classic),
+        Just(EcnMode::Accurate)
+    ];
+    let numbers = (536..1461_u16, 1..11_u32, 1..3_u32, 1..4_u32);
+    let buffer = prop_oneof![1_500..10_000_u64, 10_000..100_000_u64];
+    let config = (options, ecn, numbers, buffer).prop_map(
+        |((sack, limited_transmit, window_scale), ecn, numbers, receive_buffer)| {
+            let (mss, initial_window, byte_counting_limit, delayed_ack) = numbers;
+            Config {
+                mss,
+                initial_window,
+                byte_counting_limit,
+                sack,
+                limited_transmit,
+                delayed_ack,
+                receive_buffer,
+                window_scale,
+                ecn,
+                // Patience: every loss is survived, and nothing is forgotten before the end.
+                max_rto: Span::from_secs(2),
+                syn_retries: u32::MAX,
+                retries: u32::MAX,
+                time_wait: Span::from_secs(1_000_000),
+                ..Config::default()
+            }
+        },
+    );
+    // Half of the connections cross the wrap.
+    (config, (any::<bool>(), any::<u16>())).prop_map(|(config, (wraps, offset))| {
+        let base = if wraps { u32::MAX - 60_000 } else { 1 };
+        (config, Seq(base.wrapping_add(u32::from(offset))))
+    })
+}
+
+/// Both sides, and what is on its way to each of them.
+struct Model {
+    sides: [Peer; 2],
+    now: Time,
+}
+
+struct Peer {
+    endpoint: Endpoint<NewReno>,
+    /// Packets on their way to this side.
+    incoming: VecDeque<Packet>,
+    written: u64,
+    closed: bool,
+    /// One past the last offset it has ever allowed the other side.
+    allowed: u64,
+    /// What had been received, acknowledged and sent when the invariants were last checked.
+    seen: (u64, u64, u64),
+}
+
+impl Model {
+    fn run(opening: Opening, settings: [(Config, Seq); 2], operations: &[Operation]) {
+        let mut model = Self::new(opening, settings);
+        for operation in operations {
+            model.apply(*operation);
+            model.invariants();
+        }
+        model.settle();
+    }
+
+    fn new(opening: Opening, settings: [(Config, Seq); 2]) -> Self {
+        let peer = |side: u32| {
+            let (config, initial_seq) = settings[side as usize];
+            let identity = Identity {
+                flow: FlowId(0),
+                local: HostId(side),
+                remote: HostId(1 - side),
+                initial_seq,
+            };
+            Peer {
+                endpoint: Endpoint::new(identity, config, NewReno::new(&config)),
+                incoming: VecDeque::new(),
+                written: 0,
+                closed: false,
+                allowed: 1,
+                seen: (0, 0, 0),
+            }
+        };
+        let mut model = Self {
+            sides: [peer(0), peer(1)],
+            now: Time::ZERO,
+        };
+        model.sides[0].endpoint.connect();
+        match opening {
+            Opening::Client => model.sides[1].endpoint.listen(),
+            Opening::Simultaneous => model.sides[1].endpoint.connect(),
+        }
+        model.flush(0);
+        model.flush(1);
+        model
+    }
+
+    fn apply(&mut self, operation: Operation) {
+        match operation {
+            Operation::Write(side, bytes) if !self.sides[side].closed => {
+                self.sides[side].written += bytes;
+                self.sides[side].endpoint.write(bytes);
+                self.flush(side);
+            }
+            Operation::Deliver(side, count) => {
+                for _ in 0..count {
+                    self.deliver(side, 0);
+                }
+            }
+            Operation::Overtake(side, place) => self.deliver(side, place),
+            Operation::Drop(side, place) => {
+                self.sides[side].incoming.remove(place);
+            }
+            Operation::Blackout(side) => self.sides[side].incoming.clear(),
+            Operation::Duplicate(side, place) => {
+                let incoming = &mut self.sides[side].incoming;
+                incoming.extend(incoming.get(place).copied());
+            }
+            Operation::Mark(side, place) => {
+                if let Some(packet) = self.sides[side].incoming.get_mut(place)
+                    && packet.ecn == Ecn::Capable
+                {
+                    packet.ecn = Ecn::Marked;
+                }
+            }
+            Operation::Advance(span) => self.advance_to(self.now + span),
+            Operation::Reading(side, reading) => {
+                self.sides[side].endpoint.set_reading(reading);
+                self.flush(side);
+            }
+            Operation::Read(side, bytes) => {
+                self.sides[side].endpoint.read(bytes);
+                self.flush(side);
+            }
+            // A listener that closes is gone; that is another story.
+            Operation::Close(side) if self.sides[side].endpoint.state() != State::Listen => {
+                self.close(side);
+            }
+            Operation::Write(..) | Operation::Close(_) => {}
+        }
+    }
+
+    fn close(&mut self, side: Side) {
+        if !self.sides[side].closed {
+            self.sides[side].closed = true;
+            self.sides[side].endpoint.close();
+            self.flush(side);
+        }
+    }
+
+    fn deliver(&mut self, side: Side, place: usize) {
+        if let Some(packet) = self.sides[side].incoming.remove(place) {
+            let progress = self.sides[side].endpoint.on_segment(&packet, self.now);
+            assert!(!progress.aborted, "{packet:?} reset side {side}");
+            self.flush(side);
+        }
+    }
+
+    /// Whatever a side has to send is on its way.
+    fn flush(&mut self, side: Side) {
+        let endpoint = &mut self.sides[side].endpoint;
+        let mut sent = Vec::new();
+        let mut allowed = 1;
+        while let Some(packet) = endpoint
+            .poll(self.now)
+            .or_else(|| endpoint.due_ack(self.now))
+        {
+            if let Some(ack) = endpoint.acknowledgement_in(&packet) {
+                allowed = allowed.max(ack.ack + ack.window);
+            } else if packet.flags.has(TcpFlags::SYN) {
+                allowed = allowed.max(1 + u64::from(packet.window));
+            }
+            sent.push(packet);
+            assert!(sent.len() < 1000, "side {side} does not stop sending");
+        }
+        self.sides[side].allowed = self.sides[side].allowed.max(allowed);
+        self.sides[1 - side].incoming.extend(sent);
+    }
+
+    fn deadline(&self) -> Time {
+        let deadlines = self.sides.iter().map(|side| side.endpoint.deadline());
+        deadlines.min().expect("two sides")
+    }
+
+    fn advance_to(&mut self, target: Time) {
+        while self.deadline() <= target {
+            self.now = self.now.max(self.deadline());
+            for side in 0..2 {
+                if self.sides[side].endpoint.deadline() <= self.now {
+                    let progress = self.sides[side].endpoint.on_deadline(self.now);
+                    assert!(!progress.aborted, "side {side} gave up");
+                    self.flush(side);
+                }
+            }
+        }
+        self.now = target;
+    }
+
+    fn invariants(&mut self) {
+        for side in 0..2 {
+            let (this, other) = (&self.sides[side], &self.sides[1 - side]);
+            let endpoint = &this.endpoint;
+            // Conservation: nothing arrives that was not written, nothing is acknowledged that has not
+            // arrived, and nothing of it is taken back.
+            assert!(endpoint.received() <= other.written, "side {side}");
+            assert!(
+                endpoint.acknowledged() <= other.endpoint.received(),
+                "side {side}"
+            );
+            let seen = (
+                endpoint.received(),
+                endpoint.acknowledged(),
+                endpoint.highest_sent(),
+            );
+            assert!(
+                seen.0 >= this.seen.0 && seen.1 >= this.seen.1 && seen.2 >= this.seen.2,
+                "side {side}: {:?} became {seen:?}",
+                this.seen
+            );
+            // SND.UNA <= SND.NXT <= SND.MAX, and no data beyond what the peer has ever allowed; the FIN
+            // needs no room.
+            assert!(endpoint.acknowledged() + endpoint.in_flight() <= endpoint.highest_sent());
+            let data_sent = endpoint.highest_sent().min(1 + this.written);
+            assert!(
+                data_sent <= other.allowed.max(1),
+                "side {side}: {data_sent}"
+            );
+            assert!(endpoint.cc().window() >= endpoint.mss(), "side {side}");
+            // Whatever is outstanding is watched over.
+            if endpoint.in_flight() > 0 && !endpoint.is_ended() {
+                assert!(
+                    endpoint.deadline() < Time::NEVER,
+                    "side {side} would wait for ever"
+                );
+            }
+            self.sides[side].seen = seen;
+        }
+    }
+
+    /// From now on nothing is lost, everybody reads, and both sides close.
+    fn settle(&mut self) {
+        // The one who answers has to be open before it can close.
+        for _ in 0..20_000 {
+            for side in 0..2 {
+                if self.sides[side].endpoint.state() != State::Listen {
+                    self.sides[side].endpoint.set_reading(true);
+                    self.sides[side].endpoint.read(u64::MAX);
+                    self.close(side);
+                    self.flush(side);
+                }
+                for _ in 0..self.sides[side].incoming.len() {
+                    self.deliver(side, 0);
+                    self.invariants();
+                }
+            }
+            if self.sides.iter().all(|side| side.incoming.is_empty()) {
+                if self.sides.iter().all(|side| side.endpoint.is_ended()) {
+                    return self.expect_everything_delivered();
+                }
+                let deadline = self.deadline();
+                assert!(deadline < Time::NEVER, "nothing will ever happen again");
+                self.advance_to(deadline);
+            } else {
+                self.advance_to(self.now + Span::from_millis(1));
+            }
+        }
+        let states = [0, 1].map(|side| self.sides[side].endpoint.state());
+        panic!("no end in sight: {states:?}");
+    }
+
+    fn expect_everything_delivered(&self) {
+        for side in 0..2 {
+            let (this, other) = (&self.sides[side], &self.sides[1 - side]);
+            assert_eq!(
+                this.endpoint.received(),
+                other.written,
+                "side {side} received"
+            );
+            assert_eq!(
+                this.endpoint.acknowledged(),
+                this.written,
+                "side {side} acknowledged"
+            );
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Growth of the window: RFC 5681 §3.1, RFC 3465, RFC 5681 §4.1.
+
+use tcp::Config;
+
+use crate::script::{MSS, Timeline, config, ms};
+
+// RFC 5681 §3.1 eq. 2: one segment per ACK, so the window doubles per round.
+#[test]
+fn slow_start_rounds_are_4_8_16_32_and_6_of_66_segments() {
+    let mut t = Timeline::established(Config {
+        initial_window: 4,
+        ..config()
+    });
+    t.write(66 * MSS).expect_data(0..4);
+    let (mut acked, mut sent) = (0, 4);
+    for round in [8, 16, 32, 6] {
+        let window = sent;
+        while acked < window {
+            acked += 1;
+            t.ack(acked);
+        }
+        t.expect_data(sent..sent + round).expect_nothing();
+        sent += round;
+    }
+    assert_eq!(sent, 66);
+}
+
+// RFC 5681 §3.1 eq. 3: a segment per round, a share of it per ACK.
+#[test]
+fn congestion_avoidance_adds_a_segment_per_round() {
+    let mut t = Timeline::established(Config {
+        initial_ssthresh: 4 * MSS,
+        initial_window: 4,
+        ..config()
+    });
+    t.write(20 * MSS).expect_data(0..4);
+    // 1000^2/4000, /4250, /4485, /4707: 250 + 235 + 222 + 212.
+    t.ack(1).expect_cwnd(4250).expect_data(4..5);
+    t.ack(2).expect_cwnd(4485).expect_data(5..6);
+    t.ack(3).expect_cwnd(4707).expect_data(6..7);
+    t.ack(4).expect_cwnd(4919).expect_data(7..8);
+    t.ack(5).expect_cwnd(5122).expect_data(8..10);
+}
+
+// RFC 5681 §3.1: slow start ends when the window reaches ssthresh.
+#[test]
+fn slow_start_ends_at_the_threshold() {
+    let mut t = Timeline::established(Config {
+        initial_ssthresh: 3 * MSS,
+        initial_window: 2,
+        ..config()
+    });
+    t.write(20 * MSS).expect_data(0..2);
+    t.ack(1).expect_cwnd(3 * MSS).expect_data(2..4);
+    t.ack(2).expect_cwnd(3333).expect_data(4..5);
+}
+
+// RFC 3465 §2.2: L = 1 is eq. 2 of RFC 5681; L = 2 makes up for delayed ACKs, not for longer gaps.
+#[test]
+fn an_ack_of_many_segments_grows_by_the_byte_counting_limit() {
+    for (limit, grown) in [(1, 5), (2, 6)] {
+        let mut t = Timeline::established(Config {
+            initial_window: 4,
+            byte_counting_limit: limit,
+            ..config()
+        });
+        t.write(20 * MSS).expect_data(0..4);
+        t.ack(3).expect_cwnd(grown * MSS).expect_data(4..3 + grown);
+    }
+}
+
+// RFC 3465 §2.3: after a timeout L is 1, because an ACK may cover segments that had arrived before.
+#[test]
+fn slow_start_after_a_timeout_grows_by_one_segment_per_ack() {
+    let mut t = Timeline::established(Config {
+        byte_counting_limit: 2,
+        ..config()
+    });
+    t.write(30 * MSS).expect_data(0..10);
+    t.at(ms(300)).expect_retransmission(0).expect_cwnd(MSS);
+    t.ack(4).expect_cwnd(2 * MSS);
+    t.expect_retransmission(4).expect_retransmission(5);
+}
+
+// RFC 5681 §3.1: the window grows by acknowledged data only, and a small ACK by what it covers.
+#[test]
+fn an_ack_of_few_bytes_grows_by_as_many() {
+    let mut t = Timeline::established(config());
+    t.write(10 * MSS).expect_data(0..10);
+    t.ack_offset(101).expect_cwnd(10 * MSS + 100);
+}
+
+// RFC 5681 §4.1: silent for longer than the RTO.
+#[test]
+fn an_idle_connection_restarts_from_the_initial_window() {
+    for (restart, window) in [(true, 2), (false, 8)] {
+        let mut t = Timeline::established(Config {
+            initial_window: 2,
+            idle_restart: restart,
+            ..config()
+        });
+        t.write(6 * MSS).expect_data(0..2);
+        t.at(ms(100)).ack(1).ack(2).expect_data(2..6);
+        t.at(ms(200)).ack(3).ack(4).ack(5).ack(6);
+        t.expect_cwnd(8 * MSS);
+        // The last data left at 100 ms; the RTO is 212.5 ms after three samples of 100 ms.
+        t.at(ms(320)).write(20 * MSS);
+        t.expect_data(6..6 + window).expect_cwnd(window * MSS);
+    }
+}
+
+// RFC 5681 §4.1: not before the RTO has passed, 250 ms after two samples of 100 ms.
+#[test]
+fn a_short_pause_keeps_the_window() {
+    let mut t = Timeline::established(Config {
+        initial_window: 2,
+        ..config()
+    });
+    t.write(2 * MSS).expect_data(0..2);
+    t.at(ms(100)).ack(1).ack(2);
+    t.at(ms(250)).write(20 * MSS).expect_data(2..6);
+}

@@ -1,0 +1,80 @@
+//! When ACKs leave: RFC 5681 §4.2, RFC 9293 §3.8.6.3.
+
+use tcp::Config;
+
+use crate::script::{MSS, Timeline, config, ms};
+
+fn every(segments: u32) -> Timeline {
+    Timeline::established(Config {
+        delayed_ack: segments,
+        ..config()
+    })
+}
+
+#[test]
+fn without_delay_every_segment_is_acknowledged() {
+    let mut t = every(1);
+    t.receive(0..3).expect_ack(1).expect_ack(2).expect_ack(3);
+}
+
+// RFC 5681 §4.2: at least every second segment.
+#[test]
+fn every_second_segment_is_acknowledged() {
+    let mut t = every(2);
+    t.receive(0..1).expect_nothing();
+    t.receive(1..2).expect_ack(2);
+    t.receive(2..3).expect_nothing();
+    t.receive(3..4).expect_ack(4);
+}
+
+// RFC 5681 §4.2: within the delay, from the first segment that waits.
+#[test]
+fn a_lone_segment_is_acknowledged_after_the_delay() {
+    let mut t = every(3);
+    t.receive(0..1).at(ms(30)).receive(1..2);
+    t.quiet_until(ms(40)).at(ms(40)).expect_ack(2);
+    t.at(ms(1000)).expect_nothing();
+}
+
+// RFC 5681 §4.2: a segment beyond a gap, at once; and one that fills part of it.
+#[test]
+fn out_of_order_and_gap_filling_segments_are_acknowledged_at_once() {
+    let mut t = every(2);
+    t.receive(1..2).expect_ack(0);
+    t.receive(3..4).expect_ack(0);
+    t.receive(0..1).expect_ack(2);
+    t.receive(2..3).expect_ack(4);
+    t.receive(4..5).expect_nothing();
+}
+
+// RFC 9293 §3.10.7.4: what was received before is acknowledged again, at once.
+#[test]
+fn a_duplicate_segment_is_acknowledged_at_once() {
+    let mut t = every(2);
+    t.receive(0..2).expect_ack(2);
+    t.receive(0..1).expect_ack(2);
+    assert!(
+        t.progress
+            .arrival
+            .is_some_and(|arrival| arrival.new_bytes == 0)
+    );
+}
+
+// RFC 9293 §3.10.7.4, eighth check.
+#[test]
+fn fin_is_acknowledged_at_once() {
+    let mut t = every(2);
+    t.receive_fin();
+    assert_eq!(t.take().ack, t.peer_seq.at(2));
+}
+
+// RFC 9293 §3.8.6.3: an acknowledgement rides on data.
+#[test]
+fn data_carries_the_waiting_acknowledgement() {
+    let mut t = every(2);
+    t.receive(0..1);
+    t.write(MSS);
+    let data = t.take();
+    assert_eq!(data.ack, t.peer_seq.at(1 + MSS));
+    t.at(ms(200)).expect_nothing();
+}

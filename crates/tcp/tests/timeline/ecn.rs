@@ -1,0 +1,205 @@
+//! Explicit congestion notification: RFC 3168 §6.1 and RFC 8257 §3.2.
+
+use base::{Ecn, TcpFlags};
+use tcp::{Config, EcnMode};
+
+use crate::script::{MSS, Timeline, config, ms, willing};
+
+const ECN_SETUP: TcpFlags = TcpFlags::ECE.with(TcpFlags::CWR);
+
+fn with_ecn(ecn: EcnMode) -> Config {
+    Config { ecn, ..config() }
+}
+
+/// An ACK of `segments` that echoes a mark.
+fn echo(t: &mut Timeline, segments: u64) -> &mut Timeline {
+    let mut packet = t.peer_segment(TcpFlags::ACK.with(TcpFlags::ECE));
+    packet.ack = t.endpoint.identity().initial_seq.at(1 + segments * MSS);
+    t.deliver(packet)
+}
+
+// RFC 3168 §6.1.1: asked with ECE and CWR, agreed with ECE; neither segment is ECN-capable (§6.1.1).
+#[test]
+fn both_sides_agree_in_the_handshake() {
+    let mut t = Timeline::connecting(with_ecn(EcnMode::Classic));
+    let syn = t.take();
+    assert_eq!(
+        (syn.flags, syn.ecn),
+        (TcpFlags::SYN.with(ECN_SETUP), Ecn::NotCapable)
+    );
+
+    let mut t = Timeline::listening(with_ecn(EcnMode::Classic));
+    let mut syn = t.syn(willing());
+    syn.flags = syn.flags.with(ECN_SETUP);
+    t.deliver(syn);
+    let answer = t.take();
+    let expected = TcpFlags::SYN.with(TcpFlags::ACK).with(TcpFlags::ECE);
+    assert_eq!((answer.flags, answer.ecn), (expected, Ecn::NotCapable));
+}
+
+// RFC 3168 §6.1.1: a SYN-ACK without ECE, or with both flags as a broken peer reflects them.
+#[test]
+fn a_refusing_peer_gets_no_capable_data() {
+    for flags in [TcpFlags::NONE, ECN_SETUP] {
+        let mut t = Timeline::connecting(with_ecn(EcnMode::Classic));
+        t.take();
+        let mut syn_ack = t.syn_ack(willing());
+        syn_ack.flags = syn_ack.flags.with(flags);
+        t.deliver(syn_ack).expect_ack(0);
+        t.write(MSS);
+        assert_eq!(t.take().ecn, Ecn::NotCapable);
+    }
+}
+
+// RFC 3168 §6.1.1: one who does not use ECN does not agree to it.
+#[test]
+fn without_ecn_a_request_is_refused() {
+    let mut t = Timeline::listening(config());
+    let mut syn = t.syn(willing());
+    syn.flags = syn.flags.with(ECN_SETUP);
+    t.deliver(syn);
+    assert_eq!(t.take().flags, TcpFlags::SYN.with(TcpFlags::ACK));
+}
+
+// RFC 3168 §6.1.4 and §6.1.5: new data is capable; pure ACKs and retransmissions are not.
+#[test]
+fn only_new_data_is_capable() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    t.write(MSS);
+    assert_eq!(t.take().ecn, Ecn::Capable);
+    t.receive(0..1);
+    assert_eq!(t.take().ecn, Ecn::NotCapable);
+    t.at(ms(300));
+    assert_eq!(t.take().ecn, Ecn::NotCapable);
+}
+
+// RFC 8257 §3.4, and dctcp §2: where marks are exact all data is capable.
+#[test]
+fn retransmissions_are_capable_in_accurate_mode() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Accurate));
+    t.write(MSS).take();
+    t.at(ms(300));
+    assert_eq!(t.take().ecn, Ecn::Capable);
+}
+
+// RFC 3168 §6.1.3: ECE on every ACK from the mark until CWR.
+#[test]
+fn a_mark_is_echoed_until_the_window_was_reduced() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    t.receive(0..1);
+    assert!(!t.take().flags.has(TcpFlags::ECE));
+    t.receive_marked(1..2).receive(2..3);
+    for _ in 0..2 {
+        assert!(t.take().flags.has(TcpFlags::ECE));
+    }
+    let mut reduced = t.peer_data(3);
+    reduced.flags = reduced.flags.with(TcpFlags::CWR);
+    t.deliver(reduced);
+    assert!(!t.take().flags.has(TcpFlags::ECE));
+}
+
+// RFC 3168 §6.1.3: a segment with both CWR and a mark starts the next echo.
+#[test]
+fn a_mark_on_the_segment_with_cwr_is_echoed() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    t.receive_marked(0..1).take();
+    let mut reduced = t.peer_data(1);
+    reduced.flags = reduced.flags.with(TcpFlags::CWR);
+    reduced.ecn = Ecn::Marked;
+    t.deliver(reduced);
+    assert!(t.take().flags.has(TcpFlags::ECE));
+}
+
+// RFC 3168 §6.1.2: the window halves once per window of data, and does not grow on an echo.
+#[test]
+fn echoes_reduce_the_window_once_per_window() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    t.write(60 * MSS).expect_data(0..10);
+    echo(&mut t, 1)
+        .expect_cwnd(5 * MSS)
+        .expect_ssthresh(5 * MSS);
+    for segment in 2..=10 {
+        echo(&mut t, segment).expect_cwnd(5 * MSS);
+    }
+    // Segments 10 to 14 left after the reduction; an echo that covers them is a new one.
+    t.expect_data(10..15);
+    echo(&mut t, 11).expect_cwnd(2500).expect_nothing();
+}
+
+// RFC 3168 §6.1.2: CWR on the first new data after a reduction, on no other segment.
+#[test]
+fn the_next_new_data_tells_of_the_reduction() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    t.write(60 * MSS).expect_data(0..10);
+    echo(&mut t, 1);
+    t.ack(7);
+    let told: Vec<bool> = (0..2).map(|_| t.take().flags.has(TcpFlags::CWR)).collect();
+    assert_eq!(told, [true, false]);
+}
+
+// RFC 3168 §6.1.2: also after a loss; the retransmission itself does not tell.
+#[test]
+fn a_loss_is_told_too() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    t.write(60 * MSS).expect_data(0..10);
+    t.duplicates(6);
+    let told: Vec<bool> = (0..2).map(|_| t.take().flags.has(TcpFlags::CWR)).collect();
+    assert_eq!(told, [false, true]);
+}
+
+// RFC 3168 §6.1.2: no second reduction for a loss of the same window.
+#[test]
+fn an_echo_during_recovery_changes_nothing() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    t.write(10 * MSS).expect_data(0..10);
+    t.duplicates(3).expect_retransmission(0);
+    echo(&mut t, 5).expect_retransmission(5);
+    t.expect_cwnd(5 * MSS).expect_ssthresh(5 * MSS);
+}
+
+// RFC 8257 §3.2: with an ACK per packet the echo is the packet's own mark.
+#[test]
+fn with_an_ack_per_packet_the_echo_is_exact() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Accurate));
+    t.receive(0..1).receive_marked(1..3).receive(3..4);
+    let echoes: Vec<bool> = (0..4).map(|_| t.take().flags.has(TcpFlags::ECE)).collect();
+    assert_eq!(echoes, [false, true, true, false]);
+}
+
+// RFC 8257 §3.2, figure 1: a change of marks sends the waiting ACK with the old mark.
+#[test]
+fn a_change_of_marks_sends_the_delayed_ack_with_the_old_mark() {
+    let mut t = Timeline::established(Config {
+        delayed_ack: 3,
+        ..with_ecn(EcnMode::Accurate)
+    });
+    t.receive(0..2).expect_nothing();
+    t.receive_marked(2..3);
+    let early = t.take();
+    assert_eq!(early.ack, t.peer_seq.at(1 + 2 * MSS));
+    assert!(!early.flags.has(TcpFlags::ECE));
+    t.expect_nothing().receive_marked(3..5);
+    let full = t.take();
+    assert_eq!(full.ack, t.peer_seq.at(1 + 5 * MSS));
+    assert!(full.flags.has(TcpFlags::ECE));
+}
+
+// RFC 8257 §3.2: CWR means nothing to this receiver.
+#[test]
+fn accurate_echoes_ignore_cwr() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Accurate));
+    let mut packet = t.peer_data(0);
+    packet.flags = packet.flags.with(TcpFlags::CWR);
+    packet.ecn = Ecn::Marked;
+    t.deliver(packet);
+    assert!(t.take().flags.has(TcpFlags::ECE));
+}
+
+// rcc §9: marks are used at the receiver.
+#[test]
+fn unechoed_marks_reach_the_role_only() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Unechoed));
+    t.receive_marked(0..1);
+    assert!(t.progress.arrival.is_some_and(|arrival| arrival.marked));
+    assert!(!t.take().flags.has(TcpFlags::ECE));
+}

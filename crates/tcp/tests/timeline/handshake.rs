@@ -1,0 +1,227 @@
+//! Opening a connection: RFC 9293 §3.5, options, lost and repeated SYNs.
+
+use base::{Options, Seq, SynOptions, TcpFlags};
+use tcp::{Config, State};
+
+use crate::script::{MSS, PEER_SCALE, Timeline, config, ms, willing};
+
+// RFC 9293 §3.7.1, RFC 7323 §2.2, RFC 2018 §2.
+#[test]
+fn syn_offers_segment_size_window_scale_and_sack() {
+    let mut t = Timeline::connecting(Config {
+        window_scale: Some(5),
+        sack: true,
+        ..config()
+    });
+    let syn = t.take();
+    assert_eq!(syn.flags, TcpFlags::SYN);
+    assert_eq!(syn.seq, Seq(1000));
+    assert_eq!(
+        syn.options,
+        Options::Syn(SynOptions {
+            mss: 1000,
+            window_scale: Some(5),
+            sack_permitted: true
+        })
+    );
+}
+
+// RFC 9293 §3.7.1: the smaller of both sides' sizes.
+#[test]
+fn the_smaller_segment_size_counts() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    let syn_ack = t.syn_ack(SynOptions {
+        mss: 700,
+        ..willing()
+    });
+    t.deliver(syn_ack).expect_ack(0);
+    assert_eq!(t.endpoint.mss(), 700);
+    t.write(1000).expect_bytes(700).expect_bytes(300);
+}
+
+// RFC 9293 §3.7.1: 536 bytes without the option; RFC 7323 §2.2: then no scaling either.
+#[test]
+fn a_syn_ack_without_options_means_defaults() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    let mut syn_ack = t.syn_ack(willing());
+    (syn_ack.options, syn_ack.window) = (Options::None, 600);
+    t.deliver(syn_ack).expect_ack(0);
+    t.write(2000).expect_bytes(536);
+    // 100 << 7 bytes if the shift were used: all of the rest would fit.
+    t.window = 600 << PEER_SCALE;
+    t.ack_offset(537).expect_bytes(536);
+    t.ack_offset(1073).expect_bytes(536);
+    t.ack_offset(1609).expect_bytes(392);
+}
+
+// RFC 2018 §2: blocks are sent only to a peer that permitted them.
+#[test]
+fn a_peer_without_sack_gets_no_blocks() {
+    let mut t = Timeline::connecting(Config {
+        sack: true,
+        ..config()
+    });
+    t.take();
+    let syn_ack = t.syn_ack(SynOptions {
+        sack_permitted: false,
+        ..willing()
+    });
+    t.deliver(syn_ack).expect_ack(0);
+    t.receive(1..2);
+    assert_eq!(t.take().options, Options::None);
+}
+
+// RFC 7323 §2.2: the shift applies to the windows of segments without SYN only.
+#[test]
+fn the_window_of_a_syn_ack_is_not_scaled() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    let mut syn_ack = t.syn_ack(willing());
+    syn_ack.window = 2000;
+    t.deliver(syn_ack).expect_ack(0);
+    t.write(10 * MSS).expect_data(0..2);
+    t.ack(1).expect_data(2..10);
+}
+
+// RFC 9293 §3.5 and RFC 6298 §2: the handshake is a round-trip sample, 100 ms: RTO = 300 ms.
+#[test]
+fn the_handshake_gives_the_first_sample() {
+    let mut t = Timeline::established(config());
+    assert_eq!(t.endpoint.srtt(), ms(100));
+    t.write(MSS).expect_data(0..1);
+    t.quiet_until(ms(300));
+    t.at(ms(300)).expect_retransmission(0);
+}
+
+// RFC 9293 §3.5: data may leave as soon as the SYN-ACK is there, and carries its acknowledgement.
+#[test]
+fn data_travels_with_the_handshake_acknowledgement() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    t.write(2 * MSS);
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(syn_ack).expect_data(0..2).expect_nothing();
+}
+
+// RFC 6298 §5.5 to §5.7: 1, 2, 4 s; with two retries the third expiry gives up.
+#[test]
+fn a_lost_syn_is_repeated_with_doubled_timeout_until_it_gives_up() {
+    let mut t = Timeline::connecting(Config {
+        syn_retries: 2,
+        ..config()
+    });
+    assert!(t.take().flags.has(TcpFlags::SYN));
+    for seconds in [1, 3] {
+        t.quiet_until(ms(1000 * seconds)).at(ms(1000 * seconds));
+        assert!(t.take().flags.has(TcpFlags::SYN));
+    }
+    t.quiet_until(ms(7000));
+    assert_eq!(t.endpoint.state(), State::SynSent);
+    t.at(ms(7000)).expect_nothing();
+    assert!(t.progress.aborted);
+    assert_eq!(t.endpoint.state(), State::Closed);
+}
+
+// RFC 5681 §3.1: one segment after a lost SYN. RFC 6298 §3: no sample from a SYN sent twice.
+#[test]
+fn after_a_lost_syn_the_first_window_is_one_segment() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    t.at(ms(1000)).take();
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(syn_ack).expect_ack(0);
+    t.write(10 * MSS).expect_data(0..1).expect_cwnd(MSS);
+    t.at(ms(2000)).expect_retransmission(0);
+}
+
+// RFC 9293 §3.10.7.2 and RFC 6298 §5.5.
+#[test]
+fn a_lost_syn_ack_is_repeated_with_doubled_timeout() {
+    let mut t = Timeline::listening(config());
+    let syn = t.syn(willing());
+    t.deliver(syn);
+    assert!(t.progress.opened);
+    assert_eq!(t.take().flags, TcpFlags::SYN.with(TcpFlags::ACK));
+    for seconds in [1, 3, 7] {
+        t.quiet_until(ms(1000 * seconds)).at(ms(1000 * seconds));
+        assert_eq!(t.take().flags, TcpFlags::SYN.with(TcpFlags::ACK));
+    }
+    t.ack(0);
+    assert_eq!(t.endpoint.state(), State::Established);
+}
+
+// RFC 9293 §3.10.7.4: the SYN is a duplicate, what answered it was lost.
+#[test]
+fn a_repeated_syn_is_answered_again_without_a_second_opening() {
+    let mut t = Timeline::listening(config());
+    let syn = t.syn(willing());
+    t.deliver(syn).take();
+    t.deliver(syn);
+    assert!(!t.progress.opened);
+    assert_eq!(t.take().flags, TcpFlags::SYN.with(TcpFlags::ACK));
+}
+
+// RFC 9293 §3.10.7.4: a repeated SYN-ACK means that our ACK was lost.
+#[test]
+fn a_repeated_syn_ack_is_acknowledged_again() {
+    let mut t = Timeline::established(config());
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(syn_ack).expect_ack(0);
+    assert_eq!(t.endpoint.state(), State::Established);
+}
+
+// RFC 9293 §3.10.7.4: any segment with the right acknowledgement completes the handshake.
+#[test]
+fn data_completes_the_handshake_when_the_ack_was_lost() {
+    let mut t = Timeline::listening(config());
+    let syn = t.syn(willing());
+    t.deliver(syn).take();
+    t.receive(0..1).expect_ack(1);
+    assert_eq!(t.endpoint.state(), State::Established);
+}
+
+// RFC 9293 §3.5, figure 8. The SYN-ACK's window is not scaled (RFC 7323 §2.2).
+#[test]
+fn simultaneous_open_ends_established() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    t.write(10 * MSS);
+    let syn = t.syn(willing());
+    t.deliver(syn);
+    assert_eq!(t.endpoint.state(), State::SynReceived);
+    let answer = t.take();
+    assert_eq!(answer.flags, TcpFlags::SYN.with(TcpFlags::ACK));
+    assert_eq!(answer.seq, Seq(1000));
+    let mut syn_ack = t.syn_ack(willing());
+    syn_ack.window = 500;
+    t.deliver(syn_ack);
+    assert_eq!(t.endpoint.state(), State::Established);
+    t.expect_bytes(500).expect_nothing();
+}
+
+// RFC 9293 §3.10.7.3: a reset that acknowledges the SYN refuses the connection; another is damage.
+#[test]
+fn only_a_reset_that_acknowledges_the_syn_refuses() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    t.deliver(t.peer_segment(TcpFlags::RST));
+    assert_eq!(t.endpoint.state(), State::SynSent);
+    t.deliver(t.peer_segment(TcpFlags::RST.with(TcpFlags::ACK)));
+    assert!(t.progress.aborted);
+    assert_eq!(t.endpoint.state(), State::Closed);
+}
+
+// RFC 9293 §3.10.7.3, first check: half-open connections are reset.
+#[test]
+fn a_wrong_acknowledgement_of_the_syn_is_reset() {
+    let mut t = Timeline::connecting(config());
+    let syn = t.take();
+    let mut stale = t.syn_ack(willing());
+    stale.ack = Seq(77);
+    t.deliver(stale);
+    let reset = t.take();
+    assert_eq!((reset.flags, reset.seq), (TcpFlags::RST, Seq(77)));
+    assert_eq!((syn.seq, t.endpoint.state()), (Seq(1000), State::SynSent));
+}

@@ -1,0 +1,19 @@
+//! TCP behaviours as scripts: segments go in at times, segments are expected at times.
+//!
+//! Each test drives one endpoint against a scripted peer and cites the clause it shows. See
+//! [`script`] for the language.
+
+mod close;
+mod congestion;
+mod delayed_ack;
+mod ecn;
+mod handshake;
+mod host;
+mod newreno;
+mod receive;
+mod reset;
+mod sack;
+mod script;
+mod timer;
+mod window;
+mod wrap;

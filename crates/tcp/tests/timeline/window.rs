@@ -1,0 +1,133 @@
+//! The peer's window: zero windows, probes, silly windows (RFC 9293 §3.8.6, RFC 1122 §4.2.3.4).
+
+use crate::script::{MSS, Timeline, config, ms};
+
+/// Two of `written` segments filled the peer's window; they are acknowledged with a closed window
+/// after 100 ms, so that the RTO is 250 ms.
+fn closed_after_two(written: u64) -> Timeline {
+    let mut t = Timeline::established(config());
+    t.window = 2 * 1024;
+    t.ack(0).write(written * MSS).expect_data(0..2);
+    t.window = 0;
+    t.at(ms(100)).ack(2).expect_nothing();
+    t
+}
+
+// RFC 9293 §3.8.6: only up to SND.UNA + SND.WND.
+#[test]
+fn no_more_than_the_window_leaves() {
+    let mut t = Timeline::established(config());
+    t.window = 4 * 1024;
+    t.ack(0).write(10 * MSS).expect_data(0..4);
+    t.ack(1).expect_data(4..5);
+    t.ack(3).expect_data(5..7);
+}
+
+// RFC 9293 §3.8.6.1: first after an RTO, then doubled; the connection lives while the peer answers.
+#[test]
+fn a_closed_window_is_probed_with_growing_intervals() {
+    let mut t = closed_after_two(7);
+    let mut due = 100;
+    for interval in [250, 500, 1000, 2000, 4000] {
+        due += interval;
+        t.quiet_until(ms(due)).at(ms(due));
+        let probe = t.take();
+        assert_eq!((t.offset(&probe), probe.payload), (1 + 2 * MSS, 1));
+        t.ack(2).expect_nothing();
+    }
+    assert_eq!(t.endpoint.counters().probes, 5);
+    assert_eq!(t.endpoint.counters().timeouts, 0);
+}
+
+// RFC 9293 §3.8.6.1: also if the data came after the window had closed ...
+#[test]
+fn data_written_to_a_closed_window_is_probed_for() {
+    let mut t = closed_after_two(2);
+    t.at(ms(1000)).write(MSS).expect_nothing();
+    t.quiet_until(ms(1250)).at(ms(1250));
+    assert_eq!(t.take().payload, 1);
+}
+
+// ... or the window was closed from the start.
+#[test]
+fn a_window_closed_in_the_handshake_is_probed() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    t.write(MSS);
+    let mut syn_ack = t.syn_ack(crate::script::willing());
+    syn_ack.window = 0;
+    t.at(ms(100)).deliver(syn_ack).expect_ack(0);
+    t.quiet_until(ms(400)).at(ms(400));
+    assert_eq!(t.take().payload, 1);
+}
+
+// RFC 9293 §3.8.6.1: the update ends the probing.
+#[test]
+fn a_window_update_lets_data_flow_again() {
+    let mut t = closed_after_two(7);
+    t.at(ms(350)).take();
+    t.window = 64_000;
+    t.at(ms(360)).ack(2).expect_data(2..7);
+    t.at(ms(460)).ack(7);
+    t.at(ms(10_000)).expect_nothing();
+}
+
+// RFC 9293 §3.8.6.1: the byte of a probe that was accepted is not sent again.
+#[test]
+fn an_accepted_probe_counts() {
+    let mut t = closed_after_two(7);
+    t.at(ms(350)).take();
+    t.window = 64_000;
+    t.ack_offset(1 + 2 * MSS + 1);
+    for _ in 0..4 {
+        assert_eq!(u64::from(t.take().payload), MSS);
+    }
+    let last = t.take();
+    assert_eq!(u64::from(last.payload), MSS - 1);
+    assert_eq!(t.endpoint.highest_sent(), 1 + 7 * MSS);
+}
+
+// RFC 1122 §4.2.3.4: a part of a segment waits while something is outstanding ...
+#[test]
+fn no_small_segment_leaves_while_data_is_outstanding() {
+    let mut t = Timeline::established(config());
+    t.window = 20 * 128;
+    t.ack(0).write(10 * MSS).expect_data(0..2);
+    // 2560 - 2000 = 560 bytes of room.
+    t.expect_nothing();
+    t.ack(1).expect_data(2..3);
+}
+
+// ... and leaves when nothing is, because nothing would bring an update.
+#[test]
+fn a_small_segment_leaves_when_nothing_is_outstanding() {
+    let mut t = Timeline::established(config());
+    t.window = 4 * 128;
+    t.ack(0).write(10 * MSS).expect_bytes(512).expect_nothing();
+    t.ack_offset(513).expect_bytes(512);
+}
+
+// RFC 9293 §3.8.6: a shrunken window does not take back what was sent; nothing new leaves until it
+// is acknowledged.
+#[test]
+fn a_window_below_the_flight_stops_new_data_only() {
+    let mut t = Timeline::established(config());
+    t.write(20 * MSS).expect_data(0..10);
+    t.window = 2 * 1024;
+    t.at(ms(100)).ack(1).expect_nothing();
+    t.ack(8).expect_nothing();
+    t.ack(9).expect_data(10..11);
+    t.ack(11).expect_data(11..13);
+}
+
+// RFC 9293 §3.8.6: and it is still retransmitted.
+#[test]
+fn data_beyond_a_shrunken_window_is_retransmitted() {
+    let mut t = Timeline::established(config());
+    t.write(3 * MSS).expect_data(0..3);
+    t.window = 0;
+    t.at(ms(100)).ack(1);
+    t.quiet_until(ms(350)).at(ms(350)).expect_retransmission(1);
+    t.at(ms(400)).ack(2).expect_nothing();
+    t.at(ms(900)).expect_retransmission(2);
+}
