@@ -188,6 +188,12 @@ impl Port {
     /// Accounts for everything that left the queue until `now`.
     #[inline]
     fn settle(&mut self, now: Time) {
+        if self.ring.waiting() > 0 {
+            self.retire(now);
+        }
+    }
+
+    fn retire(&mut self, now: Time) {
         while let Some((start, payload)) = self.ring.retire(now) {
             self.change_level(start);
             self.waiting_bytes -= u64::from(self.header_bytes) + u64::from(payload);

@@ -264,6 +264,20 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         flow: FlowId,
         sched: &mut Scheduler,
     ) {
+        if progress.state_changed || progress.peer_finished {
+            self.after_change(host, slot, progress, flow, sched);
+        }
+        self.arm_role(host, sched);
+    }
+
+    fn after_change(
+        &mut self,
+        host: HostId,
+        slot: Slot,
+        progress: &Progress,
+        flow: FlowId,
+        sched: &mut Scheduler,
+    ) {
         let now = sched.now();
         if progress.peer_finished {
             // The application closes when its peer has.
@@ -284,7 +298,6 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             self.ended[endpoint as usize] = true;
             self.open -= 1;
         }
-        self.arm_role(host, sched);
     }
 
     #[inline]

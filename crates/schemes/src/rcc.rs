@@ -1,10 +1,10 @@
 //! RCC: the receiver decides every sender's window and holds ACKs back.
 //!
-//! Each receiving host has a scheduler. It assigns windows to its connections ([`assign`]), counts the
-//! data that senders may have in the network ([`flight`](scheduler)), and lets an ACK leave only while
-//! that stays below the budget; the others wait in the buffer queue ([`ack_queue`]), short flows
-//! first. Each connection runs a NewReno-like control, an ECN response ([`control`]) and a round-trip
-//! estimate with a timer that sends lost ACKs again ([`timing`]). The sender obeys ([`sender`]).
+//! Each receiving host has a scheduler. It assigns windows to its connections (`assign`), counts the
+//! data that senders may have in the network (`scheduler`), and lets an ACK leave only while
+//! that stays below the budget; the others wait in the buffer queue (`ack_queue`), short flows
+//! first. Each connection runs a NewReno-like control, an ECN response (`control`) and a round-trip
+//! estimate with a timer that sends lost ACKs again (`timing`). The sender obeys (`sender`).
 //!
 //! | symbol | field | default | source |
 //! |---|---|---|---|
@@ -18,7 +18,8 @@
 //! Deviations: data in flight is counted in bytes by a formula that cannot leak; the surplus loop ends
 //! when a window covers the whole need; windows are assigned when the SYN is accepted; the queue is
 //! drained whenever the flight falls, not only when an ACK is generated; duplicates reset on data in
-//! order, as TCP's do.
+//! order, as TCP's do; a grant that was lost leaves the flight with the receiver's timer, a repeated
+//! SYN, or data repeated while its ACK waits.
 //!
 //! Open in the paper: whether the priority is the initial or the remaining size (remaining: the two
 //! groups of Fig. 7(c) need it), whether the release test includes equality (it does not: 40 packets

@@ -24,27 +24,29 @@ pub struct Identity {
 }
 
 /// One side of a connection, driven from outside; see the crate documentation for the loop.
+///
+/// Fields are in the order of use: every segment touches the first ones, few the last.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Endpoint<C> {
     state: State,
-    sender: Sender<C>,
-    receiver: Receiver,
-    identity: Identity,
-    config: Config,
-    /// Most bytes that a role lets this endpoint advertise.
-    window_limit: u64,
+    /// SYN or SYN-ACK still to be sent.
+    syn_due: bool,
     /// Shift of the windows it advertises, and of those it receives.
     scales: (u8, u8),
     /// Whether both SYNs carried the window-scale option; a shift of zero is an agreement too.
     scaling: bool,
-    /// SYN or SYN-ACK still to be sent.
-    syn_due: bool,
-    /// How often the SYN or SYN-ACK has been sent, and when last.
-    syn_sent: (u32, Time),
+    identity: Identity,
+    /// Most bytes that a role lets this endpoint advertise.
+    window_limit: u64,
     /// Timer of the handshake or of TIME-WAIT.
     state_deadline: Time,
+    receiver: Receiver,
+    sender: Sender<C>,
+    /// How often the SYN or SYN-ACK has been sent, and when last.
+    syn_sent: (u32, Time),
     /// A reset or probe to be sent, with everything decided.
-    ready: Option<Packet>,
+    ready: Option<Box<Packet>>,
 }
 
 /// The states of RFC 9293 §3.3.2.
@@ -75,6 +77,8 @@ pub struct Progress {
     pub peer_finished: bool,
     /// The connection ended by a reset or for lack of an answer.
     pub aborted: bool,
+    /// The connection is in another state than before.
+    pub state_changed: bool,
 }
 
 impl<C: SenderCc> Endpoint<C> {
@@ -85,7 +89,6 @@ impl<C: SenderCc> Endpoint<C> {
             sender: Sender::new(config, cc),
             receiver: Receiver::new(&config),
             identity,
-            config,
             window_limit: u64::MAX,
             scales: (0, 0),
             scaling: false,
@@ -129,7 +132,7 @@ impl<C: SenderCc> Endpoint<C> {
             State::Closed | State::Listen | State::SynSent | State::TimeWait
         ) {
             // Behind our SYN at least: before the handshake ends nothing else was counted as sent.
-            self.ready = Some(self.reset_at(self.sender.next().max(1)));
+            self.ready = Some(Box::new(self.reset_at(self.sender.next().max(1))));
         }
         self.enter_closed();
     }
@@ -141,8 +144,7 @@ impl<C: SenderCc> Endpoint<C> {
 
     /// The application reads up to `bytes` from the buffer.
     pub fn read(&mut self, bytes: u64) {
-        self.receiver
-            .read(bytes, self.config.receive_buffer, self.sender.mss());
+        self.receiver.read(bytes, self.sender.mss());
     }
 
     /// Bounds the window of the segments that follow: the verdict of a role.
@@ -153,9 +155,17 @@ impl<C: SenderCc> Endpoint<C> {
     /// The next segment to send other than a pure ACK: call until `None` after every event.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Packet> {
-        // The two rare segments are tested before they are moved: a packet is a cache line.
+        let quiet = self.ready.is_none() && !self.receiver.has_early() && !self.syn_due;
+        // One side of most connections only receives.
+        if quiet && !self.sender.has_work() {
+            return None;
+        }
+        self.poll_work(now)
+    }
+
+    fn poll_work(&mut self, now: Time) -> Option<Packet> {
         if self.ready.is_some() {
-            return self.ready.take();
+            return self.ready.take().map(|packet| *packet);
         }
         if let Some(early) = self.receiver.take_early() {
             return Some(self.early_ack(early));
@@ -204,12 +214,15 @@ impl<C: SenderCc> Endpoint<C> {
     /// A segment of this connection has arrived.
     #[inline]
     pub fn on_segment(&mut self, packet: &Packet, now: Time) -> Progress {
-        match self.state {
+        let before = self.state;
+        let mut progress = match before {
             State::Closed => self.on_segment_closed(packet),
             State::Listen => self.on_segment_listening(packet),
             State::SynSent => self.on_segment_connecting(packet, now),
             _ => self.on_segment_synchronised(packet, now),
-        }
+        };
+        progress.state_changed = self.state != before;
+        progress
     }
 
     /// When [`Endpoint::on_deadline`] is to be called; [`Time::NEVER`] if not at all.
@@ -223,6 +236,13 @@ impl<C: SenderCc> Endpoint<C> {
 
     /// Time has reached the deadline.
     pub fn on_deadline(&mut self, now: Time) -> Progress {
+        let before = self.state;
+        let mut progress = self.on_any_deadline(now);
+        progress.state_changed = self.state != before;
+        progress
+    }
+
+    fn on_any_deadline(&mut self, now: Time) -> Progress {
         if self.state_deadline <= now {
             return self.on_state_deadline(now);
         }
@@ -230,7 +250,7 @@ impl<C: SenderCc> Endpoint<C> {
         match self.sender.on_deadline(now) {
             Expiry::Early | Expiry::Retransmit => Progress::default(),
             Expiry::Probe(probe) => {
-                self.ready = Some(self.data_segment(&probe, now));
+                self.ready = Some(Box::new(self.data_segment(&probe, now)));
                 Progress::default()
             }
             Expiry::GaveUp => self.give_up(),
@@ -347,7 +367,7 @@ impl<C: SenderCc> Endpoint<C> {
             return Progress::default();
         }
         self.sender.count_handshake_timeout();
-        if self.syn_sent.0 > self.config.syn_retries {
+        if self.syn_sent.0 > self.sender.config.syn_retries {
             return self.give_up();
         }
         // A lost SYN is sent again; a lost SYN-ACK is offered again, so that a role may hold it.
@@ -380,6 +400,6 @@ impl<C: SenderCc> Endpoint<C> {
 
     fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.state_deadline = now + self.config.time_wait;
+        self.state_deadline = now + self.sender.config.time_wait;
     }
 }

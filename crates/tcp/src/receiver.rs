@@ -6,31 +6,36 @@ use crate::assembler::Assembler;
 use crate::config::{Config, EcnMode};
 
 /// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.
+///
+/// Fields are in the order of use: every segment touches the first ones, few the last.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
-    /// The peer's initial sequence number.
-    pub(crate) irs: Seq,
     /// Next offset expected in order (RCV.NXT).
     next: u64,
     /// One past the last offset ever allowed; it never moves back.
     edge: u64,
     /// Bytes in order that the application has not read.
     unread: u64,
-    /// Whether the application reads at once.
-    reading: bool,
-    /// Offset of the peer's FIN, once known.
-    fin: Option<u64>,
-    assembler: Assembler,
-    /// In-order segments not yet acknowledged.
-    unacknowledged: u32,
-    /// Whether an ACK is due now.
-    ack_due: bool,
+    /// Receive buffer, bytes.
+    buffer: u64,
     /// When a delayed ACK is due.
     ack_deadline: Time,
+    /// The peer's initial sequence number.
+    pub(crate) irs: Seq,
+    /// In-order segments not yet acknowledged.
+    unacknowledged: u32,
     delayed_ack: u32,
-    mode: EcnMode,
+    /// Whether an ACK is due now.
+    ack_due: bool,
     /// Classic: echo until CWR. Accurate: the mark of the latest segment (`DCTCP.CE`).
     echo: bool,
+    /// Whether the application reads at once.
+    reading: bool,
+    mode: EcnMode,
+    assembler: Assembler,
+    /// Offset of the peer's FIN, once known.
+    fin: Option<u64>,
     /// An ACK for the segments before a change of marks (RFC 8257 §3.2), to be sent first.
     early: Option<EarlyAck>,
 }
@@ -78,6 +83,7 @@ impl Receiver {
             next: 0,
             edge: 0,
             unread: 0,
+            buffer: config.receive_buffer,
             reading: true,
             fin: None,
             assembler: Assembler::default(),
@@ -166,18 +172,18 @@ impl Receiver {
     }
 
     /// The application reads up to `bytes`. The peer is told if its window grows by a useful amount.
-    pub(crate) fn read(&mut self, bytes: u64, buffer: u64, mss: u64) {
-        let before = self.window(buffer, mss);
+    pub(crate) fn read(&mut self, bytes: u64, mss: u64) {
+        let before = self.window(mss);
         self.unread -= bytes.min(self.unread);
-        self.ack_due |= self.window(buffer, mss) > before;
+        self.ack_due |= self.window(mss) > before;
     }
 
     /// The window the buffer allows, without a silly small step (RFC 9293 §3.8.6.2.2): the edge moves
     /// only by a segment or half the buffer.
     #[inline]
-    pub(crate) fn window(&self, buffer: u64, mss: u64) -> u64 {
-        let allowed = self.next + buffer.saturating_sub(self.unread);
-        let step = mss.min(buffer / 2);
+    pub(crate) fn window(&self, mss: u64) -> u64 {
+        let allowed = self.next + self.buffer.saturating_sub(self.unread);
+        let step = mss.min(self.buffer / 2);
         let edge = if allowed >= self.edge + step {
             allowed
         } else {
@@ -218,10 +224,14 @@ impl Receiver {
         Options::Sack(blocks)
     }
 
-    /// An ACK that must leave before any other.
+    /// Whether an ACK must leave before any other.
     #[inline]
+    pub(crate) const fn has_early(&self) -> bool {
+        self.early.is_some()
+    }
+
+    /// That ACK.
     pub(crate) fn take_early(&mut self) -> Option<EarlyAck> {
-        self.early?;
         self.early.take()
     }
 

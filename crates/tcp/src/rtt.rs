@@ -7,6 +7,8 @@ use crate::config::Config;
 /// The estimator of RFC 6298 §2 with its back-off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RttEstimator {
+    /// The timeout now in force, kept up to date because every ACK asks for it.
+    rto: Span,
     /// Smoothed round trip; zero before the first sample.
     srtt: Span,
     rttvar: Span,
@@ -15,8 +17,9 @@ pub(crate) struct RttEstimator {
 }
 
 impl RttEstimator {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         Self {
+            rto: config.initial_rto.min(config.max_rto),
             srtt: Span::ZERO,
             rttvar: Span::ZERO,
             backoff: 0,
@@ -24,7 +27,7 @@ impl RttEstimator {
     }
 
     /// A sample of a segment that was sent once (Karn).
-    pub(crate) fn sample(&mut self, rtt: Span) {
+    pub(crate) fn sample(&mut self, rtt: Span, config: &Config) {
         if self.srtt == Span::ZERO {
             // RFC 6298 §2.2.
             (self.srtt, self.rttvar) = (rtt, rtt / 2);
@@ -34,27 +37,33 @@ impl RttEstimator {
             self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
         }
         self.backoff = 0;
+        self.rto = self.unbounded(config).min(config.max_rto);
     }
 
     /// RFC 6298 §5.5.
-    pub(crate) fn back_off(&mut self) {
+    pub(crate) fn back_off(&mut self, config: &Config) {
         self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
+        self.rto = (self.unbounded(config) * (1 << self.backoff)).min(config.max_rto);
     }
 
     /// The timeout now in force.
-    pub(crate) fn rto(&self, config: &Config) -> Span {
-        let base = if self.srtt == Span::ZERO {
-            config.initial_rto
-        } else {
-            let variance = (self.rttvar * 4).max(config.clock_granularity);
-            (self.srtt + variance).max(config.min_rto)
-        };
-        (base * (1 << self.backoff)).min(config.max_rto)
+    #[inline]
+    pub(crate) const fn rto(&self) -> Span {
+        self.rto
     }
 
     /// The smoothed round trip; zero before the first sample.
     pub(crate) const fn srtt(&self) -> Span {
         self.srtt
+    }
+
+    /// The timeout before back-off and upper bound.
+    fn unbounded(&self, config: &Config) -> Span {
+        if self.srtt == Span::ZERO {
+            return config.initial_rto;
+        }
+        let variance = (self.rttvar * 4).max(config.clock_granularity);
+        (self.srtt + variance).max(config.min_rto)
     }
 }
 
@@ -75,42 +84,42 @@ mod tests {
     #[test]
     fn the_first_sample_sets_three_times_the_round_trip() {
         // RFC 6298 §2.2: SRTT + 4 * R/2.
-        let mut rtt = RttEstimator::new();
-        assert_eq!(rtt.rto(&config()), Span::from_secs(1));
-        rtt.sample(Span::from_millis(100));
-        assert_eq!(rtt.rto(&config()), Span::from_millis(300));
+        let mut rtt = RttEstimator::new(&config());
+        assert_eq!(rtt.rto(), Span::from_secs(1));
+        rtt.sample(Span::from_millis(100), &config());
+        assert_eq!(rtt.rto(), Span::from_millis(300));
     }
 
     #[test]
     fn later_samples_are_smoothed_by_an_eighth_and_a_quarter() {
-        let mut rtt = RttEstimator::new();
-        rtt.sample(Span::from_millis(80));
-        rtt.sample(Span::from_millis(160));
+        let mut rtt = RttEstimator::new(&config());
+        rtt.sample(Span::from_millis(80), &config());
+        rtt.sample(Span::from_millis(160), &config());
         // rttvar = 3/4 * 40 + 1/4 * 80 = 50; srtt = 7/8 * 80 + 1/8 * 160 = 90.
-        assert_eq!(rtt.rto(&config()), Span::from_millis(90 + 200));
+        assert_eq!(rtt.rto(), Span::from_millis(90 + 200));
     }
 
     #[test]
     fn timeouts_double_up_to_the_maximum_and_a_sample_ends_the_back_off() {
-        let mut rtt = RttEstimator::new();
-        rtt.sample(Span::from_secs(10));
-        rtt.back_off();
-        assert_eq!(rtt.rto(&config()), Span::from_secs(60));
-        rtt.sample(Span::from_secs(10));
-        assert!(rtt.rto(&config()) < Span::from_secs(60));
+        let mut rtt = RttEstimator::new(&config());
+        rtt.sample(Span::from_secs(10), &config());
+        rtt.back_off(&config());
+        assert_eq!(rtt.rto(), Span::from_secs(60));
+        rtt.sample(Span::from_secs(10), &config());
+        assert!(rtt.rto() < Span::from_secs(60));
     }
 
     #[test]
     fn the_minimum_bounds_the_sum_and_not_the_variance_alone() {
         // The RFC's form, not Linux's srtt + max(200 ms, 4 * rttvar).
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(&Config::default());
         let config = Config {
             min_rto: Span::from_millis(200),
             ..Config::default()
         };
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(40));
+            rtt.sample(Span::from_millis(40), &config);
         }
-        assert_eq!(rtt.rto(&config), Span::from_millis(200));
+        assert_eq!(rtt.rto(), Span::from_millis(200));
     }
 }

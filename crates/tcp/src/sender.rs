@@ -17,65 +17,68 @@ pub(crate) use timer::Expiry;
 use timer::Timer;
 
 /// See the module documentation. Offsets count the stream: 0 is the SYN, 1 the first byte.
+///
+/// Fields are in the order of use: every ACK touches the first ones, only losses the last.
 #[derive(Debug)]
+#[repr(C)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own, set and cleared alone"
 )]
 pub(crate) struct Sender<C> {
-    pub(crate) cc: C,
-    config: Config,
-    /// Segment size both sides agreed on.
-    mss: u64,
     /// First offset not acknowledged (SND.UNA).
     una: u64,
     /// Next offset to send (SND.NXT); goes back to `una` at a timeout.
     next: u64,
     /// Highest offset sent so far.
     max: u64,
-    /// One past the last byte the application wrote.
-    written: u64,
-    /// Whether the application has closed; the FIN then has offset `written`.
-    closed: bool,
     /// First offset beyond the peer's window. It may move back: what was sent beyond stays sent.
     edge: u64,
-    phase: Phase,
-    /// `max` when loss was last detected (RFC 6582 §3.2 step 2); recovery ends there.
-    recover: u64,
-    /// Duplicate ACKs since the last new one.
-    dupacks: u32,
+    /// One past the last byte the application wrote.
+    written: u64,
+    timer: Timer,
+    /// Segment size both sides agreed on.
+    mss: u64,
+    rtt: RttEstimator,
+    /// The segment being timed: its end and when it was sent. One at a time (RFC 6298 §3).
+    timed: Option<(u64, Time)>,
     /// Window beyond the congestion control's during recovery without SACK (RFC 6582 §3.2).
     inflation: i64,
-    /// Bytes sent by limited transmit since the last new ACK: not part of the flight (RFC 5681 §3.2).
-    limited: u64,
+    /// Duplicate ACKs since the last new one.
+    dupacks: u32,
+    /// Timeouts or probes in a row.
+    attempts: u32,
+    phase: Phase,
     /// Whether the segment at `una` is to be sent again, whatever the windows.
     retransmit_first: bool,
-    /// Highest offset sent again in this recovery (`HighRxt`, RFC 6675 §2).
-    high_rxt: u64,
-    /// Whether this recovery had its rescue retransmission (RFC 6675 §4 rule 4).
-    rescued: bool,
-    scoreboard: Scoreboard,
+    /// Whether the application has closed; the FIN then has offset `written`.
+    closed: bool,
     /// Whether both sides agreed on SACK.
     sack: bool,
     /// Whether both sides agreed on ECN.
     ecn: bool,
-    rtt: RttEstimator,
-    /// The segment being timed: its end and when it was sent. One at a time (RFC 6298 §3).
-    timed: Option<(u64, Time)>,
-    timer: Timer,
-    /// Timeouts or probes in a row.
-    attempts: u32,
-    /// `una` at the last timeout, until something new is acknowledged.
-    timed_out_at: Option<u64>,
-    /// Whether the byte at `next` was sent as a probe of a closed window.
-    probed: bool,
-    /// When data was last sent, to notice idleness.
-    last_sent: Option<Time>,
-    /// ECN echoes up to this acknowledgement belong to a window that was already answered.
-    cwr_end: u64,
     /// Whether the next new segment tells the peer that the window was reduced.
     cwr_due: bool,
+    /// Whether the byte at `next` was sent as a probe of a closed window.
+    probed: bool,
+    /// Whether this recovery had its rescue retransmission (RFC 6675 §4 rule 4).
+    rescued: bool,
+    pub(crate) cc: C,
+    /// When data was last sent, to notice idleness.
+    last_sent: Option<Time>,
     counters: SenderCounters,
+    /// `una` at the last timeout, until something new is acknowledged.
+    timed_out_at: Option<u64>,
+    /// Bytes sent by limited transmit since the last new ACK: not part of the flight (RFC 5681 §3.2).
+    limited: u64,
+    /// ECN echoes up to this acknowledgement belong to a window that was already answered.
+    cwr_end: u64,
+    scoreboard: Scoreboard,
+    /// `max` when loss was last detected (RFC 6582 §3.2 step 2); recovery ends there.
+    recover: u64,
+    /// Highest offset sent again in this recovery (`HighRxt`, RFC 6675 §2).
+    high_rxt: u64,
+    pub(crate) config: Config,
 }
 
 /// What a sender did about losses.
@@ -164,7 +167,7 @@ impl<C: SenderCc> Sender<C> {
             scoreboard: Scoreboard::default(),
             sack: false,
             ecn: false,
-            rtt: RttEstimator::new(),
+            rtt: RttEstimator::new(&config),
             timed: None,
             timer: Timer::Off,
             attempts: 0,
@@ -205,7 +208,7 @@ impl<C: SenderCc> Sender<C> {
         self.edge = edge;
         (self.una, self.next, self.max) = (1, 1, 1);
         if let Some(rtt) = first_try {
-            self.rtt.sample(rtt);
+            self.rtt.sample(rtt, &self.config);
         }
         // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
         let segments = if first_try.is_some() {
@@ -236,6 +239,14 @@ impl<C: SenderCc> Sender<C> {
             return self.next_in_sack_recovery(now);
         }
         self.next_in_order(now)
+    }
+
+    /// Whether there is anything to send, if the windows allow it: retransmissions, data, or a FIN.
+    #[inline]
+    pub(crate) const fn has_work(&self) -> bool {
+        self.retransmit_first
+            || self.una < self.max
+            || self.next < self.written + self.closed as u64
     }
 
     /// The segment at `next`, within both windows.
@@ -333,7 +344,7 @@ impl<C: SenderCc> Sender<C> {
             return;
         }
         if let Some(last) = self.last_sent
-            && now.since(last) > self.rtt.rto(&self.config)
+            && now.since(last) > self.rtt.rto()
             && self.next == self.max
         {
             self.cc.on_idle();

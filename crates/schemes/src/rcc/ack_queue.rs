@@ -51,7 +51,7 @@ impl AckQueue {
             push |= earlier.push;
         }
         if ack.push && ack.again {
-            skip += self.push_bonus;
+            skip = skip.saturating_add(self.push_bonus);
         }
         // RCC Alg. 2 l. 4-10: from the tail, past those with lower priority that can be passed.
         let mut place = self.entries.len();
@@ -93,9 +93,13 @@ impl AckQueue {
     }
 
     /// Waiting ACKs.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(super) const fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Whether an ACK of the connection waits.
+    pub(super) fn contains(&self, slot: Slot) -> bool {
+        self.entries.iter().any(|entry| entry.slot == slot)
     }
 
     fn remove(&mut self, slot: Slot) -> Option<Entry> {
@@ -170,5 +174,19 @@ mod tests {
         queue.submit(data(1, 10));
         queue.submit(data(2, 10));
         assert_eq!(order(&mut queue), [1, 0, 2]);
+    }
+
+    #[test]
+    fn bonuses_beyond_every_bound_add_up_to_the_bound() {
+        let mut queue = AckQueue::new(2, u32::MAX);
+        for _ in 0..2 {
+            queue.submit(Submission {
+                push: true,
+                again: true,
+                ..data(0, 30)
+            });
+        }
+        queue.submit(data(1, 10));
+        assert_eq!(order(&mut queue), [0, 1]);
     }
 }

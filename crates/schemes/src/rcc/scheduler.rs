@@ -63,6 +63,13 @@ impl Flow {
         let outstanding = self.upper.saturating_sub(self.expected + self.held);
         outstanding.min(self.remaining().unwrap_or(u64::MAX))
     }
+
+    /// What was granted and has not come is not in the network any more; the next ACK grants again.
+    // UNSPECIFIED(RCC §4.3): a grant whose ACK or data was lost would be in flight for ever. Once lost
+    // grants use up the budget, the very ACK that repeats them could never leave.
+    fn expire_grant(&mut self) {
+        self.upper = self.expected + self.held;
+    }
 }
 
 impl Scheduler {
@@ -84,6 +91,31 @@ impl Scheduler {
             deadline: Time::NEVER,
             params: params.clone(),
         }
+    }
+
+    /// Budget of data in flight, bytes.
+    pub fn budget(&self) -> u64 {
+        self.budget * self.mss
+    }
+
+    /// Data that senders may have in the network, bytes.
+    pub fn flight(&self) -> u64 {
+        self.flight
+    }
+
+    /// ACKs that wait in the buffer queue.
+    pub fn waiting(&self) -> usize {
+        self.acks.len()
+    }
+
+    /// Windows of the connections that still expect data, packets, in order of registration.
+    pub fn windows(&self) -> impl Iterator<Item = u64> {
+        let flows = self
+            .active
+            .iter()
+            .filter_map(|slot| self.flows[slot.0 as usize].as_ref());
+        let needy = flows.filter(|flow| flow.remaining() != Some(0));
+        needy.map(|flow| flow.assigned)
     }
 
     fn flow(&mut self, slot: Slot) -> Option<&mut Flow> {
@@ -166,10 +198,7 @@ impl Scheduler {
         flow.control.on_timeout();
         flow.timing.back_off(max_backoff);
         flow.push = true;
-        if flow.size.is_none() {
-            // UNSPECIFIED(RCC): an idle flow of unknown size would keep its grant for ever.
-            flow.upper = flow.expected + flow.held + flow.mss;
-        }
+        flow.expire_grant();
         self.recount(slot);
         self.submit(slot, true);
     }
@@ -232,6 +261,11 @@ impl ReceiverCc for Scheduler {
         // UNSPECIFIED(RCC §4.4): duplicates merged in the buffer queue; without this the sender may
         // never see three of them, and recovery under a busy queue waits for RTO_r.
         flow.push |= third_duplicate && merge == MergeDupacks::Push;
+        // The sender repeats itself because our ACK waits: it has nothing else on its way.
+        let repeated = arrival.new_bytes == 0 && arrival.offset < arrival.expected;
+        if repeated && self.acks.contains(slot) {
+            self.flow(slot).expect("it was there").expire_grant();
+        }
         self.recount(slot);
     }
 
@@ -256,8 +290,11 @@ impl ReceiverCc for Scheduler {
             Some(flow) if prioritised && kind == AckKind::Data && flow.remaining() == Some(0) => {
                 return AckVerdict::Send;
             }
+            // A second SYN-ACK: the first one, and its grant, did not arrive.
+            Some(flow) if kind == AckKind::Syn => flow.expire_grant(),
             Some(_) => {}
         }
+        self.recount(slot);
         self.submit(slot, false);
         AckVerdict::Hold
     }

@@ -12,7 +12,7 @@ impl<C: SenderCc> Endpoint<C> {
     /// RFC 9293 §3.10.7.1: nobody is here.
     pub(super) fn on_segment_closed(&mut self, packet: &Packet) -> Progress {
         if !packet.flags.has(TcpFlags::RST) {
-            self.ready = Some(self.reset_for(packet));
+            self.ready = Some(Box::new(self.reset_for(packet)));
         }
         Progress::default()
     }
@@ -23,7 +23,7 @@ impl<C: SenderCc> Endpoint<C> {
             return Progress::default();
         }
         if packet.flags.has(TcpFlags::ACK) || !packet.flags.has(TcpFlags::SYN) {
-            self.ready = Some(self.reset_for(packet));
+            self.ready = Some(Box::new(self.reset_for(packet)));
             return Progress::default();
         }
         self.receiver.synchronise(packet.seq);
@@ -41,7 +41,7 @@ impl<C: SenderCc> Endpoint<C> {
         let acceptable = acknowledges && packet.ack == self.identity.initial_seq.at(1);
         if acknowledges && !acceptable {
             if !packet.flags.has(TcpFlags::RST) {
-                self.ready = Some(self.reset_for(packet));
+                self.ready = Some(Box::new(self.reset_for(packet)));
             }
             return Progress::default();
         }
@@ -113,7 +113,7 @@ impl<C: SenderCc> Endpoint<C> {
     /// The acknowledgement that completes a passive open.
     fn accept_handshake_ack(&mut self, packet: &Packet, now: Time) -> bool {
         if packet.ack != self.identity.initial_seq.at(1) {
-            self.ready = Some(self.reset_for(packet));
+            self.ready = Some(Box::new(self.reset_for(packet)));
             return false;
         }
         self.state = State::Established;
@@ -127,24 +127,28 @@ impl<C: SenderCc> Endpoint<C> {
     fn on_acknowledgement(&mut self, packet: &Packet, now: Time) -> bool {
         let initial = self.identity.initial_seq;
         let ack = initial.near(packet.ack, self.sender.una());
-        let mut sacked = [(0, 0); base::SackBlocks::MAX];
-        let mut blocks = 0;
-        if let Options::Sack(list) = &packet.options {
-            for (place, (start, end)) in sacked.iter_mut().zip(list.as_slice()) {
-                *place = (initial.near(*start, ack), initial.near(*end, ack));
-                blocks += 1;
-            }
-        }
-        let feedback = Feedback {
+        let plain = Feedback {
             ack,
             edge: ack + self.window_of(packet),
-            sacked: &sacked[..blocks],
+            sacked: &[],
             echo: packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN),
             bare: packet.sequence_length() == 0,
             extension: packet.extension,
             now,
         };
-        if self.sender.on_feedback(&feedback) {
+        let beyond_sent = match &packet.options {
+            Options::Sack(blocks) => {
+                let mut sacked = [(0, 0); base::SackBlocks::MAX];
+                let blocks = blocks.as_slice();
+                for (place, (start, end)) in sacked.iter_mut().zip(blocks) {
+                    *place = (initial.near(*start, ack), initial.near(*end, ack));
+                }
+                let sacked = &sacked[..blocks.len()];
+                self.sender.on_feedback(&Feedback { sacked, ..plain })
+            }
+            _ => self.sender.on_feedback(&plain),
+        };
+        if beyond_sent {
             self.receiver.acknowledge_now();
             return false;
         }
@@ -175,7 +179,7 @@ impl<C: SenderCc> Endpoint<C> {
             ecn: packet.ecn,
             cwr: packet.flags.has(TcpFlags::CWR),
         };
-        progress.arrival = Some(self.receiver.on_segment(&segment, &self.config, now));
+        progress.arrival = Some(self.receiver.on_segment(&segment, &self.sender.config, now));
         if self.receiver.is_finished() && !was_finished {
             progress.peer_finished = true;
             match self.state {
@@ -211,20 +215,23 @@ impl<C: SenderCc> Endpoint<C> {
     fn note_syn_options(&mut self, packet: &Packet) {
         let theirs = syn_options(packet);
         // RFC 7323 §2.2: windows are scaled only if both SYNs carried the option.
-        self.scaling = self.config.window_scale.is_some() && theirs.window_scale.is_some();
-        self.scales = match (self.config.window_scale, theirs.window_scale) {
+        self.scaling = self.sender.config.window_scale.is_some() && theirs.window_scale.is_some();
+        self.scales = match (self.sender.config.window_scale, theirs.window_scale) {
             (Some(ours), Some(their)) => (ours.min(MAX_SCALE), their.min(MAX_SCALE)),
             _ => (0, 0),
         };
         // RFC 3168 §6.1.1: a SYN asks with ECE and CWR, a SYN-ACK agrees with ECE alone.
         let asked = packet.flags.has(TcpFlags::ECE)
             && packet.flags.has(TcpFlags::CWR) != packet.flags.has(TcpFlags::ACK);
-        self.receiver
-            .set_ecn(if asked { self.config.ecn } else { EcnMode::Off });
+        self.receiver.set_ecn(if asked {
+            self.sender.config.ecn
+        } else {
+            EcnMode::Off
+        });
         let agreed = Agreement {
-            mss: self.config.mss.min(theirs.mss),
-            sack: self.config.sack && theirs.sack_permitted,
-            ecn: asked && self.config.ecn != EcnMode::Off,
+            mss: self.sender.config.mss.min(theirs.mss),
+            sack: self.sender.config.sack && theirs.sack_permitted,
+            ecn: asked && self.sender.config.ecn != EcnMode::Off,
         };
         self.sender.agree(agreed);
     }
@@ -248,7 +255,7 @@ impl<C: SenderCc> Endpoint<C> {
 
     pub(super) fn syn(&mut self, now: Time) -> Packet {
         let mut packet = self.header(0, TcpFlags::SYN);
-        if self.config.ecn != EcnMode::Off {
+        if self.sender.config.ecn != EcnMode::Off {
             packet.flags = packet.flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
         }
         self.finish_syn(&mut packet, true, now);
@@ -269,6 +276,7 @@ impl<C: SenderCc> Endpoint<C> {
 
     fn finish_syn(&mut self, packet: &mut Packet, sack: bool, now: Time) {
         let window = self
+            .sender
             .config
             .receive_buffer
             .min(self.window_limit)
@@ -279,12 +287,13 @@ impl<C: SenderCc> Endpoint<C> {
             self.receiver.on_acknowledged(window);
         }
         packet.options = Options::Syn(SynOptions {
-            mss: self.config.mss,
+            mss: self.sender.config.mss,
             window_scale: self
+                .sender
                 .config
                 .window_scale
                 .filter(|_| !answers || self.scaling),
-            sack_permitted: self.config.sack && sack,
+            sack_permitted: self.sender.config.sack && sack,
         });
         self.state_deadline = now + self.sender.handshake_timeout(self.syn_sent.0);
         self.syn_sent = (self.syn_sent.0 + 1, now);
@@ -301,7 +310,7 @@ impl<C: SenderCc> Endpoint<C> {
         if self.sender.uses_ecn() && segment.payload > 0 {
             // RFC 3168 §6.1.5: retransmissions are not ECN-capable. DCTCP and RCC control the path
             // and mark all data capable, as Linux does for DCTCP.
-            let capable = !segment.again || self.config.ecn != EcnMode::Classic;
+            let capable = !segment.again || self.sender.config.ecn != EcnMode::Classic;
             packet.ecn = if capable {
                 Ecn::Capable
             } else {
@@ -357,9 +366,7 @@ impl<C: SenderCc> Endpoint<C> {
         let flags = TcpFlags::ACK.with(TcpFlags::ECE.when(echo));
         packet.flags = packet.flags.with(flags);
         packet.ack = self.receiver.irs.at(self.receiver.next());
-        let buffer = self
-            .receiver
-            .window(self.config.receive_buffer, self.sender.mss());
+        let buffer = self.receiver.window(self.sender.mss());
         let window = buffer.min(self.window_limit) >> scale;
         packet.window = low_16(window.min(u64::from(u16::MAX)));
     }

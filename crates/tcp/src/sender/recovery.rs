@@ -131,7 +131,7 @@ impl<C: SenderCc> Sender<C> {
             Some((end, sent)) if bytes > 0 && feedback.ack >= end => {
                 self.timed = None;
                 let rtt = feedback.now.since(sent);
-                self.rtt.sample(rtt);
+                self.rtt.sample(rtt, &self.config);
                 Some(rtt)
             }
             _ => None,

@@ -67,7 +67,7 @@ impl<C: SenderCc> Sender<C> {
     #[inline]
     pub(super) fn start_retransmission_timer(&mut self, now: Time) {
         if !matches!(self.timer, Timer::Retransmit(_)) {
-            self.timer = Timer::Retransmit(now + self.rtt.rto(&self.config));
+            self.timer = Timer::Retransmit(now + self.rtt.rto());
         }
     }
 
@@ -77,7 +77,7 @@ impl<C: SenderCc> Sender<C> {
         self.timer = if self.una == self.max {
             Timer::Off
         } else {
-            Timer::Retransmit(now + self.rtt.rto(&self.config))
+            Timer::Retransmit(now + self.rtt.rto())
         };
     }
 
@@ -88,7 +88,7 @@ impl<C: SenderCc> Sender<C> {
         let closed = self.edge <= self.next;
         match self.timer {
             Timer::Off if waiting && closed => {
-                self.timer = Timer::Persist(now + self.rtt.rto(&self.config));
+                self.timer = Timer::Persist(now + self.rtt.rto());
             }
             Timer::Persist(_) if !closed => (self.timer, self.attempts) = (Timer::Off, 0),
             _ => {}
@@ -107,7 +107,7 @@ impl<C: SenderCc> Sender<C> {
         self.cc.on_loss(loss, self.in_flight(), now);
         self.note_reduction();
         self.timed_out_at = Some(self.una);
-        self.rtt.back_off();
+        self.rtt.back_off(&self.config);
         self.timed = None;
         // RFC 2018 §8: the receiver may have discarded what it reported.
         self.scoreboard.clear();
@@ -116,14 +116,14 @@ impl<C: SenderCc> Sender<C> {
         self.phase = Phase::Open;
         (self.dupacks, self.inflation, self.limited) = (0, 0, 0);
         self.retransmit_first = true;
-        self.timer = Timer::Retransmit(now + self.rtt.rto(&self.config));
+        self.timer = Timer::Retransmit(now + self.rtt.rto());
     }
 
     /// One byte of new data beyond the window; the interval doubles (RFC 9293 §3.8.6.1).
     fn probe(&mut self, now: Time) -> Expiry {
         self.counters.probes += 1;
         self.probed = true;
-        let interval = self.rtt.rto(&self.config) * (1 << self.attempts.min(16));
+        let interval = self.rtt.rto() * (1 << self.attempts.min(16));
         self.timer = Timer::Persist(now + interval.min(self.config.max_rto));
         let (offset, payload) = (self.next, 1);
         Expiry::Probe(Outgoing {

@@ -120,3 +120,13 @@ fn a_short_pause_keeps_the_window() {
     t.at(ms(100)).ack(1).ack(2);
     t.at(ms(250)).write(20 * MSS).expect_data(2..6);
 }
+
+// RFC 5681 §4.1: the restart window is never larger than the window was.
+#[test]
+fn idleness_does_not_enlarge_a_small_window() {
+    let mut t = Timeline::established(config());
+    t.write(MSS).expect_data(0..1);
+    t.at(ms(300)).expect_retransmission(0);
+    t.at(ms(400)).ack(1).expect_cwnd(2 * MSS);
+    t.at(ms(9000)).write(20 * MSS).expect_data(1..3);
+}

@@ -78,3 +78,12 @@ fn data_carries_the_waiting_acknowledgement() {
     assert_eq!(data.ack, t.peer_seq.at(1 + MSS));
     t.at(ms(200)).expect_nothing();
 }
+
+// RFC 5681 §4.2: in order, but a gap remains above.
+#[test]
+fn a_segment_that_shortens_a_gap_is_acknowledged_at_once() {
+    let mut t = every(2);
+    t.receive(3..4).expect_ack(0);
+    t.receive(0..1).expect_ack(1);
+    t.receive(1..2).expect_ack(2);
+}

@@ -203,3 +203,15 @@ fn unechoed_marks_reach_the_role_only() {
     assert!(t.progress.arrival.is_some_and(|arrival| arrival.marked));
     assert!(!t.take().flags.has(TcpFlags::ECE));
 }
+
+// RFC 3168 §6.1.2: nor for an echo on the ACK that ends the recovery; flight 2, and one more.
+#[test]
+fn an_echo_on_the_ack_that_ends_recovery_changes_nothing() {
+    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    t.write(60 * MSS).expect_data(0..10);
+    t.duplicates(9).expect_retransmission(0).expect_data(10..14);
+    echo(&mut t, 12)
+        .expect_ssthresh(5 * MSS)
+        .expect_cwnd(3 * MSS);
+    t.expect_data(14..15);
+}

@@ -225,3 +225,24 @@ fn a_wrong_acknowledgement_of_the_syn_is_reset() {
     assert_eq!((reset.flags, reset.seq), (TcpFlags::RST, Seq(77)));
     assert_eq!((syn.seq, t.endpoint.state()), (Seq(1000), State::SynSent));
 }
+
+// RFC 7323 §2.2 and RFC 2018 §2: a SYN-ACK carries no option that the SYN did not.
+#[test]
+fn a_syn_ack_offers_only_what_was_asked_for() {
+    let mut t = Timeline::listening(Config {
+        sack: true,
+        ..config()
+    });
+    let syn = t.syn(SynOptions {
+        mss: 1460,
+        window_scale: None,
+        sack_permitted: false,
+    });
+    t.deliver(syn);
+    let refused = SynOptions {
+        mss: 1000,
+        window_scale: None,
+        sack_permitted: false,
+    };
+    assert_eq!(t.take().options, Options::Syn(refused));
+}

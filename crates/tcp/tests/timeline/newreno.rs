@@ -183,3 +183,14 @@ fn loss_of_the_last_segment_costs_one_timeout() {
     t.at(ms(450)).ack(10);
     assert_eq!(t.endpoint.counters().timeouts, 1);
 }
+
+// RFC 6582 §3.2 step 3, partial: less than a segment is not added back. 12 - 0.5 from byte 500.
+#[test]
+fn a_partial_acknowledgement_of_less_than_a_segment_deflates_by_all_of_it() {
+    let mut t = ten_in_flight(config());
+    t.duplicates(7).expect_retransmission(0).expect_data(10..12);
+    t.ack_offset(501);
+    let again = t.take();
+    assert_eq!((t.offset(&again), u64::from(again.payload)), (501, MSS));
+    t.expect_nothing();
+}

@@ -103,3 +103,17 @@ fn a_role_bounds_the_window() {
     assert_eq!(u64::from(t.take().window), 2 * MSS);
     t.at(ms(100));
 }
+
+// RFC 9293 §3.8.6.2.2: half the buffer, where that is less than a segment.
+#[test]
+fn the_window_of_a_small_buffer_opens_by_half_of_it() {
+    let mut t = Timeline::established(Config {
+        receive_buffer: 1500,
+        ..config()
+    });
+    t.act(|endpoint| endpoint.set_reading(false));
+    t.receive(0..1).take();
+    t.act(|endpoint| endpoint.read(749)).expect_nothing();
+    t.act(|endpoint| endpoint.read(1));
+    assert_eq!(t.take().window, 1250);
+}

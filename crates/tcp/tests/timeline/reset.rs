@@ -111,3 +111,19 @@ fn exhausted_retries_abort_the_connection() {
     assert!(t.take().flags.has(TcpFlags::RST));
     assert_eq!(t.endpoint.state(), State::Closed);
 }
+
+// RFC 9293 §3.8.3: retries count from the last new acknowledgement.
+#[test]
+fn an_acknowledgement_of_new_data_starts_the_retries_again() {
+    let mut t = Timeline::established(Config {
+        retries: 2,
+        ..config()
+    });
+    t.write(2 * MSS).expect_data(0..2);
+    t.at(ms(300)).expect_retransmission(0);
+    t.at(ms(900)).expect_retransmission(0);
+    t.at(ms(1000)).ack(1).expect_retransmission(1);
+    // The RTO stays at 1200 ms: nothing was sampled.
+    t.at(ms(2200)).expect_retransmission(1);
+    assert_eq!(t.endpoint.state(), State::Established);
+}

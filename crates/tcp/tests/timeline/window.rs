@@ -131,3 +131,25 @@ fn data_beyond_a_shrunken_window_is_retransmitted() {
     t.at(ms(400)).ack(2).expect_nothing();
     t.at(ms(900)).expect_retransmission(2);
 }
+
+// RFC 9293 §3.8.6.1: probes are no retries; once the window is open, the count starts again.
+#[test]
+fn probes_do_not_use_up_the_retries() {
+    let mut t = Timeline::established(tcp::Config {
+        retries: 2,
+        ..config()
+    });
+    t.window = 1024;
+    t.ack(0).write(2 * MSS).expect_data(0..1);
+    t.window = 0;
+    t.at(ms(100)).ack(1);
+    for due in [350, 850, 1850, 3850] {
+        t.at(ms(due)).take();
+        t.ack(1);
+    }
+    t.window = 64_000;
+    t.ack(1).expect_data(1..2);
+    t.at(ms(4100)).expect_retransmission(1);
+    t.at(ms(4600)).expect_retransmission(1);
+    assert_eq!(t.endpoint.state(), tcp::State::Established);
+}
