@@ -1,0 +1,75 @@
+//! Nothing is allocated per packet once a simulation is warm.
+//!
+//! Runs that differ only in length allocate the same but for rings, tables and scoreboards that grow
+//! to a new maximum, which happens ever more rarely.
+
+#[path = "support/points.rs"]
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use support::outcome;
+
+/// Allocations and packet-hops of a run.
+fn cost(scenario: &str, sets: &[&str]) -> (u64, u64) {
+    let before = ALLOCATIONS.get();
+    let run = outcome(scenario, "newreno", sets);
+    (ALLOCATIONS.get() - before, run.cost.packet_hops)
+}
+
+#[test]
+fn a_longer_incast_allocates_no_more() {
+    let w1b = include_str!("../benches/scenarios/w1b.toml");
+    for sack in ["tcp.sack=false", "tcp.sack=true"] {
+        let short = cost(w1b, &["workload.size=500KB", sack]);
+        let long = cost(w1b, &["workload.size=1MB", sack]);
+        compare(short, long);
+    }
+}
+
+#[test]
+fn longer_flows_allocate_no_more() {
+    let w3 = include_str!("../benches/scenarios/w3.toml");
+    let short = cost(w3, &["run.duration=50ms"]);
+    let long = cost(w3, &["run.duration=100ms"]);
+    compare(short, long);
+}
+
+/// At least 100,000 packet-hops more, for at most 20 allocations more.
+fn compare(short: (u64, u64), long: (u64, u64)) {
+    assert!(long.1 > short.1 + 100_000, "{short:?} {long:?}");
+    assert!(long.0 < short.0 + 20, "{short:?} {long:?}");
+}
+
+/// The system's allocator, which counts what each thread asks of it.
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+#[expect(unsafe_code, reason = "only an allocator can count allocations")]
+// SAFETY: every call is passed on unchanged to the system's allocator; the counter is a constant
+// thread-local without a destructor, which itself neither allocates nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `System` with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: `pointer` came from `System` with this layout; the caller vouches for `size`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
