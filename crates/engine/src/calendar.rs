@@ -109,12 +109,6 @@ impl Calendar {
         Some(key)
     }
 
-    /// The key that comes next unless an earlier one is pushed; the largest key if there is none.
-    #[inline]
-    pub(crate) fn next(&self) -> u128 {
-        self.near.min(self.far_min)
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.len
     }
