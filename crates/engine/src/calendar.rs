@@ -13,11 +13,13 @@ use crate::heap::Heap;
 /// Keys in ascending order; the upper 64 bits of a key are its time. See the module documentation.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    /// The smallest key of the current bucket; `EMPTY` if it has none left.
+    /// The smallest key of the current bucket; `EMPTY` if none was found at the last pop.
     near: u128,
     /// The smallest key of `far`; `EMPTY` if it has none.
     far_min: u128,
-    /// The bucket of `near`, counted from time zero.
+    /// The bucket of the key popped last, counted from time zero: the wheel turns from here.
+    base: u64,
+    /// The bucket of `near`; `base` if it is empty.
     now: u64,
     /// log2 of the width of a bucket in picoseconds.
     shift: u32,
@@ -54,6 +56,7 @@ impl Calendar {
         Self {
             near: EMPTY,
             far_min: EMPTY,
+            base: 0,
             now: 0,
             shift: width.ilog2(),
             free: NONE,
@@ -72,24 +75,18 @@ impl Calendar {
     pub(crate) fn push(&mut self, key: u128) {
         self.len += 1;
         let bucket = time_of(key) >> self.shift;
-        // A bucket before the current one wraps around to far ahead.
-        let ahead = bucket.wrapping_sub(self.now);
-        if ahead.wrapping_sub(1) < self.buckets.len() as u64 - 1 {
+        if bucket > self.now && bucket - self.base < self.buckets.len() as u64 {
             self.push_bucket(bucket, key);
-        } else if ahead == 0 {
-            self.push_current(key);
         } else {
-            self.far.push(key);
-            self.far_min = self.far_min.min(key);
+            self.push_elsewhere(bucket, key);
         }
     }
 
     /// Removes the smallest key if its time is at most `limit`.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "the heart of the loop; measured 5 % of a packet-hop"
-    )]
+    ///
+    /// The next one is looked for at once and not when it is asked for: the search then overlaps with
+    /// the handling of this event instead of waiting for what it schedules.
+    #[inline]
     pub(crate) fn pop(&mut self, limit: u64) -> Option<u128> {
         if self.near == EMPTY {
             self.turn();
@@ -99,10 +96,15 @@ impl Calendar {
             return None;
         }
         self.len -= 1;
+        self.base = time_of(key) >> self.shift;
         if key == self.near {
             self.near = self.rest.pop().unwrap_or(EMPTY);
         } else {
             self.pop_far();
+        }
+        if self.near == EMPTY {
+            self.now = self.base;
+            self.turn();
         }
         Some(key)
     }
@@ -135,9 +137,25 @@ impl Calendar {
         self.summary |= 1 << (place / 64);
     }
 
-    /// An event of the bucket being worked off: into its sorted place.
+    /// An event of the current bucket or an earlier one, or of one beyond the horizon.
     #[inline(never)]
-    fn push_current(&mut self, key: u128) {
+    fn push_elsewhere(&mut self, bucket: u64, key: u128) {
+        if bucket > self.now {
+            self.far.push(key);
+            self.far_min = self.far_min.min(key);
+            return;
+        }
+        if bucket < self.now {
+            // The current bucket was looked up ahead of time; it has to wait.
+            let later = std::mem::replace(&mut self.now, bucket);
+            for key in std::mem::take(&mut self.rest) {
+                self.push_bucket(later, key);
+            }
+            if self.near != EMPTY {
+                let near = std::mem::replace(&mut self.near, EMPTY);
+                self.push_bucket(later, near);
+            }
+        }
         let later = key.max(self.near);
         self.near = key.min(self.near);
         if later != EMPTY {
@@ -205,10 +223,6 @@ impl Calendar {
     }
 
     fn pop_far(&mut self) {
-        if self.summary == 0 && self.near == EMPTY {
-            // Nothing is near: the wheel starts again from here, or all would count as far.
-            self.now = time_of(self.far_min) >> self.shift;
-        }
         self.far.peek();
         self.far.take();
         self.far_min = self.far.peek().unwrap_or(EMPTY);

@@ -106,9 +106,9 @@ impl Network {
 
     /// A host sends a packet out of its port.
     #[inline]
-    pub fn send(&mut self, from: HostId, mut packet: Packet, sched: &mut Scheduler) {
+    pub fn send(&mut self, from: HostId, packet: &mut Packet, sched: &mut Scheduler) {
         self.sent += 1;
-        self.offer(self.host_ports[from.0 as usize], &mut packet, sched);
+        self.offer(self.host_ports[from.0 as usize], packet, sched);
     }
 
     /// The oldest packet of `port` arrives at the next node and is put into `packet`. A switch

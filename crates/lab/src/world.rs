@@ -7,7 +7,7 @@ use fabric::{
     Discipline, LevelHistogram, Limit, LinkSpec, LossLaw, Network, NetworkConfig, PortId, Topology,
 };
 use schemes::{FlowInfo, HostInfo, Roles, Sender};
-use tcp::{Config, Endpoint, Host, Identity, Progress, ReceiverCc, Slot, Wire};
+use tcp::{Arrival, Config, Endpoint, Host, Identity, Progress, ReceiverCc, Slot, Wire};
 
 use crate::keys::{Keys, LossPattern, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 use crate::probe::Probe;
@@ -226,19 +226,17 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let now = sched.now();
         let mut out = Out::new(&mut self.network, &mut self.deadlines, sched, host);
         let progress = self.hosts[host.0 as usize].on_packet(slot, packet, now, &mut out);
-        if incoming {
-            self.note_arrival(packet, &progress, now);
+        if incoming && progress.stored {
+            let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
+            self.note_arrival(packet.flow, &arrival, now);
         }
         self.after(host, slot, &progress, packet.flow, sched);
     }
 
     /// Books what arrived at the receiver of a flow.
     #[inline]
-    fn note_arrival(&mut self, packet: &Packet, progress: &Progress, now: Time) {
-        let Some(arrival) = progress.arrival else {
-            return;
-        };
-        let flow = &mut self.flows[packet.flow.0 as usize];
+    fn note_arrival(&mut self, flow: FlowId, arrival: &Arrival, now: Time) {
+        let flow = &mut self.flows[flow.0 as usize];
         flow.stored += arrival.new_bytes;
         let in_order = arrival.expected - 1 + arrival.in_order;
         if flow.size == Some(in_order) && flow.completion == Time::NEVER {
@@ -420,7 +418,7 @@ impl<'a> Out<'a> {
 
 impl Wire for Out<'_> {
     #[inline]
-    fn send(&mut self, packet: Packet) {
+    fn send(&mut self, packet: &mut Packet) {
         self.network.send(self.host, packet, self.sched);
     }
 

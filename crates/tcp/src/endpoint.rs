@@ -71,8 +71,8 @@ pub enum State {
 pub struct Progress {
     /// A SYN was accepted: the SYN-ACK is due. Not set again for a repeated SYN.
     pub opened: bool,
-    /// A segment with payload or FIN was stored.
-    pub arrival: Option<Arrival>,
+    /// A segment with payload or FIN was stored; [`Endpoint::arrival`] tells of it.
+    pub stored: bool,
     /// The peer's FIN is in order: it will send nothing more.
     pub peer_finished: bool,
     /// The connection ended by a reset or for lack of an answer.
@@ -270,6 +270,12 @@ impl<C: SenderCc> Endpoint<C> {
     /// Whether the peer's FIN is in order: it will send nothing more.
     pub fn peer_has_finished(&self) -> bool {
         self.receiver.is_finished()
+    }
+
+    /// The segment stored last.
+    #[inline]
+    pub fn arrival(&self) -> &Arrival {
+        self.receiver.arrival()
     }
 
     /// Payload bytes received in order.

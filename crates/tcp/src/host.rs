@@ -19,7 +19,7 @@ pub struct Host<C, R> {
 /// Where a host's segments and deadlines go.
 pub trait Wire {
     /// A segment leaves the host.
-    fn send(&mut self, packet: Packet);
+    fn send(&mut self, packet: &mut Packet);
 
     /// [`Host::on_deadline`] of `slot` is wanted at `deadline`, instead of whatever was announced
     /// before; [`Time::NEVER`] withdraws.
@@ -74,8 +74,8 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
             let mss = u16::try_from(endpoint.mss()).unwrap_or(u16::MAX);
             self.role.on_open(slot, packet, mss, now);
         }
-        if let Some(arrival) = &progress.arrival {
-            self.role.on_data(slot, arrival, now);
+        if progress.stored {
+            self.role.on_data(slot, endpoint.arrival(), now);
         }
         if progress.peer_finished || (progress.aborted && !endpoint.peer_has_finished()) {
             self.role.on_close(slot, now);
@@ -141,9 +141,9 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         let Self { endpoints, role } = self;
         let endpoint = &mut endpoints[slot.0 as usize];
         endpoint.limit_window(role.window(slot, u64::MAX));
-        while let Some(packet) = endpoint.poll(now) {
+        while let Some(mut packet) = endpoint.poll(now) {
             note_sent(role, slot, endpoint, &packet, now);
-            wire.send(packet);
+            wire.send(&mut packet);
         }
         if let Some(kind) = endpoint.ack_due() {
             match role.on_ack_ready(slot, kind, now) {
@@ -185,9 +185,9 @@ fn emit<C: SenderCc, R: ReceiverCc>(
     wire: &mut impl Wire,
 ) {
     endpoint.limit_window(role.window(slot, u64::MAX));
-    let packet = endpoint.emit_ack(push, now);
+    let mut packet = endpoint.emit_ack(push, now);
     note_sent(role, slot, endpoint, &packet, now);
-    wire.send(packet);
+    wire.send(&mut packet);
 }
 
 #[inline]

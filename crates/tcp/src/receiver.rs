@@ -34,6 +34,8 @@ pub(crate) struct Receiver {
     reading: bool,
     mode: EcnMode,
     assembler: Assembler,
+    /// The segment stored last.
+    arrival: Arrival,
     /// Offset of the peer's FIN, once known.
     fin: Option<u64>,
     /// An ACK for the segments before a change of marks (RFC 8257 §3.2), to be sent first.
@@ -87,6 +89,7 @@ impl Receiver {
             reading: true,
             fin: None,
             assembler: Assembler::default(),
+            arrival: Arrival::default(),
             unacknowledged: 0,
             ack_due: false,
             ack_deadline: Time::NEVER,
@@ -120,7 +123,7 @@ impl Receiver {
 
     /// Stores a segment with payload or FIN and decides about its ACK.
     #[inline]
-    pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, now: Time) -> Arrival {
+    pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, now: Time) {
         let marked = segment.ecn == Ecn::Marked;
         self.note_mark(marked, segment.cwr);
         let expected = self.next;
@@ -142,7 +145,7 @@ impl Receiver {
             && self.assembler.held() == 0
             && !fin_reached;
         self.schedule_ack(plain, config, now);
-        Arrival {
+        self.arrival = Arrival {
             offset: segment.offset,
             payload: segment.payload,
             expected,
@@ -150,7 +153,13 @@ impl Receiver {
             in_order,
             held: self.assembler.held(),
             marked,
-        }
+        };
+    }
+
+    /// The segment stored last.
+    #[inline]
+    pub(crate) const fn arrival(&self) -> &Arrival {
+        &self.arrival
     }
 
     /// A segment that must be answered at once.

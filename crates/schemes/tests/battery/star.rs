@@ -45,7 +45,7 @@ pub(crate) struct Outbox {
 }
 
 impl Wire for Outbox {
-    fn send(&mut self, packet: Packet) {
+    fn send(&mut self, packet: &mut Packet) {
         self.packets.push_back(packet);
         self.fresh.push(packet);
     }

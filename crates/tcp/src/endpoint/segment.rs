@@ -179,7 +179,8 @@ impl<C: SenderCc> Endpoint<C> {
             ecn: packet.ecn,
             cwr: packet.flags.has(TcpFlags::CWR),
         };
-        progress.arrival = Some(self.receiver.on_segment(&segment, &self.sender.config, now));
+        self.receiver.on_segment(&segment, &self.sender.config, now);
+        progress.stored = true;
         if self.receiver.is_finished() && !was_finished {
             progress.peer_finished = true;
             match self.state {

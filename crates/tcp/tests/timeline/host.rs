@@ -68,7 +68,7 @@ struct Outbox {
 }
 
 impl Wire for Outbox {
-    fn send(&mut self, packet: Packet) {
+    fn send(&mut self, packet: &mut Packet) {
         self.packets.push(packet);
     }
 

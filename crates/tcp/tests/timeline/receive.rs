@@ -24,7 +24,7 @@ fn overlapping_segments_count_once() {
     let mut packet = t.peer_data(0);
     packet.seq = t.peer_seq.at(1 + MSS / 2);
     t.deliver(packet);
-    let arrival = t.progress.arrival.expect("a data segment");
+    let arrival = t.endpoint.arrival();
     assert_eq!((arrival.new_bytes, arrival.in_order), (500, 500));
     assert_eq!(t.take().ack, t.peer_seq.at(1 + MSS + 500));
     t.receive(0..1).take();
@@ -40,7 +40,7 @@ fn data_beyond_the_window_is_refused() {
     let mut packet = t.peer_data(0);
     packet.seq = t.peer_seq.at(1 + 3500);
     t.deliver(packet).expect_ack(0);
-    assert_eq!(t.progress.arrival.expect("a data segment").new_bytes, 500);
+    assert_eq!(t.endpoint.arrival().new_bytes, 500);
 }
 
 // RFC 9293 §3.8.6: what is not read takes room.
