@@ -57,7 +57,9 @@ fn neither_the_jobs_nor_a_repetition_change_a_digest_but_the_seed_does() {
     let sets = ["workload.senders=10,30", "workload.jitter=100us"];
     let first = points("incast", "newreno,dctcp,rcc", &sets);
     let mut second = first.clone();
-    second.iter_mut().for_each(|point| point.seed += 1);
+    for point in &mut second {
+        point.seed += 1;
+    }
     let (one, two) = (digests(&first, 1), digests(&first, 2));
     assert_eq!(one, two);
     assert_eq!(one, digests(&first, 1));
@@ -70,9 +72,12 @@ fn digests(points: &[PointSpec], jobs: usize) -> Vec<u64> {
 }
 
 fn run(points: &[PointSpec], jobs: usize) -> Vec<Outcome> {
-    let jobs = NonZeroUsize::new(jobs).unwrap();
+    let jobs = NonZeroUsize::new(jobs).expect("at least one");
     let results = sweep::run_all(points, jobs, |_, _| ());
-    results.into_iter().map(Result::unwrap).collect()
+    results
+        .into_iter()
+        .map(|result| result.expect("a conserving run"))
+        .collect()
 }
 
 fn table(points: &[PointSpec]) -> String {
@@ -118,7 +123,7 @@ fn table(points: &[PointSpec]) -> String {
             jain(&run.flows),
             run.digest,
         )
-        .unwrap();
+        .expect("memory is writable");
     }
     text
 }

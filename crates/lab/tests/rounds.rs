@@ -52,7 +52,7 @@ fn first_rounds(scheme: &str) -> [Round; 2] {
             second_acked[flow] |= packet.ack.0.wrapping_sub(start.0) > 1446;
         }
     };
-    run::observe(&point, probe).unwrap();
+    run::observe(&point, probe).expect("a conserving run");
     rounds
 }
 

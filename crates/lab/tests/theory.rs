@@ -37,9 +37,9 @@ struct Star {
 
 impl Star {
     fn new(rate: &str, delay: &str) -> Self {
-        let delay = delay.parse::<Span>().unwrap().as_ps();
+        let delay = delay.parse::<Span>().expect("a delay").as_ps();
         Self {
-            rate: rate.parse().unwrap(),
+            rate: rate.parse().expect("a rate"),
             delay,
         }
     }
@@ -293,12 +293,13 @@ fn steady_queue(flows: u32, edge: &str) -> Steady {
             changes.push((now, 1));
         }
     };
-    run::observe(&point, probe).unwrap();
+    run::observe(&point, probe).expect("a conserving run");
     // A packet that meets an idle port joins and leaves at one instant, in this order.
     changes.sort_by_key(|(at, change)| (*at, -change));
     let (mut levels, mut length, mut since) = (vec![0; 200], 0_i64, WARM);
     for (at, change) in changes {
-        levels[usize::try_from(length).unwrap()] += at.since(since).as_ps();
+        levels[usize::try_from(length).expect("a queue is never negative")] +=
+            at.since(since).as_ps();
         since = since.max(at);
         length += change;
     }
@@ -319,7 +320,7 @@ impl Steady {
             below += span;
             below >= total / 1000 * thousandths
         });
-        reached.unwrap()
+        reached.expect("all the time is in some level")
     }
 }
 
@@ -408,7 +409,7 @@ fn lossy_flow(pattern: &str, p: f64, k: f64, sack: bool, seed: u64) -> LossyFlow
     ];
     let mut point = points(LONE, "newreno", &sets.each_ref().map(String::as_str)).remove(0);
     point.seed = seed;
-    let m = run::run(&point).unwrap().metrics;
+    let m = run::run(&point).expect("a conserving run").metrics;
     LossyFlow {
         constant: m.goodput_bps / 8.0 / 1446.0 * RTT * p.sqrt(),
         timeouts: m.timeouts,
@@ -422,7 +423,7 @@ fn lossy_flow(pattern: &str, p: f64, k: f64, sack: bool, seed: u64) -> LossyFlow
     reason = "it was a whole number"
 )]
 fn fct(outcome: &Outcome) -> u64 {
-    (outcome.flows[0].fct_us.unwrap() * 1e6).round() as u64
+    (outcome.flows[0].fct_us.expect("a completed flow") * 1e6).round() as u64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]

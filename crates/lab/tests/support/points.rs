@@ -21,5 +21,5 @@ pub(crate) fn points(scenario: &str, schemes: &str, sets: &[&str]) -> Vec<PointS
 pub(crate) fn outcome(scenario: &str, scheme: &str, sets: &[&str]) -> Outcome {
     let points = points(scenario, scheme, sets);
     assert_eq!(points.len(), 1, "a single point");
-    run::run(&points[0]).unwrap()
+    run::run(&points[0]).expect("a conserving run")
 }
