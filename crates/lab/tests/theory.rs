@@ -235,8 +235,7 @@ fn a_port_under_constant_overload_holds_what_it_could_not_send() {
 #[test]
 fn two_dctcp_flows_keep_the_queue_around_the_threshold_and_the_link_full() {
     // DCTCP §3.3: K = 20, N = 2, C RTT = 8.3 packets. The queue peaks at K + N = 22 and swings by
-    // N/2 * sqrt(2 w*) * (1/2) * sqrt(2 / w*) ... = sqrt(2 N (C RTT + K)) / 2 = 5.3 packets if the
-    // flows are in step, less if they are not.
+    // sqrt(2 N (C RTT + K)) / 2 = 5.3 packets if the flows are in step, less if they are not.
     let queue = steady_queue(2, "1Gbps");
     let (low, high) = (queue.percentile(1), queue.percentile(999));
     assert!((10..=20).contains(&low), "{low} packets");
