@@ -46,8 +46,8 @@ pub(crate) struct Outbox {
 
 impl Wire for Outbox {
     fn send(&mut self, packet: &mut Packet) {
-        self.packets.push_back(packet);
-        self.fresh.push(packet);
+        self.packets.push_back(*packet);
+        self.fresh.push(*packet);
     }
 
     fn arm(&mut self, _slot: Slot, _deadline: Time) {}

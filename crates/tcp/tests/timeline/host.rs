@@ -69,7 +69,7 @@ struct Outbox {
 
 impl Wire for Outbox {
     fn send(&mut self, packet: &mut Packet) {
-        self.packets.push(packet);
+        self.packets.push(*packet);
     }
 
     fn arm(&mut self, _slot: Slot, deadline: Time) {
