@@ -25,8 +25,8 @@ fn first_rounds(scheme: &str) -> [Round; 2] {
     let point = points("incast", scheme, &["workload.senders=50"]).remove(0);
     let mut rounds = [Round::default(); 2];
     // Per flow: sequence number of the first byte, and when the ACK of the first segment arrived.
-    let mut first = vec![None; 50];
-    let mut second_acked = vec![false; 50];
+    let mut first = [None; 50];
+    let mut second_acked = [false; 50];
     let probe = &mut |port: PortId, packet: &Packet, _: Time| {
         let flow = packet.flow.0 as usize;
         // Port 2h leads from host h to the switch, 2h + 1 back; host 0 receives.

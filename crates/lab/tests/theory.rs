@@ -46,8 +46,7 @@ impl Star {
 
     /// Picoseconds of a packet with `payload` bytes on a link.
     fn segment(&self, payload: u64) -> u64 {
-        (payload + 54) * 8 * 10_u64.pow(12) / self.rate.as_bps()
-            + u64::from((payload + 54) * 8 * 10_u64.pow(12) % self.rate.as_bps() > 0)
+        ((payload + 54) * 8 * 10_u64.pow(12)).div_ceil(self.rate.as_bps())
     }
 
     /// From sending a full segment to its ACK.
@@ -220,7 +219,6 @@ fn a_port_under_constant_overload_holds_what_it_could_not_send() {
     for n in 0..5_000_u64 {
         let now = Time::ZERO + Span::from_micros(10 * n);
         for port in [&mut unlimited, &mut limited] {
-            // Arrivals at the other end, which retire packets, come in between.
             port.offer(&mut full_packet(), now);
         }
         let begun = 10 * n / 12;
@@ -375,7 +373,6 @@ fn random_loss_gives_the_rate_of_the_square_root_law() {
             .map(|run| run.constant)
             .collect();
         let mean = counted.iter().sum::<f64>() / to_f64(counted.len() as u64);
-        println!("random {p}: {mean} {counted:?}");
         assert!(counted.len() >= 4, "p = {p}: {} runs", counted.len());
         assert!((mean / 1.31 - 1.0).abs() < 0.1, "p = {p}: K = {mean}");
     }
