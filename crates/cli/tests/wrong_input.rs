@@ -116,6 +116,7 @@ refused! {
     packet_too_large: file("packet", "[tcp]\nmss = 65535\n");
     timers_in_the_wrong_order: file("timers", "[tcp]\nmin_rto = \"2s\"\nmax_rto = \"1s\"\n");
     window_scale_too_large: file("scale", "[tcp]\nwindow_scale = 15\n");
+    window_scale_above_the_buffer: file("scale-buffer", "[tcp]\nwindow_scale = 14\nreceive_buffer = \"10KB\"\n");
     scheme_typo_in_a_file: file("scheme", "schemes = [\"newreno\", \"dtcp\"]\n");
     no_schemes: file("no-schemes", "schemes = []\n");
     seeds_zero_in_a_file: file("seeds", "seeds = 0\n");

@@ -8,6 +8,7 @@
 //! TCP is not known here: a port sees packets with a size, an ECN field and a destination.
 
 mod histogram;
+mod loss;
 mod network;
 mod port;
 mod queue;
@@ -15,6 +16,7 @@ mod ring;
 mod topology;
 
 pub use histogram::LevelHistogram;
+pub use loss::LossLaw;
 pub use network::{Network, NetworkConfig};
 pub use port::{Offer, Port, PortConfig, PortCounters, PortId};
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};

@@ -43,7 +43,11 @@ pub const METRICS: &[Column] = &[
         "Retransmission timers that expired, those of SYNs included.",
     ),
     column("retransmissions", "segments", "Segments sent again."),
-    column("drops", "packets", "Packets that queues dropped."),
+    column(
+        "drops",
+        "packets",
+        "Packets that queues dropped, and those lost by bottleneck.loss.",
+    ),
     column(
         "marks",
         "packets",

@@ -10,7 +10,7 @@ mod window_scale;
 use std::sync::LazyLock;
 
 use base::setting::{Key, SettingError, Settings};
-use base::{Count, OrAuto, OrOff, OrUnlimited, Rate, Size, Span};
+use base::{Count, Fraction, OrAuto, OrOff, OrUnlimited, Rate, Size, Span};
 
 pub use conflict::Conflict;
 pub use window_scale::WindowScale;
@@ -22,7 +22,7 @@ pub struct Keys {
     pub topology: Topology,
     /// Every link between a host and its switch.
     pub link: Link,
-    /// The middle link of a dumbbell.
+    /// The middle link of a dumbbell, and loss at the bottleneck.
     pub bottleneck: Bottleneck,
     /// Output queues of switches.
     pub switch: Switch,
@@ -126,6 +126,16 @@ base::choices! {
 }
 
 base::choices! {
+    /// Which data packets a lossy link loses.
+    pub enum LossPattern {
+        /// Each with the same probability, independently of all others, drawn from the seed.
+        Random = "random",
+        /// Every n-th, where n is 1 / loss rounded to a whole number.
+        Periodic = "periodic",
+    }
+}
+
+base::choices! {
     /// Who sends to whom.
     pub enum WorkloadKind {
         /// Every sender sends one flow to the same receiver.
@@ -156,12 +166,16 @@ base::settings! {
 }
 
 base::settings! {
-    /// The middle link of a dumbbell.
+    /// The middle link of a dumbbell, and loss at the bottleneck.
     pub struct Bottleneck in "bottleneck" {
         /// Rate of the middle link of a dumbbell; "auto" is link.rate.
         pub rate: OrAuto<Rate> = "auto",
         /// Propagation delay of the middle link of a dumbbell, one way; "auto" is link.delay.
         pub delay: OrAuto<Span> = "auto",
+        /// Share of arriving data packets that the bottleneck loses whatever its queue: the middle link of a dumbbell, or in a star the link from the switch to the receiver. They count as drops.
+        pub loss: Fraction = "0",
+        /// Which of them are lost: "random" ones, or with "periodic" every n-th, where n is 1 / loss.
+        pub loss_pattern: LossPattern = "random",
     }
 }
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use base::{Count, Quantity};
 
-use crate::keys::Keys;
+use crate::keys::{Keys, LossPattern};
 use document::Setting;
 pub use problem::{Problem, Problems};
 use resolve::Resolver;
@@ -203,7 +203,11 @@ fn read_seed<T: Quantity>(
 }
 
 fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
-    let random = |point: &PointSpec| point.keys.workload.jitter > base::Span::ZERO;
+    let random = |point: &PointSpec| {
+        let (keys, lossy) = (&point.keys, point.keys.bottleneck.loss.0 > 0.0);
+        keys.workload.jitter > base::Span::ZERO
+            || (lossy && keys.bottleneck.loss_pattern == LossPattern::Random)
+    };
     if seeds < 2 || points.iter().any(random) {
         return None;
     }

@@ -4,12 +4,12 @@ use base::{FlowId, HostId, Packet, Seq, Span, Time};
 use engine::random::Stream;
 use engine::{Scheduler, Token};
 use fabric::{
-    Discipline, LevelHistogram, Limit, LinkSpec, Network, NetworkConfig, PortId, Topology,
+    Discipline, LevelHistogram, Limit, LinkSpec, LossLaw, Network, NetworkConfig, PortId, Topology,
 };
 use schemes::{FlowInfo, HostInfo, Roles, Sender};
 use tcp::{Arrival, Config, Endpoint, Host, Identity, Progress, ReceiverCc, Slot, Wire};
 
-use crate::keys::{Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
+use crate::keys::{Keys, LossPattern, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 use crate::probe::Probe;
 use crate::run::RunError;
 
@@ -90,7 +90,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             .collect();
         starts.sort_unstable();
         let measure_from = starts.first().map_or(start, |(first, _)| *first);
-        let network = network(keys, &topology, measure_from)?;
+        let loss = (bottleneck, loss_law(keys, seed, bottleneck));
+        let network = network(keys, &topology, &loss, measure_from)?;
         let info = HostInfo {
             rate: keys.link.rate,
             mss: mss(keys),
@@ -455,14 +456,47 @@ fn topology(keys: &Keys) -> (Topology, PortId) {
     }
 }
 
-fn network(keys: &Keys, topology: &Topology, measure_from: Time) -> Result<Network, RunError> {
+/// Which data packets are lost at the bottleneck, if any.
+fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
+    let probability = keys.bottleneck.loss.0;
+    if probability <= 0.0 {
+        return None;
+    }
+    Some(match keys.bottleneck.loss_pattern {
+        LossPattern::Random => LossLaw::Random {
+            probability,
+            stream: Stream::new(seed, "loss", u64::from(bottleneck.0)),
+        },
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "1 / p is at least 1, and a period beyond 2^64 loses nothing"
+        )]
+        LossPattern::Periodic => LossLaw::Periodic {
+            period: (1.0 / probability).round() as u64,
+        },
+    })
+}
+
+fn network(
+    keys: &Keys,
+    topology: &Topology,
+    (lossy, loss): &(PortId, Option<LossLaw>),
+    measure_from: Time,
+) -> Result<Network, RunError> {
     let packet = keys.packet_bytes();
     let limit = |size: base::Size| match keys.switch.unit {
         QueueUnit::Bytes => Limit::Bytes(size.in_bytes(packet)),
         QueueUnit::Packets => Limit::Packets(size.amount),
     };
     let threshold = keys.switch.ecn_threshold.0.map(limit);
-    let discipline = |_| threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold);
+    let discipline = |port| {
+        let marks = threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold);
+        match loss {
+            Some(law) if port == *lossy => law.clone().before(marks),
+            _ => marks,
+        }
+    };
     let host_limit = |size: base::Size| Limit::Bytes(size.in_bytes(packet));
     let config = NetworkConfig {
         header_bytes: keys.net.header_bytes,

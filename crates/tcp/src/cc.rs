@@ -111,6 +111,8 @@ pub struct NewReno {
     /// Whether slow start follows a timeout: set by the timeout, cleared when the window reaches
     /// `ssthresh`.
     after_timeout: bool,
+    /// Square bytes of eq. 3 that were too few for another byte of window.
+    remainder: u64,
 }
 
 impl NewReno {
@@ -125,6 +127,7 @@ impl NewReno {
             initial_window,
             byte_counting_limit: u64::from(config.byte_counting_limit),
             after_timeout: false,
+            remainder: 0,
         }
     }
 
@@ -148,8 +151,11 @@ impl NewReno {
             self.cwnd += bytes.min(limit * self.mss);
         } else {
             self.after_timeout = false;
-            // Eq. 3.
-            self.cwnd += (self.mss * self.mss / self.cwnd).max(1);
+            // Eq. 3, with what whole bytes leave over kept for the next ACK: dropping it would cost
+            // half a byte of twelve per ACK at 120 segments.
+            let due = self.mss * self.mss + self.remainder;
+            self.remainder = due % self.cwnd;
+            self.cwnd += (due / self.cwnd).max(1);
         }
     }
 
@@ -253,6 +259,27 @@ mod tests {
             cc.on_ack(&acked(1000));
         }
         assert!((8900..=9000).contains(&cc.window()), "{}", cc.window());
+    }
+
+    #[test]
+    fn avoidance_adds_a_segment_per_round_to_large_windows_too() {
+        // Eq. 3 makes cwnd^2 grow by 2 mss^2 per ACK: from 500 segments, 500 ACKs give
+        // sqrt(250000 + 1000) = 500.999 segments. In whole bytes an ACK would add 2 of them at first
+        // and 1 as soon as the window is a byte larger.
+        let mut cc = NewReno::new(&Config {
+            mss: 1000,
+            initial_window: 500,
+            ..Config::default()
+        });
+        cc.ssthresh = 1;
+        for _ in 0..500 {
+            cc.on_ack(&acked(1000));
+        }
+        assert!(
+            (500_998..=501_000).contains(&cc.window()),
+            "{}",
+            cc.window()
+        );
     }
 
     #[test]

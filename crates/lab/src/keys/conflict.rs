@@ -2,7 +2,7 @@
 
 use base::{OrOff, OrUnlimited, Size, SizeUnit, Span};
 
-use super::{Keys, QueueUnit, TopologyKind, WorkloadKind};
+use super::{Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 
 /// A contradiction between settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,6 +150,22 @@ fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
             keys: &["tcp.receive_buffer", "tcp.mss"],
             message: "tcp.receive_buffer has no room for a single segment".into(),
             remedy: format!("a segment has tcp.mss = {mss} bytes: give at least as much"),
+        });
+    }
+    if let WindowScale::Shift(shift) = keys.tcp.window_scale
+        && buffer >> shift == 0
+    {
+        let unit = 1_u32 << shift;
+        found.push(Conflict {
+            keys: &["tcp.window_scale", "tcp.receive_buffer"],
+            message: format!(
+                "tcp.window_scale = {shift} advertises windows in units of {unit} bytes, more than \
+                 tcp.receive_buffer = {}",
+                keys.tcp.receive_buffer
+            ),
+            remedy: "its window would always be closed: lower tcp.window_scale, or set it to \
+                     \"auto\""
+                .into(),
         });
     }
     if buffer > MAX_WINDOW {

@@ -368,7 +368,10 @@ impl<C: SenderCc> Endpoint<C> {
         packet.flags = packet.flags.with(flags);
         packet.ack = self.receiver.irs.at(self.receiver.next());
         let buffer = self.receiver.window(self.sender.mss());
-        let window = buffer.min(self.window_limit) >> scale;
+        // A role's limit is rounded up to a unit of the scale, as Linux rounds the window it wants:
+        // rounded down, a limit of a segment would be less than a segment, or a closed window.
+        let limit = self.window_limit.saturating_add((1 << scale) - 1);
+        let window = buffer.min(limit) >> scale;
         packet.window = low_16(window.min(u64::from(u16::MAX)));
     }
 

@@ -34,12 +34,12 @@ fn congestion_avoidance_adds_a_segment_per_round() {
         ..config()
     });
     t.write(20 * MSS).expect_data(0..4);
-    // 1000^2/4000, /4250, /4485, /4707: 250 + 235 + 222 + 212.
+    // 1000^2/4000, /4250, /4485.3, /4708.2, /4920.6: 250 + 235.3 + 223 + 212.4 + 203.2.
     t.ack(1).expect_cwnd(4250).expect_data(4..5);
     t.ack(2).expect_cwnd(4485).expect_data(5..6);
-    t.ack(3).expect_cwnd(4707).expect_data(6..7);
-    t.ack(4).expect_cwnd(4919).expect_data(7..8);
-    t.ack(5).expect_cwnd(5122).expect_data(8..10);
+    t.ack(3).expect_cwnd(4708).expect_data(6..7);
+    t.ack(4).expect_cwnd(4920).expect_data(7..8);
+    t.ack(5).expect_cwnd(5123).expect_data(8..10);
 }
 
 // RFC 5681 §3.1: slow start ends when the window reaches ssthresh.

@@ -1,5 +1,7 @@
 //! The peer's window: zero windows, probes, silly windows (RFC 9293 §3.8.6, RFC 1122 §4.2.3.4).
 
+use tcp::Config;
+
 use crate::script::{MSS, Timeline, config, ms};
 
 /// Two of `written` segments filled the peer's window; they are acknowledged with a closed window
@@ -135,7 +137,7 @@ fn data_beyond_a_shrunken_window_is_retransmitted() {
 // RFC 9293 §3.8.6.1: probes are no retries; once the window is open, the count starts again.
 #[test]
 fn probes_do_not_use_up_the_retries() {
-    let mut t = Timeline::established(tcp::Config {
+    let mut t = Timeline::established(Config {
         retries: 2,
         ..config()
     });
@@ -152,4 +154,19 @@ fn probes_do_not_use_up_the_retries() {
     t.at(ms(4100)).expect_retransmission(1);
     t.at(ms(4600)).expect_retransmission(1);
     assert_eq!(t.endpoint.state(), tcp::State::Established);
+}
+
+// RFC 7323 §2.3 rounds windows down to a unit of the scale, which would cut or close the window of a
+// role that asks for one segment; Linux rounds the window it wants up.
+#[test]
+fn a_window_set_by_a_role_is_rounded_up_to_a_unit_of_the_scale() {
+    for (scale, units) in [(0, MSS), (7, MSS.div_ceil(128)), (14, 1)] {
+        let mut t = Timeline::established(Config {
+            window_scale: Some(scale),
+            ..config()
+        });
+        t.act(|endpoint| endpoint.limit_window(MSS));
+        t.deliver(t.peer_data(0));
+        assert_eq!(u64::from(t.take().window), units, "a shift of {scale}");
+    }
 }

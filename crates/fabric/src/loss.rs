@@ -1,0 +1,119 @@
+//! Loss that is given, not caused by congestion: for loss laws and lossy links.
+
+use base::{Packet, Time};
+use engine::random::Stream;
+
+use crate::queue::{Backlog, Discipline, QueueDisc, Verdict};
+
+/// Which data packets are lost. Packets without payload, such as ACKs, never are.
+#[derive(Clone, Debug)]
+pub enum LossLaw {
+    /// Each with this probability, independently of all others.
+    Random {
+        /// From 0 to 1.
+        probability: f64,
+        /// Where the numbers come from.
+        stream: Stream,
+    },
+    /// Every n-th, the n-th first.
+    Periodic {
+        /// n; at least 1.
+        period: u64,
+    },
+}
+
+/// A discipline that loses packets before another one sees them.
+#[derive(Debug)]
+struct Lossy {
+    law: LossLaw,
+    /// Data packets seen since the last periodic loss.
+    since: u64,
+    inner: Discipline,
+}
+
+impl LossLaw {
+    /// The discipline `inner` behind this loss. A lost packet counts as dropped by the port.
+    pub fn before(self, inner: Discipline) -> Discipline {
+        Discipline::Custom(Box::new(Lossy {
+            law: self,
+            since: 0,
+            inner,
+        }))
+    }
+}
+
+impl Lossy {
+    fn loses_next(&mut self) -> bool {
+        match &mut self.law {
+            LossLaw::Random {
+                probability,
+                stream,
+            } => stream.unit() < *probability,
+            LossLaw::Periodic { period } => {
+                self.since += 1;
+                let due = self.since >= *period;
+                self.since *= u64::from(!due);
+                due
+            }
+        }
+    }
+}
+
+impl QueueDisc for Lossy {
+    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
+        if packet.payload > 0 && self.loses_next() {
+            return Verdict::Drop;
+        }
+        self.inner.on_arrival(backlog, packet, now)
+    }
+
+    fn is_congested(&self, backlog: Backlog) -> bool {
+        self.inner.is_congested(backlog)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Ecn, FlowId, HostId};
+
+    use super::*;
+    use crate::queue::Limit;
+
+    fn lost(discipline: &mut Discipline, payload: u16, arrivals: usize) -> Vec<usize> {
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        packet.payload = payload;
+        let mut is_lost = |_: &usize| {
+            discipline.on_arrival(Backlog::default(), &mut packet, Time::ZERO) == Verdict::Drop
+        };
+        (1..=arrivals).filter(|n| is_lost(n)).collect()
+    }
+
+    #[test]
+    fn periodic_loss_takes_every_nth_data_packet_and_no_ack() {
+        let mut discipline = LossLaw::Periodic { period: 4 }.before(Discipline::DropTail);
+        assert_eq!(lost(&mut discipline, 0, 10), []);
+        assert_eq!(lost(&mut discipline, 1446, 13), [4, 8, 12]);
+    }
+
+    #[test]
+    fn random_loss_takes_the_given_share() {
+        let law = LossLaw::Random {
+            probability: 0.01,
+            stream: Stream::new(1, "loss", 0),
+        };
+        // Binomial(100000, 0.01): mean 1000, standard deviation 31.5; 5 of them either way.
+        let count = lost(&mut law.before(Discipline::DropTail), 1446, 100_000).len();
+        assert!((843..1157).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn what_is_not_lost_meets_the_discipline_behind() {
+        let inner = Discipline::EcnThreshold(Limit::Packets(0));
+        let mut discipline = LossLaw::Periodic { period: 2 }.before(inner);
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        (packet.payload, packet.ecn) = (1446, Ecn::Capable);
+        discipline.on_arrival(Backlog::default(), &mut packet, Time::ZERO);
+        assert_eq!(packet.ecn, Ecn::Marked);
+        assert!(discipline.is_congested(Backlog::default()));
+    }
+}
