@@ -1,6 +1,6 @@
 //! A topology in motion.
 
-use base::{HostId, Packet, Time};
+use base::{HostId, Options, Packet, Time};
 use engine::{Scheduler, Token};
 
 use crate::port::{Offer, Port, PortConfig, PortId};
@@ -185,10 +185,30 @@ impl Network {
             | u64::from(packet.window) << 16
             | u64::from(packet.flags.bits()) << 8
             | packet.ecn as u64;
+        let [first, second, third] = packet.extension.0;
+        let extension = u64::from(first) << 32 ^ u64::from(second) << 16 ^ u64::from(third);
         // Two independent products are folded in, so that the running chain is one multiplication.
         let hop = (now.as_ps() ^ place.rotate_left(17)).wrapping_mul(ODD_A)
-            ^ (numbers ^ rest.rotate_left(29)).wrapping_mul(ODD_B);
+            ^ (numbers ^ rest.rotate_left(29) ^ digest_of(&packet.options))
+                .wrapping_add(extension)
+                .wrapping_mul(ODD_B);
         self.digest = (self.digest.rotate_left(5) ^ hop).wrapping_mul(ODD_A);
+    }
+}
+
+/// Most segments carry no options and take the first branch.
+#[inline(always)]
+fn digest_of(options: &Options) -> u64 {
+    match options {
+        Options::None => 0,
+        Options::Syn(syn) => {
+            let scale = syn.window_scale.map_or(0xff, u64::from);
+            u64::from(syn.mss) << 16 | scale << 8 | u64::from(syn.sack_permitted) << 1 | 1
+        }
+        Options::Sack(blocks) => blocks.as_slice().iter().fold(3, |digest, (start, end)| {
+            let block = u64::from(start.0) << 32 | u64::from(end.0);
+            (digest.rotate_left(7) ^ block).wrapping_mul(ODD_B)
+        }),
     }
 }
 
