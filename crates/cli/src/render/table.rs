@@ -98,7 +98,16 @@ struct Shown {
     unit: &'static str,
     divisor: f64,
     decimals: usize,
-    higher_is_better: bool,
+    goal: Goal,
+}
+
+/// Which value of a column is the best.
+#[derive(Clone, Copy)]
+enum Goal {
+    Highest,
+    Lowest,
+    /// A mark is a signal and no harm: a scheme that is deaf to marks gets none.
+    Neither,
 }
 
 impl Shown {
@@ -112,7 +121,11 @@ impl Shown {
 
     /// The text of the best value in `group`, if the group has different ones.
     fn best(&self, group: &[Row<'_>]) -> Option<String> {
-        let sign = if self.higher_is_better { -1.0 } else { 1.0 };
+        let sign = match self.goal {
+            Goal::Highest => -1.0,
+            Goal::Lowest => 1.0,
+            Goal::Neither => return None,
+        };
         let present = group.iter().filter(|row| !row.value(self.metric).is_nan());
         let rows: Vec<_> = present.collect();
         let best = rows.iter().min_by(|a, b| {
@@ -174,7 +187,11 @@ fn columns(groups: &[Vec<Row<'_>>]) -> Vec<Shown> {
         unit,
         divisor,
         decimals: decimals(groups, metric, divisor),
-        higher_is_better: metric == "goodput_bps",
+        goal: match metric {
+            "goodput_bps" => Goal::Highest,
+            "marks" => Goal::Neither,
+            _ => Goal::Lowest,
+        },
     })
     .collect()
 }
