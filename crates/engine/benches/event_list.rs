@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion};
 
-use hold::{HeapHold, SchedulerHold};
+use hold::{HeapHold, SchedulerHold, TupleHold};
 
 fn main() {
     let mut criterion = Criterion::default()
@@ -19,6 +19,10 @@ fn main() {
         let mut heap = HeapHold::new(pending);
         group.bench_function(BenchmarkId::new("std binary heap", pending), |bencher| {
             bencher.iter(|| heap.step());
+        });
+        let mut tuples = TupleHold::new(pending);
+        group.bench_function(BenchmarkId::new("std heap of tuples", pending), |bencher| {
+            bencher.iter(|| tuples.step());
         });
         let mut list = SchedulerHold::new(pending);
         group.bench_function(BenchmarkId::new("event list", pending), |bencher| {

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use lab::scenario::{Overrides, PointSpec, Scenario, Source};
 
-use hold::{HeapHold, SchedulerHold};
+use hold::{HeapHold, SchedulerHold, TupleHold};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -58,20 +58,25 @@ struct Series {
 
 fn measure(rounds: usize) {
     let mut yardstick = HeapHold::new(1_000);
+    let mut tuples = TupleHold::new(1_000);
     let mut lists = PENDING.map(SchedulerHold::new);
     let points = WORKLOADS.map(|(name, text)| point(name, text));
-    let mut series = vec![Series::new("yardstick: std binary heap, 1000 pending")];
+    let mut series = vec![
+        Series::new("yardstick: std binary heap, 1000 pending"),
+        Series::new("the same of tuples, 1000 pending"),
+    ];
+    let first_workload = series.len() + PENDING.len();
     series.extend(PENDING.map(|pending| Series::new(format!("event list, {pending} pending"))));
     series.extend(points.iter().map(|point| Series::new(point.0)));
 
     // The first round warms caches, the allocator and the branch predictor.
     for round in 0..=rounds {
-        let mut samples = vec![per_step(|| yardstick.step())];
+        let mut samples = vec![per_step(|| yardstick.step()), per_step(|| tuples.step())];
         samples.extend(lists.iter_mut().map(|list| per_step(|| list.step())));
         for (place, (_, point)) in points.iter().enumerate() {
             let (ns, hops) = per_hop(point);
             samples.push(ns);
-            series[1 + PENDING.len() + place].hops = Some(hops);
+            series[first_workload + place].hops = Some(hops);
         }
         if round > 0 {
             for (series, ns) in series.iter_mut().zip(samples) {
