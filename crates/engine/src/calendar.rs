@@ -285,4 +285,15 @@ mod tests {
         agrees_with_a_sorted_set(1 << 20, 100, 1 << 21);
         agrees_with_a_sorted_set(1 << 30, 100, 50);
     }
+
+    #[test]
+    fn keys_leave_in_order_for_random_sizes_and_delays() {
+        let mut random = Stream::new(1, "sizes", 0);
+        for _ in 0..60 {
+            let (horizon_bits, ahead_bits) = (random.below(34), random.below(40));
+            let pending = usize::try_from(1 + random.below(6_000)).unwrap();
+            let ahead = 1 + random.below(1 << ahead_bits);
+            agrees_with_a_sorted_set(1 << horizon_bits, pending, ahead);
+        }
+    }
 }
