@@ -46,6 +46,8 @@ pub struct Topology {
     nodes: Vec<Node>,
     links: Vec<Link>,
     hosts: Vec<NodeId>,
+    /// The first port of each host.
+    host_ports: Vec<Option<PortId>>,
 }
 
 /// Why a topology cannot carry traffic.
@@ -101,6 +103,7 @@ impl Topology {
         );
         self.nodes.push(Node::Host(host));
         self.hosts.push(node);
+        self.host_ports.push(None);
         (node, host)
     }
 
@@ -114,8 +117,14 @@ impl Topology {
 
     /// Joins two nodes. Returns the port from `a` to `b`; the port back has the next number.
     pub fn connect(&mut self, a: NodeId, b: NodeId, spec: LinkSpec) -> PortId {
+        let index = self.links.len();
         self.links.push(Link { a, b, spec });
-        port_of(self.links.len() - 1, 0)
+        for (node, direction) in [(a, 0), (b, 1)] {
+            if let Node::Host(host) = self.nodes[node.0 as usize] {
+                self.host_ports[host.0 as usize].get_or_insert(port_of(index, direction));
+            }
+        }
+        port_of(index, 0)
     }
 
     /// All nodes.
@@ -138,25 +147,26 @@ impl Topology {
     /// # Panics
     /// If the host has no link; [`Topology::routes`] reports that as an error.
     pub fn host_port(&self, host: HostId) -> PortId {
-        let node = self.hosts[host.0 as usize];
-        self.ports_from(node).next().expect("a host has a link").0
+        self.host_ports[host.0 as usize].expect("a host has a link")
     }
 
-    /// For every node the port towards every host along a path of fewest links, `[node][host]`; among
-    /// equal paths the link added first. `None` where the node is that host.
+    /// For every switch the port towards every host along a path of fewest links, `[node][host]`;
+    /// among equal paths the link added first. Rows of hosts are empty: a host has one port.
     ///
-    /// O(hosts * (nodes + links)).
+    /// O(hosts * (nodes + links)) time, O(hosts * switches) space.
     pub fn routes(&self) -> Result<Vec<Vec<Option<PortId>>>, TopologyError> {
-        let adjacent: Vec<Vec<(PortId, NodeId)>> = (0..self.nodes.len())
-            .map(|node| self.ports_from(node_id(node)).collect())
-            .collect();
+        let adjacent = self.adjacent();
         for (host, node) in self.hosts.iter().enumerate() {
             let links = adjacent[node.0 as usize].len();
             if links != 1 {
                 return Err(TopologyError::HostLinks(host_id(host), links));
             }
         }
-        let mut routes = vec![vec![None; self.hosts.len()]; self.nodes.len()];
+        let row = |node: &Node| match node {
+            Node::Switch => vec![None; self.hosts.len()],
+            Node::Host(_) => Vec::new(),
+        };
+        let mut routes: Vec<Vec<Option<PortId>>> = self.nodes.iter().map(row).collect();
         for (host, target) in self.hosts.iter().enumerate() {
             let distance = self.distances(*target, &adjacent);
             for (node, ports) in adjacent.iter().enumerate() {
@@ -166,6 +176,9 @@ impl Topology {
                     }
                     continue;
                 };
+                if self.nodes[node] != Node::Switch {
+                    continue;
+                }
                 let closer =
                     |next: &NodeId| distance[next.0 as usize].is_some_and(|d| d + 1 == here);
                 routes[node][host] = ports
@@ -175,6 +188,16 @@ impl Topology {
             }
         }
         Ok(routes)
+    }
+
+    /// Ports and neighbours of every node, in the order of links.
+    fn adjacent(&self) -> Vec<Vec<(PortId, NodeId)>> {
+        let mut adjacent = vec![Vec::new(); self.nodes.len()];
+        for (index, link) in self.links.iter().enumerate() {
+            adjacent[link.a.0 as usize].push((port_of(index, 0), link.b));
+            adjacent[link.b.0 as usize].push((port_of(index, 1), link.a));
+        }
+        adjacent
     }
 
     /// Breadth-first distances to `target`; hosts do not forward.
@@ -193,17 +216,6 @@ impl Topology {
             }
         }
         distance
-    }
-
-    fn ports_from(&self, node: NodeId) -> impl Iterator<Item = (PortId, NodeId)> + '_ {
-        self.links
-            .iter()
-            .enumerate()
-            .flat_map(move |(index, link)| {
-                let forward = (link.a == node).then_some((port_of(index, 0), link.b));
-                let backward = (link.b == node).then_some((port_of(index, 1), link.a));
-                forward.into_iter().chain(backward)
-            })
     }
 }
 
@@ -235,11 +247,6 @@ const fn port_of(link: usize, direction: u32) -> PortId {
     PortId(link as u32 * 2 + direction)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "node numbers have 32 bits")]
-const fn node_id(index: usize) -> NodeId {
-    NodeId(index as u32)
-}
-
 #[expect(clippy::cast_possible_truncation, reason = "host numbers have 32 bits")]
 const fn host_id(index: usize) -> HostId {
     HostId(index as u32)
@@ -263,7 +270,7 @@ mod tests {
             routes[0],
             [Some(PortId(1)), Some(PortId(3)), Some(PortId(5))]
         );
-        assert_eq!(routes[1], [None, Some(PortId(0)), Some(PortId(0))]);
+        assert!(routes[1].is_empty(), "a host has one port");
     }
 
     #[test]
