@@ -5,6 +5,7 @@
 
 mod args;
 mod explain;
+mod finished;
 mod list;
 mod output;
 mod render;

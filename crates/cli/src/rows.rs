@@ -4,7 +4,7 @@ use lab::columns::{METRICS, metric_values};
 use lab::metrics::Outcome;
 use lab::scenario::PointSpec;
 
-use crate::run::Finished;
+use crate::finished::Finished;
 
 /// One row of a comparison.
 pub(crate) struct Row<'a> {

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod columns;
+pub mod error;
 pub mod keys;
 pub mod metrics;
 pub mod probe;

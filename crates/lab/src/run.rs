@@ -4,28 +4,15 @@ use std::time::Instant;
 
 use base::{Span, Time};
 use engine::Scheduler;
-use fabric::{LevelHistogram, TopologyError};
+use fabric::LevelHistogram;
 use schemes::{Bundle, HostInfo, Roles};
 use tcp::{Plain, ReceiverCc};
 
+use crate::error::RunError;
 use crate::metrics::{Cost, Distribution, FlowRecord, Metrics, Outcome};
 use crate::probe::Probe;
 use crate::scenario::PointSpec;
 use crate::world::{Flow, World};
-
-/// Why a simulation failed.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum RunError {
-    /// The network cannot carry the traffic.
-    #[error("{0}")]
-    Topology(#[from] TopologyError),
-    /// The books do not balance: a mistake of the simulator, never of the user.
-    #[error("conservation violated: {0}; please report this with the command that shows it")]
-    Conservation(String),
-    /// More ports, endpoints or flows than event tokens can name.
-    #[error("the network has {0} ports, connections and hosts; 16,777,215 are possible")]
-    TooLarge(usize),
-}
 
 /// Simulates a point: a pure function of it, but for the cost.
 ///

@@ -6,8 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
+use crate::error::RunError;
 use crate::metrics::Outcome;
-use crate::run::{self, RunError};
+use crate::run;
 use crate::scenario::PointSpec;
 
 /// Why a point has no outcome.

@@ -9,9 +9,9 @@ use fabric::{LevelHistogram, Network, PortId};
 use schemes::{HostInfo, Roles, Sender};
 use tcp::{Arrival, Endpoint, Host, Progress, ReceiverCc, Slot};
 
+use crate::error::RunError;
 use crate::keys::Keys;
 use crate::probe::Probe;
-use crate::run::RunError;
 use deadlines::{Deadlines, Out, number};
 use wiring::{add_endpoints, flow_id, flows, loss_law, mss, network, topology};
 

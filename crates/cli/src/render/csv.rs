@@ -4,7 +4,7 @@ use lab::columns::{COST, METRICS};
 use serde_json::Value;
 
 use super::json;
-use crate::run::Finished;
+use crate::finished::Finished;
 
 /// A header and one line for each outcome; names as in the JSON.
 pub(crate) fn csv(finished: &Finished<'_>) -> String {

@@ -4,7 +4,7 @@ use lab::metrics::Outcome;
 use lab::scenario::PointSpec;
 use serde_json::{Map, Number, Value, json};
 
-use crate::run::Finished;
+use crate::finished::Finished;
 
 /// The whole sweep as one object.
 pub(crate) fn json(finished: &Finished<'_>, flows: bool) -> String {

@@ -1,7 +1,7 @@
 //! The answer in words.
 
+use crate::finished::Finished;
 use crate::rows::Row;
-use crate::run::Finished;
 
 /// Who wins in the last group, which is the hardest of a sweep that grows, and by how much.
 pub(super) fn winner(groups: &[Vec<Row<'_>>], axes: &[&str]) -> String {

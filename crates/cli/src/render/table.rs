@@ -6,8 +6,8 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
 use comfy_table::{LineStyle, TableStyle};
 
 use super::sentence;
+use crate::finished::Finished;
 use crate::rows::{self, Row};
-use crate::run::Finished;
 use crate::text;
 
 /// Title, table, one sentence, cost; `styled` adds colours to the marks of the best values.

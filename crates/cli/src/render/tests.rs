@@ -8,7 +8,7 @@ use lab::scenario::{Overrides, PointSpec, Scenario, Source};
 use lab::sweep::Failure;
 
 use super::*;
-use crate::run::Finished;
+use crate::finished::Finished;
 
 const BURST: &str =
     "name = \"test\"\nschemes = [\"newreno\", \"rcc\"]\nworkload.senders = [10, 100]\n";

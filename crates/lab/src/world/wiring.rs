@@ -7,8 +7,8 @@ use schemes::{FlowInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, ReceiverCc, Slot};
 
 use super::Flow;
+use crate::error::RunError;
 use crate::keys::{Keys, LossPattern, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
-use crate::run::RunError;
 
 /// The topology and the port whose queue is the bottleneck.
 pub(super) fn topology(keys: &Keys) -> (Topology, PortId) {
