@@ -223,9 +223,8 @@ impl Calendar {
     }
 
     fn pop_far(&mut self) {
-        self.far.peek();
-        self.far.take();
-        self.far_min = self.far.peek().unwrap_or(EMPTY);
+        self.far.pop();
+        self.far_min = self.far.min();
     }
 }
 

@@ -2,20 +2,17 @@
 //!
 //! The four children of a node lie in one aligned 64-byte group, and unused places hold the largest
 //! key, so that a level costs one cache line and no unpredictable branch. The root is virtual: its
-//! children are group 0. Taking the smallest key leaves a hole that the next insertion fills from
-//! above, because an event that is handled almost always schedules another one.
+//! children are group 0.
 //!
-//! `push` and `pop`: O(log4 n).
+//! `push` and `pop`: O(log4 n); `min`: O(1).
 
 /// See the module documentation.
 #[derive(Debug)]
 pub(crate) struct Heap {
     /// Element `e` is `groups[e / 4].0[e % 4]`; its children are `groups[e + 1]`.
     groups: Vec<Group>,
-    /// Elements in use, the hole included.
+    /// Elements in use.
     len: usize,
-    /// The element whose key was taken and not yet replaced; always in group 0.
-    hole: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -27,53 +24,12 @@ impl Heap {
         Self {
             groups: vec![Group([EMPTY; ARITY])],
             len: 0,
-            hole: None,
         }
     }
 
     /// Inserts `key`, which must be less than `u128::MAX`.
-    #[inline(always)]
     pub(crate) fn push(&mut self, key: u128) {
         debug_assert!(key < EMPTY, "the largest key marks an empty place");
-        if let Some(hole) = self.hole.take() {
-            self.sift_down(hole, key);
-        } else {
-            self.append(key);
-        }
-    }
-
-    /// The smallest key, which stays.
-    #[inline(always)]
-    pub(crate) fn peek(&mut self) -> Option<u128> {
-        self.close_hole();
-        let key = self.groups[0].0[smallest(&self.groups[0])];
-        (key < EMPTY).then_some(key)
-    }
-
-    /// Removes the key that [`Heap::peek`] just returned.
-    #[inline(always)]
-    pub(crate) fn take(&mut self) {
-        debug_assert!(self.hole.is_none(), "take follows peek");
-        self.hole = Some(smallest(&self.groups[0]));
-    }
-
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.len - usize::from(self.hole.is_some())
-    }
-
-    /// Fills the hole with the last element, as in a textbook heap.
-    fn close_hole(&mut self) {
-        let Some(hole) = self.hole.take() else { return };
-        self.len -= 1;
-        let last = self.len;
-        let key = std::mem::replace(&mut self.groups[last / ARITY].0[last % ARITY], EMPTY);
-        if last != hole {
-            self.sift_down(hole, key);
-        }
-    }
-
-    fn append(&mut self, key: u128) {
         let mut element = self.len;
         self.len += 1;
         if element / ARITY == self.groups.len() {
@@ -91,7 +47,29 @@ impl Heap {
         self.groups[element / ARITY].0[element % ARITY] = key;
     }
 
-    #[inline(always)]
+    /// The smallest key; the largest there is if the heap is empty.
+    pub(crate) fn min(&self) -> u128 {
+        self.groups[0].0[smallest(&self.groups[0])]
+    }
+
+    /// Removes the smallest key, if there is one. The last element takes its place and sinks.
+    pub(crate) fn pop(&mut self) {
+        let Some(last) = self.len.checked_sub(1) else {
+            return;
+        };
+        self.len = last;
+        let first = smallest(&self.groups[0]);
+        let key = std::mem::replace(&mut self.groups[last / ARITY].0[last % ARITY], EMPTY);
+        if last != first {
+            self.sift_down(first, key);
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     fn sift_down(&mut self, mut element: usize, key: u128) {
         while let Some(children) = self.groups.get(element + 1) {
             let child = smallest(children);
@@ -107,7 +85,6 @@ impl Heap {
 }
 
 /// The place of the smallest key, found by a tournament of two rounds.
-#[inline(always)]
 fn smallest(group: &Group) -> usize {
     let [a, b, c, d] = group.0;
     let (low, low_at) = if b < a { (b, 1) } else { (a, 0) };
@@ -138,11 +115,8 @@ mod tests {
                 heap.push(key);
                 model.insert(key);
             } else {
-                let expected = model.pop_first();
-                assert_eq!(heap.peek(), expected);
-                if expected.is_some() {
-                    heap.take();
-                }
+                assert_eq!(heap.min(), model.pop_first().unwrap_or(EMPTY));
+                heap.pop();
             }
             assert_eq!(heap.len(), model.len());
         }
