@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion};
 
-use hold::{HeapHold, SchedulerHold, TupleHold};
+use hold::{Entry, HeapHold, SchedulerHold, Tuple};
 
 fn main() {
     let mut criterion = Criterion::default()
@@ -16,11 +16,11 @@ fn main() {
         .configure_from_args();
     let mut group = criterion.benchmark_group("pop and push");
     for pending in [100, 1_000, 10_000] {
-        let mut heap = HeapHold::new(pending);
+        let mut heap = HeapHold::<Entry>::new(pending);
         group.bench_function(BenchmarkId::new("std binary heap", pending), |bencher| {
             bencher.iter(|| heap.step());
         });
-        let mut tuples = TupleHold::new(pending);
+        let mut tuples = HeapHold::<Tuple>::new(pending);
         group.bench_function(BenchmarkId::new("std heap of tuples", pending), |bencher| {
             bencher.iter(|| tuples.step());
         });

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use lab::scenario::{Overrides, PointSpec, Scenario, Source};
 
-use hold::{HeapHold, SchedulerHold, TupleHold};
+use hold::{Entry, HeapHold, SchedulerHold, Tuple};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -57,8 +57,8 @@ struct Series {
 }
 
 fn measure(rounds: usize) {
-    let mut yardstick = HeapHold::new(1_000);
-    let mut tuples = TupleHold::new(1_000);
+    let mut yardstick = HeapHold::<Entry>::new(1_000);
+    let mut tuples = HeapHold::<Tuple>::new(1_000);
     let mut lists = PENDING.map(SchedulerHold::new);
     let points = WORKLOADS.map(|(name, text)| point(name, text));
     let mut series = vec![

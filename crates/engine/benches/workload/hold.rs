@@ -13,19 +13,20 @@ use engine::{Scheduler, Token};
 /// New events come at most this long after the one that left: some hops of a data centre.
 const HORIZON: Span = Span::from_micros(100);
 
-/// The standard library's heap of 24-byte entries: the yardstick.
-pub(crate) struct HeapHold {
-    heap: BinaryHeap<Entry>,
+/// The standard library's heap of 24-byte entries. With [`Entry`] it is the yardstick; with [`Tuple`],
+/// whose own comparison compiles to fewer branches that cannot be predicted, it shows how far the
+/// yardstick depends on the way a comparison is written.
+pub(crate) struct HeapHold<E> {
+    heap: BinaryHeap<E>,
     increments: Increments,
     sequence: u64,
 }
 
-/// The same heap of tuples, whose own comparison compiles to fewer branches that cannot be predicted:
-/// how far the yardstick depends on the way a comparison is written.
-pub(crate) struct TupleHold {
-    heap: BinaryHeap<Reverse<(u64, u64, u64)>>,
-    increments: Increments,
-    sequence: u64,
+/// What the heap holds; the earliest is the greatest.
+pub(crate) trait HeapEntry: Ord {
+    fn new(time: u64, sequence: u64, payload: u64) -> Self;
+    fn time(&self) -> u64;
+    fn payload(&self) -> u64;
 }
 
 /// The event list of the engine.
@@ -35,18 +36,21 @@ pub(crate) struct SchedulerHold {
 }
 
 /// A time, the order among equal times, and what is to happen.
-struct Entry {
+pub(crate) struct Entry {
     time: u64,
     sequence: u64,
     payload: u64,
 }
+
+/// The same as a tuple with its own order.
+pub(crate) type Tuple = Reverse<(u64, u64, u64)>;
 
 const _: () = assert!(
     size_of::<Entry>() == 24,
     "the yardstick has 24-byte entries"
 );
 
-impl HeapHold {
+impl<E: HeapEntry> HeapHold<E> {
     pub(crate) fn new(pending: u32) -> Self {
         let mut hold = Self {
             heap: BinaryHeap::new(),
@@ -63,48 +67,47 @@ impl HeapHold {
     #[inline]
     pub(crate) fn step(&mut self) -> u64 {
         let first = self.heap.pop().expect("a step leaves as many as it found");
-        self.push(first.time, first.payload);
-        first.payload
-    }
-
-    #[inline]
-    fn push(&mut self, after: u64, payload: u64) {
-        self.sequence += 1;
-        self.heap.push(Entry {
-            time: after + self.increments.next(),
-            sequence: self.sequence,
-            payload,
-        });
-    }
-}
-
-impl TupleHold {
-    pub(crate) fn new(pending: u32) -> Self {
-        let mut hold = Self {
-            heap: BinaryHeap::new(),
-            increments: Increments::new(pending),
-            sequence: 0,
-        };
-        for payload in 0..pending {
-            hold.push(0, u64::from(payload));
-        }
-        hold
-    }
-
-    /// One pop and one push.
-    #[inline]
-    pub(crate) fn step(&mut self) -> u64 {
-        let Reverse((time, _, payload)) =
-            self.heap.pop().expect("a step leaves as many as it found");
-        self.push(time, payload);
-        payload
+        self.push(first.time(), first.payload());
+        first.payload()
     }
 
     #[inline]
     fn push(&mut self, after: u64, payload: u64) {
         self.sequence += 1;
         let time = after + self.increments.next();
-        self.heap.push(Reverse((time, self.sequence, payload)));
+        self.heap.push(E::new(time, self.sequence, payload));
+    }
+}
+
+impl HeapEntry for Entry {
+    fn new(time: u64, sequence: u64, payload: u64) -> Self {
+        Self {
+            time,
+            sequence,
+            payload,
+        }
+    }
+
+    fn time(&self) -> u64 {
+        self.time
+    }
+
+    fn payload(&self) -> u64 {
+        self.payload
+    }
+}
+
+impl HeapEntry for Tuple {
+    fn new(time: u64, sequence: u64, payload: u64) -> Self {
+        Self((time, sequence, payload))
+    }
+
+    fn time(&self) -> u64 {
+        self.0.0
+    }
+
+    fn payload(&self) -> u64 {
+        self.0.2
     }
 }
 
