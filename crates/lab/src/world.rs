@@ -57,6 +57,14 @@ pub(crate) struct Flow {
     pub(crate) failed: bool,
 }
 
+/// The end of a flow that an event concerned.
+#[derive(Clone, Copy)]
+struct End {
+    host: HostId,
+    slot: Slot,
+    flow: FlowId,
+}
+
 impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     /// `receiver` makes the control of each host; `probe` sees every packet-hop.
     pub(crate) fn new(
@@ -216,7 +224,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
             self.note_arrival(packet.flow, &arrival, now);
         }
-        self.after(host, slot, progress, packet.flow, sched);
+        let flow = packet.flow;
+        self.after(End { host, slot, flow }, progress, sched);
     }
 
     /// Books what arrived at the receiver of a flow.
@@ -240,28 +249,15 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
 
     /// What an event of an endpoint means for its application and for the end of the run.
     #[inline]
-    fn after(
-        &mut self,
-        host: HostId,
-        slot: Slot,
-        progress: Progress,
-        flow: FlowId,
-        sched: &mut Scheduler,
-    ) {
+    fn after(&mut self, end: End, progress: Progress, sched: &mut Scheduler) {
         if progress.state_changed || progress.peer_finished {
-            self.after_change(host, slot, progress, flow, sched);
+            self.after_change(end, progress, sched);
         }
-        self.arm_role(host, sched);
+        self.arm_role(end.host, sched);
     }
 
-    fn after_change(
-        &mut self,
-        host: HostId,
-        slot: Slot,
-        progress: Progress,
-        flow: FlowId,
-        sched: &mut Scheduler,
-    ) {
+    fn after_change(&mut self, end: End, progress: Progress, sched: &mut Scheduler) {
+        let End { host, slot, flow } = end;
         let now = sched.now();
         if progress.peer_finished {
             // The application closes when its peer has.
@@ -300,7 +296,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let mut out = Out::new(&mut self.network, &mut self.deadlines, sched, host);
         let now = out.sched.now();
         let progress = self.hosts[host.0 as usize].on_deadline(slot, now, &mut out);
-        self.after(host, slot, progress, flow, sched);
+        self.after(End { host, slot, flow }, progress, sched);
     }
 
     fn on_role_deadline(&mut self, host: HostId, sched: &mut Scheduler) {
