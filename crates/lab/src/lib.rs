@@ -18,7 +18,13 @@ pub mod error;
 pub mod keys;
 pub mod metrics;
 pub mod probe;
+pub mod results;
 pub mod run;
 pub mod scenario;
+pub mod statistics;
 pub mod sweep;
 mod world;
+
+/// The version of this program and a hash of the sources that a simulation runs through: equal
+/// versions give equal results.
+pub const VERSION: &str = env!("TAILWATER_VERSION");
