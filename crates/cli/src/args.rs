@@ -89,6 +89,9 @@ pub(crate) struct ScenarioArgs {
     /// How many seeds to run every combination with [default: the scenario's, or 1]
     #[arg(long, value_name = "N", value_parser = seeds)]
     seeds: Option<NonZeroU32>,
+    /// Record these quantities over time, or "off"; `explain results` describes them
+    #[arg(long, value_name = "LIST")]
+    trace: Option<String>,
 }
 
 impl ScenarioArgs {
@@ -99,6 +102,7 @@ impl ScenarioArgs {
             sets: self.sets.clone(),
             seed: self.seed,
             seeds: self.seeds,
+            trace: self.trace.clone(),
         }
     }
 
@@ -110,8 +114,13 @@ impl ScenarioArgs {
             sets,
             seed,
             seeds,
+            trace,
         } = self;
-        !scheme.is_empty() || !sets.is_empty() || seed.is_some() || seeds.is_some()
+        !scheme.is_empty()
+            || !sets.is_empty()
+            || seed.is_some()
+            || seeds.is_some()
+            || trace.is_some()
     }
 }
 

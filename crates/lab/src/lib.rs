@@ -21,4 +21,5 @@ pub mod probe;
 pub mod run;
 pub mod scenario;
 pub mod sweep;
+pub mod trace;
 mod world;
