@@ -13,7 +13,7 @@ pub(super) enum Keep {
 ///
 /// Time is cut into equal periods of a power of two picoseconds, at first of one. An entry says what
 /// stands for its period and for the following ones up to the next entry. When there are more
-/// entries than allowed, periods double until half of that is left. O(1) amortised.
+/// entries than allowed, periods are made longer until half of that is left. O(1) amortised.
 #[derive(Clone, Debug)]
 pub(super) struct Thin {
     keep: Keep,
@@ -72,8 +72,12 @@ impl Thin {
         }
         self.open = Some((period, stands));
         if self.entries.len() > self.most {
+            // Periods shorter than the usual gap would not bring entries together.
+            let span = self.entries[self.entries.len() - 1].0 - self.entries[0].0;
+            let bits = (span / self.most as u64).checked_ilog2().unwrap_or(0);
+            self.coarsen(bits + 1);
             while self.entries.len() > self.most / 2 {
-                self.double();
+                self.coarsen(1);
             }
         }
     }
@@ -88,36 +92,47 @@ impl Thin {
         }
     }
 
-    /// Doubles the periods.
-    fn double(&mut self) {
-        self.shift += 1;
+    /// Makes periods `2^bits` times as long.
+    fn coarsen(&mut self, bits: u32) {
+        self.shift += bits;
         let open = self.open.take();
         let old = std::mem::take(&mut self.entries);
-        let mut before = None;
-        let mut at = 0;
-        while at < old.len() {
-            let (period, value) = old[at];
-            let next = old.get(at + 1);
-            let pair = next.filter(|next| period % 2 == 0 && next.0 == period + 1);
-            let last = pair.map_or(value, |pair| pair.1);
-            let first = if period % 2 == 0 { Some(value) } else { before };
-            let stands = self.merge(first, last);
-            add(&mut self.entries, period / 2, stands);
-            at += 1 + usize::from(pair.is_some());
+        self.entries.reserve(self.most + 2);
+        let begins = |period: u64| period.trailing_zeros() >= bits;
+        let (mut before, mut merged) = (None, None);
+        let mut rest = old.as_slice();
+        while let Some((period, value)) = rest.first().copied() {
+            let coarse = period >> bits;
+            let inside = rest.partition_point(|entry| entry.0 >> bits == coarse);
+            let mut stands = if begins(period) {
+                value
+            } else {
+                self.merge(before, value)
+            };
+            for (_, value) in &rest[1..inside] {
+                stands = self.merge(Some(stands), *value);
+            }
+            add(&mut self.entries, coarse, stands);
+            merged = Some((coarse, stands));
+            let last = rest[inside - 1].1;
+            rest = &rest[inside..];
             // Whatever changes in the next period takes what came before into account itself.
-            if old.get(at).is_none_or(|next| next.0 / 2 > period / 2 + 1)
-                && open.is_none_or(|open| open.0 / 2 > period / 2 + 1)
+            let later = |period: u64| period >> bits > coarse + 1;
+            if rest.first().is_none_or(|next| later(next.0))
+                && open.is_none_or(|open| later(open.0))
             {
-                add(&mut self.entries, period / 2 + 1, last);
+                add(&mut self.entries, coarse + 1, last);
             }
             before = Some(last);
         }
         self.open = open.map(|(period, stands)| {
-            let half = period / 2;
-            let first = (period % 2 == 1).then_some(before).flatten();
-            let earlier = self.entries.pop_if(|entry| entry.0 == half);
-            let first = earlier.map(|entry| entry.1).or(first);
-            (half, self.merge(first, stands))
+            let coarse = period >> bits;
+            self.entries.pop_if(|entry| entry.0 == coarse);
+            let first = match merged {
+                Some((earlier, stands)) if earlier == coarse => Some(stands),
+                _ => before.filter(|_| !begins(period)),
+            };
+            (coarse, self.merge(first, stands))
         });
     }
 
