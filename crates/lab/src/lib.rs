@@ -17,6 +17,7 @@ pub mod columns;
 pub mod error;
 pub mod keys;
 pub mod metrics;
+pub mod pcap;
 pub mod probe;
 pub mod run;
 pub mod scenario;

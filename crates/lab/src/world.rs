@@ -41,6 +41,12 @@ pub(crate) struct World<'p, R, P> {
     queues: Option<Vec<QueueStatistics>>,
 }
 
+/// Sending and receiving host of each flow.
+pub(crate) fn pairs(keys: &Keys, seed: u64) -> Vec<(HostId, HostId)> {
+    let flows = flows(keys, seed).into_iter();
+    flows.map(|flow| (flow.sender.0, flow.receiver.0)).collect()
+}
+
 /// One flow, from one application to another.
 pub(crate) struct Flow {
     /// Payload; `None` without end.

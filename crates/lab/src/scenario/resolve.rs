@@ -18,8 +18,11 @@ use crate::keys::{self, Conflict, Keys, TracedSeries};
 pub(super) struct Resolver {
     /// The file first, then every argument.
     sources: Vec<Source>,
-    /// Settings of the file and, in place of those they override or behind them, of arguments.
+    /// Settings of the file and, in place of those they override or behind them, of arguments;
+    /// those that the file orders first.
     layers: Vec<Layered>,
+    /// Settings that the file wants to be shown, in order.
+    columns: Vec<&'static str>,
 }
 
 struct Layered {
@@ -37,7 +40,7 @@ impl Resolver {
     /// Lets arguments, given with the index of their source, override the file.
     pub(super) fn new(
         sources: Vec<Source>,
-        file: Vec<Setting>,
+        (file, columns): (Vec<Setting>, Vec<&'static str>),
         arguments: Vec<(usize, Setting)>,
         arms: &[Arm],
     ) -> Result<Self, Problems> {
@@ -63,7 +66,13 @@ impl Resolver {
                 None => layers.push(layered),
             }
         }
-        let resolver = Self { sources, layers };
+        let place = |key| columns.iter().position(|column| *column == key);
+        layers.sort_by_key(|layer| place(layer.setting.key).unwrap_or(usize::MAX));
+        let resolver = Self {
+            sources,
+            layers,
+            columns,
+        };
         problems.extend(arms.iter().flat_map(|arm| resolver.pinned_axes(arm)));
         if problems.is_empty() {
             Ok(resolver)
@@ -207,14 +216,16 @@ impl Resolver {
         Err(problem.help(help).into())
     }
 
-    /// Keys that every point mentions: the axes and what the command line set.
+    /// Keys that every point mentions: the columns, the other axes, what the command line set.
     fn reported(&self) -> impl Iterator<Item = &'static str> {
-        let reported = |layered: &&Layered| layered.setting.listed || layered.source > 0;
-        self.layers
-            .iter()
-            .filter(reported)
-            .filter(|layered| keys::group(layered.setting.key) != "trace")
-            .map(|layered| layered.setting.key)
+        let others = self.layers.iter().filter(|layered| {
+            let setting = &layered.setting;
+            (setting.listed || layered.source > 0) && !self.columns.contains(&setting.key)
+        });
+        let others = others.map(|layered| layered.setting.key);
+        let all = self.columns.iter().copied().chain(others);
+        // What is traced changes no result.
+        all.filter(|key| keys::group(key) != "trace")
     }
 
     fn choose<'a>(&'a self, combination: u64, arm: &'a Arm) -> Chosen<'a> {
