@@ -8,6 +8,7 @@
 use base::setting::Key;
 use lab::columns;
 use lab::keys::{all_keys, group};
+use lab::trace::quantity;
 use schemes::{Role, Scheme};
 
 fn main() {
@@ -95,6 +96,16 @@ fn results() -> String {
     page += RULE_3;
     for column in columns::METRICS.iter().chain(columns::COST) {
         page += &row([&format!("`{}`", column.name), column.unit, column.help]);
+    }
+    page += "\n## Series\n\nColumns of `series.parquet`. Each row is one sample of one quantity of a port, a \
+             flow or a host, or one event; a quantity that was not recorded has no column.\n\n";
+    page += &row(["name", "unit", "meaning"]);
+    page += RULE_3;
+    for column in quantity::FIXED {
+        page += &row([&format!("`{}`", column.name), column.unit, column.help]);
+    }
+    for column in quantity::all() {
+        page += &row([&format!("`{}`", column.name), column.unit, &column.help]);
     }
     page
 }

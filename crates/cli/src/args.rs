@@ -4,7 +4,8 @@ use std::num::{NonZeroU32, NonZeroUsize};
 
 use base::{Count, Quantity};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lab::scenario::Overrides;
+use lab::pcap::Places;
+use lab::scenario::{Overrides, Problems, Scenario};
 
 /// Simulates, explains and compares the cures for TCP incast
 #[derive(Parser)]
@@ -50,6 +51,8 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) pcap: PcapArgs,
     /// Add a record of every flow to the JSON
     #[arg(long)]
     pub(crate) flows: bool,
@@ -62,6 +65,38 @@ pub(crate) struct RunArgs {
     /// Print no progress and no hints
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct PcapArgs {
+    /// Capture packets for Wireshark at bottleneck, host:N or port:N, or several of them
+    #[arg(
+        long,
+        value_name = "PLACES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "bottleneck"
+    )]
+    pcap: Option<String>,
+    /// Keep at most so many bytes of each captured packet
+    #[arg(long, value_name = "BYTES", requires = "pcap")]
+    pcap_snap: Option<NonZeroUsize>,
+}
+
+impl PcapArgs {
+    /// Where to capture in the points of `scenario`, if anywhere.
+    #[expect(dead_code, reason = "a run without a folder has no place for captures")]
+    pub(crate) fn places(&self, scenario: &Scenario) -> Result<Option<Places>, Problems> {
+        let Some(text) = &self.pcap else {
+            return Ok(None);
+        };
+        let places = Places::parse(text)?;
+        places.check(scenario)?;
+        Ok(Some(match self.pcap_snap {
+            Some(bytes) => places.with_snap(bytes.get()),
+            None => places,
+        }))
+    }
 }
 
 #[derive(Args)]
@@ -89,6 +124,9 @@ pub(crate) struct ScenarioArgs {
     /// How many seeds to run every combination with [default: the scenario's, or 1]
     #[arg(long, value_name = "N", value_parser = seeds)]
     seeds: Option<NonZeroU32>,
+    /// Record these quantities over time, as in queue,cwnd, or "off"; see `explain results`
+    #[arg(long, value_name = "LIST")]
+    trace: Option<String>,
 }
 
 impl ScenarioArgs {
@@ -99,6 +137,7 @@ impl ScenarioArgs {
             sets: self.sets.clone(),
             seed: self.seed,
             seeds: self.seeds,
+            trace: self.trace.clone(),
         }
     }
 
@@ -110,8 +149,13 @@ impl ScenarioArgs {
             sets,
             seed,
             seeds,
+            trace,
         } = self;
-        !scheme.is_empty() || !sets.is_empty() || seed.is_some() || seeds.is_some()
+        !scheme.is_empty()
+            || !sets.is_empty()
+            || seed.is_some()
+            || seeds.is_some()
+            || trace.is_some()
     }
 }
 

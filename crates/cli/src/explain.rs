@@ -6,6 +6,7 @@ use base::setting::Key;
 use lab::columns;
 use lab::keys::{self, all_keys, group};
 use lab::scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
+use lab::trace::quantity;
 use schemes::Scheme;
 
 use crate::output::Stop;
@@ -93,5 +94,28 @@ fn results() -> String {
         writeln!(out, "\n{} [{}]", column.name, column.unit).expect("writing to a string succeeds");
         text::paragraph(&mut out, 4, column.help);
     }
+    series(&mut out);
     out
+}
+
+/// The columns of series.parquet.
+fn series(out: &mut String) {
+    let intro = "Series, in series.parquet: each row is one sample of one quantity of a port, a flow or a \
+        host, or one event. A quantity that was not recorded has no column, and one that a row is not \
+        about is null. What is recorded: `tailwater explain trace`.";
+    out.push('\n');
+    text::paragraph(out, 0, intro);
+    let fixed = quantity::FIXED.iter();
+    let fixed = fixed.map(|column| (column.name, column.unit, column.help));
+    let traced = quantity::all().iter();
+    let traced = traced.map(|column| (column.name, column.unit, column.help.as_str()));
+    for (name, unit, help) in fixed.chain(traced) {
+        let unit = if unit.is_empty() {
+            String::new()
+        } else {
+            format!(" [{unit}]")
+        };
+        writeln!(out, "\n{name}{unit}").expect("writing to a string succeeds");
+        text::paragraph(out, 4, help);
+    }
 }

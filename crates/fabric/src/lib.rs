@@ -14,6 +14,7 @@ mod port;
 mod queue;
 mod ring;
 mod topology;
+mod watch;
 
 pub use histogram::{LevelHistogram, QueueStatistics};
 pub use loss::LossLaw;
@@ -21,3 +22,4 @@ pub use network::{Network, NetworkConfig};
 pub use port::{Offer, Port, PortConfig, PortCounters, PortId};
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 pub use topology::{Link, LinkSpec, Node, NodeId, Topology, TopologyError};
+pub use watch::{DropReason, Watch};

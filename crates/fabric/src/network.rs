@@ -7,6 +7,7 @@ use crate::histogram::QueueStatistics;
 use crate::port::{Offer, Port, PortConfig, PortId};
 use crate::queue::{Discipline, Limit};
 use crate::topology::{Node, NodeId, Topology, TopologyError};
+use crate::watch::Watch;
 
 /// What the ports of a network have in common, and how switch and host ports differ.
 pub struct NetworkConfig<'a> {
@@ -107,22 +108,29 @@ impl Network {
 
     /// A host sends a packet out of its port.
     #[inline(always)]
-    pub fn send(&mut self, from: HostId, packet: &mut Packet, sched: &mut Scheduler) {
+    pub fn send<W: Watch>(
+        &mut self,
+        from: HostId,
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+        watch: &mut W,
+    ) {
         self.sent += 1;
-        self.offer(self.host_ports[from.0 as usize], packet, sched);
+        self.offer(self.host_ports[from.0 as usize], packet, sched, watch);
     }
 
     /// The oldest packet of `port` arrives at the next node and is put into `packet`. A switch
     /// forwards it at once; if it has reached an end host, that is returned.
     #[inline(always)]
-    pub fn on_arrival(
+    pub fn on_arrival<W: Watch>(
         &mut self,
         port: PortId,
         packet: &mut Packet,
         sched: &mut Scheduler,
+        watch: &mut W,
     ) -> Option<HostId> {
         let now = sched.now();
-        if let Some(next) = self.ports[port.0 as usize].arrive_into(packet, now) {
+        if let Some(next) = self.ports[port.0 as usize].arrive_into(packet, now, port, watch) {
             sched.at(next, Token(port.0));
         }
         self.record(port, packet, now);
@@ -134,7 +142,7 @@ impl Network {
             }
             End::Switch(first) => {
                 let out = self.routes[(first + packet.to.0) as usize];
-                self.offer(out, packet, sched);
+                self.offer(out, packet, sched, watch);
                 None
             }
         }
@@ -145,8 +153,16 @@ impl Network {
         &self.ports
     }
 
+    /// Reports everything that left a queue until `now` and that no event has brought up.
+    pub fn settle<W: Watch>(&mut self, now: Time, watch: &mut W) {
+        for (index, port) in (0..).zip(&mut self.ports) {
+            port.settle_watched(now, PortId(index), watch);
+        }
+    }
+
     /// Closes the queue statistics of every port at `now`: levels later on are not counted.
-    pub fn close_statistics(&mut self, now: Time) -> Vec<QueueStatistics> {
+    pub fn close_statistics<W: Watch>(&mut self, now: Time, watch: &mut W) -> Vec<QueueStatistics> {
+        self.settle(now, watch);
         let close = |port: &mut Port| port.close_statistics(now).statistics();
         self.ports.iter_mut().map(close).collect()
     }
@@ -168,8 +184,14 @@ impl Network {
     }
 
     #[inline(always)]
-    fn offer(&mut self, port: PortId, packet: &mut Packet, sched: &mut Scheduler) {
-        match self.ports[port.0 as usize].offer(packet, sched.now()) {
+    fn offer<W: Watch>(
+        &mut self,
+        port: PortId,
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+        watch: &mut W,
+    ) {
+        match self.ports[port.0 as usize].offer_watched(packet, sched.now(), port, watch) {
             Offer::Dropped => {}
             Offer::Queued => self.inside += 1,
             Offer::First(arrival) => {

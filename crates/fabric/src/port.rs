@@ -5,6 +5,7 @@ use base::{Ecn, Packet, Rate, Span, Time};
 use crate::histogram::LevelHistogram;
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
+use crate::watch::{DropReason, Watch};
 
 /// A port; dense from 0. Link `l` has ports `2l` (from its first node) and `2l + 1` (from its second).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -123,10 +124,22 @@ impl Port {
     /// A packet arrives at the queue; it may be marked.
     #[inline(always)]
     pub fn offer(&mut self, packet: &mut Packet, now: Time) -> Offer {
-        self.settle(now);
+        self.offer_watched(packet, now, PortId(0), &mut ())
+    }
+
+    /// [`Port::offer`] with someone who sees what happens, told that this is `port`.
+    #[inline(always)]
+    pub fn offer_watched<W: Watch>(
+        &mut self,
+        packet: &mut Packet,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) -> Offer {
+        self.settle_watched(now, port, watch);
         if self.free_at <= now && !self.watches_idle {
             // The transmitter is idle and nothing waits, so nothing can drop or mark.
-            return self.accept(packet, now);
+            return self.accept(packet, now, port, watch);
         }
         let backlog = Backlog {
             bytes: self.waiting_bytes,
@@ -139,30 +152,45 @@ impl Port {
         if verdict == Verdict::Drop || !self.fits(backlog, packet, now) {
             self.drops += 1;
             self.dropped_payload += u64::from(packet.payload);
+            let reason = match verdict {
+                Verdict::Drop => DropReason::Discipline,
+                Verdict::Accept => DropReason::Full,
+            };
+            watch.on_drop(port, packet, reason, now);
             return Offer::Dropped;
         }
-        self.marks += u64::from(packet.ecn == Ecn::Marked && !was_marked);
-        self.accept(packet, now)
+        if packet.ecn == Ecn::Marked && !was_marked {
+            self.marks += 1;
+            watch.on_mark(port, packet, now);
+        }
+        self.accept(packet, now, port, watch)
     }
 
     /// The oldest packet has arrived at the other end and is put into `packet`. Returns the arrival
     /// time of the next one, to be scheduled.
     #[inline(always)]
-    pub fn arrive_into(&mut self, packet: &mut Packet, now: Time) -> Option<Time> {
+    pub fn arrive_into<W: Watch>(
+        &mut self,
+        packet: &mut Packet,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) -> Option<Time> {
         debug_assert_eq!(
             self.ring.next_arrival(),
             Some(now),
             "one event per busy port"
         );
         if self.ring.oldest_waits() {
-            self.settle(now);
+            self.settle_watched(now, port, watch);
         }
         self.ring.pop_into(packet)
     }
 
-    /// Closes the queue statistics at `now`: levels later on are not counted.
+    /// Closes the queue statistics at `now`, up to which the port is settled: levels later on are not
+    /// counted.
     pub fn close_statistics(&mut self, now: Time) -> &LevelHistogram {
-        self.settle(now);
+        self.settle_watched(now, PortId(0), &mut ());
         self.change_level(now);
         &self.levels
     }
@@ -187,21 +215,28 @@ impl Port {
 
     /// Accounts for everything that left the queue until `now`.
     #[inline(always)]
-    fn settle(&mut self, now: Time) {
+    pub fn settle_watched<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) {
         if self.ring.waiting() > 0 {
-            self.retire(now);
+            self.retire(now, port, watch);
         }
     }
 
-    fn retire(&mut self, now: Time) {
+    fn retire<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) {
         while let Some((start, payload)) = self.ring.retire(now) {
             self.change_level(start);
             self.waiting_bytes -= u64::from(self.header_bytes) + u64::from(payload);
+            watch.on_level(port, self.waiting_bytes, start);
         }
     }
 
     #[inline(always)]
-    fn accept(&mut self, packet: &Packet, now: Time) -> Offer {
+    fn accept<W: Watch>(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) -> Offer {
         let size = u64::from(self.header_bytes) + u64::from(packet.payload);
         let was_idle = self.ring.is_empty();
         let start = self.free_at.max(now);
@@ -216,7 +251,9 @@ impl Port {
             self.change_level(now);
             self.waiting_bytes += size;
             self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);
+            watch.on_level(port, self.waiting_bytes, now);
         }
+        watch.on_accept(port, packet, now);
         if was_idle {
             Offer::First(arrival)
         } else {
@@ -292,8 +329,14 @@ mod tests {
         // The second waits 12 us for the first; the port already has its event.
         assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::Queued);
         let mut packet = full_packet();
-        assert_eq!(port.arrive_into(&mut packet, us(52)), Some(us(64)));
-        assert_eq!(port.arrive_into(&mut packet, us(64)), None);
+        assert_eq!(
+            port.arrive_into(&mut packet, us(52), PortId(0), &mut ()),
+            Some(us(64))
+        );
+        assert_eq!(
+            port.arrive_into(&mut packet, us(64), PortId(0), &mut ()),
+            None
+        );
     }
 
     #[test]
@@ -323,6 +366,29 @@ mod tests {
             (port.counters().marks, port.counters().threshold_crossings),
             (9, 9)
         );
+    }
+
+    /// Levels with their times in microseconds.
+    #[derive(Default)]
+    struct Levels(Vec<(u64, u64)>);
+
+    impl Watch for Levels {
+        fn on_level(&mut self, _port: PortId, waiting: u64, at: Time) {
+            self.0
+                .push((at.since(Time::ZERO).as_ps() / 1_000_000, waiting));
+        }
+    }
+
+    #[test]
+    fn every_change_of_the_queue_is_reported_with_its_own_time() {
+        let mut port = port(Limit::Unlimited, Discipline::DropTail);
+        let mut levels = Levels::default();
+        for _ in 0..3 {
+            port.offer_watched(&mut full_packet(), us(0), PortId(7), &mut levels);
+        }
+        // Noticed late, at the end of the run, with the times at which transmissions began.
+        port.settle_watched(us(1000), PortId(7), &mut levels);
+        assert_eq!(levels.0, [(0, 1500), (0, 3000), (12, 1500), (24, 0)]);
     }
 
     #[test]

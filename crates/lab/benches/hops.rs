@@ -5,6 +5,9 @@
 //! other at once, and rounds repeat, so that a noisy neighbour disturbs the yardstick as much as what
 //! it measures. Times are CPU time of this thread where the system tells it.
 //!
+//! Traces are measured as runs of w1b with a trace, the writing of its file included, to be compared
+//! with w1b itself, which has none.
+//!
 //! `hops --rounds N` measures N rounds, `hops --once w1b|w3` runs one workload once and prints its
 //! packet-hops and its peak memory: for instruction counts, and for the memory of a fresh process.
 
@@ -22,7 +25,10 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
+use lab::error::RunError;
+use lab::metrics::Outcome;
 use lab::scenario::{Overrides, PointSpec, Scenario, Source};
+use lab::trace::{Plan, Recorder};
 
 use hold::{Entry, HeapHold, SchedulerHold, Tuple};
 
@@ -60,7 +66,9 @@ fn measure(rounds: usize) {
     let mut yardstick = HeapHold::<Entry>::new(1_000);
     let mut tuples = HeapHold::<Tuple>::new(1_000);
     let mut lists = PENDING.map(SchedulerHold::new);
-    let points = WORKLOADS.map(|(name, text)| point(name, text));
+    let points = WORKLOADS.map(|(name, text)| point(name, text, None));
+    let traces =
+        TRACES.map(|(series, interval)| point("w1b", WORKLOADS[0].1, Some((series, interval))));
     let mut series = vec![
         Series::new("yardstick: std binary heap, 1000 pending"),
         Series::new("the same of tuples, 1000 pending"),
@@ -68,16 +76,19 @@ fn measure(rounds: usize) {
     let first_workload = series.len() + PENDING.len();
     series.extend(PENDING.map(|pending| Series::new(format!("event list, {pending} pending"))));
     series.extend(points.iter().map(|point| Series::new(point.0)));
+    series
+        .extend(TRACES.map(|(traced, interval)| Series::new(format!("w1b, {interval}: {traced}"))));
 
     // The first round warms caches, the allocator and the branch predictor.
     for round in 0..=rounds {
         let mut samples = vec![per_step(|| yardstick.step()), per_step(|| tuples.step())];
         samples.extend(lists.iter_mut().map(|list| per_step(|| list.step())));
         for (place, (_, point)) in points.iter().enumerate() {
-            let (ns, hops) = per_hop(point);
+            let (ns, hops) = per_hop(|| lab::run::run(point));
             samples.push(ns);
             series[first_workload + place].hops = Some(hops);
         }
+        samples.extend(traces.iter().map(|(_, point)| per_hop(|| traced(point)).0));
         if round > 0 {
             for (series, ns) in series.iter_mut().zip(samples) {
                 series.ns.push(ns);
@@ -176,7 +187,7 @@ fn tailwater() -> Option<PathBuf> {
 fn once(name: &str) {
     let workload = WORKLOADS.into_iter().find(|workload| workload.0 == name);
     let (name, text) = workload.expect("the arguments were checked");
-    let outcome = lab::run::run(&point(name, text).1).expect("the workload runs");
+    let outcome = lab::run::run(&point(name, text, None).1).expect("the workload runs");
     println!("{HOPS}{}", outcome.cost.packet_hops);
     if let Some(peak) = peak_memory() {
         println!("{PEAK}{peak}");
@@ -197,11 +208,11 @@ fn per_step(mut step: impl FnMut() -> u64) -> f64 {
 
 /// ns per packet-hop, building the world included, and the number of packet-hops.
 #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
-fn per_hop(point: &PointSpec) -> (f64, u64) {
+fn per_hop(run: impl Fn() -> Result<Outcome, RunError>) -> (f64, u64) {
     let (mut spent, mut hops, mut of_a_run) = (0.0, 0, 0);
     while hops < STEPS {
         let start = clock();
-        let outcome = lab::run::run(point).expect("the workload runs");
+        let outcome = run().expect("the workload runs");
         spent += clock() - start;
         of_a_run = outcome.cost.packet_hops;
         hops += of_a_run;
@@ -209,9 +220,29 @@ fn per_hop(point: &PointSpec) -> (f64, u64) {
     (spent / hops as f64, of_a_run)
 }
 
-fn point(name: &'static str, text: &str) -> (&'static str, PointSpec) {
+/// A run that writes the series of its point.
+fn traced(point: &PointSpec) -> Result<Outcome, RunError> {
+    let plan = Plan::of(point).expect("something is traced");
+    let path = std::env::temp_dir().join(format!("hops-{}.parquet", std::process::id()));
+    let file = std::fs::File::create(&path).expect("a temporary file can be written");
+    let mut recorder = Recorder::new(&plan, point, file).expect("a file can be begun");
+    let outcome = lab::run::observe(point, &mut recorder);
+    recorder.finish().expect("a file can be ended");
+    std::fs::remove_file(path).expect("it was there");
+    outcome
+}
+
+/// The point of a scenario, with a series of traces and their interval if given.
+fn point(name: &'static str, text: &str, trace: Option<(&str, &str)>) -> (&'static str, PointSpec) {
     let source = Source::new(format!("{name}.toml"), text);
-    let scenario = Scenario::load(source, &Overrides::default());
+    let overrides = Overrides {
+        trace: trace.map(|(series, _)| series.to_owned()),
+        sets: trace.map_or_else(Vec::new, |(_, interval)| {
+            vec![format!("trace.interval={interval}")]
+        }),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(source, &overrides);
     let Ok(scenario) = scenario else {
         panic!("{name}.toml is not a correct scenario");
     };
@@ -264,6 +295,12 @@ const CLOCK: &str = if cfg!(unix) { "CPU time" } else { "wall time" };
 const WORKLOADS: [(&str, &str); 2] = [
     ("w1b", include_str!("scenarios/w1b.toml")),
     ("w3", include_str!("scenarios/w3.toml")),
+];
+/// Traces of w1b: series and interval.
+const TRACES: [(&str, &str); 3] = [
+    ("queue", "change"),
+    ("queue,events", "auto"),
+    ("queue,cwnd,rwnd,events", "auto"),
 ];
 /// Events in the list.
 const PENDING: [u32; 3] = [100, 1_000, 10_000];

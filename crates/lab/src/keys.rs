@@ -5,6 +5,7 @@
 //! completions are made from the tables declared here and by the registered schemes.
 
 mod conflict;
+mod traced;
 mod window_scale;
 
 use std::sync::LazyLock;
@@ -13,6 +14,7 @@ use base::setting::{Key, SettingError, Settings};
 use base::{Count, Fraction, OrAuto, OrOff, OrUnlimited, Rate, Size, Span};
 
 pub use conflict::Conflict;
+pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
 /// All settings of one simulation, typed.
@@ -36,6 +38,8 @@ pub struct Keys {
     pub workload: Workload,
     /// When a simulation ends.
     pub run: Run,
+    /// What is recorded over time.
+    pub trace: Trace,
 }
 
 impl Keys {
@@ -51,6 +55,7 @@ impl Keys {
             tcp: Tcp::read(text)?,
             workload: Workload::read(text)?,
             run: Run::read(text)?,
+            trace: Trace::read(text)?,
         })
     }
 
@@ -88,6 +93,7 @@ pub fn all_keys() -> &'static [&'static Key] {
             Tcp::KEYS,
             Workload::KEYS,
             Run::KEYS,
+            Trace::KEYS,
         ];
         let schemes = schemes::all().iter().map(|scheme| scheme.keys);
         groups.into_iter().chain(schemes).flatten().collect()
@@ -274,6 +280,22 @@ base::settings! {
     pub struct Run in "run" {
         /// Simulated time at which the simulation stops even if flows are unfinished; "unlimited" waits for every flow.
         pub duration: OrUnlimited<Span> = "unlimited",
+    }
+}
+
+base::settings! {
+    /// What is recorded over time. It changes no result, so it cannot be swept.
+    pub struct Trace in "trace" {
+        /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept, there is one seed, and there are at most 200 flows.
+        pub series: TracedSeries = "auto",
+        /// Which samples are kept: "change" keeps every change, a time the value at each of its multiples. "auto" keeps some thousand for each port or flow: of more, the largest of a queue and the last of anything else in each of equal periods, and of each kind of event an even choice.
+        pub interval: TraceInterval = "auto",
+        /// Ports whose queue, marks and drops are recorded: the bottleneck's, all of switches, or all.
+        pub ports: TracedPorts = "bottleneck",
+        /// Flows whose windows, throughput and state are recorded; "auto" takes at most 200, evenly spread by number. Events are recorded of every flow.
+        pub flows: TracedFlows = "auto",
+        /// Time over which throughput is averaged; under trace.interval = "auto" the least such time.
+        pub window: Span = "1ms",
     }
 }
 

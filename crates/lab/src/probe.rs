@@ -1,16 +1,88 @@
 //! Watching a simulation without changing it.
 
-use base::{Packet, Time};
-use fabric::PortId;
+use base::{FlowId, HostId, Packet, Time};
+use fabric::{DropReason, PortId, Watch};
+use schemes::Sender;
+use tcp::{Endpoint, Host, ReceiverCc};
 
-/// Sees every packet-hop. `()` sees nothing and costs nothing.
+/// Sees a simulation happen. `()` sees nothing and costs nothing; each of a pair sees everything; `None`
+/// sees nothing; a closure sees every packet-hop.
+///
+/// Everything about one port, flow or host is reported in the order of time. Queue lengths are
+/// reported late, with the time at which they changed: see [`Watch`].
 pub trait Probe {
     /// `packet` has come out of the wire behind `port`. If a switch took it, it carries the mark
     /// that it got there.
-    #[inline]
+    #[inline(always)]
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         let _ = (port, packet, now);
     }
+
+    /// From `at` on, `waiting` bytes wait at `port`. Several changes can have the same time.
+    #[inline(always)]
+    fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
+        let _ = (port, waiting, at);
+    }
+
+    /// `port` has accepted `packet`, marked or not, and will send it.
+    #[inline(always)]
+    fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let _ = (port, packet, now);
+    }
+
+    /// `port` has marked `packet`, and accepts it next.
+    #[inline(always)]
+    fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let _ = (port, packet, now);
+    }
+
+    /// `port` has dropped `packet`.
+    #[inline(always)]
+    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        let _ = (port, packet, reason, now);
+    }
+
+    /// The application has started `flow`; its first segment has left.
+    #[inline(always)]
+    fn on_start(&mut self, flow: FlowId, now: Time) {
+        let _ = (flow, now);
+    }
+
+    /// The last byte of `flow` is in order at its receiver.
+    #[inline(always)]
+    fn on_completion(&mut self, flow: FlowId, now: Time) {
+        let _ = (flow, now);
+    }
+
+    /// An event of an endpoint has been handled, and whatever it sends in answer has been sent. An
+    /// ACK that a receiver role releases for another connection is no event of that connection.
+    #[inline(always)]
+    fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        let _ = (end, endpoint, now);
+    }
+
+    /// An event of any connection of `host`, or of its receiver role, has been handled.
+    #[inline(always)]
+    fn on_host<R: ReceiverCc>(&mut self, host: HostId, state: &Host<Sender, R>, now: Time) {
+        let _ = (host, state, now);
+    }
+
+    /// The simulation is over; nothing follows.
+    #[inline(always)]
+    fn on_end(&mut self, now: Time) {
+        let _ = now;
+    }
+}
+
+/// Which end of a flow an event concerned, and what it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct End {
+    /// The flow.
+    pub flow: FlowId,
+    /// Whether this end sends the flow's data.
+    pub sends: bool,
+    /// Whether a deadline passed; else a segment arrived or the application acted.
+    pub deadline: bool,
 }
 
 impl Probe for () {}
@@ -18,5 +90,77 @@ impl Probe for () {}
 impl<F: FnMut(PortId, &Packet, Time)> Probe for F {
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         self(port, packet, now);
+    }
+}
+
+/// Passes every call on to each part of a probe that has parts.
+macro_rules! forward {
+    ($($method:ident ( $($argument:ident : $type:ty),* ) ;)*) => {
+        impl<A: Probe, B: Probe> Probe for (A, B) {
+            $(#[inline(always)]
+            fn $method(&mut self, $($argument: $type),*) {
+                self.0.$method($($argument),*);
+                self.1.$method($($argument),*);
+            })*
+
+            #[inline(always)]
+            fn on_host<R: ReceiverCc>(&mut self, host: HostId, state: &Host<Sender, R>, now: Time) {
+                self.0.on_host(host, state, now);
+                self.1.on_host(host, state, now);
+            }
+        }
+
+        impl<P: Probe> Probe for Option<P> {
+            $(#[inline(always)]
+            fn $method(&mut self, $($argument: $type),*) {
+                if let Some(probe) = self {
+                    probe.$method($($argument),*);
+                }
+            })*
+
+            #[inline(always)]
+            fn on_host<R: ReceiverCc>(&mut self, host: HostId, state: &Host<Sender, R>, now: Time) {
+                if let Some(probe) = self {
+                    probe.on_host(host, state, now);
+                }
+            }
+        }
+    };
+}
+
+forward! {
+    on_hop(port: PortId, packet: &Packet, now: Time);
+    on_level(port: PortId, waiting: u64, at: Time);
+    on_accept(port: PortId, packet: &Packet, now: Time);
+    on_mark(port: PortId, packet: &Packet, now: Time);
+    on_drop(port: PortId, packet: &Packet, reason: DropReason, now: Time);
+    on_start(flow: FlowId, now: Time);
+    on_completion(flow: FlowId, now: Time);
+    on_endpoint(end: End, endpoint: &Endpoint<Sender>, now: Time);
+    on_end(now: Time);
+}
+
+/// A probe as the network sees it.
+pub(crate) struct AtQueues<'a, P>(pub(crate) &'a mut P);
+
+impl<P: Probe> Watch for AtQueues<'_, P> {
+    #[inline(always)]
+    fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
+        self.0.on_level(port, waiting, at);
+    }
+
+    #[inline(always)]
+    fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
+        self.0.on_accept(port, packet, now);
+    }
+
+    #[inline(always)]
+    fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
+        self.0.on_mark(port, packet, now);
+    }
+
+    #[inline(always)]
+    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        self.0.on_drop(port, packet, reason, now);
     }
 }

@@ -65,6 +65,7 @@ fn run_world<R: ReceiverCc, P: Probe>(
     });
     world.check_conservation()?;
     let queues = world.close_statistics(end);
+    world.end(end);
     Ok(outcome(&world, &queues, &sched, (end, wall)))
 }
 

@@ -51,6 +51,8 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// How many seeds to run.
     pub seeds: Option<NonZeroU32>,
+    /// What to record over time, as [`trace.series`](crate::keys::Trace::series) reads it.
+    pub trace: Option<String>,
 }
 
 /// One simulation: a scheme, a seed and every setting.
@@ -64,7 +66,8 @@ pub struct PointSpec {
     pub bundle: String,
     /// Seed of the random streams.
     pub seed: u64,
-    /// Swept keys and keys set on the command line, with their texts.
+    /// Swept keys and keys set on the command line, with their texts; what is traced changes no
+    /// result and is not among them.
     pub set: Vec<(String, String)>,
     /// The text of every key; shared by the seeds of a point.
     pub texts: Arc<BTreeMap<&'static str, Arc<str>>>,
@@ -92,6 +95,14 @@ impl Scenario {
         for text in &overrides.sets {
             let argument = Source::new("--set", text.as_str());
             match document::read_argument(&argument) {
+                Ok(setting) => arguments.push((sources.len(), setting)),
+                Err(found) => problems.extend(found.0),
+            }
+            sources.push(argument);
+        }
+        if let Some(text) = &overrides.trace {
+            let argument = Source::new("--trace", text.as_str());
+            match document::read_series(&argument) {
                 Ok(setting) => arguments.push((sources.len(), setting)),
                 Err(found) => problems.extend(found.0),
             }

@@ -11,9 +11,10 @@ use tcp::{Arrival, Endpoint, Host, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
 use crate::keys::Keys;
-use crate::probe::Probe;
+use crate::probe::{self, AtQueues, Probe};
 use deadlines::{Deadlines, Out, number};
-use wiring::{add_endpoints, flow_id, flows, loss_law, mss, network, topology};
+pub(crate) use wiring::topology;
+use wiring::{add_endpoints, flow_id, flows, loss_law, mss, network};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
@@ -38,6 +39,12 @@ pub(crate) struct World<'p, R, P> {
     bottleneck: PortId,
     /// Queue statistics of every port, closed at the last completion.
     queues: Option<Vec<QueueStatistics>>,
+}
+
+/// Sending and receiving host of each flow.
+pub(crate) fn pairs(keys: &Keys, seed: u64) -> Vec<(HostId, HostId)> {
+    let flows = flows(keys, seed).into_iter();
+    flows.map(|flow| (flow.sender.0, flow.receiver.0)).collect()
 }
 
 /// One flow, from one application to another.
@@ -151,10 +158,17 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
 
     /// Statistics of every port's queue from the first start to the last completion, or to `end`.
     pub(crate) fn close_statistics(&mut self, end: Time) -> Vec<QueueStatistics> {
+        let mut watch = AtQueues(self.probe);
         match self.queues.take() {
             Some(closed) => closed,
-            None => self.network.close_statistics(end),
+            None => self.network.close_statistics(end, &mut watch),
         }
+    }
+
+    /// Tells the probe what is left to tell at the end of a run.
+    pub(crate) fn end(&mut self, now: Time) {
+        self.network.settle(now, &mut AtQueues(self.probe));
+        self.probe.on_end(now);
     }
 
     /// Every byte is delivered once, every packet is somewhere.
@@ -211,8 +225,24 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 }
                 endpoint.connect();
             };
-            let mut out = Out::new(&mut self.network, &mut self.deadlines, sched, host);
-            self.hosts[host.0 as usize].act(slot, open, out.sched.now(), &mut out);
+            let mut out = Out::new(
+                (&mut self.network, self.probe),
+                &mut self.deadlines,
+                sched,
+                host,
+            );
+            let now = out.sched.now();
+            self.hosts[host.0 as usize].act(slot, open, now, &mut out);
+            self.probe.on_start(id, now);
+            self.report(
+                End {
+                    host,
+                    slot,
+                    flow: id,
+                },
+                false,
+                now,
+            );
         }
     }
 
@@ -226,20 +256,27 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             flow.sender.1
         };
         let now = sched.now();
-        let mut out = Out::new(&mut self.network, &mut self.deadlines, sched, host);
+        let mut out = Out::new(
+            (&mut self.network, self.probe),
+            &mut self.deadlines,
+            sched,
+            host,
+        );
         let progress = self.hosts[host.0 as usize].on_packet(slot, packet, now, &mut out);
         if incoming && progress.stored {
             let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
             self.note_arrival(packet.flow, &arrival, now);
         }
         let flow = packet.flow;
-        self.after(End { host, slot, flow }, progress, sched);
+        let end = End { host, slot, flow };
+        self.after(end, progress, sched);
+        self.report(end, false, now);
     }
 
     /// Books what arrived at the receiver of a flow.
     #[inline]
-    fn note_arrival(&mut self, flow: FlowId, arrival: &Arrival, now: Time) {
-        let flow = &mut self.flows[flow.0 as usize];
+    fn note_arrival(&mut self, id: FlowId, arrival: &Arrival, now: Time) {
+        let flow = &mut self.flows[id.0 as usize];
         flow.stored += arrival.new_bytes;
         if flow.first_byte == Time::NEVER && arrival.payload > 0 {
             flow.first_byte = now;
@@ -247,6 +284,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let in_order = arrival.expected - 1 + arrival.in_order;
         if flow.size == Some(in_order) && flow.completion == Time::NEVER {
             flow.completion = now;
+            self.probe.on_completion(id, now);
             self.finish_flow(now);
         }
     }
@@ -254,7 +292,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     fn finish_flow(&mut self, now: Time) {
         self.unfinished -= 1;
         if self.unfinished == 0 {
-            self.queues = Some(self.network.close_statistics(now));
+            let mut watch = AtQueues(self.probe);
+            self.queues = Some(self.network.close_statistics(now, &mut watch));
         }
     }
 
@@ -272,7 +311,12 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let now = sched.now();
         if progress.peer_finished {
             // The application closes when its peer has.
-            let mut out = Out::new(&mut self.network, &mut self.deadlines, sched, host);
+            let mut out = Out::new(
+                (&mut self.network, self.probe),
+                &mut self.deadlines,
+                sched,
+                host,
+            );
             self.hosts[host.0 as usize].act(slot, Endpoint::close, now, &mut out);
         }
         if progress.aborted {
@@ -304,17 +348,43 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let host = self.deadlines.host[place];
         let slot = Slot(number(place) - self.deadlines.first[host.0 as usize]);
         let flow = self.hosts[host.0 as usize].endpoint(slot).identity().flow;
-        let mut out = Out::new(&mut self.network, &mut self.deadlines, sched, host);
+        let mut out = Out::new(
+            (&mut self.network, self.probe),
+            &mut self.deadlines,
+            sched,
+            host,
+        );
         let now = out.sched.now();
         let progress = self.hosts[host.0 as usize].on_deadline(slot, now, &mut out);
-        self.after(End { host, slot, flow }, progress, sched);
+        let end = End { host, slot, flow };
+        self.after(end, progress, sched);
+        self.report(end, true, now);
     }
 
     fn on_role_deadline(&mut self, host: HostId, sched: &mut Scheduler) {
-        let mut out = Out::new(&mut self.network, &mut self.deadlines, sched, host);
+        let mut out = Out::new(
+            (&mut self.network, self.probe),
+            &mut self.deadlines,
+            sched,
+            host,
+        );
         let now = out.sched.now();
         self.hosts[host.0 as usize].on_role_deadline(now, &mut out);
         self.arm_role(host, sched);
+        self.probe.on_host(host, &self.hosts[host.0 as usize], now);
+    }
+
+    /// Shows the probe an endpoint after one of its events.
+    #[inline(always)]
+    fn report(&mut self, end: End, deadline: bool, now: Time) {
+        let host = &self.hosts[end.host.0 as usize];
+        let place = probe::End {
+            flow: end.flow,
+            sends: self.flows[end.flow.0 as usize].sender.0 == end.host,
+            deadline,
+        };
+        self.probe.on_endpoint(place, host.endpoint(end.slot), now);
+        self.probe.on_host(end.host, host, now);
     }
 }
 
@@ -324,7 +394,10 @@ impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
         if token.0 < self.deadlines.token {
             let port = PortId(token.0);
             let mut packet = Packet::new(FlowId(0), HostId(0));
-            let reached = self.network.on_arrival(port, &mut packet, sched);
+            let mut watch = AtQueues(self.probe);
+            let reached = self
+                .network
+                .on_arrival(port, &mut packet, sched, &mut watch);
             self.probe.on_hop(port, &packet, sched.now());
             if let Some(host) = reached {
                 self.deliver(host, &packet, sched);

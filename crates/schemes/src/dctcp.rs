@@ -16,7 +16,7 @@
 
 use base::setting::Settings;
 use base::{Count, Fraction, Time};
-use tcp::{Ack, Echo, EcnMode, Loss, NewReno, SenderCc};
+use tcp::{Ack, Echo, EcnMode, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
@@ -30,6 +30,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Sender],
     needs_marking: true,
     keys: Params::KEYS,
+    gauges: &[SSTHRESH, ALPHA],
     build: |text| {
         let params = Params::read(text)?;
         Ok(Roles {
@@ -53,6 +54,12 @@ base::settings! {
         pub min_window: Count = "2",
     }
 }
+
+const ALPHA: Gauge = Gauge {
+    name: "alpha",
+    unit: "share",
+    help: "Estimated share of marked bytes, 0 to 1.",
+};
 
 /// A sender of one connection.
 #[derive(Debug)]
@@ -147,7 +154,7 @@ impl SenderCc for Sender {
 
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         self.reno.gauges(sink);
-        sink("alpha", self.alpha);
+        sink(ALPHA.name, self.alpha);
     }
 }
 

@@ -16,5 +16,6 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Sender],
     needs_marking: false,
     keys: &[],
+    gauges: &[tcp::SSTHRESH],
     build: |_| Ok(Roles::default()),
 };

@@ -51,6 +51,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Sender, Role::Receiver],
     needs_marking: false,
     keys: Params::KEYS,
+    gauges: scheduler::GAUGES,
     build: |text| {
         let params = Params::read(text)?;
         Ok(Roles {

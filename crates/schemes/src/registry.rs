@@ -4,7 +4,7 @@ use std::fmt;
 
 use base::Rate;
 use base::setting::{Key, SettingError};
-use tcp::{Config, EcnMode};
+use tcp::{Config, EcnMode, Gauge};
 
 use crate::{Receiver, Sender};
 
@@ -22,6 +22,8 @@ pub struct Scheme {
     pub needs_marking: bool,
     /// Its parameters.
     pub keys: &'static [Key],
+    /// What its roles report to traces, those of plain roles that they pass on included.
+    pub gauges: &'static [Gauge],
     /// Makes its roles from the texts of its parameters.
     pub build: fn(&Texts<'_>) -> Result<Roles, SettingError>,
 }
@@ -313,6 +315,9 @@ macro_rules! schemes {
             }
             fn on_deadline(&mut self, now: base::Time) {
                 to_role!(self, role => role.on_deadline(now));
+            }
+            fn gauges(&self, sink: &mut dyn FnMut(Option<tcp::Slot>, &'static str, f64)) {
+                to_role!(self, role => role.gauges(sink));
             }
         }
     };

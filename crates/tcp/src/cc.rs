@@ -49,11 +49,29 @@ pub trait SenderCc {
         false
     }
 
-    /// Reports its state by name, for traces.
+    /// Reports its state by the names of [`Gauge`]s, for traces; its window is known without.
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         let _ = sink;
     }
 }
+
+/// A number of a role's state that traces can show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gauge {
+    /// Its name, which ends in its unit if it has one: `"ssthresh_bytes"`.
+    pub name: &'static str,
+    /// Its unit, or what it counts.
+    pub unit: &'static str,
+    /// What it means, as sentences.
+    pub help: &'static str,
+}
+
+/// The only gauge of [`NewReno`].
+pub const SSTHRESH: Gauge = Gauge {
+    name: "ssthresh_bytes",
+    unit: "bytes",
+    help: "Slow-start threshold of the sender, once there is one.",
+};
 
 /// What an ACK says to congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -220,8 +238,9 @@ impl SenderCc for NewReno {
 
     #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
-        sink("cwnd_bytes", self.cwnd as f64);
-        sink("ssthresh_bytes", self.ssthresh as f64);
+        if self.ssthresh != u64::MAX {
+            sink(SSTHRESH.name, self.ssthresh as f64);
+        }
     }
 }
 

@@ -302,6 +302,12 @@ impl<C: SenderCc> Endpoint<C> {
         self.sender.in_flight()
     }
 
+    /// What the peer's advertised window still allows beyond what it has acknowledged, bytes.
+    #[inline(always)]
+    pub fn peer_window(&self) -> u64 {
+        self.sender.peer_window()
+    }
+
     /// Highest stream offset sent, exclusive.
     pub fn highest_sent(&self) -> u64 {
         self.sender.max()

@@ -52,7 +52,7 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
-pub use cc::{Ack, Echo, Loss, NewReno, SenderCc};
+pub use cc::{Ack, Echo, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 pub use config::{Config, EcnMode};
 pub use endpoint::{Endpoint, Identity, Progress, State};
 pub use host::{Host, Wire};

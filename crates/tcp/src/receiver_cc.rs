@@ -62,6 +62,12 @@ pub trait ReceiverCc {
     fn on_deadline(&mut self, now: Time) {
         let _ = now;
     }
+
+    /// Reports its state by the names of [`Gauge`](crate::Gauge)s, for traces: of one connection, or
+    /// of the host as a whole.
+    fn gauges(&self, sink: &mut dyn FnMut(Option<Slot>, &'static str, f64)) {
+        let _ = sink;
+    }
 }
 
 /// What is about to be acknowledged.

@@ -358,6 +358,11 @@ impl<C: SenderCc> Sender<C> {
         self.next - self.una
     }
 
+    /// From the first offset not acknowledged to the end of the peer's window.
+    pub(crate) const fn peer_window(&self) -> u64 {
+        self.edge.saturating_sub(self.una)
+    }
+
     /// First offset not acknowledged.
     pub(crate) const fn una(&self) -> u64 {
         self.una

@@ -112,6 +112,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Sender],
     needs_marking: false,
     keys: Params::KEYS,
+    gauges: &[tcp::SSTHRESH],
     build: |text| {
         let params = Params::read(text)?;
         Ok(Roles {

@@ -2,7 +2,7 @@
 
 use base::{OrOff, OrUnlimited, Size, SizeUnit, Span};
 
-use super::{Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
+use super::{Keys, QueueUnit, TopologyKind, TracedFlows, WindowScale, WorkloadKind};
 
 /// A contradiction between settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,28 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     windows(keys, &mut found);
     hosts(keys, &mut found);
     workload(keys, &mut found);
+    trace(keys, &mut found);
     found
+}
+
+fn trace(keys: &Keys, found: &mut Vec<Conflict>) {
+    if keys.trace.window == Span::ZERO {
+        found.push(Conflict {
+            keys: &["trace.window"],
+            message: "trace.window is no time at all".into(),
+            remedy: "throughput is averaged over it: give some time, as in \"1ms\"".into(),
+        });
+    }
+    let flows = keys.workload.senders.0;
+    if let TracedFlows::Numbers(numbers) = &keys.trace.flows
+        && let Some(last) = numbers.last().filter(|last| **last >= flows)
+    {
+        found.push(Conflict {
+            keys: &["trace.flows", "workload.senders"],
+            message: format!("there is no flow {last} among {flows} flows"),
+            remedy: format!("flows are numbered from 0 to {}", flows - 1),
+        });
+    }
 }
 
 fn packets(keys: &Keys, found: &mut Vec<Conflict>) {

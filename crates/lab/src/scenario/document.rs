@@ -9,7 +9,7 @@ use toml_edit::Document;
 use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::values::{self, Value};
-use reader::{Reader, place_of};
+use reader::{Reader, is_trace, place_of};
 
 /// What a file says, before defaults and the command line are added.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +79,15 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     let Some(key) = reader.key(name.trim(), &place) else {
         return reader.finish(Setting::empty(place));
     };
-    let parts = values::parts(value, start);
+    let mut parts = values::parts(value, start);
+    if is_trace(key.name) {
+        // Commas separate names within one value.
+        let whole = parts[0].place.start..parts[parts.len() - 1].place.end;
+        parts = vec![Value {
+            text: text[whole.clone()].to_owned(),
+            place: whole,
+        }];
+    }
     let listed = parts.len() > 1;
     let mut setting = Setting {
         listed,
@@ -100,6 +108,22 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
             place: part.place,
         };
         reader.value(key, unquoted, &mut setting);
+    }
+    reader.finish(setting)
+}
+
+/// Reads the argument of `--trace`, where commas separate names of one value.
+pub(super) fn read_series(source: &Source) -> Result<Setting, Problems> {
+    let mut reader = Reader::new(source);
+    let text = source.text().trim().to_owned();
+    let place = 0..source.text().len();
+    let mut setting = Setting {
+        argument: true,
+        ..Setting::empty(place.clone())
+    };
+    if let Some(key) = reader.key("trace.series", &place) {
+        setting.key = key.name;
+        reader.value(key, Value { text, place }, &mut setting);
     }
     reader.finish(setting)
 }

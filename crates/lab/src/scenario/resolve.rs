@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::Quantity;
+
 use super::PointSpec;
 use super::document::{Setting, Variant};
 use super::problem::{Problem, Problems};
 use super::schemes::Arm;
 use super::source::Source;
-use crate::keys::{self, Conflict, Keys};
+use crate::keys::{self, Conflict, Keys, TracedSeries};
 
 /// The layers below a variant and above it, and the texts they came from.
 pub(super) struct Resolver {
@@ -107,25 +109,38 @@ impl Resolver {
         for combination in 0..combinations {
             for arm in arms {
                 let chosen = self.choose(combination, arm);
-                let keys = Arc::new(self.check(&chosen, arm)?);
+                let keys = self.check(&chosen, arm)?;
                 let texts = chosen
                     .texts
                     .iter()
                     .map(|(key, text)| (*key, Arc::from(*text)));
-                let texts = Arc::new(texts.collect());
+                let texts: BTreeMap<_, _> = texts.collect();
+                let senders = u64::from(keys.workload.senders.0);
+                let shared = Shared { keys, texts };
+                let series = |seed| {
+                    let size = (combinations, rows);
+                    TracedSeries::automatic(size, (seed, u64::from(seeds)), senders)
+                };
+                let first = shared.tracing(series(0));
+                let others = if series(0) == series(1) {
+                    first.clone()
+                } else {
+                    shared.tracing(series(1))
+                };
                 let set: Vec<_> = self
                     .reported()
                     .map(|key| (key.to_owned(), chosen.texts[key].to_owned()))
                     .collect();
                 for offset in 0..u64::from(seeds) {
+                    let (keys, texts) = if offset == 0 { &first } else { &others };
                     points.push(PointSpec {
                         index: points.len(),
                         scheme: arm.label.clone(),
                         bundle: arm.bundle.clone(),
                         seed: seed + offset,
                         set: set.clone(),
-                        texts: Arc::clone(&texts),
-                        keys: Arc::clone(&keys),
+                        texts: Arc::clone(texts),
+                        keys: Arc::clone(keys),
                     });
                 }
             }
@@ -208,7 +223,9 @@ impl Resolver {
             (setting.listed || layered.source > 0) && !self.columns.contains(&setting.key)
         });
         let others = others.map(|layered| layered.setting.key);
-        self.columns.iter().copied().chain(others)
+        let all = self.columns.iter().copied().chain(others);
+        // What is traced changes no result.
+        all.filter(|key| keys::group(key) != "trace")
     }
 
     fn choose<'a>(&'a self, combination: u64, arm: &'a Arm) -> Chosen<'a> {
@@ -305,6 +322,25 @@ impl Resolver {
             .help("leave the key out of the variant or give it one value outside")
         });
         problems.collect()
+    }
+}
+
+/// The settings of the seeds of one combination and scheme.
+struct Shared {
+    keys: Keys,
+    texts: BTreeMap<&'static str, Arc<str>>,
+}
+
+impl Shared {
+    /// The settings of a point that records `series` if it is left to us what to record: with it, a
+    /// point is a pure function of its own settings, whatever the sweep.
+    fn tracing(&self, series: &str) -> (Arc<Keys>, Arc<BTreeMap<&'static str, Arc<str>>>) {
+        let (mut keys, mut texts) = (self.keys.clone(), self.texts.clone());
+        if keys.trace.series == TracedSeries::Auto {
+            keys.trace.series = TracedSeries::parse(series).expect("names of quantities");
+            texts.insert("trace.series", Arc::from(series));
+        }
+        (Arc::new(keys), Arc::new(texts))
     }
 }
 

@@ -284,3 +284,54 @@ fn fragment() -> impl Strategy<Value = String> {
     ];
     prop::sample::select(words.to_vec()).prop_map(str::to_owned)
 }
+
+#[test]
+fn what_is_traced_by_itself_depends_on_the_size_of_the_sweep() {
+    let two = "schemes = [\"newreno\", \"dctcp\"]";
+    let series = |sets: &[&str]| texts(&scenario(two, sets), "trace.series");
+    assert_eq!(series(&[]), ["queue, cwnd, rwnd, events"]);
+    assert_eq!(series(&["workload.senders=300"]), ["queue, events"]);
+    assert_eq!(series(&["workload.senders=1,2"]), ["queue, events"; 2]);
+    assert_eq!(series(&["workload.senders=1..51:1"]), ["off"; 51]);
+    let seeds = texts(&scenario(&format!("seeds = 3\n{two}"), &[]), "trace.series");
+    assert_eq!(seeds, ["queue, events", "off", "off"]);
+}
+
+#[test]
+fn a_trace_is_chosen_by_names_in_one_text_and_is_no_axis() {
+    let load = |sets: &[&str], trace: Option<&str>| {
+        let overrides = Overrides {
+            sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+            trace: trace.map(str::to_owned),
+            ..Overrides::default()
+        };
+        let text = "schemes = [\"newreno\"]\ntrace.series = \"off\"";
+        Scenario::load(Source::new("my.toml", text), &overrides)
+    };
+    for scenario in [
+        load(&["trace.series=cwnd,queue", "workload.senders=1,2"], None),
+        load(&["workload.senders=1,2"], Some("cwnd,queue")),
+    ] {
+        let scenario = scenario.unwrap();
+        assert_eq!(texts(&scenario, "trace.series"), ["cwnd,queue"; 2]);
+        assert_eq!(scenario.set_keys(), ["workload.senders"]);
+        let resolved = Scenario::load(
+            Source::new("again.toml", scenario.resolved()),
+            &Overrides::default(),
+        );
+        assert_eq!(texts(&resolved.unwrap(), "trace.series"), ["cwnd,queue"; 2]);
+    }
+    let wrong = |sets: &[&str], trace| load(sets, trace).err().unwrap().to_string();
+    assert!(wrong(&[], Some("quue")).contains("did you mean queue?"));
+    assert!(wrong(&["trace.interval=1us..3us:1us"], None).contains("cannot be swept"));
+    assert!(wrong(&["trace.flows=0,40"], None).contains("there is no flow 40 among 40 flows"));
+    assert!(wrong(&["trace.window=0s"], None).contains("no time at all"));
+}
+
+#[test]
+fn a_trace_is_the_same_for_all_schemes() {
+    let text = "[variant.mine]\nbase = \"newreno\"\ntrace.series = \"queue\"";
+    assert!(message(text, &[]).contains("variant mine sets trace.series"));
+    let text = "trace.series = [\"queue\", \"cwnd\"]";
+    assert!(message(text, &[]).contains("cannot be swept"));
+}

@@ -6,6 +6,8 @@ use fabric::Network;
 use schemes::Sender;
 use tcp::{Host, ReceiverCc, Slot, Wire};
 
+use crate::probe::{AtQueues, Probe};
+
 /// Which deadlines have an event: one per endpoint and one per host's role.
 ///
 /// An event is scheduled only if none is pending that comes earlier; one that comes too early is
@@ -58,23 +60,25 @@ impl Deadlines {
 }
 
 /// The way out of a host.
-pub(super) struct Out<'a> {
+pub(super) struct Out<'a, P> {
     network: &'a mut Network,
+    probe: &'a mut P,
     deadlines: &'a mut Deadlines,
     pub(super) sched: &'a mut Scheduler,
     host: HostId,
 }
 
-impl<'a> Out<'a> {
+impl<'a, P: Probe> Out<'a, P> {
     #[inline]
     pub(super) fn new(
-        network: &'a mut Network,
+        (network, probe): (&'a mut Network, &'a mut P),
         deadlines: &'a mut Deadlines,
         sched: &'a mut Scheduler,
         host: HostId,
     ) -> Self {
         Self {
             network,
+            probe,
             deadlines,
             sched,
             host,
@@ -82,10 +86,11 @@ impl<'a> Out<'a> {
     }
 }
 
-impl Wire for Out<'_> {
+impl<P: Probe> Wire for Out<'_, P> {
     #[inline]
     fn send(&mut self, packet: &mut Packet) {
-        self.network.send(self.host, packet, self.sched);
+        let mut watch = AtQueues(self.probe);
+        self.network.send(self.host, packet, self.sched, &mut watch);
     }
 
     #[inline]

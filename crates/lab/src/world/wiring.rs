@@ -11,7 +11,7 @@ use crate::error::RunError;
 use crate::keys::{Keys, LossPattern, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 
 /// The topology and the port whose queue is the bottleneck.
-pub(super) fn topology(keys: &Keys) -> (Topology, PortId) {
+pub(crate) fn topology(keys: &Keys) -> (Topology, PortId) {
     let edge = LinkSpec {
         rate: keys.link.rate,
         delay: keys.link.delay,

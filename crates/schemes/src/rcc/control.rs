@@ -72,6 +72,11 @@ impl Control {
         self.rwnd
     }
 
+    /// Estimated share of marked packets, 0 to 1.
+    pub(super) const fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
     /// Whether the receiver is in fast recovery, where nothing is timed.
     pub(super) const fn is_recovering(&self) -> bool {
         self.recovering

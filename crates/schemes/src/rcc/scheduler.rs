@@ -1,7 +1,7 @@
 //! The scheduler of one receiving host: windows, data in flight, and which ACKs leave.
 
 use base::{Packet, Span, Time};
-use tcp::{AckKind, AckSent, AckVerdict, Arrival, ReceiverCc, Release, Slot};
+use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Slot};
 
 use super::ack_queue::{AckQueue, Submission};
 use super::assign::{Claim, assign};
@@ -347,4 +347,43 @@ impl ReceiverCc for Scheduler {
             }
         }
     }
+    /// O(connections).
+    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
+    fn gauges(&self, sink: &mut dyn FnMut(Option<Slot>, &'static str, f64)) {
+        sink(None, WAITING.name, self.acks.len() as f64);
+        sink(None, FLIGHT.name, self.flight as f64);
+        for slot in &self.active {
+            if let Some(flow) = &self.flows[slot.0 as usize] {
+                sink(
+                    Some(*slot),
+                    ASSIGNED.name,
+                    (flow.assigned * flow.mss) as f64,
+                );
+                sink(Some(*slot), ALPHA.name, flow.control.alpha());
+            }
+        }
+    }
 }
+
+/// Everything that [`Scheduler`] reports to traces.
+pub(super) const GAUGES: &[Gauge] = &[WAITING, FLIGHT, ASSIGNED, ALPHA];
+const WAITING: Gauge = Gauge {
+    name: "waiting_acks",
+    unit: "ACKs",
+    help: "ACKs that wait in the buffer queue of the receiving host.",
+};
+const FLIGHT: Gauge = Gauge {
+    name: "flight_bytes",
+    unit: "bytes",
+    help: "Data that the senders to a host may have in the network by what it granted them.",
+};
+const ASSIGNED: Gauge = Gauge {
+    name: "assigned_bytes",
+    unit: "bytes",
+    help: "Window that the receiving host has assigned to a flow.",
+};
+const ALPHA: Gauge = Gauge {
+    name: "alpha",
+    unit: "share",
+    help: "Estimated share of marked packets, 0 to 1.",
+};

@@ -126,8 +126,16 @@ impl<'a> Reader<'a> {
             }
         };
         for text in texts {
+            if is_trace(key.name) && !setting.values.is_empty() {
+                // Series of all points have the same columns, and a trace changes no result.
+                let problem = Problem::new(format!("{} cannot be swept", key.name))
+                    .at(self.source, value.place, "a second value")
+                    .help("several names go into one text, as in trace.series = \"queue, cwnd\"");
+                self.problems.push(problem);
+                return;
+            }
             if let Err(error) = (key.check)(&text) {
-                let list = if value.text.contains(',') {
+                let list = if value.text.contains(',') && !is_trace(key.name) {
                     "several values are written as an array: [10, 20]; "
                 } else {
                     ""
@@ -193,6 +201,12 @@ impl<'a> Reader<'a> {
             }
         }
         for setting in &settings {
+            if is_trace(setting.key) {
+                let problem = Problem::new(format!("variant {name} sets {}", setting.key))
+                    .at(self.source, setting.place.clone(), "set here")
+                    .help("what is traced is the same for all schemes: set it outside the variant");
+                self.problems.push(problem);
+            }
             if setting.listed {
                 let problem = Problem::new(format!("variant {name} sweeps {}", setting.key))
                     .at(self.source, setting.place.clone(), "several values here")
@@ -380,6 +394,11 @@ fn scalar_text(value: &toml_edit::Value) -> Option<String> {
 
 fn is_group(name: &str) -> bool {
     groups().any(|group| group == name)
+}
+
+/// Whether a key says what is recorded, which is the same for all points.
+pub(super) fn is_trace(key: &str) -> bool {
+    keys::group(key) == "trace"
 }
 
 fn groups() -> impl Iterator<Item = &'static str> {

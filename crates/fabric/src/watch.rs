@@ -1,0 +1,46 @@
+//! Watching queues without changing them.
+
+use base::{Packet, Time};
+
+use crate::port::PortId;
+
+/// Sees what happens at the queues of a network. `()` sees nothing and costs nothing.
+///
+/// What is reported of one port comes in the order of time. The lengths of different ports do not: a
+/// port notices only at its next event which packets have left its queue.
+pub trait Watch {
+    /// From `at` on, `waiting` bytes wait at `port`. Several changes can have the same time.
+    #[inline(always)]
+    fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
+        let _ = (port, waiting, at);
+    }
+
+    /// `port` has accepted `packet`, marked or not, and will send it.
+    #[inline(always)]
+    fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let _ = (port, packet, now);
+    }
+
+    /// `port` has marked `packet`, which it accepts or drops next.
+    #[inline(always)]
+    fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let _ = (port, packet, now);
+    }
+
+    /// `port` has dropped `packet`.
+    #[inline(always)]
+    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        let _ = (port, packet, reason, now);
+    }
+}
+
+impl Watch for () {}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DropReason {
+    /// It did not fit.
+    Full,
+    /// The discipline of the queue decided so; a lossy link is such a discipline.
+    Discipline,
+}

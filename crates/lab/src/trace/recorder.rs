@@ -1,0 +1,319 @@
+//! The probe that records series.
+
+mod channel;
+mod rows;
+
+use std::fs::File;
+use std::io;
+
+use base::{FlowId, HostId, Packet, Time};
+use fabric::{DropReason, PortId};
+use schemes::Sender;
+use tcp::{Endpoint, Host, ReceiverCc, SenderCc};
+
+use super::file::{Event, EventKind, SeriesFile, Subject};
+use super::plan::Plan;
+use super::quantity;
+use super::thin::Keep;
+use crate::keys::TraceInterval;
+use crate::probe::{End, Probe};
+use crate::scenario::PointSpec;
+use channel::{Channel, Kept, Meter};
+use rows::Rows;
+
+/// Records what a [`Plan`] says into a series file.
+pub struct Recorder {
+    rows: Rows,
+    /// Whether each port, and each flow, is recorded.
+    ports: Vec<bool>,
+    flows: Vec<bool>,
+    queue: Option<Channel>,
+    marks: Option<Channel>,
+    drops: Option<Channel>,
+    cwnd: Option<Channel>,
+    rwnd: Option<Channel>,
+    throughput: Option<Meter>,
+    gauges: Vec<Gauged>,
+    events: Option<Kept>,
+    /// Marks and drops of each port so far.
+    counts: Vec<(u32, u32)>,
+    seen: Vec<Seen>,
+}
+
+/// A quantity that roles report.
+struct Gauged {
+    name: &'static str,
+    of_flows: Channel,
+    of_hosts: Channel,
+}
+
+/// What has been noticed of a flow.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Payload that arrived, each byte counted when it first came.
+    stored: u64,
+    /// Timeouts of the receiving and of the sending end.
+    timeouts: [u64; 2],
+    fast_recoveries: u64,
+}
+
+impl Recorder {
+    /// Records `point` into `file`, which is empty.
+    pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
+        let file = SeriesFile::new(point.index, &plan.quantities, file)?;
+        let mut rows = Rows::new(file);
+        let begin = point.keys.workload.start.as_ps();
+        let place = |name| {
+            plan.quantities
+                .iter()
+                .position(|quantity| quantity.name == name)
+        };
+        let mut channel = |name, subject, count, keep| {
+            let block = rows.add(place(name)?, subject);
+            let channel = Channel::new(block, plan.interval, keep, count);
+            Some(if subject == Subject::Flow {
+                channel
+            } else {
+                channel.beginning(begin)
+            })
+        };
+        let (ports, flows) = (plan.ports.len(), plan.flows.len());
+        // Ports without traffic have an empty queue, and nothing to report.
+        let mut of_port = |name, keep| {
+            let channel = channel(name, Subject::Port, ports, keep)?;
+            Some(channel.only(&plan.ports).at(0.0))
+        };
+        let queue = of_port(quantity::QUEUE, Keep::Largest);
+        let (marks, drops) = (
+            of_port(quantity::MARKS, Keep::Last),
+            of_port(quantity::DROPS, Keep::Last),
+        );
+        let mut of_flow = |name| channel(name, Subject::Flow, flows, Keep::Last);
+        let (cwnd, rwnd) = (of_flow(quantity::CWND), of_flow(quantity::RWND));
+        let mut gauges = Vec::new();
+        for quantity in plan
+            .quantities
+            .iter()
+            .filter(|quantity| !quantity.is_built_in())
+        {
+            let name = quantity.name;
+            let of_flows = channel(name, Subject::Flow, flows, Keep::Last);
+            let of_hosts = channel(name, Subject::Host, ports, Keep::Last);
+            if let (Some(of_flows), Some(of_hosts)) = (of_flows, of_hosts) {
+                gauges.push(Gauged {
+                    name,
+                    of_flows,
+                    of_hosts,
+                });
+            }
+        }
+        let throughput = place(quantity::THROUGHPUT).map(|quantity| {
+            let block = rows.add(quantity, Subject::Flow);
+            Meter::new(block, plan.interval, point.keys.trace.window, flows)
+        });
+        let thinned = plan.interval == TraceInterval::Auto;
+        Ok(Self {
+            ports: plan.ports.clone(),
+            flows: plan.flows.clone(),
+            queue,
+            marks,
+            drops,
+            cwnd,
+            rwnd,
+            throughput,
+            gauges,
+            events: plan.events.then(|| Kept::new(thinned)),
+            counts: vec![(0, 0); ports],
+            seen: vec![Seen::default(); flows],
+            rows,
+        })
+    }
+
+    /// Writes what is left and ends the file. Fails if writing did, then or before.
+    pub fn finish(mut self) -> io::Result<()> {
+        let channels = [self.queue, self.marks, self.drops, self.cwnd, self.rwnd];
+        for channel in channels.into_iter().flatten() {
+            channel.finish(&mut self.rows);
+        }
+        for gauged in self.gauges {
+            gauged.of_flows.finish(&mut self.rows);
+            gauged.of_hosts.finish(&mut self.rows);
+        }
+        if let Some(meter) = self.throughput {
+            meter.finish(&mut self.rows);
+        }
+        if let Some(events) = self.events {
+            events.finish(&mut self.rows);
+        }
+        self.rows.finish()
+    }
+
+    fn event(&mut self, kind: EventKind, flow: FlowId, port: Option<PortId>, now: Time) {
+        if let Some(events) = &mut self.events {
+            let event = Event {
+                time: now.as_ps(),
+                kind,
+                flow: flow.0,
+                port: port.map(|port| port.0),
+            };
+            events.add(&mut self.rows, event);
+        }
+    }
+
+    /// Lets every series of flows do something.
+    fn of_flows(&mut self, mut act: impl FnMut(&mut Channel, &mut Rows)) {
+        for channel in [&mut self.cwnd, &mut self.rwnd].into_iter().flatten() {
+            act(channel, &mut self.rows);
+        }
+        for gauged in &mut self.gauges {
+            act(&mut gauged.of_flows, &mut self.rows);
+        }
+    }
+
+    /// Windows and state of a sender.
+    #[inline]
+    fn sample_sender(&mut self, flow: u32, endpoint: &Endpoint<Sender>, now: u64) {
+        if let Some(channel) = &mut self.cwnd {
+            let window = endpoint.cc().window();
+            if window != u64::MAX {
+                channel.change(&mut self.rows, flow, now, real(window));
+            }
+        }
+        if let Some(channel) = &mut self.rwnd {
+            let window = real(endpoint.peer_window());
+            channel.change(&mut self.rows, flow, now, window);
+        }
+        if !self.gauges.is_empty() {
+            endpoint.cc().gauges(&mut |name, value| {
+                if let Some(gauged) = self.gauges.iter_mut().find(|gauged| gauged.name == name) {
+                    gauged.of_flows.change(&mut self.rows, flow, now, value);
+                }
+            });
+        }
+    }
+
+    /// What a timer or duplicates made an end do.
+    fn notice_recovery(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        let counters = endpoint.counters();
+        let seen = &mut self.seen[end.flow.0 as usize];
+        let timeouts = &mut seen.timeouts[usize::from(end.sends)];
+        let timed_out = counters.timeouts > *timeouts;
+        *timeouts = counters.timeouts;
+        let recovered = end.sends && counters.fast_recoveries > seen.fast_recoveries;
+        if end.sends {
+            seen.fast_recoveries = counters.fast_recoveries;
+        }
+        if timed_out {
+            self.event(EventKind::Timeout, end.flow, None, now);
+        }
+        if recovered {
+            self.event(EventKind::FastRetransmit, end.flow, None, now);
+        }
+    }
+}
+
+impl Probe for Recorder {
+    #[inline]
+    fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
+        if self.ports[port.0 as usize]
+            && let Some(channel) = &mut self.queue
+        {
+            channel.change(&mut self.rows, port.0, at.as_ps(), real(waiting));
+        }
+    }
+
+    fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let count = &mut self.counts[port.0 as usize].0;
+        *count += 1;
+        if self.ports[port.0 as usize]
+            && let Some(channel) = &mut self.marks
+        {
+            channel.change(&mut self.rows, port.0, now.as_ps(), f64::from(*count));
+        }
+        self.event(EventKind::Mark, packet.flow, Some(port), now);
+    }
+
+    fn on_drop(&mut self, port: PortId, packet: &Packet, _reason: DropReason, now: Time) {
+        let count = &mut self.counts[port.0 as usize].1;
+        *count += 1;
+        if self.ports[port.0 as usize]
+            && let Some(channel) = &mut self.drops
+        {
+            channel.change(&mut self.rows, port.0, now.as_ps(), f64::from(*count));
+        }
+        self.event(EventKind::Drop, packet.flow, Some(port), now);
+    }
+
+    fn on_start(&mut self, flow: FlowId, now: Time) {
+        self.event(EventKind::Start, flow, None, now);
+        if self.flows[flow.0 as usize] {
+            self.of_flows(|channel, _| channel.begin(flow.0, now.as_ps()));
+        }
+    }
+
+    fn on_completion(&mut self, flow: FlowId, now: Time) {
+        self.event(EventKind::Completion, flow, None, now);
+        if self.flows[flow.0 as usize] {
+            self.of_flows(|channel, rows| channel.end(rows, flow.0, now.as_ps()));
+        }
+    }
+
+    #[inline]
+    fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        // Only duplicates seen by the sender of data, and deadlines, make an end recover.
+        if self.events.is_some() && (end.deadline || end.sends) {
+            self.notice_recovery(end, endpoint, now);
+        }
+        if !self.flows[end.flow.0 as usize] {
+            return;
+        }
+        if end.sends {
+            self.sample_sender(end.flow.0, endpoint, now.as_ps());
+        } else if let Some(meter) = &mut self.throughput {
+            let stored = endpoint.received() + endpoint.held();
+            let seen = &mut self.seen[end.flow.0 as usize].stored;
+            let new = stored - std::mem::replace(seen, stored);
+            if new > 0 {
+                meter.add(&mut self.rows, end.flow.0, now.as_ps(), new);
+            }
+        }
+    }
+
+    #[inline]
+    fn on_host<R: ReceiverCc>(&mut self, host: HostId, state: &Host<Sender, R>, now: Time) {
+        if self.gauges.is_empty() {
+            return;
+        }
+        state.role().gauges(&mut |slot, name, value| {
+            let Some(gauged) = self.gauges.iter_mut().find(|gauged| gauged.name == name) else {
+                return;
+            };
+            let Some(slot) = slot else {
+                return gauged
+                    .of_hosts
+                    .change(&mut self.rows, host.0, now.as_ps(), value);
+            };
+            let flow = state.endpoint(slot).identity().flow.0;
+            if self.flows[flow as usize] {
+                gauged
+                    .of_flows
+                    .change(&mut self.rows, flow, now.as_ps(), value);
+            }
+        });
+    }
+
+    fn on_end(&mut self, now: Time) {
+        let ports = [&mut self.queue, &mut self.marks, &mut self.drops];
+        let ports = ports.into_iter().flatten();
+        let hosts = self.gauges.iter_mut().map(|gauged| &mut gauged.of_hosts);
+        for channel in ports.chain(hosts) {
+            channel.end_all(&mut self.rows, now.as_ps());
+        }
+        self.of_flows(|channel, rows| channel.end_all(rows, now.as_ps()));
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+const fn real(bytes: u64) -> f64 {
+    bytes as f64
+}

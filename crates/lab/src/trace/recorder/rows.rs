@@ -1,0 +1,76 @@
+//! Rows on their way to the file.
+
+use std::io;
+
+use crate::trace::file::{Block, Event, GROUP, Sample, SeriesFile, Subject};
+
+/// Rows of a row group that is not full yet. What is full is written at once; if that fails, the
+/// first failure is kept and later rows are dropped.
+pub(super) struct Rows {
+    blocks: Vec<Block>,
+    events: Vec<Event>,
+    pending: usize,
+    file: SeriesFile,
+    failure: Option<io::Error>,
+}
+
+impl Rows {
+    pub(super) const fn new(file: SeriesFile) -> Self {
+        Self {
+            blocks: Vec::new(),
+            events: Vec::new(),
+            pending: 0,
+            file,
+            failure: None,
+        }
+    }
+
+    /// A place for samples of a quantity; returns its number.
+    pub(super) fn add(&mut self, quantity: usize, subject: Subject) -> usize {
+        self.blocks.push(Block {
+            quantity,
+            subject,
+            samples: Vec::new(),
+        });
+        self.blocks.len() - 1
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, block: usize, sample: Sample) {
+        self.blocks[block].samples.push(sample);
+        self.count();
+    }
+
+    pub(super) fn event(&mut self, event: Event) {
+        self.events.push(event);
+        self.count();
+    }
+
+    #[inline]
+    fn count(&mut self) {
+        self.pending += 1;
+        if self.pending == GROUP {
+            self.flush();
+        }
+    }
+
+    #[cold]
+    fn flush(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.file.write(&self.blocks, &self.events).err();
+        }
+        for block in &mut self.blocks {
+            block.samples.clear();
+        }
+        self.events.clear();
+        self.pending = 0;
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.flush();
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => self.file.finish(),
+        }
+    }
+}
