@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository, stdout};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 12] = [
+const EDGES: [(&str, &[&str]); 13] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -17,6 +17,7 @@ const EDGES: [(&str, &[&str]); 12] = [
     ("cli", &["live"]),
     ("python", &["lab"]),
     ("testing", &[]),
+    ("book", &[]),
     ("xtask", &[]),
 ];
 
