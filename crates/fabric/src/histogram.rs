@@ -13,6 +13,19 @@ pub struct LevelHistogram {
     used: usize,
 }
 
+/// What is reported of a queue, weighted by time, in bytes.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct QueueStatistics {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+}
+
 impl LevelHistogram {
     /// No time at any level.
     pub const fn new() -> Self {
@@ -49,6 +62,19 @@ impl LevelHistogram {
         }
     }
 
+    /// Mean and percentiles at once: O(levels log levels).
+    pub fn statistics(&self) -> QueueStatistics {
+        let levels = self.sorted();
+        let total = u128::from(self.total().as_ps());
+        let share = |share| level_at(&levels, total, share);
+        QueueStatistics {
+            mean: self.mean(),
+            p50: share(500),
+            p95: share(950),
+            p99: share(990),
+        }
+    }
+
     /// Total time added.
     pub fn total(&self) -> Span {
         Span::from_ps(self.places.iter().map(|(_, span)| span).sum())
@@ -72,22 +98,14 @@ impl LevelHistogram {
     /// The lowest level at or below which the quantity stood for at least `share` of the time, given
     /// in thousandths: 950 for the 95th percentile. 0 if no time was added.
     pub fn percentile(&self, share: u64) -> u64 {
-        let mut levels: Vec<(u64, u64)> = self
-            .places
-            .iter()
-            .copied()
-            .filter(|(_, span)| *span > 0)
-            .collect();
+        level_at(&self.sorted(), u128::from(self.total().as_ps()), share)
+    }
+
+    fn sorted(&self) -> Vec<(u64, u64)> {
+        let used = self.places.iter().filter(|(_, span)| *span > 0);
+        let mut levels: Vec<(u64, u64)> = used.copied().collect();
         levels.sort_unstable();
-        let total = u128::from(self.total().as_ps());
-        let mut below = 0_u128;
-        for (level, span) in &levels {
-            below += u128::from(*span);
-            if below * 1000 >= total * u128::from(share) {
-                return *level;
-            }
-        }
-        levels.last().map_or(0, |(level, _)| *level)
+        levels
     }
 
     fn grow(&mut self) {
@@ -104,6 +122,18 @@ impl Default for LevelHistogram {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The lowest of `levels` at or below which `share` thousandths of `total` lie.
+fn level_at(levels: &[(u64, u64)], total: u128, share: u64) -> u64 {
+    let mut below = 0_u128;
+    for (level, span) in levels {
+        below += u128::from(*span);
+        if below * 1000 >= total * u128::from(share) {
+            return *level;
+        }
+    }
+    levels.last().map_or(0, |(level, _)| *level)
 }
 
 /// Fibonacci hashing (Knuth vol. 3 §6.4): multiples of a packet size spread over the table.
@@ -126,6 +156,11 @@ mod tests {
         assert!((histogram.mean() - 1125.0).abs() < 1e-9);
         let percentiles = [500, 501, 800, 950, 951, 1000].map(|p| histogram.percentile(p));
         assert_eq!(percentiles, [0, 1500, 1500, 3000, 4500, 4500]);
+        let statistics = histogram.statistics();
+        assert_eq!(
+            (statistics.p50, statistics.p95, statistics.p99),
+            (0, 3000, 4500)
+        );
     }
 
     #[test]

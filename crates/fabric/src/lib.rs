@@ -15,7 +15,7 @@ mod queue;
 mod ring;
 mod topology;
 
-pub use histogram::LevelHistogram;
+pub use histogram::{LevelHistogram, QueueStatistics};
 pub use loss::LossLaw;
 pub use network::{Network, NetworkConfig};
 pub use port::{Offer, Port, PortConfig, PortCounters, PortId};

@@ -3,6 +3,7 @@
 use base::{HostId, Options, Packet, Time};
 use engine::{Scheduler, Token};
 
+use crate::histogram::QueueStatistics;
 use crate::port::{Offer, Port, PortConfig, PortId};
 use crate::queue::{Discipline, Limit};
 use crate::topology::{Node, NodeId, Topology, TopologyError};
@@ -144,9 +145,10 @@ impl Network {
         &self.ports
     }
 
-    /// One port, to close its statistics.
-    pub fn port_mut(&mut self, port: PortId) -> &mut Port {
-        &mut self.ports[port.0 as usize]
+    /// Closes the queue statistics of every port at `now`: levels later on are not counted.
+    pub fn close_statistics(&mut self, now: Time) -> Vec<QueueStatistics> {
+        let close = |port: &mut Port| port.close_statistics(now).statistics();
+        self.ports.iter_mut().map(close).collect()
     }
 
     /// Whether no packet is on a wire or waiting.

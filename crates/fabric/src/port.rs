@@ -161,10 +161,10 @@ impl Port {
     }
 
     /// Closes the queue statistics at `now`: levels later on are not counted.
-    pub fn close_statistics(&mut self, now: Time) -> LevelHistogram {
+    pub fn close_statistics(&mut self, now: Time) -> &LevelHistogram {
         self.settle(now);
         self.change_level(now);
-        self.levels.clone()
+        &self.levels
     }
 
     /// What the port has counted.

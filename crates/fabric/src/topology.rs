@@ -127,6 +127,28 @@ impl Topology {
         port_of(index, 0)
     }
 
+    /// The nodes that `port` leads from and to.
+    pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
+        let link = &self.links[port.0 as usize / 2];
+        match port.0 % 2 {
+            0 => (link.a, link.b),
+            _ => (link.b, link.a),
+        }
+    }
+
+    /// What people call each node: hosts and switches are numbered separately, each from 0.
+    pub fn names(&self) -> Vec<String> {
+        let mut switches = 0;
+        let name = |node: &Node| match node {
+            Node::Host(host) => format!("host {}", host.0),
+            Node::Switch => {
+                switches += 1;
+                format!("switch {}", switches - 1)
+            }
+        };
+        self.nodes.iter().map(name).collect()
+    }
+
     /// All nodes.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

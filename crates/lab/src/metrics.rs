@@ -1,9 +1,9 @@
 //! What a simulation measures.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Results of one simulation. [`columns`](crate::columns) describes each field.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(
     missing_docs,
     reason = "described in `columns`, for people and machines alike"
@@ -29,7 +29,7 @@ pub struct Metrics {
 }
 
 /// What a simulation cost.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[expect(
     missing_docs,
     reason = "described in `columns`, for people and machines alike"
@@ -43,7 +43,7 @@ pub struct Cost {
 }
 
 /// One flow. Times are on the simulation's clock unless the name says otherwise.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowRecord {
     /// Number of the flow.
     pub flow: u32,
@@ -57,6 +57,8 @@ pub struct FlowRecord {
     pub received_bytes: u64,
     /// Start at the application.
     pub start_us: f64,
+    /// First payload at the receiver, in order or not.
+    pub first_byte_us: Option<f64>,
     /// Last byte in order at the receiver.
     pub completion_us: Option<f64>,
     /// From start to completion.
@@ -69,8 +71,39 @@ pub struct FlowRecord {
     pub failed: bool,
 }
 
+/// One port: the queue at one end of a link and the wire behind it, in one direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PortRecord {
+    /// Number of the port.
+    pub port: u32,
+    /// The node it belongs to: `host 3` or `switch 0`.
+    pub from: String,
+    /// The node at the other end of the wire.
+    pub to: String,
+    /// Whether it is the bottleneck whose queue the metrics describe.
+    pub bottleneck: bool,
+    /// Packets accepted.
+    pub packets: u64,
+    /// Bytes accepted, headers included.
+    pub bytes: u64,
+    /// Packets dropped, by the queue or by `bottleneck.loss`.
+    pub drops: u64,
+    /// Packets marked with congestion experienced.
+    pub marks: u64,
+    /// Mean queue from first start to last completion, weighted by time.
+    pub queue_mean_bytes: f64,
+    /// Median queue.
+    pub queue_p50_bytes: u64,
+    /// 95th percentile of the queue.
+    pub queue_p95_bytes: u64,
+    /// 99th percentile of the queue.
+    pub queue_p99_bytes: u64,
+    /// Longest queue.
+    pub queue_max_bytes: u64,
+}
+
 /// Everything that comes out of one simulation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// Results.
     pub metrics: Metrics,
@@ -78,6 +111,8 @@ pub struct Outcome {
     pub cost: Cost,
     /// Every flow.
     pub flows: Vec<FlowRecord>,
+    /// Every port.
+    pub ports: Vec<PortRecord>,
     /// A number that any difference in any packet-hop changes.
     pub digest: u64,
 }

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use base::{Span, Time};
 use engine::Scheduler;
-use fabric::LevelHistogram;
+use fabric::{PortId, QueueStatistics};
 use schemes::{Bundle, HostInfo, Roles};
 use tcp::{Plain, ReceiverCc};
 
 use crate::error::RunError;
-use crate::metrics::{Cost, Distribution, FlowRecord, Metrics, Outcome};
+use crate::metrics::{Cost, Distribution, FlowRecord, Metrics, Outcome, PortRecord};
 use crate::probe::Probe;
 use crate::scenario::PointSpec;
 use crate::world::{Flow, World};
@@ -64,8 +64,8 @@ fn run_world<R: ReceiverCc, P: Probe>(
         limit
     });
     world.check_conservation()?;
-    let queue = world.close_statistics(end);
-    Ok(outcome(&world, &queue, &sched, (end, wall)))
+    let queues = world.close_statistics(end);
+    Ok(outcome(&world, &queues, &sched, (end, wall)))
 }
 
 /// Runs the events and takes the time that needs.
@@ -86,7 +86,7 @@ fn simulate<R: ReceiverCc, P: Probe>(
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn outcome<R: ReceiverCc, P: Probe>(
     world: &World<'_, R, P>,
-    queue: &LevelHistogram,
+    queues: &[QueueStatistics],
     sched: &Scheduler,
     (end, wall): (Time, std::time::Duration),
 ) -> Outcome {
@@ -99,7 +99,8 @@ fn outcome<R: ReceiverCc, P: Probe>(
     let fct = Distribution::of(flows.iter().filter_map(|flow| flow.fct_us).collect());
     let ports = || world.network().ports().iter().map(fabric::Port::counters);
     let packet_hops: u64 = ports().map(|port| port.packets).sum();
-    let bottleneck = world.network().ports()[world.bottleneck().0 as usize].counters();
+    let bottleneck = world.bottleneck().0 as usize;
+    let queue = &queues[bottleneck];
     let wall_us = wall.as_secs_f64() * 1e6;
     let metrics = Metrics {
         goodput_bps: goodput(world, &flows, end),
@@ -113,10 +114,12 @@ fn outcome<R: ReceiverCc, P: Probe>(
         drops: ports().map(|port| port.drops).sum(),
         marks: ports().map(|port| port.marks).sum(),
         threshold_crossings: ports().map(|port| port.threshold_crossings).sum(),
-        queue_mean_bytes: queue.mean(),
-        queue_p50_bytes: queue.percentile(500),
-        queue_p95_bytes: queue.percentile(950),
-        queue_max_bytes: bottleneck.max_waiting_bytes,
+        queue_mean_bytes: queue.mean,
+        queue_p50_bytes: queue.p50,
+        queue_p95_bytes: queue.p95,
+        queue_max_bytes: world.network().ports()[bottleneck]
+            .counters()
+            .max_waiting_bytes,
         flows_completed: flows.iter().filter(|flow| flow.fct_us.is_some()).count() as u64,
         flows_failed: flows.iter().filter(|flow| flow.failed).count() as u64,
     };
@@ -131,6 +134,7 @@ fn outcome<R: ReceiverCc, P: Probe>(
         metrics,
         cost,
         flows,
+        ports: port_records(world, queues),
         digest: world.network().digest(),
     }
 }
@@ -175,10 +179,40 @@ fn record<R: ReceiverCc, P: Probe>(
         size_bytes: flow.size,
         received_bytes: receiver.received(),
         start_us: us(flow.start),
+        first_byte_us: (flow.first_byte != Time::NEVER).then(|| us(flow.first_byte)),
         completion_us: completed.map(us),
         fct_us: completed.map(|at| at.since(flow.start).as_micros()),
         retransmissions: counters.retransmissions + answers.retransmissions,
         timeouts: counters.timeouts + answers.timeouts,
         failed: flow.failed,
     }
+}
+
+fn port_records<R: ReceiverCc, P: Probe>(
+    world: &World<'_, R, P>,
+    queues: &[QueueStatistics],
+) -> Vec<PortRecord> {
+    let names = world.topology().names();
+    let ports = world.network().ports().iter().zip(queues);
+    let record = |(port, (state, queue)): (u32, (&fabric::Port, &QueueStatistics))| {
+        let id = PortId(port);
+        let (from, to) = world.topology().ends(id);
+        let counters = state.counters();
+        PortRecord {
+            port,
+            from: names[from.0 as usize].clone(),
+            to: names[to.0 as usize].clone(),
+            bottleneck: id == world.bottleneck(),
+            packets: counters.packets,
+            bytes: counters.bytes,
+            drops: counters.drops,
+            marks: counters.marks,
+            queue_mean_bytes: queue.mean,
+            queue_p50_bytes: queue.p50,
+            queue_p95_bytes: queue.p95,
+            queue_p99_bytes: queue.p99,
+            queue_max_bytes: counters.max_waiting_bytes,
+        }
+    };
+    (0..).zip(ports).map(record).collect()
 }

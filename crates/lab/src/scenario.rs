@@ -115,7 +115,7 @@ impl Scenario {
             .or(seeds.map(|count| count.0))
             .unwrap_or(1);
         let seed = overrides.seed.or(seed).unwrap_or(1);
-        let resolver = Resolver::new(sources, draft.settings, arguments, &arms)?;
+        let resolver = Resolver::new(sources, (draft.settings, draft.columns), arguments, &arms)?;
         let points = resolver.points(&arms, seed, seeds)?;
         let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
         warnings.extend(unused_seeds(&points, seeds));
@@ -166,7 +166,7 @@ impl Scenario {
         &self.points
     }
 
-    /// Keys in [`PointSpec::set`], in the order of the sweep.
+    /// Keys in [`PointSpec::set`], in the order of the sweep: the first changes slowest.
     pub fn set_keys(&self) -> Vec<&str> {
         let first = self.points.first();
         first.map_or_else(Vec::new, |point| {

@@ -5,7 +5,7 @@ mod wiring;
 
 use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
-use fabric::{LevelHistogram, Network, PortId};
+use fabric::{Network, PortId, QueueStatistics, Topology};
 use schemes::{HostInfo, Roles, Sender};
 use tcp::{Arrival, Endpoint, Host, Progress, ReceiverCc, Slot};
 
@@ -21,6 +21,7 @@ use wiring::{add_endpoints, flow_id, flows, loss_law, mss, network, topology};
 /// roles, then the start of the next flow.
 pub(crate) struct World<'p, R, P> {
     probe: &'p mut P,
+    topology: Topology,
     network: Network,
     hosts: Vec<Host<Sender, R>>,
     flows: Vec<Flow>,
@@ -35,8 +36,8 @@ pub(crate) struct World<'p, R, P> {
     ended: Vec<bool>,
     /// The port whose queue is reported.
     bottleneck: PortId,
-    /// Queue statistics, closed at the last completion.
-    queue: Option<LevelHistogram>,
+    /// Queue statistics of every port, closed at the last completion.
+    queues: Option<Vec<QueueStatistics>>,
 }
 
 /// One flow, from one application to another.
@@ -49,6 +50,8 @@ pub(crate) struct Flow {
     pub(crate) receiver: (HostId, Slot),
     /// Start at the application.
     pub(crate) start: Time,
+    /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
+    pub(crate) first_byte: Time,
     /// Last byte in order at the receiver; [`Time::NEVER`] before.
     pub(crate) completion: Time,
     /// Payload bytes stored at the receiver, each counted when it first came.
@@ -108,6 +111,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             unfinished: flows.len(),
             open: flows.len() * 2,
             ended: vec![false; flows.len() * 2],
+            topology,
             network,
             hosts,
             flows,
@@ -115,12 +119,16 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             starts,
             started: 0,
             bottleneck,
-            queue: None,
+            queues: None,
         };
         if let Some((first, _)) = world.starts.first() {
             sched.at(*first, world.start_token());
         }
         Ok(world)
+    }
+
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
     }
 
     pub(crate) fn network(&self) -> &Network {
@@ -141,11 +149,11 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         (end(flow.sender), end(flow.receiver))
     }
 
-    /// Statistics of the bottleneck's queue from the first start to the last completion, or to `end`.
-    pub(crate) fn close_statistics(&mut self, end: Time) -> LevelHistogram {
-        match self.queue.take() {
+    /// Statistics of every port's queue from the first start to the last completion, or to `end`.
+    pub(crate) fn close_statistics(&mut self, end: Time) -> Vec<QueueStatistics> {
+        match self.queues.take() {
             Some(closed) => closed,
-            None => self.network.port_mut(self.bottleneck).close_statistics(end),
+            None => self.network.close_statistics(end),
         }
     }
 
@@ -233,6 +241,9 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     fn note_arrival(&mut self, flow: FlowId, arrival: &Arrival, now: Time) {
         let flow = &mut self.flows[flow.0 as usize];
         flow.stored += arrival.new_bytes;
+        if flow.first_byte == Time::NEVER && arrival.payload > 0 {
+            flow.first_byte = now;
+        }
         let in_order = arrival.expected - 1 + arrival.in_order;
         if flow.size == Some(in_order) && flow.completion == Time::NEVER {
             flow.completion = now;
@@ -243,7 +254,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     fn finish_flow(&mut self, now: Time) {
         self.unfinished -= 1;
         if self.unfinished == 0 {
-            self.queue = Some(self.network.port_mut(self.bottleneck).close_statistics(now));
+            self.queues = Some(self.network.close_statistics(now));
         }
     }
 

@@ -52,6 +52,7 @@ fn outcome(point: &PointSpec) -> Outcome {
             ns_per_hop: 70.0,
         },
         flows: Vec::new(),
+        ports: Vec::new(),
         digest: 0xabc,
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Draft {
     pub(super) name: Option<String>,
     pub(super) title: Option<String>,
     pub(super) schemes: Option<Vec<Value>>,
+    /// Settings that results show, in order.
+    pub(super) columns: Vec<&'static str>,
     pub(super) seed: Option<Value>,
     pub(super) seeds: Option<Value>,
     pub(super) settings: Vec<Setting>,

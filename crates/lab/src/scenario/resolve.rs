@@ -16,8 +16,11 @@ use crate::keys::{self, Conflict, Keys};
 pub(super) struct Resolver {
     /// The file first, then every argument.
     sources: Vec<Source>,
-    /// Settings of the file and, in place of those they override or behind them, of arguments.
+    /// Settings of the file and, in place of those they override or behind them, of arguments;
+    /// those that the file orders first.
     layers: Vec<Layered>,
+    /// Settings that the file wants to be shown, in order.
+    columns: Vec<&'static str>,
 }
 
 struct Layered {
@@ -35,7 +38,7 @@ impl Resolver {
     /// Lets arguments, given with the index of their source, override the file.
     pub(super) fn new(
         sources: Vec<Source>,
-        file: Vec<Setting>,
+        (file, columns): (Vec<Setting>, Vec<&'static str>),
         arguments: Vec<(usize, Setting)>,
         arms: &[Arm],
     ) -> Result<Self, Problems> {
@@ -61,7 +64,13 @@ impl Resolver {
                 None => layers.push(layered),
             }
         }
-        let resolver = Self { sources, layers };
+        let place = |key| columns.iter().position(|column| *column == key);
+        layers.sort_by_key(|layer| place(layer.setting.key).unwrap_or(usize::MAX));
+        let resolver = Self {
+            sources,
+            layers,
+            columns,
+        };
         problems.extend(arms.iter().flat_map(|arm| resolver.pinned_axes(arm)));
         if problems.is_empty() {
             Ok(resolver)
@@ -192,13 +201,14 @@ impl Resolver {
         Err(problem.help(help).into())
     }
 
-    /// Keys that every point mentions: the axes and what the command line set.
+    /// Keys that every point mentions: the columns, the other axes, what the command line set.
     fn reported(&self) -> impl Iterator<Item = &'static str> {
-        let reported = |layered: &&Layered| layered.setting.listed || layered.source > 0;
-        self.layers
-            .iter()
-            .filter(reported)
-            .map(|layered| layered.setting.key)
+        let others = self.layers.iter().filter(|layered| {
+            let setting = &layered.setting;
+            (setting.listed || layered.source > 0) && !self.columns.contains(&setting.key)
+        });
+        let others = others.map(|layered| layered.setting.key);
+        self.columns.iter().copied().chain(others)
     }
 
     fn choose<'a>(&'a self, combination: u64, arm: &'a Arm) -> Chosen<'a> {

@@ -21,6 +21,8 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
     }
     let labels: Vec<_> = scenario.arms.iter().map(|arm| quoted(&arm.label)).collect();
     writeln!(out, "schemes = [{}]", labels.join(", "))?;
+    let columns: Vec<_> = scenario.set_keys().into_iter().map(quoted).collect();
+    writeln!(out, "columns = [{}]", columns.join(", "))?;
     writeln!(out, "seed = {}", scenario.seed)?;
     writeln!(out, "seeds = {}", scenario.seeds)?;
 

@@ -164,18 +164,14 @@ fn a_resolved_scenario_reads_back_into_the_same_points() {
                 [variant.gentle]\nbase = \"dctcp\"\ndctcp.g = 0.125\ntcp.mss = 1000";
     let first = scenario(text, &["switch.buffer=128KB,256KB", "tcp.mss=900"]);
     let second = scenario(&first.resolved(), &[]);
-    assert_eq!(second.points().len(), first.points().len());
-    // The order of the axes becomes that of the declarations, so points are compared as a set.
-    let sorted = |scenario: &Scenario| {
-        let mut all: Vec<_> = scenario
-            .points()
-            .iter()
-            .map(|point| (point.scheme.clone(), point.texts.clone()))
-            .collect();
-        all.sort();
-        all
+    let points = |scenario: &Scenario| -> Vec<_> {
+        let points = scenario.points().iter();
+        points
+            .map(|point| (point.scheme.clone(), point.set.clone(), point.texts.clone()))
+            .collect()
     };
-    assert_eq!(sorted(&second), sorted(&first));
+    assert_eq!(points(&second), points(&first));
+    assert_eq!(second.resolved(), first.resolved());
 }
 
 #[test]

@@ -108,6 +108,7 @@ pub(super) fn flows(keys: &Keys, seed: u64) -> Vec<Flow> {
             sender: (HostId(sender), Slot(0)),
             receiver: (HostId(receiver), Slot(0)),
             start: start + Span::from_ps(jitter),
+            first_byte: Time::NEVER,
             completion: Time::NEVER,
             stored: 0,
             failed: false,

@@ -47,6 +47,7 @@ impl<'a> Reader<'a> {
             "seed" => draft.seed = self.scalar(name, item, place),
             "seeds" => draft.seeds = self.scalar(name, item, place),
             "schemes" => draft.schemes = self.schemes(item, place),
+            "columns" => draft.columns = self.columns(item, place),
             "variant" => self.variants(item, place, draft),
             _ if keys::key(name).is_some() => self.setting(name, item, place, &mut draft.settings),
             _ if is_group(name) => match item.as_table_like() {
@@ -249,6 +250,24 @@ impl<'a> Reader<'a> {
             }
         }
         Some(names)
+    }
+
+    /// Names of settings.
+    fn columns(&mut self, item: &Item, place: Range<usize>) -> Vec<&'static str> {
+        let Some(array) = item.as_array() else {
+            let problem = Problem::new("wrong value for columns")
+                .at(self.source, item.span().unwrap_or(place), "expected a list")
+                .help("as in columns = [\"workload.senders\", \"switch.buffer\"]");
+            self.problems.push(problem);
+            return Vec::new();
+        };
+        let mut names = Vec::new();
+        for element in array {
+            let place = element.span().unwrap_or_else(|| place.clone());
+            let key = self.key(element.as_str().unwrap_or_default(), &place);
+            names.extend(key.map(|key| key.name));
+        }
+        names
     }
 
     fn text(&mut self, name: &str, item: &Item, place: Range<usize>) -> Option<String> {
