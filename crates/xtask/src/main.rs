@@ -15,6 +15,7 @@ mod cites;
 mod docs;
 mod new_scheme;
 mod repository;
+mod screenshots;
 
 use std::process::ExitCode;
 
@@ -57,6 +58,8 @@ enum Chore {
         #[arg(long)]
         open: bool,
     },
+    /// Draw the reports that the guide shows, with Chromium
+    Screenshots,
     /// List which clause of which document is cited where
     Cites,
 }
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Chore::Bench { .. } => bench::bench(&repository),
         Chore::Docs => docs::write(&repository),
         Chore::Book { open } => book(&repository, open),
+        Chore::Screenshots => screenshots::draw(&repository),
         Chore::Cites => cites::print(&repository),
     });
     match done {
