@@ -1,4 +1,4 @@
-//! What the book tells the reader to type works, and prints what the book shows.
+//! What the book and README.md tell the reader to type works, and prints what they show.
 //!
 //! A fenced block `console` is a terminal: the commands behind `$ ` run one after the other in a folder
 //! that each page begins anew, and what follows a command is what it prints. Where nothing follows,
@@ -24,15 +24,17 @@ fn the_commands_of_the_book_print_what_it_shows() {
     if testing::tool("sh").is_none() {
         return;
     }
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    let root = root.expect("this crate lies two folders below the root");
     let mut wrong = Vec::new();
     let mut commands = 0;
-    for path in pages(&docs) {
-        let name = path.strip_prefix(&docs).expect("it lies in docs");
+    for path in [pages(&root.join("docs")), vec![root.join("README.md")]].concat() {
+        let name = path.strip_prefix(root).expect("it lies below the root");
         let name = name.display().to_string();
         // What is skipped is said under the name of the thread.
         let thread = thread::Builder::new().name(name.clone());
-        let run = thread.spawn(move || follow(&path, &folder_of(&path)));
+        let folder = folder_of(&name);
+        let run = thread.spawn(move || follow(&path, &folder));
         let done = run.expect("a thread starts").join();
         let (ran, errors) = done.unwrap_or_else(|_| (0, vec!["it failed".to_owned()]));
         commands += ran;
@@ -58,11 +60,9 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// An empty folder for the commands of a page.
-fn folder_of(page: &Path) -> PathBuf {
-    let name = page.file_stem().expect("a page has a name");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("book")
-        .join(name);
+fn folder_of(page: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book");
+    let folder = folder.join(page.replace(['/', '\\'], "-"));
     if folder.exists() {
         fs::remove_dir_all(&folder).expect("the folder of the last time goes");
     }
