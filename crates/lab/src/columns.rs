@@ -80,6 +80,11 @@ pub const METRICS: &[Column] = &[
     ),
     column("flows_completed", "flows", "Flows whose last byte arrived."),
     column("flows_failed", "flows", "Flows whose connection gave up."),
+    column(
+        "flows_unfinished",
+        "flows",
+        "Flows with an end that had neither completed nor failed when the simulation stopped.",
+    ),
 ];
 
 /// The columns of [`Cost`](crate::metrics::Cost), in the order of its fields.
@@ -129,6 +134,7 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.queue_max_bytes as f64,
         m.flows_completed as f64,
         m.flows_failed as f64,
+        m.flows_unfinished as f64,
     ]
 }
 

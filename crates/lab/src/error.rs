@@ -11,6 +11,9 @@ pub enum RunError {
     /// The books do not balance: a mistake of the simulator, never of the user.
     #[error("conservation violated: {0}; please report this with the command that shows it")]
     Conservation(String),
+    /// A result cannot be kept.
+    #[error("{0}")]
+    Storage(String),
     /// More ports, endpoints or flows than event tokens can name.
     #[error("the network has {0} ports, connections and hosts; 16,777,215 are possible")]
     TooLarge(usize),

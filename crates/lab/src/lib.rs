@@ -19,8 +19,14 @@ pub mod keys;
 pub mod metrics;
 pub mod pcap;
 pub mod probe;
+pub mod results;
 pub mod run;
 pub mod scenario;
+pub mod statistics;
 pub mod sweep;
 pub mod trace;
 mod world;
+
+/// The version of this program and a hash of the sources that a simulation runs through: equal
+/// versions give equal results.
+pub const VERSION: &str = env!("TAILWATER_VERSION");

@@ -9,11 +9,17 @@ use serde::{Deserialize, Serialize};
     reason = "described in `columns`, for people and machines alike"
 )]
 pub struct Metrics {
+    #[serde(with = "absent")]
     pub goodput_bps: f64,
+    #[serde(with = "absent")]
     pub fct_mean_us: f64,
+    #[serde(with = "absent")]
     pub fct_p50_us: f64,
+    #[serde(with = "absent")]
     pub fct_p95_us: f64,
+    #[serde(with = "absent")]
     pub fct_p99_us: f64,
+    #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
     pub retransmissions: u64,
@@ -26,6 +32,7 @@ pub struct Metrics {
     pub queue_max_bytes: u64,
     pub flows_completed: u64,
     pub flows_failed: u64,
+    pub flows_unfinished: u64,
 }
 
 /// What a simulation cost.
@@ -115,6 +122,31 @@ pub struct Outcome {
     pub ports: Vec<PortRecord>,
     /// A number that any difference in any packet-hop changes.
     pub digest: u64,
+}
+
+/// Numbers that may be `NaN`, for "there is none": null in formats for people, which have no `NaN`.
+mod absent {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() && value.is_nan() {
+            to.serialize_none()
+        } else {
+            to.serialize_f64(*value)
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        if from.is_human_readable() {
+            Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+        } else {
+            f64::deserialize(from)
+        }
+    }
 }
 
 /// Mean and exact percentiles of completion times in microseconds; `NaN` if there is none.

@@ -123,6 +123,7 @@ fn outcome<R: ReceiverCc, P: Probe>(
             .max_waiting_bytes,
         flows_completed: flows.iter().filter(|flow| flow.fct_us.is_some()).count() as u64,
         flows_failed: flows.iter().filter(|flow| flow.failed).count() as u64,
+        flows_unfinished: flows.iter().filter(|flow| is_unfinished(flow)).count() as u64,
     };
     let cost = Cost {
         simulated_us: Span::as_micros(end.since(Time::ZERO)),
@@ -138,6 +139,10 @@ fn outcome<R: ReceiverCc, P: Probe>(
         ports: port_records(world, queues),
         digest: world.network().digest(),
     }
+}
+
+fn is_unfinished(flow: &FlowRecord) -> bool {
+    flow.size_bytes.is_some() && flow.fct_us.is_none() && !flow.failed
 }
 
 /// Payload that arrived in order, over the time from the first start to the last completion, or to

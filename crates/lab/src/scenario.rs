@@ -177,6 +177,11 @@ impl Scenario {
         &self.points
     }
 
+    /// Whether results depend on the seed.
+    pub fn is_random(&self) -> bool {
+        self.points.iter().any(is_random)
+    }
+
     /// Keys in [`PointSpec::set`], in the order of the sweep: the first changes slowest.
     pub fn set_keys(&self) -> Vec<&str> {
         let first = self.points.first();
@@ -214,18 +219,21 @@ fn read_seed<T: Quantity>(
 }
 
 fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
-    let random = |point: &PointSpec| {
-        let (keys, lossy) = (&point.keys, point.keys.bottleneck.loss.0 > 0.0);
-        keys.workload.jitter > base::Span::ZERO
-            || (lossy && keys.bottleneck.loss_pattern == LossPattern::Random)
-    };
-    if seeds < 2 || points.iter().any(random) {
+    if seeds < 2 || points.iter().any(is_random) {
         return None;
     }
     let problem = Problem::warning(format!(
         "nothing in this scenario is random, so {seeds} seeds give {seeds} times the same result"
     ));
     Some(problem.help("let flows start at random times, as in --set workload.jitter=100us"))
+}
+
+/// Whether anything in `point` is drawn from its seed that a result depends on.
+fn is_random(point: &PointSpec) -> bool {
+    let keys = &point.keys;
+    let lossy = keys.bottleneck.loss.0 > 0.0;
+    keys.workload.jitter > base::Span::ZERO
+        || (lossy && keys.bottleneck.loss_pattern == LossPattern::Random)
 }
 
 #[cfg(test)]

@@ -15,12 +15,13 @@ mod cites;
 mod docs;
 mod new_scheme;
 mod repository;
+mod screenshots;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use repository::{Failure, Repository};
+use repository::{Failure, Repository, run};
 
 /// The chores of this repository
 #[derive(Parser)]
@@ -51,6 +52,14 @@ enum Chore {
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
+    /// Build the documentation as a site in target/book, and check its links
+    Book {
+        /// Show it in a browser
+        #[arg(long)]
+        open: bool,
+    },
+    /// Draw the reports that the guide shows, with Chromium
+    Screenshots,
     /// List which clause of which document is cited where
     Cites,
 }
@@ -63,6 +72,8 @@ fn main() -> ExitCode {
         Chore::Bench { instructions } if instructions => bench::instructions(&repository),
         Chore::Bench { .. } => bench::bench(&repository),
         Chore::Docs => docs::write(&repository),
+        Chore::Book { open } => book(&repository, open),
+        Chore::Screenshots => screenshots::draw(&repository),
         Chore::Cites => cites::print(&repository),
     });
     match done {
@@ -72,4 +83,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs the program that builds the site: it is apart because the other chores need not wait for it.
+fn book(repository: &Repository, open: bool) -> Result<(), Failure> {
+    let mut command = repository.cargo(&["run", "--quiet", "--package", "tailwater-book", "--"]);
+    run(command.args(open.then_some("--open")))
 }

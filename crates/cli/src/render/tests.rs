@@ -43,6 +43,7 @@ fn outcome(point: &PointSpec) -> Outcome {
             queue_max_bytes: if slow { 120_000 } else { 57_000 },
             flows_completed: u64::from(senders),
             flows_failed: 0,
+            flows_unfinished: 0,
         },
         cost: Cost {
             simulated_us: 5e4,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository, stdout};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 11] = [
+const EDGES: [(&str, &[&str]); 13] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -16,6 +16,8 @@ const EDGES: [(&str, &[&str]); 11] = [
     ("live", &["lab", "laws"]),
     ("cli", &["live"]),
     ("python", &["lab"]),
+    ("testing", &[]),
+    ("book", &[]),
     ("xtask", &[]),
 ];
 
@@ -39,15 +41,18 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     )))
 }
 
-/// Pairs of crates of which the first depends on the second, for tests and build scripts too.
+/// Pairs of crates of which the first depends on the second, for tests and build scripts too. What
+/// helps tests is open to the tests of every crate.
 fn dependencies(metadata: &Value) -> Vec<(&str, &str)> {
     let mut pairs = Vec::new();
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let user = short(&package["name"]);
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             // Crates of the workspace have a path; those of a registry have none.
-            if dependency.get("path").is_some_and(Value::is_string) {
-                pairs.push((user, short(&dependency["name"])));
+            let is_own = dependency.get("path").is_some_and(Value::is_string);
+            let used = short(&dependency["name"]);
+            if is_own && !(used == "testing" && dependency["kind"] == "dev") {
+                pairs.push((user, used));
             }
         }
     }
@@ -84,8 +89,15 @@ mod tests {
     #[test]
     fn edges_are_read_from_the_metadata_of_cargo() {
         let text = r#"{"packages": [{"name": "tailwater-tcp", "dependencies": [
-            {"name": "tailwater-fabric", "path": "x"}, {"name": "clap"}]}]}"#;
+            {"name": "tailwater-fabric", "path": "x", "kind": null}, {"name": "clap"},
+            {"name": "tailwater-testing", "path": "x", "kind": "dev"}]}]}"#;
         let metadata = serde_json::from_str(text).unwrap();
         assert_eq!(dependencies(&metadata), [("tcp", "fabric")]);
+        let text = text.replace("\"dev\"", "null");
+        let metadata = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            dependencies(&metadata),
+            [("tcp", "fabric"), ("tcp", "testing")]
+        );
     }
 }

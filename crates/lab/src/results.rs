@@ -1,0 +1,84 @@
+//! Results on disk: the run folder.
+//!
+//! ```text
+//! scenario.toml    every setting of the run, with the version that ran it
+//! run.json         the command, what it cost, the machine: all that differs between equal runs
+//! flows.parquet    one row per flow
+//! ports.parquet    one row per port
+//! series.parquet   time series, where they were asked for
+//! summary.json     every metric of every point, over the seeds, and compared
+//! report.html      all of it to look at
+//! points/          finished points of a sweep that is not complete; see [`Store`]
+//! ```
+//!
+//! Every file is written under another name and renamed when it is whole. Files but `run.json` are a
+//! pure function of the scenario and the version: neither threads, nor interruptions, nor shards
+//! change a byte.
+
+mod answer;
+mod folder;
+mod info;
+mod part;
+mod store;
+mod summary;
+mod table;
+mod tables;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::scenario::{Problem, Problems};
+
+pub use answer::{answer, cost};
+pub use folder::Folder;
+pub use info::{Host, RunInfo};
+pub use store::{Shard, Store};
+pub use summary::{
+    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until,
+};
+pub use table::{Field, Kind};
+
+/// The columns of `flows.parquet` behind `point`, `scheme`, `seed` and the settings shown.
+pub fn flow_fields() -> Vec<Field> {
+    tables::flow_fields()
+}
+
+/// The columns of `ports.parquet` behind the same.
+pub fn port_fields() -> Vec<Field> {
+    tables::port_fields()
+}
+
+/// Writes a file that is either there whole or not at all.
+///
+/// The name it has meanwhile contains the number of the process, so that several may work in one
+/// folder.
+pub fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let mut file = BufWriter::new(File::create(&temporary)?);
+    let written = write(&mut file).and_then(|()| file.flush());
+    if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
+        drop(fs::remove_file(&temporary));
+        return Err(error);
+    }
+    Ok(())
+}
+
+/// Wrong input: a file or folder that cannot be used.
+fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
+    let remedy = match error.kind() {
+        io::ErrorKind::StorageFull => "free some space; --resume continues where it ended",
+        io::ErrorKind::PermissionDenied => {
+            "choose a folder that you may write to with --out, or keep no files with --no-save"
+        }
+        _ => "check the path",
+    };
+    let path = path.display();
+    Problem::new(format!("cannot {action} {path}: {error}"))
+        .help(remedy)
+        .into()
+}

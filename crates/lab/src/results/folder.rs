@@ -1,0 +1,112 @@
+//! A run folder that is complete.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use super::info::RunInfo;
+use super::summary::Summary;
+use super::{cannot, flow_fields, port_fields, table, tables};
+use crate::metrics::{FlowRecord, PortRecord};
+use crate::scenario::{Problem, Problems};
+
+/// Everything in a run folder. Tables are read as they are asked for.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    summary: Summary,
+    info: RunInfo,
+    scenario: String,
+}
+
+impl Folder {
+    /// Reads what describes the run.
+    pub fn open(path: &Path) -> Result<Self, Problems> {
+        if !path.join("summary.json").exists() {
+            let (message, help) = if path.join("points").exists() {
+                (
+                    "holds a sweep that is not complete",
+                    "finish it with --resume, or put shards together with `tailwater merge`",
+                )
+            } else if path.exists() {
+                (
+                    "is no run folder",
+                    "name a folder that `tailwater run` wrote",
+                )
+            } else {
+                ("does not exist", "name a folder that `tailwater run` wrote")
+            };
+            let problem = Problem::new(format!("{} {message}", path.display()));
+            return Err(problem.help(help).into());
+        }
+        let scenario = path.join("scenario.toml");
+        Ok(Self {
+            summary: json(&path.join("summary.json"))?,
+            info: json(&path.join("run.json"))?,
+            scenario: fs::read_to_string(&scenario)
+                .map_err(|error| cannot("read", &scenario, &error))?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `summary.json`.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// `run.json`.
+    pub fn info(&self) -> &RunInfo {
+        &self.info
+    }
+
+    /// `scenario.toml`.
+    pub fn scenario_text(&self) -> &str {
+        &self.scenario
+    }
+
+    /// Calls `each` with the point and every flow of it, in order.
+    pub fn flows(&self, each: &mut dyn FnMut(u32, &FlowRecord)) -> Result<(), Problems> {
+        self.rows("flows.parquet", flow_fields().len(), &mut |row, first| {
+            let (point, flow) = tables::read_flow(row, first);
+            each(point, &flow);
+        })
+    }
+
+    /// Calls `each` with the point and every port of it, in order.
+    pub fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems> {
+        self.rows("ports.parquet", port_fields().len(), &mut |row, first| {
+            let (point, port) = tables::read_port(row, first);
+            each(point, &port);
+        })
+    }
+
+    /// Calls `each` with every row of a table and the number of its leading columns.
+    fn rows(
+        &self,
+        name: &str,
+        fields: usize,
+        each: &mut dyn FnMut(&table::Row<'_>, usize),
+    ) -> Result<(), Problems> {
+        let path = self.path.join(name);
+        let read = table::names(&path).and_then(|names| {
+            let first = names.len().saturating_sub(fields);
+            table::read(&path, &mut |row| each(row, first))
+        });
+        read.map_err(|error| cannot("read", &path, &error))
+    }
+}
+
+fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Problems> {
+    let text = fs::read_to_string(path).map_err(|error| cannot("read", path, &error))?;
+    serde_json::from_str(&text).map_err(|error| {
+        let problem = Problem::new(format!("cannot read {}: {error}", path.display()));
+        let help = "it was written by another version or changed since; run the scenario again";
+        problem.help(help).into()
+    })
+}

@@ -1,0 +1,158 @@
+//! What several seeds say about a number: means, confidence intervals, paired differences.
+//!
+//! Seeds are independent runs, so their values are independent samples of one distribution. The 95 %
+//! confidence interval of a mean is Student's: mean ± t(0.975, n - 1) × s / √n, with the sample
+//! standard deviation s of n seeds. Schemes are compared on the same seeds, hence on the same
+//! arrivals and sizes: the interval is that of the mean of the differences seed by seed, in which
+//! what the seeds have in common cancels (Law, Simulation Modeling and Analysis, §10.2.1).
+
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A mean over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The mean; none if no run has a value.
+    pub mean: Option<f64>,
+    /// Lower end of the 95 % confidence interval; none with fewer than two runs.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Runs that have a value.
+    pub runs: u32,
+}
+
+/// What a paired difference allows to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The interval lies below zero.
+    Lower,
+    /// The interval lies above zero.
+    Higher,
+    /// Every difference is zero.
+    Same,
+    /// The interval contains zero, or there is none.
+    NotEnoughRuns,
+}
+
+impl Estimate {
+    /// The estimate from one value per run; `NaN` stands for a run without a value.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
+        let runs = u32::try_from(values.len()).expect("seeds have 32-bit counts");
+        if runs == 0 {
+            return Self::default();
+        }
+        let count = f64::from(runs);
+        let mean = values.iter().sum::<f64>() / count;
+        let mut estimate = Self {
+            mean: Some(mean),
+            runs,
+            ..Self::default()
+        };
+        if runs > 1 {
+            let squares: f64 = values
+                .iter()
+                .map(|value| (value - mean) * (value - mean))
+                .sum();
+            let deviation = (squares / (count - 1.0)).sqrt();
+            let half = student_t(runs - 1) * deviation / count.sqrt();
+            (estimate.low, estimate.high) = (Some(mean - half), Some(mean + half));
+        }
+        estimate
+    }
+
+    /// Half the width of the confidence interval.
+    pub fn half_width(&self) -> Option<f64> {
+        Some((self.high? - self.low?) / 2.0)
+    }
+
+    /// Half the width of the confidence interval over the mean; 0 if both are 0.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let (half, mean) = (self.half_width()?, self.mean?.abs());
+        Some(if half > 0.0 { half / mean } else { 0.0 })
+    }
+}
+
+/// The mean of `a - b`, paired by seed, and what it says. Where nothing is `random`, one run is the
+/// whole truth. `NaN` in either leaves the pair out.
+pub fn paired(a: &[f64], b: &[f64], random: bool) -> (Estimate, Verdict) {
+    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let estimate = Estimate::of(differences.iter().copied());
+    let verdict = match (estimate.mean, estimate.low, estimate.high) {
+        (None, ..) => Verdict::NotEnoughRuns,
+        (_, None, _) | (_, _, None) if random => Verdict::NotEnoughRuns,
+        (Some(_), Some(low), Some(high)) if low < 0.0 && high > 0.0 => Verdict::NotEnoughRuns,
+        (Some(mean), ..) if mean < 0.0 => Verdict::Lower,
+        (Some(mean), ..) if mean > 0.0 => Verdict::Higher,
+        _ => Verdict::Same,
+    };
+    (estimate, verdict)
+}
+
+/// The 97.5 % quantile of Student's t with `freedom` degrees of freedom.
+///
+/// Rounded to six decimals: the library uses the platform's logarithm, whose last digits differ
+/// between machines, and results do not.
+fn student_t(freedom: u32) -> f64 {
+    let distribution = StudentsT::new(0.0, 1.0, f64::from(freedom));
+    let quantile = distribution
+        .expect("freedom is positive")
+        .inverse_cdf(0.975);
+    (quantile * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_agree_with_the_printed_table() {
+        // Student's table, two-sided 95 %: 1, 4, 9, 30 and 120 degrees of freedom.
+        for (freedom, t) in [
+            (1, 12.706),
+            (4, 2.776),
+            (9, 2.262),
+            (30, 2.042),
+            (120, 1.980),
+        ] {
+            assert!((student_t(freedom) - t).abs() < 5e-4, "{freedom}");
+        }
+    }
+
+    #[test]
+    fn an_interval_is_that_of_a_worked_example() {
+        // 1..5: mean 3, s = sqrt(2.5), half width 2.776 * sqrt(2.5 / 5) = 1.963.
+        let estimate = Estimate::of([1.0, 2.0, f64::NAN, 3.0, 4.0, 5.0]);
+        assert_eq!((estimate.mean, estimate.runs), (Some(3.0), 5));
+        assert!((estimate.half_width().unwrap() - 1.963).abs() < 1e-3);
+        assert!((estimate.relative_half_width().unwrap() - 0.6544).abs() < 1e-3);
+        assert_eq!(Estimate::of([f64::NAN]), Estimate::default());
+        assert_eq!(Estimate::of([2.0]).low, None);
+    }
+
+    #[test]
+    fn pairs_tell_what_separate_intervals_do_not() {
+        // Seeds differ by 100 each, the schemes by about 1 on every seed.
+        let a = [100.0, 200.0, 300.0, 400.0];
+        let b = [101.0, 201.1, 300.9, 401.0];
+        let (difference, verdict) = paired(&a, &b, true);
+        assert_eq!(verdict, Verdict::Lower);
+        assert!((difference.mean.unwrap() + 1.0).abs() < 1e-9);
+        assert!(Estimate::of(a).high > Estimate::of(b).low);
+    }
+
+    #[test]
+    fn too_few_runs_are_said_to_be_too_few() {
+        let verdict = |a: &[f64], b: &[f64], random| paired(a, b, random).1;
+        assert_eq!(verdict(&[1.0], &[2.0], true), Verdict::NotEnoughRuns);
+        assert_eq!(verdict(&[1.0], &[2.0], false), Verdict::Lower);
+        assert_eq!(
+            verdict(&[1.0, 5.0], &[2.0, 3.0], true),
+            Verdict::NotEnoughRuns
+        );
+        assert_eq!(verdict(&[1.0, 5.0], &[1.0, 5.0], true), Verdict::Same);
+        assert_eq!(verdict(&[f64::NAN], &[2.0], false), Verdict::NotEnoughRuns);
+    }
+}

@@ -1,0 +1,140 @@
+//! Programs and Python packages that some tests need and not every machine has.
+//!
+//! A test asks for what it needs and returns if that is not there. The skip is said aloud, on the real
+//! standard error, because the harness swallows what a passing test prints. Where nothing may be
+//! skipped, as in CI, the environment variable `TAILWATER_NO_SKIP` turns a skip into a failure.
+//!
+//! ```
+//! fn a_capture_is_read_by_tshark() {
+//!     let Some(mut tshark) = testing::tool("tshark") else {
+//!         return;
+//!     };
+//!     tshark.args(["-r", "capture.pcapng"]);
+//! }
+//! ```
+//!
+//! Only tests use this crate: it is a development dependency, and `cargo xtask check` fails for any
+//! other use.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// The program `name`, if the search path has it.
+///
+/// # Panics
+///
+/// If it is missing and `TAILWATER_NO_SKIP` is set.
+pub fn tool(name: &str) -> Option<Command> {
+    found(search(name).map(Command::new), name)
+}
+
+/// Chromium without a window, by any of the names it is installed under.
+///
+/// It resolves no host name, so that whatever it shows comes from the machine itself, and it writes
+/// nothing into the user's profile if the caller gives it a `--user-data-dir`.
+///
+/// # Panics
+///
+/// If it is missing and `TAILWATER_NO_SKIP` is set.
+pub fn chromium() -> Option<Command> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+    let command = names.into_iter().find_map(search).map(|path| {
+        let mut command = Command::new(path);
+        command.args(CHROMIUM);
+        command
+    });
+    found(command, "chromium")
+}
+
+/// The Python that has all of `packages`: the program named by the environment variable
+/// `TAILWATER_PYTHON`, or `python3`.
+///
+/// # Panics
+///
+/// If it or a package is missing and `TAILWATER_NO_SKIP` is set.
+pub fn python(packages: &[&str]) -> Option<Command> {
+    let program = env::var_os("TAILWATER_PYTHON").unwrap_or_else(|| OsString::from("python3"));
+    let imports = |imported: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(["-c", &format!("import {}", imported.join(", "))]);
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !imports(&["sys"]) {
+        return found(None, &program.to_string_lossy());
+    }
+    let lacks = packages.iter().filter(|package| !imports(&[package]));
+    let lacks: Vec<&str> = lacks.copied().collect();
+    let command = lacks.is_empty().then(|| Command::new(&program));
+    found(command, &format!("Python package {}", lacks.join(", ")))
+}
+
+/// Switches of a Chromium that draws on no screen and speaks to no network. Processes of root have
+/// no sandbox to use.
+const CHROMIUM: [&str; 6] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+];
+
+/// The first file called `name` in the folders of the search path.
+fn search(name: &str) -> Option<PathBuf> {
+    let folders = env::var_os("PATH")?;
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+    let paths = env::split_paths(&folders).map(|folder| folder.join(&file));
+    paths.into_iter().find(|path| path.is_file())
+}
+
+/// `command`; its absence is said aloud, or refused if nothing may be skipped.
+fn found(command: Option<Command>, what: &str) -> Option<Command> {
+    if command.is_none() {
+        let refused = env::var_os("TAILWATER_NO_SKIP").is_some();
+        skip(what, refused, &mut io::stderr());
+    }
+    command
+}
+
+/// Says that the test of this thread is skipped because `what` is missing, or fails it.
+fn skip(what: &str, refused: bool, aloud: &mut dyn Write) {
+    let thread = thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let why = format!("{test}: {what} is not installed");
+    assert!(!refused, "{why}, and TAILWATER_NO_SKIP is set");
+    // A standard error that is closed hears nothing, and that is its affair.
+    drop(writeln!(aloud, "skipped: {why}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_by_their_name() {
+        // Cargo runs the tests, so it is there.
+        assert!(search("cargo").is_some());
+        assert!(search("a-program-that-nobody-has").is_none());
+    }
+
+    #[test]
+    fn a_skip_names_the_test_and_what_it_lacks() {
+        let mut said = Vec::new();
+        skip("tshark", false, &mut said);
+        let said = String::from_utf8(said).unwrap();
+        let expected = "skipped: tests::a_skip_names_the_test_and_what_it_lacks: \
+                        tshark is not installed\n";
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "tshark is not installed, and TAILWATER_NO_SKIP")]
+    fn a_refused_skip_fails_the_test() {
+        skip("tshark", true, &mut io::sink());
+    }
+}

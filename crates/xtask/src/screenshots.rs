@@ -1,0 +1,156 @@
+//! `cargo xtask screenshots`: the pictures of reports that the guide shows.
+//!
+//! Chromium opens the reports without a window and draws them. It makes no window narrower than 500
+//! pixels, so each report is framed by a page of the wanted size, as a phone would frame it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::repository::{Failure, Repository, run, stdout};
+
+/// Runs the scenarios of the guide and draws their reports.
+pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
+    let built = repository.built(&["build", "--package", "tailwater", "--bin", "tailwater"])?;
+    let tailwater = built.first();
+    let tailwater = tailwater.ok_or_else(|| Failure("cargo built no tailwater".to_owned()))?;
+    let chromium = chromium()?;
+    let folder = repository.path("target/screenshots");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| Failure::file("empty", &folder, &error))?;
+    }
+    for (name, arguments) in RUNS {
+        let mut command = Command::new(tailwater);
+        command
+            .args(arguments.split(' '))
+            .args(["--quiet", "--out"]);
+        run(command.arg(folder.join(name)).stdout(Stdio::null()))?;
+    }
+    for shot in &SHOTS {
+        let picture = repository.path(&format!("{IMAGES}/{}.png", shot.name));
+        take(shot, chromium, &folder, &picture)?;
+        let size =
+            fs::metadata(&picture).map_err(|error| Failure::file("read", &picture, &error))?;
+        println!("{:>6} bytes  {IMAGES}/{}.png", size.len(), shot.name);
+        if size.len() > MAX_BYTES {
+            return Err(Failure(format!(
+                "{} is larger than {MAX_BYTES} bytes",
+                shot.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Runs by the name of their folder; the guide shows these commands.
+const RUNS: [(&str, &str); 2] = [
+    ("incast", "run incast"),
+    (
+        "one",
+        "run incast --scheme newreno --set workload.senders=40 --trace queue,cwnd",
+    ),
+];
+
+/// A picture of a part of a report.
+struct Shot {
+    name: &'static str,
+    /// The folder of the run.
+    run: &'static str,
+    /// The part of the report that is at the top of the picture; empty: its beginning.
+    part: &'static str,
+    /// Pixels.
+    width: u32,
+    height: u32,
+    dark: bool,
+}
+
+const SHOTS: [Shot; 4] = [
+    Shot {
+        name: "report",
+        run: "incast",
+        part: "",
+        width: 1200,
+        height: 1000,
+        dark: false,
+    },
+    Shot {
+        name: "report-dark",
+        run: "incast",
+        part: "",
+        width: 1200,
+        height: 1000,
+        dark: true,
+    },
+    Shot {
+        name: "report-phone",
+        run: "incast",
+        part: "",
+        width: 390,
+        height: 844,
+        dark: false,
+    },
+    Shot {
+        name: "report-one-run",
+        run: "one",
+        part: "",
+        width: 1200,
+        height: 1000,
+        dark: false,
+    },
+];
+
+/// Where the guide has its pictures.
+const IMAGES: &str = "docs/guide/images";
+/// A page of several pictures should still open at once.
+const MAX_BYTES: u64 = 300_000;
+
+fn take(shot: &Shot, chromium: &str, folder: &Path, picture: &Path) -> Result<(), Failure> {
+    let frame = folder.join(format!("{}.html", shot.name));
+    let (run, part, width, height) = (shot.run, shot.part, shot.width, shot.height);
+    let page = format!(
+        "<!doctype html><style>body {{ margin: 0 }} iframe {{ border: 0 }}</style>\
+         <iframe src=\"{run}/report.html#{part}\" width=\"{width}\" height=\"{height}\"></iframe>"
+    );
+    fs::write(&frame, page).map_err(|error| Failure::file("write", &frame, &error))?;
+    let images = picture.parent().expect("a picture lies in a folder");
+    fs::create_dir_all(images).map_err(|error| Failure::file("create", images, &error))?;
+
+    let mut command = Command::new(chromium);
+    command.args(CHROMIUM);
+    command.args(shot.dark.then_some("--force-dark-mode"));
+    command.arg(format!("--window-size={width},{height}"));
+    command.arg(option("--user-data-dir", &folder.join("profile")));
+    command.arg(option("--screenshot", picture));
+    command.arg(option("file", &frame).replacen('=', "://", 1));
+    // Chromium talks about the machine it is on; that is of interest only if it fails.
+    stdout(&mut command).map(drop)
+}
+
+/// Chromium without a window, for root too, that asks nobody for anything, and waits until the
+/// scripts of a page had this many milliseconds to draw it.
+const CHROMIUM: [&str; 6] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--virtual-time-budget=10000",
+];
+
+fn option(name: &str, path: &Path) -> String {
+    format!("{name}={}", path.display())
+}
+
+/// Chromium by the name it has here.
+fn chromium() -> Result<&'static str, Failure> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+    let is_there = |name: &&&str| {
+        let mut command = Command::new(name);
+        let output = command.arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let found = names.iter().find(is_there);
+    found
+        .copied()
+        .ok_or_else(|| Failure("chromium is not installed".to_owned()))
+}
