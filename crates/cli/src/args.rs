@@ -94,6 +94,10 @@ impl RunArgs {
             let problem = Problem::new("--flows has no place in this format");
             return Err(problem.help("add --format json").into());
         }
+        if self.until.is_some() && self.max_seeds.get() < 2 {
+            let problem = Problem::new("--max-seeds 1 leaves no interval to make narrow");
+            return Err(problem.help("allow at least 2 seeds").into());
+        }
         Ok(())
     }
 
@@ -102,7 +106,7 @@ impl RunArgs {
         self.until?;
         let given = self.scenario.seeds.map_or(UNTIL_SEEDS, NonZeroU32::get);
         // An interval needs two.
-        Some(given.min(self.max_seeds.get()).max(2))
+        Some(given.max(2).min(self.max_seeds.get()))
     }
 }
 

@@ -24,8 +24,18 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
     }
     let source = Source::find(&text.to_string_lossy())?;
     let scenario = Scenario::load(source, &Overrides::default())?;
-    let in_place = args.folders.contains(out);
-    let store = Store::open(out, &scenario, in_place)?;
+    let store = Store::open_like(first, out, &scenario)?;
+    for folder in &args.folders {
+        store.fits(folder, &scenario)?;
+    }
+    if store.is_assembled() {
+        // Only its end may be missing, if a merge was interrupted there.
+        let finished = Finished::of(Folder::open(out)?);
+        if finished.summary.failures.is_empty() {
+            return conclude(args, &store, &finished);
+        }
+    }
+    store.begin(&scenario)?;
     for folder in args.folders.iter().filter(|folder| *folder != out) {
         store.take_from(folder, &scenario)?;
     }
@@ -59,11 +69,16 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
         info,
     };
     run::write_info(&store, &finished.info)?;
-    run::finish(&store, &finished.summary)?;
-    let folder = Folder::open(out)?;
-    run::print(&finished, &folder, args.format, false)?;
+    conclude(args, &store, &finished)
+}
+
+/// Writes what is left to write and prints the answer.
+fn conclude(args: &MergeArgs, store: &Store, finished: &Finished) -> Result<(), Stop> {
+    run::finish(store, &finished.summary)?;
+    let folder = Folder::open(store.folder())?;
+    run::print(finished, &folder, args.format, false)?;
     if !args.quiet {
         run::say_where(&folder);
     }
-    run::verdict(&finished)
+    run::verdict(finished)
 }

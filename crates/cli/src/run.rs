@@ -30,14 +30,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     let scratch = Scratch::for_run(args)?;
     let folder = match &scratch {
         Some(scratch) => scratch.0.clone(),
-        None => choose_folder(args, &scenario),
+        None => choose_folder(args, &scenario, places.as_ref()),
     };
     let resume = args.keep.resume || args.keep.shard.is_some();
-    let store = Store::open(&folder, &scenario, resume)?;
+    let store = Store::open(&folder, &scenario, places.as_ref(), resume)?;
     let sweep = Sweep {
         args,
         store: &store,
-        places: places.as_ref(),
     };
     let mut info = RunInfo {
         command: env::args().collect(),
@@ -45,17 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         host: Host::this(),
         ..RunInfo::default()
     };
-    if store.is_assembled() {
-        // Only the end of an earlier run may be missing: whatever is left of its points and report.
-        let finished = Finished::of(Folder::open(&folder)?);
-        let (there, here) = (finished.summary.seeds, scenario.seeds());
-        if there != here && args.until.is_none() {
-            let problem = Problem::new(format!(
-                "{} holds a finished run of {there} seeds, and {here} are asked for",
-                folder.display()
-            ));
-            return Err(Problems::from(problem.help("choose another --out")).into());
-        }
+    if let Some(finished) = sweep.finished(&scenario)? {
         finish(&store, &finished.summary)?;
         return sweep.answer(&finished, scratch.is_some());
     }
@@ -79,8 +68,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
 }
 
 /// Writes the report and removes what the folder no longer needs.
-pub(crate) fn finish(store: &Store, _summary: &Summary) -> Result<(), Stop> {
-    store.complete()?;
+pub(crate) fn finish(store: &Store, summary: &Summary) -> Result<(), Stop> {
+    // Where a point failed, --resume runs it again and needs the others.
+    if summary.failures.is_empty() {
+        store.complete()?;
+    }
     Ok(())
 }
 
@@ -93,31 +85,71 @@ pub(crate) fn write_info(store: &Store, info: &RunInfo) -> Result<(), Problems> 
 struct Sweep<'a> {
     args: &'a RunArgs,
     store: &'a Store,
-    places: Option<&'a Places>,
 }
 
 impl Sweep<'_> {
+    /// The results of an earlier run if there is nothing to add: only the last of its points and its
+    /// report may be left to do.
+    fn finished(&self, scenario: &Scenario) -> Result<Option<Finished>, Problems> {
+        if !self.store.is_assembled() {
+            return Ok(None);
+        }
+        let finished = Finished::of(Folder::open(self.store.folder())?);
+        let summary = &finished.summary;
+        if !summary.failures.is_empty() {
+            return Ok(None);
+        }
+        let asked = self
+            .args
+            .until
+            .map(|target| (target, self.args.max_seeds.get()));
+        let done = summary
+            .until
+            .as_ref()
+            .map(|until| (until.target, until.bound));
+        let same = match asked {
+            None => summary.seeds == scenario.seeds(),
+            Some(_) => asked == done,
+        };
+        if same {
+            return Ok(Some(finished));
+        }
+        let folder = self.store.folder().display();
+        let there = summary.seeds;
+        let problem = Problem::new(match asked {
+            None => format!(
+                "{folder} holds a finished run of {there} seeds, and {} are asked for",
+                scenario.seeds()
+            ),
+            Some(_) => {
+                format!("{folder} holds a finished run of {there} seeds, not of this --until")
+            }
+        });
+        Err(problem.help("choose another --out").into())
+    }
+
     /// Simulates every point that is missing, and says on how many threads.
     fn simulate(&self, scenario: &Scenario) -> Result<NonZeroUsize, Stop> {
-        let mut missing = self.store.missing(scenario)?;
-        if let Some(shard) = self.args.keep.shard {
-            missing.retain(|point| shard.runs(point));
-        }
+        let missing = self.missing(scenario)?;
         let limit = self.args.memory.unwrap_or_else(memory::available);
         let wanted = self.args.jobs.unwrap_or_else(cores);
         let jobs = memory::fit(&missing, wanted, limit)?;
+        self.store.begin(scenario)?;
         if jobs < wanted && !self.args.quiet {
             let text = format!("memory allows {jobs} of {wanted} simulations at a time");
             output::problems(&[Problem::warning(text).help("--memory SIZE raises the limit")]);
         }
         let bar = progress(missing.len(), self.args.quiet);
-        let run = |point: &PointSpec| self.store.simulate(point, scenario, self.places);
+        let run = |point: &PointSpec| self.store.simulate(point, scenario);
         let results = sweep::run_all(&missing, jobs, run, |_, _| bar.inc(1));
         bar.finish_and_clear();
         let mut lost = false;
         for (point, result) in missing.iter().zip(results) {
             let Err(failure) = result else { continue };
-            output::complain(&format!("failed: {}: {failure}", describe(point)));
+            // Otherwise the whole run says so at its end.
+            if self.args.keep.shard.is_some() {
+                output::complain(&format!("failed: {}: {failure}", describe(point)));
+            }
             let kept = self.store.keep(point, scenario, Err(failure.to_string()));
             if let Err(error) = kept {
                 output::complain(&error.to_string());
@@ -132,6 +164,15 @@ impl Sweep<'_> {
             return Err(Stop::Failed);
         }
         Ok(jobs)
+    }
+
+    /// Points that this process is to run.
+    fn missing<'b>(&self, scenario: &'b Scenario) -> Result<Vec<&'b PointSpec>, Problems> {
+        let mut missing = self.store.missing(scenario)?;
+        if let Some(shard) = self.args.keep.shard {
+            missing.retain(|point| shard.runs(point));
+        }
+        Ok(missing)
     }
 
     /// Runs more seeds until `--until` is content, if it was given.
@@ -173,7 +214,12 @@ impl Sweep<'_> {
                 all - left
             ),
         };
-        output::answer(&text)
+        output::answer(&text)?;
+        if self.missing(scenario)?.is_empty() {
+            Ok(())
+        } else {
+            Err(Stop::Failed)
+        }
     }
 
     fn answer(&self, finished: &Finished, is_scratch: bool) -> Result<(), Stop> {
@@ -207,9 +253,25 @@ pub(crate) fn say_where(folder: &Folder) {
     output::complain(&format!("Results: {path}, to look at: {path}/report.html"));
 }
 
-/// Whether the command succeeds: not if a point failed.
+/// Whether the command succeeds: not if a point failed, which it says with the command to see it again.
 pub(crate) fn verdict(finished: &Finished) -> Result<(), Stop> {
-    if finished.summary.failures.is_empty() {
+    let summary = &finished.summary;
+    for failed in &summary.failures {
+        let row = &summary.rows[failed.row as usize];
+        let set = row
+            .set
+            .iter()
+            .map(|(key, value)| format!("{key} = {value}, "));
+        output::complain(&format!(
+            "failed: {}, {}seed {}: {}\n  again, from within the run folder: {}",
+            row.scheme,
+            set.collect::<String>(),
+            failed.seed,
+            failed.error,
+            failed.reproduce
+        ));
+    }
+    if summary.failures.is_empty() {
         Ok(())
     } else {
         Err(Stop::Failed)
@@ -228,7 +290,7 @@ fn load(args: &RunArgs, seeds: Option<u32>) -> Result<Scenario, Problems> {
 /// The folder that `--out` names; else `results/NAME`, or with a number behind it the first that
 /// does not exist. `--resume` without `--out` takes the newest that has the same scenario and is not
 /// complete.
-fn choose_folder(args: &RunArgs, scenario: &Scenario) -> PathBuf {
+fn choose_folder(args: &RunArgs, scenario: &Scenario, places: Option<&Places>) -> PathBuf {
     if let Some(out) = &args.keep.out {
         return out.clone();
     }
@@ -253,7 +315,7 @@ fn choose_folder(args: &RunArgs, scenario: &Scenario) -> PathBuf {
     if args.keep.resume {
         let continues = |number: &u32| {
             let folder = folder(*number);
-            folder.join("points").exists() && Store::open(&folder, scenario, true).is_ok()
+            folder.join("points").exists() && Store::open(&folder, scenario, places, true).is_ok()
         };
         if let Some(number) = (1..next).rev().find(continues) {
             return folder(number);

@@ -6,7 +6,8 @@
 //! it measures. Times are CPU time of this thread where the system tells it.
 //!
 //! Traces are measured as runs of w1b with a trace, the writing of its file included, to be compared
-//! with w1b itself, which has none.
+//! with w1b itself, which has none. Results are measured as runs of w1b into a run folder, its tables
+//! and summary included, without series and with those that are recorded unasked.
 //!
 //! `hops --rounds N` measures N rounds, `hops --once w1b|w3` runs one workload once and prints its
 //! packet-hops and its peak memory: for instruction counts, and for the memory of a fresh process.
@@ -27,6 +28,7 @@ use std::time::Instant;
 
 use lab::error::RunError;
 use lab::metrics::Outcome;
+use lab::results::Store;
 use lab::scenario::{Overrides, PointSpec, Scenario, Source};
 use lab::trace::{Plan, Recorder};
 
@@ -67,6 +69,7 @@ fn measure(rounds: usize) {
     let mut tuples = HeapHold::<Tuple>::new(1_000);
     let mut lists = PENDING.map(SchedulerHold::new);
     let points = WORKLOADS.map(|(name, text)| point(name, text, None));
+    let folders = RESULTS.map(|(_, trace)| scenario("w1b", WORKLOADS[0].1, trace));
     let traces =
         TRACES.map(|(series, interval)| point("w1b", WORKLOADS[0].1, Some((series, interval))));
     let mut series = vec![
@@ -78,17 +81,23 @@ fn measure(rounds: usize) {
     series.extend(points.iter().map(|point| Series::new(point.0)));
     series
         .extend(TRACES.map(|(traced, interval)| Series::new(format!("w1b, {interval}: {traced}"))));
+    series.extend(RESULTS.map(|(what, _)| Series::new(what)));
 
     // The first round warms caches, the allocator and the branch predictor.
     for round in 0..=rounds {
         let mut samples = vec![per_step(|| yardstick.step()), per_step(|| tuples.step())];
         samples.extend(lists.iter_mut().map(|list| per_step(|| list.step())));
         for (place, (_, point)) in points.iter().enumerate() {
-            let (ns, hops) = per_hop(|| lab::run::run(point));
+            let (ns, hops) = per_hop(|| hops_of(lab::run::run(point)));
             samples.push(ns);
             series[first_workload + place].hops = Some(hops);
         }
-        samples.extend(traces.iter().map(|(_, point)| per_hop(|| traced(point)).0));
+        samples.extend(
+            traces
+                .iter()
+                .map(|(_, point)| per_hop(|| hops_of(traced(point))).0),
+        );
+        samples.extend(folders.iter().map(|scenario| per_hop(|| kept(scenario)).0));
         if round > 0 {
             for (series, ns) in series.iter_mut().zip(samples) {
                 series.ns.push(ns);
@@ -208,16 +217,31 @@ fn per_step(mut step: impl FnMut() -> u64) -> f64 {
 
 /// ns per packet-hop, building the world included, and the number of packet-hops.
 #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
-fn per_hop(run: impl Fn() -> Result<Outcome, RunError>) -> (f64, u64) {
+fn per_hop(run: impl Fn() -> u64) -> (f64, u64) {
     let (mut spent, mut hops, mut of_a_run) = (0.0, 0, 0);
     while hops < STEPS {
         let start = clock();
-        let outcome = run().expect("the workload runs");
+        of_a_run = run();
         spent += clock() - start;
-        of_a_run = outcome.cost.packet_hops;
         hops += of_a_run;
     }
     (spent / hops as f64, of_a_run)
+}
+
+fn hops_of(outcome: Result<Outcome, RunError>) -> u64 {
+    outcome.expect("the workload runs").cost.packet_hops
+}
+
+/// A run into a folder, which is complete at the end and then removed. Its packet-hops.
+fn kept(scenario: &Scenario) -> u64 {
+    let folder = std::env::temp_dir().join(format!("hops-{}", std::process::id()));
+    let store = Store::open(&folder, scenario, None, false).expect("an empty folder");
+    store.begin(scenario).expect("a folder can be made");
+    let point = &scenario.points()[0];
+    store.simulate(point, scenario).expect("the workload runs");
+    let (summary, _) = store.assemble(scenario, |_| ()).expect("a whole folder");
+    std::fs::remove_dir_all(folder).expect("it was there");
+    summary.points[0].packet_hops
 }
 
 /// A run that writes the series of its point.
@@ -234,6 +258,10 @@ fn traced(point: &PointSpec) -> Result<Outcome, RunError> {
 
 /// The point of a scenario, with a series of traces and their interval if given.
 fn point(name: &'static str, text: &str, trace: Option<(&str, &str)>) -> (&'static str, PointSpec) {
+    (name, scenario(name, text, trace).points()[0].clone())
+}
+
+fn scenario(name: &str, text: &str, trace: Option<(&str, &str)>) -> Scenario {
     let source = Source::new(format!("{name}.toml"), text);
     let overrides = Overrides {
         trace: trace.map(|(series, _)| series.to_owned()),
@@ -246,7 +274,7 @@ fn point(name: &'static str, text: &str, trace: Option<(&str, &str)>) -> (&'stat
     let Ok(scenario) = scenario else {
         panic!("{name}.toml is not a correct scenario");
     };
-    (name, scenario.points()[0].clone())
+    scenario
 }
 
 /// `VmHWM`: the largest resident set of this process so far.
@@ -301,6 +329,11 @@ const TRACES: [(&str, &str); 3] = [
     ("queue", "change"),
     ("queue,events", "auto"),
     ("queue,cwnd,rwnd,events", "auto"),
+];
+/// Runs of w1b into a folder and their traces.
+const RESULTS: [(&str, Option<(&str, &str)>); 2] = [
+    ("w1b, results", Some(("off", "auto"))),
+    ("w1b, results and series unasked", None),
 ];
 /// Events in the list.
 const PENDING: [u32; 3] = [100, 1_000, 10_000];

@@ -2,19 +2,20 @@
 
 use std::num::NonZeroUsize;
 
+use base::Packet;
 use schemes::Sender;
 use sysinfo::System;
 use tcp::Endpoint;
 
-use crate::keys::TopologyKind;
+use crate::keys::{TopologyKind, WindowScale};
 use crate::metrics::{FlowRecord, PortRecord};
 use crate::scenario::{PointSpec, Problem, Problems};
 
 /// The memory that simulating `point` needs, in bytes: an upper estimate. O(1).
 ///
 /// Endpoints, ports and routes are counted. Packets on the way are bounded by the window of each
-/// flow, and the state of what is sent and received grows with them. A test compares the estimate
-/// with what simulations really take.
+/// flow, and where windows are large by the buffer they fill: beyond it, flows have a burst on the way
+/// and few at a time a whole window. A test compares the estimate with what simulations really take.
 pub fn estimate(point: &PointSpec) -> u64 {
     let keys = &point.keys;
     let mss = u64::from(keys.tcp.mss.0);
@@ -40,9 +41,17 @@ pub fn estimate(point: &PointSpec) -> u64 {
         .receive_buffer
         .in_bytes(mss)
         .min(size)
+        .min(match keys.tcp.window_scale {
+            WindowScale::Off => UNSCALED,
+            WindowScale::Auto | WindowScale::Shift(_) => u64::MAX,
+        })
         .div_ceil(mss);
+    let buffer = keys.switch.buffer.0;
+    let queued = buffer.map_or(u64::MAX, |buffer| buffer.in_bytes(mss).div_ceil(mss));
+    let queued = queued.min(flows.saturating_mul(window));
     let endpoints = 2 * flows * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
-    let packets = flows * window * PACKET;
+    let packets =
+        (queued + flows.min(WHOLE_WINDOWS) * window) * SLOT + flows * window.min(BURST) * PACKET;
     let records = flows * size_of::<FlowRecord>() as u64
         + ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
     // What is measured is handed over in a compact copy before it is dropped.
@@ -118,8 +127,16 @@ pub fn bytes(count: u64) -> String {
 const BASE: u64 = 8 << 20;
 /// Beside its struct, what an endpoint keeps on the heap and in tables of the world.
 const ENDPOINT: u64 = 256;
-/// A packet on the way and its place in the scoreboard and the assembler.
-const PACKET: u64 = 160;
+/// The largest window without the option that scales it (RFC 7323, section 2).
+const UNSCALED: u64 = 65_535;
+/// A packet in a ring that doubles: twice its size, and the old half while it is copied.
+const SLOT: u64 = 3 * size_of::<Packet>() as u64;
+/// A packet of a burst in the rings of its host, and its places in the scoreboard and the assembler.
+const PACKET: u64 = SLOT + 64;
+/// Packets that a flow has on the way beside those in the queue of the switch.
+const BURST: u64 = 64;
+/// Flows that have a whole window on the way beside the queue of the switch.
+const WHOLE_WINDOWS: u64 = 16;
 /// A port with its ring, its histogram and its event, and its copy while rings grow.
 const PORT: u64 = 2048;
 /// The names of the nodes at both ends of a port.

@@ -25,8 +25,9 @@ mod table;
 mod tables;
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::scenario::{Problem, Problems};
 
@@ -57,14 +58,12 @@ pub fn port_fields() -> Vec<Field> {
 
 /// Writes a file that is either there whole or not at all.
 ///
-/// The name it has meanwhile contains the number of the process, so that several may work in one
-/// folder.
+/// Meanwhile it has a name that no other process uses, so that several may work in one folder.
 pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let temporary = unfinished(path);
     let mut file = BufWriter::new(File::create(&temporary)?);
     let written = write(&mut file).and_then(|()| file.flush());
     if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
@@ -73,6 +72,30 @@ pub fn replace(
     }
     Ok(())
 }
+
+/// A hidden name in the same folder for what is to become `path`.
+///
+/// The number of the process is not enough to make it unique: the machines of a cluster share folders
+/// but not numbers.
+fn unfinished(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let random = RandomState::new().build_hasher().finish();
+    path.with_file_name(format!(".{name}.{random:016x}{UNFINISHED}"))
+}
+
+/// Whether [`unfinished`] made this name.
+fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with('.') && name.ends_with(UNFINISHED)
+}
+
+/// Whether `folder` has everything that is made from the points of a sweep but the report.
+fn is_assembled(folder: &Path) -> bool {
+    folder.join("summary.json").exists() && folder.join("run.json").exists()
+}
+
+/// The end of a hidden name.
+const UNFINISHED: &str = ".unfinished";
 
 /// Wrong input: a file or folder that cannot be used.
 fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {

@@ -9,6 +9,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use lab::metrics::Outcome;
@@ -398,7 +399,7 @@ fn a_series_file_is_a_pure_function_of_the_point_and_joins_byte_for_byte() {
         |point: &PointSpec, name: &str| traced(&format!("{name}-{}", point.index), point).path;
     let join = |name: &str| {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.parquet"));
-        let mut parts = points.iter().map(|point| one(point, name));
+        let mut parts = points.iter().map(|point| (point.index, one(point, name)));
         trace::concatenate(&mut parts, File::create(&path).unwrap()).unwrap();
         path
     };
@@ -410,6 +411,12 @@ fn a_series_file_is_a_pure_function_of_the_point_and_joins_byte_for_byte() {
         .collect();
     assert_eq!(rows_of(&first), apart);
     assert_eq!(apart.last().unwrap().point, 5);
+    // In a sweep that got more seeds, the same point has another number.
+    let renumbered = Path::new(env!("CARGO_TARGET_TMPDIR")).join("renumbered.parquet");
+    let mut part = iter::once((7, one(&points[5], "first")));
+    trace::concatenate(&mut part, File::create(&renumbered).unwrap()).unwrap();
+    let rows = rows_of(&renumbered);
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.point == 7));
 }
 
 #[test]
@@ -420,7 +427,10 @@ fn files_with_other_columns_do_not_join() {
     };
     let parts = [path("trace.series=queue"), path("trace.series=queue,cwnd")];
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unjoined.parquet");
-    let failure = trace::concatenate(&mut parts.into_iter(), File::create(out).unwrap());
+    let failure = trace::concatenate(
+        &mut parts.into_iter().enumerate(),
+        File::create(out).unwrap(),
+    );
     assert!(failure.unwrap_err().to_string().contains("other columns"));
 }
 

@@ -1,6 +1,6 @@
 //! Where to capture.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use base::{HostId, Quantity};
 use fabric::PortId;
@@ -97,6 +97,17 @@ impl Places {
 
     pub(super) const fn snap(&self) -> usize {
         self.snap
+    }
+}
+
+impl fmt::Display for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.list.iter().map(|place| place.name()).collect();
+        f.write_str(&names.join(", "))?;
+        match self.snap {
+            WHOLE => Ok(()),
+            bytes => write!(f, ", {bytes} bytes of each packet"),
+        }
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Folder {
 impl Folder {
     /// Reads what describes the run.
     pub fn open(path: &Path) -> Result<Self, Problems> {
-        if !path.join("summary.json").exists() {
+        if !super::is_assembled(path) {
             let (message, help) = if path.join("points").exists() {
                 (
                     "holds a sweep that is not complete",

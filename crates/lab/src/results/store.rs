@@ -3,12 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 
 use super::part::{self, Part};
 use super::summary::{PointResult, PointResults, Summary};
 use super::tables::{Records, flow_fields, port_fields};
-use super::{cannot, replace};
+use super::{cannot, is_unfinished, replace, unfinished};
 use crate::error::RunError;
 use crate::metrics::Outcome;
 use crate::pcap::{Capture, Places};
@@ -26,7 +25,11 @@ use crate::trace::{self, Plan, Recorder};
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// Identifies the scenario but for the number of seeds, and the version.
+    /// Where packets are captured.
+    places: Option<Places>,
+    /// The line that says so.
+    captures: Option<String>,
+    /// Identifies the scenario but for the number of seeds, the captures and the version.
     fingerprint: u64,
 }
 
@@ -47,16 +50,47 @@ impl Shard {
 }
 
 impl Store {
-    /// Begins a new folder, or continues one of the same scenario if `resume` says so.
-    pub fn open(folder: &Path, scenario: &Scenario, resume: bool) -> Result<Self, Problems> {
-        let text = scenario_text(scenario);
-        let store = Self {
+    /// A folder that does not exist, that is empty, or that continues the same scenario if `resume`
+    /// says so. Nothing is written before [`Store::begin`].
+    pub fn open(
+        folder: &Path,
+        scenario: &Scenario,
+        places: Option<&Places>,
+        resume: bool,
+    ) -> Result<Self, Problems> {
+        let captures = places.map(|places| {
+            // Their names contain the numbers of points, which depend on the number of seeds.
+            format!("{CAPTURES}{places}, {} seeds", scenario.seeds())
+        });
+        Self::with(folder, scenario, captures, resume).map(|store| Self {
+            places: places.cloned(),
+            ..store
+        })
+    }
+
+    /// The same for putting together what is in folders like `shard`, which have its captures.
+    pub fn open_like(shard: &Path, folder: &Path, scenario: &Scenario) -> Result<Self, Problems> {
+        let text = read_scenario(shard)?;
+        let captures = text.lines().find(|line| line.starts_with(CAPTURES));
+        Self::with(folder, scenario, captures.map(str::to_owned), true)
+    }
+
+    fn with(
+        folder: &Path,
+        scenario: &Scenario,
+        captures: Option<String>,
+        resume: bool,
+    ) -> Result<Self, Problems> {
+        let mut store = Self {
             folder: folder.to_owned(),
-            fingerprint: fingerprint(&text),
+            places: None,
+            captures,
+            fingerprint: 0,
         };
-        match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        let text = store.scenario_text(scenario);
+        store.fingerprint = fingerprint(&text);
+        match is_empty(folder) {
             Ok(true) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(cannot("read the folder", folder, &error)),
             Ok(false) if !resume => {
                 let problem = Problem::new(format!("{} is not empty", folder.display()));
@@ -65,13 +99,17 @@ impl Store {
             }
             Ok(false) => same_scenario(folder, &text)?,
         }
-        if !store.is_assembled() {
-            let parts = store.parts();
-            fs::create_dir_all(&parts)
-                .map_err(|error| cannot("make the folder", &parts, &error))?;
-            store.write("scenario.toml", &text)?;
-        }
         Ok(store)
+    }
+
+    /// Makes the folder and names its scenario, so that points can be kept.
+    pub fn begin(&self, scenario: &Scenario) -> Result<(), Problems> {
+        let parts = self.parts();
+        // The scenario first: a folder with points says whose they are.
+        fs::create_dir_all(&self.folder)
+            .map_err(|error| cannot("make the folder", &self.folder, &error))?;
+        self.write("scenario.toml", &self.scenario_text(scenario))?;
+        fs::create_dir_all(&parts).map_err(|error| cannot("make the folder", &parts, &error))
     }
 
     /// The folder.
@@ -79,9 +117,9 @@ impl Store {
         &self.folder
     }
 
-    /// Whether the tables, the summary and `run.json`, which is written last, are there already.
+    /// Whether everything that is made from the points is there already.
     pub fn is_assembled(&self) -> bool {
-        self.folder.join("run.json").exists()
+        super::is_assembled(&self.folder)
     }
 
     /// Points without a result: those never finished and those that failed.
@@ -102,12 +140,7 @@ impl Store {
     ///
     /// # Panics
     /// As [`run::run`] does.
-    pub fn simulate(
-        &self,
-        point: &PointSpec,
-        scenario: &Scenario,
-        places: Option<&Places>,
-    ) -> Result<(), RunError> {
+    pub fn simulate(&self, point: &PointSpec, scenario: &Scenario) -> Result<(), RunError> {
         let stored = |error: io::Error| {
             RunError::Storage(format!(
                 "cannot write to {}: {error}",
@@ -115,18 +148,15 @@ impl Store {
             ))
         };
         let name = part::name(point, scenario.seeds());
-        let unfinished = |ending| {
-            self.parts()
-                .join(format!(".{name}.{ending}.{}", process::id()))
-        };
+        let parts = self.parts();
         let plan = Plan::of(point);
-        let series = unfinished("series");
+        let series = unfinished(&parts.join(format!("{name}.{SERIES}")));
         let recorder = plan
             .as_ref()
             .map(|plan| File::create(&series).and_then(|file| Recorder::new(plan, point, file)));
         let mut recorder = recorder.transpose().map_err(stored)?;
-        let outcome = if let Some(places) = places {
-            let captures = unfinished("pcap");
+        let outcome = if let Some(places) = &self.places {
+            let captures = unfinished(&parts.join(format!("{name}.pcap")));
             let capture = Capture::new(places, point, &captures).map_err(stored)?;
             let mut probes = (recorder, capture);
             let outcome = run::observe(point, &mut probes)?;
@@ -178,28 +208,32 @@ impl Store {
     }
 
     /// Makes the tables and the summary from the finished points. `change` may add to the summary.
-    ///
-    /// # Panics
-    /// If the summary cannot be written as JSON, which plain data always can.
     pub fn assemble(
         &self,
         scenario: &Scenario,
         change: impl FnOnce(&mut Summary),
     ) -> Result<(Summary, PointResults), Problems> {
         // A sweep that got more seeds than it began with says so.
-        self.write("scenario.toml", &scenario_text(scenario))?;
+        self.write("scenario.toml", &self.scenario_text(scenario))?;
         let results = self.write_tables(scenario)?;
         self.write_series(scenario)?;
         let mut summary = Summary::new(scenario, &results);
         change(&mut summary);
-        let mut json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
-        json.push('\n');
-        self.write("summary.json", &json)?;
+        let path = self.folder.join("summary.json");
+        let written = replace(&path, |file| {
+            serde_json::to_writer_pretty(&mut *file, &summary)?;
+            file.write_all(b"\n")
+        });
+        written.map_err(|error| cannot("write", &path, &error))?;
         Ok((summary, results))
     }
 
-    /// Removes the finished points from a folder that is complete without them.
+    /// Removes the finished points from a folder that is complete without them, and files that an
+    /// interrupted process was about to write.
     pub fn complete(&self) -> Result<(), Problems> {
+        for folder in [&self.folder, &self.folder.join("pcap")] {
+            remove_unfinished(folder).map_err(|error| cannot("clear", folder, &error))?;
+        }
         match fs::remove_dir_all(self.parts()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(cannot("remove the folder", &self.parts(), &error))
@@ -215,9 +249,14 @@ impl Store {
             .map_err(|error| cannot("write", &path, &error))
     }
 
+    /// Fails unless `other` is a folder of the same scenario and version.
+    pub fn fits(&self, other: &Path, scenario: &Scenario) -> Result<(), Problems> {
+        same_scenario(other, &self.scenario_text(scenario))
+    }
+
     /// Takes over every point that `other`, a folder of the same scenario, has finished.
     pub fn take_from(&self, other: &Path, scenario: &Scenario) -> Result<(), Problems> {
-        same_scenario(other, &scenario_text(scenario))?;
+        self.fits(other, scenario)?;
         let parts = other.join(PARTS);
         let captures = other.join("pcap");
         if captures.is_dir() && captures != self.folder.join("pcap") {
@@ -301,13 +340,13 @@ impl Store {
 
     /// Puts the series of all points that have some into one file.
     fn write_series(&self, scenario: &Scenario) -> Result<(), Problems> {
-        let series = |point| self.series(point, scenario);
+        let series = |point: &PointSpec| (point.index, self.series(point, scenario));
         let parts = || {
             scenario
                 .points()
                 .iter()
                 .map(series)
-                .filter(|path| path.exists())
+                .filter(|(_, path)| path.exists())
         };
         if parts().next().is_none() {
             return Ok(());
@@ -322,12 +361,15 @@ impl Store {
     fn read(&self, point: &PointSpec, scenario: &Scenario) -> Result<Part, Problems> {
         let path = self.part(point, scenario);
         let part = Part::read(&path, self.fingerprint);
-        part.map_err(|error| cannot("read", &path, &error))?
-            .ok_or_else(|| {
-                Problem::new(format!("{} is missing or damaged", path.display()))
-                    .help("run the sweep again with --resume")
-                    .into()
-            })
+        let part = part.map_err(|error| cannot("read", &path, &error))?;
+        if let Some(part) = part {
+            return Ok(part);
+        }
+        // Its header may be whole, as if it were finished, so --resume would end here again.
+        drop(fs::remove_file(&path));
+        let problem = Problem::new(format!("{} is missing or damaged", path.display()));
+        let help = "run the sweep again with --resume, which simulates this point anew";
+        Err(problem.help(help).into())
     }
 
     fn part(&self, point: &PointSpec, scenario: &Scenario) -> PathBuf {
@@ -342,15 +384,18 @@ impl Store {
     fn parts(&self) -> PathBuf {
         self.folder.join(PARTS)
     }
-}
 
-/// The resolved scenario under a line that names the version.
-fn scenario_text(scenario: &Scenario) -> String {
-    format!(
-        "# tailwater {}: every setting of this run; `tailwater run scenario.toml` repeats it.\n{}",
-        crate::VERSION,
-        scenario.resolved()
-    )
+    /// The resolved scenario under lines that name the version and the captures.
+    fn scenario_text(&self, scenario: &Scenario) -> String {
+        let captures = self.captures.iter().map(|line| format!("{line}\n"));
+        format!(
+            "# tailwater {}: every setting of this run; `tailwater run scenario.toml` repeats it.\n\
+             {}{}",
+            crate::VERSION,
+            captures.collect::<String>(),
+            scenario.resolved()
+        )
+    }
 }
 
 /// The lines that make a scenario what it is: more seeds are more of the same, but for the step from
@@ -370,14 +415,7 @@ fn fingerprint(text: &str) -> u64 {
 
 /// Refuses a folder of another scenario or version, with the first line that differs.
 fn same_scenario(folder: &Path, text: &str) -> Result<(), Problems> {
-    let path = folder.join("scenario.toml");
-    let there = fs::read_to_string(&path).map_err(|error| {
-        let problem = Problem::new(format!(
-            "{} is no run folder: cannot read its scenario.toml: {error}",
-            folder.display()
-        ));
-        Problems::from(problem.help("choose another folder"))
-    })?;
+    let there = read_scenario(folder)?;
     if fingerprint(&there) == fingerprint(text) {
         return Ok(());
     }
@@ -394,6 +432,44 @@ fn same_scenario(folder: &Path, text: &str) -> Result<(), Problems> {
     ));
     let help = format!("{difference}\nresults are never mixed: choose another --out");
     Err(problem.help(help).into())
+}
+
+fn read_scenario(folder: &Path) -> Result<String, Problems> {
+    fs::read_to_string(folder.join("scenario.toml")).map_err(|error| {
+        let problem = Problem::new(format!(
+            "{} is no run folder: cannot read its scenario.toml: {error}",
+            folder.display()
+        ));
+        problem.help("choose another folder").into()
+    })
+}
+
+/// Whether there is nothing in a folder but what an interrupted process was about to write.
+fn is_empty(folder: &Path) -> io::Result<bool> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        entries => entries?,
+    };
+    for entry in entries {
+        if !is_unfinished(&entry?.path()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let path = entry?.path();
+        if is_unfinished(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Moves every file of a folder, which is removed, into another.
@@ -428,6 +504,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), Problems> {
     copied.map_err(|error| cannot("copy", from, &error))
 }
 
+/// Begins the line of `scenario.toml` that says what was captured.
+const CAPTURES: &str = "# captures: ";
 /// Folder of the finished points.
 const PARTS: &str = "points";
 /// Endings of a point's files; the last one says that all are there.

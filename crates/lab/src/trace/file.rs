@@ -218,14 +218,17 @@ fn column<T: DataType>(
     column.close()
 }
 
-/// One series file out of `parts`, each complete and with the same columns, in their order.
+/// One series file out of `parts`, each complete and with the same columns, in their order; each with
+/// the number that its point has by now: a sweep that gets more seeds numbers its points anew.
 ///
-/// Row groups are copied as they are, so the time is that of copying files and memory holds the
-/// descriptions of row groups alone. Fails if there is no part or one has other columns.
-pub fn concatenate(parts: &mut dyn Iterator<Item = PathBuf>, out: File) -> io::Result<()> {
+/// Row groups are copied as they are but for that number, so the time is that of copying files and
+/// memory holds the descriptions of row groups alone. Fails if there is no part or one has other
+/// columns.
+pub fn concatenate(parts: &mut dyn Iterator<Item = (usize, PathBuf)>, out: File) -> io::Result<()> {
     let mut joined: Option<SerializedFileWriter<BufWriter<File>>> = None;
     let mut out = Some(out);
-    for path in parts {
+    for (point, path) in parts {
+        let point = i32::try_from(point).map_err(io::Error::other)?;
         let file = File::open(&path)?;
         let part = SerializedFileReader::new(file.try_clone()?).map_err(error)?;
         let described = part.metadata().file_metadata();
@@ -243,11 +246,16 @@ pub fn concatenate(parts: &mut dyn Iterator<Item = PathBuf>, out: File) -> io::R
         }
         for group in part.metadata().row_groups() {
             let mut copy = writer.next_row_group().map_err(error)?;
-            for column in group.columns() {
+            let rows = usize::try_from(group.num_rows()).map_err(io::Error::other)?;
+            column::<Int32Type>(&mut copy, |column| {
+                column.write_batch(&vec![point; rows], None, None)
+            })
+            .map_err(error)?;
+            for column in &group.columns()[1..] {
                 let close = ColumnCloseResult {
                     bytes_written: u64::try_from(column.compressed_size())
                         .map_err(io::Error::other)?,
-                    rows_written: u64::try_from(group.num_rows()).map_err(io::Error::other)?,
+                    rows_written: rows as u64,
                     metadata: column.clone(),
                     bloom_filter: None,
                     column_index: None,

@@ -1,0 +1,80 @@
+//! A point that failed leaves the others whole and is reported with the command that repeats it.
+
+use std::fs;
+
+use crate::workspace::Workspace;
+
+#[test]
+fn a_failed_point_is_reported_and_runs_again_with_resume() {
+    let workspace = Workspace::new("failed_point");
+    workspace.answer(&format!("{SWEEP} --out whole"));
+    workspace.answer(&format!("{SWEEP} --shard 1/1 --out folder"));
+    // No scenario is known to fail, so the shard says that one did.
+    fail(
+        &workspace,
+        "folder/points/000003-2.part",
+        "bytes went missing",
+    );
+
+    let output = workspace.output("merge folder");
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{answer}");
+    let summary = workspace.json("folder/summary.json");
+    let failures = summary["failures"].as_array().expect("failures");
+    assert_eq!(failures.len(), 1);
+    assert_eq!(failures[0]["error"], "bytes went missing");
+    let command = failures[0]["reproduce"].as_str().expect("a command");
+    let all = answer.into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(all.contains("bytes went missing"), "{all}");
+    assert!(all.contains(command), "{all}");
+
+    // The others are those of the whole run.
+    let whole = workspace.json("whole/summary.json");
+    let points = summary["points"].as_array().expect("points");
+    let mut expected = whole["points"].as_array().expect("points").clone();
+    let failed = expected.remove(7);
+    assert_eq!(*points, expected);
+    assert_eq!(failed["point"], failures[0]["point"]);
+
+    // The command simulates the very point.
+    let words = command.strip_prefix("tailwater ").expect("our command");
+    let mut again = workspace.command(&format!("{words} --no-save --format json --quiet"));
+    let output = again.current_dir(workspace.path("folder")).output();
+    let output = output.expect("the command runs");
+    let again: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(again["points"].as_array().map(Vec::len), Some(1));
+    assert_eq!(again["points"][0]["digest"], failed["digest"]);
+
+    let answer = workspace.answer(&format!("{SWEEP} --resume --out folder"));
+    assert!(answer.contains("(7 of them before)"), "{answer}");
+    workspace.assert_same("folder", "whole");
+}
+
+#[test]
+fn a_success_in_one_shard_is_not_replaced_by_a_failure_in_another() {
+    let workspace = Workspace::new("failure_and_success");
+    workspace.answer(&format!("{SWEEP} --out whole"));
+    for folder in ["one", "two"] {
+        workspace.answer(&format!("{SWEEP} --shard 1/1 --out {folder}"));
+    }
+    fail(&workspace, "one/points/000000-1.part", "a full disk");
+    fail(&workspace, "two/points/000001-1.part", "a full disk");
+    workspace.answer("merge one two --out merged");
+    workspace.assert_same("merged", "whole");
+}
+
+/// Overwrites the part of a finished point with that of a failed one.
+fn fail(workspace: &Workspace, part: &str, error: &str) {
+    let path = workspace.path(part);
+    let bytes = fs::read(&path).expect("a part");
+    // Magic and fingerprint, the length of the body, no success; then the second variant with its
+    // text, in postcard.
+    let length = u8::try_from(error.len()).expect("a short text");
+    let body = [&[1, length], error.as_bytes()].concat();
+    let count = (body.len() as u64).to_le_bytes();
+    fs::write(&path, [&bytes[..16], &count, &[0], &body].concat()).expect("a part");
+}
+
+/// 2 numbers of senders x 2 schemes x 2 seeds.
+const SWEEP: &str = "run incast --scheme newreno,dctcp --set workload.senders=8,12 \
+     --set workload.jitter=100us --seeds 2 --quiet";

@@ -1,0 +1,12 @@
+//! Run folders through the real command: what is in them, and that nothing that happens to a sweep
+//! changes it.
+
+mod columns;
+mod failures;
+mod memory;
+mod resume;
+mod shards;
+#[cfg(unix)]
+mod survival;
+mod until;
+mod workspace;

@@ -1,0 +1,96 @@
+//! Run folders of tests: a place for them, the command that fills them, and what is in them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder of its own for each test, removed at the end.
+pub(crate) struct Workspace(PathBuf);
+
+impl Workspace {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        drop(fs::remove_dir_all(&path));
+        fs::create_dir_all(&path).expect("a folder for the test");
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The command, to be run in this folder.
+    pub(crate) fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tailwater"));
+        command
+            .args(words.split_whitespace())
+            .current_dir(&self.0)
+            .env_remove("RUST_BACKTRACE");
+        command
+    }
+
+    pub(crate) fn output(&self, words: &str) -> Output {
+        self.command(words).output().expect("the command runs")
+    }
+
+    /// The answer of a command that succeeds.
+    pub(crate) fn answer(&self, words: &str) -> String {
+        let output = self.output(words);
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{words}: {complaints}");
+        String::from_utf8(output.stdout).expect("answers are text")
+    }
+
+    /// What a command says that is refused.
+    pub(crate) fn refusal(&self, words: &str) -> String {
+        let output = self.output(words);
+        let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words}: {complaints}");
+        assert!(output.stdout.is_empty(), "{words}: nothing is answered");
+        complaints
+    }
+
+    pub(crate) fn json(&self, file: &str) -> serde_json::Value {
+        let text = fs::read(self.path(file)).expect(file);
+        serde_json::from_slice(&text).expect("JSON")
+    }
+
+    /// Every file of a run folder but `run.json`, which differs between equal runs.
+    pub(crate) fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        let root = self.path(folder);
+        collect(&root, &root, &mut files);
+        files.remove("run.json").expect("a complete run folder");
+        files
+    }
+
+    /// Fails unless two run folders have the same files with the same bytes, `run.json` aside.
+    pub(crate) fn assert_same(&self, folder: &str, expected: &str) {
+        let (found, expected) = (self.files(folder), self.files(expected));
+        let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&found), names(&expected), "files of {folder}");
+        for (name, bytes) in &expected {
+            assert!(found[name] == *bytes, "{folder}/{name} differs");
+        }
+    }
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.strip_prefix(root).expect("a path within").display();
+        if path.is_dir() {
+            files.insert(format!("{name}/"), Vec::new());
+            collect(root, &path, files);
+        } else {
+            files.insert(name.to_string(), fs::read(&path).expect("a file"));
+        }
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
