@@ -8,7 +8,9 @@ mod explain;
 mod finished;
 mod list;
 mod output;
+mod plot;
 mod render;
+mod report;
 mod rows;
 mod run;
 mod show;
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
         Command::List { what } => output::answer(&list::list(what)),
         Command::Show(args) => show::show(&args),
         Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),
+        Command::Report(args) => report::report(&args),
+        Command::Plot(args) => plot::plot(&args),
         Command::Completions { shell } => completions(shell),
         Command::Man { command } => manual(command.as_deref()),
     };
