@@ -15,7 +15,7 @@ fn figures(name: &str) -> Vec<Figure> {
         ..Wanted::default()
     };
     let folder = incast(&temporary.0.join("run"), &wanted);
-    report::figures(&folder).unwrap()
+    report::figures(&folder).expect("a report of a test is whole")
 }
 
 /// The texts of an SVG file, read as a viewer reads it.
@@ -24,7 +24,7 @@ fn texts(svg: &[u8]) -> (usvg::Tree, Vec<String>) {
     options
         .fontdb_mut()
         .load_font_data(dejavu::sans::regular().to_vec());
-    let tree = usvg::Tree::from_data(svg, &options).unwrap();
+    let tree = usvg::Tree::from_data(svg, &options).expect("a report of a test is whole");
     let mut found = Vec::new();
     collect(tree.root(), &mut found);
     (tree, found)

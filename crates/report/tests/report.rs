@@ -12,22 +12,28 @@ use serde_json::Value;
 
 /// The report of `folders` as it is written.
 fn report(folders: &[&Folder], path: &Path) -> String {
-    report::write(folders, path).unwrap();
-    fs::read_to_string(path).unwrap()
+    report::write(folders, path).expect("a report of a test is whole");
+    fs::read_to_string(path).expect("a report of a test is whole")
 }
 
 /// The report without the script of Plotly, which mentions many addresses.
 fn own(html: &str) -> String {
-    let start = html.find("<script>/**").unwrap();
-    let end = start + html[start..].find("</script>").unwrap();
+    let start = html
+        .find("<script>/**")
+        .expect("a report of a test is whole");
+    let end = start
+        + html[start..]
+            .find("</script>")
+            .expect("a report of a test is whole");
     format!("{}{}", &html[..start], &html[end..])
 }
 
 /// The figures inside a report.
 fn embedded(html: &str) -> Vec<Value> {
     let start = "<script type=\"application/json\" id=\"figures\">";
-    let text = &html[html.find(start).unwrap() + start.len()..];
-    serde_json::from_str(&text[..text.find("</script>").unwrap()]).unwrap()
+    let text = &html[html.find(start).expect("a report of a test is whole") + start.len()..];
+    serde_json::from_str(&text[..text.find("</script>").expect("a report of a test is whole")])
+        .expect("a report of a test is whole")
 }
 
 const SWEEP: Wanted<'_> = Wanted {

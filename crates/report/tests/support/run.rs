@@ -16,7 +16,7 @@ impl Temporary {
     pub(crate) fn new(name: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         drop(fs::remove_dir_all(&path));
-        fs::create_dir_all(&path).unwrap();
+        fs::create_dir_all(&path).expect("a test makes its run");
         Self(path)
     }
 }
@@ -41,7 +41,11 @@ pub(crate) struct Wanted<'a> {
 
 /// Simulates the scenario `incast` and leaves the results in `path`.
 pub(crate) fn incast(path: &Path, wanted: &Wanted<'_>) -> Folder {
-    simulate(Source::builtin("incast").unwrap(), path, wanted)
+    simulate(
+        Source::builtin("incast").expect("a test makes its run"),
+        path,
+        wanted,
+    )
 }
 
 pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Folder {
@@ -52,8 +56,8 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
         trace: wanted.trace.map(str::to_owned),
         ..Overrides::default()
     };
-    let scenario = Scenario::load(source, &overrides).unwrap();
-    let store = Store::open(path, &scenario, false).unwrap();
+    let scenario = Scenario::load(source, &overrides).expect("a test makes its run");
+    let store = Store::open(path, &scenario, false).expect("a test makes its run");
     let mut series = Vec::new();
     for point in scenario.points() {
         let result = if wanted.failed == Some(point.index) {
@@ -61,25 +65,31 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
         } else {
             trace(point, path, &mut series)
         };
-        store.keep(point, &scenario, result).unwrap();
+        store
+            .keep(point, &scenario, result)
+            .expect("a test makes its run");
     }
-    let (_, results) = store.assemble(&scenario, |_| ()).unwrap();
+    let (_, results) = store
+        .assemble(&scenario, |_| ())
+        .expect("a test makes its run");
     let mut info = RunInfo {
         command: ["tailwater", "run", "incast"].map(String::from).into(),
         ..RunInfo::default()
     };
     info.add_costs(&results);
-    let info = serde_json::to_string(&info).unwrap();
-    store.write("run.json", &info).unwrap();
-    store.complete().unwrap();
+    let info = serde_json::to_string(&info).expect("a test makes its run");
+    store
+        .write("run.json", &info)
+        .expect("a test makes its run");
+    store.complete().expect("a test makes its run");
     if !series.is_empty() {
-        let out = File::create(path.join("series.parquet")).unwrap();
-        trace::concatenate(&mut series.iter().cloned(), out).unwrap();
-        series
-            .into_iter()
-            .for_each(|part| fs::remove_file(part).unwrap());
+        let out = File::create(path.join("series.parquet")).expect("a test makes its run");
+        trace::concatenate(&mut series.iter().cloned(), out).expect("a test makes its run");
+        for part in series {
+            fs::remove_file(part).expect("a test makes its run");
+        }
     }
-    Folder::open(path).unwrap()
+    Folder::open(path).expect("a test makes its run")
 }
 
 /// Simulates a point and records what it is to record.
@@ -88,9 +98,14 @@ fn trace(point: &PointSpec, path: &Path, series: &mut Vec<PathBuf>) -> Result<Ou
         None => run::run(point),
         Some(plan) => {
             let part = path.join(format!("series {}", point.index));
-            let mut recorder = Recorder::new(&plan, point, File::create(&part).unwrap()).unwrap();
+            let mut recorder = Recorder::new(
+                &plan,
+                point,
+                File::create(&part).expect("a test makes its run"),
+            )
+            .expect("a test makes its run");
             let outcome = run::observe(point, &mut recorder);
-            recorder.finish().unwrap();
+            recorder.finish().expect("a test makes its run");
             series.push(part);
             outcome
         }
