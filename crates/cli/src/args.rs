@@ -3,10 +3,11 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use base::{Count, Quantity};
+use base::{Count, Quantity, Size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::pcap::Places;
-use lab::scenario::{Overrides, Problems, Scenario};
+use lab::results::Shard;
+use lab::scenario::{Overrides, Problem, Problems, Scenario};
 
 /// Simulates, explains and compares the cures for TCP incast
 #[derive(Parser)]
@@ -21,6 +22,12 @@ pub(crate) enum Command {
     /// Simulate a scenario under every scheme it names and compare them
     #[command(after_help = RUN)]
     Run(RunArgs),
+    /// Put the shards of a sweep together into one run folder
+    #[command(after_help = MERGE)]
+    Merge(MergeArgs),
+    /// Print a table of a run folder as comma-separated values
+    #[command(after_help = EXPORT)]
+    Export(ExportArgs),
     /// List what there is to choose from
     List {
         /// What to list
@@ -60,6 +67,18 @@ pub(crate) struct RunArgs {
     pub(crate) scenario: ScenarioArgs,
     #[command(flatten)]
     pub(crate) pcap: PcapArgs,
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
+    /// Run more seeds until the 95 % interval of every row's 99th percentile of completion times (or
+    /// mean queue) is within this much of its mean, as in 5%
+    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with_all = ["shard", "pcap"])]
+    pub(crate) until: Option<f64>,
+    /// Most seeds that --until runs
+    #[arg(long, value_name = "N", value_parser = seeds, default_value = "100", requires = "until")]
+    pub(crate) max_seeds: NonZeroU32,
+    /// Memory that simulations may take together, as in 8GB [default: what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<u64>,
     /// Add a record of every flow to the JSON
     #[arg(long)]
     pub(crate) flows: bool,
@@ -72,6 +91,69 @@ pub(crate) struct RunArgs {
     /// Print no progress and no hints
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+impl RunArgs {
+    /// What the parser of arguments cannot see.
+    pub(crate) fn check(&self) -> Result<(), Problems> {
+        if self.flows && self.format != Format::Json {
+            let problem = Problem::new("--flows has no place in this format");
+            return Err(problem.help("add --format json").into());
+        }
+        Ok(())
+    }
+
+    /// How many seeds to begin with, if not as many as the scenario says.
+    pub(crate) fn first_seeds(&self) -> Option<u32> {
+        self.until?;
+        let given = self.scenario.seeds.map_or(UNTIL_SEEDS, NonZeroU32::get);
+        // An interval needs two.
+        Some(given.min(self.max_seeds.get()).max(2))
+    }
+}
+
+/// Where results go.
+#[derive(Args)]
+pub(crate) struct KeepArgs {
+    /// The run folder [default: results/SCENARIO, with a number if that exists]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the answer and keep no files
+    #[arg(long, conflicts_with_all = ["out", "resume", "shard", "pcap"])]
+    pub(crate) no_save: bool,
+    /// Go on where an earlier run of the same scenario ended; start if there is none
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Run only every N-th point, beginning with the I-th, for `merge` to put together
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "out")]
+    pub(crate) shard: Option<Shard>,
+}
+
+#[derive(Args)]
+pub(crate) struct MergeArgs {
+    /// Folders that `run --shard` filled
+    #[arg(required = true)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// The run folder [default: the first of the folders]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How to print the results
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Format,
+    /// Print no hints
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// A run folder
+    pub(crate) folder: PathBuf,
+    /// flows, ports or series
+    pub(crate) table: String,
+    /// The file to write instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -92,7 +174,6 @@ pub(crate) struct PcapArgs {
 
 impl PcapArgs {
     /// Where to capture in the points of `scenario`, if anywhere.
-    #[expect(dead_code, reason = "a run without a folder has no place for captures")]
     pub(crate) fn places(&self, scenario: &Scenario) -> Result<Option<Places>, Problems> {
         let Some(text) = &self.pcap else {
             return Ok(None);
@@ -273,6 +354,36 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     number.ok_or_else(|| format!("expected a number of threads from 1 to {MAX_JOBS}"))
 }
 
+fn shard(text: &str) -> Result<Shard, String> {
+    let number = |text: &str| text.trim().parse().ok();
+    let parts = text.split_once('/');
+    let shard = parts.and_then(|(i, n)| Some((number(i)?, number(n)?)));
+    match shard {
+        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+        _ => Err("expected I/N with I from 1 to N, as in 1/8".into()),
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>();
+    let number = number
+        .ok()
+        .filter(|percent| *percent > 0.0 && *percent < 100.0);
+    number
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| "expected a percentage between 0 and 100, as in 5%".into())
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    let size = Size::parse(text).map_err(|error| error.to_string())?;
+    match size.in_bytes(0) {
+        0 => Err("expected bytes, as in 8GB".into()),
+        bytes => Ok(bytes),
+    }
+}
+
+/// Seeds that `--until` begins with: fewer give intervals too wide to be worth a look.
+const UNTIL_SEEDS: u32 = 5;
 /// More threads than any machine has cores.
 const MAX_JOBS: usize = 4096;
 
@@ -289,9 +400,23 @@ Examples:
   tailwater run incast
   tailwater run incast --scheme newreno,rcc --set workload.senders=10..100:10
   tailwater run my.toml --set switch.buffer=128KB,256KB --set workload.jitter=100us --seeds 10
+  tailwater run incast --set workload.jitter=100us --until 5%
+  tailwater run incast --trace queue,cwnd --pcap --out results/traced
   tailwater run incast --format json --flows > results.json
+  tailwater run big.toml --out results/big --resume
+  tailwater run big.toml --out shared/big --shard 3/16
 
 Exit status: 0 done, 1 a simulation failed, 2 the input was wrong.";
+
+const MERGE: &str = "\
+Examples:
+  tailwater merge shared/big
+  tailwater merge shard-1 shard-2 shard-3 --out results/big";
+
+const EXPORT: &str = "\
+Examples:
+  tailwater export results/incast flows > flows.csv
+  tailwater export results/incast ports -o ports.csv";
 
 const SHOW: &str = "\
 Examples:

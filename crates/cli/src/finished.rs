@@ -1,32 +1,52 @@
-//! A scenario that has been run: what is printed in one form or another.
+//! A sweep that has been run: what is printed in one form or another.
 
-use std::num::NonZeroUsize;
-use std::time::Duration;
+use lab::metrics::Cost;
+use lab::results::{Folder, PointResult, PointResults, PointSummary, RunInfo, Summary};
 
-use lab::metrics::Outcome;
-use lab::scenario::{PointSpec, Scenario};
-use lab::sweep::Failure;
-
-/// A scenario and what came out of it.
-pub(crate) struct Finished<'a> {
-    pub(crate) scenario: &'a Scenario,
-    /// One for each point of the scenario, in the same order.
-    pub(crate) results: Vec<Result<Outcome, Failure>>,
-    /// Wall-clock time of the whole sweep.
-    pub(crate) wall: Duration,
-    pub(crate) jobs: NonZeroUsize,
+/// A sweep and what came out of it.
+pub(crate) struct Finished {
+    pub(crate) summary: Summary,
+    /// One for each point, in the same order.
+    pub(crate) results: PointResults,
+    pub(crate) info: RunInfo,
 }
 
-impl Finished<'_> {
-    /// Points with their outcomes, those that failed left out.
-    pub(crate) fn outcomes(&self) -> impl Iterator<Item = (&PointSpec, &Outcome)> {
-        let pairs = self.scenario.points().iter().zip(&self.results);
-        pairs.filter_map(|(point, result)| Some((point, result.as_ref().ok()?)))
+impl Finished {
+    /// What a run folder says of a run that ended earlier: all but the time each point took.
+    pub(crate) fn of(folder: Folder) -> Self {
+        let (summary, info) = folder.into_parts();
+        let result = |point: &PointSummary| {
+            Ok(PointResult {
+                metrics: point.metrics.clone(),
+                cost: Cost {
+                    simulated_us: point.simulated_us,
+                    packet_hops: point.packet_hops,
+                    events: point.events,
+                    wall_us: f64::NAN,
+                    ns_per_hop: f64::NAN,
+                },
+                digest: u64::from_str_radix(&point.digest, 16).unwrap_or_default(),
+            })
+        };
+        Self {
+            results: summary.points.iter().map(result).collect(),
+            summary,
+            info,
+        }
     }
 
-    /// Points without an outcome, and why.
-    pub(crate) fn failures(&self) -> impl Iterator<Item = (&PointSpec, &Failure)> {
-        let pairs = self.scenario.points().iter().zip(&self.results);
-        pairs.filter_map(|(point, result)| Some((point, result.as_ref().err()?)))
+    /// Points that have results.
+    pub(crate) fn points(&self) -> impl Iterator<Item = (&PointSummary, &PointResult)> {
+        self.summary
+            .points
+            .iter()
+            .zip(self.results.iter().flatten())
+    }
+
+    /// The settings that results name and their values, for the points of a row.
+    pub(crate) fn settings(&self, row: u32) -> impl Iterator<Item = (&String, &String)> {
+        let row = self.summary.rows[row as usize].set.iter();
+        row.chain(&self.summary.constants)
+            .map(|(key, value)| (key, value))
     }
 }

@@ -5,13 +5,14 @@
 
 mod args;
 mod explain;
+mod export;
 mod finished;
 mod list;
+mod merge;
 mod output;
 mod plot;
 mod render;
 mod report;
-mod rows;
 mod run;
 mod show;
 mod text;
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
     }));
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Merge(args) => merge::merge(&args),
+        Command::Export(args) => export::export(&args),
         Command::List { what } => output::answer(&list::list(what)),
         Command::Show(args) => show::show(&args),
         Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),

@@ -22,14 +22,17 @@ impl From<Problems> for Stop {
 /// Writes the whole answer to standard output.
 pub(crate) fn answer(text: &str) -> Result<(), Stop> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        // The reader has seen enough: `tailwater list keys | head -3` is no mistake.
+    ended(out.write_all(text.as_bytes()).and_then(|()| out.flush())).map_err(|error| {
+        complain(&format!("cannot write to standard output: {error}"));
+        Stop::Failed
+    })
+}
+
+/// A reader that has seen enough is no failure: `tailwater list keys | head -3`.
+pub(crate) fn ended(written: io::Result<()>) -> io::Result<()> {
+    match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => {
-            complain(&format!("cannot write to standard output: {error}"));
-            Err(Stop::Failed)
-        }
+        written => written,
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod csv;
 mod json;
-mod sentence;
 mod table;
 
 pub(crate) use csv::csv;

@@ -1,11 +1,15 @@
-//! `tailwater run`.
+//! `tailwater run`: a scenario becomes a run folder and an answer.
 
-use std::io;
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
+use std::{env, fs, io};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::memory;
+use lab::pcap::Places;
+use lab::results::{Folder, Host, RunInfo, Store, Summary, Until};
 use lab::scenario::{PointSpec, Problem, Problems, Scenario, Source};
 use lab::sweep;
 
@@ -16,54 +20,269 @@ use crate::render;
 
 /// Simulates every point of a scenario and prints the answer.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
-    if args.flows && args.format != Format::Json {
-        let problem = Problem::new("--flows has no place in this format");
-        return Err(Problems::from(problem.help("add --format json")).into());
-    }
-    let source = Source::find(&args.scenario.scenario)?;
-    let scenario = Scenario::load(source, &args.scenario.overrides())?;
+    let start = now();
+    args.check()?;
+    let mut scenario = load(args, args.first_seeds())?;
     if !args.quiet {
         output::problems(scenario.warnings());
     }
-    let finished = simulate(&scenario, args);
-    for (point, failure) in finished.failures() {
-        output::complain(&format!("failed: {}: {failure}", describe(point)));
-    }
-    let text = match args.format {
-        Format::Table => render::table(&finished, output::styled(&io::stdout())),
-        Format::Json => render::json(&finished, args.flows),
-        Format::Csv => render::csv(&finished),
+    let places = args.pcap.places(&scenario)?;
+    let scratch = Scratch::for_run(args)?;
+    let folder = match &scratch {
+        Some(scratch) => scratch.0.clone(),
+        None => choose_folder(args, &scenario),
     };
-    output::answer(&text)?;
-    if finished.failures().next().is_some() {
-        return Err(Stop::Failed);
+    let resume = args.keep.resume || args.keep.shard.is_some();
+    let store = Store::open(&folder, &scenario, resume)?;
+    let sweep = Sweep {
+        args,
+        store: &store,
+        places: places.as_ref(),
+    };
+    let mut info = RunInfo {
+        command: env::args().collect(),
+        started_unix_s: unix_seconds(),
+        host: Host::this(),
+        ..RunInfo::default()
+    };
+    if store.is_assembled() {
+        // Only the end of an earlier run may be missing: whatever is left of its points and report.
+        let finished = Finished::of(Folder::open(&folder)?);
+        finish(&store, &finished.summary)?;
+        return sweep.answer(&finished, scratch.is_some());
     }
+    info.runs_before = scenario.points().len() - sweep.store.missing(&scenario)?.len();
+    info.jobs = sweep.simulate(&scenario)?.get();
+    if args.keep.shard.is_some() {
+        return sweep.report_shard(&scenario);
+    }
+    let until = sweep.more_seeds(&mut scenario)?;
+    let (summary, results) = store.assemble(&scenario, |summary| summary.until = until)?;
+    info.add_costs(&results);
+    info.wall_us = start.elapsed().as_secs_f64() * 1e6;
+    let finished = Finished {
+        summary,
+        results,
+        info,
+    };
+    write_info(&store, &finished.info)?;
+    finish(&store, &finished.summary)?;
+    sweep.answer(&finished, scratch.is_some())
+}
+
+/// Writes the report and removes what the folder no longer needs.
+pub(crate) fn finish(store: &Store, _summary: &Summary) -> Result<(), Stop> {
+    store.complete()?;
     Ok(())
 }
 
-fn simulate<'a>(scenario: &'a Scenario, args: &RunArgs) -> Finished<'a> {
-    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let jobs = args.jobs.unwrap_or(cores);
-    let points = scenario.points();
-    let bar = progress(points.len(), args.quiet);
-    let start = now();
-    let results = sweep::run_all(points, jobs, |_, result| {
-        // Records of flows are most of an outcome, and few ask for them.
-        if let Ok(outcome) = result.as_mut()
-            && !args.flows
-        {
-            outcome.flows = Vec::new();
+pub(crate) fn write_info(store: &Store, info: &RunInfo) -> Result<(), Problems> {
+    let json = serde_json::to_string_pretty(info).expect("a description of a run is plain data");
+    store.write("run.json", &format!("{json}\n"))
+}
+
+/// What the phases of a run share.
+struct Sweep<'a> {
+    args: &'a RunArgs,
+    store: &'a Store,
+    places: Option<&'a Places>,
+}
+
+impl Sweep<'_> {
+    /// Simulates every point that is missing, and says on how many threads.
+    fn simulate(&self, scenario: &Scenario) -> Result<NonZeroUsize, Stop> {
+        let mut missing = self.store.missing(scenario)?;
+        if let Some(shard) = self.args.keep.shard {
+            missing.retain(|point| shard.runs(point));
         }
-        bar.inc(1);
-    });
-    let wall = start.elapsed();
-    bar.finish_and_clear();
-    Finished {
-        scenario,
-        results,
-        wall,
-        jobs,
+        let limit = self.args.memory.unwrap_or_else(memory::available);
+        let wanted = self.args.jobs.unwrap_or_else(cores);
+        let jobs = memory::fit(&missing, wanted, limit)?;
+        if jobs < wanted && !self.args.quiet {
+            let text = format!("memory allows {jobs} of {wanted} simulations at a time");
+            output::problems(&[Problem::warning(text).help("--memory SIZE raises the limit")]);
+        }
+        let bar = progress(missing.len(), self.args.quiet);
+        let run = |point: &PointSpec| self.store.simulate(point, scenario, self.places);
+        let results = sweep::run_all(&missing, jobs, run, |_, _| bar.inc(1));
+        bar.finish_and_clear();
+        let mut lost = false;
+        for (point, result) in missing.iter().zip(results) {
+            let Err(failure) = result else { continue };
+            output::complain(&format!("failed: {}: {failure}", describe(point)));
+            let kept = self.store.keep(point, scenario, Err(failure.to_string()));
+            if let Err(error) = kept {
+                output::complain(&error.to_string());
+                lost = true;
+            }
+        }
+        if lost {
+            let folder = self.store.folder().display();
+            output::complain(&format!(
+                "some points could not be kept; what is in {folder} is whole, and --resume continues"
+            ));
+            return Err(Stop::Failed);
+        }
+        Ok(jobs)
     }
+
+    /// Runs more seeds until `--until` is content, if it was given.
+    fn more_seeds(&self, scenario: &mut Scenario) -> Result<Option<Until>, Stop> {
+        let Some(target) = self.args.until else {
+            return Ok(None);
+        };
+        loop {
+            let results = self.store.collect(scenario)?;
+            let summary = Summary::new(scenario, &results);
+            let until = summary.precision(target, self.args.max_seeds.get());
+            let seeds = scenario.seeds();
+            if until.reached || seeds >= until.bound || !scenario.is_random() {
+                return Ok(Some(until));
+            }
+            // The width falls with the root of the number of seeds: half as many again is a step of
+            // a fifth.
+            let more = (seeds + seeds.div_ceil(2)).min(until.bound);
+            if !self.args.quiet {
+                let widest = until.widest.map_or(f64::NAN, |widest| widest * 100.0);
+                output::complain(&format!(
+                    "{seeds} seeds: the widest 95 % interval is ±{widest:.1} %; going on to {more}"
+                ));
+            }
+            *scenario = load(self.args, Some(more))?;
+            self.simulate(scenario)?;
+        }
+    }
+
+    fn report_shard(&self, scenario: &Scenario) -> Result<(), Stop> {
+        let left = self.store.unknown(scenario)?;
+        let (all, folder) = (scenario.points().len(), self.store.folder().display());
+        let text = match left {
+            0 => format!(
+                "{all} of {all} points are finished: `tailwater merge {folder}` ends the run\n"
+            ),
+            left => format!(
+                "{} of {all} points are in {folder}; `tailwater merge` puts the shards together\n",
+                all - left
+            ),
+        };
+        output::answer(&text)
+    }
+
+    fn answer(&self, finished: &Finished, is_scratch: bool) -> Result<(), Stop> {
+        let folder = Folder::open(self.store.folder())?;
+        print(finished, &folder, self.args.format, self.args.flows)?;
+        if !is_scratch && !self.args.quiet {
+            say_where(&folder);
+        }
+        verdict(finished)
+    }
+}
+
+/// Prints a sweep in the format asked for.
+pub(crate) fn print(
+    finished: &Finished,
+    folder: &Folder,
+    format: Format,
+    flows: bool,
+) -> Result<(), Stop> {
+    let text = match format {
+        Format::Table => render::table(finished, output::styled(&io::stdout())),
+        Format::Json => render::json(finished, flows.then_some(folder))?,
+        Format::Csv => render::csv(finished),
+    };
+    output::answer(&text)
+}
+
+/// Where the results are, on standard error.
+pub(crate) fn say_where(folder: &Folder) {
+    let path = folder.path().display();
+    output::complain(&format!("Results: {path}, to look at: {path}/report.html"));
+}
+
+/// Whether the command succeeds: not if a point failed.
+pub(crate) fn verdict(finished: &Finished) -> Result<(), Stop> {
+    if finished.summary.failures.is_empty() {
+        Ok(())
+    } else {
+        Err(Stop::Failed)
+    }
+}
+
+fn load(args: &RunArgs, seeds: Option<u32>) -> Result<Scenario, Problems> {
+    let source = Source::find(&args.scenario.scenario)?;
+    let mut overrides = args.scenario.overrides();
+    if let Some(seeds) = seeds {
+        overrides.seeds = std::num::NonZeroU32::new(seeds);
+    }
+    Scenario::load(source, &overrides)
+}
+
+/// The folder that `--out` names; else `results/NAME`, or with a number behind it the first that
+/// does not exist. `--resume` without `--out` takes the newest that has the same scenario and is not
+/// complete.
+fn choose_folder(args: &RunArgs, scenario: &Scenario) -> PathBuf {
+    if let Some(out) = &args.keep.out {
+        return out.clone();
+    }
+    let name: String = scenario
+        .name()
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let folder = |number: u32| match number {
+        1 => Path::new("results").join(&name),
+        number => Path::new("results").join(format!("{name}-{number}")),
+    };
+    let next = (1..u32::MAX)
+        .find(|number| !folder(*number).exists())
+        .unwrap_or(1);
+    if args.keep.resume {
+        let continues = |number: &u32| {
+            let folder = folder(*number);
+            folder.join("points").exists() && Store::open(&folder, scenario, true).is_ok()
+        };
+        if let Some(number) = (1..next).rev().find(continues) {
+            return folder(number);
+        }
+    }
+    folder(next)
+}
+
+/// A folder that is removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// One for a run that keeps no files.
+    fn for_run(args: &RunArgs) -> Result<Option<Self>, Problems> {
+        if !args.keep.no_save {
+            return Ok(None);
+        }
+        let path = env::temp_dir().join(format!("tailwater-{}", std::process::id()));
+        fs::create_dir_all(&path).map_err(|error| {
+            Problem::new(format!(
+                "cannot make the folder {}: {error}",
+                path.display()
+            ))
+            .help("let TMPDIR name a folder that you may write to")
+        })?;
+        Ok(Some(Self(path)))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn cores() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// A bar on standard error; the library hides it where that is not a terminal.
@@ -83,8 +302,17 @@ fn progress(points: usize, quiet: bool) -> ProgressBar {
     clippy::disallowed_methods,
     reason = "the command accounts for the cost of a sweep"
 )]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a run folder says when it was made, in the file that may differ"
+)]
+pub(crate) fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or(Duration::ZERO).as_secs()
 }
 
 fn describe(point: &PointSpec) -> String {

@@ -288,7 +288,7 @@ base::settings! {
     pub struct Trace in "trace" {
         /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept, there is one seed, and there are at most 200 flows.
         pub series: TracedSeries = "auto",
-        /// Which samples are kept: "change" keeps every change, a time the value at each of its multiples. "auto" keeps some thousand for each port or flow: of more, the largest of a queue and the last of anything else in each of equal periods, and of each kind of event an even choice.
+        /// Which samples are kept: "change" keeps every change, a time the value at each of its multiples. "auto" keeps up to 4,096 for a port and, for each of many flows, down to 256: of more, the largest of a queue and the last of anything else in each of equal periods, and of each kind of event an even choice.
         pub interval: TraceInterval = "auto",
         /// Ports whose queue, marks and drops are recorded: the bottleneck's, all of switches, or all.
         pub ports: TracedPorts = "bottleneck",

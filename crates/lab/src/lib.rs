@@ -16,6 +16,7 @@
 pub mod columns;
 pub mod error;
 pub mod keys;
+pub mod memory;
 pub mod metrics;
 pub mod pcap;
 pub mod probe;

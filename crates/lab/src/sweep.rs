@@ -7,8 +7,6 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use crate::error::RunError;
-use crate::metrics::Outcome;
-use crate::run;
 use crate::scenario::PointSpec;
 
 /// Why a point has no outcome.
@@ -22,31 +20,22 @@ pub enum Failure {
     Internal(String),
 }
 
-/// Runs every point on `jobs` threads and returns the outcomes in the order of `points`.
+/// Runs every point on `jobs` threads and returns what `run` made of them in the order of `points`.
 ///
 /// A point is a pure function of itself, so neither the number of threads nor the order in which
 /// they finish changes an outcome. A point that fails, even by a panic, leaves the others alone.
-/// `on_done` is called after each point, from the thread that ran it, and may drop what it does not
-/// need of the outcome.
-pub fn run_all(
-    points: &[PointSpec],
+/// `on_done` is called after each point, from the thread that ran it.
+pub fn run_all<T: Send>(
+    points: &[&PointSpec],
     jobs: NonZeroUsize,
-    on_done: impl Fn(&PointSpec, &mut Result<Outcome, Failure>) + Sync,
-) -> Vec<Result<Outcome, Failure>> {
-    run_with(points, jobs, run::run, on_done)
-}
-
-fn run_with(
-    points: &[PointSpec],
-    jobs: NonZeroUsize,
-    run: impl Fn(&PointSpec) -> Result<Outcome, RunError> + Sync,
-    on_done: impl Fn(&PointSpec, &mut Result<Outcome, Failure>) + Sync,
-) -> Vec<Result<Outcome, Failure>> {
-    let one = |point: &PointSpec| {
-        let mut result = catch_unwind(AssertUnwindSafe(|| run(point)))
+    run: impl Fn(&PointSpec) -> Result<T, RunError> + Sync,
+    on_done: impl Fn(&PointSpec, &Result<T, Failure>) + Sync,
+) -> Vec<Result<T, Failure>> {
+    let one = |point: &&PointSpec| {
+        let result = catch_unwind(AssertUnwindSafe(|| run(point)))
             .map_err(|panic| Failure::Internal(panic_message(panic.as_ref())))
             .and_then(|result| result.map_err(Failure::Run));
-        on_done(point, &mut result);
+        on_done(point, &result);
         result
     };
     // Where the system refuses threads, the points still run one after another.
@@ -84,13 +73,13 @@ mod tests {
     #[test]
     fn outcomes_come_in_the_order_of_points_whatever_the_jobs() {
         let run = |point: &PointSpec| {
-            Err(RunError::Conservation(
-                point.keys.workload.senders.0.to_string(),
-            ))
+            let senders = point.keys.workload.senders.0.to_string();
+            Err::<(), _>(RunError::Conservation(senders))
         };
         let messages = |jobs| -> Vec<String> {
             let jobs = NonZeroUsize::new(jobs).unwrap();
-            let results = run_with(&points(), jobs, run, |_, _| ());
+            let points = points();
+            let results = run_all(&points.iter().collect::<Vec<_>>(), jobs, run, |_, _| ());
             results
                 .into_iter()
                 .map(|result| result.unwrap_err().to_string())
@@ -106,9 +95,11 @@ mod tests {
     fn a_point_that_panics_leaves_the_others_alone() {
         let run = |point: &PointSpec| {
             assert!(point.index != 3, "the queue is never negative");
-            Err(RunError::Conservation("fine".into()))
+            Err::<(), _>(RunError::Conservation("fine".into()))
         };
-        let results = run_with(&points(), NonZeroUsize::MIN, run, |_, _| ());
+        let points = points();
+        let points: Vec<_> = points.iter().collect();
+        let results = run_all(&points, NonZeroUsize::MIN, run, |_, _| ());
         let broken: Vec<_> = results
             .iter()
             .filter(|result| matches!(result, Err(Failure::Internal(_))))

@@ -11,6 +11,7 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 
 use lab::metrics::{FlowRecord, Outcome};
+use lab::run;
 use lab::scenario::PointSpec;
 use lab::sweep;
 use support::points;
@@ -73,7 +74,12 @@ fn digests(points: &[PointSpec], jobs: usize) -> Vec<u64> {
 
 fn run(points: &[PointSpec], jobs: usize) -> Vec<Outcome> {
     let jobs = NonZeroUsize::new(jobs).expect("at least one");
-    let results = sweep::run_all(points, jobs, |_, _| ());
+    let results = sweep::run_all(
+        &points.iter().collect::<Vec<_>>(),
+        jobs,
+        run::run,
+        |_, _| (),
+    );
     results
         .into_iter()
         .map(|result| result.expect("a conserving run"))

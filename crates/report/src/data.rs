@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab::metrics::FlowRecord;
 use lab::results::{Folder, Row, Summary};
-use lab::scenario::{Problem, Problems};
-use lab::trace::{self, SeriesRow};
+use lab::scenario::Problems;
+use lab::trace::SeriesRow;
 
 use crate::palette::Palette;
 use crate::thin::Thinned;
@@ -124,7 +124,11 @@ impl<'a> Run<'a> {
                 detail.bottleneck = Some(port.port);
             }
         })?;
-        run.read_series(folder)?;
+        folder.series(&mut |row| {
+            if let Some(detail) = run.details.get_mut(&row.point) {
+                detail.add(row);
+            }
+        })?;
         Ok(run)
     }
 
@@ -167,22 +171,6 @@ impl<'a> Run<'a> {
             distribution.fct_us.sort_by(f64::total_cmp);
         }
         Ok(())
-    }
-
-    fn read_series(&mut self, folder: &Folder) -> Result<(), Problems> {
-        let path = folder.path().join("series.parquet");
-        if !path.exists() {
-            return Ok(());
-        }
-        let read = trace::read(&path, &mut |row| {
-            if let Some(detail) = self.details.get_mut(&row.point) {
-                detail.add(row);
-            }
-        });
-        read.map_err(|error| {
-            let problem = Problem::new(format!("cannot read {}: {error}", path.display()));
-            Problems::from(problem.help("run the scenario again"))
-        })
     }
 
     /// The simulations whose flows are drawn one by one: all of a small run, else the first seeds of

@@ -115,7 +115,7 @@ pub(crate) fn render(folders: &[&Folder], out: &Path) -> Result<String, Error> {
 }
 
 fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
-    let (summary, info) = (folder.summary(), folder.info());
+    let summary = folder.summary();
     let seeds = match summary.seeds {
         1 => format!("{}", summary.seed),
         seeds => format!(
@@ -137,7 +137,8 @@ fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
         ("Seeds", seeds),
         ("Simulations", summary.points.len().to_string()),
         ("Version", format!("tailwater {}", summary.version)),
-        ("Command", command(&info.command)),
+        // What was typed is in run.json: it differs between equal runs, and this report does not.
+        ("Again", "tailwater run scenario.toml".to_owned()),
     ];
     facts.retain(|(_, text)| !text.is_empty());
     // Links work as long as the report stays where the files are.
@@ -154,22 +155,6 @@ fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
             .collect(),
         scenario: folder.scenario_text().to_owned(),
     }
-}
-
-/// A command as it would be typed.
-fn command(words: &[String]) -> String {
-    let words = words.iter().enumerate().map(|(index, word)| {
-        // Where the program lies matters to nobody else.
-        let name = Path::new(word).file_name().filter(|_| index == 0);
-        let word = name.map_or(word.as_str().into(), |name| name.to_string_lossy());
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,:/+%@".contains(letter);
-        if !word.is_empty() && word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Views of one chart in one place.
@@ -224,14 +209,3 @@ const FILES: [(&str, &str); 6] = [
     ("series.parquet", "what was recorded over time"),
     ("run.json", "the command and its cost"),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_can_be_pasted() {
-        let words = ["/usr/bin/tailwater", "run", "my file.toml", "it's"].map(String::from);
-        assert_eq!(command(&words), r"tailwater run 'my file.toml' 'it'\''s'");
-    }
-}

@@ -186,6 +186,21 @@ fn the_same_folder_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_report_does_not_depend_on_the_command_or_the_machine() {
+    let temporary = Temporary::new("report-command");
+    let folder = incast(&temporary.0.join("run"), &SWEEP);
+    let path = folder.path().join("report.html");
+    let first = report(&[&folder], &path);
+    let info = r#"{"command": ["tailwater", "run", "incast", "--resume"], "started_unix_s": 7,
+        "jobs": 3, "runs": 6, "runs_before": 5, "wall_us": 1.0, "busy_us": 1.0, "simulated_us": 1.0,
+        "packet_hops": 1, "events": 1, "host": {"os": "", "kernel": "", "cpu": "", "cores": 1,
+        "memory_bytes": 1}}"#;
+    fs::write(folder.path().join("run.json"), info).unwrap();
+    let folder = Folder::open(folder.path()).unwrap();
+    assert_eq!(report(&[&folder], &path), first);
+}
+
+#[test]
 fn names_from_outside_stay_text() {
     let temporary = Temporary::new("report-hostile");
     let hostile = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&";

@@ -308,6 +308,12 @@ impl<C: SenderCc> Endpoint<C> {
         self.sender.peer_window()
     }
 
+    /// Whether the sender is in fast recovery.
+    #[inline(always)]
+    pub fn is_recovering(&self) -> bool {
+        self.sender.is_recovering()
+    }
+
     /// Highest stream offset sent, exclusive.
     pub fn highest_sent(&self) -> u64 {
         self.sender.max()

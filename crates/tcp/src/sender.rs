@@ -358,6 +358,11 @@ impl<C: SenderCc> Sender<C> {
         self.next - self.una
     }
 
+    /// Whether this is fast recovery.
+    pub(crate) const fn is_recovering(&self) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+    }
+
     /// From the first offset not acknowledged to the end of the peer's window.
     pub(crate) const fn peer_window(&self) -> u64 {
         self.edge.saturating_sub(self.una)

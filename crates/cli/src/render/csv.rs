@@ -7,25 +7,28 @@ use super::json;
 use crate::finished::Finished;
 
 /// A header and one line for each outcome; names as in the JSON.
-pub(crate) fn csv(finished: &Finished<'_>) -> String {
+pub(crate) fn csv(finished: &Finished) -> String {
+    let summary = &finished.summary;
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let columns = || METRICS.iter().chain(COST).map(|column| column.name);
     let mut header = vec!["scheme", "seed"];
-    header.extend(finished.scenario.set_keys());
+    header.extend(summary.axes.iter().map(String::as_str));
+    header.extend(summary.constants.iter().map(|(key, _)| key.as_str()));
     header.extend(columns());
     header.push("digest");
     writer
         .write_record(header)
         .expect("writing to memory succeeds");
-    for (point, outcome) in finished.outcomes() {
-        let mut line = vec![point.scheme.clone(), point.seed.to_string()];
-        line.extend(point.set.iter().map(|(_, value)| value.clone()));
-        let metrics = json::metrics(outcome);
+    for (point, result) in finished.points() {
+        let scheme = &summary.rows[point.row as usize].scheme;
+        let mut line = vec![scheme.clone(), point.seed.to_string()];
+        line.extend(finished.settings(point.row).map(|(_, value)| value.clone()));
+        let metrics = json::metrics(result);
         line.extend(columns().map(|name| match metrics.get(name) {
             None | Some(Value::Null) => String::new(),
             Some(value) => value.to_string(),
         }));
-        line.push(json::digest(outcome));
+        line.push(point.digest.clone());
         writer
             .write_record(line)
             .expect("writing to memory succeeds");

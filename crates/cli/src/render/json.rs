@@ -1,42 +1,63 @@
 //! Results for programs: one object, names with their units.
 
-use lab::metrics::Outcome;
-use lab::scenario::PointSpec;
+use std::collections::BTreeMap;
+
+use lab::metrics::FlowRecord;
+use lab::results::{Folder, PointResult, PointSummary};
+use lab::scenario::Problems;
 use serde_json::{Map, Number, Value, json};
 
 use crate::finished::Finished;
 
-/// The whole sweep as one object.
-pub(crate) fn json(finished: &Finished<'_>, flows: bool) -> String {
+/// The whole sweep as one object, with the flows in `folder` if one is given.
+pub(crate) fn json(finished: &Finished, folder: Option<&Folder>) -> Result<String, Problems> {
+    let summary = &finished.summary;
+    let mut flows = BTreeMap::<u32, Vec<FlowRecord>>::new();
+    if let Some(folder) = folder {
+        folder.flows(&mut |point, flow| flows.entry(point).or_default().push(flow.clone()))?;
+    }
     let points: Vec<_> = finished
-        .outcomes()
-        .map(|(point, outcome)| self::point(point, outcome, flows))
-        .collect();
-    let mut object = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "scenario": finished.scenario.name(),
-        "points": points,
-        "cost": cost(finished),
-    });
-    let failed: Vec<_> = finished
-        .failures()
-        .map(|(point, failure)| {
-            let (scheme, seed, set) = (&point.scheme, point.seed, set(point));
-            json!({ "scheme": scheme, "seed": seed, "set": set, "error": failure.to_string() })
+        .points()
+        .map(|(point, result)| {
+            let mut object = self::point(finished, point, result);
+            if folder.is_some() {
+                object["flows"] = json!(flows.remove(&point.point).unwrap_or_default());
+            }
+            object
         })
         .collect();
+    let mut object = json!({
+        "version": summary.version,
+        "scenario": summary.scenario,
+        "points": points,
+        "rows": summary.rows,
+        "comparisons": summary.comparisons,
+        "cost": cost(finished),
+    });
+    if let Some(until) = &summary.until {
+        object["until"] = json!(until);
+    }
+    let failed = summary.failures.iter().map(|failure| {
+        let (scheme, set) = (
+            &summary.rows[failure.row as usize].scheme,
+            set(finished, failure.row),
+        );
+        json!({ "scheme": scheme, "seed": failure.seed, "set": set, "error": failure.error,
+            "reproduce": failure.reproduce })
+    });
+    let failed: Vec<_> = failed.collect();
     if !failed.is_empty() {
         object["failed"] = Value::Array(failed);
     }
-    format!("{object:#}\n")
+    Ok(format!("{object:#}\n"))
 }
 
 /// Metrics and cost of one simulation under one roof.
-pub(super) fn metrics(outcome: &Outcome) -> Map<String, Value> {
+pub(super) fn metrics(result: &PointResult) -> Map<String, Value> {
     let mut all = Map::new();
     for part in [
-        serde_json::to_value(&outcome.metrics),
-        serde_json::to_value(outcome.cost),
+        serde_json::to_value(&result.metrics),
+        serde_json::to_value(result.cost),
     ] {
         if let Ok(Value::Object(fields)) = part {
             all.extend(fields);
@@ -45,34 +66,25 @@ pub(super) fn metrics(outcome: &Outcome) -> Map<String, Value> {
     all
 }
 
-/// The digest of everything that happened in a simulation.
-pub(super) fn digest(outcome: &Outcome) -> String {
-    format!("{:016x}", outcome.digest)
-}
-
-fn point(point: &PointSpec, outcome: &Outcome, flows: bool) -> Value {
-    let mut object = json!({
-        "scheme": point.scheme,
+fn point(finished: &Finished, point: &PointSummary, result: &PointResult) -> Value {
+    json!({
+        "scheme": finished.summary.rows[point.row as usize].scheme,
         "seed": point.seed,
-        "set": set(point),
-        "metrics": metrics(outcome),
-        "digest": digest(outcome),
-    });
-    if flows {
-        object["flows"] = json!(outcome.flows);
-    }
-    object
+        "set": set(finished, point.row),
+        "metrics": metrics(result),
+        "digest": point.digest,
+    })
 }
 
-fn set(point: &PointSpec) -> Map<String, Value> {
+/// The settings that results name, for the points of a row.
+fn set(finished: &Finished, row: u32) -> Map<String, Value> {
     let value = |text: &str| {
         let whole = text.parse::<u64>().map(Number::from).ok();
         let number = whole.or_else(|| text.parse().ok().and_then(Number::from_f64));
         number.map_or_else(|| Value::from(text), Value::Number)
     };
-    point
-        .set
-        .iter()
+    finished
+        .settings(row)
         .map(|(key, text)| (key.clone(), value(text)))
         .collect()
 }
@@ -80,18 +92,16 @@ fn set(point: &PointSpec) -> Map<String, Value> {
 /// Sums over all points. `wall_us` is the time of the whole sweep, `busy_us` that of all threads
 /// together, from which the cost of a packet-hop follows.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-fn cost(finished: &Finished<'_>) -> Value {
-    let costs = || finished.outcomes().map(|(_, outcome)| &outcome.cost);
-    let hops: u64 = costs().map(|cost| cost.packet_hops).sum();
-    let busy = costs().fold(0.0, |sum, cost| sum + cost.wall_us);
+fn cost(finished: &Finished) -> Value {
+    let info = &finished.info;
     json!({
-        "simulated_us": costs().fold(0.0, |sum, cost| sum + cost.simulated_us),
-        "packet_hops": hops,
-        "events": costs().map(|cost| cost.events).sum::<u64>(),
-        "wall_us": finished.wall.as_secs_f64() * 1e6,
-        "busy_us": busy,
+        "simulated_us": info.simulated_us,
+        "packet_hops": info.packet_hops,
+        "events": info.events,
+        "wall_us": info.wall_us,
+        "busy_us": info.busy_us,
         // Without a hop this is NaN or infinite, which JSON writes as null.
-        "ns_per_hop": busy * 1e3 / hops as f64,
-        "jobs": finished.jobs,
+        "ns_per_hop": info.busy_us * 1e3 / info.packet_hops as f64,
+        "jobs": info.jobs,
     })
 }

@@ -5,39 +5,36 @@ use std::fmt::Write;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
 use comfy_table::{LineStyle, TableStyle};
 
-use super::sentence;
+use lab::results::{self, Row};
+
 use crate::finished::Finished;
-use crate::rows::{self, Row};
 use crate::text;
 
-/// Title, table, one sentence, cost; `styled` adds colours to the marks of the best values.
-pub(crate) fn table(finished: &Finished<'_>, styled: bool) -> String {
+/// Title, table, the answer, cost; `styled` adds colours to the marks of the best values.
+pub(crate) fn table(finished: &Finished, styled: bool) -> String {
     let mut out = String::new();
     write(&mut out, finished, styled).expect("writing to a string succeeds");
     out
 }
 
-fn write(out: &mut String, finished: &Finished<'_>, styled: bool) -> std::fmt::Result {
-    let scenario = finished.scenario;
-    let groups = rows::groups(finished);
-    match scenario.title() {
-        Some(title) => writeln!(out, "{}: {title}", scenario.name())?,
-        None => writeln!(out, "{}", scenario.name())?,
+fn write(out: &mut String, finished: &Finished, styled: bool) -> std::fmt::Result {
+    let summary = &finished.summary;
+    let groups: Vec<&[Row]> = summary.groups().collect();
+    match &summary.title {
+        Some(title) => writeln!(out, "{}: {title}", summary.scenario)?,
+        None => writeln!(out, "{}", summary.scenario)?,
     }
-    let (axes, constants) = swept(&groups);
-    for (key, value) in constants {
+    for (key, value) in &summary.constants {
         writeln!(out, "{key} = {value}")?;
     }
-    if scenario.seeds() > 1 {
-        writeln!(
-            out,
-            "Every number is the mean over {} seeds.",
-            scenario.seeds()
-        )?;
+    if summary.seeds > 1 {
+        let line = "Every number is the mean over";
+        let interval = "\u{b1} is half the 95 % confidence interval.";
+        writeln!(out, "{line} {} seeds; {interval}", summary.seeds)?;
     }
     writeln!(out)?;
 
-    let columns = columns(&groups);
+    let (axes, columns) = (&summary.axes, columns(&groups));
     let mut table = Table::new();
     let rule = LineStyle::none().fill('-');
     table.load_style(TableStyle::new().header_separator(rule));
@@ -46,12 +43,12 @@ fn write(out: &mut String, finished: &Finished<'_>, styled: bool) -> std::fmt::R
     } else {
         table.force_no_tty();
     }
-    table.set_header(header(&axes, &columns));
+    table.set_header(header(axes, &columns));
     for (index, group) in groups.iter().enumerate() {
         if index > 0 && group.len() > 1 {
             table.add_row(vec![""; axes.len() + 1 + columns.len()]);
         }
-        for row in body(group, &axes, &columns) {
+        for row in body(group, axes, &columns) {
             table.add_row(row);
         }
     }
@@ -69,26 +66,11 @@ fn write(out: &mut String, finished: &Finished<'_>, styled: bool) -> std::fmt::R
         writeln!(out, "* best in its group")?;
     }
     writeln!(out)?;
-    if let Some(note) = sentence::unfinished(&groups, &axes) {
-        text::paragraph(out, 0, &note);
+    for sentence in results::answer(summary) {
+        text::paragraph(out, 0, &sentence);
     }
-    text::paragraph(out, 0, &sentence::winner(&groups, &axes));
-    text::paragraph(out, 0, &sentence::cost(finished));
+    text::paragraph(out, 0, &results::cost(&finished.info));
     Ok(())
-}
-
-/// Keys whose values differ between groups, and the others with their one value.
-fn swept<'a>(groups: &[Vec<Row<'a>>]) -> (Vec<&'a str>, Vec<(&'a str, &'a str)>) {
-    let points: Vec<_> = groups.iter().map(|group| group[0].point).collect();
-    let (mut axes, mut constants) = (Vec::new(), Vec::new());
-    for (index, (key, value)) in points[0].set.iter().enumerate() {
-        if points.iter().all(|point| point.set[index].1 == *value) {
-            constants.push((key.as_str(), value.as_str()));
-        } else {
-            axes.push(key.as_str());
-        }
-    }
-    (axes, constants)
 }
 
 /// A column of numbers as it is shown.
@@ -111,7 +93,7 @@ enum Goal {
 }
 
 impl Shown {
-    fn text(&self, row: &Row<'_>) -> String {
+    fn text(&self, row: &Row) -> String {
         let value = row.value(self.metric);
         if value.is_nan() {
             return "-".into();
@@ -119,8 +101,17 @@ impl Shown {
         format!("{:.*}", self.decimals, value / self.divisor)
     }
 
+    /// Half the confidence interval, for the one column that has room for it.
+    fn precision(&self, row: &Row) -> String {
+        let half = row.metrics[self.metric].half_width();
+        match half.filter(|_| self.metric == "fct_p99_us") {
+            Some(half) => format!(" \u{b1}{:.*}", self.decimals, half / self.divisor),
+            None => String::new(),
+        }
+    }
+
     /// The text of the best value in `group`, if the group has different ones.
-    fn best(&self, group: &[Row<'_>]) -> Option<String> {
+    fn best(&self, group: &[Row]) -> Option<String> {
         let sign = match self.goal {
             Goal::Highest => -1.0,
             Goal::Lowest => 1.0,
@@ -139,7 +130,7 @@ impl Shown {
     }
 }
 
-fn columns(groups: &[Vec<Row<'_>>]) -> Vec<Shown> {
+fn columns(groups: &[&[Row]]) -> Vec<Shown> {
     let fct = largest(groups, "fct_max_us");
     // A unit in which the largest value has at most four digits before the point.
     let (time, time_divisor) = match fct {
@@ -198,14 +189,18 @@ fn columns(groups: &[Vec<Row<'_>>]) -> Vec<Shown> {
 
 /// Three or four digits for the largest value; columns of one unit are compared with each other and
 /// have the same decimals.
-fn decimals(groups: &[Vec<Row<'_>>], metric: &str, divisor: f64) -> usize {
+fn decimals(groups: &[&[Row]], metric: &str, divisor: f64) -> usize {
     let scale = match metric {
         "goodput_bps" => metric,
         _ if metric.starts_with("fct") => "fct_max_us",
         _ if metric.starts_with("queue") => return 1,
         _ => {
             // Counts are whole, their means over seeds are not.
-            let mut values = groups.iter().flatten().map(|row| row.value(metric));
+            let mut values = groups
+                .iter()
+                .copied()
+                .flatten()
+                .map(|row| row.value(metric));
             let whole = values.all(|value| value.is_nan() || value.fract().abs() < f64::EPSILON);
             return usize::from(!whole);
         }
@@ -217,16 +212,17 @@ fn decimals(groups: &[Vec<Row<'_>>], metric: &str, divisor: f64) -> usize {
     }
 }
 
-fn largest(groups: &[Vec<Row<'_>>], metric: &str) -> f64 {
+fn largest(groups: &[&[Row]], metric: &str) -> f64 {
     // `max` leaves NaN out.
     groups
         .iter()
+        .copied()
         .flatten()
         .map(|row| row.value(metric))
         .fold(0.0, f64::max)
 }
 
-fn header(axes: &[&str], columns: &[Shown]) -> Vec<Cell> {
+fn header(axes: &[String], columns: &[Shown]) -> Vec<Cell> {
     let axes = axes.iter().map(|key| {
         let (group, field) = key.split_once('.').unwrap_or(("", key));
         format!("{group}\n{field}\n ")
@@ -240,22 +236,22 @@ fn header(axes: &[&str], columns: &[Shown]) -> Vec<Cell> {
     texts.map(Cell::new).collect()
 }
 
-fn body(group: &[Row<'_>], axes: &[&str], columns: &[Shown]) -> Vec<Vec<Cell>> {
+fn body(group: &[Row], axes: &[String], columns: &[Shown]) -> Vec<Vec<Cell>> {
     let best: Vec<_> = columns.iter().map(|column| column.best(group)).collect();
-    let row = |row: &Row<'_>| {
-        let values = axes.iter().map(|axis| {
-            let value = row.point.set.iter().find(|(key, _)| key == axis);
-            Cell::new(value.map_or("", |(_, value)| value))
-        });
-        let scheme = Cell::new(&row.point.scheme);
+    let row = |row: &Row| {
+        let values = axes
+            .iter()
+            .map(|axis| Cell::new(row.setting(axis).unwrap_or_default()));
+        let scheme = Cell::new(&row.scheme);
         let numbers = columns.iter().zip(&best).map(|(column, best)| {
             let text = column.text(row);
+            let precision = column.precision(row);
             if best.as_ref() == Some(&text) {
-                Cell::new(format!("{text}*"))
+                Cell::new(format!("{text}{precision}*"))
                     .fg(Color::Green)
                     .add_attribute(Attribute::Bold)
             } else {
-                Cell::new(format!("{text} "))
+                Cell::new(format!("{text}{precision} "))
             }
         });
         values.chain([scheme]).chain(numbers).collect()
@@ -263,7 +259,7 @@ fn body(group: &[Row<'_>], axes: &[&str], columns: &[Shown]) -> Vec<Vec<Cell>> {
     group.iter().map(row).collect()
 }
 
-fn table_has_marks(groups: &[Vec<Row<'_>>], columns: &[Shown]) -> bool {
-    let marked = |group: &Vec<Row<'_>>| columns.iter().any(|column| column.best(group).is_some());
+fn table_has_marks(groups: &[&[Row]], columns: &[Shown]) -> bool {
+    let marked = |group: &&[Row]| columns.iter().any(|column| column.best(group).is_some());
     groups.iter().any(marked)
 }

@@ -1,11 +1,8 @@
 //! Renderings of made-up outcomes.
 
-use std::num::NonZeroUsize;
-use std::time::Duration;
-
-use lab::metrics::{Cost, Metrics, Outcome};
+use lab::metrics::{Cost, Metrics};
+use lab::results::{PointResult, RunInfo, Summary};
 use lab::scenario::{Overrides, PointSpec, Scenario, Source};
-use lab::sweep::Failure;
 
 use super::*;
 use crate::finished::Finished;
@@ -19,12 +16,12 @@ fn load(text: &str) -> Scenario {
 }
 
 /// Completion times grow with the senders, and ten times faster under NewReno.
-fn outcome(point: &PointSpec) -> Outcome {
+fn outcome(point: &PointSpec) -> PointResult {
     let senders = point.keys.workload.senders.0;
     let slow = point.scheme == "newreno";
     let ms = f64::from(senders) * 300.0 * if slow { 10.0 } else { 1.0 };
     let losses = if slow { u64::from(senders / 20) } else { 0 };
-    Outcome {
+    PointResult {
         metrics: Metrics {
             goodput_bps: if slow { 4e8 } else { 9.4e8 },
             fct_mean_us: ms * 0.6,
@@ -52,28 +49,35 @@ fn outcome(point: &PointSpec) -> Outcome {
             wall_us: 70.0,
             ns_per_hop: 70.0,
         },
-        flows: Vec::new(),
-        ports: Vec::new(),
         digest: 0xabc,
     }
 }
 
-fn finished(scenario: &Scenario, change: impl Fn(&PointSpec, &mut Outcome)) -> Finished<'_> {
+fn finished(scenario: &Scenario, change: impl Fn(&PointSpec, &mut PointResult)) -> Finished {
     let outcome = |point: &PointSpec| {
         let mut outcome = outcome(point);
         change(point, &mut outcome);
         Ok(outcome)
     };
+    with(scenario, scenario.points().iter().map(outcome).collect())
+}
+
+fn with(scenario: &Scenario, results: Vec<Result<PointResult, String>>) -> Finished {
+    let mut info = RunInfo {
+        jobs: 1,
+        wall_us: 1000.0,
+        ..RunInfo::default()
+    };
+    info.add_costs(&results);
     Finished {
-        scenario,
-        results: scenario.points().iter().map(outcome).collect(),
-        wall: Duration::from_millis(1),
-        jobs: NonZeroUsize::MIN,
+        summary: Summary::new(scenario, &results),
+        results,
+        info,
     }
 }
 
 /// The part of a table's text that says who wins.
-fn sentence(finished: &Finished<'_>) -> String {
+fn sentence(finished: &Finished) -> String {
     let text = table(finished, false);
     let end = text.rsplit("\n\n").next().expect("a last paragraph");
     let end = end.split("\nCost:").next().expect("a sentence");
@@ -168,12 +172,14 @@ fn json_has_numbers_as_numbers_and_failures_in_a_list_of_their_own() {
     let scenario = load(
         "schemes = [\"rcc\"]\nworkload.senders = [10, 20]\nswitch.buffer = [\"64KB\"]\ndctcp.g = [0.5]\n",
     );
-    let mut finished = finished(&scenario, |_, outcome| {
+    let mut results = finished(&scenario, |_, outcome| {
         outcome.metrics.fct_p50_us = f64::NAN;
-    });
-    let message = "a packet was lost".into();
-    finished.results[1] = Err(Failure::Internal(message));
-    let value: serde_json::Value = serde_json::from_str(&json(&finished, false)).expect("JSON");
+    })
+    .results;
+    results[1] = Err("internal error: a packet was lost".into());
+    let text = json(&with(&scenario, results), None);
+    let text = text.unwrap_or_else(|_| panic!("no folder is read"));
+    let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let point = &value["points"][0];
     assert_eq!(value["points"].as_array().map(Vec::len), Some(1));
     assert_eq!(point["set"]["workload.senders"], 10);

@@ -10,7 +10,7 @@ use crate::trace::quantity;
 /// Which quantities are recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TracedSeries {
-    /// What costs little and shows most: see [`TracedSeries::automatic`].
+    /// What costs little and shows most, which depends on the size of the sweep; no point has it.
     Auto,
     /// Nothing.
     Off,

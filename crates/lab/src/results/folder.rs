@@ -1,6 +1,7 @@
 //! A run folder that is complete.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -10,6 +11,7 @@ use super::summary::Summary;
 use super::{cannot, flow_fields, port_fields, table, tables};
 use crate::metrics::{FlowRecord, PortRecord};
 use crate::scenario::{Problem, Problems};
+use crate::trace::{self, SeriesRow};
 
 /// Everything in a run folder. Tables are read as they are asked for.
 #[derive(Debug)]
@@ -70,6 +72,40 @@ impl Folder {
         &self.scenario
     }
 
+    /// `summary.json` and `run.json`, for keeps.
+    pub fn into_parts(self) -> (Summary, RunInfo) {
+        (self.summary, self.info)
+    }
+
+    /// The names of its tables.
+    pub fn tables(&self) -> Vec<&'static str> {
+        let exists = |name: &&str| self.path.join(format!("{name}.parquet")).exists();
+        ["flows", "ports", "series"]
+            .into_iter()
+            .filter(exists)
+            .collect()
+    }
+
+    /// Calls `each` with the names of a table's columns, then with every row as text; what is missing
+    /// is empty.
+    pub fn table(
+        &self,
+        name: &str,
+        each: &mut dyn FnMut(&[String]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let path = self.path.join(format!("{name}.parquet"));
+        let names = table::names(&path)?;
+        each(&names)?;
+        let mut result = Ok(());
+        table::read(&path, &mut |row| {
+            let cells = (0..names.len()).map(|column| row.cell(column).to_string());
+            if result.is_ok() {
+                result = each(&cells.collect::<Vec<_>>());
+            }
+        })?;
+        result
+    }
+
     /// Calls `each` with the point and every flow of it, in order.
     pub fn flows(&self, each: &mut dyn FnMut(u32, &FlowRecord)) -> Result<(), Problems> {
         self.rows("flows.parquet", flow_fields().len(), &mut |row, first| {
@@ -84,6 +120,17 @@ impl Folder {
             let (point, port) = tables::read_port(row, first);
             each(point, &port);
         })
+    }
+
+    /// Calls `each` with every sample and event that was recorded; there may be none.
+    pub fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems> {
+        let path = self.path.join("series.parquet");
+        match trace::read(&path, each) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(cannot("read", &path, &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Calls `each` with every row of a table and the number of its leading columns.

@@ -5,7 +5,7 @@
 //! and its length, so that one of another sweep or one cut by a failing disk counts as missing.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::scenario::PointSpec;
 /// What became of a point.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Part {
-    Done(Outcome),
+    Done(Box<Outcome>),
     Failed(String),
 }
 
@@ -39,7 +39,7 @@ impl Part {
         bytes.extend((body.len() as u64).to_le_bytes());
         bytes.push(u8::from(matches!(self, Self::Done(_))));
         bytes.extend(body);
-        super::replace(path, |file| io::Write::write_all(file, &bytes))
+        super::replace(path, |file| file.write_all(&bytes))
     }
 
     /// The part at `path`, if it is there, whole and of this sweep.

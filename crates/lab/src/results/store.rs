@@ -1,8 +1,9 @@
 //! A run folder that is being filled.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process;
 
 use super::part::{self, Part};
 use super::summary::{PointResult, PointResults, Summary};
@@ -10,7 +11,10 @@ use super::tables::{Records, flow_fields, port_fields};
 use super::{cannot, replace};
 use crate::error::RunError;
 use crate::metrics::Outcome;
+use crate::pcap::{Capture, Places};
+use crate::run;
 use crate::scenario::{PointSpec, Problem, Problems, Scenario};
+use crate::trace::{self, Plan, Recorder};
 
 /// A run folder and the finished points in it.
 ///
@@ -93,6 +97,58 @@ impl Store {
         Ok(missing)
     }
 
+    /// Simulates a point and keeps its outcome, its series and its captures, each whole or not at
+    /// all, the outcome last.
+    ///
+    /// # Panics
+    /// As [`run::run`] does.
+    pub fn simulate(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+        places: Option<&Places>,
+    ) -> Result<(), RunError> {
+        let stored = |error: io::Error| {
+            RunError::Storage(format!(
+                "cannot write to {}: {error}",
+                self.folder.display()
+            ))
+        };
+        let name = part::name(point, scenario.seeds());
+        let unfinished = |ending| {
+            self.parts()
+                .join(format!(".{name}.{ending}.{}", process::id()))
+        };
+        let plan = Plan::of(point);
+        let series = unfinished("series");
+        let recorder = plan
+            .as_ref()
+            .map(|plan| File::create(&series).and_then(|file| Recorder::new(plan, point, file)));
+        let mut recorder = recorder.transpose().map_err(stored)?;
+        let outcome = if let Some(places) = places {
+            let captures = unfinished("pcap");
+            let capture = Capture::new(places, point, &captures).map_err(stored)?;
+            let mut probes = (recorder, capture);
+            let outcome = run::observe(point, &mut probes)?;
+            let capture = probes.1.finish();
+            recorder = probes.0;
+            capture
+                .and_then(|()| move_files(&captures, &self.folder.join("pcap")))
+                .map_err(stored)?;
+            outcome
+        } else if let Some(recorder) = &mut recorder {
+            run::observe(point, recorder)?
+        } else {
+            run::run(point)?
+        };
+        if let Some(recorder) = recorder {
+            let kept = recorder.finish();
+            kept.and_then(|()| fs::rename(&series, self.series(point, scenario)))
+                .map_err(stored)?;
+        }
+        self.keep(point, scenario, Ok(outcome))
+    }
+
     /// Keeps what became of a point, whole or not at all.
     pub fn keep(
         &self,
@@ -101,7 +157,7 @@ impl Store {
         result: Result<Outcome, String>,
     ) -> Result<(), RunError> {
         let part = match result {
-            Ok(outcome) => Part::Done(outcome),
+            Ok(outcome) => Part::Done(Box::new(outcome)),
             Err(error) => Part::Failed(error),
         };
         let path = self.part(point, scenario);
@@ -114,7 +170,7 @@ impl Store {
         let mut results = Vec::with_capacity(scenario.points().len());
         for point in scenario.points() {
             results.push(match self.read(point, scenario)? {
-                Part::Done(outcome) => Ok(PointResult::from(&outcome)),
+                Part::Done(outcome) => Ok(PointResult::from(&*outcome)),
                 Part::Failed(error) => Err(error),
             });
         }
@@ -122,6 +178,9 @@ impl Store {
     }
 
     /// Makes the tables and the summary from the finished points. `change` may add to the summary.
+    ///
+    /// # Panics
+    /// If the summary cannot be written as JSON, which plain data always can.
     pub fn assemble(
         &self,
         scenario: &Scenario,
@@ -130,6 +189,7 @@ impl Store {
         // A sweep that got more seeds than it began with says so.
         self.write("scenario.toml", &scenario_text(scenario))?;
         let results = self.write_tables(scenario)?;
+        self.write_series(scenario)?;
         let mut summary = Summary::new(scenario, &results);
         change(&mut summary);
         let mut json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
@@ -151,7 +211,7 @@ impl Store {
     /// Writes a text file of the folder.
     pub fn write(&self, name: &str, text: &str) -> Result<(), Problems> {
         let path = self.folder.join(name);
-        replace(&path, |file| io::Write::write_all(file, text.as_bytes()))
+        replace(&path, |file| file.write_all(text.as_bytes()))
             .map_err(|error| cannot("write", &path, &error))
     }
 
@@ -159,6 +219,11 @@ impl Store {
     pub fn take_from(&self, other: &Path, scenario: &Scenario) -> Result<(), Problems> {
         same_scenario(other, &scenario_text(scenario))?;
         let parts = other.join(PARTS);
+        let captures = other.join("pcap");
+        if captures.is_dir() && captures != self.folder.join("pcap") {
+            copy_files(&captures, &self.folder.join("pcap"))
+                .map_err(|error| cannot("copy", &captures, &error))?;
+        }
         for point in scenario.points() {
             let name = part::name(point, scenario.seeds());
             let from = part::path(&parts, &name);
@@ -219,7 +284,7 @@ impl Store {
                                 .ports
                                 .iter()
                                 .try_for_each(|port| ports.port(point, port))?;
-                            results.push(Ok(PointResult::from(&outcome)));
+                            results.push(Ok(PointResult::from(&*outcome)));
                         }
                     }
                 }
@@ -232,6 +297,26 @@ impl Store {
             (None, Err(error)) => Err(cannot("write tables in", &self.folder, &error)),
             (None, Ok(())) => Ok(results),
         }
+    }
+
+    /// Puts the series of all points that have some into one file.
+    fn write_series(&self, scenario: &Scenario) -> Result<(), Problems> {
+        let series = |point| self.series(point, scenario);
+        let parts = || {
+            scenario
+                .points()
+                .iter()
+                .map(series)
+                .filter(|path| path.exists())
+        };
+        if parts().next().is_none() {
+            return Ok(());
+        }
+        let path = self.folder.join("series.parquet");
+        let written = replace(&path, |file| {
+            trace::concatenate(&mut parts(), file.get_ref().try_clone()?)
+        });
+        written.map_err(|error| cannot("write", &path, &error))
     }
 
     fn read(&self, point: &PointSpec, scenario: &Scenario) -> Result<Part, Problems> {
@@ -249,6 +334,11 @@ impl Store {
         part::path(&self.parts(), &part::name(point, scenario.seeds()))
     }
 
+    fn series(&self, point: &PointSpec, scenario: &Scenario) -> PathBuf {
+        let name = part::name(point, scenario.seeds());
+        self.parts().join(format!("{name}.{SERIES}"))
+    }
+
     fn parts(&self) -> PathBuf {
         self.folder.join(PARTS)
     }
@@ -263,14 +353,19 @@ fn scenario_text(scenario: &Scenario) -> String {
     )
 }
 
-/// FNV-1a over the text but for the number of seeds: more seeds are more of the same.
+/// The lines that make a scenario what it is: more seeds are more of the same, but for the step from
+/// one to several, at which less is traced.
+fn identifying(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter(|line| !line.starts_with("seeds = ") || *line == "seeds = 1")
+}
+
+/// FNV-1a over the identifying lines.
 fn fingerprint(text: &str) -> u64 {
-    let lines = text.lines().filter(|line| !line.starts_with("seeds = "));
-    lines
-        .flat_map(str::bytes)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
+    let bytes = identifying(text).flat_map(str::bytes);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Refuses a folder of another scenario or version, with the first line that differs.
@@ -286,10 +381,7 @@ fn same_scenario(folder: &Path, text: &str) -> Result<(), Problems> {
     if fingerprint(&there) == fingerprint(text) {
         return Ok(());
     }
-    let lines = |text: &str| -> Vec<String> {
-        let lines = text.lines().filter(|line| !line.starts_with("seeds = "));
-        lines.map(str::to_owned).collect()
-    };
+    let lines = |text: &str| -> Vec<String> { identifying(text).map(str::to_owned).collect() };
     let (old, new) = (lines(&there), lines(text));
     let difference = old.iter().zip(&new).find(|(old, new)| old != new);
     let difference = difference.map_or_else(
@@ -304,9 +396,31 @@ fn same_scenario(folder: &Path, text: &str) -> Result<(), Problems> {
     Err(problem.help(help).into())
 }
 
+/// Moves every file of a folder, which is removed, into another.
+fn move_files(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::rename(entry.path(), to.join(entry.file_name()))?;
+    }
+    fs::remove_dir(from)
+}
+
+fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let mut file = File::open(entry.path())?;
+        replace(&to.join(entry.file_name()), |out| {
+            io::copy(&mut file, out).map(drop)
+        })?;
+    }
+    Ok(())
+}
+
 /// Copies a file whole or not at all; one that does not exist is left out.
 fn copy(from: &Path, to: &Path) -> Result<(), Problems> {
-    let copied = match fs::File::open(from) {
+    let copied = match File::open(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => Err(error),
         Ok(mut file) => replace(to, |out| io::copy(&mut file, out).map(drop)),
@@ -317,4 +431,5 @@ fn copy(from: &Path, to: &Path) -> Result<(), Problems> {
 /// Folder of the finished points.
 const PARTS: &str = "points";
 /// Endings of a point's files; the last one says that all are there.
-const FILES_OF_A_POINT: [&str; 2] = ["series", "part"];
+const FILES_OF_A_POINT: [&str; 2] = [SERIES, "part"];
+const SERIES: &str = "series";

@@ -194,6 +194,33 @@ impl Summary {
         summary
     }
 
+    /// How narrow the intervals of every row are: of the 99th percentile of completion times, or of
+    /// the mean queue where no flow has an end.
+    pub fn precision(&self, target: f64, bound: u32) -> Until {
+        let timed = self
+            .rows
+            .iter()
+            .any(|row| !row.value("fct_p99_us").is_nan());
+        let metric = if timed {
+            "fct_p99_us"
+        } else {
+            "queue_mean_bytes"
+        };
+        let widths = self
+            .rows
+            .iter()
+            .map(|row| row.metrics[metric].relative_half_width());
+        let widest = widths.collect::<Option<Vec<f64>>>();
+        let widest = widest.map(|widths| widths.into_iter().fold(0.0, f64::max));
+        Until {
+            metric: metric.to_owned(),
+            target,
+            widest,
+            bound,
+            reached: widest.is_some_and(|widest| widest <= target),
+        }
+    }
+
     /// Rows in groups that differ only in the scheme.
     pub fn groups(&self) -> impl Iterator<Item = &[Row]> {
         self.rows.chunks(self.schemes.len())

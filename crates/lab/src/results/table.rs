@@ -3,6 +3,7 @@
 //! Rows are buffered by column and leave as a row group of [`GROUP`] rows, so memory does not grow
 //! with the table. Nothing in a file depends on time, place or threads: equal rows, equal bytes.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -58,6 +59,18 @@ pub(crate) enum Cell<'a> {
     Double(f64),
     Bool(bool),
     Text(&'a str),
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Null => Ok(()),
+            Cell::Int(value) => value.fmt(f),
+            Cell::Double(value) => value.fmt(f),
+            Cell::Bool(value) => value.fmt(f),
+            Cell::Text(value) => value.fmt(f),
+        }
+    }
 }
 
 /// Writes rows; see the module.
@@ -195,7 +208,7 @@ impl Column {
             (Values::Double(values), Cell::Double(value)) => values.push(value),
             (Values::Bool(values), Cell::Bool(value)) => values.push(value),
             (Values::Text(values), Cell::Text(value)) => {
-                values.push(value.as_bytes().to_vec().into())
+                values.push(value.as_bytes().to_vec().into());
             }
             _ => unreachable!("cells have the kinds of their fields"),
         }
@@ -294,9 +307,10 @@ fn schema(fields: &[Field]) -> parquet::errors::Result<Type> {
             Kind::Bool => (Physical::BOOLEAN, None),
             Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
-        let repetition = match field.optional {
-            true => Repetition::OPTIONAL,
-            false => Repetition::REQUIRED,
+        let repetition = if field.optional {
+            Repetition::OPTIONAL
+        } else {
+            Repetition::REQUIRED
         };
         let builder = Type::primitive_type_builder(&field.name, physical);
         let builder = builder.with_repetition(repetition);

@@ -37,7 +37,11 @@ pub struct Recorder {
     events: Option<Kept>,
     /// Marks and drops of each port so far.
     counts: Vec<(u32, u32)>,
-    seen: Vec<Seen>,
+    /// Of each flow: payload that arrived, each byte counted when it first came; timeouts of the
+    /// receiving and of the sending end; whether the sender is in fast recovery.
+    stored: Vec<u64>,
+    timeouts: Vec<[u64; 2]>,
+    recovering: Vec<bool>,
 }
 
 /// A quantity that roles report.
@@ -45,16 +49,6 @@ struct Gauged {
     name: &'static str,
     of_flows: Channel,
     of_hosts: Channel,
-}
-
-/// What has been noticed of a flow.
-#[derive(Clone, Copy, Default)]
-struct Seen {
-    /// Payload that arrived, each byte counted when it first came.
-    stored: u64,
-    /// Timeouts of the receiving and of the sending end.
-    timeouts: [u64; 2],
-    fast_recoveries: u64,
 }
 
 impl Recorder {
@@ -78,9 +72,16 @@ impl Recorder {
             })
         };
         let (ports, flows) = (plan.ports.len(), plan.flows.len());
+        let chosen = |chosen: &[bool]| {
+            (
+                chosen.len(),
+                chosen.iter().filter(|chosen| **chosen).count(),
+            )
+        };
+        let (of_ports, of_flows) = (chosen(&plan.ports), chosen(&plan.flows));
         // Ports without traffic have an empty queue, and nothing to report.
         let mut of_port = |name, keep| {
-            let channel = channel(name, Subject::Port, ports, keep)?;
+            let channel = channel(name, Subject::Port, of_ports, keep)?;
             Some(channel.only(&plan.ports).at(0.0))
         };
         let queue = of_port(quantity::QUEUE, Keep::Largest);
@@ -88,7 +89,7 @@ impl Recorder {
             of_port(quantity::MARKS, Keep::Last),
             of_port(quantity::DROPS, Keep::Last),
         );
-        let mut of_flow = |name| channel(name, Subject::Flow, flows, Keep::Last);
+        let mut of_flow = |name| channel(name, Subject::Flow, of_flows, Keep::Last);
         let (cwnd, rwnd) = (of_flow(quantity::CWND), of_flow(quantity::RWND));
         let mut gauges = Vec::new();
         for quantity in plan
@@ -97,8 +98,9 @@ impl Recorder {
             .filter(|quantity| !quantity.is_built_in())
         {
             let name = quantity.name;
-            let of_flows = channel(name, Subject::Flow, flows, Keep::Last);
-            let of_hosts = channel(name, Subject::Host, ports, Keep::Last);
+            let of_flows = channel(name, Subject::Flow, of_flows, Keep::Last);
+            // Every link of a host has two ports.
+            let of_hosts = channel(name, Subject::Host, (ports, ports), Keep::Last);
             if let (Some(of_flows), Some(of_hosts)) = (of_flows, of_hosts) {
                 gauges.push(Gauged {
                     name,
@@ -109,7 +111,7 @@ impl Recorder {
         }
         let throughput = place(quantity::THROUGHPUT).map(|quantity| {
             let block = rows.add(quantity, Subject::Flow);
-            Meter::new(block, plan.interval, point.keys.trace.window, flows)
+            Meter::new(block, plan.interval, point.keys.trace.window, of_flows)
         });
         let thinned = plan.interval == TraceInterval::Auto;
         Ok(Self {
@@ -124,7 +126,9 @@ impl Recorder {
             gauges,
             events: plan.events.then(|| Kept::new(thinned)),
             counts: vec![(0, 0); ports],
-            seen: vec![Seen::default(); flows],
+            stored: vec![0; flows],
+            timeouts: vec![[0; 2]; flows],
+            recovering: vec![false; flows],
             rows,
         })
     }
@@ -192,22 +196,21 @@ impl Recorder {
         }
     }
 
-    /// What a timer or duplicates made an end do.
-    fn notice_recovery(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
-        let counters = endpoint.counters();
-        let seen = &mut self.seen[end.flow.0 as usize];
-        let timeouts = &mut seen.timeouts[usize::from(end.sends)];
-        let timed_out = counters.timeouts > *timeouts;
-        *timeouts = counters.timeouts;
-        let recovered = end.sends && counters.fast_recoveries > seen.fast_recoveries;
-        if end.sends {
-            seen.fast_recoveries = counters.fast_recoveries;
-        }
-        if timed_out {
+    /// A timer of an end has expired, perhaps that of retransmissions.
+    fn notice_timeout(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        let timeouts = &mut self.timeouts[end.flow.0 as usize][usize::from(end.sends)];
+        let earlier = std::mem::replace(timeouts, endpoint.counters().timeouts);
+        if earlier < *timeouts {
             self.event(EventKind::Timeout, end.flow, None, now);
         }
-        if recovered {
-            self.event(EventKind::FastRetransmit, end.flow, None, now);
+    }
+
+    /// A sender may have entered or left fast recovery.
+    #[inline]
+    fn notice_recovery(&mut self, flow: FlowId, recovering: bool, now: Time) {
+        let earlier = std::mem::replace(&mut self.recovering[flow.0 as usize], recovering);
+        if recovering && !earlier {
+            self.event(EventKind::FastRetransmit, flow, None, now);
         }
     }
 }
@@ -260,9 +263,13 @@ impl Probe for Recorder {
 
     #[inline]
     fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
-        // Only duplicates seen by the sender of data, and deadlines, make an end recover.
-        if self.events.is_some() && (end.deadline || end.sends) {
-            self.notice_recovery(end, endpoint, now);
+        if self.events.is_some() {
+            if end.deadline {
+                self.notice_timeout(end, endpoint, now);
+            }
+            if end.sends {
+                self.notice_recovery(end.flow, endpoint.is_recovering(), now);
+            }
         }
         if !self.flows[end.flow.0 as usize] {
             return;
@@ -271,8 +278,8 @@ impl Probe for Recorder {
             self.sample_sender(end.flow.0, endpoint, now.as_ps());
         } else if let Some(meter) = &mut self.throughput {
             let stored = endpoint.received() + endpoint.held();
-            let seen = &mut self.seen[end.flow.0 as usize].stored;
-            let new = stored - std::mem::replace(seen, stored);
+            let earlier = &mut self.stored[end.flow.0 as usize];
+            let new = stored - std::mem::replace(earlier, stored);
             if new > 0 {
                 meter.add(&mut self.rows, end.flow.0, now.as_ps(), new);
             }

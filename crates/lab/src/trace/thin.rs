@@ -42,7 +42,7 @@ impl Thin {
     }
 
     /// From `time` on, in picoseconds, the value is `value`. Times never decrease.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::float_cmp, reason = "whether a value is the same as before")]
     pub(super) fn change(&mut self, time: u64, value: f64) {
         if value == self.value && self.open.is_some() {
@@ -61,6 +61,7 @@ impl Thin {
         self.value = value;
     }
 
+    #[inline(never)]
     fn open_period(&mut self, period: u64, time: u64, value: f64) {
         let mut stands = value;
         if self.open.is_some() {

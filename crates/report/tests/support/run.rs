@@ -1,13 +1,10 @@
 //! Real run folders, made as the command makes them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use lab::metrics::Outcome;
 use lab::results::{Folder, RunInfo, Store};
-use lab::run;
-use lab::scenario::{Overrides, PointSpec, Scenario, Source};
-use lab::trace::{self, Plan, Recorder};
+use lab::scenario::{Overrides, Scenario, Source};
 
 /// A folder for a test, empty at the start and removed at the end.
 pub(crate) struct Temporary(pub(crate) PathBuf);
@@ -58,16 +55,14 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
     };
     let scenario = Scenario::load(source, &overrides).expect("a test makes its run");
     let store = Store::open(path, &scenario, false).expect("a test makes its run");
-    let mut series = Vec::new();
     for point in scenario.points() {
-        let result = if wanted.failed == Some(point.index) {
-            Err("the books do not balance".to_owned())
+        let kept = if wanted.failed == Some(point.index) {
+            let failure = "the books do not balance".to_owned();
+            store.keep(point, &scenario, Err(failure))
         } else {
-            trace(point, path, &mut series)
+            store.simulate(point, &scenario, None)
         };
-        store
-            .keep(point, &scenario, result)
-            .expect("a test makes its run");
+        kept.expect("a test makes its run");
     }
     let (_, results) = store
         .assemble(&scenario, |_| ())
@@ -82,33 +77,5 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
         .write("run.json", &info)
         .expect("a test makes its run");
     store.complete().expect("a test makes its run");
-    if !series.is_empty() {
-        let out = File::create(path.join("series.parquet")).expect("a test makes its run");
-        trace::concatenate(&mut series.iter().cloned(), out).expect("a test makes its run");
-        for part in series {
-            fs::remove_file(part).expect("a test makes its run");
-        }
-    }
     Folder::open(path).expect("a test makes its run")
-}
-
-/// Simulates a point and records what it is to record.
-fn trace(point: &PointSpec, path: &Path, series: &mut Vec<PathBuf>) -> Result<Outcome, String> {
-    let outcome = match Plan::of(point) {
-        None => run::run(point),
-        Some(plan) => {
-            let part = path.join(format!("series {}", point.index));
-            let mut recorder = Recorder::new(
-                &plan,
-                point,
-                File::create(&part).expect("a test makes its run"),
-            )
-            .expect("a test makes its run");
-            let outcome = run::observe(point, &mut recorder);
-            recorder.finish().expect("a test makes its run");
-            series.push(part);
-            outcome
-        }
-    };
-    outcome.map_err(|error| error.to_string())
 }

@@ -32,8 +32,13 @@ struct Pulse {
 }
 
 impl Channel {
-    /// `block` of the rows, for `count` ports, flows or hosts.
-    pub(super) fn new(block: usize, interval: TraceInterval, keep: Keep, count: usize) -> Self {
+    /// `block` of the rows, for `count` ports, flows or hosts, of which `chosen` are recorded.
+    pub(super) fn new(
+        block: usize,
+        interval: TraceInterval,
+        keep: Keep,
+        (count, chosen): (usize, usize),
+    ) -> Self {
         let silent = Pulse {
             next: u64::MAX,
             value: f64::NAN,
@@ -41,7 +46,7 @@ impl Channel {
         let tracks = match interval {
             TraceInterval::Change => Tracks::Change(vec![f64::NAN; count]),
             TraceInterval::Every(span) => Tracks::Every(span.as_ps(), vec![silent; count]),
-            TraceInterval::Auto => Tracks::Thin(vec![Thin::new(keep, most(count)); count]),
+            TraceInterval::Auto => Tracks::Thin(vec![Thin::new(keep, most(chosen)); count]),
         };
         Self { block, tracks }
     }
@@ -85,7 +90,7 @@ impl Channel {
     }
 
     /// From `time` on the value is `value`, which may be what it was.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::float_cmp, reason = "whether a value is the same as before")]
     pub(super) fn change(&mut self, rows: &mut Rows, id: u32, time: u64, value: f64) {
         match &mut self.tracks {
@@ -162,10 +167,16 @@ enum Meters {
 }
 
 impl Meter {
-    pub(super) fn new(block: usize, interval: TraceInterval, window: Span, flows: usize) -> Self {
+    /// `block` of the rows, for so many flows, of which `chosen` are recorded.
+    pub(super) fn new(
+        block: usize,
+        interval: TraceInterval,
+        window: Span,
+        (flows, chosen): (usize, usize),
+    ) -> Self {
         let length = window.as_ps();
         let tracks = match interval {
-            TraceInterval::Auto => Meters::Thin(vec![Windows::new(length, most(flows)); flows]),
+            TraceInterval::Auto => Meters::Thin(vec![Windows::new(length, most(chosen)); flows]),
             _ => Meters::Stream(length, vec![None; flows]),
         };
         Self { block, tracks }
@@ -277,7 +288,8 @@ impl Sieve {
     }
 }
 
-/// Most samples of each of `count` series: what a chart can show, and together some megabytes.
+/// Most samples of each of `count` series: what a chart can show, and together what writing them may
+/// cost.
 const fn most(count: usize) -> usize {
     let fair = MOST_TOGETHER / if count == 0 { 1 } else { count };
     if fair < LEAST {
@@ -292,6 +304,6 @@ const fn most(count: usize) -> usize {
 /// Two for each pixel of a wide screen.
 const MOST: usize = 4096;
 const LEAST: usize = 256;
-const MOST_TOGETHER: usize = 1 << 19;
+const MOST_TOGETHER: usize = 1 << 16;
 /// Of each kind.
 const MOST_EVENTS: usize = 16_384;

@@ -1,0 +1,64 @@
+//! `tailwater merge`: shards become one run folder.
+
+use std::env;
+use std::path::PathBuf;
+
+use lab::results::{Folder, Host, RunInfo, Store};
+use lab::scenario::{Overrides, Problem, Problems, Scenario, Source};
+
+use crate::args::MergeArgs;
+use crate::finished::Finished;
+use crate::output::Stop;
+use crate::run;
+
+/// Puts the finished points of several folders together and ends the run.
+pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
+    let start = run::now();
+    let first = &args.folders[0];
+    let out: &PathBuf = args.out.as_ref().unwrap_or(first);
+    let text = first.join("scenario.toml");
+    let source = Source::find(&text.to_string_lossy())?;
+    let scenario = Scenario::load(source, &Overrides::default())?;
+    let in_place = args.folders.contains(out);
+    let store = Store::open(out, &scenario, in_place)?;
+    for folder in args.folders.iter().filter(|folder| *folder != out) {
+        store.take_from(folder, &scenario)?;
+    }
+    let unknown = store.unknown(&scenario)?;
+    if unknown > 0 {
+        let all = scenario.points().len();
+        let problem = Problem::new(format!(
+            "{unknown} of {all} points are in none of the folders"
+        ));
+        let help = format!(
+            "name every shard; what is there is kept in {}, and `tailwater run` with --resume and \
+             --out continues it",
+            out.display()
+        );
+        return Err(Problems::from(problem.help(help)).into());
+    }
+    let (summary, results) = store.assemble(&scenario, |_| ())?;
+    let mut info = RunInfo {
+        command: env::args().collect(),
+        started_unix_s: run::unix_seconds(),
+        host: Host::this(),
+        jobs: args.folders.len(),
+        runs_before: results.len(),
+        wall_us: start.elapsed().as_secs_f64() * 1e6,
+        ..RunInfo::default()
+    };
+    info.add_costs(&results);
+    let finished = Finished {
+        summary,
+        results,
+        info,
+    };
+    run::write_info(&store, &finished.info)?;
+    run::finish(&store, &finished.summary)?;
+    let folder = Folder::open(out)?;
+    run::print(&finished, &folder, args.format, false)?;
+    if !args.quiet {
+        run::say_where(&folder);
+    }
+    run::verdict(&finished)
+}
