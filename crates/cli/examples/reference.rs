@@ -8,6 +8,7 @@
 use base::setting::Key;
 use lab::columns;
 use lab::keys::{all_keys, group};
+use lab::results;
 use lab::trace::quantity;
 use schemes::{Role, Scheme};
 
@@ -15,7 +16,7 @@ fn main() {
     let page = match std::env::args().nth(1).as_deref() {
         Some("schemes") => schemes(),
         Some("keys") => keys(),
-        Some("results") => results(),
+        Some("results") => results_reference(),
         _ => panic!("usage: reference schemes|keys|results"),
     };
     print!("{page}");
@@ -86,7 +87,7 @@ fn settings<'a>(keys: impl Iterator<Item = &'a Key>) -> String {
     table
 }
 
-fn results() -> String {
+fn results_reference() -> String {
     let mut page = head(
         "Results",
         "the table of columns, `crates/lab/src/columns.rs`",
@@ -96,6 +97,22 @@ fn results() -> String {
     page += RULE_3;
     for column in columns::METRICS.iter().chain(columns::COST) {
         page += &row([&format!("`{}`", column.name), column.unit, column.help]);
+    }
+    let tables = [
+        ("Flows", "flows", "flow", results::flow_fields()),
+        ("Ports", "ports", "port", results::port_fields()),
+    ];
+    for (title, name, what, fields) in tables {
+        let intro = format!(
+            "Columns of `{name}.parquet`, which has a row for each {what} of each point. A column for \
+             each setting that results show follows `seed`."
+        );
+        page += &["\n## ", title, "\n\n", &intro, "\n\n"].concat();
+        page += &row(["name", "unit", "meaning"]);
+        page += RULE_3;
+        for field in results::leading_fields().into_iter().chain(fields) {
+            page += &row([&format!("`{}`", field.name), field.unit, field.help]);
+        }
     }
     page += "\n## Series\n\nColumns of `series.parquet`. Each row is one sample of one quantity of a port, a \
              flow or a host, or one event; a quantity that was not recorded has no column.\n\n";

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use base::setting::Key;
 use lab::columns;
 use lab::keys::{self, all_keys, group};
+use lab::results::{self, Field};
 use lab::scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
 use lab::trace::quantity;
 use schemes::Scheme;
@@ -94,8 +95,37 @@ fn results() -> String {
         writeln!(out, "\n{} [{}]", column.name, column.unit).expect("writing to a string succeeds");
         text::paragraph(&mut out, 4, column.help);
     }
+    table(
+        &mut out,
+        "Flows, in flows.parquet: one row for each flow of each point.",
+        results::flow_fields(),
+    );
+    table(
+        &mut out,
+        "Ports, in ports.parquet: one row for each port of each point.",
+        results::port_fields(),
+    );
     series(&mut out);
     out
+}
+
+/// The columns of a table, those that say which point a row belongs to first.
+fn table(out: &mut String, intro: &str, fields: Vec<Field>) {
+    out.push('\n');
+    text::paragraph(out, 0, intro);
+    for field in results::leading_fields().into_iter().chain(fields) {
+        column(out, &field.name, field.unit, field.help);
+    }
+}
+
+fn column(out: &mut String, name: &str, unit: &str, help: &str) {
+    let unit = if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" [{unit}]")
+    };
+    writeln!(out, "\n{name}{unit}").expect("writing to a string succeeds");
+    text::paragraph(out, 4, help);
 }
 
 /// The columns of series.parquet.
@@ -110,12 +140,6 @@ fn series(out: &mut String) {
     let traced = quantity::all().iter();
     let traced = traced.map(|column| (column.name, column.unit, column.help.as_str()));
     for (name, unit, help) in fixed.chain(traced) {
-        let unit = if unit.is_empty() {
-            String::new()
-        } else {
-            format!(" [{unit}]")
-        };
-        writeln!(out, "\n{name}{unit}").expect("writing to a string succeeds");
-        text::paragraph(out, 4, help);
+        column(out, name, unit, help);
     }
 }

@@ -17,6 +17,11 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
     let first = &args.folders[0];
     let out: &PathBuf = args.out.as_ref().unwrap_or(first);
     let text = first.join("scenario.toml");
+    if !text.exists() {
+        let problem = Problem::new(format!("{} is no run folder", first.display()));
+        let help = "name the folders that `tailwater run --shard` wrote";
+        return Err(Problems::from(problem.help(help)).into());
+    }
     let source = Source::find(&text.to_string_lossy())?;
     let scenario = Scenario::load(source, &Overrides::default())?;
     let in_place = args.folders.contains(out);

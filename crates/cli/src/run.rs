@@ -48,6 +48,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     if store.is_assembled() {
         // Only the end of an earlier run may be missing: whatever is left of its points and report.
         let finished = Finished::of(Folder::open(&folder)?);
+        let (there, here) = (finished.summary.seeds, scenario.seeds());
+        if there != here && args.until.is_none() {
+            let problem = Problem::new(format!(
+                "{} holds a finished run of {there} seeds, and {here} are asked for",
+                folder.display()
+            ));
+            return Err(Problems::from(problem.help("choose another --out")).into());
+        }
         finish(&store, &finished.summary)?;
         return sweep.answer(&finished, scratch.is_some());
     }

@@ -3,9 +3,13 @@
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
+/// The command; its runs keep no files.
 fn tailwater(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tailwater"));
     command.args(arguments);
+    if arguments.starts_with(&SMALL) {
+        command.arg("--no-save");
+    }
     command
 }
 

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder of its own for each test, removed at the end.
 struct Folder(PathBuf);
@@ -60,12 +61,8 @@ fn file_with(name: &str, contents: impl AsRef<[u8]>, arguments: &[&str]) -> Stri
 }
 
 fn line(arguments: &[&str]) -> String {
-    let name = format!(
-        "line-{}",
-        arguments
-            .join("")
-            .replace(|c: char| !c.is_ascii_alphanumeric(), "")
-    );
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("line-{}", NEXT.fetch_add(1, Ordering::Relaxed));
     refusal(&Folder::new(&name).tailwater(arguments))
 }
 
@@ -155,6 +152,20 @@ refused! {
     jobs_zero: line(&["run", "incast", "--jobs", "0"]);
     seed_that_is_no_number: line(&["run", "incast", "--seed", "lucky"]);
     unknown_format: line(&["run", "incast", "--format", "jsn"]);
+    shard_beyond_the_last: line(&["run", "incast", "--shard", "5/4", "--out", "x"]);
+    shard_without_a_folder: line(&["run", "incast", "--shard", "1/4"]);
+    until_zero: line(&["run", "incast", "--until", "0%"]);
+    memory_without_a_unit: line(&["run", "incast", "--memory", "lots"]);
+    too_little_memory: line(&["run", "incast", "--memory", "1MB"]);
+    folder_that_is_not_empty: file_with("not-empty", "schemes = [\"rcc\"]\n", &["--out", "."]);
+    resume_of_another_folder: file_with("foreign", "schemes = [\"rcc\"]\n", &["--out", ".", "--resume"]);
+    no_save_and_a_folder: line(&["run", "incast", "--no-save", "--out", "x"]);
+    trace_of_an_unknown_quantity: line(&["run", "incast", "--trace", "queue,cwmd"]);
+    capture_at_an_unknown_place: line(&["run", "incast", "--pcap=hots:3"]);
+    capture_at_a_host_that_is_not_there: line(&["run", "incast", "--pcap=host:1000"]);
+    merge_of_nothing: line(&["merge"]);
+    merge_of_a_missing_folder: line(&["merge", "nowhere"]);
+    export_of_a_missing_folder: line(&["export", "nowhere", "flows"]);
     flows_in_a_table: line(&["run", "incast", "--flows"]);
     unknown_flag: line(&["run", "incast", "--schemes", "rcc"]);
     unknown_command: line(&["rum", "incast"]);

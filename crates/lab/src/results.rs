@@ -39,12 +39,18 @@ pub use summary::{
 };
 pub use table::{Field, Kind};
 
-/// The columns of `flows.parquet` behind `point`, `scheme`, `seed` and the settings shown.
+/// The columns with which the rows of `flows.parquet` and `ports.parquet` begin; one for each setting
+/// that results show follows, named like it with an underscore for the dot.
+pub fn leading_fields() -> Vec<Field> {
+    tables::leading_fields()
+}
+
+/// The columns of `flows.parquet` behind those.
 pub fn flow_fields() -> Vec<Field> {
     tables::flow_fields()
 }
 
-/// The columns of `ports.parquet` behind the same.
+/// The columns of `ports.parquet` behind those.
 pub fn port_fields() -> Vec<Field> {
     tables::port_fields()
 }

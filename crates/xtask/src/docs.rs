@@ -69,7 +69,7 @@ fn pages(repository: &Repository) -> Result<Vec<Page>, Failure> {
         path: "docs/reference/cli.md".to_owned(),
         text: command_line(tailwater)?,
     });
-    let sample = print(tailwater, &["run", "incast"])?;
+    let sample = print(tailwater, &["run", "incast", "--no-save"])?;
     pages.push(Page {
         path: README.to_owned(),
         text: with_sample(&repository.read(README)?, without_cost(&sample))?,

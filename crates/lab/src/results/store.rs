@@ -79,9 +79,9 @@ impl Store {
         &self.folder
     }
 
-    /// Whether the tables and the summary are there already.
+    /// Whether the tables, the summary and `run.json`, which is written last, are there already.
     pub fn is_assembled(&self) -> bool {
-        self.folder.join("summary.json").exists()
+        self.folder.join("run.json").exists()
     }
 
     /// Points without a result: those never finished and those that failed.

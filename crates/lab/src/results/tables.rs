@@ -14,16 +14,7 @@ pub(super) struct Leading {
 impl Leading {
     /// A column for every setting that the scenario shows.
     pub(super) fn of(scenario: &Scenario) -> Self {
-        let mut fields = vec![
-            field(
-                "point",
-                Kind::Int32,
-                "",
-                "Number of the simulation within the sweep.",
-            ),
-            field("scheme", Kind::Text, "", "Scheme or variant."),
-            field("seed", Kind::Int64, "", "Seed of the random streams."),
-        ];
+        let mut fields = leading_fields();
         for (index, key) in scenario.set_keys().iter().enumerate() {
             let points = scenario.points().iter();
             let whole = points
@@ -53,6 +44,20 @@ impl Leading {
         ];
         first.into_iter().chain(keys)
     }
+}
+
+/// The leading columns that every table has.
+pub(super) fn leading_fields() -> Vec<Field> {
+    vec![
+        field(
+            "point",
+            Kind::Int32,
+            "",
+            "Number of the simulation within the sweep.",
+        ),
+        field("scheme", Kind::Text, "", "Scheme or variant."),
+        field("seed", Kind::Int64, "", "Seed of the random streams."),
+    ]
 }
 
 /// The columns of a flow behind the leading ones.
