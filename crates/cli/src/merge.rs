@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use lab::results::{Folder, Host, RunInfo, Store};
+use lab::results::{Host, RunInfo, Store};
 use lab::scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 use crate::args::MergeArgs;
@@ -59,8 +59,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
         info,
     };
     run::write_info(&store, &finished.info)?;
-    run::finish(&store, &finished.summary)?;
-    let folder = Folder::open(out)?;
+    let folder = run::finish(&store)?;
     run::print(&finished, &folder, args.format, false)?;
     if !args.quiet {
         run::say_where(&folder);

@@ -23,4 +23,4 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
 }
 
 /// The name of a report whose name nobody chose.
-const NAME: &str = "report.html";
+pub(crate) const NAME: &str = "report.html";

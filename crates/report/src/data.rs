@@ -1,5 +1,6 @@
 //! What figures are made from, read from run folders in one pass each and in bounded memory.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab::metrics::FlowRecord;
@@ -174,7 +175,7 @@ impl<'a> Run<'a> {
     }
 
     /// The simulations whose flows are drawn one by one: all of a small run, else the first seeds of
-    /// the last combination, which is the hardest of a sweep that grows.
+    /// the last combination, which is the hardest of a sweep that grows and therefore comes first.
     pub(crate) fn close_ups(&self) -> Vec<&Detail> {
         let group = self.summary.schemes.len();
         let all = if self.details.len() <= SIMULATIONS {
@@ -183,7 +184,9 @@ impl<'a> Run<'a> {
             group.min(SIMULATIONS)
         };
         let skipped = self.details.len() - all;
-        self.details.values().skip(skipped).collect()
+        let mut details: Vec<_> = self.details.values().skip(skipped).collect();
+        details.sort_by_key(|detail| (Reverse(detail.row / group.max(1)), detail.row));
+        details
     }
 
     /// The row of a simulation.

@@ -107,13 +107,16 @@ fn trace(figure: &Figure, line: &Line) -> Value {
         }
         Shape::Spans => spans(&mut trace, points, &colour),
         Shape::Marks(mark) => {
-            let (symbol, size) = match mark {
-                Mark::Cross => ("x-thin-open", 7),
-                Mark::Triangle => ("triangle-up", 9),
+            let symbol = match mark {
+                Mark::Cross => "x-thin-open",
+                Mark::Triangle => "triangle-up",
             };
+            // About as high as the flow it belongs to, as long as it can be seen.
+            let flows = figure.y.range.map_or(1.0, |(low, high)| high - low);
+            let size = (1.5 * PLOT_PIXELS / flows).clamp(4.0, 8.0);
             trace["mode"] = json!("markers");
             // The page fills in the colour of its text.
-            let edge = json!({ "width": 1.5, "color": null });
+            let edge = json!({ "width": 1, "color": null });
             trace["marker"] =
                 json!({ "color": null, "size": size, "symbol": symbol, "line": edge });
         }
@@ -167,6 +170,7 @@ fn bar_width(flows: usize) -> usize {
 
 /// Pixels of the smallest plotting area.
 const PLOT_HEIGHT: usize = 210;
+const PLOT_PIXELS: f64 = 210.0;
 
 /// What is shown under the pointer, with units.
 fn hover(figure: &Figure, line: &Line) -> String {

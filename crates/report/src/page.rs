@@ -27,6 +27,7 @@ struct Page {
     /// Whether comparisons are about several combinations.
     places: bool,
     seeds_note: String,
+    pairs_note: &'static str,
     failures: Vec<Failed>,
     charts: Vec<Chart>,
     missing: Vec<String>,
@@ -98,6 +99,7 @@ pub(crate) fn render(folders: &[&Folder], out: &Path) -> Result<String, Error> {
             .any(|compared| !compared.place.is_empty()),
         comparisons,
         seeds_note: tables::seeds_note(&data),
+        pairs_note: tables::pairs_note(&data),
         failures: tables::failures(&data),
         runs: folders
             .iter()

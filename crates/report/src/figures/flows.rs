@@ -33,6 +33,10 @@ fn figure(data: &Data<'_>, number: usize, run: &Run<'_>, detail: &Detail) -> Fig
     let style = data.palette.style(&row.scheme, number);
     let mut lines = bars(detail, style, &at, end);
     lines.extend(marks(detail, &at));
+    let numbers = detail.flows.iter().map(|flow| f64::from(flow.flow));
+    let mut y = Axis::new("Flow", "");
+    // Half a flow of room below the first and above the last.
+    y.range = Some((-0.7, numbers.fold(0.0, f64::max) + 0.7));
     let mut shown = String::new();
     if detail.flows.len() < detail.all_flows {
         let (few, all) = (detail.flows.len(), detail.all_flows);
@@ -54,7 +58,7 @@ fn figure(data: &Data<'_>, number: usize, run: &Run<'_>, detail: &Detail) -> Fig
             seed(run, detail)
         ),
         x: Axis::new("Time since the first start", unit.name),
-        y: Axis::new("Flow", ""),
+        y,
         lines,
     }
 }

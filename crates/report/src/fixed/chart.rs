@@ -65,7 +65,6 @@ pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
 fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> Frame {
     let points = || figure.lines.iter().flat_map(|line| &line.points);
     let joined = figure.lines.iter().any(|line| line.shape == Shape::Joined);
-    let spans = figure.lines.iter().any(|line| line.shape == Shape::Spans);
     let xs: Vec<f64> = points().map(|point| point.x).collect();
     let ends = points().flat_map(|point| {
         let (low, high) = point.interval.unwrap_or((point.y, point.y));
@@ -74,15 +73,7 @@ fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> Frame {
     let ys: Vec<f64> = ends.collect();
     let bottom_of = |names: f64| height - EDGE - LABEL * 1.3 - names - MAJOR - 3.0;
     let rough = (bottom_of(TICK) - top).max(1.0);
-    let y = if spans {
-        // Half a flow of room below the first and above the last.
-        let last = ys.iter().copied().fold(0.0, f64::max);
-        let mut axis = figure.y.clone();
-        axis.range = Some((-0.7, last + 0.7));
-        Scale::new(&axis, &ys, Room::None, rough / 22.0)
-    } else {
-        Scale::new(&figure.y, &ys, Room::Above, rough / 22.0)
-    };
+    let y = Scale::new(&figure.y, &ys, Room::Above, rough / 22.0);
     let widest = y.major.iter().map(|(_, name)| font::width(name, TICK));
     let left = EDGE + LABEL * 1.35 + widest.fold(0.0, f64::max) + MAJOR + 3.0;
     let right = width - EDGE - 5.0;
@@ -246,8 +237,11 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
             }
         }
         Shape::Marks(mark) => {
+            // No higher than the flow it belongs to, as long as it can be seen.
+            let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
+            let r = (0.6 * flow).clamp(0.9, MARKER);
             for at in line.points.iter().filter_map(|point| frame.place(point)) {
-                event(scene, at, mark);
+                event(scene, at, mark, r);
             }
         }
     }
@@ -325,7 +319,7 @@ fn marker(scene: &mut Scene, (x, y): (f64, f64), style: Style) {
             scene.line((x, y - 1.2 * r), (x, y + 1.2 * r), style.colour(), CURVE);
             return;
         }
-        Marker::Cross => return cross(scene, x, y, style.colour()),
+        Marker::Cross => return cross(scene, x, y, r, style.colour()),
     };
     if style.open {
         outline(scene, path, style);
@@ -352,15 +346,15 @@ fn outline(scene: &mut Scene, mut path: Vec<(f64, f64)>, style: Style) {
     });
 }
 
-fn event(scene: &mut Scene, (x, y): (f64, f64), mark: Mark) {
+fn event(scene: &mut Scene, (x, y): (f64, f64), mark: Mark, r: f64) {
     match mark {
-        Mark::Cross => cross(scene, x, y, INK),
-        Mark::Triangle => fill(scene, triangle(x, y, 1.1 * MARKER), INK),
+        Mark::Cross => cross(scene, x, y, r, INK),
+        Mark::Triangle => fill(scene, triangle(x, y, 1.1 * r), INK),
     }
 }
 
-fn cross(scene: &mut Scene, x: f64, y: f64, colour: Colour) {
-    let r = 0.8 * MARKER;
+fn cross(scene: &mut Scene, x: f64, y: f64, r: f64, colour: Colour) {
+    let r = 0.8 * r;
     scene.line((x - r, y - r), (x + r, y + r), colour, THIN);
     scene.line((x - r, y + r), (x + r, y - r), colour, THIN);
 }
@@ -442,7 +436,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
             let colour = line.style.colour();
             scene.rectangle((x + 4.0, y - 2.5), (x + SAMPLE - 2.0, y + 2.5), colour);
         }
-        Shape::Marks(mark) => event(scene, middle, mark),
+        Shape::Marks(mark) => event(scene, middle, mark, MARKER),
     }
 }
 

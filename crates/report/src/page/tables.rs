@@ -351,6 +351,15 @@ pub(super) fn seeds_note(data: &Data<'_>) -> String {
     )
 }
 
+/// How the comparisons are to be read.
+pub(super) fn pairs_note(data: &Data<'_>) -> &'static str {
+    if data.runs.iter().any(|run| run.summary.random) {
+        "Differences on the same seeds, hence the same arrivals and sizes, with 95 % confidence intervals."
+    } else {
+        "Nothing in the scenario is random, so one simulation of each shows the whole difference."
+    }
+}
+
 pub(super) fn failures(data: &Data<'_>) -> Vec<Failed> {
     let runs = data.runs.iter();
     let failures =
