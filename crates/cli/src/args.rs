@@ -42,6 +42,12 @@ pub(crate) enum Command {
         /// A scheme, a setting with its dot, a group of settings, or the word results
         word: String,
     },
+    /// Write the report of a run anew, or one that puts several runs side by side
+    #[command(after_help = REPORT)]
+    Report(ReportArgs),
+    /// Draw a figure of a run for a paper: SVG, PNG or PDF
+    #[command(after_help = PLOT)]
+    Plot(PlotArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS)]
     Completions {
@@ -195,6 +201,52 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// Folders that `tailwater run` wrote
+    #[arg(required = true, value_name = "FOLDER")]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Where to write [default: report.html in the folder, or here if there are several folders]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct PlotArgs {
+    /// A folder that `tailwater run` wrote
+    pub(crate) folder: PathBuf,
+    /// Which figure to draw
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "list",
+        requires = "output"
+    )]
+    pub(crate) figure: Option<String>,
+    /// The file to write, whose name ends in .svg, .png or .pdf
+    #[arg(long, short, value_name = "FILE", requires = "figure")]
+    pub(crate) output: Option<PathBuf>,
+    /// List the figures of the run instead of drawing one
+    #[arg(long, conflicts_with_all = ["figure", "output"])]
+    pub(crate) list: bool,
+    /// Width on paper, in cm, mm or in [default: 8.5cm, a column of a paper with two]
+    #[arg(long, value_parser = length)]
+    pub(crate) width: Option<Length>,
+    /// Height on paper [default: 6cm]
+    #[arg(long, value_parser = length)]
+    pub(crate) height: Option<Length>,
+    /// Make the horizontal axis logarithmic
+    #[arg(long)]
+    pub(crate) log_x: bool,
+    /// Make the vertical axis logarithmic
+    #[arg(long)]
+    pub(crate) log_y: bool,
+}
+
+/// A length on paper in centimetres.
+#[derive(Clone, Copy)]
+pub(crate) struct Length(pub(crate) f64);
+
+#[derive(Args)]
 pub(crate) struct ScenarioArgs {
     /// A built-in scenario by name, or the path of a .toml file
     pub(crate) scenario: String,
@@ -280,6 +332,24 @@ fn seeds(text: &str) -> Result<NonZeroU32, String> {
     NonZeroU32::new(count.0).ok_or_else(Count::expected)
 }
 
+fn length(text: &str) -> Result<Length, String> {
+    let units = [("cm", 1.0), ("mm", 0.1), ("in", 2.54)];
+    let found = units.iter().find_map(|(unit, size)| {
+        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        Some(number * size)
+    });
+    found
+        .filter(|length| (MIN_CM..=MAX_CM).contains(length))
+        .map(Length)
+        .ok_or_else(|| {
+            format!("expected a length from {MIN_CM}cm to {MAX_CM}cm, as in 8.5cm or 3.4in")
+        })
+}
+
+/// Below, axes leave no room for data; above, no printer follows.
+const MIN_CM: f64 = 4.0;
+const MAX_CM: f64 = 60.0;
+
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let number = text
         .parse::<NonZeroUsize>()
@@ -364,6 +434,23 @@ Examples:
   tailwater explain switch.ecn_threshold
   tailwater explain tcp
   tailwater explain results";
+
+const REPORT: &str = "\
+Examples:
+  tailwater report results/buffers                anew into results/buffers/report.html
+  tailwater report results/before results/after -o compared.html
+
+The report is one file that needs no network. Runs side by side are compared pair by pair where their
+scenario and seeds are the same.";
+
+const PLOT: &str = "\
+Examples:
+  tailwater plot results/buffers --list
+  tailwater plot results/buffers --figure fct -o fct.pdf
+  tailwater plot results/buffers --figure goodput -o goodput.svg --width 17cm --height 7cm
+  tailwater plot results/buffers --figure fct-cdf -o cdf.png --log-x
+
+The name of a chart without a choice, such as fct, means its first view in the report.";
 
 const COMPLETIONS: &str = "\
 Example:

@@ -10,7 +10,9 @@ mod finished;
 mod list;
 mod merge;
 mod output;
+mod plot;
 mod render;
+mod report;
 mod run;
 mod show;
 mod text;
@@ -35,6 +37,8 @@ fn main() -> ExitCode {
         Command::List { what } => output::answer(&list::list(what)),
         Command::Show(args) => show::show(&args),
         Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),
+        Command::Report(args) => report::report(&args),
+        Command::Plot(args) => plot::plot(&args),
         Command::Completions { shell } => completions(shell),
         Command::Man { command } => manual(command.as_deref()),
     };

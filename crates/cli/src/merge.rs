@@ -74,8 +74,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
 
 /// Writes what is left to write and prints the answer.
 fn conclude(args: &MergeArgs, store: &Store, finished: &Finished) -> Result<(), Stop> {
-    run::finish(store, &finished.summary)?;
-    let folder = Folder::open(store.folder())?;
+    let folder = run::finish(store)?;
     run::print(finished, &folder, args.format, false)?;
     if !args.quiet {
         run::say_where(&folder);

@@ -45,8 +45,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         ..RunInfo::default()
     };
     if let Some(finished) = sweep.finished(&scenario)? {
-        finish(&store, &finished.summary)?;
-        return sweep.answer(&finished, scratch.is_some());
+        return sweep.answer(&finished, &finish(&store)?, scratch.is_some());
     }
     info.runs_before = scenario.points().len() - sweep.store.missing(&scenario)?.len();
     info.jobs = sweep.simulate(&scenario)?.get();
@@ -63,17 +62,19 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         info,
     };
     write_info(&store, &finished.info)?;
-    finish(&store, &finished.summary)?;
-    sweep.answer(&finished, scratch.is_some())
+    sweep.answer(&finished, &finish(&store)?, scratch.is_some())
 }
 
 /// Writes the report and removes what the folder no longer needs.
-pub(crate) fn finish(store: &Store, summary: &Summary) -> Result<(), Stop> {
+pub(crate) fn finish(store: &Store) -> Result<Folder, Stop> {
+    let folder = Folder::open(store.folder())?;
+    let out = folder.path().join(crate::report::NAME);
+    ::report::write(&[&folder], &out).map_err(Problems::from)?;
     // Where a point failed, --resume runs it again and needs the others.
-    if summary.failures.is_empty() {
+    if folder.summary().failures.is_empty() {
         store.complete()?;
     }
-    Ok(())
+    Ok(folder)
 }
 
 pub(crate) fn write_info(store: &Store, info: &RunInfo) -> Result<(), Problems> {
@@ -222,11 +223,10 @@ impl Sweep<'_> {
         }
     }
 
-    fn answer(&self, finished: &Finished, is_scratch: bool) -> Result<(), Stop> {
-        let folder = Folder::open(self.store.folder())?;
-        print(finished, &folder, self.args.format, self.args.flows)?;
+    fn answer(&self, finished: &Finished, folder: &Folder, is_scratch: bool) -> Result<(), Stop> {
+        print(finished, folder, self.args.format, self.args.flows)?;
         if !is_scratch && !self.args.quiet {
-            say_where(&folder);
+            say_where(folder);
         }
         verdict(finished)
     }

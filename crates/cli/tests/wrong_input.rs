@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder of its own for each test, removed at the end.
 struct Folder(PathBuf);
@@ -60,12 +61,8 @@ fn file_with(name: &str, contents: impl AsRef<[u8]>, arguments: &[&str]) -> Stri
 }
 
 fn line(arguments: &[&str]) -> String {
-    let name = format!(
-        "line-{}",
-        arguments
-            .join("")
-            .replace(|c: char| !c.is_ascii_alphanumeric(), "")
-    );
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("line-{}", NEXT.fetch_add(1, Ordering::Relaxed));
     refusal(&Folder::new(&name).tailwater(arguments))
 }
 

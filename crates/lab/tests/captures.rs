@@ -3,9 +3,6 @@
 #[path = "support/points.rs"]
 #[expect(dead_code, reason = "shared by tests that need different parts of it")]
 mod support;
-#[path = "support/tools.rs"]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,10 +63,7 @@ const WINDOW_FULL: &str = "tcp.analysis.window_full";
 
 #[test]
 fn a_flow_without_loss_has_no_warning_and_correct_checksums() {
-    if !tools::installed(
-        "a_flow_without_loss_has_no_warning_and_correct_checksums",
-        "tshark",
-    ) {
+    if testing::tool("tshark").is_none() {
         return;
     }
     for (scheme, place, sets) in [
@@ -134,10 +128,7 @@ fn a_flow_without_loss_has_no_warning_and_correct_checksums() {
 
 #[test]
 fn a_lossy_flow_shows_as_many_retransmissions_as_its_record() {
-    if !tools::installed(
-        "a_lossy_flow_shows_as_many_retransmissions_as_its_record",
-        "tshark",
-    ) {
+    if testing::tool("tshark").is_none() {
         return;
     }
     for sack in ["true", "false"] {
@@ -182,7 +173,7 @@ fn a_lossy_flow_shows_as_many_retransmissions_as_its_record() {
 
 #[test]
 fn drops_and_marks_of_the_queue_carry_comments() {
-    if !tools::installed("drops_and_marks_of_the_queue_carry_comments", "tshark") {
+    if testing::tool("tshark").is_none() {
         return;
     }
     let sets = [
@@ -219,10 +210,7 @@ fn stamps_have_nanoseconds_and_a_file_is_a_pure_function_of_its_point() {
     let bytes = fs::read(&first).expect("a capture");
     let (_, second) = captured("pure-again", "host:1", "newreno", &sets);
     assert!(bytes == fs::read(second).expect("a capture"));
-    if tools::installed(
-        "stamps_have_nanoseconds_and_a_file_is_a_pure_function_of_its_point",
-        "tshark",
-    ) {
+    if testing::tool("tshark").is_some() {
         // Both directions: the SYN leaves the host when the flow starts; its answer comes after two
         // hops of 40 us and 54 bytes at 1 Gbit/s each way.
         let times = fields(
@@ -243,10 +231,7 @@ fn a_snap_length_keeps_headers_and_the_length_on_the_wire() {
     run::observe(&point, &mut capture).expect("a conserving run");
     capture.finish().expect("files end");
     let path = folder.join("point-000000-bottleneck.pcapng");
-    if tools::installed(
-        "a_snap_length_keeps_headers_and_the_length_on_the_wire",
-        "tshark",
-    ) {
+    if testing::tool("tshark").is_some() {
         let kept = fields(&path, "tcp.len > 1000", &["frame.cap_len", "frame.len"]);
         assert_eq!(kept[0], "54\t1500");
     }

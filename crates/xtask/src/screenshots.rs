@@ -25,18 +25,25 @@ pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
             .args(arguments.split(' '))
             .args(["--quiet", "--out"]);
         run(command.arg(folder.join(name)).stdout(Stdio::null()))?;
+        run(Command::new(tailwater).arg("report").arg(folder.join(name)))?;
     }
+    let mut pictures = Vec::new();
     for shot in &SHOTS {
         let picture = repository.path(&format!("{IMAGES}/{}.png", shot.name));
         take(shot, chromium, &folder, &picture)?;
+        pictures.push(picture);
+    }
+    let figure = repository.path(&format!("{IMAGES}/cdf.png"));
+    let mut plot = Command::new(tailwater);
+    plot.arg("plot").arg(folder.join("incast"));
+    run(plot.args(FIGURE).arg(&figure).stdout(Stdio::null()))?;
+    pictures.push(figure);
+    for picture in pictures {
         let size =
             fs::metadata(&picture).map_err(|error| Failure::file("read", &picture, &error))?;
-        println!("{:>6} bytes  {IMAGES}/{}.png", size.len(), shot.name);
+        println!("{:>6} bytes  {}", size.len(), picture.display());
         if size.len() > MAX_BYTES {
-            return Err(Failure(format!(
-                "{} is larger than {MAX_BYTES} bytes",
-                shot.name
-            )));
+            return Err(Failure(format!("this is more than {MAX_BYTES} bytes")));
         }
     }
     Ok(())
@@ -47,9 +54,12 @@ const RUNS: [(&str, &str); 2] = [
     ("incast", "run incast"),
     (
         "one",
-        "run incast --scheme newreno --set workload.senders=40 --trace queue,cwnd",
+        "run incast --scheme newreno --set workload.senders=40",
     ),
 ];
+
+/// The figure that the guide draws.
+const FIGURE: [&str; 4] = ["--figure", "fct-cdf-100-senders", "--log-x", "-o"];
 
 /// A picture of a part of a report.
 struct Shot {
@@ -64,27 +74,35 @@ struct Shot {
     dark: bool,
 }
 
-const SHOTS: [Shot; 4] = [
+const SHOTS: [Shot; 5] = [
     Shot {
         name: "report",
         run: "incast",
         part: "",
         width: 1200,
-        height: 1000,
+        height: 640,
+        dark: false,
+    },
+    Shot {
+        name: "report-charts",
+        run: "incast",
+        part: "chart-fct",
+        width: 1200,
+        height: 1040,
         dark: false,
     },
     Shot {
         name: "report-dark",
         run: "incast",
-        part: "",
+        part: "chart-queue-time",
         width: 1200,
-        height: 1000,
+        height: 520,
         dark: true,
     },
     Shot {
         name: "report-phone",
         run: "incast",
-        part: "",
+        part: "chart-queue-time",
         width: 390,
         height: 844,
         dark: false,
@@ -92,9 +110,9 @@ const SHOTS: [Shot; 4] = [
     Shot {
         name: "report-one-run",
         run: "one",
-        part: "",
+        part: "chart-retransmissions",
         width: 1200,
-        height: 1000,
+        height: 1040,
         dark: false,
     },
 ];

@@ -119,7 +119,10 @@ fn certainty(summary: &Summary) -> Option<String> {
 fn until(summary: &Summary) -> Option<String> {
     let until = summary.until.as_ref()?;
     let (seeds, metric) = (summary.seeds, &until.metric);
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let percent = |share: f64| {
+        let decimals = if share < 0.001 { 3 } else { 1 };
+        format!("{:.decimals$} %", share * 100.0)
+    };
     let widest = until.widest.map_or_else(
         || "unknown".to_owned(),
         |widest| format!("±{}", percent(widest)),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository, stdout};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 14] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -13,8 +13,9 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("laws", &["base"]),
     ("schemes", &["fabric", "tcp", "laws"]),
     ("lab", &["schemes"]),
+    ("report", &["lab"]),
     ("live", &["lab", "laws"]),
-    ("cli", &["live"]),
+    ("cli", &["live", "report"]),
     ("python", &["lab"]),
     ("testing", &[]),
     ("book", &[]),

@@ -1,0 +1,26 @@
+//! `tailwater report`.
+
+use std::path::PathBuf;
+
+use lab::results::Folder;
+use lab::scenario::Problems;
+
+use crate::args::ReportArgs;
+use crate::output::{self, Stop};
+
+/// Writes the report of a run anew, or one of several runs side by side, and prints where it is.
+pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
+    let folders = args.folders.iter().map(|path| Folder::open(path));
+    let folders = folders.collect::<Result<Vec<_>, _>>()?;
+    let out = match (&args.output, args.folders.as_slice()) {
+        (Some(path), _) => path.clone(),
+        (None, [folder]) => folder.join(NAME),
+        (None, _) => PathBuf::from(NAME),
+    };
+    let folders: Vec<&Folder> = folders.iter().collect();
+    ::report::write(&folders, &out).map_err(Problems::from)?;
+    output::answer(&format!("{}\n", out.display()))
+}
+
+/// The name of a report whose name nobody chose.
+pub(crate) const NAME: &str = "report.html";

@@ -1,0 +1,281 @@
+//! What figures are made from, read from run folders in one pass each and in bounded memory.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lab::metrics::FlowRecord;
+use lab::results::{Folder, Row, Summary};
+use lab::scenario::Problems;
+use lab::trace::SeriesRow;
+
+use crate::palette::Palette;
+use crate::thin::Thinned;
+use crate::units;
+
+/// Everything of one run, or of several side by side.
+pub(crate) struct Data<'a> {
+    pub(crate) runs: Vec<Run<'a>>,
+    pub(crate) palette: Palette,
+}
+
+/// One run folder.
+pub(crate) struct Run<'a> {
+    /// The name of the folder, made unique.
+    pub(crate) name: String,
+    pub(crate) summary: &'a Summary,
+    /// By place in [`Summary::rows`]: completion times, for the combinations that are drawn.
+    pub(crate) distributions: BTreeMap<usize, Distribution>,
+    /// The simulations that are drawn over time, by number.
+    pub(crate) details: BTreeMap<u32, Detail>,
+}
+
+/// Completion times of a row, over all its seeds.
+#[derive(Default)]
+pub(crate) struct Distribution {
+    /// Completion times in microseconds, ascending.
+    pub(crate) fct_us: Vec<f64>,
+    /// Flows, complete or not.
+    pub(crate) flows: usize,
+}
+
+/// One simulation over time.
+#[derive(Default)]
+pub(crate) struct Detail {
+    /// Place of its row in [`Summary::rows`].
+    pub(crate) row: usize,
+    /// The first flows.
+    pub(crate) flows: Vec<FlowRecord>,
+    /// Flows there are.
+    pub(crate) all_flows: usize,
+    /// The port whose queue the metrics describe.
+    pub(crate) bottleneck: Option<u32>,
+    /// By quantity, then by what it is about.
+    pub(crate) series: BTreeMap<String, BTreeMap<Subject, Thinned>>,
+    /// Events of flows: time in microseconds, flow, name.
+    pub(crate) events: Vec<(f64, u32, String)>,
+}
+
+/// What a series is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Subject {
+    Port(u32),
+    Flow(u32),
+    Host(u32),
+}
+
+/// Combinations of swept values that distributions and series are drawn for.
+const COMBINATIONS: usize = 12;
+
+/// Simulations whose flows and windows are drawn one by one.
+const SIMULATIONS: usize = 12;
+
+/// Flows drawn as bars, and lines of one quantity: more cannot be told apart.
+pub(crate) const FLOWS: usize = 400;
+const SUBJECTS: usize = 100;
+
+/// Events that are drawn.
+const DRAWN_EVENTS: [&str; 2] = ["drop", "timeout"];
+
+/// Events drawn in one picture.
+const EVENTS: usize = 4000;
+
+impl<'a> Data<'a> {
+    /// Reads what is drawn of `folders`.
+    pub(crate) fn read(folders: &[&'a Folder]) -> Result<Self, Problems> {
+        let names = names(folders);
+        let runs = folders.iter().zip(names);
+        let runs = runs.map(|(folder, name)| Run::read(folder, name));
+        let runs = runs.collect::<Result<Vec<_>, _>>()?;
+        let schemes = runs.iter().flat_map(|run| &run.summary.schemes);
+        let palette = Palette::new(schemes.map(String::as_str));
+        Ok(Self { runs, palette })
+    }
+
+    /// What lines of this scheme and run are called.
+    pub(crate) fn label(&self, scheme: &str, run: usize) -> String {
+        if self.runs.len() == 1 {
+            scheme.to_owned()
+        } else {
+            format!("{scheme} ({})", self.runs[run].name)
+        }
+    }
+
+    /// Every row of every run with the number of the run.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, &'a Row)> {
+        let runs = self.runs.iter().enumerate();
+        runs.flat_map(|(run, data)| data.summary.rows.iter().map(move |row| (run, row)))
+    }
+}
+
+impl<'a> Run<'a> {
+    fn read(folder: &'a Folder, name: String) -> Result<Self, Problems> {
+        let summary = folder.summary();
+        let mut run = Self {
+            name,
+            summary,
+            distributions: BTreeMap::new(),
+            details: BTreeMap::new(),
+        };
+        run.choose();
+        run.read_flows(folder)?;
+        folder.ports(&mut |point, port| {
+            if port.bottleneck
+                && let Some(detail) = run.details.get_mut(&point)
+            {
+                detail.bottleneck = Some(port.port);
+            }
+        })?;
+        folder.series(&mut |row| {
+            if let Some(detail) = run.details.get_mut(&row.point) {
+                detail.add(row);
+            }
+        })?;
+        Ok(run)
+    }
+
+    /// The combinations of swept values that are drawn, by the number of the first row.
+    fn choose(&mut self) {
+        let group = self.summary.schemes.len().max(1);
+        let groups = self.summary.rows.len() / group;
+        for chosen in evenly(groups, COMBINATIONS) {
+            for row in chosen * group..(chosen + 1) * group {
+                self.distributions.insert(row, Distribution::default());
+                let first = self.summary.rows[row].points.first();
+                let detail = Detail {
+                    row,
+                    ..Detail::default()
+                };
+                self.details.extend(first.map(|point| (*point, detail)));
+            }
+        }
+    }
+
+    fn read_flows(&mut self, folder: &Folder) -> Result<(), Problems> {
+        let rows = self.summary.rows.iter().enumerate();
+        let row_of: BTreeMap<u32, usize> = rows
+            .flat_map(|(index, row)| row.points.iter().map(move |point| (*point, index)))
+            .collect();
+        folder.flows(&mut |point, flow| {
+            let row = row_of.get(&point);
+            if let Some(distribution) = row.and_then(|row| self.distributions.get_mut(row)) {
+                distribution.flows += 1;
+                distribution.fct_us.extend(flow.fct_us);
+            }
+            if let Some(detail) = self.details.get_mut(&point) {
+                detail.all_flows += 1;
+                if detail.flows.len() < FLOWS {
+                    detail.flows.push(flow.clone());
+                }
+            }
+        })?;
+        for distribution in self.distributions.values_mut() {
+            distribution.fct_us.sort_by(f64::total_cmp);
+        }
+        Ok(())
+    }
+
+    /// The simulations whose flows are drawn one by one: all of a small run, else the first seeds of
+    /// the last combination, which is the hardest of a sweep that grows and therefore comes first.
+    pub(crate) fn close_ups(&self) -> Vec<&Detail> {
+        let group = self.summary.schemes.len();
+        let all = if self.details.len() <= SIMULATIONS {
+            self.details.len()
+        } else {
+            group.min(SIMULATIONS)
+        };
+        let skipped = self.details.len() - all;
+        let mut details: Vec<_> = self.details.values().skip(skipped).collect();
+        details.sort_by_key(|detail| (Reverse(detail.row / group.max(1)), detail.row));
+        details
+    }
+
+    /// The row of a simulation.
+    pub(crate) fn row(&self, detail: &Detail) -> &'a Row {
+        &self.summary.rows[detail.row]
+    }
+}
+
+impl Detail {
+    /// Adds a row of a series file.
+    fn add(&mut self, row: &SeriesRow<'_>) {
+        if let (Some(event), Some(flow)) = (row.event, row.flow) {
+            if DRAWN_EVENTS.contains(&event) && self.events.len() < EVENTS {
+                self.events.push((row.time_us, flow, event.to_owned()));
+            }
+            return;
+        }
+        let port = row.port.map(Subject::Port);
+        let subject = port
+            .or(row.flow.map(Subject::Flow))
+            .or(row.host.map(Subject::Host));
+        let Some(subject) = subject else { return };
+        for (name, value) in row.values {
+            if !self.series.contains_key(*name) {
+                self.series.insert((*name).to_owned(), BTreeMap::new());
+            }
+            let Some(lines) = self.series.get_mut(*name) else {
+                continue;
+            };
+            // The bottleneck has its place however many ports there are.
+            let known = lines.contains_key(&subject)
+                || port.is_some() && port == self.bottleneck.map(Subject::Port);
+            if known || lines.len() < SUBJECTS {
+                lines
+                    .entry(subject)
+                    .or_insert_with(Thinned::new)
+                    .push(row.time_us, *value);
+            }
+        }
+    }
+
+    /// The least time of anything that happened, from which charts count.
+    pub(crate) fn start_us(&self) -> f64 {
+        let starts = self.flows.iter().map(|flow| flow.start_us);
+        let start = starts.fold(f64::INFINITY, f64::min);
+        if start.is_finite() { start } else { 0.0 }
+    }
+}
+
+/// Up to `most` numbers below `count`, evenly spread, the first and the last among them.
+fn evenly(count: usize, most: usize) -> BTreeSet<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    (0..most)
+        .map(|index| index * (count - 1) / (most - 1))
+        .collect()
+}
+
+/// The names of the folders, or their paths where names are equal.
+fn names(folders: &[&Folder]) -> Vec<String> {
+    let name = |folder: &&Folder| {
+        let path = folder.path().canonicalize();
+        let path = path.as_deref().unwrap_or(folder.path());
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        name.to_string_lossy().into_owned()
+    };
+    let names: Vec<String> = folders.iter().map(name).collect();
+    if names.iter().collect::<BTreeSet<_>>().len() == names.len() {
+        return names;
+    }
+    let path = |folder: &&Folder| folder.path().display().to_string();
+    folders.iter().map(path).collect()
+}
+
+/// What a row is about, but for the scheme, in words.
+pub(crate) fn place(row: &Row) -> String {
+    units::place(&row.set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_combinations_include_both_ends() {
+        let all = |count, most| evenly(count, most).into_iter().collect::<Vec<_>>();
+        assert_eq!(all(3, 12), [0, 1, 2]);
+        assert_eq!(all(100, 4), [0, 33, 66, 99]);
+        assert!(all(0, 4).is_empty());
+    }
+}

@@ -1,0 +1,153 @@
+//! A figure as data, which each renderer draws in its own way.
+
+/// A chart with everything a reader needs to understand it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name on the command line, unique within a run: `fct-cdf-senders-100`.
+    pub name: String,
+    /// The chart it is a view of: `fct-cdf`. Views of one chart share a place in the report.
+    pub chart: String,
+    /// What tells it from other views of the chart; empty if it is the only one.
+    pub choice: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// How to read it, in sentences.
+    pub caption: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, in the order of the legend.
+    pub lines: Vec<Line>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Axis {
+    /// What it measures, without the unit.
+    pub label: String,
+    /// Its unit; empty for counts.
+    pub unit: String,
+    /// Logarithmic rather than linear.
+    pub log: bool,
+    /// Names of the places 0, 1, 2, ...; empty for an axis of numbers.
+    pub categories: Vec<String>,
+    /// Both ends, where the data should not choose them.
+    pub range: Option<(f64, f64)>,
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its name in the legend.
+    pub label: String,
+    /// Colour and marker.
+    pub style: Style,
+    /// How its points are drawn.
+    pub shape: Shape,
+    /// The points, in the order of drawing.
+    pub points: Vec<Point>,
+}
+
+/// What makes lines distinguishable, on a screen and in grey on paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Place in the palette, which gives the colour and the marker.
+    pub slot: usize,
+    /// Place in the list of dashes.
+    pub dash: usize,
+    /// Markers are open rather than filled.
+    pub open: bool,
+}
+
+/// How points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// Markers joined by straight lines.
+    Joined,
+    /// A value that holds until the next point, without markers.
+    Step,
+    /// One of many steps of equal style: thin and translucent, and without a legend of its own.
+    Faint,
+    /// Bars of this width from zero.
+    Bars(f64),
+    /// Horizontal bars: every two points are the ends of one.
+    Spans,
+    /// Markers alone, in the colour of text: what they lie on may have any other.
+    Marks(Mark),
+}
+
+/// A marker that means an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A cross, for a loss.
+    Cross,
+    /// A triangle, for a timeout.
+    Triangle,
+}
+
+/// A point with the interval that its `y` is known to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Horizontal position in the unit of the axis.
+    pub x: f64,
+    /// Vertical position in the unit of the axis.
+    pub y: f64,
+    /// The 95 % confidence interval of `y`, if there is one.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Axis {
+    /// An axis of numbers.
+    pub fn new(label: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self {
+            label: label.into(),
+            unit: unit.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The label as it is written along the axis: `Senders`, `Completion time (ms)`.
+    pub fn title(&self) -> String {
+        if self.unit.is_empty() {
+            self.label.clone()
+        } else {
+            format!("{} ({})", self.label, self.unit)
+        }
+    }
+}
+
+impl Point {
+    /// A point that is exact.
+    pub fn new(x: f64, y: f64) -> Self {
+        Self {
+            x,
+            y,
+            interval: None,
+        }
+    }
+}
+
+impl Figure {
+    /// Whether anything is drawn.
+    pub fn is_empty(&self) -> bool {
+        self.lines.iter().all(|line| line.points.is_empty())
+    }
+
+    /// The title with the choice, as it stands above the figure.
+    pub fn full_title(&self) -> String {
+        if self.choice.is_empty() {
+            self.title.clone()
+        } else {
+            format!("{}: {}", self.title, self.choice)
+        }
+    }
+}
+
+/// A text as part of a name on the command line: `switch.buffer = 64KB` becomes
+/// `switch-buffer-64kb`.
+pub(crate) fn slug(text: &str) -> String {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    words.join("-").to_ascii_lowercase()
+}

@@ -1,0 +1,114 @@
+//! Distributions of completion times.
+
+use crate::data::{self, Data, Distribution};
+use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
+use crate::units;
+
+/// Points of a curve: more than a chart has pixels.
+const POINTS: usize = 1000;
+
+/// The cumulative distribution of completion times, a view for each combination.
+pub(super) fn all(data: &Data<'_>) -> Vec<Figure> {
+    let mut figures: Vec<Figure> = Vec::new();
+    let greatest = data.runs.iter().flat_map(|run| run.distributions.values());
+    let greatest = greatest.filter_map(|distribution| distribution.fct_us.last());
+    let unit = units::unit("us", greatest.copied().fold(0.0, f64::max));
+    for (number, run) in data.runs.iter().enumerate() {
+        for (index, distribution) in &run.distributions {
+            let row = &run.summary.rows[*index];
+            let choice = data::place(row);
+            let line = Line {
+                label: data.label(&row.scheme, number),
+                style: data.palette.style(&row.scheme, number),
+                shape: Shape::Step,
+                points: curve(distribution, unit.size),
+            };
+            match figures.iter_mut().find(|figure| figure.choice == choice) {
+                Some(figure) => figure.lines.push(line),
+                None => figures.push(figure(choice, unit.name, line)),
+            }
+        }
+    }
+    for figure in &mut figures {
+        let first = figure.lines.iter().filter_map(|line| line.points.first());
+        let last = figure.lines.iter().filter_map(|line| line.points.last());
+        let least = first.map(|point| point.x).fold(f64::INFINITY, f64::min);
+        let greatest = last.map(|point| point.x).fold(0.0, f64::max);
+        figure.x.log = greatest >= 5.0 * least;
+    }
+    figures.reverse();
+    figures
+}
+
+fn figure(choice: String, unit: &str, line: Line) -> Figure {
+    let mut y = Axis::new("Fraction of flows", "");
+    y.range = Some((0.0, 1.0));
+    Figure {
+        name: slug(&format!("fct-cdf {choice}")),
+        chart: "fct-cdf".into(),
+        choice,
+        title: "Distribution of flow completion times".into(),
+        caption:
+            "The fraction of flows that completed within a time, over all seeds. A curve that \
+            ends below 1 leaves flows unfinished."
+                .into(),
+        x: Axis::new("Flow completion time", unit),
+        y,
+        lines: vec![line],
+    }
+}
+
+/// The steps of the empirical distribution, thinned to equal steps of the fraction.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "numbers of flows are below 2^53"
+)]
+fn curve(distribution: &Distribution, size: f64) -> Vec<Point> {
+    let (times, flows) = (&distribution.fct_us, distribution.flows as f64);
+    let count = times.len();
+    let shown = count.min(POINTS);
+    let mut points: Vec<Point> = Vec::with_capacity(shown + 1);
+    for index in 1..=shown {
+        // Exact at every rank that is shown, and the last flow is among them.
+        let rank = (index * count).div_ceil(shown);
+        let (x, y) = (times[rank - 1] / size, rank as f64 / flows);
+        match points.last_mut() {
+            None => points.extend([Point::new(x, 0.0), Point::new(x, y)]),
+            Some(last) if last.x >= x => last.y = y,
+            Some(_) => points.push(Point::new(x, y)),
+        }
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_is_the_empirical_distribution() {
+        let distribution = Distribution {
+            fct_us: vec![1000.0, 2000.0, 2000.0],
+            flows: 4,
+        };
+        let points: Vec<_> = curve(&distribution, 1e3)
+            .into_iter()
+            .map(|point| (point.x, point.y))
+            .collect();
+        assert_eq!(points, [(1.0, 0.0), (1.0, 0.25), (2.0, 0.75)]);
+    }
+
+    #[test]
+    fn a_thinned_curve_is_exact_where_it_is_shown() {
+        let distribution = Distribution {
+            fct_us: (1..=123_457).map(f64::from).collect(),
+            flows: 123_457,
+        };
+        let points = curve(&distribution, 1.0);
+        assert_eq!(points.len(), POINTS + 1);
+        for point in &points[1..] {
+            assert!((point.y - point.x / 123_457.0).abs() < 1e-12);
+        }
+        assert!((points[POINTS].y - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,90 @@
+//! Figures for papers: SVG, PNG and PDF of a given size, with text of a readable size.
+//!
+//! A [`chart`] is laid out once, in points, as a list of shapes and texts; each format draws this
+//! list. SVG and PDF keep text as text. The font is part of the program, so that figures look the
+//! same on a machine that has none.
+
+mod chart;
+mod font;
+mod pdf;
+mod png;
+mod scene;
+mod svg;
+mod ticks;
+
+use std::path::Path;
+
+use lab::scenario::{Problem, Problems};
+
+use crate::error::Error;
+use crate::figure::Figure;
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Scalable Vector Graphics, for the web and for editing.
+    Svg,
+    /// Portable Network Graphics with 300 dots per inch.
+    Png,
+    /// Portable Document Format, for papers.
+    Pdf,
+}
+
+/// The size of a figure on paper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    /// In centimetres.
+    pub width_cm: f64,
+    /// In centimetres.
+    pub height_cm: f64,
+}
+
+impl Default for Size {
+    /// One column of a paper with two.
+    fn default() -> Self {
+        Self {
+            width_cm: 8.5,
+            height_cm: 6.0,
+        }
+    }
+}
+
+impl Size {
+    fn points(self) -> (f64, f64) {
+        let points = |cm: f64| cm / 2.54 * 72.0;
+        (points(self.width_cm), points(self.height_cm))
+    }
+}
+
+impl Format {
+    /// The format that the name of a file ends in.
+    pub fn of(path: &Path) -> Result<Self, Problems> {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        match extension.to_str() {
+            Some("svg") => Ok(Self::Svg),
+            Some("png") => Ok(Self::Png),
+            Some("pdf") => Ok(Self::Pdf),
+            _ => {
+                let name = path.display();
+                let problem = Problem::new(format!("{name} has no format that figures come in"));
+                Err(problem.help("end the name in .svg, .png or .pdf").into())
+            }
+        }
+    }
+}
+
+/// A figure as the contents of a file.
+pub fn draw(figure: &Figure, size: Size, format: Format) -> Vec<u8> {
+    let scene = chart::scene(figure, size.points());
+    match format {
+        Format::Svg => svg::write(&scene, size, &figure.full_title()).into_bytes(),
+        Format::Png => png::write(&scene),
+        Format::Pdf => pdf::write(&scene, &figure.full_title()),
+    }
+}
+
+/// Writes a figure in the format that the name ends in.
+pub fn save(figure: &Figure, size: Size, path: &Path) -> Result<(), Error> {
+    let format = Format::of(path)?;
+    crate::put(path, &draw(figure, size, format))
+}

@@ -1,0 +1,445 @@
+//! The layout of a figure: margins, legend, axes, data.
+
+use super::font;
+use super::scene::{Anchor, Colour, INK, Item, PALE, PAPER, Scene};
+use super::ticks::{Room, Scale};
+use crate::figure::{Figure, Line, Mark, Point, Shape, Style};
+use crate::palette::Marker;
+
+/// Sizes of text in points.
+const LABEL: f64 = 8.0;
+const TICK: f64 = 7.5;
+
+/// Widths of lines in points.
+const AXIS: f64 = 0.6;
+const GRID: f64 = 0.4;
+const CURVE: f64 = 1.1;
+const THIN: f64 = 0.8;
+
+/// Lengths of ticks.
+const MAJOR: f64 = 3.0;
+const MINOR: f64 = 1.8;
+
+/// Half the size of a marker.
+const MARKER: f64 = 2.0;
+
+/// Around everything.
+const EDGE: f64 = 3.0;
+
+/// Length of the sample of a line in the legend, and gaps around it.
+const SAMPLE: f64 = 17.0;
+const GAP: f64 = 4.0;
+const ROW: f64 = 11.0;
+
+/// Where the data are drawn.
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    x: Scale,
+    y: Scale,
+}
+
+/// The drawing of a figure on so many points of width and height.
+pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
+    let mut scene = Scene {
+        width,
+        height,
+        items: Vec::new(),
+    };
+    let legend = legend_rows(figure, width - 2.0 * EDGE);
+    let top = EDGE + ROW * count(legend.len()) + 2.0;
+    let frame = frame(figure, (width, height), top);
+    grid(&mut scene, &frame);
+    for line in &figure.lines {
+        draw(&mut scene, &frame, line);
+    }
+    axes(&mut scene, &frame, figure);
+    draw_legend(&mut scene, &legend, frame.left);
+    scene
+}
+
+/// Chooses scales and margins. The width of the labels of the vertical axis decides the left
+/// margin, that of the categories the lower one.
+fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> Frame {
+    let points = || figure.lines.iter().flat_map(|line| &line.points);
+    let joined = figure.lines.iter().any(|line| line.shape == Shape::Joined);
+    let xs: Vec<f64> = points().map(|point| point.x).collect();
+    let ends = points().flat_map(|point| {
+        let (low, high) = point.interval.unwrap_or((point.y, point.y));
+        [low, point.y, high]
+    });
+    let ys: Vec<f64> = ends.collect();
+    let bottom_of = |names: f64| height - EDGE - LABEL * 1.3 - names - MAJOR - 3.0;
+    let rough = (bottom_of(TICK) - top).max(1.0);
+    let y = Scale::new(&figure.y, &ys, Room::Above, rough / 22.0);
+    let widest = y.major.iter().map(|(_, name)| font::width(name, TICK));
+    let left = EDGE + LABEL * 1.35 + widest.fold(0.0, f64::max) + MAJOR + 3.0;
+    let right = width - EDGE - 5.0;
+    let x = if figure.x.categories.is_empty() {
+        let room = if joined { Room::Around } else { Room::None };
+        Scale::new(&figure.x, &xs, room, (right - left) / 38.0)
+    } else {
+        Scale::categories(&figure.x.categories)
+    };
+    let names = if upright(&x, right - left) {
+        TICK
+    } else {
+        widest_name(&x)
+    };
+    Frame {
+        left,
+        right,
+        top,
+        bottom: bottom_of(names).max(top + 10.0),
+        x,
+        y,
+    }
+}
+
+fn widest_name(scale: &Scale) -> f64 {
+    let widths = scale.major.iter().map(|(_, name)| font::width(name, TICK));
+    widths.fold(0.0, f64::max)
+}
+
+/// Whether the names of an axis fit side by side.
+fn upright(scale: &Scale, width: f64) -> bool {
+    !scale.categories || widest_name(scale) < width / (scale.high - scale.low) - 2.0
+}
+
+impl Frame {
+    fn x(&self, value: f64) -> f64 {
+        self.left + self.x.share(value) * (self.right - self.left)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        self.bottom - self.y.share(value) * (self.bottom - self.top)
+    }
+
+    fn place(&self, point: &Point) -> Option<(f64, f64)> {
+        let shown = self.x.shows(point.x) && self.y.shows(point.y);
+        shown.then(|| (self.x(point.x), self.y(point.y)))
+    }
+}
+
+fn grid(scene: &mut Scene, frame: &Frame) {
+    for (value, _) in &frame.y.major {
+        let y = frame.y(*value);
+        scene.line((frame.left, y), (frame.right, y), PALE, GRID);
+    }
+    if !frame.x.categories {
+        for (value, _) in &frame.x.major {
+            let x = frame.x(*value);
+            scene.line((x, frame.top), (x, frame.bottom), PALE, GRID);
+        }
+    }
+}
+
+fn axes(scene: &mut Scene, frame: &Frame, figure: &Figure) {
+    let (left, right, top, bottom) = (frame.left, frame.right, frame.top, frame.bottom);
+    scene.line((left, top), (left, bottom), INK, AXIS);
+    scene.line((left, bottom), (right, bottom), INK, AXIS);
+    for (value, name) in &frame.y.major {
+        let y = frame.y(*value);
+        scene.line((left - MAJOR, y), (left, y), INK, AXIS);
+        let at = (left - MAJOR - 2.0, y + TICK * 0.36);
+        scene.text(at, TICK, Anchor::End, name);
+    }
+    for value in &frame.y.minor {
+        let y = frame.y(*value);
+        scene.line((left - MINOR, y), (left, y), INK, AXIS);
+    }
+    let flat = upright(&frame.x, right - left);
+    for (value, name) in &frame.x.major {
+        let x = frame.x(*value);
+        scene.line((x, bottom), (x, bottom + MAJOR), INK, AXIS);
+        let below = bottom + MAJOR + 1.5;
+        if flat {
+            scene.text((x, below + TICK * 0.8), TICK, Anchor::Middle, name);
+        } else {
+            scene.text_upward((x + TICK * 0.36, below + 1.0), TICK, Anchor::End, name);
+        }
+    }
+    for value in &frame.x.minor {
+        let x = frame.x(*value);
+        scene.line((x, bottom), (x, bottom + MINOR), INK, AXIS);
+    }
+    let (x_title, y_title) = (figure.x.title(), figure.y.title());
+    let middle = f64::midpoint(left, right);
+    let size = fitting(&x_title, right - left);
+    scene.text(
+        (middle, scene.height - EDGE - 1.0),
+        size,
+        Anchor::Middle,
+        &x_title,
+    );
+    let size = fitting(&y_title, scene.height - 2.0 * EDGE);
+    // A title longer than the axis moves up or down to stay on the page.
+    let half = font::width(&y_title, size) / 2.0;
+    let (first, last) = (EDGE + half, scene.height - EDGE - half);
+    let middle = f64::midpoint(top, bottom).clamp(first.min(last), last.max(first));
+    scene.text_upward(
+        (EDGE + LABEL * 0.85, middle),
+        size,
+        Anchor::Middle,
+        &y_title,
+    );
+}
+
+/// The size in which a title fits into a length.
+fn fitting(title: &str, length: f64) -> f64 {
+    LABEL.min(LABEL * length / font::width(title, LABEL).max(1.0))
+}
+
+fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
+    let colour = line.style.colour();
+    match line.shape {
+        Shape::Joined => {
+            let path: Vec<_> = line
+                .points
+                .iter()
+                .filter_map(|point| frame.place(point))
+                .collect();
+            intervals(scene, frame, line);
+            stroke(scene, path.clone(), line.style, CURVE, 100);
+            for at in path {
+                marker(scene, at, line.style);
+            }
+        }
+        Shape::Step => stroke(scene, steps(frame, line), line.style, CURVE, 100),
+        Shape::Faint => {
+            let solid = Style {
+                dash: 0,
+                ..line.style
+            };
+            stroke(scene, steps(frame, line), solid, THIN, 50);
+        }
+        Shape::Bars(width) => {
+            for point in &line.points {
+                let (from, to) = (
+                    frame.x(point.x - width / 2.0),
+                    frame.x(point.x + width / 2.0),
+                );
+                if let Some((_, y)) = frame.place(point) {
+                    scene.rectangle((from, y), (to, frame.bottom), colour);
+                }
+            }
+            intervals(scene, frame, line);
+        }
+        Shape::Spans => {
+            let flows = (frame.y.high - frame.y.low).max(1.0);
+            let half = ((frame.bottom - frame.top) / flows * 0.36).clamp(0.2, 4.0);
+            for ends in line.points.chunks_exact(2) {
+                if let (Some(from), Some(to)) = (frame.place(&ends[0]), frame.place(&ends[1])) {
+                    scene.rectangle((from.0, from.1 - half), (to.0, to.1 + half), colour);
+                }
+            }
+        }
+        Shape::Marks(mark) => {
+            // No higher than the flow it belongs to, as long as it can be seen.
+            let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
+            let r = (0.6 * flow).clamp(0.9, MARKER);
+            for at in line.points.iter().filter_map(|point| frame.place(point)) {
+                event(scene, at, mark, r);
+            }
+        }
+    }
+}
+
+/// The corners of a line that holds each value until the next.
+fn steps(frame: &Frame, line: &Line) -> Vec<(f64, f64)> {
+    let mut path: Vec<(f64, f64)> = Vec::new();
+    for (x, y) in line.points.iter().filter_map(|point| frame.place(point)) {
+        let before = path.last().map(|(_, before)| *before);
+        path.extend(before.map(|before| (x, before)));
+        path.push((x, y));
+    }
+    path
+}
+
+fn stroke(scene: &mut Scene, path: Vec<(f64, f64)>, style: Style, width: f64, percent: u8) {
+    let dashes = style.dashes().iter().map(|dash| dash * width);
+    scene.items.push(Item::Stroke {
+        path,
+        colour: style.colour(),
+        width,
+        dashes: dashes.collect(),
+        percent,
+    });
+}
+
+fn intervals(scene: &mut Scene, frame: &Frame, line: &Line) {
+    let bars = matches!(line.shape, Shape::Bars(_));
+    let colour = if bars { INK } else { line.style.colour() };
+    for point in &line.points {
+        let (Some((low, high)), Some((x, y))) = (point.interval, frame.place(point)) else {
+            continue;
+        };
+        // What a logarithmic axis cannot show ends at the axis.
+        let end = |value: f64| {
+            if frame.y.shows(value) {
+                frame.y(value).min(frame.bottom)
+            } else {
+                frame.bottom
+            }
+        };
+        let (low, high) = (end(low).max(y), end(high).min(y));
+        scene.line((x, low), (x, high), colour, THIN);
+        for at in [low, high] {
+            scene.line((x - MARKER, at), (x + MARKER, at), colour, THIN);
+        }
+    }
+}
+
+fn marker(scene: &mut Scene, (x, y): (f64, f64), style: Style) {
+    let r = MARKER;
+    let path = match style.marker() {
+        Marker::Circle => ring(x, y, r),
+        Marker::Square => vec![
+            (x - 0.9 * r, y - 0.9 * r),
+            (x + 0.9 * r, y - 0.9 * r),
+            (x + 0.9 * r, y + 0.9 * r),
+            (x - 0.9 * r, y + 0.9 * r),
+        ],
+        Marker::Diamond => vec![
+            (x, y - 1.3 * r),
+            (x + 1.3 * r, y),
+            (x, y + 1.3 * r),
+            (x - 1.3 * r, y),
+        ],
+        Marker::Up => triangle(x, y, r),
+        Marker::Down => vec![
+            (x, y + 1.2 * r),
+            (x + 1.1 * r, y - 0.8 * r),
+            (x - 1.1 * r, y - 0.8 * r),
+        ],
+        Marker::Plus => {
+            scene.line((x - 1.2 * r, y), (x + 1.2 * r, y), style.colour(), CURVE);
+            scene.line((x, y - 1.2 * r), (x, y + 1.2 * r), style.colour(), CURVE);
+            return;
+        }
+        Marker::Cross => return cross(scene, x, y, r, style.colour()),
+    };
+    if style.open {
+        outline(scene, path, style);
+    } else {
+        fill(scene, path, style.colour());
+    }
+}
+
+/// A marker with a white inside, which hides the line behind it.
+fn outline(scene: &mut Scene, mut path: Vec<(f64, f64)>, style: Style) {
+    scene.items.push(Item::Fill {
+        path: path.clone(),
+        colour: PAPER,
+        percent: 100,
+    });
+    let first = path.first().copied();
+    path.extend(first);
+    scene.items.push(Item::Stroke {
+        path,
+        colour: style.colour(),
+        width: THIN,
+        dashes: Vec::new(),
+        percent: 100,
+    });
+}
+
+fn event(scene: &mut Scene, (x, y): (f64, f64), mark: Mark, r: f64) {
+    match mark {
+        Mark::Cross => cross(scene, x, y, r, INK),
+        Mark::Triangle => fill(scene, triangle(x, y, 1.1 * r), INK),
+    }
+}
+
+fn cross(scene: &mut Scene, x: f64, y: f64, r: f64, colour: Colour) {
+    let r = 0.8 * r;
+    scene.line((x - r, y - r), (x + r, y + r), colour, THIN);
+    scene.line((x - r, y + r), (x + r, y - r), colour, THIN);
+}
+
+fn triangle(x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
+    vec![
+        (x, y - 1.2 * r),
+        (x + 1.1 * r, y + 0.8 * r),
+        (x - 1.1 * r, y + 0.8 * r),
+    ]
+}
+
+/// A polygon of so many sides that it looks round.
+fn ring(x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
+    let corners = (0_u32..24).map(|corner| f64::from(corner) * std::f64::consts::TAU / 24.0);
+    corners
+        .map(|turn| (x + r * libm::cos(turn), y + r * libm::sin(turn)))
+        .collect()
+}
+
+fn fill(scene: &mut Scene, path: Vec<(f64, f64)>, colour: Colour) {
+    scene.items.push(Item::Fill {
+        path,
+        colour,
+        percent: 100,
+    });
+}
+
+/// The lines that need an entry, in rows that fit the width.
+fn legend_rows(figure: &Figure, width: f64) -> Vec<Vec<&Line>> {
+    let named = |line: &&Line| {
+        line.shape != Shape::Faint
+            && !line.points.is_empty()
+            && !figure.x.categories.contains(&line.label)
+    };
+    let mut rows: Vec<Vec<&Line>> = Vec::new();
+    let mut used = 0.0;
+    for line in figure.lines.iter().filter(named) {
+        let entry = entry_width(line);
+        match rows.last_mut() {
+            Some(row) if used + entry <= width - 40.0 => row.push(line),
+            _ => {
+                rows.push(vec![line]);
+                used = 0.0;
+            }
+        }
+        used += entry;
+    }
+    rows
+}
+
+fn entry_width(line: &Line) -> f64 {
+    SAMPLE + GAP + font::width(&line.label, TICK) + 2.5 * GAP
+}
+
+fn draw_legend(scene: &mut Scene, rows: &[Vec<&Line>], left: f64) {
+    for (row, index) in rows.iter().zip(0_u32..) {
+        let mut x = left;
+        let y = EDGE + ROW * (f64::from(index) + 0.5);
+        for line in row {
+            sample(scene, line, x, y);
+            let at = (x + SAMPLE + GAP, y + TICK * 0.36);
+            scene.text(at, TICK, Anchor::Start, &line.label);
+            x += entry_width(line);
+        }
+    }
+}
+
+fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
+    let middle = (x + SAMPLE / 2.0, y);
+    match line.shape {
+        Shape::Joined | Shape::Step | Shape::Faint => {
+            stroke(scene, vec![(x, y), (x + SAMPLE, y)], line.style, CURVE, 100);
+            if line.shape == Shape::Joined {
+                marker(scene, middle, line.style);
+            }
+        }
+        Shape::Bars(_) | Shape::Spans => {
+            let colour = line.style.colour();
+            scene.rectangle((x + 4.0, y - 2.5), (x + SAMPLE - 2.0, y + 2.5), colour);
+        }
+        Shape::Marks(mark) => event(scene, middle, mark, MARKER),
+    }
+}
+
+fn count(items: usize) -> f64 {
+    f64::from(u32::try_from(items).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,275 @@
+//! Figures for the browser: the traces and the layout that Plotly draws.
+//!
+//! The objects are written as Plotly's reference describes them, rather than through the types of the
+//! crate that brings the script: those lack what is needed here, such as dashes by length and gaps
+//! in error bars. Colours of text and axes are left to the page, which knows whether it is dark.
+
+use serde_json::{Value, json};
+
+use crate::figure::{Axis, Figure, Line, Mark, Point, Shape};
+use crate::palette::Marker;
+
+/// The whole of Plotly's script.
+///
+/// The crate embeds two scripts, of which the second, `MathJax`, sets formulas, which no figure has.
+pub(crate) fn script() -> String {
+    let both = plotly::Plot::offline_js_sources();
+    let start = both.find('>').map_or(0, |end| end + 1);
+    let end = both.find("</script>").unwrap_or(both.len());
+    both[start..end].to_owned()
+}
+
+/// A figure as the page's script expects it.
+pub(crate) fn json(figure: &Figure) -> Value {
+    json!({
+        "name": figure.name,
+        "data": figure.lines.iter().map(|line| trace(figure, line)).collect::<Vec<_>>(),
+        "layout": layout(figure),
+    })
+}
+
+fn layout(figure: &Figure) -> Value {
+    let close = figure
+        .lines
+        .iter()
+        .all(|line| matches!(line.shape, Shape::Joined | Shape::Bars(_)));
+    // Names along the axis need not be said again, nor can a hundred faint lines be named.
+    let named =
+        |line: &Line| line.shape != Shape::Faint && !figure.x.categories.contains(&line.label);
+    json!({
+        "xaxis": axis(&figure.x),
+        "yaxis": axis(&figure.y),
+        "showlegend": figure.lines.iter().any(named),
+        "hovermode": if close && figure.x.categories.is_empty() { "x" } else { "closest" },
+        "barmode": "overlay",
+    })
+}
+
+fn axis(axis: &Axis) -> Value {
+    let mut object = json!({
+        "title": { "text": escape(&axis.title()) },
+        "type": if axis.log { "log" } else { "linear" },
+    });
+    if !axis.categories.is_empty() {
+        let names: Vec<_> = axis.categories.iter().map(|name| escape(name)).collect();
+        object["tickmode"] = json!("array");
+        object["tickvals"] = json!((0..names.len()).collect::<Vec<_>>());
+        object["ticktext"] = json!(names);
+        object["showgrid"] = json!(false);
+    }
+    match axis.range {
+        Some((low, high)) => {
+            let room = (high - low) * 0.02;
+            object["range"] = json!([low - room, high + room]);
+        }
+        None if !axis.log && axis.categories.is_empty() => object["rangemode"] = json!("tozero"),
+        None => {}
+    }
+    object
+}
+
+fn trace(figure: &Figure, line: &Line) -> Value {
+    let (points, colour) = (&line.points, line.style.hex());
+    let mut trace = json!({
+        "type": "scatter",
+        "name": escape(&line.label),
+        "x": points.iter().map(|point| short(point.x)).collect::<Vec<_>>(),
+        "y": points.iter().map(|point| short(point.y)).collect::<Vec<_>>(),
+        "hovertemplate": hover(figure, line),
+    });
+    let stroke = json!({ "color": colour, "width": 2, "dash": dash(line, 2.0) });
+    match line.shape {
+        Shape::Joined => {
+            trace["mode"] = json!("lines+markers");
+            trace["line"] = stroke;
+            let mut symbol = symbol(line.style.marker()).to_owned();
+            if line.style.open {
+                symbol.push_str("-open");
+            }
+            trace["marker"] = json!({ "color": colour, "size": 8, "symbol": symbol });
+        }
+        Shape::Step | Shape::Faint => {
+            let faint = line.shape == Shape::Faint;
+            trace["mode"] = json!("lines");
+            trace["line"] = json!({
+                "color": colour,
+                "width": if faint { 1.0 } else { 1.6 },
+                "dash": dash(line, 1.6),
+                "shape": "hv",
+            });
+            trace["opacity"] = json!(if faint { 0.55 } else { 1.0 });
+            trace["showlegend"] = json!(!faint);
+        }
+        Shape::Bars(width) => {
+            trace["type"] = json!("bar");
+            trace["width"] = json!(width);
+            trace["marker"] = json!({ "color": colour });
+        }
+        Shape::Spans => spans(&mut trace, points, &colour),
+        Shape::Marks(mark) => {
+            let symbol = match mark {
+                Mark::Cross => "x-thin-open",
+                Mark::Triangle => "triangle-up",
+            };
+            // About as high as the flow it belongs to, as long as it can be seen.
+            let flows = figure.y.range.map_or(1.0, |(low, high)| high - low);
+            let size = (1.5 * PLOT_PIXELS / flows).clamp(4.0, 8.0);
+            trace["mode"] = json!("markers");
+            // The page fills in the colour of its text.
+            let edge = json!({ "width": 1, "color": null });
+            trace["marker"] =
+                json!({ "color": null, "size": size, "symbol": symbol, "line": edge });
+        }
+    }
+    if points.iter().any(|point| point.interval.is_some()) {
+        let arm = |end: fn(&Point) -> Option<f64>| -> Vec<_> {
+            points
+                .iter()
+                .map(|point| end(point).map_or(0.0, f64::abs))
+                .map(short)
+                .collect()
+        };
+        trace["error_y"] = json!({
+            "type": "data",
+            "symmetric": false,
+            "array": arm(|point| Some(point.interval?.1 - point.y)),
+            "arrayminus": arm(|point| Some(point.y - point.interval?.0)),
+            "thickness": 1.2,
+            "width": 4,
+            // A bar of its own colour would vanish inside the bar.
+            "color": if matches!(line.shape, Shape::Bars(_)) { Value::Null } else { json!(colour) },
+        });
+    }
+    trace
+}
+
+/// Lines from start to end of every flow, with gaps between.
+fn spans(trace: &mut Value, points: &[Point], colour: &str) {
+    let gaps = |of: fn(&Point) -> f64| -> Vec<Value> {
+        let pairs = points.chunks(2);
+        pairs
+            .flat_map(|pair| {
+                pair.iter()
+                    .map(|point| short(of(point)))
+                    .chain([Value::Null])
+            })
+            .collect()
+    };
+    trace["x"] = json!(gaps(|point| point.x));
+    trace["y"] = json!(gaps(|point| point.y));
+    trace["mode"] = json!("lines");
+    let width = bar_width(points.len() / 2);
+    trace["line"] = json!({ "color": colour, "width": width });
+    trace["opacity"] = json!(0.75);
+}
+
+/// Pixels of a flow's bar, so that neighbours do not touch.
+fn bar_width(flows: usize) -> usize {
+    (PLOT_HEIGHT / flows.max(1)).saturating_sub(1).clamp(1, 12)
+}
+
+/// Pixels of the smallest plotting area.
+const PLOT_HEIGHT: usize = 210;
+const PLOT_PIXELS: f64 = 210.0;
+
+/// What is shown under the pointer, with units.
+fn hover(figure: &Figure, line: &Line) -> String {
+    let unit = |axis: &Axis| {
+        if axis.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", escape(&axis.unit))
+        }
+    };
+    let (x, y) = (&figure.x, &figure.y);
+    let value = if line.points.iter().any(|point| point.interval.is_some()) {
+        format!(
+            "%{{y:.4~g}}{unit} (+%{{error_y.array:.3~g}} −%{{error_y.arrayminus:.3~g}})",
+            unit = unit(y)
+        )
+    } else {
+        format!("%{{y:.5~g}}{}", unit(y))
+    };
+    let name = escape(&line.label);
+    let x_name = escape(&x.label);
+    match line.shape {
+        Shape::Spans | Shape::Marks(_) => {
+            format!("flow %{{y}}: %{{x:.6~g}}{}<extra>{name}</extra>", unit(x))
+        }
+        _ if !x.categories.is_empty() => format!("{value}<extra>{name}</extra>"),
+        _ => format!(
+            "{value}<br>{x_name} %{{x:.6~g}}{}<extra>{name}</extra>",
+            unit(x)
+        ),
+    }
+}
+
+fn dash(line: &Line, width: f64) -> String {
+    let dashes = line.style.dashes();
+    if dashes.is_empty() || line.shape == Shape::Faint {
+        return "solid".into();
+    }
+    let lengths: Vec<_> = dashes
+        .iter()
+        .map(|length| format!("{:.1}px", length * width))
+        .collect();
+    lengths.join(",")
+}
+
+fn symbol(marker: Marker) -> &'static str {
+    match marker {
+        Marker::Circle => "circle",
+        Marker::Square => "square",
+        Marker::Diamond => "diamond",
+        Marker::Up => "triangle-up",
+        Marker::Down => "triangle-down",
+        Marker::Plus => "cross",
+        Marker::Cross => "x",
+    }
+}
+
+/// Six significant digits: more than a screen can show, and a third of the bytes.
+fn short(value: f64) -> Value {
+    if !value.is_finite() {
+        return Value::Null;
+    }
+    format!("{value:.5e}")
+        .parse::<f64>()
+        .map_or(Value::Null, |value| json!(value))
+}
+
+/// Plotly reads texts as a small part of HTML, and `%{` as a place to fill in.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace("%{", "%&#123;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_is_plotly_alone_and_whole() {
+        let script = script();
+        assert!(
+            script.starts_with("/**\n* plotly.js v"),
+            "{}",
+            &script[..40]
+        );
+        assert!(
+            script.trim_end().ends_with(';'),
+            "{}",
+            &script[script.len() - 40..]
+        );
+        assert!(script.len() > 4_000_000);
+        assert!(!script.contains("MathJax.js"));
+    }
+
+    #[test]
+    fn numbers_are_rounded_to_six_digits() {
+        assert_eq!(short(12.345_678_9), json!(12.3457));
+        assert_eq!(short(f64::NAN), Value::Null);
+    }
+}

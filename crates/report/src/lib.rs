@@ -1,0 +1,51 @@
+//! From a run folder to something to look at.
+//!
+//! [`write()`] makes the report, one HTML file that needs neither network nor other files. Its charts
+//! are [`Figure`]s: data with titles, axes and units, which [`figures`] lists and [`save`] draws for
+//! papers as SVG, PNG or PDF. A scheme has one colour, one marker and one dash everywhere.
+//!
+//! Everything is a pure function of the folder: the same folder gives the same bytes.
+
+mod data;
+mod error;
+mod figure;
+mod figures;
+mod fixed;
+mod interactive;
+mod page;
+mod palette;
+mod thin;
+mod units;
+
+use std::io::Write;
+use std::path::Path;
+
+use lab::results::{self, Folder};
+
+pub use error::Error;
+pub use figure::{Axis, Figure, Line, Mark, Point, Shape, Style};
+pub use fixed::{Format, Size, draw, save};
+
+/// Writes the report of `folders` to `out`: one run, or several side by side.
+///
+/// # Panics
+/// If there is no folder.
+pub fn write(folders: &[&Folder], out: &Path) -> Result<(), Error> {
+    assert!(!folders.is_empty(), "a report is about a run");
+    let text = page::render(folders, out)?;
+    put(out, text.as_bytes())
+}
+
+/// Every figure of a run, in the order of its report.
+pub fn figures(folder: &Folder) -> Result<Vec<Figure>, Error> {
+    let data = data::Data::read(&[folder])?;
+    Ok(figures::all(&data))
+}
+
+/// Writes a file whole or not at all.
+fn put(out: &Path, bytes: &[u8]) -> Result<(), Error> {
+    results::replace(out, |file| file.write_all(bytes)).map_err(|error| Error::Write {
+        path: out.display().to_string(),
+        error,
+    })
+}

@@ -1,0 +1,213 @@
+//! The report: one HTML file with everything in it.
+
+mod tables;
+
+use std::fmt::Write;
+use std::path::Path;
+
+use askama::Template;
+use lab::results::{self, Folder};
+use serde_json::json;
+
+use crate::data::Data;
+use crate::error::Error;
+use crate::figure::Figure;
+use crate::{figures, interactive};
+use tables::{Compared, Failed, Table};
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page {
+    heading: String,
+    title: String,
+    runs: Vec<Described>,
+    sentences: Vec<String>,
+    table: Table,
+    comparisons: Vec<Compared>,
+    /// Whether comparisons are about several combinations.
+    places: bool,
+    seeds_note: String,
+    pairs_note: &'static str,
+    failures: Vec<Failed>,
+    charts: Vec<Chart>,
+    missing: Vec<String>,
+    figures: String,
+    style: &'static str,
+    script: &'static str,
+    plotly: String,
+}
+
+/// What was run.
+struct Described {
+    name: String,
+    /// Pairs of a word and what it says.
+    facts: Vec<(&'static str, String)>,
+    /// Names of files with what they hold.
+    files: Vec<(String, &'static str)>,
+    scenario: String,
+}
+
+/// A place in the report where one of several views is shown.
+struct Chart {
+    id: String,
+    title: String,
+    views: Vec<View>,
+    can_log_x: bool,
+    can_log_y: bool,
+}
+
+struct View {
+    name: String,
+    choice: String,
+    caption: String,
+}
+
+/// The report of `folders` as text: a pure function of what they hold, which `out` only makes links
+/// relative to.
+pub(crate) fn render(folders: &[&Folder], out: &Path) -> Result<String, Error> {
+    let data = Data::read(folders)?;
+    let figures = figures::all(&data);
+    let summaries = folders.iter().map(|folder| folder.summary());
+    let several = folders.len() > 1;
+    let sentences = summaries
+        .clone()
+        .zip(&data.runs)
+        .flat_map(|(summary, run)| {
+            let prefix = if several {
+                format!("{}: ", run.name)
+            } else {
+                String::new()
+            };
+            let sentences = results::answer(summary).into_iter();
+            sentences.map(move |sentence| format!("{prefix}{sentence}"))
+        });
+    let first = folders[0].summary();
+    let heading = if several {
+        let names: Vec<_> = data.runs.iter().map(|run| run.name.as_str()).collect();
+        names.join(" and ")
+    } else {
+        first.scenario.clone()
+    };
+    let comparisons = tables::comparisons(&data);
+    let page = Page {
+        heading,
+        title: first.title.clone().unwrap_or_default(),
+        sentences: sentences.collect(),
+        table: Table::new(&data),
+        places: comparisons
+            .iter()
+            .any(|compared| !compared.place.is_empty()),
+        comparisons,
+        seeds_note: tables::seeds_note(&data),
+        pairs_note: tables::pairs_note(&data),
+        failures: tables::failures(&data),
+        runs: folders
+            .iter()
+            .zip(&data.runs)
+            .map(|(folder, run)| describe(folder, &run.name, out))
+            .collect(),
+        charts: charts(&figures),
+        missing: missing(&figures),
+        figures: embedded(&figures),
+        style: include_str!("../templates/report.css"),
+        script: include_str!("../templates/report.js"),
+        plotly: interactive::script(),
+    };
+    Ok(page.render().expect("writing to memory succeeds"))
+}
+
+fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
+    let summary = folder.summary();
+    let seeds = match summary.seeds {
+        1 => format!("{}", summary.seed),
+        seeds => format!(
+            "{} to {} ({seeds} of each combination)",
+            summary.seed,
+            summary.seed + u64::from(seeds) - 1
+        ),
+    };
+    let mut settings = String::new();
+    for (key, value) in &summary.constants {
+        let comma = if settings.is_empty() { "" } else { ", " };
+        write!(settings, "{comma}{key} = {value}").expect("writing to a string succeeds");
+    }
+    let mut facts = vec![
+        ("Scenario", summary.scenario.clone()),
+        ("Schemes", summary.schemes.join(", ")),
+        ("Swept", summary.axes.join(", ")),
+        ("Settings", settings),
+        ("Seeds", seeds),
+        ("Simulations", summary.points.len().to_string()),
+        ("Version", format!("tailwater {}", summary.version)),
+        // What was typed is in run.json: it differs between equal runs, and this report does not.
+        ("Again", "tailwater run scenario.toml".to_owned()),
+    ];
+    facts.retain(|(_, text)| !text.is_empty());
+    // Links work as long as the report stays where the files are.
+    let beside = out.parent().map(Path::canonicalize).and_then(Result::ok);
+    let linked = beside.is_some() && beside == folder.path().canonicalize().ok();
+    let files = FILES
+        .iter()
+        .filter(|(name, _)| linked && folder.path().join(name).exists());
+    Described {
+        name: name.to_owned(),
+        facts,
+        files: files
+            .map(|(name, what)| ((*name).to_owned(), *what))
+            .collect(),
+        scenario: folder.scenario_text().to_owned(),
+    }
+}
+
+/// Views of one chart in one place.
+fn charts(figures: &[Figure]) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = Vec::new();
+    for figure in figures {
+        let view = View {
+            name: figure.name.clone(),
+            choice: figure.choice.clone(),
+            caption: figure.caption.clone(),
+        };
+        if let Some(chart) = charts.iter_mut().find(|chart| chart.id == figure.chart) {
+            chart.views.push(view);
+            continue;
+        }
+        let time = figure.x.label.starts_with("Time");
+        charts.push(Chart {
+            id: figure.chart.clone(),
+            title: figure.title.clone(),
+            views: vec![view],
+            can_log_x: figure.x.categories.is_empty() && !time,
+            can_log_y: figure.y.range.is_none() && figure.chart != "flows",
+        });
+    }
+    charts
+}
+
+/// What the run did not record, and how to.
+fn missing(figures: &[Figure]) -> Vec<String> {
+    let lacks = |chart: &str| figures.iter().all(|figure| figure.chart != chart);
+    let mut missing = Vec::new();
+    if lacks("queue-time") {
+        missing.push("the queue over time with --trace queue".to_owned());
+    }
+    if lacks("cwnd") {
+        missing.push("windows over time with --trace cwnd,rwnd".to_owned());
+    }
+    missing
+}
+
+/// The figures for the page's script. Nothing in a JSON text may end the element that holds it.
+fn embedded(figures: &[Figure]) -> String {
+    let figures: Vec<_> = figures.iter().map(interactive::json).collect();
+    json!(figures).to_string().replace('<', r"\u003c")
+}
+
+const FILES: [(&str, &str); 6] = [
+    ("scenario.toml", "every setting"),
+    ("summary.json", "every number"),
+    ("flows.parquet", "every flow"),
+    ("ports.parquet", "every port"),
+    ("series.parquet", "what was recorded over time"),
+    ("run.json", "the command and its cost"),
+];

@@ -1,0 +1,132 @@
+//! Colours, markers and dashes: one style for a scheme everywhere.
+//!
+//! The colours are those of Okabe and Ito, "Color universal design" (2008), which readers with any
+//! of the common kinds of colour blindness tell apart. Their yellow is left out, which is too faint
+//! on white, and black, which is invisible in a dark report, is grey. Markers and dashes differ as
+//! well, so that a figure also works without colours.
+
+use std::collections::BTreeMap;
+
+use crate::figure::Style;
+
+/// Red, green and blue of each slot.
+const COLOURS: [(u8, u8, u8); 7] = [
+    (0x00, 0x72, 0xB2),
+    (0xD5, 0x5E, 0x00),
+    (0x00, 0x9E, 0x73),
+    (0xCC, 0x79, 0xA7),
+    (0xE6, 0x9F, 0x00),
+    (0x56, 0xB4, 0xE9),
+    (0x80, 0x80, 0x80),
+];
+
+/// Strokes and gaps in multiples of the width of the line; none for a solid line.
+const DASHES: [&[f64]; 5] = [
+    &[],
+    &[5.0, 2.5],
+    &[1.2, 1.8],
+    &[6.0, 2.0, 1.2, 2.0],
+    &[9.0, 3.0],
+];
+
+/// Names of the markers in Plotly, in the order of [`Marker`].
+const MARKERS: [Marker; 7] = [
+    Marker::Circle,
+    Marker::Square,
+    Marker::Diamond,
+    Marker::Up,
+    Marker::Down,
+    Marker::Plus,
+    Marker::Cross,
+];
+
+/// The shape of a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marker {
+    Circle,
+    Square,
+    Diamond,
+    Up,
+    Down,
+    Plus,
+    Cross,
+}
+
+/// Which slot a scheme has.
+#[derive(Clone, Debug)]
+pub(crate) struct Palette(BTreeMap<String, usize>);
+
+impl Palette {
+    /// Gives schemes that the registry knows their place there, so that they look the same in every
+    /// report, and others what is left.
+    pub(crate) fn new<'a>(schemes: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let registry = schemes::all();
+        let mut slots = BTreeMap::new();
+        for name in schemes.clone() {
+            if let Some(slot) = registry.iter().position(|scheme| scheme.name == name) {
+                slots.insert(name.to_owned(), slot);
+            }
+        }
+        for name in schemes {
+            if !slots.contains_key(name) {
+                let taken = |slot: &usize| slots.values().any(|other| other == slot);
+                let free = (0..=slots.len()).find(|slot| !taken(slot));
+                slots.insert(name.to_owned(), free.unwrap_or(0));
+            }
+        }
+        Self(slots)
+    }
+
+    /// The style of a scheme in the run with this number.
+    pub(crate) fn style(&self, scheme: &str, run: usize) -> Style {
+        let slot = self.0.get(scheme).copied().unwrap_or(0);
+        // Where colours come round again, and between runs side by side, dashes tell lines apart.
+        let dash = slot + slot / COLOURS.len() + run;
+        Style {
+            slot,
+            dash,
+            open: run % 2 == 1,
+        }
+    }
+}
+
+impl Style {
+    /// Red, green and blue.
+    pub(crate) fn colour(self) -> (u8, u8, u8) {
+        COLOURS[self.slot % COLOURS.len()]
+    }
+
+    /// The colour as `#0072b2`.
+    pub(crate) fn hex(self) -> String {
+        let (red, green, blue) = self.colour();
+        format!("#{red:02x}{green:02x}{blue:02x}")
+    }
+
+    pub(crate) fn marker(self) -> Marker {
+        MARKERS[self.slot % MARKERS.len()]
+    }
+
+    /// Strokes and gaps in multiples of the width of the line.
+    pub(crate) fn dashes(self) -> &'static [f64] {
+        DASHES[self.dash % DASHES.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_keeps_its_colour_whatever_it_is_compared_with() {
+        let alone = Palette::new(["rcc"].into_iter());
+        let among = Palette::new(["newreno", "my-variant", "dctcp", "rcc"].into_iter());
+        assert_eq!(alone.style("rcc", 0), among.style("rcc", 0));
+        let slots: Vec<_> = ["newreno", "my-variant", "dctcp", "rcc"]
+            .map(|name| among.style(name, 0).slot)
+            .into();
+        let mut distinct = slots.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), slots.len());
+    }
+}

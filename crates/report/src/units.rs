@@ -1,0 +1,161 @@
+//! Numbers in units that people read, and settings as numbers.
+
+/// A unit for showing values: what to divide by, and its name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Unit {
+    pub(crate) size: f64,
+    pub(crate) name: &'static str,
+}
+
+/// The unit for values of a column whose unit is `unit`, the greatest of which is `greatest`.
+pub(crate) fn unit(unit: &str, greatest: f64) -> Unit {
+    let choices: &[(f64, &'static str)] = match unit {
+        "us" => &[(1e6, "s"), (1e3, "ms"), (1.0, "µs")],
+        "bytes" => &[(1e6, "MB"), (1e3, "KB"), (1.0, "bytes")],
+        "bit/s" => &[(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")],
+        _ => &[(1.0, "")],
+    };
+    let fits = choices.iter().find(|(size, _)| greatest >= 1.5 * size);
+    let (size, name) = *fits.unwrap_or(&choices[choices.len() - 1]);
+    Unit { size, name }
+}
+
+/// A number with about `digits` significant digits, in full: `0.0123`, `12.3`, `12300`.
+pub(crate) fn number(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value:.0}");
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "exponents are below 400")]
+    let exponent = libm::floor(libm::log10(value.abs())) as i32;
+    let decimals = usize::try_from(digits - 1 - exponent).unwrap_or(0);
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        let trimmed = text.trim_end_matches('0').trim_end_matches('.');
+        return trimmed.to_owned();
+    }
+    text
+}
+
+/// Settings as numbers of one unit, if they all are quantities of one kind.
+pub(crate) fn quantities(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
+    let parsed: Option<Vec<_>> = texts.iter().map(|text| quantity(text)).collect();
+    let parsed = parsed?;
+    let (_, first, kind) = *parsed.first()?;
+    if parsed.iter().any(|(_, _, other)| *other != kind) {
+        return None;
+    }
+    // The values stay as they were typed if all have one unit.
+    let same = parsed.iter().all(|(_, unit, _)| unit.name == first.name);
+    let greatest = parsed.iter().map(|(value, unit, _)| value * unit.size);
+    let shown = if same {
+        first
+    } else {
+        unit(kind, greatest.fold(0.0, f64::max))
+    };
+    let values = parsed
+        .iter()
+        .map(|(value, unit, _)| value * unit.size / shown.size);
+    Some((values.collect(), shown.name))
+}
+
+/// A number, its unit, and the kind of the unit.
+fn quantity(text: &str) -> Option<(f64, Unit, &'static str)> {
+    let end = text.find(|letter: char| letter.is_ascii_alphabetic() || letter == '%');
+    let (number, suffix) = text.split_at(end.unwrap_or(text.len()));
+    let value: f64 = number.trim().parse().ok()?;
+    let (size, name, kind) = SUFFIXES
+        .iter()
+        .find(|(_, name, _)| *name == suffix)
+        .copied()?;
+    let name = match name {
+        "us" => "µs",
+        "B" => "bytes",
+        "pkt" => "packets",
+        name => name,
+    };
+    value
+        .is_finite()
+        .then_some((value, Unit { size, name }, kind))
+}
+
+/// What quantities in scenarios end in: size, name, kind.
+const SUFFIXES: [(f64, &str, &str); 20] = [
+    (1.0, "", ""),
+    (1.0, "%", "%"),
+    (1.0, "pkt", "packets"),
+    (1e-6, "ps", "us"),
+    (1e-3, "ns", "us"),
+    (1.0, "us", "us"),
+    (1e3, "ms", "us"),
+    (1e6, "s", "us"),
+    (1.0, "B", "bytes"),
+    (1e3, "KB", "bytes"),
+    (1e6, "MB", "bytes"),
+    (1e9, "GB", "bytes"),
+    (1024.0, "KiB", "bytes"),
+    (1_048_576.0, "MiB", "bytes"),
+    (1_073_741_824.0, "GiB", "bytes"),
+    (1.0, "bps", "bit/s"),
+    (1e3, "Kbps", "bit/s"),
+    (1e3, "kbps", "bit/s"),
+    (1e6, "Mbps", "bit/s"),
+    (1e9, "Gbps", "bit/s"),
+];
+
+/// A key in words: `switch.ecn_threshold` becomes `ECN threshold`.
+pub(crate) fn words(key: &str) -> String {
+    let last = key.rsplit('.').next().unwrap_or(key);
+    let words = last.split('_').enumerate().map(|(index, word)| match word {
+        "ecn" | "rto" | "mss" | "tcp" | "rtt" | "syn" | "ssthresh" => word.to_uppercase(),
+        _ if index == 0 => capital(word),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The text with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// Values of swept settings in words: `100 senders, buffer = 64KB`.
+pub(crate) fn place(set: &[(String, String)]) -> String {
+    let words = set.iter().map(|(key, value)| match key.as_str() {
+        "workload.senders" if value == "1" => "1 sender".into(),
+        "workload.senders" => format!("{value} senders"),
+        _ => format!("{key} = {value}"),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_numbers_of_one_unit_or_names() {
+        assert_eq!(quantities(&["10", "20"]), Some((vec![10.0, 20.0], "")));
+        assert_eq!(
+            quantities(&["64KB", "128KB"]),
+            Some((vec![64.0, 128.0], "KB"))
+        );
+        assert_eq!(quantities(&["500us", "2ms"]), Some((vec![0.5, 2.0], "ms")));
+        assert_eq!(quantities(&["64KB", "80pkt"]), None);
+        assert_eq!(quantities(&["on", "off"]), None);
+    }
+
+    #[test]
+    fn numbers_are_short_and_in_full() {
+        let shown = [0.0, 0.012_345, 1.0, 12.345, 99.96, 123_456.0].map(|value| number(value, 3));
+        assert_eq!(shown, ["0", "0.0123", "1", "12.3", "100", "123456"]);
+    }
+
+    #[test]
+    fn keys_become_labels() {
+        assert_eq!(words("workload.senders"), "Senders");
+        assert_eq!(words("switch.ecn_threshold"), "ECN threshold");
+        assert_eq!(words("tcp.min_rto"), "Min RTO");
+    }
+}

@@ -1,0 +1,81 @@
+//! Real run folders, made as the command makes them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::results::{Folder, RunInfo, Store};
+use lab::scenario::{Overrides, Scenario, Source};
+
+/// A folder for a test, empty at the start and removed at the end.
+pub(crate) struct Temporary(pub(crate) PathBuf);
+
+impl Temporary {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        drop(fs::remove_dir_all(&path));
+        fs::create_dir_all(&path).expect("a test makes its run");
+        Self(path)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// What is simulated.
+#[derive(Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) schemes: Option<&'a str>,
+    pub(crate) sets: &'a [&'a str],
+    pub(crate) seeds: u32,
+    /// What is recorded over time.
+    pub(crate) trace: Option<&'a str>,
+    /// The number of a simulation that is said to have failed.
+    pub(crate) failed: Option<usize>,
+}
+
+/// Simulates the scenario `incast` and leaves the results in `path`.
+pub(crate) fn incast(path: &Path, wanted: &Wanted<'_>) -> Folder {
+    simulate(
+        Source::builtin("incast").expect("a test makes its run"),
+        path,
+        wanted,
+    )
+}
+
+pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Folder {
+    let overrides = Overrides {
+        schemes: wanted.schemes.map(str::to_owned),
+        sets: wanted.sets.iter().map(|set| (*set).to_owned()).collect(),
+        seeds: std::num::NonZeroU32::new(wanted.seeds),
+        trace: wanted.trace.map(str::to_owned),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(source, &overrides).expect("a test makes its run");
+    let store = Store::open(path, &scenario, false).expect("a test makes its run");
+    for point in scenario.points() {
+        let kept = if wanted.failed == Some(point.index) {
+            let failure = "the books do not balance".to_owned();
+            store.keep(point, &scenario, Err(failure))
+        } else {
+            store.simulate(point, &scenario, None)
+        };
+        kept.expect("a test makes its run");
+    }
+    let (_, results) = store
+        .assemble(&scenario, |_| ())
+        .expect("a test makes its run");
+    let mut info = RunInfo {
+        command: ["tailwater", "run", "incast"].map(String::from).into(),
+        ..RunInfo::default()
+    };
+    info.add_costs(&results);
+    let info = serde_json::to_string(&info).expect("a test makes its run");
+    store
+        .write("run.json", &info)
+        .expect("a test makes its run");
+    store.complete().expect("a test makes its run");
+    Folder::open(path).expect("a test makes its run")
+}
