@@ -9,13 +9,25 @@ use crate::data::Data;
 use crate::figure::Figure;
 
 /// Every figure, in the order of the report; views of one chart follow each other.
+///
+/// A lone row has nothing to be compared with: its report shows what happened, and leaves its single
+/// numbers to the table.
 pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
-    let mut figures = swept::completion(data);
-    figures.extend(distribution::all(data));
-    figures.extend(time::queue(data));
-    figures.extend(swept::counts(data));
-    figures.extend(flows::all(data));
-    figures.extend(time::others(data));
+    let alone = data.rows().count() == 1;
+    let mut figures = Vec::new();
+    if alone {
+        figures.extend(flows::all(data));
+        figures.extend(time::queue(data));
+        figures.extend(time::others(data));
+        figures.extend(distribution::all(data));
+    } else {
+        figures.extend(swept::completion(data));
+        figures.extend(distribution::all(data));
+        figures.extend(time::queue(data));
+        figures.extend(swept::counts(data));
+        figures.extend(flows::all(data));
+        figures.extend(time::others(data));
+    }
     figures.retain(|figure| !figure.is_empty());
     figures
 }
