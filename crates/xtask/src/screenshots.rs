@@ -110,8 +110,8 @@ const SHOTS: [Shot; 5] = [
         name: "report-one-run",
         run: "one",
         part: "chart-flows",
-        width: 680,
-        height: 1010,
+        width: 1200,
+        height: 1040,
         dark: false,
     },
 ];
