@@ -52,7 +52,7 @@ pub struct Line {
 /// What makes lines distinguishable, on a screen and in grey on paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Place in the [palette](crate::palette), which gives the colour and the marker.
+    /// Place in the palette, which gives the colour and the marker.
     pub slot: usize,
     /// Place in the list of dashes.
     pub dash: usize,

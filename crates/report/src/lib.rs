@@ -1,6 +1,6 @@
 //! From a run folder to something to look at.
 //!
-//! [`write`] makes the report, one HTML file that needs neither network nor other files. Its charts
+//! [`write()`] makes the report, one HTML file that needs neither network nor other files. Its charts
 //! are [`Figure`]s: data with titles, axes and units, which [`figures`] lists and [`save`] draws for
 //! papers as SVG, PNG or PDF. A scheme has one colour, one marker and one dash everywhere.
 //!
