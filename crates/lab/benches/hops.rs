@@ -21,8 +21,9 @@
 #[path = "../../engine/benches/workload/hold.rs"]
 mod hold;
 
+use std::cell::Cell;
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -97,7 +98,12 @@ fn measure(rounds: usize) {
                 .iter()
                 .map(|(_, point)| per_hop(|| hops_of(traced(point))).0),
         );
-        samples.extend(folders.iter().map(|scenario| per_hop(|| kept(scenario)).0));
+        // To remove a folder is no part of a run.
+        let parent = std::env::temp_dir().join(format!("hops-{}", std::process::id()));
+        let number = Cell::new(0);
+        let keep = |scenario| per_hop(|| kept(scenario, &parent, &number)).0;
+        samples.extend(folders.iter().map(keep));
+        std::fs::remove_dir_all(parent).expect("it was there");
         if round > 0 {
             for (series, ns) in series.iter_mut().zip(samples) {
                 series.ns.push(ns);
@@ -232,15 +238,16 @@ fn hops_of(outcome: Result<Outcome, RunError>) -> u64 {
     outcome.expect("the workload runs").cost.packet_hops
 }
 
-/// A run into a folder, which is complete at the end and then removed. Its packet-hops.
-fn kept(scenario: &Scenario) -> u64 {
-    let folder = std::env::temp_dir().join(format!("hops-{}", std::process::id()));
+/// A run into a folder of its own in `parent`, complete at the end. Its packet-hops.
+fn kept(scenario: &Scenario, parent: &Path, number: &Cell<u32>) -> u64 {
+    number.set(number.get() + 1);
+    let folder = parent.join(number.get().to_string());
     let store = Store::open(&folder, scenario, None, false).expect("an empty folder");
     store.begin(scenario).expect("a folder can be made");
     let point = &scenario.points()[0];
     store.simulate(point, scenario).expect("the workload runs");
     let (summary, _) = store.assemble(scenario, |_| ()).expect("a whole folder");
-    std::fs::remove_dir_all(folder).expect("it was there");
+    store.complete().expect("a folder can be cleared");
     summary.points[0].packet_hops
 }
 

@@ -338,6 +338,8 @@ fn properties(fields: &[Field]) -> WriterProperties {
         .set_key_value_metadata(Some(vec![columns]))
         .set_max_row_group_row_count(None)
         .set_statistics_enabled(EnabledStatistics::Chunk)
+        // Row groups are small: an index of their pages costs more than it saves.
+        .set_offset_index_disabled(true)
         .set_dictionary_enabled(false);
     for field in fields {
         let path = ColumnPath::from(field.name.as_str());
