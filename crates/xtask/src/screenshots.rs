@@ -25,7 +25,6 @@ pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
             .args(arguments.split(' '))
             .args(["--quiet", "--out"]);
         run(command.arg(folder.join(name)).stdout(Stdio::null()))?;
-        run(Command::new(tailwater).arg("report").arg(folder.join(name)))?;
     }
     let mut pictures = Vec::new();
     for shot in &SHOTS {
@@ -110,7 +109,7 @@ const SHOTS: [Shot; 5] = [
     Shot {
         name: "report-one-run",
         run: "one",
-        part: "chart-retransmissions",
+        part: "chart-flows",
         width: 1200,
         height: 1040,
         dark: false,

@@ -20,7 +20,7 @@ pub(super) fn queue(data: &Data<'_>) -> Vec<Figure> {
         })
         .filter_map(|(number, run, detail)| Some((number, run, detail, bottleneck(detail)?)))
     };
-    let samples = || series().flat_map(|(_, _, detail, queue)| relative(queue, detail));
+    let samples = || series().flat_map(|(_, _, detail, queue)| until_end(queue, detail));
     let time = units::unit("us", samples().map(|(time, _)| time).fold(0.0, f64::max));
     let size = units::unit(
         "bytes",
@@ -29,7 +29,7 @@ pub(super) fn queue(data: &Data<'_>) -> Vec<Figure> {
     for (number, run, detail, queue) in series() {
         let row = run.row(detail);
         let choice = data::place(row);
-        let samples = relative(queue, detail).into_iter();
+        let samples = until_end(queue, detail).into_iter();
         let line = Line {
             label: data.label(&row.scheme, number),
             style: data.palette.style(&row.scheme, number),
@@ -180,6 +180,19 @@ fn describe(name: &str) -> (String, &'static str) {
 fn bottleneck(detail: &Detail) -> Option<&Thinned> {
     let port = Subject::Port(detail.bottleneck?);
     detail.series.get(QUEUE)?.get(&port)
+}
+
+/// Samples of a queue from the first start, the last one held until the last completion.
+fn until_end(series: &Thinned, detail: &Detail) -> Vec<(f64, f64)> {
+    let mut samples = relative(series, detail);
+    let ends = detail.flows.iter().filter_map(|flow| flow.completion_us);
+    let end = ends.fold(0.0, f64::max) - detail.start_us();
+    if let Some((last, value)) = samples.last().copied()
+        && last < end
+    {
+        samples.push((end, value));
+    }
+    samples
 }
 
 /// Samples with the time since the first start of a flow.

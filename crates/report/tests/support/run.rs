@@ -54,13 +54,13 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
         ..Overrides::default()
     };
     let scenario = Scenario::load(source, &overrides).expect("a test makes its run");
-    let store = Store::open(path, &scenario, false).expect("a test makes its run");
+    let store = Store::open(path, &scenario, None, false).expect("a test makes its run");
     for point in scenario.points() {
         let kept = if wanted.failed == Some(point.index) {
             let failure = "the books do not balance".to_owned();
             store.keep(point, &scenario, Err(failure))
         } else {
-            store.simulate(point, &scenario, None)
+            store.simulate(point, &scenario)
         };
         kept.expect("a test makes its run");
     }
