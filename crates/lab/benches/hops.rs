@@ -7,7 +7,7 @@
 //!
 //! Traces are measured as runs of w1b with a trace, the writing of its file included, to be compared
 //! with w1b itself, which has none. Results are measured as runs of w1b into a run folder, its tables
-//! and summary included, without series and with those that are recorded unasked.
+//! and summary included: one run, ten into one folder, and one with the series recorded unasked.
 //!
 //! `hops --rounds N` measures N rounds, `hops --once w1b|w3` runs one workload once and prints its
 //! packet-hops and its peak memory: for instruction counts, and for the memory of a fresh process.
@@ -70,7 +70,7 @@ fn measure(rounds: usize) {
     let mut tuples = HeapHold::<Tuple>::new(1_000);
     let mut lists = PENDING.map(SchedulerHold::new);
     let points = WORKLOADS.map(|(name, text)| point(name, text, None));
-    let folders = RESULTS.map(|(_, trace)| scenario("w1b", WORKLOADS[0].1, trace));
+    let folders = RESULTS.map(|(_, seeds, trace)| scenario("w1b", WORKLOADS[0].1, (seeds, trace)));
     let traces =
         TRACES.map(|(series, interval)| point("w1b", WORKLOADS[0].1, Some((series, interval))));
     let mut series = vec![
@@ -82,7 +82,7 @@ fn measure(rounds: usize) {
     series.extend(points.iter().map(|point| Series::new(point.0)));
     series
         .extend(TRACES.map(|(traced, interval)| Series::new(format!("w1b, {interval}: {traced}"))));
-    series.extend(RESULTS.map(|(what, _)| Series::new(what)));
+    series.extend(RESULTS.map(|(what, ..)| Series::new(what)));
 
     // The first round warms caches, the allocator and the branch predictor.
     for round in 0..=rounds {
@@ -238,17 +238,18 @@ fn hops_of(outcome: Result<Outcome, RunError>) -> u64 {
     outcome.expect("the workload runs").cost.packet_hops
 }
 
-/// A run into a folder of its own in `parent`, complete at the end. Its packet-hops.
+/// A sweep into a folder of its own in `parent`, complete at the end. Packet-hops.
 fn kept(scenario: &Scenario, parent: &Path, number: &Cell<u32>) -> u64 {
     number.set(number.get() + 1);
     let folder = parent.join(number.get().to_string());
     let store = Store::open(&folder, scenario, None, false).expect("an empty folder");
     store.begin(scenario).expect("a folder can be made");
-    let point = &scenario.points()[0];
-    store.simulate(point, scenario).expect("the workload runs");
+    for point in scenario.points() {
+        store.simulate(point, scenario).expect("the workload runs");
+    }
     let (summary, _) = store.assemble(scenario, |_| ()).expect("a whole folder");
     store.complete().expect("a folder can be cleared");
-    summary.points[0].packet_hops
+    summary.points.iter().map(|point| point.packet_hops).sum()
 }
 
 /// A run that writes the series of its point.
@@ -265,12 +266,13 @@ fn traced(point: &PointSpec) -> Result<Outcome, RunError> {
 
 /// The point of a scenario, with a series of traces and their interval if given.
 fn point(name: &'static str, text: &str, trace: Option<(&str, &str)>) -> (&'static str, PointSpec) {
-    (name, scenario(name, text, trace).points()[0].clone())
+    (name, scenario(name, text, (1, trace)).points()[0].clone())
 }
 
-fn scenario(name: &str, text: &str, trace: Option<(&str, &str)>) -> Scenario {
+fn scenario(name: &str, text: &str, (seeds, trace): (u32, Option<(&str, &str)>)) -> Scenario {
     let source = Source::new(format!("{name}.toml"), text);
     let overrides = Overrides {
+        seeds: std::num::NonZeroU32::new(seeds),
         trace: trace.map(|(series, _)| series.to_owned()),
         sets: trace.map_or_else(Vec::new, |(_, interval)| {
             vec![format!("trace.interval={interval}")]
@@ -337,10 +339,11 @@ const TRACES: [(&str, &str); 3] = [
     ("queue,events", "auto"),
     ("queue,cwnd,rwnd,events", "auto"),
 ];
-/// Runs of w1b into a folder and their traces.
-const RESULTS: [(&str, Option<(&str, &str)>); 2] = [
-    ("w1b, results", Some(("off", "auto"))),
-    ("w1b, results and series unasked", None),
+/// Runs of w1b into a folder: seeds and traces.
+const RESULTS: [(&str, u32, Option<(&str, &str)>); 3] = [
+    ("w1b, results of one run", 1, Some(("off", "auto"))),
+    ("w1b, results of ten runs", 10, Some(("off", "auto"))),
+    ("w1b, one run and series unasked", 1, None),
 ];
 /// Events in the list.
 const PENDING: [u32; 3] = [100, 1_000, 10_000];
