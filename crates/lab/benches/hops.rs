@@ -265,11 +265,11 @@ fn traced(point: &PointSpec) -> Result<Outcome, RunError> {
 }
 
 /// The point of a scenario, with a series of traces and their interval if given.
-fn point(name: &'static str, text: &str, trace: Option<(&str, &str)>) -> (&'static str, PointSpec) {
+fn point(name: &'static str, text: &str, trace: Traced) -> (&'static str, PointSpec) {
     (name, scenario(name, text, (1, trace)).points()[0].clone())
 }
 
-fn scenario(name: &str, text: &str, (seeds, trace): (u32, Option<(&str, &str)>)) -> Scenario {
+fn scenario(name: &str, text: &str, (seeds, trace): (u32, Traced)) -> Scenario {
     let source = Source::new(format!("{name}.toml"), text);
     let overrides = Overrides {
         seeds: std::num::NonZeroU32::new(seeds),
@@ -339,8 +339,10 @@ const TRACES: [(&str, &str); 3] = [
     ("queue,events", "auto"),
     ("queue,cwnd,rwnd,events", "auto"),
 ];
+/// The series of a trace and their interval; none leaves both as they are unasked.
+type Traced = Option<(&'static str, &'static str)>;
 /// Runs of w1b into a folder: seeds and traces.
-const RESULTS: [(&str, u32, Option<(&str, &str)>); 3] = [
+const RESULTS: [(&str, u32, Traced); 3] = [
     ("w1b, results of one run", 1, Some(("off", "auto"))),
     ("w1b, results of ten runs", 10, Some(("off", "auto"))),
     ("w1b, one run and series unasked", 1, None),
