@@ -55,6 +55,7 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
     };
     let scenario = Scenario::load(source, &overrides).expect("a test makes its run");
     let store = Store::open(path, &scenario, None, false).expect("a test makes its run");
+    store.begin(&scenario).expect("a test makes its run");
     for point in scenario.points() {
         let kept = if wanted.failed == Some(point.index) {
             let failure = "the books do not balance".to_owned();
