@@ -408,13 +408,13 @@ Examples:
   tailwater run incast --trace queue,cwnd --pcap --out results/traced
   tailwater run incast --format json --flows > results.json
   tailwater run big.toml --out results/big --resume
-  tailwater run big.toml --out shared/big --shard 3/16
+  tailwater run big.toml --out cluster/big --shard 3/16
 
 Exit status: 0 done, 1 a simulation failed, 2 the input was wrong.";
 
 const MERGE: &str = "\
 Examples:
-  tailwater merge shared/big
+  tailwater merge cluster/big
   tailwater merge shard-1 shard-2 shard-3 --out results/big";
 
 const EXPORT: &str = "\
