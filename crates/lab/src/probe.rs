@@ -30,7 +30,7 @@ pub trait Probe {
         let _ = (port, packet, now);
     }
 
-    /// `port` has marked `packet`, and accepts it next.
+    /// `port` has marked `packet`, which it accepts or drops next.
     #[inline(always)]
     fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
         let _ = (port, packet, now);
