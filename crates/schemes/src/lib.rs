@@ -15,6 +15,7 @@
 mod registry;
 
 pub mod dctcp;
+pub mod ictcp;
 pub mod newreno;
 pub mod rcc;
 
@@ -27,4 +28,5 @@ schemes! {
     newreno,
     dctcp,
     rcc,
+    ictcp,
 }
