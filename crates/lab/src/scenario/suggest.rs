@@ -11,8 +11,10 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         let last = candidate.rsplit('.').next().unwrap_or(candidate);
         let word_last = word.rsplit('.').next().unwrap_or(&word);
         let part = strsim::normalized_damerau_levenshtein(word_last, last);
-        // A whole name that is close says more than a last part that is.
-        (whole.max(0.95 * part), candidate)
+        // A whole name that is close says more than a last part that is, above all where a whole name
+        // was written.
+        let weight = if word.contains('.') { 0.9 } else { 0.95 };
+        (whole.max(weight * part), candidate)
     });
     let best = scored.fold(None, |best: Option<(f64, &str)>, next| match best {
         Some(best) if best.0 >= next.0 => Some(best),
@@ -41,5 +43,7 @@ mod tests {
         assert_eq!(nearest("senders", keys), Some("workload.senders"));
         assert_eq!(nearest("workload.sender", keys), Some("workload.senders"));
         assert_eq!(nearest("colour", keys), None);
+        let keys = ["ictcp.sender", "workload.senders"];
+        assert_eq!(nearest("workload.sender", keys), Some("workload.senders"));
     }
 }
