@@ -27,9 +27,39 @@ pub struct Metrics {
     pub marks: u64,
     pub threshold_crossings: u64,
     pub queue_mean_bytes: f64,
+    pub queue_p5_bytes: u64,
     pub queue_p50_bytes: u64,
     pub queue_p95_bytes: u64,
     pub queue_max_bytes: u64,
+    pub flows_completed: u64,
+    pub flows_failed: u64,
+    pub flows_unfinished: u64,
+}
+
+/// Results of one group of flows. [`columns`](crate::columns) describes each field as it does for all
+/// flows together.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "described in `columns`, for people and machines alike"
+)]
+pub struct GroupMetrics {
+    /// Its name.
+    pub group: String,
+    #[serde(with = "absent")]
+    pub goodput_bps: f64,
+    #[serde(with = "absent")]
+    pub fct_mean_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p50_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p95_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p99_us: f64,
+    #[serde(with = "absent")]
+    pub fct_max_us: f64,
+    pub timeouts: u64,
+    pub retransmissions: u64,
     pub flows_completed: u64,
     pub flows_failed: u64,
     pub flows_unfinished: u64,
@@ -54,6 +84,8 @@ pub struct Cost {
 pub struct FlowRecord {
     /// Number of the flow.
     pub flow: u32,
+    /// Name of its group; empty if the scenario has none.
+    pub group: String,
     /// Sending host.
     pub sender: u32,
     /// Receiving host.
@@ -97,6 +129,8 @@ pub struct PortRecord {
     pub drops: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
+    /// Arrivals that met a queue at or above the marking threshold, ECN-capable or not.
+    pub threshold_crossings: u64,
     /// Mean queue from first start to last completion, weighted by time.
     pub queue_mean_bytes: f64,
     /// Median queue.
@@ -114,6 +148,8 @@ pub struct PortRecord {
 pub struct Outcome {
     /// Results.
     pub metrics: Metrics,
+    /// Results of each group of flows, if the scenario has groups.
+    pub groups: Vec<GroupMetrics>,
     /// What they cost.
     pub cost: Cost,
     /// Every flow.
