@@ -27,8 +27,8 @@ pub use registry::{
 
 schemes! {
     newreno,
-    cubic,
     dctcp,
     rcc,
     ictcp,
+    cubic,
 }
