@@ -32,6 +32,7 @@
   const dressed = ({ data, layout }, colours) => {
     for (const trace of data) {
       if (trace.error_y && !trace.error_y.color) trace.error_y.color = colours.text;
+      if (trace.line && trace.line.color === null) trace.line.color = colours.text;
       if (trace.marker && !trace.marker.color) {
         trace.marker.color = colours.text;
         trace.marker.line.color = colours.text;

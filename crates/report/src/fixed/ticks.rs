@@ -41,6 +41,7 @@ impl Scale {
             (low, high) = if axis.log { (1.0, 10.0) } else { (0.0, 1.0) };
         }
         if axis.log {
+            let (low, high) = axis.range.unwrap_or((low, high));
             return Self::log(low, high, count);
         }
         if let Some((from, to)) = axis.range {
@@ -225,6 +226,12 @@ mod tests {
         };
         let scale = Scale::new(&axis, &[2.3, 180.0], Room::None, 6.0);
         assert_eq!(names(&scale), ["2", "5", "10", "20", "50", "100", "200"]);
+        let chosen = Axis {
+            range: Some((1.0, 1000.0)),
+            ..axis.clone()
+        };
+        let scale = Scale::new(&chosen, &[2.3, 180.0], Room::None, 6.0);
+        assert_eq!(names(&scale), ["1", "3", "10", "30", "100", "300", "1000"]);
         let scale = Scale::new(&axis, &[1.0, 1e7], Room::None, 6.0);
         assert_eq!(names(&scale)[5..], ["10⁵", "10⁶", "10⁷"]);
     }
