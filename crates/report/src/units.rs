@@ -142,7 +142,7 @@ const SUFFIXES: [(f64, &str, &str); 20] = [
 pub(crate) fn words(key: &str) -> String {
     let last = key.rsplit('.').next().unwrap_or(key);
     let words = last.split('_').enumerate().map(|(index, word)| match word {
-        "ecn" | "rto" | "mss" | "tcp" | "rtt" | "syn" | "ssthresh" => word.to_uppercase(),
+        "ecn" | "fct" | "rto" | "mss" | "tcp" | "rtt" | "syn" | "ssthresh" => word.to_uppercase(),
         _ if index == 0 => capital(word),
         _ => word.to_owned(),
     });

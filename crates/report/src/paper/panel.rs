@@ -10,7 +10,7 @@ mod sweep;
 mod time;
 
 use lab::experiment::unit::Dimension;
-use lab::experiment::{Measure, Measured, Of, Plot, PlotKind};
+use lab::experiment::{Measure, Measured, Of, Plot, PlotKind, Statistic};
 use lab::results::{Row, Summary};
 use lab::scenario::Problems;
 
@@ -283,13 +283,13 @@ fn explained(panel: &Panel<'_>) -> String {
     };
     let ends = panel.plot.lines.iter().find_map(|line| {
         let (low, high) = line.low.as_ref().zip(line.high.as_ref())?;
-        Some((units::lower(&name(low)), units::lower(&name(high))))
+        Some((end(low), end(high)))
     });
     match (panel.plot.kind, ends) {
         (PlotKind::Cdf, _) => format!("The share of what was measured up to each value, {over}."),
         (PlotKind::Time, _) => format!("One simulation each (seed {}).", panel.summary().seed),
         (_, Some((low, high))) if low != high => {
-            format!("Means {over}; bars from {low} to {high}.")
+            format!("Means {over}; bars from the {low} to the {high}.")
         }
         (_, None) if seeds > 1 => {
             format!("Means {over}; bars are 95 % confidence intervals (Student's t).")
@@ -297,6 +297,39 @@ fn explained(panel: &Panel<'_>) -> String {
         (_, Some(_)) if seeds > 1 => format!("Means {over}."),
         (_, _) => "One simulation each.".to_owned(),
     }
+}
+
+/// An end of a bar in words: `5th percentile`.
+fn end(measure: &Measure) -> String {
+    let metric = match measure.of {
+        Of::Metric(name) => name,
+        _ => "",
+    };
+    let mut parts = metric.split('_').filter_map(|part| part.strip_prefix('p'));
+    let percent = parts.find_map(|part| part.parse().ok());
+    let percent = match measure.statistic {
+        Some(Statistic::Percentile(percent)) => Some(percent),
+        _ => percent,
+    };
+    match (percent, &measure.statistic) {
+        (Some(percent), _) => format!("{} percentile", ordinal(percent)),
+        (None, Some(Statistic::Min)) => "least".to_owned(),
+        (None, Some(Statistic::Max)) => "greatest".to_owned(),
+        (None, _) => units::lower(&name(measure)),
+    }
+}
+
+/// `1st`, `50th`, `97.5th`.
+fn ordinal(number: f64) -> String {
+    let text = number.to_string();
+    let end = match (text.as_str(), text.as_bytes().last()) {
+        ("11" | "12" | "13", _) => "th",
+        (_, Some(b'1')) => "st",
+        (_, Some(b'2')) => "nd",
+        (_, Some(b'3')) => "rd",
+        _ => "th",
+    };
+    format!("{text}{end}")
 }
 
 /// A line of a figure.
