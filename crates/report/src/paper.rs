@@ -1,13 +1,12 @@
 //! A paper beside its reproduction: every figure in the paper's arrangement, with its claims.
 
-mod outcome;
 mod page;
 mod panel;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use lab::experiment::{Experiment, Measured, Paper};
+use lab::experiment::judge;
+use lab::experiment::{Measured, Paper};
 use lab::scenario::Problems;
 
 use crate::error::Error;
@@ -16,78 +15,70 @@ use crate::fixed::{self, Format, Size};
 use crate::palette::Palette;
 use panel::Panel;
 
-pub use outcome::{Outcome, Tried, Verdict};
-
 /// A paper with what came out.
-#[derive(Debug)]
 pub struct Reproduction<'a> {
     /// The paper.
     pub paper: &'a Paper,
-    /// Its figures and tables that were run, in the paper's order.
-    pub figures: Vec<Reproduced<'a>>,
-    /// What it was run with, as in `tailwater 0.1.0`.
-    pub version: String,
+    /// Its figures and tables that were run and judged, in the paper's order.
+    pub figures: &'a [judge::Figure<'a>],
+    /// Whether they were run with `--full`.
+    pub full: bool,
 }
 
-/// A figure with what came out.
-#[derive(Debug)]
-pub struct Reproduced<'a> {
-    /// The figure.
-    pub experiment: &'a Experiment,
-    /// Its panels, from [`panels`].
-    pub panels: Vec<Figure>,
-    /// The scale that it was run at, in one sentence.
-    pub scale: String,
-    /// The command that runs it again.
-    pub command: String,
-    /// Its claims, in order.
-    pub claims: Vec<Outcome>,
+impl Reproduction<'_> {
+    /// The panels of each figure, in the paper's order and on its axes. A scheme looks the same in all
+    /// of them. A panel whose run is not there is left out.
+    pub fn panels(&self) -> Result<Vec<Vec<Figure>>, Problems> {
+        let palette = self.palette();
+        let figures = self.figures.iter();
+        figures.map(|figure| panels(figure, &palette)).collect()
+    }
+
+    fn palette(&self) -> Palette {
+        let runs = self.figures.iter().flat_map(|figure| {
+            let others = figure.bench.others.values().copied();
+            others.chain([figure.bench.own])
+        });
+        let schemes = runs.flat_map(|run| &run.folder().summary().schemes);
+        let schemes: Vec<&str> = schemes.map(String::as_str).collect();
+        Palette::new(schemes.into_iter())
+    }
 }
 
 /// Writes the page of a paper to `out`, and its panels as vector pictures into the folder `figures`
 /// beside it. The same reproduction gives the same bytes.
 pub fn write_paper(reproduction: &Reproduction<'_>, out: &Path) -> Result<(), Error> {
+    let panels = reproduction.panels()?;
     let folder = out.parent().unwrap_or(Path::new("."));
-    let panels = reproduction
-        .figures
-        .iter()
-        .flat_map(|figure| &figure.panels);
-    let panels: Vec<&Figure> = panels.filter(|panel| !panel.is_empty()).collect();
-    if !panels.is_empty() {
-        let figures = folder.join(FIGURES);
-        std::fs::create_dir_all(&figures).map_err(|error| Error::Write {
-            path: figures.display().to_string(),
+    let drawn = panels.iter().flatten().filter(|panel| !panel.is_empty());
+    for panel in drawn {
+        let file = folder.join(file(panel));
+        let parent = file.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(|error| Error::Write {
+            path: parent.display().to_string(),
             error,
         })?;
+        let svg = fixed::draw(panel, Size::default(), Format::Svg);
+        crate::put(&file, &svg)?;
     }
-    for panel in panels {
-        let drawn = fixed::draw(panel, Size::default(), Format::Svg);
-        crate::put(&folder.join(file(panel)), &drawn)?;
-    }
-    crate::put(out, page::render(reproduction).as_bytes())
+    crate::put(out, page::render(reproduction, &panels).as_bytes())
 }
 
-/// The panels of a paper's figure, in its order and on its axes. `runs` are the runs of the paper by
-/// the names of their figures; a panel whose run is not among them is left out.
-///
-/// A scheme looks the same in all figures of a paper if they are drawn with the same runs.
-pub fn panels(
-    experiment: &Experiment,
-    runs: &BTreeMap<String, Measured>,
-) -> Result<Vec<Figure>, Problems> {
-    let schemes = runs
-        .values()
-        .flat_map(|run| &run.folder().summary().schemes);
-    let palette = Palette::new(schemes.map(String::as_str));
+/// The panels of a figure.
+fn panels(figure: &judge::Figure<'_>, palette: &Palette) -> Result<Vec<Figure>, Problems> {
+    let experiment = figure.experiment;
+    let run = |name: &Option<String>| -> Option<&Measured> {
+        match name.as_deref() {
+            Some(name) if name != experiment.name && name != experiment.runs() => {
+                figure.bench.others.get(name).copied()
+            }
+            _ => Some(figure.bench.own),
+        }
+    };
     let mut figures = Vec::new();
     for (plot, number) in experiment.plots.iter().zip(1..) {
-        let name = plot.run.as_deref().unwrap_or(experiment.runs());
-        let Some(run) = runs.get(name) else { continue };
-        let panel = Panel {
-            plot,
-            run,
-            palette: &palette,
-        };
+        let Some(run) = run(&plot.run) else { continue };
+        let panel = Panel { plot, run, palette };
         let (name, title) = if experiment.plots.len() == 1 {
             (experiment.name.clone(), &experiment.title)
         } else {

@@ -1,15 +1,14 @@
 //! Figures of papers: what is drawn is what was measured, on the axes that the paper chose.
 
-#[path = "support/run.rs"]
-mod run;
-
 use std::collections::BTreeMap;
 
-use lab::experiment::{Axis, Experiment, Full, Line, Measure, Measured, Of, Plot, PlotKind};
+use lab::experiment::judge::{self, Bench};
+use lab::experiment::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
 use lab::experiment::{Place, Statistic, Stretch};
 use lab::scenario::Source;
-use report::{Figure, Shape};
-use run::{Temporary, Wanted, incast};
+use report::{Figure, Reproduction, Shape};
+
+use crate::run::{Temporary, Wanted, incast};
 
 /// A figure with one panel.
 fn experiment(plot: Plot) -> Experiment {
@@ -31,7 +30,7 @@ fn experiment(plot: Plot) -> Experiment {
 }
 
 /// The panel of a run of `incast`, with the run.
-fn drawn(name: &str, plot: Plot) -> (Figure, BTreeMap<String, Measured>, Temporary) {
+fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
     let temporary = Temporary::new(name);
     let path = temporary.0.join("run");
     let wanted = Wanted {
@@ -43,10 +42,32 @@ fn drawn(name: &str, plot: Plot) -> (Figure, BTreeMap<String, Measured>, Tempora
     };
     incast(&path, &wanted);
     let run = Measured::open(&path).expect("a run of a test is whole");
-    let runs = BTreeMap::from([("fig1".to_owned(), run)]);
-    let mut figures = report::panels(&experiment(plot), &runs).expect("a run of a test is whole");
-    assert_eq!(figures.len(), 1);
-    (figures.remove(0), runs, temporary)
+    let experiment = experiment(plot);
+    let paper = Paper {
+        name: "paper".into(),
+        title: "A paper".into(),
+        citation: "2017".into(),
+        url: None,
+        notes: None,
+        experiments: vec![experiment.clone()],
+    };
+    let figures = [judge::Figure {
+        experiment: &experiment,
+        bench: Bench {
+            own: &run,
+            others: BTreeMap::new(),
+            changed: None,
+        },
+        claims: Vec::new(),
+    }];
+    let reproduction = Reproduction {
+        paper: &paper,
+        figures: &figures,
+        full: false,
+    };
+    let mut panels = reproduction.panels().expect("a run of a test is whole");
+    assert_eq!((panels.len(), panels[0].len()), (1, 1));
+    (panels[0].remove(0), run, temporary)
 }
 
 fn metric(name: &'static str) -> Measure {
@@ -109,7 +130,7 @@ fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
         ],
         ..Plot::default()
     };
-    let (figure, runs, _kept) = drawn("panel-sweep", plot);
+    let (figure, run, _kept) = drawn("panel-sweep", plot);
     assert_eq!(figure.x.range, Some((0.0, 100.0)));
     assert_eq!(figure.y.title(), "Queue (KB)");
     let labels: Vec<_> = figure
@@ -119,7 +140,7 @@ fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
         .collect();
     assert_eq!(labels, ["newreno", "rcc", "equation 4"]);
     assert_eq!(figure.lines[2].shape, Shape::Model);
-    let summary = runs["fig1"].folder().summary();
+    let summary = run.folder().summary();
     for line in &figure.lines[..2] {
         assert_eq!(line.shape, Shape::Ranges);
         let rows = summary.rows.iter().filter(|row| row.scheme == line.label);
@@ -161,7 +182,7 @@ fn two_pairs_of_percentiles_are_one_range() {
         lines: vec![range(25.0, 75.0), range(1.0, 99.0)],
         ..Plot::default()
     };
-    let (figure, _runs, _kept) = drawn("panel-nested", plot);
+    let (figure, _run, _kept) = drawn("panel-nested", plot);
     assert_eq!(figure.lines.len(), 2);
     for point in figure.lines.iter().flat_map(|line| &line.points) {
         let (outer, inner) = (point.interval.unwrap(), point.inner.unwrap());
@@ -195,8 +216,8 @@ fn the_distribution_of_a_queue_agrees_with_its_percentiles() {
         lines: vec![line(queue)],
         ..Plot::default()
     };
-    let (figure, runs, _kept) = drawn("panel-queue-cdf", plot);
-    let rows = &runs["fig1"].folder().summary().rows;
+    let (figure, run, _kept) = drawn("panel-queue-cdf", plot);
+    let rows = &run.folder().summary().rows;
     for line in &figure.lines {
         let last = line.points.last().unwrap();
         assert!((last.y - 1.0).abs() < 1e-9, "{last:?}");
@@ -238,9 +259,9 @@ fn a_distribution_of_flows_may_be_of_absolute_times() {
         lines: vec![line(completions)],
         ..Plot::default()
     };
-    let (figure, runs, _kept) = drawn("panel-flow-cdf", plot);
+    let (figure, run, _kept) = drawn("panel-flow-cdf", plot);
     let mut latest = 0.0_f64;
-    let folder = runs["fig1"].folder();
+    let folder = run.folder();
     let row = folder
         .summary()
         .rows
@@ -284,10 +305,10 @@ fn flows_over_time_are_told_apart_or_drawn_as_one() {
         lines: vec![line(windows(flow))],
         ..Plot::default()
     };
-    let (figure, _runs, _kept) = drawn("panel-time", plot(None));
+    let (figure, _run, _kept) = drawn("panel-time", plot(None));
     assert_eq!(figure.lines.len(), 20);
     assert!(figure.lines.iter().all(|line| line.shape == Shape::Faint));
-    let (figure, _runs, _kept) = drawn("panel-time-one", plot(Some(3)));
+    let (figure, _run, _kept) = drawn("panel-time-one", plot(Some(3)));
     assert_eq!(figure.lines.len(), 1);
     assert_eq!(figure.lines[0].shape, Shape::Step);
     assert_eq!(figure.x.label, "Time");
@@ -320,7 +341,7 @@ fn bars_stand_side_by_side_and_zero_is_said_where_it_cannot_be_drawn() {
         lines: vec![named("switch", "switch 0"), named("hosts", "host")],
         ..Plot::default()
     };
-    let (figure, _runs, _kept) = drawn("panel-bars", plot);
+    let (figure, _run, _kept) = drawn("panel-bars", plot);
     assert_eq!(figure.x.categories, ["switch", "hosts"]);
     assert_eq!(figure.lines.len(), 2);
     let (newreno, rcc) = (&figure.lines[0], &figure.lines[1]);

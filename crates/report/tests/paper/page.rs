@@ -1,23 +1,20 @@
 //! Pages of papers: complete, closed to the outside, the same every time, and drawn by a browser.
 
-#[path = "support/paper.rs"]
-mod paper;
-#[path = "support/run.rs"]
-mod run;
-
 use std::fs;
 
-use report::Verdict;
-use run::Temporary;
+use lab::experiment::judge::Verdict;
+
+use crate::judgement::Judgement;
+use crate::run::Temporary;
 
 /// A folder with the page of a paper that is `about` something.
 fn written(name: &str, about: &str) -> (String, Temporary) {
     let temporary = Temporary::new(name);
-    let runs = paper::runs(&temporary.0);
-    let paper = paper::paper(about);
-    let reproduction = paper::reproduction(&paper, &runs);
+    let judgement = Judgement::of(&temporary.0, about);
+    let figures = judgement.figures();
     let page = temporary.0.join("report.html");
-    report::write_paper(&reproduction, &page).expect("a page of a test is whole");
+    let written = report::write_paper(&judgement.reproduction(&figures), &page);
+    written.expect("a page of a test is whole");
     let text = fs::read_to_string(&page).expect("a page of a test is whole");
     (text, temporary)
 }
@@ -37,24 +34,25 @@ fn every_claim_stands_in_the_table_and_beside_its_figure() {
          1 not testable."
     ));
     for (id, verdict) in [
-        ("paper-fig1-queue", Verdict::Reproduced),
-        ("paper-fig1-order", Verdict::Partly),
-        ("paper-fig1-collapse", Verdict::Not),
+        ("paper-fig1-no-drops", Verdict::Reproduced),
+        ("paper-fig1-below-dctcp", Verdict::Partly),
+        ("paper-fig1-collapse", Verdict::NotReproduced),
         ("paper-text-linux", Verdict::NotTestable),
     ] {
         assert_eq!(html.matches(&format!("id=\"{id}\"")).count(), 1);
         let card = &html[html.find(&format!("id=\"{id}\"")).unwrap()..];
         let card = &card[..card.find("</article>").unwrap()];
         assert!(
-            card.contains(&format!(">{}</span>", verdict.word())),
+            card.contains(&format!(">{}</span>", verdict.name())),
             "{card}"
         );
         // The table links to it, and it to itself.
         assert_eq!(html.matches(&format!("href=\"#{id}\"")).count(), 2);
     }
     let cause = html.find("<strong>Cause:</strong>").unwrap();
-    assert!(html[cause..].contains("<code>switch.buffer = 64KB</code> 38.2 %"));
-    assert!(html.contains("tailwater reproduce paper/fig1"));
+    assert!(html[cause..].contains("<code>switch.buffer = 40pkt</code> 38.2 %"));
+    // A paper of one's own is named by its files.
+    assert!(html.contains("paper/fig1.toml</dd>"));
 }
 
 #[test]
@@ -93,9 +91,17 @@ fn the_page_refers_to_nothing_outside() {
 
 #[test]
 fn the_same_reproduction_gives_the_same_bytes() {
-    let (first, _kept) = written("paper-first", "queues");
-    let (second, _kept) = written("paper-second", "queues");
-    assert_eq!(first, second);
+    let temporary = Temporary::new("paper-again");
+    let judgement = Judgement::of(&temporary.0, "queues");
+    let page = temporary.0.join("report.html");
+    let written = || {
+        let figures = judgement.figures();
+        let written = report::write_paper(&judgement.reproduction(&figures), &page);
+        written.expect("a page of a test is whole");
+        fs::read(&page).expect("a page of a test is whole")
+    };
+    // Without showing five megabytes if they differ.
+    assert!(written() == written());
 }
 
 #[test]
