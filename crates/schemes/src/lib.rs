@@ -14,7 +14,9 @@
 #[macro_use]
 mod registry;
 
+pub mod cubic;
 pub mod dctcp;
+pub mod ictcp;
 pub mod newreno;
 pub mod rcc;
 
@@ -25,6 +27,8 @@ pub use registry::{
 
 schemes! {
     newreno,
+    cubic,
     dctcp,
     rcc,
+    ictcp,
 }
