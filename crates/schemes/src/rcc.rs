@@ -29,6 +29,7 @@
 mod ack_queue;
 mod assign;
 mod control;
+pub mod model;
 mod params;
 mod scheduler;
 mod sender;
