@@ -1,0 +1,132 @@
+//! What a claim or a line of a plot measures.
+
+use super::unit::Level;
+
+/// A number of every simulation, or a distribution or series if it has no statistic.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measure {
+    /// The column it is made from.
+    pub of: Of,
+    /// What is made of the column's values; none for a metric and a model, which are one number, and
+    /// for what a CDF or a plot over time draws whole.
+    pub statistic: Option<Statistic>,
+}
+
+/// Where values come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Of {
+    /// A metric of `summary.json`.
+    Metric(&'static str),
+    /// A column of `flows.parquet`: one value for each flow.
+    Flows {
+        /// Its name; `throughput_bps` is the flow's size over its completion time.
+        column: &'static str,
+        /// Only flows of this group.
+        group: Option<String>,
+        /// Only flows that completed in this cluster.
+        cluster: Option<Cluster>,
+    },
+    /// A column of `ports.parquet`: one value for each port.
+    Ports {
+        /// Its name.
+        column: &'static str,
+        /// Only these ports.
+        place: Place,
+    },
+    /// A column of `series.parquet`: for each port, flow or host a value that changes over time.
+    Series {
+        /// Its name.
+        column: &'static str,
+        /// Only these ports; where the column is about ports, the bottleneck unless said otherwise.
+        place: Place,
+        /// Only flows of this group.
+        group: Option<String>,
+        /// Only this flow.
+        flow: Option<u32>,
+        /// Only this host.
+        host: Option<u32>,
+        /// Only this stretch of time.
+        during: Stretch,
+        /// How the statistics of several ports, flows or hosts become one.
+        across: Statistic,
+    },
+    /// An equation of a paper, from the settings of the simulation.
+    Model(&'static str),
+}
+
+/// Ports.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// The node that the port belongs to, as in `switch 2`; `switch` is any switch.
+    pub from: Option<String>,
+    /// The node at the other end of its wire, as in `host 0`.
+    pub to: Option<String>,
+    /// Only the bottleneck, whose queue the metrics describe.
+    pub bottleneck: bool,
+}
+
+/// Flows whose completions follow each other closely: one step of a CDF.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cluster {
+    /// Two completions further apart than this are in different clusters.
+    pub gap_us: f64,
+    /// Which one, from 1 in the order of time.
+    pub number: usize,
+}
+
+/// A stretch of simulated time in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Stretch {
+    /// Its begin; none for the first start of a flow.
+    pub from_us: Option<f64>,
+    /// Its end; none for the last completion of a flow, or the end of the simulation if no flow
+    /// completes.
+    pub to_us: Option<f64>,
+}
+
+/// What is made of many values. Values of a series count as long as they last.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The sum.
+    Sum,
+    /// How many there are.
+    Count,
+    /// The least value that this per cent of the values do not exceed.
+    Percentile(f64),
+    /// One statistic less another, as in `p99 - p1`.
+    Difference(Box<Self>, Box<Self>),
+    /// The share of the values below `below` or above `above`; of a series, of the time.
+    Share {
+        /// The upper bound, exclusive.
+        below: Option<Level>,
+        /// The lower bound, exclusive.
+        above: Option<Level>,
+    },
+    /// Clusters of values: values further apart than `gap` from the next are in different ones.
+    Clusters {
+        /// The gap.
+        gap: Level,
+    },
+    /// How often a series falls below `below`, having been at or above it.
+    Dips {
+        /// The level.
+        below: Level,
+    },
+    /// How often a series rises above `above` after it was below `below`.
+    Oscillations {
+        /// The lower level.
+        below: Level,
+        /// The upper level.
+        above: Level,
+    },
+    /// The last value of a series less the first: what a counter counted meanwhile.
+    Change,
+    /// Jain's index of fairness: the square of the sum over the number times the sum of squares.
+    Jain,
+}
