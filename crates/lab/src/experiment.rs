@@ -8,7 +8,10 @@
 
 mod claim;
 mod measure;
+mod measured;
+pub mod model;
 mod plot;
+mod sample;
 pub mod unit;
 
 use std::num::NonZeroU32;
@@ -19,7 +22,9 @@ pub use claim::{
     At, Average, Cause, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape, ShapeKind,
 };
 pub use measure::{Cluster, Measure, Of, Place, Statistic, Stretch};
+pub use measured::{Measured, Subject, Values};
 pub use plot::{Axis, Line, Plot, PlotKind};
+pub use sample::Sample;
 pub use unit::Level;
 
 /// A paper and its figures.

@@ -38,6 +38,7 @@ pub use store::{Shard, Store};
 pub use summary::{
     Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until,
 };
+pub(crate) use table::Cell;
 pub use table::{Field, Kind};
 
 /// The columns with which the rows of `flows.parquet` and `ports.parquet` begin; one for each setting

@@ -1,6 +1,11 @@
 //! What a claim or a line of a plot measures.
 
-use super::unit::Level;
+use super::measured::THROUGHPUT;
+use super::model;
+use super::unit::{Dimension, Level};
+use crate::columns;
+use crate::results::{self, Field};
+use crate::trace::quantity;
 
 /// A number of every simulation, or a distribution or series if it has no statistic.
 #[derive(Clone, PartialEq, Debug)]
@@ -129,4 +134,92 @@ pub enum Statistic {
     Change,
     /// Jain's index of fairness: the square of the sum over the number times the sum of squares.
     Jain,
+}
+
+impl Measure {
+    /// A metric of the summary.
+    pub fn metric(name: &'static str) -> Self {
+        Self {
+            of: Of::Metric(name),
+            statistic: None,
+        }
+    }
+
+    /// Whether it is one number for each simulation, rather than a distribution or a series.
+    pub fn is_number(&self) -> bool {
+        self.statistic.is_some() || matches!(self.of, Of::Metric(_) | Of::Model(_))
+    }
+
+    /// The column it is made from, or the name of the equation.
+    pub fn column(&self) -> &'static str {
+        match &self.of {
+            Of::Metric(name) | Of::Model(name) => name,
+            Of::Flows { column, .. } | Of::Ports { column, .. } | Of::Series { column, .. } => {
+                column
+            }
+        }
+    }
+
+    /// The unit of the column's values, as `explain results` has it.
+    pub fn column_unit(&self) -> &'static str {
+        let name = self.column();
+        match &self.of {
+            Of::Metric(_) => {
+                let found = columns::METRICS.iter().find(|column| column.name == name);
+                found.map_or("", |column| column.unit)
+            }
+            Of::Model(_) => model::find(name).map_or("", |model| model.unit),
+            Of::Flows { .. } if name == THROUGHPUT => "bit/s",
+            Of::Flows { .. } => unit_of(&results::flow_fields(), name),
+            Of::Ports { .. } => unit_of(&results::port_fields(), name),
+            Of::Series { .. } => {
+                let found = quantity::all().iter().find(|known| known.name == name);
+                found.map_or("", |quantity| quantity.unit)
+            }
+        }
+    }
+
+    /// The unit of its values: that of the column, unless the statistic counts something.
+    pub fn unit(&self) -> &'static str {
+        match &self.statistic {
+            Some(statistic) if statistic.counts() => "",
+            _ => self.column_unit(),
+        }
+    }
+
+    /// The dimension of the column's values.
+    pub fn dimension(&self) -> Dimension {
+        Dimension::of(self.column_unit())
+    }
+
+    /// The dimension of its own values.
+    pub fn value_dimension(&self) -> Dimension {
+        match &self.statistic {
+            Some(Statistic::Share { .. }) => Dimension::Share,
+            _ => Dimension::of(self.unit()),
+        }
+    }
+}
+
+impl Statistic {
+    /// Whether it has no unit, whatever that of its values.
+    fn counts(&self) -> bool {
+        match self {
+            Self::Count
+            | Self::Share { .. }
+            | Self::Clusters { .. }
+            | Self::Dips { .. }
+            | Self::Oscillations { .. }
+            | Self::Jain => true,
+            Self::Difference(a, _) => a.counts(),
+            Self::Mean | Self::Min | Self::Max | Self::Sum | Self::Percentile(_) | Self::Change => {
+                false
+            }
+        }
+    }
+}
+
+fn unit_of(fields: &[Field], name: &str) -> &'static str {
+    let found = fields.iter().find(|field| field.name == name);
+    found.map_or("", |field| field.unit)
 }
