@@ -2,7 +2,7 @@
 //!
 //! Lengths are in packets of full size, times in seconds, rates in packets per second: `C` is the
 //! rate of the bottleneck, `RTT` the round trip without queueing, `K` the marking threshold, `N` the
-//! number of flows. The queue excludes the packet in service.
+//! number of flows. The queue includes the packet in service.
 //!
 //! | function | source |
 //! |---|---|
