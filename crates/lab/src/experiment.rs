@@ -6,11 +6,13 @@
 //! folder, seed by seed. A claim is judged by what was measured; nothing in an experiment can decide
 //! a verdict. `docs/guide/experiments.md` describes every key.
 
+pub mod catalogue;
 mod claim;
 mod measure;
 mod measured;
 pub mod model;
 mod plot;
+mod read;
 mod sample;
 pub mod unit;
 
@@ -97,3 +99,8 @@ impl Experiment {
         self.uses.as_deref().unwrap_or(&self.name)
     }
 }
+
+/// What a file of a figure has beside its scenario.
+pub(crate) const KEYS: [&str; 9] = [
+    "figure", "section", "scale", "notes", "uses", "full", "plot", "claim", "cause",
+];

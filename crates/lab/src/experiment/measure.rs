@@ -1,10 +1,12 @@
 //! What a claim or a line of a plot measures.
 
+use std::sync::LazyLock;
+
 use super::measured::THROUGHPUT;
 use super::model;
 use super::unit::{Dimension, Level};
 use crate::columns;
-use crate::results::{self, Field};
+use crate::results::{self, Field, Kind};
 use crate::trace::quantity;
 
 /// A number of every simulation, or a distribution or series if it has no statistic.
@@ -170,8 +172,8 @@ impl Measure {
             }
             Of::Model(_) => model::find(name).map_or("", |model| model.unit),
             Of::Flows { .. } if name == THROUGHPUT => "bit/s",
-            Of::Flows { .. } => unit_of(&results::flow_fields(), name),
-            Of::Ports { .. } => unit_of(&results::port_fields(), name),
+            Of::Flows { .. } => unit_of(flow_columns(), name),
+            Of::Ports { .. } => unit_of(port_columns(), name),
             Of::Series { .. } => {
                 let found = quantity::all().iter().find(|known| known.name == name);
                 found.map_or("", |quantity| quantity.unit)
@@ -217,6 +219,23 @@ impl Statistic {
             }
         }
     }
+}
+
+/// The columns of flows that are numbers, beside their throughput.
+pub(super) fn flow_columns() -> &'static [Field] {
+    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::flow_fields()));
+    &COLUMNS
+}
+
+/// The columns of ports that are numbers.
+pub(super) fn port_columns() -> &'static [Field] {
+    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::port_fields()));
+    &COLUMNS
+}
+
+fn numbers(fields: Vec<Field>) -> Vec<Field> {
+    let fields = fields.into_iter();
+    fields.filter(|field| field.kind != Kind::Text).collect()
 }
 
 fn unit_of(fields: &[Field], name: &str) -> &'static str {

@@ -468,6 +468,7 @@ fn real(cell: Cell<'_>) -> Option<f64> {
     match cell {
         Cell::Int(value) => Some(value as f64),
         Cell::Double(value) => Some(value),
+        Cell::Bool(value) => Some(f64::from(u8::from(value))),
         _ => None,
     }
 }

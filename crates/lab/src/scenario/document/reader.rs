@@ -6,6 +6,7 @@ use base::setting::Key;
 use toml_edit::{Item, TableLike};
 
 use super::{Draft, Setting, Variant};
+use crate::experiment;
 use crate::keys;
 use crate::scenario::problem::{Problem, Problems};
 use crate::scenario::source::Source;
@@ -49,6 +50,8 @@ impl<'a> Reader<'a> {
             "schemes" => draft.schemes = self.schemes(item, place),
             "columns" => draft.columns = self.columns(item, place),
             "variant" => self.variants(item, place, draft),
+            // What a figure of a paper adds to its scenario has a reader of its own.
+            _ if experiment::KEYS.contains(&name) => {}
             _ if keys::key(name).is_some() => self.setting(name, item, place, &mut draft.settings),
             _ if is_group(name) => match item.as_table_like() {
                 Some(table) => self.table(name, table, &mut draft.settings),
