@@ -27,7 +27,7 @@ pub const SCHEME: Scheme = Scheme {
     name: "dctcp",
     summary: "Data Center TCP: shrinks its window by the share of bytes the switch marked",
     reference: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
-    roles: &[Role::Sender],
+    roles: &[Role::Sender, Role::Marks],
     needs_marking: true,
     keys: Params::KEYS,
     gauges: &[SSTHRESH, ALPHA],

@@ -1,7 +1,8 @@
 //! Congestion-control schemes and the registry that names them.
 //!
 //! A scheme is a bundle of roles. A role it leaves out is the plain one: a NewReno sender, a receiver
-//! that acknowledges at once. Adding a scheme is one file and two lines below; `CONTRIBUTING.md`
+//! that acknowledges at once. Schemes that fill different roles compose: `rcc+newreno` puts RCC's receiver
+//! and its helper at the sending host around a sender with a congestion window. Adding a scheme is one file and two lines below; `CONTRIBUTING.md`
 //! shows it with an example.
 //!
 //! ```
@@ -14,15 +15,18 @@
 mod registry;
 
 pub mod dctcp;
+pub mod ictcp;
 pub mod newreno;
 pub mod rcc;
 
 pub use registry::{
-    Bundle, BundleError, FlowInfo, HostInfo, MakeReceiver, MakeSender, Role, Roles, Scheme, Texts,
+    Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeReceiver, MakeSender, Role, Roles,
+    Scheme, Texts,
 };
 
 schemes! {
     newreno,
     dctcp,
     rcc,
+    ictcp,
 }

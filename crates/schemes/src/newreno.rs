@@ -17,5 +17,12 @@ pub const SCHEME: Scheme = Scheme {
     needs_marking: false,
     keys: &[],
     gauges: &[tcp::SSTHRESH],
-    build: |_| Ok(Roles::default()),
+    build: |_| {
+        Ok(Roles {
+            sender: Some(Box::new(|flow| {
+                crate::Sender::newreno(Sender::new(&flow.config))
+            })),
+            ..Roles::default()
+        })
+    },
 };

@@ -4,7 +4,8 @@
 //! data that senders may have in the network (`scheduler`), and lets an ACK leave only while
 //! that stays below the budget; the others wait in the buffer queue (`ack_queue`), short flows
 //! first. Each connection runs a NewReno-like control, an ECN response (`control`) and a round-trip
-//! estimate with a timer that sends lost ACKs again (`timing`). The sender obeys (`sender`).
+//! estimate with a timer that sends lost ACKs again (`timing`). The sender obeys (`sender`); composed
+//! with another scheme, `rcc+newreno`, it keeps that one's congestion window beside the receiver's.
 //!
 //! | symbol | field | default | source |
 //! |---|---|---|---|
@@ -49,18 +50,21 @@ pub const SCHEME: Scheme = Scheme {
     name: "rcc",
     summary: "Receiver-oriented congestion control: the receiver sets windows and paces ACKs",
     reference: "RCC: Receiver-oriented Congestion Control, Computer Communications 2017",
-    roles: &[Role::Sender, Role::Receiver],
+    roles: &[Role::Helper, Role::Receiver, Role::Marks],
     needs_marking: false,
     keys: Params::KEYS,
     gauges: scheduler::GAUGES,
     build: |text| {
         let params = Params::read(text)?;
         Ok(Roles {
-            sender: Some(Box::new(|flow| crate::Sender::rcc(Sender::new(flow)))),
+            helper: Some(Box::new(|flow, sender| {
+                crate::Sender::rcc(Sender::new(flow, sender))
+            })),
             receiver: Some(Box::new(move |host| {
                 crate::Receiver::rcc(Receiver::new(&params, host))
             })),
             ecn: Some(EcnMode::Unechoed),
+            ..Roles::default()
         })
     },
 };

@@ -32,6 +32,8 @@ pub struct Scheme {
 pub type Texts<'a> = dyn Fn(&str) -> String + 'a;
 /// Makes the sender of a connection.
 pub type MakeSender = Box<dyn Fn(&FlowInfo) -> Sender + Send + Sync>;
+/// Makes the sender of a connection around the sender of the bundle, if a part of it has one.
+pub type MakeHelper = Box<dyn Fn(&FlowInfo, Option<Sender>) -> Sender + Send + Sync>;
 /// Makes the receiver control of a host.
 pub type MakeReceiver = Box<dyn Fn(&HostInfo) -> Receiver + Send + Sync>;
 
@@ -40,8 +42,12 @@ pub type MakeReceiver = Box<dyn Fn(&HostInfo) -> Receiver + Send + Sync>;
 pub enum Role {
     /// Congestion control of a sender, per connection.
     Sender,
+    /// What a receiver's or switch's scheme adds at the sending host, around whatever sender it has.
+    Helper,
     /// Control of a receiving host over all its connections.
     Receiver,
+    /// How endpoints use congestion marks.
+    Marks,
 }
 
 /// The roles of a scheme or composition, ready to be played.
@@ -49,10 +55,14 @@ pub enum Role {
 pub struct Roles {
     /// Makes the sender of a connection.
     pub sender: Option<MakeSender>,
+    /// Wraps the sender of a connection, that of another scheme included.
+    pub helper: Option<MakeHelper>,
     /// Makes the receiver control of a host.
     pub receiver: Option<MakeReceiver>,
     /// How endpoints use congestion marks; `None`: as the scenario says.
     pub ecn: Option<EcnMode>,
+    /// Segments of the first window; `None`: as the scenario says.
+    pub initial_window: Option<u32>,
 }
 
 /// What a sender is told about its connection.
@@ -75,7 +85,7 @@ pub struct HostInfo {
     pub packet_bytes: u64,
 }
 
-/// One scheme, or several that fill different roles: `"rcc"`, `"hscc+dctcp"`.
+/// One scheme, or several that fill different roles: `"rcc"`, `"rcc+newreno"`.
 #[derive(Clone)]
 pub struct Bundle {
     parts: Vec<&'static Scheme>,
@@ -141,19 +151,23 @@ impl Bundle {
         for scheme in &self.parts {
             let part = (scheme.build)(text)?;
             roles.sender = part.sender.or(roles.sender);
+            roles.helper = part.helper.or(roles.helper);
             roles.receiver = part.receiver.or(roles.receiver);
             roles.ecn = part.ecn.or(roles.ecn);
+            roles.initial_window = part.initial_window.or(roles.initial_window);
         }
         Ok(roles)
     }
 }
 
 impl Roles {
-    /// The sender of a connection: the scheme's or NewReno.
+    /// The sender of a connection: the scheme's or NewReno, within the helper if there is one.
     pub fn make_sender(&self, flow: &FlowInfo) -> Sender {
-        match &self.sender {
-            Some(make) => make(flow),
-            None => Sender::newreno(tcp::NewReno::new(&flow.config)),
+        let sender = self.sender.as_ref().map(|make| make(flow));
+        match (&self.helper, sender) {
+            (Some(wrap), sender) => wrap(flow, sender),
+            (None, Some(sender)) => sender,
+            (None, None) => Sender::newreno(tcp::NewReno::new(&flow.config)),
         }
     }
 
@@ -182,7 +196,9 @@ impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sender => "the sender's congestion control",
+            Self::Helper => "what is added to the sender",
             Self::Receiver => "the receiver's control",
+            Self::Marks => "the use of marks",
         })
     }
 }
@@ -321,4 +337,64 @@ macro_rules! schemes {
             }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn defaults(key: &str) -> String {
+        let mut keys = crate::all().iter().flat_map(|scheme| scheme.keys);
+        let key = keys.find(|candidate| candidate.name == key);
+        key.expect("a key of a scheme").default.to_owned()
+    }
+
+    #[test]
+    fn schemes_fill_only_roles_that_they_declare() {
+        for scheme in crate::all() {
+            let roles = (scheme.build)(&defaults).expect("declared defaults are correct");
+            for (role, filled) in [
+                (Role::Sender, roles.sender.is_some()),
+                (Role::Helper, roles.helper.is_some()),
+                (Role::Receiver, roles.receiver.is_some()),
+                (Role::Marks, roles.ecn.is_some()),
+            ] {
+                let declared = scheme.roles.contains(&role);
+                assert!(declared || !filled, "{scheme:?} fills {role:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_that_decide_the_same_do_not_compose() {
+        for (text, role) in [
+            ("newreno+dctcp", Role::Sender),
+            ("rcc+dctcp", Role::Marks),
+            ("rcc+newreno+rcc", Role::Helper),
+        ] {
+            match Bundle::parse(text) {
+                Err(BundleError::Conflict { role: both, .. }) => assert_eq!(both, role),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_helper_wraps_the_sender_in_either_order() {
+        use tcp::SenderCc;
+
+        let flow = FlowInfo {
+            size: None,
+            config: Config::default(),
+        };
+        let window = |text: &str| {
+            let bundle = Bundle::parse(text).expect("parts with different roles");
+            let roles = bundle.build(&defaults).expect("correct defaults");
+            roles.make_sender(&flow).window()
+        };
+        let initial = u64::from(flow.config.mss) * u64::from(flow.config.initial_window);
+        assert_eq!(window("rcc"), u64::MAX);
+        assert_eq!(window("rcc+newreno"), initial);
+        assert_eq!(window("newreno+rcc"), initial);
+    }
 }

@@ -180,7 +180,7 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
     };
     Config {
         mss: mss(keys),
-        initial_window: tcp.initial_window.0,
+        initial_window: roles.initial_window.unwrap_or(tcp.initial_window.0),
         initial_ssthresh: tcp
             .initial_ssthresh
             .0

@@ -1,22 +1,24 @@
 //! The sender: its window is the advertised one, and an ACK with PSH orders a retransmission.
 
 use base::{Extension, Packet, TcpFlags, Time};
-use tcp::SenderCc;
+use tcp::{Ack, Loss, SenderCc};
 
 use crate::registry::FlowInfo;
 
 /// RCC §4.7: congestion control is the receiver's, so only the advertised window limits. Loss
 /// detection is TCP's own and changes no window.
-#[derive(Debug)]
 pub struct Sender {
     /// Carried in the SYN, so that the receiver can prefer short flows; 0: not known.
     size: u64,
+    /// The sender that this one is composed with: its window counts beside the advertised one.
+    inner: Option<Box<crate::Sender>>,
 }
 
 impl Sender {
-    pub(super) fn new(flow: &FlowInfo) -> Self {
+    pub(crate) fn new(flow: &FlowInfo, inner: Option<crate::Sender>) -> Self {
         Self {
             size: flow.size.unwrap_or(0),
+            inner: inner.map(Box::new),
         }
     }
 }
@@ -24,11 +26,45 @@ impl Sender {
 impl SenderCc for Sender {
     #[inline]
     fn window(&self) -> u64 {
-        u64::MAX
+        self.inner.as_ref().map_or(u64::MAX, |inner| inner.window())
+    }
+
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        if let Some(inner) = &mut self.inner {
+            inner.on_established(mss, segments);
+        }
     }
 
     #[inline]
-    fn on_send(&mut self, packet: &mut Packet, _now: Time) {
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(inner) = &mut self.inner {
+            inner.on_ack(ack);
+        }
+    }
+
+    fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
+        if let Some(inner) = &mut self.inner {
+            inner.on_loss(loss, in_flight, now);
+        }
+    }
+
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        if let Some(inner) = &mut self.inner {
+            inner.on_recovered(limit);
+        }
+    }
+
+    fn on_idle(&mut self) {
+        if let Some(inner) = &mut self.inner {
+            inner.on_idle();
+        }
+    }
+
+    #[inline]
+    fn on_send(&mut self, packet: &mut Packet, now: Time) {
+        if let Some(inner) = &mut self.inner {
+            inner.on_send(packet, now);
+        }
         if packet.flags.has(TcpFlags::SYN) {
             packet.extension = Extension::from_u64(self.size);
         }
@@ -37,5 +73,69 @@ impl SenderCc for Sender {
     #[inline]
     fn orders_retransmission(&self, packet: &Packet) -> bool {
         packet.flags.has(TcpFlags::PSH) && packet.sequence_length() == 0
+    }
+
+    fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(inner) = &self.inner {
+            inner.gauges(sink);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{FlowId, HostId};
+    use tcp::{Config, NewReno};
+
+    use super::*;
+
+    fn flow() -> FlowInfo {
+        let config = Config {
+            mss: 1000,
+            initial_window: 10,
+            ..Config::default()
+        };
+        FlowInfo {
+            size: Some(32_768),
+            config,
+        }
+    }
+
+    fn composed() -> Sender {
+        let inner = crate::Sender::newreno(NewReno::new(&flow().config));
+        Sender::new(&flow(), Some(inner))
+    }
+
+    #[test]
+    fn alone_no_congestion_window_limits_it_and_a_loss_changes_nothing() {
+        let mut sender = Sender::new(&flow(), None);
+        sender.on_established(1000, 1);
+        sender.on_loss(Loss::Timeout, 8000, Time::ZERO);
+        assert_eq!(sender.window(), u64::MAX);
+    }
+
+    #[test]
+    fn composed_it_has_the_window_of_the_other_scheme() {
+        let mut sender = composed();
+        sender.on_established(1000, 10);
+        assert_eq!(sender.window(), 10_000);
+        // RFC 5681 §3.1: half of what is in flight.
+        sender.on_loss(Loss::FastRetransmit, 8000, Time::ZERO);
+        assert_eq!(sender.window(), 4000);
+        sender.on_recovered(Some(3000));
+        assert_eq!(sender.window(), 3000);
+    }
+
+    #[test]
+    fn composed_it_still_tells_the_size_and_obeys_orders() {
+        let mut sender = composed();
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        packet.flags = TcpFlags::SYN;
+        sender.on_send(&mut packet, Time::ZERO);
+        assert_eq!(packet.extension.as_u64(), 32_768);
+        packet.flags = TcpFlags::PSH.with(TcpFlags::ACK);
+        assert!(sender.orders_retransmission(&packet));
+        packet.payload = 1000;
+        assert!(!sender.orders_retransmission(&packet));
     }
 }

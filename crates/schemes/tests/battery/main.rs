@@ -1,4 +1,5 @@
-//! What every registered scheme must survive: a transfer, an incast, losses, reordering, marks.
+//! What every registered scheme and every pair that composes must survive: a transfer, an incast,
+//! losses, reordering, marks.
 //!
 //! The channel is a fixed delay, so nothing here says how fast a scheme is; only that all data arrives
 //! exactly once, that everything ends, and that it happens the same way twice.
@@ -15,17 +16,25 @@ const FLOW: Flow = Flow {
     known: true,
 };
 
-/// Runs `flows` flows under every scheme, with and without SACK, with the packets' fates decided by
+/// The names of all schemes, and of all compositions of two.
+fn bundles() -> Vec<String> {
+    let names = || schemes::all().iter().map(|scheme| scheme.name.to_owned());
+    let pairs = names().flat_map(|first| names().map(move |second| format!("{first}+{second}")));
+    let compose = |pair: &String| schemes::Bundle::parse(pair).is_ok();
+    names().chain(pairs.filter(compose)).collect()
+}
+
+/// Runs `flows` flows under every bundle, with and without SACK, with the packets' fates decided by
 /// `fate`, and returns what each sender counted.
 fn everywhere(flows: usize, fate: fn(u64, &Packet) -> Fate) -> Vec<tcp::SenderCounters> {
     let mut counters = Vec::new();
-    for scheme in schemes::all() {
+    for bundle in bundles() {
         for sack in [false, true] {
             let config = tcp::Config {
                 sack,
                 ..star::config()
             };
-            let roles = star::roles(scheme.name, &[]);
+            let roles = star::roles(&bundle, &[]);
             let mut star = Star::new(&roles, config, &vec![FLOW; flows], |_| ());
             star.run(fate);
             counters.extend(star.senders.iter().map(|peer| peer.endpoint.counters()));
@@ -72,9 +81,9 @@ fn marks_on_everything_stop_nothing() {
 
 #[test]
 fn the_same_run_is_the_same_twice() {
-    for scheme in schemes::all() {
+    for bundle in bundles() {
         let run = || -> (Time, Vec<tcp::SenderCounters>) {
-            let roles = star::roles(scheme.name, &[]);
+            let roles = star::roles(&bundle, &[]);
             let mut star = Star::new(&roles, star::config(), &[FLOW; 10], |_| ());
             star.run(|number, _| match number % 13 {
                 0 => Fate::IsLost,
@@ -85,6 +94,6 @@ fn the_same_run_is_the_same_twice() {
             let counters = star.senders.iter().map(|peer| peer.endpoint.counters());
             (star.now, counters.collect())
         };
-        assert_eq!(run(), run());
+        assert_eq!(run(), run(), "{bundle}");
     }
 }

@@ -92,6 +92,7 @@ impl Star {
     pub(crate) fn new(roles: &Roles, config: Config, flows: &[Flow], check: fn(&mut Self)) -> Self {
         let config = Config {
             ecn: roles.ecn.unwrap_or(config.ecn),
+            initial_window: roles.initial_window.unwrap_or(config.initial_window),
             ..config
         };
         let receiver = roles.make_receiver(&HostInfo {

@@ -1,0 +1,149 @@
+//! ICTCP: the receiver shares the bandwidth that is left on its link.
+//!
+//! Incast happens at the last hop, the receiver's own link, so the receiver knows how much of it is
+//! free. It measures the link in one part of a slot and lets windows grow in the other, by no more
+//! than was free (`interface`). A connection whose throughput is what its window promises may grow; one
+//! that stays far below it shrinks (`connection`). Windows change on the scale of each connection's
+//! round trip, which the receiver estimates from the windows it advertises (`rtt`). The sender is
+//! plain TCP under the smaller of both windows.
+//!
+//! | symbol | field | default | source |
+//! |---|---|---|---|
+//! | alpha | `ictcp.alpha` | 0.9 | the paper |
+//! | gamma1, gamma2 | `ictcp.gamma1`, `ictcp.gamma2` | 0.1, 0.5 | the paper |
+//! | beta | `ictcp.beta` | 0.75 | published ports differ: 0.5 to 0.9 |
+//! | least window | `ictcp.min_window` | 2 segments | the paper |
+//! | first window | `ictcp.initial_window` | 2 segments | the RCC and RDTCP papers |
+//! | round trips before a decrease | `ictcp.patience` | 3 | the paper |
+//! | share of C that calls for fairness | `ictcp.fair_below` | 0.2 | the paper |
+//! | slow start | `ictcp.slow_start` | doubles | the paper; the RCC simulation adds a segment |
+//! | growth in avoidance | `ictcp.growth` | a segment | the paper; the RCC simulation adds MSS²/rwnd |
+//! | window at the sender | `ictcp.sender` | NewReno | the paper; the RCC simulation has none |
+//! | least round trip | `ictcp.base_rtt` | the least sample | the RCC simulation: 160 us |
+//! | longest round trip | `ictcp.max_rtt` | 10 ms | its least retransmission timeout |
+//!
+//! What the RCC paper compares with is `beta = 0.9`, `slow_start = "add"`, `growth = "reno"`,
+//! `sender = "rwnd"`, `base_rtt = "160us"`; its units of 10^6 and 2^20 bits make `alpha = 0.944`.
+//!
+//! Deviations: slots and intervals end with the first arrival after their time, not by a timer: an ACK
+//! that could carry a new window leaves only then. Intervals in which nothing came are accounted for
+//! with the next arrival.
+//!
+//! Open in the paper: what a host does before it knows a round trip (no window changes), what long
+//! idle means (silence in which the window fell to its minimum), how the round trip is smoothed (gain
+//! 1/8), whether headers count (towards the link's load they do, towards a connection's they do not).
+//!
+//! Cost: O(1) per packet; O(connections) per slot, whose length is at least a round trip.
+
+mod connection;
+mod interface;
+mod rtt;
+
+pub use interface::Interface as Receiver;
+
+use base::setting::Settings;
+use base::{Count, Fraction, OrAuto, Span};
+use tcp::SenderCc;
+
+use crate::registry::{Role, Roles, Scheme};
+
+/// The registry entry.
+pub const SCHEME: Scheme = Scheme {
+    name: "ictcp",
+    summary: "Incast congestion control for TCP: the receiver grants windows from the bandwidth that its link has left",
+    reference: "Wu, Feng, Guo, Zhang, CoNEXT 2010; IEEE/ACM ToN 2013",
+    roles: &[Role::Helper, Role::Receiver],
+    needs_marking: false,
+    keys: Params::KEYS,
+    gauges: interface::GAUGES,
+    build: |text| {
+        let params = Params::read(text)?;
+        let initial_window = Some(params.initial_window.0);
+        Ok(Roles {
+            helper: match params.sender {
+                Window::NewReno => None,
+                Window::Rwnd => Some(Box::new(|_, other| {
+                    other.unwrap_or(crate::Sender::ictcp(Sender))
+                })),
+            },
+            receiver: Some(Box::new(move |host| {
+                crate::Receiver::ictcp(Receiver::new(&params, host))
+            })),
+            initial_window,
+            ..Roles::default()
+        })
+    },
+};
+
+base::choices! {
+    /// How windows grow in slow start.
+    pub enum SlowStart {
+        /// Double, as far as the quota goes.
+        Double = "double",
+        /// Grow by a segment, in avoidance too whenever the quota covers one: the RCC simulation.
+        Add = "add",
+    }
+}
+
+base::choices! {
+    /// How much windows grow in avoidance.
+    pub enum Growth {
+        /// A segment.
+        Mss = "mss",
+        /// MSS * MSS / rwnd: the RCC simulation.
+        Reno = "reno",
+    }
+}
+
+base::choices! {
+    /// Which window the sender has beside the advertised one.
+    pub enum Window {
+        /// NewReno's, or that of the scheme it is composed with.
+        NewReno = "newreno",
+        /// None, unless it is composed with another scheme.
+        Rwnd = "rwnd",
+    }
+}
+
+base::settings! {
+    /// Parameters of ICTCP.
+    pub struct Params in "ictcp" {
+        /// Share of the link that windows may fill (alpha).
+        pub alpha: Fraction = "0.9",
+        /// Windows grow if throughput misses what the window promises by at most this share (gamma1).
+        pub gamma1: Fraction = "0.1",
+        /// Windows shrink if throughput misses what the window promises by more than this share (gamma2).
+        pub gamma2: Fraction = "0.5",
+        /// Weight of the past in the measured throughput of a connection (beta).
+        pub beta: Fraction = "0.75",
+        /// Least window, in segments.
+        pub min_window: Count = "2",
+        /// First window, in segments, at the receiver and at the sender.
+        pub initial_window: Count = "2",
+        /// Round trips in a row whose throughput is too low before a window shrinks.
+        pub patience: Count = "3",
+        /// Windows above the mean shrink while less than this share of the link is available.
+        pub fair_below: Fraction = "0.2",
+        /// Growth in slow start: double the window, or add a segment as in the RCC simulation.
+        pub slow_start: SlowStart = "double",
+        /// Growth in avoidance: a segment (mss), or MSS * MSS / rwnd as in the RCC simulation (reno).
+        pub growth: Growth = "mss",
+        /// Window at the sender beside the advertised one: that of newreno, or none (rwnd).
+        pub sender: Window = "newreno",
+        /// Least round trip that is believed; auto: the least sample of the host.
+        pub base_rtt: OrAuto<Span> = "auto",
+        /// Longest round trip that is believed: a longer one is a timeout of the sender.
+        pub max_rtt: Span = "10ms",
+    }
+}
+
+/// A sender that only the advertised window limits.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender;
+
+impl SenderCc for Sender {
+    #[inline]
+    fn window(&self) -> u64 {
+        u64::MAX
+    }
+}
