@@ -18,6 +18,8 @@ pub struct LevelHistogram {
 pub struct QueueStatistics {
     /// Mean.
     pub mean: f64,
+    /// 5th percentile.
+    pub p5: u64,
     /// Median.
     pub p50: u64,
     /// 95th percentile.
@@ -69,6 +71,7 @@ impl LevelHistogram {
         let share = |share| level_at(&levels, total, share);
         QueueStatistics {
             mean: self.mean(),
+            p5: share(50),
             p50: share(500),
             p95: share(950),
             p99: share(990),

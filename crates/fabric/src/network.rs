@@ -19,6 +19,9 @@ pub struct NetworkConfig<'a> {
     pub host_limit: Limit,
     /// Makes the discipline of a switch port.
     pub switch_discipline: &'a dyn Fn(PortId) -> Discipline,
+    /// Bytes for whose transmission switches hold every packet before it reaches the queue of the
+    /// next link. All packets of a port are held alike, so the port behaves as if its wire were longer.
+    pub switch_hold_bytes: u64,
     /// When queue statistics begin.
     pub measure_from: Time,
 }
@@ -88,13 +91,16 @@ impl Network {
         for link in topology.links() {
             for (from, to) in [(link.a, link.b), (link.b, link.a)] {
                 let id = PortId(index(network.ports.len()));
-                let (limit, discipline) = match topology.nodes()[from.0 as usize] {
-                    Node::Host(_) => (config.host_limit, Discipline::DropTail),
-                    Node::Switch => (config.switch_limit, (config.switch_discipline)(id)),
+                let (limit, discipline, held) = match topology.nodes()[from.0 as usize] {
+                    Node::Host(_) => (config.host_limit, Discipline::DropTail, 0),
+                    Node::Switch => {
+                        let discipline = (config.switch_discipline)(id);
+                        (config.switch_limit, discipline, config.switch_hold_bytes)
+                    }
                 };
                 let port = PortConfig {
                     rate: link.spec.rate,
-                    delay: link.spec.delay,
+                    delay: link.spec.delay + link.spec.rate.serialisation(held),
                     limit,
                     discipline,
                     header_bytes: config.header_bytes,

@@ -79,16 +79,42 @@ impl Topology {
     /// Two switches joined by `middle` (link 0), with `pairs` hosts at each: hosts `0..pairs` on the
     /// left, `pairs..2 * pairs` on the right.
     pub fn dumbbell(pairs: u32, edge: LinkSpec, middle: LinkSpec) -> Self {
+        Self::chain(2, pairs, edge, middle)
+    }
+
+    /// `switches` switches in a row with `hosts` hosts at each. Link `i` joins switch `i` to the next
+    /// one, and host `h` is at switch `h / hosts`.
+    pub fn chain(switches: u32, hosts: u32, edge: LinkSpec, middle: LinkSpec) -> Self {
         let mut topology = Self::new();
-        let (left, right) = (topology.add_switch(), topology.add_switch());
-        topology.connect(left, right, middle);
-        for side in [left, right] {
-            for _ in 0..pairs {
-                let (host, _) = topology.add_host();
-                topology.connect(host, side, edge);
+        let row: Vec<NodeId> = (0..switches).map(|_| topology.add_switch()).collect();
+        for pair in row.windows(2) {
+            topology.connect(pair[0], pair[1], middle);
+        }
+        topology.add_racks(&row, hosts, edge);
+        topology
+    }
+
+    /// `racks` switches with `hosts` hosts at each below one root switch, which is the last one. Link
+    /// `r` is the uplink of rack `r`, and host `h` is in rack `h / hosts`.
+    pub fn tree(racks: u32, hosts: u32, edge: LinkSpec, uplink: LinkSpec) -> Self {
+        let mut topology = Self::new();
+        let tops: Vec<NodeId> = (0..racks).map(|_| topology.add_switch()).collect();
+        let root = topology.add_switch();
+        for top in &tops {
+            topology.connect(*top, root, uplink);
+        }
+        topology.add_racks(&tops, hosts, edge);
+        topology
+    }
+
+    /// Adds `hosts` hosts to each of `switches`.
+    fn add_racks(&mut self, switches: &[NodeId], hosts: u32, edge: LinkSpec) {
+        for switch in switches {
+            for _ in 0..hosts {
+                let (host, _) = self.add_host();
+                self.connect(host, *switch, edge);
             }
         }
-        topology
     }
 
     /// Adds a host.
@@ -303,6 +329,27 @@ mod tests {
         assert_eq!(left[2], Some(PortId(0)), "the middle link leads right");
         assert_eq!(left[1], Some(PortId(5)), "a neighbour is reached directly");
         assert_eq!(dumbbell.host_port(HostId(3)), PortId(8));
+    }
+
+    #[test]
+    fn a_chain_leads_along_its_switches() {
+        let chain = Topology::chain(3, 2, EDGE, EDGE);
+        let routes = chain.routes().unwrap();
+        // Links 0 and 1 join the switches; host 5 is the last one at the third.
+        assert_eq!(routes[0][5], Some(PortId(0)));
+        assert_eq!(routes[1][5], Some(PortId(2)));
+        assert_eq!(routes[1][0], Some(PortId(1)), "and back");
+    }
+
+    #[test]
+    fn a_tree_leads_over_its_root_between_racks_only() {
+        let tree = Topology::tree(3, 2, EDGE, EDGE);
+        let routes = tree.routes().unwrap();
+        // Host 1 is in rack 0, host 4 in rack 2; the root is switch 3, links 0 to 2 lead to it.
+        assert_eq!(routes[0][1], Some(PortId(9)), "a neighbour directly");
+        assert_eq!(routes[0][4], Some(PortId(0)), "another rack by the uplink");
+        assert_eq!(routes[3][4], Some(PortId(5)), "down the uplink of rack 2");
+        assert_eq!(tree.names()[3], "switch 3");
     }
 
     #[test]

@@ -64,6 +64,11 @@ pub const METRICS: &[Column] = &[
         "Mean length of the bottleneck queue, weighted by time, from the first start to the last completion; the packet in service is excluded.",
     ),
     column(
+        "queue_p5_bytes",
+        "bytes",
+        "5th percentile of the length of the bottleneck queue, weighted by time.",
+    ),
+    column(
         "queue_p50_bytes",
         "bytes",
         "Median length of the bottleneck queue, weighted by time.",
@@ -129,6 +134,7 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.marks as f64,
         m.threshold_crossings as f64,
         m.queue_mean_bytes,
+        m.queue_p5_bytes as f64,
         m.queue_p50_bytes as f64,
         m.queue_p95_bytes as f64,
         m.queue_max_bytes as f64,

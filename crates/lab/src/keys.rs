@@ -17,6 +17,8 @@ pub use conflict::Conflict;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
+use crate::workload::{HostSet, SizeLaw, TimeLaw};
+
 /// All settings of one simulation, typed.
 #[derive(Clone, Debug)]
 pub struct Keys {
@@ -24,7 +26,7 @@ pub struct Keys {
     pub topology: Topology,
     /// Every link between a host and its switch.
     pub link: Link,
-    /// The middle link of a dumbbell, and loss at the bottleneck.
+    /// Links between switches, and loss at the bottleneck.
     pub bottleneck: Bottleneck,
     /// Output queues of switches.
     pub switch: Switch,
@@ -64,17 +66,27 @@ impl Keys {
         u64::from(self.tcp.mss.0) + u64::from(self.net.header_bytes)
     }
 
-    /// Hosts that the workload needs: all of a star, or those on each side of a dumbbell.
-    pub fn hosts_needed(&self) -> u64 {
-        let senders = u64::from(self.workload.senders.0);
-        match self.topology.kind {
-            TopologyKind::Star => senders + 1,
-            TopologyKind::Dumbbell => senders,
-        }
+    /// Full packets that count as waiting at every port, whatever the queue: the emulated load.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of a number of packets"
+    )]
+    pub fn emulated_packets(&self) -> u64 {
+        let packet = self.packet_bytes();
+        let buffer = self
+            .switch
+            .buffer
+            .0
+            .map_or(0, |size| size.in_bytes(packet) / packet);
+        // A share such as 0.7 lies a little below or above its decimal.
+        (buffer as f64 * self.switch.emulated_load.0 + 1e-9) as u64
     }
 
     /// Combinations of settings that contradict each other, where `marking` is the name of the
-    /// scheme in use if that scheme needs a queue that marks.
+    /// scheme in use if that scheme needs a queue that marks. What concerns hosts is checked by
+    /// [`workload`](crate::workload), which sees all groups of flows.
     pub fn conflicts(&self, marking: Option<&str>) -> Vec<Conflict> {
         conflict::all(self, marking)
     }
@@ -118,6 +130,10 @@ base::choices! {
         Star = "star",
         /// Senders on one switch, receivers on another, one link between the two.
         Dumbbell = "dumbbell",
+        /// Several switches in a row, hosts at each.
+        Chain = "chain",
+        /// Racks of hosts, each with a switch below one root switch.
+        Tree = "tree",
     }
 }
 
@@ -144,20 +160,26 @@ base::choices! {
 base::choices! {
     /// Who sends to whom.
     pub enum WorkloadKind {
-        /// Every sender sends one flow to the same receiver.
+        /// Every sender sends one flow to the same receiver; with workload.receivers, so many times.
         Incast = "incast",
-        /// Sender i sends one flow to receiver i across the middle link of a dumbbell.
+        /// Sender i sends one flow to receiver i.
         Pairs = "pairs",
+        /// Flows arrive at each receiver as a Poisson process, each from a random sender.
+        Poisson = "poisson",
     }
 }
 
 base::settings! {
     /// The shape of the network.
     pub struct Topology in "topology" {
-        /// The shape of the network: a star around one switch, or a dumbbell of two switches.
+        /// The shape of the network: a star around one switch, a dumbbell of two switches, a chain of several in a row, or a tree of racks below one root switch.
         pub kind: TopologyKind = "star",
-        /// Number of hosts of a star, or of hosts on each side of a dumbbell; "auto" makes as many as the workload needs.
+        /// Number of hosts of a star, or of hosts at each edge switch of another shape; "auto" makes as many as the workload needs.
         pub hosts: OrAuto<Count> = "auto",
+        /// Switches of a chain.
+        pub switches: Count = "3",
+        /// Racks of a tree.
+        pub racks: Count = "4",
     }
 }
 
@@ -172,13 +194,13 @@ base::settings! {
 }
 
 base::settings! {
-    /// The middle link of a dumbbell, and loss at the bottleneck.
+    /// Links between switches, and loss at the bottleneck.
     pub struct Bottleneck in "bottleneck" {
-        /// Rate of the middle link of a dumbbell; "auto" is link.rate.
+        /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree; "auto" is link.rate.
         pub rate: OrAuto<Rate> = "auto",
-        /// Propagation delay of the middle link of a dumbbell, one way; "auto" is link.delay.
+        /// Propagation delay of every such link, one way; "auto" is link.delay.
         pub delay: OrAuto<Span> = "auto",
-        /// Share of arriving data packets that the bottleneck loses whatever its queue: the middle link of a dumbbell, or in a star the link from the switch to the receiver. They count as drops.
+        /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in a star or tree the link to the first receiver. They count as drops.
         pub loss: Fraction = "0",
         /// Which of them are lost: "random" ones, or with "periodic" every n-th, where n is 1 / loss.
         pub loss_pattern: LossPattern = "random",
@@ -194,6 +216,8 @@ base::settings! {
         pub ecn_threshold: OrOff<Size> = "40pkt",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
         pub unit: QueueUnit = "bytes",
+        /// Load that is emulated rather than simulated, as the RCC paper's published simulation does for its Fig. 8: this share of the buffer counts as taken at every port, hosts included, thresholds move down with it, and switches hold every packet for the time that so many full packets take to send.
+        pub emulated_load: Fraction = "0",
     }
 }
 
@@ -262,16 +286,38 @@ base::settings! {
 base::settings! {
     /// Who sends what to whom.
     pub struct Workload in "workload" {
-        /// Who sends to whom: every sender to one receiver, or pairs.
+        /// Who sends to whom: every sender to one receiver, pairs, or random senders at random times.
         pub kind: WorkloadKind = "incast",
-        /// Number of senders, one flow each.
+        /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson".
         pub senders: Count = "40",
-        /// Payload of each flow; "unlimited" flows send until run.duration. A size in pkt counts segments of payload.
-        pub size: OrUnlimited<Size> = "32KiB",
+        /// Receivers of an incast.
+        pub receivers: Count = "1",
+        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson", all.
+        pub from: OrAuto<HostSet> = "auto",
+        /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of a tree as there are; with "poisson", all.
+        pub to: OrAuto<HostSet> = "auto",
+        /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until run.duration. A size in pkt counts segments of payload.
+        pub size: SizeLaw = "32KiB",
+        /// Sizes drawn from a law are rounded down to a multiple of this, and not below it.
+        pub size_step: Size = "1B",
         /// When the first flow starts.
         pub start: Span = "10ms",
-        /// Each flow starts later by a random time below this (uniform, drawn from the seed).
+        /// Flow i starts i times this later.
+        pub interval: Span = "0s",
+        /// Each flow starts later by this time or one drawn from this law, whatever else delays it.
+        pub delay: TimeLaw = "0s",
+        /// Whether the flows to one receiver are delayed together, by one draw of workload.delay.
+        pub together: bool = "false",
+        /// Each flow starts later by a random time below this (uniform, drawn from the seed), whatever else delays it.
         pub jitter: Span = "0s",
+        /// Incasts one after the other at each receiver: the next begins when all flows of the one before have completed.
+        pub rounds: Count = "1",
+        /// Time from the last completion of a round to the start of the next, in which the receiver asks again.
+        pub think: Span = "0s",
+        /// Poisson arrivals: share of the receivers' links that the flows fill on average, headers included.
+        pub load: Fraction = "0.5",
+        /// Poisson arrivals: how long flows go on to arrive.
+        pub duration: Span = "100ms",
     }
 }
 

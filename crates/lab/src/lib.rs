@@ -27,6 +27,7 @@ pub mod scenario;
 pub mod statistics;
 pub mod sweep;
 pub mod trace;
+pub mod workload;
 mod world;
 
 /// The version of this program and a hash of the sources that a simulation runs through: equal

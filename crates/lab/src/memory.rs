@@ -7,35 +7,43 @@ use schemes::Sender;
 use sysinfo::System;
 use tcp::Endpoint;
 
-use crate::keys::{TopologyKind, WindowScale};
+use crate::keys::{Keys, WindowScale, WorkloadKind};
 use crate::metrics::{FlowRecord, PortRecord};
 use crate::scenario::{PointSpec, Problem, Problems};
+use crate::workload::{self, Layout};
 
-/// The memory that simulating `point` needs, in bytes: an upper estimate. O(1).
+/// The memory that simulating `point` needs, in bytes: an upper estimate. O(groups).
 ///
 /// Endpoints, ports and routes are counted. Packets on the way are bounded by the window of each
 /// flow, and where windows are large by the buffer they fill: beyond it, flows have a burst on the way
 /// and few at a time a whole window. A test compares the estimate with what simulations really take.
 pub fn estimate(point: &PointSpec) -> u64 {
-    let keys = &point.keys;
+    let layout = Layout::of(&point.keys, &point.groups);
+    let (hosts, ports) = (layout.all_hosts(), layout.ports());
+    let flows: u64 = point.groups.iter().map(|group| of_flows(&group.keys)).sum();
+    // What is measured is handed over in a compact copy before it is dropped.
+    let records = 2 * ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
+    BASE + flows + ports * PORT + hosts * layout.switches() * ROUTE + hosts * HOST + records
+}
+
+/// What the flows of a group need: their endpoints, packets and records.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of flows, for a bound"
+)]
+fn of_flows(keys: &Keys) -> u64 {
     let mss = u64::from(keys.tcp.mss.0);
-    let flows = u64::from(keys.workload.senders.0);
-    let sides = match keys.topology.kind {
-        TopologyKind::Star => 1,
-        TopologyKind::Dumbbell => 2,
+    let receivers = match (keys.workload.kind, &keys.workload.to.0) {
+        // Each receiver has arrivals of its own; how many there are follows from the topology.
+        (WorkloadKind::Poisson, _) => {
+            u64::from(keys.topology.hosts.0.map_or(2, |hosts| hosts.0))
+                * u64::from(keys.topology.racks.0)
+        }
+        _ => 1,
     };
-    let hosts = keys
-        .topology
-        .hosts
-        .0
-        .map_or(keys.hosts_needed(), |hosts| hosts.0.into())
-        * sides;
-    let ports = 2 * (hosts + sides);
-    let size = keys
-        .workload
-        .size
-        .0
-        .map_or(u64::MAX, |size| size.in_bytes(mss));
+    let flows = workload::expected_flows(keys).ceil() as u64 * receivers;
+    let size = keys.workload.size.most(mss).unwrap_or(u64::MAX);
     let window = keys
         .tcp
         .receive_buffer
@@ -52,11 +60,7 @@ pub fn estimate(point: &PointSpec) -> u64 {
     let endpoints = 2 * flows * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
     let packets =
         (queued + flows.min(WHOLE_WINDOWS) * window) * SLOT + flows * window.min(BURST) * PACKET;
-    let records = flows * size_of::<FlowRecord>() as u64
-        + ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
-    // What is measured is handed over in a compact copy before it is dropped.
-    let records = records * 2;
-    BASE + endpoints + packets + ports * PORT + hosts * sides * ROUTE + hosts * HOST + records
+    endpoints + packets + 2 * flows * size_of::<FlowRecord>() as u64
 }
 
 /// How many simulations may run at a time, of at most `jobs`, so that the largest of `points` fit into
@@ -79,7 +83,7 @@ pub fn fit(
         let point = points[index];
         let problem = Problem::new(format!(
             "a simulation of {} senders needs about {} of memory, and {} are there",
-            point.keys.workload.senders.0,
+            point.groups[0].keys.workload.senders.0,
             bytes(largest),
             bytes(limit)
         ));

@@ -27,6 +27,7 @@ pub struct Metrics {
     pub marks: u64,
     pub threshold_crossings: u64,
     pub queue_mean_bytes: f64,
+    pub queue_p5_bytes: u64,
     pub queue_p50_bytes: u64,
     pub queue_p95_bytes: u64,
     pub queue_max_bytes: u64,
@@ -54,6 +55,8 @@ pub struct Cost {
 pub struct FlowRecord {
     /// Number of the flow.
     pub flow: u32,
+    /// Name of its group; empty if the scenario has none.
+    pub group: String,
     /// Sending host.
     pub sender: u32,
     /// Receiving host.
@@ -97,6 +100,8 @@ pub struct PortRecord {
     pub drops: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
+    /// Arrivals that met a queue at or above the marking threshold, ECN-capable or not.
+    pub threshold_crossings: u64,
     /// Mean queue from first start to last completion, weighted by time.
     pub queue_mean_bytes: f64,
     /// Median queue.

@@ -29,7 +29,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 
 use crate::probe::Probe;
 use crate::scenario::PointSpec;
-use crate::world;
+use crate::workload::Plan;
 use frame::Frames;
 pub use places::{Place, Places};
 
@@ -71,20 +71,25 @@ impl Capture {
     /// If a place is not in the network of the point: see [`Places::check`].
     pub fn new(places: &Places, point: &PointSpec, folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let (topology, _) = world::topology(&point.keys);
+        let plan = Plan::of(point);
+        let topology = &plan.topology;
         let ports = topology.links().len() * 2;
         let mut capture = Self {
             taps: Vec::new(),
             queues: vec![Vec::new(); ports],
             arrivals: vec![Vec::new(); ports],
-            flows: world::pairs(&point.keys, point.seed),
+            flows: plan
+                .flows
+                .iter()
+                .map(|flow| (flow.sender, flow.receiver))
+                .collect(),
             marked: false,
             marked_on_arrival: false,
             failure: None,
         };
         let names = topology.names();
         for place in places.list() {
-            let port = place.port(&point.keys).expect("the place was checked");
+            let port = place.port(&plan).expect("the place was checked");
             let (from, to) = topology.ends(port);
             let ends = format!("{} to {}", names[from.0 as usize], names[to.0 as usize]);
             let path = folder.join(format!("point-{:06}-{}.pcapng", point.index, place.name()));

@@ -5,14 +5,15 @@ use std::time::Instant;
 use base::{Span, Time};
 use engine::Scheduler;
 use fabric::{PortId, QueueStatistics};
-use schemes::{Bundle, HostInfo, Roles};
+use schemes::{Bundle, HostInfo, Receiver, Roles};
 use tcp::{Plain, ReceiverCc};
 
 use crate::error::RunError;
 use crate::metrics::{Cost, Distribution, FlowRecord, Metrics, Outcome, PortRecord};
 use crate::probe::Probe;
-use crate::scenario::PointSpec;
-use crate::world::{Flow, World};
+use crate::scenario::{Group, PointSpec};
+use crate::workload::Plan;
+use crate::world::{Flow, MakeReceiver, World};
 
 /// Simulates a point: a pure function of it, but for the cost.
 ///
@@ -27,30 +28,38 @@ pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
 /// # Panics
 /// As [`run`] does.
 pub fn observe<P: Probe>(point: &PointSpec, probe: &mut P) -> Result<Outcome, RunError> {
-    let bundle = Bundle::parse(&point.bundle).expect("the scenario checked the schemes");
-    let roles = bundle.build(&|key| point.text(key).to_owned());
-    let roles = roles.expect("the scenario checked the schemes' settings");
-    if roles.receiver.is_some() {
-        run_world(point, &roles, &|host| roles.make_receiver(host), probe)
+    let roles: Vec<Roles> = point.groups.iter().map(roles_of).collect();
+    if roles.iter().any(|roles| roles.receiver.is_some()) {
+        let make = |roles: Option<&Roles>, host: &HostInfo| match roles {
+            Some(roles) => roles.make_receiver(host),
+            None => Receiver::newreno(Plain),
+        };
+        run_world(point, &roles, &make, probe)
     } else {
         // Without a receiver role its calls are compiled away.
-        run_world(point, &roles, &|_| Plain, probe)
+        run_world(point, &roles, &|_, _| Plain, probe)
     }
+}
+
+fn roles_of(group: &Group) -> Roles {
+    let bundle = Bundle::parse(&group.bundle).expect("the scenario checked the schemes");
+    let roles = bundle.build(&|key| group.texts[key].to_string());
+    roles.expect("the scenario checked the schemes' settings")
 }
 
 fn run_world<R: ReceiverCc, P: Probe>(
     point: &PointSpec,
-    roles: &Roles,
-    receiver: &dyn Fn(&HostInfo) -> R,
+    roles: &[Roles],
+    receiver: &MakeReceiver<'_, R>,
     probe: &mut P,
 ) -> Result<Outcome, RunError> {
     let keys = &point.keys;
+    let plan = Plan::of(point);
     // A hop takes a serialisation and a delay; most events are at most that far ahead, one for each
     // busy port.
     let hop = keys.link.rate.serialisation(keys.packet_bytes()) + keys.link.delay;
-    let ports = usize::try_from(2 * keys.hosts_needed()).unwrap_or(usize::MAX);
-    let mut sched = Scheduler::sized(hop, ports);
-    let mut world = World::new(keys, roles, (receiver, probe), point.seed, &mut sched)?;
+    let mut sched = Scheduler::sized(hop, 2 * plan.topology.hosts().len());
+    let mut world = World::new(point, roles, plan, (receiver, probe), &mut sched)?;
     let limit = keys
         .run
         .duration
@@ -66,7 +75,7 @@ fn run_world<R: ReceiverCc, P: Probe>(
     world.check_conservation()?;
     let queues = world.close_statistics(end);
     world.end(end);
-    Ok(outcome(&world, &queues, &sched, (end, wall)))
+    Ok(outcome(&world, point, &queues, &sched, (end, wall)))
 }
 
 /// Runs the events and takes the time that needs.
@@ -87,6 +96,7 @@ fn simulate<R: ReceiverCc, P: Probe>(
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn outcome<R: ReceiverCc, P: Probe>(
     world: &World<'_, R, P>,
+    point: &PointSpec,
     queues: &[QueueStatistics],
     sched: &Scheduler,
     (end, wall): (Time, std::time::Duration),
@@ -95,7 +105,8 @@ fn outcome<R: ReceiverCc, P: Probe>(
         .flows()
         .iter()
         .enumerate()
-        .map(|(index, flow)| record(world, index, flow))
+        .filter(|(_, flow)| flow.started)
+        .map(|(index, flow)| record(world, &point.groups, index, flow))
         .collect();
     let fct = Distribution::of(flows.iter().filter_map(|flow| flow.fct_us).collect());
     let ports = || world.network().ports().iter().map(fabric::Port::counters);
@@ -116,6 +127,7 @@ fn outcome<R: ReceiverCc, P: Probe>(
         marks: ports().map(|port| port.marks).sum(),
         threshold_crossings: ports().map(|port| port.threshold_crossings).sum(),
         queue_mean_bytes: queue.mean,
+        queue_p5_bytes: queue.p5,
         queue_p50_bytes: queue.p50,
         queue_p95_bytes: queue.p95,
         queue_max_bytes: world.network().ports()[bottleneck]
@@ -153,24 +165,19 @@ fn goodput<R: ReceiverCc, P: Probe>(
     flows: &[FlowRecord],
     end: Time,
 ) -> f64 {
-    let first_start = world
-        .flows()
-        .iter()
-        .map(|flow| flow.start)
-        .min()
-        .unwrap_or(Time::ZERO);
     let completions = world.flows().iter().map(|flow| flow.completion);
     let last = completions
         .max()
         .filter(|last| *last != Time::NEVER)
         .unwrap_or(end);
     let bits: u64 = flows.iter().map(|flow| flow.received_bytes * 8).sum();
-    bits as f64 / last.since(first_start).as_secs()
+    bits as f64 / last.since(world.first_start()).as_secs()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "flows have 32-bit numbers")]
 fn record<R: ReceiverCc, P: Probe>(
     world: &World<'_, R, P>,
+    groups: &[Group],
     index: usize,
     flow: &Flow,
 ) -> FlowRecord {
@@ -180,6 +187,7 @@ fn record<R: ReceiverCc, P: Probe>(
     let (counters, answers) = (sender.counters(), receiver.counters());
     FlowRecord {
         flow: index as u32,
+        group: groups[flow.group as usize].name.to_string(),
         sender: flow.sender.0.0,
         receiver: flow.receiver.0.0,
         size_bytes: flow.size,
@@ -213,6 +221,7 @@ fn port_records<R: ReceiverCc, P: Probe>(
             bytes: counters.bytes,
             drops: counters.drops,
             marks: counters.marks,
+            threshold_crossings: counters.threshold_crossings,
             queue_mean_bytes: queue.mean,
             queue_p50_bytes: queue.p50,
             queue_p95_bytes: queue.p95,

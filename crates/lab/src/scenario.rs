@@ -20,11 +20,13 @@ use std::sync::Arc;
 
 use base::{Count, Quantity};
 
-use crate::keys::{Keys, LossPattern};
+use ::schemes::{Bundle, Role};
+
+use crate::keys::{Keys, LossPattern, WorkloadKind};
 use document::Setting;
 pub use problem::{Problem, Problems};
 use resolve::Resolver;
-use schemes::Arm;
+use schemes::{Arm, Flows};
 pub use source::{BUILTINS, Builtin, Source};
 use values::Value;
 
@@ -33,6 +35,7 @@ pub struct Scenario {
     name: String,
     title: Option<String>,
     arms: Vec<Arm>,
+    groups: Vec<Flows>,
     settings: Vec<Setting>,
     points: Vec<PointSpec>,
     seed: u64,
@@ -71,8 +74,38 @@ pub struct PointSpec {
     pub set: Vec<(String, String)>,
     /// The text of every key; shared by the seeds of a point.
     pub texts: Arc<BTreeMap<&'static str, Arc<str>>>,
-    /// Every setting that is not a scheme's own, typed.
+    /// Every setting that is not a scheme's own, typed. Its workload and endpoints are those of
+    /// `groups`.
     pub keys: Arc<Keys>,
+    /// The flows: at least one group.
+    pub groups: Arc<[Group]>,
+}
+
+/// Flows that have settings of their own in the network that they share with others.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its name; empty if the scenario has no groups.
+    pub name: Arc<str>,
+    /// The composition of schemes that its hosts follow.
+    pub bundle: String,
+    /// The text of every key.
+    pub texts: BTreeMap<&'static str, Arc<str>>,
+    /// Every setting, of which those of workload and endpoints are its own.
+    pub keys: Keys,
+}
+
+impl Group {
+    /// The scheme that controls its receiving hosts, if one does.
+    pub(crate) fn receiver_role(&self) -> Option<&'static str> {
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let controls =
+            |scheme: &&&'static ::schemes::Scheme| scheme.roles.contains(&Role::Receiver);
+        bundle
+            .parts()
+            .iter()
+            .find(controls)
+            .map(|scheme| scheme.name)
+    }
 }
 
 impl PointSpec {
@@ -126,7 +159,13 @@ impl Scenario {
             .or(seeds.map(|count| count.0))
             .unwrap_or(1);
         let seed = overrides.seed.or(seed).unwrap_or(1);
-        let resolver = Resolver::new(sources, (draft.settings, draft.columns), arguments, &arms)?;
+        let groups = schemes::flows(&draft, &sources[0])?;
+        let resolver = Resolver::new(
+            (sources, groups),
+            (draft.settings, draft.columns),
+            arguments,
+            &arms,
+        )?;
         let points = resolver.points(&arms, seed, seeds)?;
         let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
         warnings.extend(unused_seeds(&points, seeds));
@@ -134,6 +173,7 @@ impl Scenario {
         Ok(Self {
             name,
             title: draft.title,
+            groups: resolver.groups().to_vec(),
             settings: resolver.into_settings(),
             arms,
             points,
@@ -230,10 +270,16 @@ fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
 
 /// Whether anything in `point` is drawn from its seed that a result depends on.
 fn is_random(point: &PointSpec) -> bool {
-    let keys = &point.keys;
-    let lossy = keys.bottleneck.loss.0 > 0.0;
-    keys.workload.jitter > base::Span::ZERO
-        || (lossy && keys.bottleneck.loss_pattern == LossPattern::Random)
+    let bottleneck = &point.keys.bottleneck;
+    let lossy = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random;
+    let drawn = |group: &Group| {
+        let workload = &group.keys.workload;
+        workload.kind == WorkloadKind::Poisson
+            || workload.jitter > base::Span::ZERO
+            || workload.delay.is_random()
+            || workload.size.is_random()
+    };
+    lossy || point.groups.iter().any(drawn)
 }
 
 #[cfg(test)]

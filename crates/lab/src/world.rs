@@ -3,6 +3,9 @@
 mod deadlines;
 mod wiring;
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
 use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::{Network, PortId, QueueStatistics, Topology};
@@ -10,11 +13,11 @@ use schemes::{HostInfo, Roles, Sender};
 use tcp::{Arrival, Endpoint, Host, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
-use crate::keys::Keys;
 use crate::probe::{self, AtQueues, Probe};
+use crate::scenario::PointSpec;
+use crate::workload::{Barrier, Plan};
 use deadlines::{Deadlines, Out, number};
-pub(crate) use wiring::topology;
-use wiring::{add_endpoints, flow_id, flows, loss_law, mss, network};
+use wiring::{add_endpoints, controlling_groups, flow_id, host_info, loss_law, network};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
@@ -27,9 +30,12 @@ pub(crate) struct World<'p, R, P> {
     hosts: Vec<Host<Sender, R>>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
-    /// Flows in order of start, and how many have started.
-    starts: Vec<(Time, FlowId)>,
-    started: usize,
+    /// Flows that will start, the next one on top, and when the next event for it comes.
+    starts: BinaryHeap<Reverse<(Time, FlowId)>>,
+    next_start: Time,
+    /// Rounds of repeated incasts.
+    barriers: Vec<Barrier>,
+    first_start: Time,
     /// Flows neither completed nor failed; unlimited ones never are.
     unfinished: usize,
     /// Endpoints that may still do something, and which have ended.
@@ -41,22 +47,23 @@ pub(crate) struct World<'p, R, P> {
     queues: Option<Vec<QueueStatistics>>,
 }
 
-/// Sending and receiving host of each flow.
-pub(crate) fn pairs(keys: &Keys, seed: u64) -> Vec<(HostId, HostId)> {
-    let flows = flows(keys, seed).into_iter();
-    flows.map(|flow| (flow.sender.0, flow.receiver.0)).collect()
-}
-
 /// One flow, from one application to another.
 pub(crate) struct Flow {
+    /// Place of its group in the point.
+    pub(crate) group: u32,
     /// Payload; `None` without end.
     pub(crate) size: Option<u64>,
     /// Sending host and its slot there.
     pub(crate) sender: (HostId, Slot),
     /// Receiving host and its slot there.
     pub(crate) receiver: (HostId, Slot),
-    /// Start at the application.
+    /// Start at the application; of a flow that has not started, when it will, or how long after the
+    /// end of the round before it.
     pub(crate) start: Time,
+    /// Whether it has started.
+    pub(crate) started: bool,
+    /// The barrier that waits for it.
+    awaited_by: Option<u32>,
     /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
     pub(crate) first_byte: Time,
     /// Last byte in order at the receiver; [`Time::NEVER`] before.
@@ -76,37 +83,42 @@ struct End {
 }
 
 impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
-    /// `receiver` makes the control of each host; `probe` sees every packet-hop.
+    /// `receiver` makes the control of each host, of the group with this number or the plain one;
+    /// `probe` sees every packet-hop.
     pub(crate) fn new(
-        keys: &Keys,
-        roles: &Roles,
-        (receiver, probe): (&dyn Fn(&HostInfo) -> R, &'p mut P),
-        seed: u64,
+        point: &PointSpec,
+        roles: &[Roles],
+        plan: Plan,
+        (receiver, probe): (&MakeReceiver<'_, R>, &'p mut P),
         sched: &mut Scheduler,
     ) -> Result<Self, RunError> {
-        let (topology, bottleneck) = topology(keys);
-        let start = Time::ZERO + keys.workload.start;
-        let mut flows = flows(keys, seed);
-        let mut starts: Vec<(Time, FlowId)> = flows
+        let Plan {
+            topology,
+            bottleneck,
+            flows: planned,
+            barriers,
+        } = plan;
+        let waiting = waiting(&barriers);
+        let starts: BinaryHeap<_> = planned
             .iter()
             .enumerate()
-            .map(|(index, flow)| (flow.start, flow_id(index)))
+            .filter(|(index, _)| !waiting.contains(index))
+            .map(|(index, flow)| Reverse((flow.start, flow_id(index))))
             .collect();
-        starts.sort_unstable();
-        let measure_from = starts.first().map_or(start, |(first, _)| *first);
-        let loss = (bottleneck, loss_law(keys, seed, bottleneck));
-        let network = network(keys, &topology, &loss, measure_from)?;
-        let info = HostInfo {
-            rate: keys.link.rate,
-            mss: mss(keys),
-            packet_bytes: keys.packet_bytes(),
-        };
-        let mut hosts: Vec<Host<Sender, R>> = topology
-            .hosts()
-            .iter()
-            .map(|_| Host::new(receiver(&info)))
+        let first = starts.peek().map(|Reverse((first, _))| *first);
+        let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
+        let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
+        let network = network(&point.keys, &topology, &loss, first_start)?;
+        let controlling = controlling_groups(topology.hosts().len(), roles, &planned);
+        let mut hosts: Vec<Host<Sender, R>> = controlling
+            .into_iter()
+            .map(|group| {
+                let group = group.map(|group| group as usize);
+                let keys = group.map_or(&*point.keys, |group| &point.groups[group].keys);
+                Host::new(receiver(group.map(|group| &roles[group]), &host_info(keys)))
+            })
             .collect();
-        add_endpoints(&mut hosts, keys, roles, seed, &mut flows);
+        let flows = add_endpoints(&mut hosts, point, roles, &planned);
         let ports = network.ports().len();
         let deadlines = Deadlines::new(&hosts, ports);
         let tokens = ports + deadlines.armed.len() + 1;
@@ -124,14 +136,21 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             flows,
             deadlines,
             starts,
-            started: 0,
+            next_start: first_start,
+            barriers,
+            first_start,
             bottleneck,
             queues: None,
         };
-        if let Some((first, _)) = world.starts.first() {
-            sched.at(*first, world.start_token());
+        if first.is_some() {
+            sched.at(first_start, world.start_token());
         }
         Ok(world)
+    }
+
+    /// When the first flow starts.
+    pub(crate) fn first_start(&self) -> Time {
+        self.first_start
     }
 
     pub(crate) fn topology(&self) -> &Topology {
@@ -208,15 +227,28 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         Token(self.deadlines.token + number(self.deadlines.armed.len()))
     }
 
+    /// Has the next flow's event scheduled, unless one comes that is early enough.
+    fn arm_start(&mut self, sched: &mut Scheduler) {
+        if let Some(Reverse((start, _))) = self.starts.peek()
+            && *start < self.next_start
+        {
+            self.next_start = *start;
+            sched.at(*start, self.start_token());
+        }
+    }
+
     /// Starts every flow that is due; the next one gets the event.
     fn start_flows(&mut self, sched: &mut Scheduler) {
-        while let Some((start, id)) = self.starts.get(self.started).copied() {
+        if self.next_start == sched.now() {
+            self.next_start = Time::NEVER;
+        }
+        while let Some(Reverse((start, id))) = self.starts.peek().copied() {
             if start > sched.now() {
-                sched.at(start, self.start_token());
-                return;
+                break;
             }
-            self.started += 1;
-            let flow = &self.flows[id.0 as usize];
+            self.starts.pop();
+            let flow = &mut self.flows[id.0 as usize];
+            flow.started = true;
             let (size, (host, slot)) = (flow.size, flow.sender);
             let open = |endpoint: &mut Endpoint<Sender>| {
                 endpoint.write(size.unwrap_or(u64::MAX));
@@ -244,6 +276,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 now,
             );
         }
+        self.arm_start(sched);
     }
 
     #[inline]
@@ -265,7 +298,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let progress = self.hosts[host.0 as usize].on_packet(slot, packet, now, &mut out);
         if incoming && progress.stored {
             let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
-            self.note_arrival(packet.flow, &arrival, now);
+            self.note_arrival(packet.flow, &arrival, sched);
         }
         let flow = packet.flow;
         let end = End { host, slot, flow };
@@ -275,7 +308,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
 
     /// Books what arrived at the receiver of a flow.
     #[inline]
-    fn note_arrival(&mut self, id: FlowId, arrival: &Arrival, now: Time) {
+    fn note_arrival(&mut self, id: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
+        let now = sched.now();
         let flow = &mut self.flows[id.0 as usize];
         flow.stored += arrival.new_bytes;
         if flow.first_byte == Time::NEVER && arrival.payload > 0 {
@@ -285,11 +319,25 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         if flow.size == Some(in_order) && flow.completion == Time::NEVER {
             flow.completion = now;
             self.probe.on_completion(id, now);
-            self.finish_flow(now);
+            self.finish_flow(id, sched);
         }
     }
 
-    fn finish_flow(&mut self, now: Time) {
+    fn finish_flow(&mut self, id: FlowId, sched: &mut Scheduler) {
+        let now = sched.now();
+        if let Some(barrier) = self.flows[id.0 as usize].awaited_by {
+            let barrier = &mut self.barriers[barrier as usize];
+            barrier.waits_for -= 1;
+            if barrier.waits_for == 0 {
+                let begin = (now + barrier.think).since(Time::ZERO);
+                for next in barrier.next.clone() {
+                    let flow = &mut self.flows[next as usize];
+                    flow.start += begin;
+                    self.starts.push(Reverse((flow.start, FlowId(next))));
+                }
+                self.arm_start(sched);
+            }
+        }
         self.unfinished -= 1;
         if self.unfinished == 0 {
             let mut watch = AtQueues(self.probe);
@@ -320,11 +368,11 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             self.hosts[host.0 as usize].act(slot, Endpoint::close, now, &mut out);
         }
         if progress.aborted {
-            let flow = &mut self.flows[flow.0 as usize];
-            let was_over = flow.failed || flow.completion != Time::NEVER;
-            flow.failed |= flow.completion == Time::NEVER;
+            let aborted = &mut self.flows[flow.0 as usize];
+            let was_over = aborted.failed || aborted.completion != Time::NEVER;
+            aborted.failed |= aborted.completion == Time::NEVER;
             if !was_over {
-                self.finish_flow(now);
+                self.finish_flow(flow, sched);
             }
         }
         let endpoint = self.deadlines.first[host.0 as usize] + slot.0;
@@ -386,6 +434,15 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.probe.on_endpoint(place, host.endpoint(end.slot), now);
         self.probe.on_host(end.host, host, now);
     }
+}
+
+/// Makes the receiver role of a host from the roles of the group that controls it, if one does.
+pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + 'a;
+
+/// Flows that start behind a barrier.
+fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
+    let next = barriers.iter().flat_map(|barrier| barrier.next.clone());
+    next.map(|flow| flow as usize).collect()
 }
 
 impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {

@@ -95,7 +95,7 @@ fn a_lone_flow_takes_the_handshake_the_rounds_of_slow_start_and_the_last_one() {
                 ];
                 let sets = sets.each_ref().map(String::as_str);
                 for point in points(LONE, "newreno", &sets) {
-                    let size = point.keys.workload.size.0.unwrap().in_bytes(1446);
+                    let size = point.keys.workload.size.fixed().unwrap().in_bytes(1446);
                     let flow = run::run(&point).unwrap();
                     let expected = Star::new(rate, delay).completion(size, window);
                     assert_eq!(fct(&flow), expected, "{size} bytes, {sets:?}");

@@ -4,6 +4,10 @@ use base::Span;
 
 /// Settings of one endpoint. Sizes in bytes unless the name says otherwise.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "features that a stack has or has not, each with its RFC"
+)]
 pub struct Config {
     /// Largest payload of a segment; the smaller of both sides counts.
     pub mss: u16,
@@ -45,6 +49,9 @@ pub struct Config {
     pub ecn: EcnMode,
     /// How long a closed connection answers stray segments: twice the segment lifetime (RFC 9293 §3.6.1).
     pub time_wait: Span,
+    /// Whether the receiver role of its host controls the connection; if not, the role sees its data
+    /// but was never told of its opening.
+    pub receiver_control: bool,
 }
 
 /// How an endpoint takes part in explicit congestion notification.
@@ -98,6 +105,7 @@ impl Default for Config {
             window_scale: Some(Self::scale_for(receive_buffer)),
             ecn: EcnMode::Off,
             time_wait: Span::from_secs(60),
+            receiver_control: true,
         }
     }
 }

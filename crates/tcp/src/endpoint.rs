@@ -334,6 +334,11 @@ impl<C: SenderCc> Endpoint<C> {
         &self.sender.cc
     }
 
+    /// Whether the receiver role of its host controls the connection.
+    pub(crate) fn is_receiver_controlled(&self) -> bool {
+        self.sender.config.receiver_control
+    }
+
     /// Who this endpoint is.
     pub fn identity(&self) -> &Identity {
         &self.identity

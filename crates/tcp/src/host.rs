@@ -70,7 +70,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     ) -> Progress {
         let endpoint = &mut self.endpoints[slot.0 as usize];
         let progress = endpoint.on_segment(packet, now);
-        if progress.opened {
+        if progress.opened && endpoint.is_receiver_controlled() {
             let mss = u16::try_from(endpoint.mss()).unwrap_or(u16::MAX);
             self.role.on_open(slot, packet, mss, now);
         }

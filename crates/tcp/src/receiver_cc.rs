@@ -14,7 +14,11 @@ pub struct Slot(pub u32);
 /// After every event of any connection of the host, [`ReceiverCc::next_release`] is asked until it
 /// returns `None`, so that an ACK held back leaves in the event that frees it.
 pub trait ReceiverCc {
-    /// A SYN has been accepted on `slot`; its SYN-ACK is about to be offered.
+    /// A SYN has been accepted on `slot`; its SYN-ACK is about to be offered. Not called for
+    /// connections that the role does not control ([`Config::receiver_control`]); of these it hears
+    /// everything else, and has to leave them alone.
+    ///
+    /// [`Config::receiver_control`]: crate::Config::receiver_control
     fn on_open(&mut self, slot: Slot, syn: &Packet, mss: u16, now: Time) {
         let _ = (slot, syn, mss, now);
     }

@@ -2,7 +2,8 @@
 
 use base::{OrOff, OrUnlimited, Size, SizeUnit, Span};
 
-use super::{Keys, QueueUnit, TopologyKind, TracedFlows, WindowScale, WorkloadKind};
+use super::{Keys, QueueUnit, WindowScale, WorkloadKind};
+use crate::workload::{SizeLaw, expected_flows};
 
 /// A contradiction between settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,6 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     marks(keys, marking, &mut found);
     timers(keys, &mut found);
     windows(keys, &mut found);
-    hosts(keys, &mut found);
     workload(keys, &mut found);
     trace(keys, &mut found);
     found
@@ -35,16 +35,6 @@ fn trace(keys: &Keys, found: &mut Vec<Conflict>) {
             keys: &["trace.window"],
             message: "trace.window is no time at all".into(),
             remedy: "throughput is averaged over it: give some time, as in \"1ms\"".into(),
-        });
-    }
-    let flows = keys.workload.senders.0;
-    if let TracedFlows::Numbers(numbers) = &keys.trace.flows
-        && let Some(last) = numbers.last().filter(|last| **last >= flows)
-    {
-        found.push(Conflict {
-            keys: &["trace.flows", "workload.senders"],
-            message: format!("there is no flow {last} among {flows} flows"),
-            remedy: format!("flows are numbered from 0 to {}", flows - 1),
         });
     }
 }
@@ -80,6 +70,15 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
                 });
             }
         }
+    }
+    if switch.emulated_load.0 >= 1.0 || (switch.emulated_load.0 > 0.0 && switch.buffer.0.is_none())
+    {
+        found.push(Conflict {
+            keys: &["switch.emulated_load", "switch.buffer"],
+            message: "the emulated load takes the whole buffer, or a share of one without bound"
+                .into(),
+            remedy: "give a load below 1 and a finite switch.buffer".into(),
+        });
     }
     let packet = keys.packet_bytes();
     for (key, buffer) in [
@@ -210,78 +209,89 @@ fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-fn hosts(keys: &Keys, found: &mut Vec<Conflict>) {
-    let needed = keys.hosts_needed();
-    let star = keys.topology.kind == TopologyKind::Star;
-    if star && keys.workload.kind == WorkloadKind::Pairs {
-        found.push(Conflict {
-            keys: &["workload.kind", "topology.kind"],
-            message: "pairs need a middle link to share, and a star has none".into(),
-            remedy: "set topology.kind = \"dumbbell\" or workload.kind = \"incast\"".into(),
-        });
-    }
-    if let Some(hosts) = keys.topology.hosts.0
-        && u64::from(hosts.0) < needed
-    {
-        let (senders, given) = (keys.workload.senders.0, hosts.0);
-        let place = if star {
-            "and a receiver "
-        } else {
-            "on one side "
-        };
-        found.push(Conflict {
-            keys: &["workload.senders", "topology.hosts"],
-            message: format!("{senders} senders {place}do not fit on {given} hosts"),
-            remedy: format!(
-                "set topology.hosts to \"auto\" or at least {needed}, or lower workload.senders"
-            ),
-        });
-    }
-}
-
 fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
     let (workload, duration) = (&keys.workload, keys.run.duration.0);
-    if workload.senders.0 > MAX_SENDERS {
-        found.push(Conflict {
-            keys: &["workload.senders"],
-            message: format!("{} senders are too many", workload.senders.0),
-            remedy: format!("give at most {MAX_SENDERS}"),
-        });
-    }
-    let last_start = workload.start + workload.jitter;
+    let poisson = workload.kind == WorkloadKind::Poisson;
+    let last_start = workload.start
+        + match workload.kind {
+            WorkloadKind::Poisson => workload.duration,
+            _ => {
+                workload.jitter
+                    + workload.delay.most()
+                    + workload.interval * u64::from(workload.senders.0 - 1)
+            }
+        };
     if duration.is_some_and(|end| end <= last_start) {
         found.push(Conflict {
-            keys: &["run.duration", "workload.start", "workload.jitter"],
+            keys: &[
+                "run.duration",
+                "workload.start",
+                "workload.jitter",
+                "workload.delay",
+                "workload.interval",
+                "workload.duration",
+            ],
             message: "the simulation ends before the last flow starts".into(),
             remedy: format!(
-                "set run.duration above workload.start + workload.jitter = {last_start}"
+                "flows start until {last_start}: set run.duration above, or let them start sooner"
             ),
         });
     }
-    let Some(size) = workload.size.0 else {
-        if duration.is_none() {
+    if poisson && (workload.load.0 <= 0.0 || workload.duration == Span::ZERO) {
+        found.push(Conflict {
+            keys: &["workload.load", "workload.duration"],
+            message: "no flow ever arrives".into(),
+            remedy: "give workload.load and workload.duration values above 0".into(),
+        });
+    }
+    if workload.rounds.0 > 1 && workload.kind != WorkloadKind::Incast {
+        found.push(Conflict {
+            keys: &["workload.rounds", "workload.kind"],
+            message: "only an incast is repeated in rounds".into(),
+            remedy: "set workload.kind = \"incast\" or leave workload.rounds out".into(),
+        });
+    }
+    sizes(keys, found);
+}
+
+fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
+    let (workload, mss) = (&keys.workload, u64::from(keys.tcp.mss.0));
+    match &workload.size {
+        SizeLaw::Unlimited if keys.run.duration.0.is_none() => found.push(Conflict {
+            keys: &["workload.size", "run.duration"],
+            message: "unlimited flows never end, and neither would the simulation".into(),
+            remedy: "set run.duration, as in \"1s\", or a finite workload.size".into(),
+        }),
+        SizeLaw::Unlimited if workload.rounds.0 > 1 || workload.kind == WorkloadKind::Poisson => {
             found.push(Conflict {
-                keys: &["workload.size", "run.duration"],
-                message: "unlimited flows never end, and neither would the simulation".into(),
-                remedy: "set run.duration, as in \"1s\", or a finite workload.size".into(),
+                keys: &["workload.size", "workload.rounds", "workload.kind"],
+                message: "flows that never end neither finish a round nor make a load".into(),
+                remedy: "set a finite workload.size".into(),
             });
         }
-        return;
-    };
-    let mss = u64::from(keys.tcp.mss.0);
-    if size.amount == 0 {
-        found.push(Conflict {
+        SizeLaw::Fixed(size) if size.amount == 0 => found.push(Conflict {
             keys: &["workload.size"],
             message: "flows of size 0 have nothing to send".into(),
             remedy: "give at least \"1B\", or \"unlimited\" together with run.duration".into(),
+        }),
+        _ => {}
+    }
+    if workload.size_step.amount == 0 {
+        found.push(Conflict {
+            keys: &["workload.size_step"],
+            message: "workload.size_step is zero".into(),
+            remedy: "give at least \"1B\"".into(),
         });
     }
-    let segments = u128::from(size.in_bytes(mss).div_ceil(mss)) * u128::from(workload.senders.0);
-    if duration.is_none() && segments > MAX_SEGMENTS {
+    let Some(mean) = workload.size.mean(mss) else {
+        return;
+    };
+    let segments = (mean / f64::from(keys.tcp.mss.0)).ceil() * expected_flows(keys);
+    if keys.run.duration.0.is_none() && segments > MAX_SEGMENTS {
         found.push(Conflict {
             keys: &["workload.size", "workload.senders"],
-            message: format!("{size} from each sender are {segments} segments: hours of work"),
-            remedy: "lower workload.size or workload.senders, or set run.duration".into(),
+            message: format!("flows of {mean:.0} bytes make {segments:.0} segments: hours of work"),
+            remedy: "lower workload.size or the number of flows, or set run.duration".into(),
         });
     }
 }
@@ -298,8 +308,6 @@ fn in_words(size: Size, packet_bytes: u64) -> String {
 const MAX_PACKET: u64 = 65_535;
 /// RFC 7323 §2.3: windows stay below 2^30.
 const MAX_WINDOW: u64 = 1 << 30;
-/// A million hosts take gigabytes of memory; more is a slip of the keyboard.
-const MAX_SENDERS: u32 = 1_000_000;
 /// At 100 ns per packet-hop and four hops for a segment and its ACK, ten thousand million segments
 /// last over an hour.
-const MAX_SEGMENTS: u128 = 10_000_000_000;
+const MAX_SEGMENTS: f64 = 1e10;

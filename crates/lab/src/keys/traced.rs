@@ -126,20 +126,22 @@ pub enum TracedFlows {
 
 impl TracedFlows {
     /// Whether each of `flows` flows is recorded.
-    pub(crate) fn choose(&self, flows: u32) -> Vec<bool> {
-        let most = MOST_FLOWS.min(u64::from(flows));
-        let mut chosen = vec![false; flows as usize];
+    pub(crate) fn choose(&self, flows: usize) -> Vec<bool> {
+        let most = usize::try_from(MOST_FLOWS).map_or(flows, |most| most.min(flows));
+        let mut chosen = vec![false; flows];
         match self {
             Self::All => chosen.fill(true),
             Self::Auto => {
                 for place in 0..most {
-                    let flow = place * u64::from(flows) / most;
-                    chosen[usize::try_from(flow).expect("a flow's number")] = true;
+                    chosen[place * flows / most] = true;
                 }
             }
             Self::Numbers(numbers) => {
                 for flow in numbers {
-                    chosen[*flow as usize] = true;
+                    // Random arrivals may bring fewer flows than expected.
+                    if let Some(chosen) = chosen.get_mut(*flow as usize) {
+                        *chosen = true;
+                    }
                 }
             }
         }

@@ -5,9 +5,8 @@ use std::fmt::{self, Write};
 use base::{HostId, Quantity};
 use fabric::PortId;
 
-use crate::keys::Keys;
 use crate::scenario::{Problem, Problems, Scenario, Source};
-use crate::world;
+use crate::workload::Plan;
 
 /// Places of a network, and how much of each packet to keep.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,11 +64,12 @@ impl Places {
     pub fn check(&self, scenario: &Scenario) -> Result<(), Problems> {
         let mut problems = Vec::new();
         for place in &self.list {
-            let lacks = |point: &&crate::scenario::PointSpec| place.port(&point.keys).is_none();
+            let lacks =
+                |point: &&crate::scenario::PointSpec| place.port(&Plan::of(point)).is_none();
             let Some(point) = scenario.points().iter().find(lacks) else {
                 continue;
             };
-            let (topology, _) = world::topology(&point.keys);
+            let topology = Plan::of(point).topology;
             let mut help = format!(
                 "hosts are numbered from 0 to {}, ports from 0 to {}",
                 topology.hosts().len() - 1,
@@ -135,10 +135,10 @@ impl Place {
     }
 
     /// Its port, if the network has it.
-    pub(super) fn port(self, keys: &Keys) -> Option<PortId> {
-        let (topology, bottleneck) = world::topology(keys);
+    pub(super) fn port(self, plan: &Plan) -> Option<PortId> {
+        let topology = &plan.topology;
         match self {
-            Self::Bottleneck => Some(bottleneck),
+            Self::Bottleneck => Some(plan.bottleneck),
             Self::Host(host) if (host as usize) < topology.hosts().len() => {
                 Some(topology.host_port(HostId(host)))
             }

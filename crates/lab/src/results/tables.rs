@@ -73,6 +73,12 @@ pub(super) fn flow_fields() -> Vec<Field> {
             "",
             "Number of the flow within its simulation.",
         ),
+        field(
+            "group",
+            Kind::Text,
+            "",
+            "Name of its group of flows; empty if the scenario has none.",
+        ),
         field("sender", Kind::Int32, "", "Sending host."),
         field("receiver", Kind::Int32, "", "Receiving host."),
         optional(field(
@@ -164,6 +170,12 @@ pub(super) fn port_fields() -> Vec<Field> {
             "Packets marked with congestion experienced (ECN).",
         ),
         field(
+            "threshold_crossings",
+            Kind::Int64,
+            "packets",
+            "Arrivals that met a queue at or above the marking threshold, ECN-capable or not.",
+        ),
+        field(
             "queue_mean_bytes",
             Kind::Double,
             "bytes",
@@ -210,6 +222,7 @@ impl<W: Write + Send> Records<W> {
     pub(super) fn flow(&mut self, point: &PointSpec, flow: &FlowRecord) -> io::Result<()> {
         let cells = [
             Cell::Int(flow.flow.into()),
+            Cell::Text(&flow.group),
             Cell::Int(flow.sender.into()),
             Cell::Int(flow.receiver.into()),
             flow.size_bytes.map_or(Cell::Null, count),
@@ -235,6 +248,7 @@ impl<W: Write + Send> Records<W> {
             count(port.bytes),
             count(port.drops),
             count(port.marks),
+            count(port.threshold_crossings),
             Cell::Double(port.queue_mean_bytes),
             count(port.queue_p50_bytes),
             count(port.queue_p95_bytes),
@@ -254,17 +268,18 @@ pub(super) fn read_flow(row: &Row<'_>, first: usize) -> (u32, FlowRecord) {
     let cells = Cells { row, first };
     let flow = FlowRecord {
         flow: cells.small(0),
-        sender: cells.small(1),
-        receiver: cells.small(2),
-        size_bytes: cells.whole(3),
-        received_bytes: cells.whole(4).unwrap_or_default(),
-        start_us: cells.real(5).unwrap_or(f64::NAN),
-        first_byte_us: cells.real(6),
-        completion_us: cells.real(7),
-        fct_us: cells.real(8),
-        retransmissions: cells.whole(9).unwrap_or_default(),
-        timeouts: cells.whole(10).unwrap_or_default(),
-        failed: cells.flag(11),
+        group: cells.text(1),
+        sender: cells.small(2),
+        receiver: cells.small(3),
+        size_bytes: cells.whole(4),
+        received_bytes: cells.whole(5).unwrap_or_default(),
+        start_us: cells.real(6).unwrap_or(f64::NAN),
+        first_byte_us: cells.real(7),
+        completion_us: cells.real(8),
+        fct_us: cells.real(9),
+        retransmissions: cells.whole(10).unwrap_or_default(),
+        timeouts: cells.whole(11).unwrap_or_default(),
+        failed: cells.flag(12),
     };
     (cells.point(), flow)
 }
@@ -281,11 +296,12 @@ pub(super) fn read_port(row: &Row<'_>, first: usize) -> (u32, PortRecord) {
         bytes: cells.whole(5).unwrap_or_default(),
         drops: cells.whole(6).unwrap_or_default(),
         marks: cells.whole(7).unwrap_or_default(),
-        queue_mean_bytes: cells.real(8).unwrap_or(f64::NAN),
-        queue_p50_bytes: cells.whole(9).unwrap_or_default(),
-        queue_p95_bytes: cells.whole(10).unwrap_or_default(),
-        queue_p99_bytes: cells.whole(11).unwrap_or_default(),
-        queue_max_bytes: cells.whole(12).unwrap_or_default(),
+        threshold_crossings: cells.whole(8).unwrap_or_default(),
+        queue_mean_bytes: cells.real(9).unwrap_or(f64::NAN),
+        queue_p50_bytes: cells.whole(10).unwrap_or_default(),
+        queue_p95_bytes: cells.whole(11).unwrap_or_default(),
+        queue_p99_bytes: cells.whole(12).unwrap_or_default(),
+        queue_max_bytes: cells.whole(13).unwrap_or_default(),
     };
     (cells.point(), port)
 }

@@ -3,6 +3,7 @@
 mod reader;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use toml_edit::Document;
 
@@ -18,17 +19,29 @@ pub(super) struct Draft {
     pub(super) title: Option<String>,
     pub(super) schemes: Option<Vec<Value>>,
     /// Settings that results show, in order.
-    pub(super) columns: Vec<&'static str>,
+    pub(super) columns: Vec<String>,
     pub(super) seed: Option<Value>,
     pub(super) seeds: Option<Value>,
+    /// Settings of everything and of groups.
     pub(super) settings: Vec<Setting>,
     pub(super) variants: Vec<Variant>,
+    pub(super) groups: Vec<GroupDraft>,
+}
+
+/// Flows with settings of their own, which are among [`Draft::settings`].
+#[derive(Clone, Debug)]
+pub(super) struct GroupDraft {
+    pub(super) name: Arc<str>,
+    /// The scheme of its hosts; else that of the row.
+    pub(super) scheme: Option<Value>,
 }
 
 /// One key and the values it was given.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) key: &'static str,
+    /// The group of flows it is about; `None`: all.
+    pub(super) group: Option<Arc<str>>,
     pub(super) values: Vec<Value>,
     /// Whether it was written as a list or a range, which makes it an axis of the sweep.
     pub(super) listed: bool,
@@ -85,9 +98,16 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     };
     let start = name.len() + 1;
     let place = 0..name.trim_end().len();
-    let Some(key) = reader.key(name.trim(), &place) else {
+    let (group, name) = match split_group(name.trim()) {
+        Some((group, name)) => (Some(Arc::from(group)), name),
+        None => (None, name.trim()),
+    };
+    let Some(key) = reader.key(name, &place) else {
         return reader.finish(Setting::empty(place));
     };
+    if group.is_some() {
+        reader.check_group_key(key, &place);
+    }
     let mut parts = values::parts(value, start);
     if is_trace(key.name) {
         // Commas separate names within one value.
@@ -102,6 +122,7 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
         listed,
         argument: true,
         key: key.name,
+        group,
         ..Setting::empty(place)
     };
     for part in parts {
@@ -138,15 +159,34 @@ pub(super) fn read_series(source: &Source) -> Result<Setting, Problems> {
 }
 
 impl Setting {
+    /// The key as results name it: with the group that it is about.
+    pub(super) fn name(&self) -> String {
+        match &self.group {
+            Some(group) => format!("group.{group}.{}", self.key),
+            None => self.key.to_owned(),
+        }
+    }
+
+    /// Whether both are about the same key of the same flows.
+    pub(super) fn is_about(&self, other: &Self) -> bool {
+        self.key == other.key && self.group == other.group
+    }
+
     fn empty(place: Range<usize>) -> Self {
         Self {
             key: "",
+            group: None,
             values: Vec::new(),
             listed: false,
             argument: false,
             place,
         }
     }
+}
+
+/// The group and the key of `group.NAME.KEY`.
+pub(super) fn split_group(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("group.")?.split_once('.')
 }
 
 fn syntax(source: &Source, error: &toml_edit::TomlError) -> Problem {

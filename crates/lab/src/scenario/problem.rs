@@ -8,7 +8,7 @@ use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 use super::source::Source;
 
 /// One mistake in a scenario file or a command line: the place, the cause and the remedy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     message: String,
     severity: Severity,
@@ -20,7 +20,7 @@ pub struct Problem {
 #[derive(Clone, Debug)]
 pub struct Problems(pub Vec<Problem>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Place {
     source: NamedSource<String>,
     labels: Vec<LabeledSpan>,

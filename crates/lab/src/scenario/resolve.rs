@@ -7,22 +7,25 @@ use std::sync::Arc;
 
 use base::Quantity;
 
-use super::PointSpec;
-use super::document::{Setting, Variant};
+use super::document::{Setting, Variant, split_group};
 use super::problem::{Problem, Problems};
-use super::schemes::Arm;
+use super::schemes::{Arm, Flows};
 use super::source::Source;
+use super::{Group, PointSpec, suggest};
 use crate::keys::{self, Conflict, Keys, TracedSeries};
+use crate::workload;
 
 /// The layers below a variant and above it, and the texts they came from.
 pub(super) struct Resolver {
     /// The file first, then every argument.
     sources: Vec<Source>,
+    /// The flows; at least one group.
+    groups: Vec<Flows>,
     /// Settings of the file and, in place of those they override or behind them, of arguments;
     /// those that the file orders first.
     layers: Vec<Layered>,
     /// Settings that the file wants to be shown, in order.
-    columns: Vec<&'static str>,
+    columns: Vec<String>,
 }
 
 struct Layered {
@@ -32,6 +35,15 @@ struct Layered {
 
 /// The texts of one combination of axis values under one scheme.
 struct Chosen<'a> {
+    /// What all have in common.
+    all: Layer<'a>,
+    /// What each group of flows has, by its name.
+    groups: Vec<(&'a str, Layer<'a>)>,
+}
+
+/// A text for every key.
+#[derive(Clone)]
+struct Layer<'a> {
     texts: BTreeMap<&'static str, &'a str>,
     origins: BTreeMap<&'static str, (usize, Range<usize>)>,
 }
@@ -39,8 +51,8 @@ struct Chosen<'a> {
 impl Resolver {
     /// Lets arguments, given with the index of their source, override the file.
     pub(super) fn new(
-        sources: Vec<Source>,
-        (file, columns): (Vec<Setting>, Vec<&'static str>),
+        (sources, groups): (Vec<Source>, Vec<Flows>),
+        (file, columns): (Vec<Setting>, Vec<String>),
         arguments: Vec<(usize, Setting)>,
         arms: &[Arm],
     ) -> Result<Self, Problems> {
@@ -49,8 +61,23 @@ impl Resolver {
         let mut problems = Vec::new();
         for (source, setting) in arguments {
             let layered = Layered { source, setting };
-            let key = layered.setting.key;
-            let earlier = layers.iter().position(|layer| layer.setting.key == key);
+            let key = layered.setting.name();
+            if let Some(group) = &layered.setting.group
+                && !groups.iter().any(|flows| flows.name == *group)
+            {
+                let names = groups.iter().map(|flows| &*flows.name);
+                let nearest = suggest::did_you_mean(group, names.filter(|name| !name.is_empty()));
+                problems.push(
+                    Problem::new(format!("there is no group {group:?} in this scenario"))
+                        .at(&sources[source], layered.setting.place, "unknown name")
+                        .help(format!(
+                            "{nearest}groups of flows are tables [group.NAME] of the scenario"
+                        )),
+                );
+                continue;
+            }
+            let about = |layer: &Layered| layer.setting.is_about(&layered.setting);
+            let earlier = layers.iter().position(about);
             match earlier {
                 Some(earlier) if layers[earlier].source > 0 => problems.push(
                     Problem::new(format!("--set gives {key} twice"))
@@ -66,10 +93,11 @@ impl Resolver {
                 None => layers.push(layered),
             }
         }
-        let place = |key| columns.iter().position(|column| *column == key);
-        layers.sort_by_key(|layer| place(layer.setting.key).unwrap_or(usize::MAX));
+        let place = |name: &str| columns.iter().position(|column| column == name);
+        layers.sort_by_key(|layer| place(&layer.setting.name()).unwrap_or(usize::MAX));
         let resolver = Self {
             sources,
+            groups,
             layers,
             columns,
         };
@@ -109,17 +137,15 @@ impl Resolver {
         for combination in 0..combinations {
             for arm in arms {
                 let chosen = self.choose(combination, arm);
-                let keys = self.check(&chosen, arm)?;
-                let texts = chosen
-                    .texts
-                    .iter()
-                    .map(|(key, text)| (*key, Arc::from(*text)));
-                let texts: BTreeMap<_, _> = texts.collect();
-                let senders = u64::from(keys.workload.senders.0);
-                let shared = Shared { keys, texts };
+                let (keys, groups) = self.check(&chosen, arm)?;
+                let shared = Shared {
+                    keys,
+                    texts: chosen.all.texts(),
+                };
+                let flows = flows(&groups);
                 let series = |seed| {
                     let size = (combinations, rows);
-                    TracedSeries::automatic(size, (seed, u64::from(seeds)), senders)
+                    TracedSeries::automatic(size, (seed, u64::from(seeds)), flows)
                 };
                 let first = shared.tracing(series(0));
                 let others = if series(0) == series(1) {
@@ -129,7 +155,7 @@ impl Resolver {
                 };
                 let set: Vec<_> = self
                     .reported()
-                    .map(|key| (key.to_owned(), chosen.texts[key].to_owned()))
+                    .map(|name| (name.clone(), chosen.text(&name).to_owned()))
                     .collect();
                 for offset in 0..u64::from(seeds) {
                     let (keys, texts) = if offset == 0 { &first } else { &others };
@@ -141,6 +167,7 @@ impl Resolver {
                         set: set.clone(),
                         texts: Arc::clone(texts),
                         keys: Arc::clone(keys),
+                        groups: Arc::clone(&groups),
                     });
                 }
             }
@@ -157,10 +184,12 @@ impl Resolver {
     ) -> Vec<Problem> {
         let mut found = Vec::new();
         for layered in self.layers.iter().filter(|layered| layered.source > 0) {
-            let key = layered.setting.key;
-            let group = keys::group(key);
+            let key = layered.setting.name();
+            let group = keys::group(layered.setting.key);
             let is_scheme = ::schemes::all().iter().any(|scheme| scheme.name == group);
-            if is_scheme && !arms.iter().any(|arm| arm.uses(group)) {
+            let used = arms.iter().any(|arm| arm.uses(group))
+                || self.groups.iter().any(|flows| flows.uses(group));
+            if is_scheme && !used {
                 let problem = Problem::warning(format!("{key} has no effect"))
                     .at(
                         &self.sources[layered.source],
@@ -209,7 +238,7 @@ impl Resolver {
             return Ok(count);
         }
         let axes = settings().filter(|setting| setting.values.len() > 1);
-        let axes = axes.map(|setting| format!("{} ({})", setting.key, setting.values.len()));
+        let axes = axes.map(|setting| format!("{} ({})", setting.name(), setting.values.len()));
         let axes = axes.collect::<Vec<_>>().join(" x ");
         let problem = Problem::new(format!("this sweep has {count} combinations: {axes}"));
         let help = format!("the limit is {MAX_COMBINATIONS}: sweep fewer keys or use larger steps");
@@ -217,19 +246,19 @@ impl Resolver {
     }
 
     /// Keys that every point mentions: the columns, the other axes, what the command line set.
-    fn reported(&self) -> impl Iterator<Item = &'static str> {
+    fn reported(&self) -> impl Iterator<Item = String> {
         let others = self.layers.iter().filter(|layered| {
             let setting = &layered.setting;
-            (setting.listed || layered.source > 0) && !self.columns.contains(&setting.key)
+            (setting.listed || layered.source > 0) && !self.columns.contains(&setting.name())
         });
-        let others = others.map(|layered| layered.setting.key);
-        let all = self.columns.iter().copied().chain(others);
+        let others = others.map(|layered| layered.setting.name());
+        let all = self.columns.iter().cloned().chain(others);
         // What is traced changes no result.
         all.filter(|key| keys::group(key) != "trace")
     }
 
     fn choose<'a>(&'a self, combination: u64, arm: &'a Arm) -> Chosen<'a> {
-        let mut chosen = Chosen {
+        let mut file = Layer {
             texts: keys::all_keys()
                 .iter()
                 .map(|key| (key.name, key.default))
@@ -238,17 +267,26 @@ impl Resolver {
         };
         // The last axis changes fastest, so the digits of the combination are read from the back.
         let mut rest = combination;
+        let mut grouped = Vec::new();
         for layered in self.layers.iter().rev() {
             let values = &layered.setting.values;
             let size = values.len() as u64;
             let digit = usize::try_from(rest % size).expect("an index into a list in memory");
             rest /= size;
             let origin = (layered.source, values[digit].place.clone());
-            chosen.choose(layered.setting.key, &values[digit].text, origin);
+            let (key, text) = (layered.setting.key, &values[digit].text);
+            match &layered.setting.group {
+                Some(group) => grouped.push((group, key, text, origin)),
+                None => file.choose(key, text, origin),
+            }
         }
+        let mut all = file.clone();
         let is_argument = |key| {
             let mut layers = self.layers.iter();
-            layers.any(|layered| layered.source > 0 && layered.setting.key == key)
+            layers.any(|layered| {
+                let setting = &layered.setting;
+                layered.source > 0 && setting.group.is_none() && setting.key == key
+            })
         };
         for setting in arm
             .settings
@@ -256,31 +294,73 @@ impl Resolver {
             .filter(|setting| !is_argument(setting.key))
         {
             for value in &setting.values {
-                chosen.choose(setting.key, &value.text, (0, value.place.clone()));
+                all.choose(setting.key, &value.text, (0, value.place.clone()));
             }
         }
-        chosen
+        // What a variant sets is about the flows that follow its scheme.
+        let groups = self.groups.iter().map(|flows| {
+            let mut layer = if flows.bundle.is_some() { &file } else { &all }.clone();
+            for (group, key, text, origin) in &grouped {
+                if **group == flows.name {
+                    layer.choose(key, text, origin.clone());
+                }
+            }
+            (&*flows.name, layer)
+        });
+        Chosen {
+            groups: groups.collect(),
+            all,
+        }
     }
 
-    fn check(&self, chosen: &Chosen<'_>, arm: &Arm) -> Result<Keys, Problems> {
+    fn check(&self, chosen: &Chosen<'_>, arm: &Arm) -> Result<(Keys, Arc<[Group]>), Problems> {
         // Every text has been checked where it was read; the key is named should one slip through.
-        let keys = Keys::read(&|key| chosen.texts[key].to_owned()).map_err(|error| {
-            Problem::new(format!("wrong value for {}: {}", error.key, error.error))
-        })?;
-        let marking = arm.needs_marking.then_some(arm.label.as_str());
-        let conflicts = keys.conflicts(marking);
-        if conflicts.is_empty() {
-            return Ok(keys);
+        let read = |layer: &Layer<'_>| {
+            Keys::read(&|key| layer.texts[key].to_owned()).map_err(|error| {
+                let text = format!("wrong value for {}: {}", error.key, error.error);
+                Problems::from(Problem::new(text))
+            })
+        };
+        let keys = read(&chosen.all)?;
+        let mut groups = Vec::new();
+        let mut problems = Vec::new();
+        for (flows, (_, layer)) in self.groups.iter().zip(&chosen.groups) {
+            let own = flows.bundle.as_ref();
+            let needs_marking = own.map_or(arm.needs_marking, |_| flows.needs_marking);
+            let marking = needs_marking.then_some(own.unwrap_or(&arm.label).as_str());
+            let group = Group {
+                name: Arc::clone(&flows.name),
+                bundle: own.unwrap_or(&arm.bundle).clone(),
+                texts: layer.texts(),
+                keys: read(layer)?,
+            };
+            for conflict in group.keys.conflicts(marking) {
+                let problem = self.explain(&conflict, layer);
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+            groups.push(group);
         }
-        let problems = conflicts
-            .into_iter()
-            .map(|conflict| self.explain(&conflict, chosen));
-        Err(Problems(problems.collect()))
+        if problems.is_empty() {
+            let explain = |conflict: Conflict| self.explain(&conflict, &chosen.groups[0].1);
+            problems.extend(workload::conflicts(&keys, &groups).into_iter().map(explain));
+        }
+        if problems.is_empty() {
+            Ok((keys, groups.into()))
+        } else {
+            Err(Problems(problems))
+        }
+    }
+
+    /// The flows; at least one group.
+    pub(super) fn groups(&self) -> &[Flows] {
+        &self.groups
     }
 
     /// Points a conflict at those of its keys that were set in the text that was read last, which
     /// is the likelier mistake, and names the values of the others.
-    fn explain(&self, conflict: &Conflict, chosen: &Chosen<'_>) -> Problem {
+    fn explain(&self, conflict: &Conflict, chosen: &Layer<'_>) -> Problem {
         let origin = |key: &&'static str| chosen.origins.get(*key);
         let source = conflict
             .keys
@@ -309,7 +389,11 @@ impl Resolver {
         let axis = |key| {
             let mut layers = self.layers.iter();
             layers.any(|layered| {
-                layered.source == 0 && layered.setting.listed && layered.setting.key == key
+                let setting = &layered.setting;
+                layered.source == 0
+                    && setting.listed
+                    && setting.group.is_none()
+                    && setting.key == key
             })
         };
         let pinned = arm.settings.iter().filter(|setting| axis(setting.key));
@@ -345,6 +429,41 @@ impl Shared {
 }
 
 impl<'a> Chosen<'a> {
+    /// The text of a setting as results name it.
+    fn text(&self, name: &str) -> &'a str {
+        match split_group(name) {
+            Some((group, key)) => {
+                let mut groups = self.groups.iter();
+                let found = groups.find(|(name, _)| *name == group);
+                found.map_or("", |(_, layer)| layer.texts[key])
+            }
+            None => self.all.texts[name],
+        }
+    }
+}
+
+/// How many flows `groups` make, of random arrivals about how many.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of flows, for a bound"
+)]
+fn flows(groups: &[Group]) -> u64 {
+    let expected = groups
+        .iter()
+        .map(|group| workload::expected_flows(&group.keys));
+    expected.sum::<f64>() as u64
+}
+
+impl<'a> Layer<'a> {
+    fn texts(&self) -> BTreeMap<&'static str, Arc<str>> {
+        let texts = self
+            .texts
+            .iter()
+            .map(|(key, text)| (*key, Arc::from(*text)));
+        texts.collect()
+    }
+
     fn choose(&mut self, key: &'static str, text: &'a str, origin: (usize, Range<usize>)) {
         self.texts.insert(key, text);
         self.origins.insert(key, origin);

@@ -1,6 +1,7 @@
 //! Which schemes a scenario compares: registered ones, compositions and variants.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ::schemes::{Bundle, BundleError};
 
@@ -21,12 +22,92 @@ pub(super) struct Arm {
     pub(super) variant: bool,
 }
 
+/// Flows with settings of their own; without any in the file there is one group of all flows.
+#[derive(Clone, Debug)]
+pub(super) struct Flows {
+    /// Empty for the group of all flows.
+    pub(super) name: Arc<str>,
+    /// The scheme of its hosts; `None`: that of the arm.
+    pub(super) bundle: Option<String>,
+    pub(super) needs_marking: bool,
+}
+
 impl Arm {
     /// Whether the settings of the scheme called `group` matter here.
     pub(super) fn uses(&self, group: &str) -> bool {
-        self.bundle.split('+').any(|part| part == group)
+        uses(&self.bundle, group)
     }
 }
+
+impl Flows {
+    /// Whether its own scheme uses the settings of the scheme called `group`.
+    pub(super) fn uses(&self, group: &str) -> bool {
+        self.bundle
+            .as_deref()
+            .is_some_and(|bundle| uses(bundle, group))
+    }
+}
+
+fn uses(bundle: &str, group: &str) -> bool {
+    bundle.split('+').any(|part| part == group)
+}
+
+/// The groups of the file.
+pub(super) fn flows(draft: &Draft, file: &Source) -> Result<Vec<Flows>, Problems> {
+    if draft.groups.is_empty() {
+        return Ok(vec![Flows {
+            name: Arc::from(""),
+            bundle: None,
+            needs_marking: false,
+        }]);
+    }
+    let mut problems = Vec::new();
+    let mut groups = Vec::new();
+    for group in &draft.groups {
+        let bundle = group
+            .scheme
+            .as_ref()
+            .map(|scheme| (scheme, Bundle::parse(&scheme.text)));
+        match bundle {
+            Some((scheme, Err(error))) => problems.push(bad_bundle(file, scheme, &error, [])),
+            Some((scheme, Ok(bundle))) => groups.push(Flows {
+                name: Arc::clone(&group.name),
+                bundle: Some(scheme.text.clone()),
+                needs_marking: bundle.needs_marking(),
+            }),
+            None => groups.push(Flows {
+                name: Arc::clone(&group.name),
+                bundle: None,
+                needs_marking: false,
+            }),
+        }
+    }
+    if problems.is_empty() {
+        Ok(groups)
+    } else {
+        Err(Problems(problems))
+    }
+}
+
+/// The only row of a scenario in which every group of flows has a scheme of its own.
+fn mixed(draft: &Draft) -> Option<Arm> {
+    let schemes: Option<Vec<&str>> = draft
+        .groups
+        .iter()
+        .map(|group| group.scheme.as_ref().map(|scheme| scheme.text.as_str()))
+        .collect();
+    let schemes = schemes.filter(|schemes| !schemes.is_empty())?;
+    Some(Arm {
+        label: MIXED.to_owned(),
+        bundle: schemes[0].to_owned(),
+        needs_marking: false,
+        settings: Vec::new(),
+        variant: false,
+    })
+}
+
+/// What a row is called in which every group has a scheme of its own.
+pub(super) const MIXED: &str = "mixed";
 
 /// The schemes of the command line, or else of the file, or else its variants, or else all.
 pub(super) fn arms(
@@ -37,6 +118,11 @@ pub(super) fn arms(
     let mut problems = Vec::new();
     let variants = check_variants(draft, file, &mut problems);
     let argument = Source::new("--scheme", requested.unwrap_or_default());
+    if let (None, None, true) = (requested, &draft.schemes, draft.variants.is_empty())
+        && let Some(arm) = mixed(draft)
+    {
+        return Ok(vec![arm]);
+    }
     let (source, names) = match (requested, &draft.schemes) {
         (Some(text), _) => (&argument, values::parts(text, 0)),
         (None, Some(names)) => (file, names.clone()),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Scenario;
 use super::document::Setting;
-use super::schemes::Arm;
+use super::schemes::{Arm, Flows, MIXED};
 use crate::keys;
 
 /// TOML that reads back into the same points.
@@ -20,7 +20,10 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         writeln!(out, "title = {}", quoted(title))?;
     }
     let labels: Vec<_> = scenario.arms.iter().map(|arm| quoted(&arm.label)).collect();
-    writeln!(out, "schemes = [{}]", labels.join(", "))?;
+    let mixed = scenario.groups.iter().all(|group| group.bundle.is_some());
+    if !(mixed && scenario.schemes() == [MIXED]) {
+        writeln!(out, "schemes = [{}]", labels.join(", "))?;
+    }
     let columns: Vec<_> = scenario.set_keys().into_iter().map(quoted).collect();
     writeln!(out, "columns = [{}]", columns.join(", "))?;
     writeln!(out, "seed = {}", scenario.seed)?;
@@ -36,12 +39,31 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         let setting = scenario
             .settings
             .iter()
-            .find(|setting| setting.key == key.name);
+            .find(|setting| setting.key == key.name && setting.group.is_none());
         let value = setting.map_or_else(|| value(key.default), values);
         writeln!(out, "{field} = {value}")?;
     }
     for arm in scenario.arms.iter().filter(|arm| arm.variant) {
         variant(out, arm, &scenario.settings)?;
+    }
+    for group in scenario
+        .groups
+        .iter()
+        .filter(|group| !group.name.is_empty())
+    {
+        flows(out, group, &scenario.settings)?;
+    }
+    Ok(())
+}
+
+fn flows(out: &mut String, group: &Flows, settings: &[Setting]) -> std::fmt::Result {
+    writeln!(out, "\n[group.{}]", quoted(&group.name))?;
+    if let Some(bundle) = &group.bundle {
+        writeln!(out, "scheme = {}", quoted(bundle))?;
+    }
+    let own = |setting: &&Setting| setting.group.as_ref() == Some(&group.name);
+    for setting in settings.iter().filter(own) {
+        writeln!(out, "{} = {}", setting.key, values(setting))?;
     }
     Ok(())
 }
@@ -53,7 +75,7 @@ fn variant(out: &mut String, arm: &Arm, settings: &[Setting]) -> std::fmt::Resul
         // A setting of the command line is stronger than a variant's, and stands above already.
         if !settings
             .iter()
-            .any(|other| other.key == setting.key && other.argument)
+            .any(|other| other.is_about(setting) && other.argument)
         {
             writeln!(out, "{} = {}", setting.key, values(setting))?;
         }

@@ -18,10 +18,19 @@ pub(super) struct RangeError {
     pub(super) remedy: String,
 }
 
-/// Splits at commas, keeping the place of each part.
+/// Splits at commas outside parentheses, keeping the place of each part.
 pub(super) fn parts(text: &str, start: usize) -> Vec<Value> {
     let mut place = start;
-    let parts = text.split(',').map(|part| {
+    let mut depth = 0_u32;
+    let outside = |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    };
+    let parts = text.split(outside).map(|part| {
         let indent = part.len() - part.trim_start().len();
         let begin = place + indent;
         place += part.len() + 1;
@@ -178,5 +187,14 @@ mod tests {
             .map(|value| text[value.place.clone()].to_owned())
             .collect();
         assert_eq!(places, ["1", "22"]);
+    }
+
+    #[test]
+    fn commas_within_a_law_separate_no_values() {
+        let texts: Vec<_> = parts("pareto(50KB, 1.2),32KB", 0)
+            .into_iter()
+            .map(|value| value.text)
+            .collect();
+        assert_eq!(texts, ["pareto(50KB, 1.2)", "32KB"]);
     }
 }

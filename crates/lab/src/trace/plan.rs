@@ -5,7 +5,7 @@ use fabric::Node;
 use super::quantity::{self, Traceable};
 use crate::keys::{TraceInterval, TracedPorts, TracedSeries};
 use crate::scenario::PointSpec;
-use crate::world;
+use crate::workload;
 
 /// What is recorded of a simulation: quantities, and of which ports and flows.
 #[derive(Clone, Debug)]
@@ -30,7 +30,8 @@ impl Plan {
             return None;
         };
         let chosen = |quantity: &&Traceable| names.contains(&quantity.name);
-        let (topology, bottleneck) = world::topology(&point.keys);
+        let workload = workload::Plan::of(point);
+        let (topology, bottleneck) = (&workload.topology, workload.bottleneck);
         let from_switch = |link: &fabric::Link| {
             [link.a, link.b].map(|node| topology.nodes()[node.0 as usize] == Node::Switch)
         };
@@ -46,7 +47,7 @@ impl Plan {
             events: names.contains(&quantity::EVENTS),
             interval: trace.interval,
             ports,
-            flows: trace.flows.choose(point.keys.workload.senders.0),
+            flows: trace.flows.choose(workload.flows.len()),
         })
     }
 

@@ -56,7 +56,11 @@ impl Recorder {
     pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
         let file = SeriesFile::new(point.index, &plan.quantities, file)?;
         let mut rows = Rows::new(file);
-        let begin = point.keys.workload.start.as_ps();
+        let starts = point
+            .groups
+            .iter()
+            .map(|group| group.keys.workload.start.as_ps());
+        let begin = starts.min().unwrap_or_default();
         let place = |name| {
             plan.quantities
                 .iter()

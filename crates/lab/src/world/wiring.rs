@@ -1,41 +1,16 @@
 //! What a world is made of: from settings to topology, network, flows and endpoints.
 
-use base::{FlowId, HostId, Seq, Span, Time};
+use base::{FlowId, Seq, Time};
 use engine::random::Stream;
-use fabric::{Discipline, Limit, LinkSpec, LossLaw, Network, NetworkConfig, PortId, Topology};
-use schemes::{FlowInfo, Roles, Sender};
-use tcp::{Config, Endpoint, Host, Identity, ReceiverCc, Slot};
+use fabric::{Discipline, Limit, LossLaw, Network, NetworkConfig, PortId, Topology};
+use schemes::{FlowInfo, HostInfo, Roles, Sender};
+use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
 
 use super::Flow;
 use crate::error::RunError;
-use crate::keys::{Keys, LossPattern, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
-
-/// The topology and the port whose queue is the bottleneck.
-pub(crate) fn topology(keys: &Keys) -> (Topology, PortId) {
-    let edge = LinkSpec {
-        rate: keys.link.rate,
-        delay: keys.link.delay,
-    };
-    let hosts = keys
-        .topology
-        .hosts
-        .0
-        .map_or(keys.hosts_needed(), |count| u64::from(count.0));
-    let hosts = u32::try_from(hosts).expect("the scenario checked the number of hosts");
-    match keys.topology.kind {
-        // Host 0 receives; its link is the first, and the port towards it the second of that link.
-        TopologyKind::Star => (Topology::star(hosts, edge), PortId(1)),
-        TopologyKind::Dumbbell => {
-            let rate = keys.bottleneck.rate.0.unwrap_or(edge.rate);
-            let delay = keys.bottleneck.delay.0.unwrap_or(edge.delay);
-            // The middle is the first link; its port from left to right carries all the data.
-            (
-                Topology::dumbbell(hosts, edge, LinkSpec { rate, delay }),
-                PortId(0),
-            )
-        }
-    }
-}
+use crate::keys::{Keys, LossPattern, QueueUnit, WindowScale};
+use crate::scenario::PointSpec;
+use crate::workload::PlannedFlow;
 
 /// Which data packets are lost at the bottleneck, if any.
 pub(super) fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
@@ -66,9 +41,11 @@ pub(super) fn network(
     measure_from: Time,
 ) -> Result<Network, RunError> {
     let packet = keys.packet_bytes();
+    // Packets that count as there at every port (the RCC paper's emulation of load).
+    let taken = keys.emulated_packets();
     let limit = |size: base::Size| match keys.switch.unit {
-        QueueUnit::Bytes => Limit::Bytes(size.in_bytes(packet)),
-        QueueUnit::Packets => Limit::Packets(size.amount),
+        QueueUnit::Bytes => Limit::Bytes(size.in_bytes(packet).saturating_sub(taken * packet)),
+        QueueUnit::Packets => Limit::Packets(size.amount.saturating_sub(taken)),
     };
     let threshold = keys.switch.ecn_threshold.0.map(limit);
     let discipline = |port| {
@@ -78,69 +55,36 @@ pub(super) fn network(
             _ => marks,
         }
     };
-    let host_limit = |size: base::Size| Limit::Bytes(size.in_bytes(packet));
+    let host_limit =
+        |size: base::Size| Limit::Bytes(size.in_bytes(packet).saturating_sub(taken * packet));
     let config = NetworkConfig {
         header_bytes: keys.net.header_bytes,
         switch_limit: keys.switch.buffer.0.map_or(Limit::Unlimited, limit),
         host_limit: keys.host.buffer.0.map_or(Limit::Unlimited, host_limit),
         switch_discipline: &discipline,
+        switch_hold_bytes: taken * packet,
         measure_from,
     };
     Ok(Network::new(topology, &config)?)
 }
 
-/// The flows of the workload; slots are given out by [`add_endpoints`].
-pub(super) fn flows(keys: &Keys, seed: u64) -> Vec<Flow> {
-    let senders = keys.workload.senders.0;
-    let mss = u64::from(keys.tcp.mss.0);
-    let start = Time::ZERO + keys.workload.start;
-    let pair = |index| match (keys.topology.kind, keys.workload.kind) {
-        (TopologyKind::Star, _) => (index + 1, 0),
-        (TopologyKind::Dumbbell, WorkloadKind::Incast) => (index, right_side(keys)),
-        (TopologyKind::Dumbbell, WorkloadKind::Pairs) => (index, right_side(keys) + index),
-    };
-    let flow = |index: u32| {
-        let (sender, receiver) = pair(index);
-        let jitter =
-            Stream::new(seed, "start", u64::from(index)).below(keys.workload.jitter.as_ps());
-        Flow {
-            size: keys.workload.size.0.map(|size| size.in_bytes(mss)),
-            sender: (HostId(sender), Slot(0)),
-            receiver: (HostId(receiver), Slot(0)),
-            start: start + Span::from_ps(jitter),
-            first_byte: Time::NEVER,
-            completion: Time::NEVER,
-            stored: 0,
-            failed: false,
-        }
-    };
-    (0..senders).map(flow).collect()
-}
-
-/// The first host on the right side of a dumbbell.
-fn right_side(keys: &Keys) -> u32 {
-    keys.topology
-        .hosts
-        .0
-        .map_or(keys.workload.senders.0, |count| count.0)
-}
-
-/// An endpoint for each end of each flow, whose slots are written into the flows.
+/// An endpoint for each end of each flow.
 pub(super) fn add_endpoints<R: ReceiverCc>(
     hosts: &mut [Host<Sender, R>],
-    keys: &Keys,
-    roles: &Roles,
-    seed: u64,
-    flows: &mut [Flow],
-) {
-    let config = endpoint_config(keys, roles);
-    for (index, flow) in flows.iter_mut().enumerate() {
+    point: &PointSpec,
+    roles: &[Roles],
+    planned: &[PlannedFlow],
+) -> Vec<Flow> {
+    let groups = point.groups.iter().zip(roles);
+    let configs: Vec<Config> = groups
+        .map(|(group, roles)| endpoint_config(&group.keys, roles))
+        .collect();
+    let mut flows = Vec::with_capacity(planned.len());
+    for (index, plan) in planned.iter().enumerate() {
         let id = flow_id(index);
-        let mut initial = Stream::new(seed, "initial sequence number", u64::from(id.0));
-        let ends = [
-            (flow.sender.0, flow.receiver.0),
-            (flow.receiver.0, flow.sender.0),
-        ];
+        let (config, roles) = (configs[plan.group as usize], &roles[plan.group as usize]);
+        let mut initial = Stream::new(point.seed, "initial sequence number", u64::from(id.0));
+        let ends = [(plan.sender, plan.receiver), (plan.receiver, plan.sender)];
         let slots = ends.map(|(local, remote)| {
             #[expect(clippy::cast_possible_truncation, reason = "32 random bits")]
             let initial_seq = Seq(initial.bits() as u32);
@@ -150,9 +94,9 @@ pub(super) fn add_endpoints<R: ReceiverCc>(
                 remote,
                 initial_seq,
             };
-            let sends = local == flow.sender.0;
+            let sends = local == plan.sender;
             let info = FlowInfo {
-                size: flow.size.filter(|_| sends),
+                size: plan.size.filter(|_| sends),
                 config,
             };
             let mut endpoint = Endpoint::new(identity, config, roles.make_sender(&info));
@@ -161,11 +105,48 @@ pub(super) fn add_endpoints<R: ReceiverCc>(
             }
             hosts[local.0 as usize].add(endpoint)
         });
-        (flow.sender.1, flow.receiver.1) = (slots[0], slots[1]);
+        flows.push(Flow {
+            group: plan.group,
+            size: plan.size,
+            sender: (plan.sender, slots[0]),
+            receiver: (plan.receiver, slots[1]),
+            start: plan.start,
+            awaited_by: plan.awaited_by,
+            started: false,
+            first_byte: Time::NEVER,
+            completion: Time::NEVER,
+            stored: 0,
+            failed: false,
+        });
+    }
+    flows
+}
+
+/// Which group's receiver role each host plays; `None`: the plain one.
+pub(super) fn controlling_groups(
+    hosts: usize,
+    roles: &[Roles],
+    planned: &[PlannedFlow],
+) -> Vec<Option<u32>> {
+    let mut groups = vec![None; hosts];
+    for plan in planned {
+        if roles[plan.group as usize].receiver.is_some() {
+            groups[plan.receiver.0 as usize].get_or_insert(plan.group);
+        }
+    }
+    groups
+}
+
+/// What the receiver role of a host is told in a group with these settings.
+pub(super) fn host_info(keys: &Keys) -> HostInfo {
+    HostInfo {
+        rate: keys.link.rate,
+        mss: mss(keys),
+        packet_bytes: keys.packet_bytes(),
     }
 }
 
-pub(super) fn mss(keys: &Keys) -> u16 {
+fn mss(keys: &Keys) -> u16 {
     u16::try_from(keys.tcp.mss.0).expect("the scenario checked the segment size")
 }
 
@@ -206,6 +187,7 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         },
         ecn: roles.ecn.unwrap_or(classic),
         time_wait: tcp.time_wait,
+        receiver_control: roles.receiver.is_some(),
     }
 }
 

@@ -1,11 +1,12 @@
 //! Walking the items of a TOML document, collecting settings and every mistake among them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::setting::Key;
 use toml_edit::{Item, TableLike};
 
-use super::{Draft, Setting, Variant};
+use super::{Draft, GroupDraft, Setting, Variant, split_group};
 use crate::experiment;
 use crate::keys;
 use crate::scenario::problem::{Problem, Problems};
@@ -50,11 +51,14 @@ impl<'a> Reader<'a> {
             "schemes" => draft.schemes = self.schemes(item, place),
             "columns" => draft.columns = self.columns(item, place),
             "variant" => self.variants(item, place, draft),
+            "group" => self.groups(item, place, draft),
             // What a figure of a paper adds to its scenario has a reader of its own.
             _ if experiment::KEYS.contains(&name) => {}
-            _ if keys::key(name).is_some() => self.setting(name, item, place, &mut draft.settings),
+            _ if keys::key(name).is_some() => {
+                self.setting(name, item, place, (None, &mut draft.settings));
+            }
             _ if is_group(name) => match item.as_table_like() {
-                Some(table) => self.table(name, table, &mut draft.settings),
+                Some(table) => self.table(name, table, (None, &mut draft.settings)),
                 None => self.not_a_table(name, place),
             },
             _ => self.unknown(name, item.is_table_like(), &place),
@@ -62,19 +66,31 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a table of settings whose names start with `prefix`.
-    fn table(&mut self, prefix: &str, table: &dyn TableLike, out: &mut Vec<Setting>) {
+    fn table(
+        &mut self,
+        prefix: &str,
+        table: &dyn TableLike,
+        (group, out): (Option<&Arc<str>>, &mut Vec<Setting>),
+    ) {
         for (name, item) in table.iter() {
             let place = place_of(table, name, item);
             let path = format!("{prefix}.{name}");
-            self.setting(&path, item, place, out);
+            self.setting(&path, item, place, (group, out));
         }
     }
 
-    fn setting(&mut self, name: &str, item: &Item, place: Range<usize>, out: &mut Vec<Setting>) {
+    fn setting(
+        &mut self,
+        name: &str,
+        item: &Item,
+        place: Range<usize>,
+        (group, out): (Option<&Arc<str>>, &mut Vec<Setting>),
+    ) {
         let Some(key) = self.key(name, &place) else {
             return;
         };
-        if let Some(first) = out.iter().find(|setting| setting.key == key.name) {
+        let same = |setting: &&Setting| setting.key == key.name && setting.group.as_ref() == group;
+        if let Some(first) = out.iter().find(same) {
             let problem = Problem::new(format!("{name} is set twice"))
                 .at(self.source, first.place.clone(), "first here")
                 .at(self.source, place, "and again here")
@@ -84,6 +100,7 @@ impl<'a> Reader<'a> {
         }
         let mut setting = Setting {
             key: key.name,
+            group: group.cloned(),
             ..Setting::empty(place.clone())
         };
         if let Some(array) = item.as_array() {
@@ -198,8 +215,10 @@ impl<'a> Reader<'a> {
             let place = place_of(body, key, item);
             match item.as_table_like() {
                 _ if key == "base" => base = self.scalar("base", item, place),
-                Some(table) if is_group(key) => self.table(key, table, &mut settings),
-                _ if keys::key(key).is_some() => self.setting(key, item, place, &mut settings),
+                Some(table) if is_group(key) => self.table(key, table, (None, &mut settings)),
+                _ if keys::key(key).is_some() => {
+                    self.setting(key, item, place, (None, &mut settings));
+                }
                 table => self.unknown(key, table.is_some(), &place),
             }
         }
@@ -233,6 +252,77 @@ impl<'a> Reader<'a> {
             base,
             settings,
         });
+    }
+
+    fn groups(&mut self, item: &Item, place: Range<usize>, draft: &mut Draft) {
+        let Some(table) = item.as_table_like() else {
+            return self.not_a_table("group.NAME", place);
+        };
+        for (name, item) in table.iter() {
+            let place = place_of(table, name, item);
+            match item.as_table_like() {
+                Some(body) => self.group(name, body, place, draft),
+                None => self.not_a_table(&format!("group.{name}"), place),
+            }
+        }
+    }
+
+    fn group(&mut self, name: &str, body: &dyn TableLike, place: Range<usize>, draft: &mut Draft) {
+        if name.is_empty() || name.contains([',', '.', ' ', '=']) {
+            let problem = Problem::new(format!("{name:?} cannot be the name of a group"))
+                .at(
+                    self.source,
+                    place,
+                    "empty, or with a comma, a point, \"=\" or a space",
+                )
+                .help("use letters, digits and dashes, as in [group.long-flows]");
+            self.problems.push(problem);
+        }
+        let group: Arc<str> = Arc::from(name);
+        let mut scheme = None;
+        let first = draft.settings.len();
+        for (key, item) in body.iter() {
+            let place = place_of(body, key, item);
+            let out = (Some(&group), &mut draft.settings);
+            match item.as_table_like() {
+                _ if key == "scheme" => scheme = self.scalar("scheme", item, place),
+                Some(table) if is_group(key) => self.table(key, table, out),
+                _ if keys::key(key).is_some() => self.setting(key, item, place, out),
+                table => self.unknown(key, table.is_some(), &place),
+            }
+        }
+        for setting in &draft.settings[first..] {
+            let key = keys::key(setting.key).expect("a setting has a declared key");
+            self.check_group_key(key, &setting.place);
+        }
+        draft.groups.push(GroupDraft {
+            name: group,
+            scheme,
+        });
+    }
+
+    /// A group has flows, endpoints and schemes of its own, and shares the network.
+    pub(super) fn check_group_key(&mut self, key: &Key, place: &Range<usize>) {
+        let prefix = keys::group(key.name);
+        let shared = [
+            "topology",
+            "link",
+            "bottleneck",
+            "switch",
+            "host",
+            "net",
+            "run",
+            "trace",
+        ];
+        if shared.contains(&prefix) {
+            let problem = Problem::new(format!("a group sets {}", key.name))
+                .at(self.source, place.clone(), "set here")
+                .help(format!(
+                    "all groups share one network: set it outside the group in [{prefix}]; a group has settings \
+                     of workload, tcp and schemes"
+                ));
+            self.problems.push(problem);
+        }
     }
 
     fn schemes(&mut self, item: &Item, place: Range<usize>) -> Option<Vec<Value>> {
@@ -270,7 +360,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Names of settings.
-    fn columns(&mut self, item: &Item, place: Range<usize>) -> Vec<&'static str> {
+    fn columns(&mut self, item: &Item, place: Range<usize>) -> Vec<String> {
         let Some(array) = item.as_array() else {
             let problem = Problem::new("wrong value for columns")
                 .at(self.source, item.span().unwrap_or(place), "expected a list")
@@ -281,8 +371,10 @@ impl<'a> Reader<'a> {
         let mut names = Vec::new();
         for element in array {
             let place = element.span().unwrap_or_else(|| place.clone());
-            let key = self.key(element.as_str().unwrap_or_default(), &place);
-            names.extend(key.map(|key| key.name));
+            let name = element.as_str().unwrap_or_default();
+            let (_, key) = split_group(name).unwrap_or(("", name));
+            let key = self.key(key, &place);
+            names.extend(key.map(|_| name.to_owned()));
         }
         names
     }

@@ -1,0 +1,73 @@
+//! Hosts named by rack and number.
+
+use base::{Quantity, QuantityError};
+
+/// Some hosts: `"0:0-19+1:3"` are the first twenty of rack 0 and one of rack 1, `"2"` all of rack 2.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostSet(pub(super) Vec<Part>);
+
+/// Hosts of neighbouring racks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Part {
+    /// First and last rack.
+    pub(super) racks: (u32, u32),
+    /// First and last host in each of them; `None`: all.
+    pub(super) hosts: Option<(u32, u32)>,
+}
+
+impl Quantity for HostSet {
+    fn expected() -> String {
+        "hosts as RACK:HOST or ranges of both, joined by +, as in \"0:0-19+1:3\", or whole racks, as in \"2\" or \
+         \"0-3\""
+            .into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let error = || QuantityError::expected(&Self::expected(), text);
+        let part = |text: &str| {
+            let (racks, hosts) = match text.split_once(':') {
+                Some((racks, hosts)) => (racks, Some(range(hosts)?)),
+                None => (text, None),
+            };
+            Some(Part {
+                racks: range(racks)?,
+                hosts,
+            })
+        };
+        let parts: Option<Vec<Part>> = text.split('+').map(part).collect();
+        parts.map(Self).ok_or_else(error)
+    }
+}
+
+/// Reads `3` or `0-19`.
+fn range(text: &str) -> Option<(u32, u32)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (u32::parse(first).ok()?, u32::parse(last).ok()?);
+    let small = last <= MAX_NUMBER;
+    (first <= last && small).then_some((first, last))
+}
+
+/// Racks and hosts have smaller numbers; more is a slip of the keyboard.
+const MAX_NUMBER: u32 = 10_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_racks_and_ranges() {
+        let part = |racks, hosts| Part { racks, hosts };
+        let set = |text| HostSet::parse(text).map(|set| set.0);
+        assert_eq!(set("2"), Ok(vec![part((2, 2), None)]));
+        assert_eq!(
+            set("0:0-19+1-3:4"),
+            Ok(vec![
+                part((0, 0), Some((0, 19))),
+                part((1, 3), Some((4, 4)))
+            ])
+        );
+        assert!(set("0:9-1").is_err());
+        assert!(set("").is_err());
+        assert!(set("a:1").is_err());
+    }
+}

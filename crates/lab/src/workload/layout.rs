@@ -1,0 +1,405 @@
+//! Where hosts are: the topology, and which hosts each group of flows uses.
+
+use std::collections::BTreeSet;
+
+use base::HostId;
+use fabric::{LinkSpec, PortId, Topology};
+
+use super::hosts::HostSet;
+use crate::keys::{Conflict, Keys, TopologyKind, TracedFlows, WorkloadKind};
+use crate::scenario::Group;
+
+/// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain.
+///
+/// Host `h` is number `h % hosts` of rack `h / hosts`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    kind: TopologyKind,
+    racks: u32,
+    /// Hosts of a rack.
+    hosts: u32,
+}
+
+/// Hosts of one group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    pub(super) senders: Vec<HostId>,
+    pub(super) receivers: Vec<HostId>,
+}
+
+impl Layout {
+    /// The hosts that `groups` need, or as many as the settings say.
+    pub(crate) fn of(keys: &Keys, groups: &[Group]) -> Self {
+        let kind = keys.topology.kind;
+        let racks = match kind {
+            TopologyKind::Star => 1,
+            TopologyKind::Dumbbell => 2,
+            TopologyKind::Chain => keys.topology.switches.0,
+            TopologyKind::Tree => keys.topology.racks.0,
+        };
+        let needed = needed(kind, racks, groups);
+        let hosts = keys.topology.hosts.0.map_or(needed, |count| count.0.into());
+        Self {
+            kind,
+            racks,
+            hosts: u32::try_from(hosts).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Hosts of all racks.
+    pub(crate) fn all_hosts(&self) -> u64 {
+        u64::from(self.racks) * u64::from(self.hosts)
+    }
+
+    /// Links of both directions, each with a port.
+    pub(crate) fn ports(&self) -> u64 {
+        let between = match self.kind {
+            TopologyKind::Star => 0,
+            TopologyKind::Dumbbell | TopologyKind::Chain => self.racks - 1,
+            TopologyKind::Tree => self.racks,
+        };
+        2 * (self.all_hosts() + u64::from(between))
+    }
+
+    /// Switches.
+    pub(crate) fn switches(&self) -> u64 {
+        u64::from(self.racks) + u64::from(self.kind == TopologyKind::Tree)
+    }
+
+    /// The network, and the port whose queue the metrics describe: in front of the first link between
+    /// switches of a dumbbell or chain, else in front of the link to `receiver`.
+    pub(crate) fn topology(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
+        let edge = LinkSpec {
+            rate: keys.link.rate,
+            delay: keys.link.delay,
+        };
+        let between = LinkSpec {
+            rate: keys.bottleneck.rate.0.unwrap_or(edge.rate),
+            delay: keys.bottleneck.delay.0.unwrap_or(edge.delay),
+        };
+        let (racks, hosts) = (self.racks, self.hosts);
+        // Links between switches come first; the second port of a host's link leads to the host.
+        let towards = |host: HostId, before: u32| PortId(2 * (before + host.0) + 1);
+        match self.kind {
+            TopologyKind::Star => (Topology::star(hosts, edge), towards(receiver, 0)),
+            TopologyKind::Dumbbell => (Topology::dumbbell(hosts, edge, between), PortId(0)),
+            TopologyKind::Chain if racks == 1 => (
+                Topology::chain(racks, hosts, edge, between),
+                towards(receiver, 0),
+            ),
+            TopologyKind::Chain => (Topology::chain(racks, hosts, edge, between), PortId(0)),
+            TopologyKind::Tree => (
+                Topology::tree(racks, hosts, edge, between),
+                towards(receiver, racks),
+            ),
+        }
+    }
+
+    /// Hosts of every group, in the order of the groups.
+    ///
+    /// Groups that leave a side to us share their receivers and have senders of their own, which are
+    /// none of the hosts that any group names or receives at.
+    pub(super) fn places(&self, groups: &[Group]) -> Vec<Places> {
+        let mut taken = BTreeSet::new();
+        let mut places = Vec::new();
+        for group in groups {
+            let receivers = self.receivers(group, &mut taken);
+            places.push(Places {
+                senders: Vec::new(),
+                receivers,
+            });
+            if let Some(set) = &group.keys.workload.from.0 {
+                taken.extend(self.hosts_of(set));
+            }
+        }
+        for place in &places {
+            taken.extend(place.receivers.iter().copied());
+        }
+        for (group, place) in groups.iter().zip(&mut places) {
+            let workload = &group.keys.workload;
+            place.senders = match &workload.from.0 {
+                Some(set) => self.hosts_of(set).collect(),
+                None if workload.kind == WorkloadKind::Poisson => self.everyone().collect(),
+                None => {
+                    let wanted = senders_needed(group);
+                    let free = self.sending_side().filter(|host| !taken.contains(host));
+                    let chosen: Vec<HostId> = free.take(wanted).collect();
+                    taken.extend(chosen.iter().copied());
+                    chosen
+                }
+            };
+        }
+        places
+    }
+
+    /// Rack of each host.
+    fn receivers(&self, group: &Group, taken: &mut BTreeSet<HostId>) -> Vec<HostId> {
+        let workload = &group.keys.workload;
+        if let Some(set) = &workload.to.0 {
+            return self.hosts_of(set).collect();
+        }
+        match workload.kind {
+            WorkloadKind::Poisson => self.everyone().collect(),
+            WorkloadKind::Incast => {
+                let wanted = workload.receivers.0 as usize;
+                self.receiving_side().take(wanted).collect()
+            }
+            WorkloadKind::Pairs => {
+                let free = self.receiving_side().filter(|host| !taken.contains(host));
+                let chosen: Vec<HostId> = free.take(workload.senders.0 as usize).collect();
+                taken.extend(chosen.iter().copied());
+                chosen
+            }
+        }
+    }
+
+    fn everyone(&self) -> impl Iterator<Item = HostId> + use<> {
+        (0..self.racks * self.hosts).map(HostId)
+    }
+
+    /// Hosts in the order in which receivers are chosen.
+    fn receiving_side(&self) -> Box<dyn Iterator<Item = HostId>> {
+        let last = (self.racks - 1) * self.hosts;
+        match self.kind {
+            TopologyKind::Star => Box::new(self.everyone()),
+            TopologyKind::Dumbbell | TopologyKind::Chain => {
+                Box::new((last..last + self.hosts).map(HostId))
+            }
+            TopologyKind::Tree => Box::new(self.across_racks()),
+        }
+    }
+
+    /// Hosts in the order in which senders are chosen.
+    fn sending_side(&self) -> Box<dyn Iterator<Item = HostId>> {
+        match self.kind {
+            TopologyKind::Star => Box::new(self.everyone()),
+            TopologyKind::Dumbbell | TopologyKind::Chain => Box::new((0..self.hosts).map(HostId)),
+            TopologyKind::Tree => Box::new(self.across_racks()),
+        }
+    }
+
+    /// The first host of every rack, then the second ones, and so on.
+    fn across_racks(&self) -> impl Iterator<Item = HostId> + use<> {
+        let (racks, hosts) = (self.racks, self.hosts);
+        (0..hosts).flat_map(move |host| (0..racks).map(move |rack| HostId(rack * hosts + host)))
+    }
+
+    fn hosts_of<'a>(&'a self, set: &'a HostSet) -> impl Iterator<Item = HostId> + 'a {
+        set.0.iter().flat_map(move |part| {
+            let (first, last) = part.hosts.unwrap_or((0, self.hosts.saturating_sub(1)));
+            (part.racks.0..=part.racks.1).flat_map(move |rack| {
+                (first..=last).map(move |host| HostId(rack * self.hosts + host))
+            })
+        })
+    }
+}
+
+/// Hosts that senders of a group take if it names none.
+fn senders_needed(group: &Group) -> usize {
+    let workload = &group.keys.workload;
+    let each = workload.senders.0 as usize;
+    match workload.kind {
+        WorkloadKind::Incast => each * workload.receivers.0 as usize,
+        WorkloadKind::Pairs => each,
+        WorkloadKind::Poisson => 0,
+    }
+}
+
+/// Hosts that a rack needs so that all groups find theirs.
+fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
+    let (mut senders, mut shared, mut own, mut named) = (0_u64, 0_u64, 0_u64, 0_u64);
+    for group in groups {
+        let workload = &group.keys.workload;
+        let poisson = workload.kind == WorkloadKind::Poisson;
+        for set in [&workload.from.0, &workload.to.0].into_iter().flatten() {
+            let last = set
+                .0
+                .iter()
+                .map(|part| part.hosts.map_or(0, |(_, last)| last));
+            named = named.max(1 + u64::from(last.max().unwrap_or(0)));
+        }
+        if workload.from.0.is_none() {
+            senders += senders_needed(group) as u64;
+        }
+        match workload.kind {
+            _ if workload.to.0.is_some() => {}
+            WorkloadKind::Incast => shared = shared.max(workload.receivers.0.into()),
+            WorkloadKind::Pairs => own += u64::from(workload.senders.0),
+            WorkloadKind::Poisson => {}
+        }
+        if poisson {
+            // A random sender is someone else than the receiver.
+            named = named.max(2);
+        }
+    }
+    let receivers = shared + own;
+    let free = match kind {
+        TopologyKind::Dumbbell | TopologyKind::Chain if racks > 1 => senders.max(receivers),
+        TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain => senders + receivers,
+        TopologyKind::Tree => (senders + receivers).div_ceil(racks.into()),
+    };
+    // Where hosts are named in the racks that others choose from, these find as many more.
+    match (free, named) {
+        (0, named) => named,
+        (free, 0) => free,
+        (free, named) => free + named,
+    }
+    .max(1)
+}
+
+/// What contradicts the network: hosts that are not there, roles that cannot share a host.
+pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
+    let mut found = Vec::new();
+    let layout = Layout::of(keys, groups);
+    if layout.all_hosts() > MAX_HOSTS {
+        found.push(Conflict {
+            keys: &["workload.senders", "topology.hosts", "topology.racks"],
+            message: format!("{} hosts are too many", layout.all_hosts()),
+            remedy: format!("a network has at most {MAX_HOSTS}"),
+        });
+        return found;
+    }
+    found.extend(untraceable(keys, groups));
+    for group in groups {
+        found.extend(outside(&layout, group));
+        let workload = &group.keys.workload;
+        let star = layout.kind == TopologyKind::Star;
+        if star && workload.kind == WorkloadKind::Pairs && workload.to.0.is_none() {
+            found.push(Conflict {
+                keys: &["workload.kind", "topology.kind"],
+                message: "pairs need a middle link to share, and a star has none".into(),
+                remedy: "set topology.kind = \"dumbbell\" or workload.kind = \"incast\"; where a host each \
+                         is meant, name the receivers with workload.to"
+                    .into(),
+            });
+        }
+    }
+    if found.is_empty() {
+        found.extend(crowded(&layout, groups));
+    }
+    if found.is_empty() {
+        found.extend(mixed(&layout, groups));
+    }
+    found
+}
+
+/// Flows to be traced that there are not.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of flows"
+)]
+fn untraceable(keys: &Keys, groups: &[Group]) -> Option<Conflict> {
+    let TracedFlows::Numbers(numbers) = &keys.trace.flows else {
+        return None;
+    };
+    let random = |group: &Group| group.keys.workload.kind == WorkloadKind::Poisson;
+    let flows = groups
+        .iter()
+        .map(|group| super::expected_flows(&group.keys));
+    let flows = flows.sum::<f64>() as u32;
+    let last = *numbers.last().filter(|last| **last >= flows)?;
+    (!groups.iter().any(random)).then(|| Conflict {
+        keys: &["trace.flows", "workload.senders"],
+        message: format!("there is no flow {last} among {flows} flows"),
+        remedy: format!("flows are numbered from 0 to {}", flows - 1),
+    })
+}
+
+/// Hosts that a group names and the network does not have.
+fn outside(layout: &Layout, group: &Group) -> Option<Conflict> {
+    let workload = &group.keys.workload;
+    let sides = [
+        (&workload.from.0, &["workload.from", "topology.hosts"]),
+        (&workload.to.0, &["workload.to", "topology.hosts"]),
+    ];
+    for (set, keys) in sides {
+        for part in set.iter().flat_map(|set| &set.0) {
+            let last = part.hosts.map_or(0, |(_, last)| last);
+            if part.racks.1 >= layout.racks || last >= layout.hosts {
+                return Some(Conflict {
+                    keys,
+                    message: format!(
+                        "there is no host {last} in rack {}: the network has {} racks of {} hosts, numbered \
+                         from 0",
+                        part.racks.1, layout.racks, layout.hosts
+                    ),
+                    remedy: "name hosts that are there, or enlarge the topology".into(),
+                });
+            }
+        }
+    }
+    None
+}
+
+/// Fewer hosts than flows need.
+fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
+    for (group, place) in groups.iter().zip(layout.places(groups)) {
+        let workload = &group.keys.workload;
+        let wanted = match &workload.from.0 {
+            Some(_) => 1,
+            None => senders_needed(group),
+        };
+        let receivers = match (&workload.to.0, workload.kind) {
+            (None, WorkloadKind::Incast) => workload.receivers.0 as usize,
+            (None, WorkloadKind::Pairs) => workload.senders.0 as usize,
+            _ => 1,
+        };
+        let (senders, given) = (workload.senders.0, layout.hosts);
+        let star = layout.kind == TopologyKind::Star;
+        let place_of = if star {
+            "and a receiver "
+        } else {
+            "on one side "
+        };
+        if place.senders.len() < wanted || place.receivers.len() < receivers {
+            return Some(Conflict {
+                keys: &["workload.senders", "topology.hosts"],
+                message: format!("{senders} senders {place_of}do not fit on {given} hosts"),
+                remedy: format!(
+                    "set topology.hosts to \"auto\" or at least {}, or lower workload.senders",
+                    needed(layout.kind, layout.racks, groups)
+                ),
+            });
+        }
+        let only_itself = |receiver: &HostId| place.senders.iter().all(|sender| sender == receiver);
+        if let Some(receiver) = place.receivers.iter().find(|host| only_itself(host)) {
+            return Some(Conflict {
+                keys: &["workload.from", "workload.to"],
+                message: format!("host {} would send to itself alone", receiver.0),
+                remedy: "name another sender or receiver".into(),
+            });
+        }
+    }
+    None
+}
+
+/// Two different receiver roles at one host.
+fn mixed(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
+    let roles: Vec<Option<&str>> = groups.iter().map(Group::receiver_role).collect();
+    let places = layout.places(groups);
+    for (first, role) in roles.iter().enumerate() {
+        for (second, other) in roles.iter().enumerate().skip(first + 1) {
+            let (Some(role), Some(other)) = (role, other) else {
+                continue;
+            };
+            let shared = places[first]
+                .receivers
+                .iter()
+                .find(|host| places[second].receivers.contains(host));
+            if let Some(host) = shared
+                && role != other
+            {
+                return Some(Conflict {
+                    keys: &["workload.to"],
+                    message: format!("{role} and {other} would both control the receiving host {}", host.0),
+                    remedy: "give the groups receivers of their own with workload.to, or the same scheme".into(),
+                });
+            }
+        }
+    }
+    None
+}
+
+/// A million hosts take gigabytes of memory; more is a slip of the keyboard.
+const MAX_HOSTS: u64 = 1_100_000;

@@ -1,0 +1,216 @@
+//! Measured distributions of flow sizes.
+
+use base::{Quantity, QuantityError, Size};
+
+/// A distribution by its cumulative shares.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Table {
+    /// Sizes in bytes, ascending, with the share of flows up to them, which ends at 1.
+    rows: Vec<(f64, f64)>,
+    /// Whether sizes between two rows occur, all as likely as each other.
+    interpolated: bool,
+}
+
+/// A distribution that has a name.
+#[derive(Debug)]
+pub struct Named {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// What it is and where its numbers come from.
+    pub help: &'static str,
+    text: &'static str,
+    /// Bytes of the unit its sizes are in.
+    unit: u32,
+    interpolated: bool,
+}
+
+/// Every distribution that has a name.
+pub const NAMED: &[Named] = &[
+    Named {
+        name: "websearch",
+        help: "Web search (DCTCP paper): sizes in bytes as published with the traffic generator of HKUST-SING.",
+        text: include_str!("../../workloads/websearch-bytes.csv"),
+        unit: 1,
+        interpolated: true,
+    },
+    Named {
+        name: "websearch-packets",
+        help: "Web search in packets of 1460 bytes, as used in the ns-2 runs of PIAS; another distribution than websearch.",
+        text: include_str!("../../workloads/websearch-packets.csv"),
+        unit: 1460,
+        interpolated: true,
+    },
+    Named {
+        name: "datamining",
+        help: "Data mining (VL2 paper): sizes in bytes as published with the traffic generator of HKUST-SING.",
+        text: include_str!("../../workloads/datamining-bytes.csv"),
+        unit: 1,
+        interpolated: true,
+    },
+    Named {
+        name: "datamining-packets",
+        help: "Data mining in packets of 1460 bytes, as used in the ns-2 runs of PIAS; another distribution than datamining.",
+        text: include_str!("../../workloads/datamining-packets.csv"),
+        unit: 1460,
+        interpolated: true,
+    },
+    Named {
+        name: "internet",
+        help: "Flows of the Internet (Allman 2013) as used in the RC3 paper: eleven sizes.",
+        text: include_str!("../../workloads/rc3-internet2.csv"),
+        unit: 1460,
+        interpolated: false,
+    },
+];
+
+/// The distribution called `name`.
+pub(super) fn named(name: &str) -> Option<Table> {
+    let named = NAMED.iter().find(|named| named.name == name)?;
+    Some(Table::read(named))
+}
+
+/// The names, quoted and separated by commas.
+pub(super) fn names() -> String {
+    let names: Vec<_> = NAMED
+        .iter()
+        .map(|named| format!("{:?}", named.name))
+        .collect();
+    names.join(", ")
+}
+
+impl Named {
+    /// Its mean in bytes.
+    pub fn mean(&self) -> f64 {
+        Table::read(self).mean()
+    }
+
+    /// Its sizes in bytes with the share of flows up to them.
+    pub fn rows(&self) -> Vec<(f64, f64)> {
+        Table::read(self).rows
+    }
+}
+
+impl Table {
+    /// The size in bytes that a share of `share` of all flows does not exceed. O(rows).
+    pub(super) fn quantile(&self, share: f64) -> f64 {
+        let above = self.rows.iter().position(|(_, upto)| share < *upto);
+        let above = above.unwrap_or(self.rows.len() - 1);
+        let (size, upto) = self.rows[above];
+        match above.checked_sub(1).map(|below| self.rows[below]) {
+            Some((least, from)) if self.interpolated => {
+                least + (size - least) * ((share - from) / (upto - from)).min(1.0)
+            }
+            _ => size,
+        }
+    }
+
+    /// The mean in bytes. The share of the first row lies at its size.
+    pub(super) fn mean(&self) -> f64 {
+        let (first, atom) = self.rows[0];
+        let rows = self.rows.windows(2).map(|pair| {
+            let (least, size) = (pair[0].0, pair[1].0);
+            let middle = if self.interpolated {
+                f64::midpoint(least, size)
+            } else {
+                size
+            };
+            middle * (pair[1].1 - pair[0].1)
+        });
+        first * atom + rows.sum::<f64>()
+    }
+
+    /// Reads rows of the form `10KB 0.5`.
+    pub(super) fn parse(rows: &[&str]) -> Result<Self, QuantityError> {
+        let error = |row: &str| {
+            QuantityError::expected(
+                "a size and the share of flows up to it, as in 10KB 0.5",
+                row,
+            )
+        };
+        let mut table = Self {
+            rows: Vec::new(),
+            interpolated: true,
+        };
+        for row in rows {
+            let (size, share) = row
+                .split_once(char::is_whitespace)
+                .ok_or_else(|| error(row))?;
+            let size = Size::parse(size).map_err(|_| error(row))?.in_bytes(1460);
+            let share: f64 = share.trim().parse().map_err(|_| error(row))?;
+            let (last_size, last_share) = table.rows.last().copied().unwrap_or((0.0, 0.0));
+            let size = f64::from(u32::try_from(size).map_err(|_| error(row))?);
+            if size < last_size || share < last_share || share > 1.0 {
+                return Err(QuantityError {
+                    message: format!("sizes and shares ascend, and shares end at 1; found {row:?}"),
+                });
+            }
+            table.rows.push((size, share));
+        }
+        let ends_at_one = table
+            .rows
+            .last()
+            .is_some_and(|(_, share)| *share > 0.999_999);
+        if !ends_at_one {
+            return Err(QuantityError {
+                message: "the share of the last size is 1: all flows are up to it".into(),
+            });
+        }
+        Ok(table)
+    }
+
+    /// Reads a file of the repository: notes, a line of names, then sizes first and shares last.
+    fn read(named: &Named) -> Self {
+        let lines = named.text.lines().filter(|line| !line.starts_with('#'));
+        let row = |line: &str| {
+            let number = |text: Option<&str>| text.and_then(|text| text.parse::<f64>().ok());
+            let size = number(line.split(',').next()).expect("a size comes first");
+            let share = number(line.rsplit(',').next()).expect("a share comes last");
+            (size * f64::from(named.unit), share)
+        };
+        Self {
+            rows: lines.skip(1).map(row).collect(),
+            interpolated: named.interpolated,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_distributions_have_their_published_means() {
+        let mean = |name: &str| named(name).unwrap().mean();
+        let near = |name: &str, bytes: f64| {
+            assert!(
+                (mean(name) / bytes - 1.0).abs() < 1e-4,
+                "{name}: {}",
+                mean(name)
+            );
+        };
+        near("websearch", 1_711_250.0);
+        near("websearch-packets", 1141.0 * 1460.0);
+        near("datamining", 12_658_199.0);
+        near("datamining-packets", 5116.6 * 1460.0);
+        near("internet", 269_334.0);
+    }
+
+    #[test]
+    fn quantiles_lie_between_rows_or_on_them() {
+        let websearch = named("websearch").unwrap();
+        assert!((websearch.quantile(0.35) - 40_000.0).abs() < 1e-6);
+        let internet = named("internet").unwrap();
+        assert!((internet.quantile(0.65) - 4380.0).abs() < 1e-9);
+        assert!((internet.quantile(0.0) - 1460.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rows_of_ones_own_are_checked() {
+        let table = Table::parse(&["10KB 0.5", "1MB 1"]).unwrap();
+        assert!((table.mean() - (5_000.0 + 252_500.0)).abs() < 1e-6);
+        let wrong = |rows: &[&str]| Table::parse(rows).unwrap_err().message;
+        assert!(wrong(&["10KB 0.5"]).contains("the last size is 1"));
+        assert!(wrong(&["10KB 0.5", "5KB 1"]).contains("ascend"));
+        assert!(wrong(&["10KB"]).contains("as in 10KB 0.5"));
+    }
+}
