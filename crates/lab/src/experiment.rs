@@ -8,6 +8,7 @@
 
 pub mod catalogue;
 mod claim;
+pub mod judge;
 mod measure;
 mod measured;
 pub mod model;

@@ -496,7 +496,7 @@ impl Reader<'_> {
 
 impl Compare {
     /// The dimension of the number that is compared.
-    fn dimension(self, measured: Dimension) -> Dimension {
+    pub(in crate::experiment) fn dimension(self, measured: Dimension) -> Dimension {
         match self {
             Self::Value | Self::Difference => measured,
             Self::Reduction | Self::Increase => Dimension::Share,
