@@ -14,6 +14,7 @@
 #[macro_use]
 mod registry;
 
+pub mod cubic;
 pub mod dctcp;
 pub mod ictcp;
 pub mod newreno;
@@ -26,6 +27,7 @@ pub use registry::{
 
 schemes! {
     newreno,
+    cubic,
     dctcp,
     rcc,
     ictcp,

@@ -369,6 +369,8 @@ mod tests {
     fn parts_that_decide_the_same_do_not_compose() {
         for (text, role) in [
             ("newreno+dctcp", Role::Sender),
+            ("dctcp+cubic", Role::Sender),
+            ("rcc+ictcp", Role::Helper),
             ("rcc+dctcp", Role::Marks),
             ("rcc+newreno+rcc", Role::Helper),
         ] {
@@ -396,5 +398,7 @@ mod tests {
         assert_eq!(window("rcc"), u64::MAX);
         assert_eq!(window("rcc+newreno"), initial);
         assert_eq!(window("newreno+rcc"), initial);
+        assert_eq!(window("rcc+cubic"), initial);
+        assert_eq!(window("ictcp+cubic"), initial);
     }
 }

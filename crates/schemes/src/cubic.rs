@@ -1,0 +1,552 @@
+//! CUBIC: the window is a cubic function of the time since the last congestion event.
+//!
+//! After a loss the window returns quickly to where the loss was, stays near it, and then looks for
+//! more ever faster: a cubic curve with its flat part at the old window. Since it depends on time and
+//! not on round trips, flows with different round trips grow alike. Where NewReno would have the larger
+//! window, which it has in short round trips, CUBIC takes what a Reno flow of the same average would have.
+//!
+//! | symbol | field | default | source |
+//! |---|---|---|---|
+//! | C | `cubic.c` | 0.4 | RFC 9438 §5.1 |
+//! | `beta_cubic` | `cubic.beta` | 0.7 | RFC 9438 §4.6 |
+//! | fast convergence | `cubic.fast_convergence` | on | RFC 9438 §4.7 |
+//!
+//! `alpha_cubic` follows from beta (§4.3). Slow start is that of RFC 5681 and 3465, as for NewReno; the
+//! idle restart is that of RFC 5681 §4.1.
+//!
+//! Deviations: `HyStart++`, which §4.10 recommends, is not included, so that slow starts of different
+//! senders differ in nothing; spurious congestion events (§4.9) are not detected, so nothing is undone.
+//! In the Reno-friendly region an ACK never makes the window smaller.
+//!
+//! Open in the RFC: when a stage of congestion avoidance begins (with the first ACK that finds the
+//! window at or above ssthresh), and which flight an ECN echo reduces (that before its ACK).
+
+use base::setting::Settings;
+use base::{Fraction, Quantity, QuantityError, Span, Time};
+use tcp::{Ack, Echo, Gauge, Loss, SSTHRESH, SenderCc};
+
+use crate::registry::{FlowInfo, Role, Roles, Scheme};
+
+pub use tcp::Plain as Receiver;
+
+/// The registry entry.
+pub const SCHEME: Scheme = Scheme {
+    name: "cubic",
+    summary: "CUBIC: the window is a cubic function of the time since the last loss",
+    reference: "RFC 9438",
+    roles: &[Role::Sender],
+    needs_marking: false,
+    keys: Params::KEYS,
+    gauges: &[SSTHRESH, W_MAX],
+    build: |text| {
+        let params = Params::read(text)?;
+        Ok(Roles {
+            sender: Some(Box::new(move |flow| {
+                crate::Sender::cubic(Sender::new(&params, flow))
+            })),
+            ..Roles::default()
+        })
+    },
+};
+
+base::settings! {
+    /// Parameters of CUBIC.
+    pub struct Params in "cubic" {
+        /// How steep the curve is, in segments per cubic second (C).
+        pub c: Coefficient = "0.4",
+        /// Share of the window that a congestion event leaves (beta_cubic).
+        pub beta: Fraction = "0.7",
+        /// Whether a flow whose window shrinks from loss to loss releases more of it to others.
+        pub fast_convergence: bool = "true",
+    }
+}
+
+/// A number above 0.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Coefficient(pub f64);
+
+impl Quantity for Coefficient {
+    fn expected() -> String {
+        "a number above 0, as in \"0.4\"".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let value = text.trim().parse().ok();
+        let value = value.filter(|number: &f64| number.is_finite() && *number > 0.0);
+        let error = || QuantityError::expected(&Self::expected(), text);
+        value.map(Self).ok_or_else(error)
+    }
+}
+
+const W_MAX: Gauge = Gauge {
+    name: "w_max_bytes",
+    unit: "bytes",
+    help: "Window at which the cubic curve of the sender is flat, once there is one.",
+};
+
+/// A sender of one connection. Windows are in bytes, the law's in segments (RFC 9438 §4.1).
+#[derive(Debug)]
+pub struct Sender {
+    params: Params,
+    mss: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    initial_window: u64,
+    /// Segments an ACK may add in slow start: the limit L of RFC 3465 §2.2.
+    byte_counting_limit: u64,
+    /// Whether slow start follows a timeout: set by the timeout, cleared when avoidance begins.
+    after_timeout: bool,
+    /// Window at the last congestion event, segments, less what fast convergence releases. `None` before
+    /// the first event and after a timeout.
+    w_max: Option<f64>,
+    /// Window before the last congestion event, segments.
+    cwnd_prior: Option<f64>,
+    /// The stage of congestion avoidance, while there is one.
+    stage: Option<Stage>,
+    /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
+    srtt: Span,
+}
+
+/// A stage of congestion avoidance. Windows in segments, times in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    /// Time in this stage in which the window limited the sender.
+    elapsed: Span,
+    /// The last ACK.
+    last: Time,
+    /// Where the curve is flat: the time from the stage's beginning (K), and the window.
+    k: f64,
+    w_max: f64,
+    /// The window with the fractions of bytes that it cannot have.
+    cwnd: f64,
+    /// What a Reno flow would have.
+    w_est: f64,
+    /// `w_est` grows like Reno's window from here on.
+    cwnd_prior: f64,
+}
+
+impl Stage {
+    /// RFC 9438 §4.2, Fig. 2, at a window of `cwnd`. The cases without a `w_max` are those of §4.8 and
+    /// §4.10: the curve begins flat.
+    fn begin(cwnd: f64, w_max: Option<f64>, cwnd_prior: Option<f64>, c: f64, now: Time) -> Self {
+        let w_max = w_max.unwrap_or(cwnd).max(cwnd);
+        Self {
+            elapsed: Span::ZERO,
+            last: now,
+            k: libm::cbrt((w_max - cwnd) / c),
+            w_max,
+            cwnd,
+            w_est: cwnd,
+            cwnd_prior: cwnd_prior.unwrap_or(cwnd),
+        }
+    }
+
+    /// RFC 9438 §4.2, Fig. 1: `W_cubic` at `t` seconds.
+    fn w_cubic(&self, t: f64, c: f64) -> f64 {
+        let from_k = t - self.k;
+        c * from_k * from_k * from_k + self.w_max
+    }
+
+    /// An ACK for so many segments of a sender that the window limits.
+    fn grow(&mut self, acked: f64, rtt: Span, params: &Params) {
+        let (c, beta) = (params.c.0, params.beta.0);
+        // RFC 9438 §4.3: as the average of Reno's sawtooth, and as Reno beyond the last event.
+        let alpha = if self.w_est < self.cwnd_prior {
+            3.0 * (1.0 - beta) / (1.0 + beta)
+        } else {
+            1.0
+        };
+        self.w_est += alpha * acked / self.cwnd;
+        let t = self.elapsed.as_secs();
+        if self.w_cubic(t, c) < self.w_est {
+            self.cwnd = self.cwnd.max(self.w_est);
+        } else {
+            // RFC 9438 §4.2, §4.4 and §4.5: towards where the curve is in a round trip.
+            let target = self.w_cubic(t + rtt.as_secs(), c);
+            let target = target.clamp(self.cwnd, 1.5 * self.cwnd);
+            self.cwnd += (target - self.cwnd) / self.cwnd;
+        }
+    }
+}
+
+impl Sender {
+    fn new(params: &Params, flow: &FlowInfo) -> Self {
+        let config = &flow.config;
+        let mss = u64::from(config.mss);
+        let initial_window = mss * u64::from(config.initial_window);
+        Self {
+            params: params.clone(),
+            mss,
+            cwnd: initial_window,
+            ssthresh: config.initial_ssthresh,
+            initial_window,
+            byte_counting_limit: u64::from(config.byte_counting_limit),
+            after_timeout: false,
+            w_max: None,
+            cwnd_prior: None,
+            stage: None,
+            srtt: Span::ZERO,
+        }
+    }
+
+    /// So many bytes, in segments.
+    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
+    fn segments(&self, bytes: u64) -> f64 {
+        bytes as f64 / self.mss as f64
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "windows are positive and far below 2^53"
+    )]
+    fn bytes(&self, segments: f64) -> u64 {
+        (segments * self.mss as f64) as u64
+    }
+
+    /// RFC 3465 §2.2 and §2.3.
+    fn slow_start(&mut self, bytes: u64) {
+        let limit = if self.after_timeout {
+            1
+        } else {
+            self.byte_counting_limit
+        };
+        self.cwnd += bytes.min(limit * self.mss);
+    }
+
+    fn avoid(&mut self, ack: &Ack) {
+        self.after_timeout = false;
+        let (cwnd, c) = (self.segments(self.cwnd), self.params.c.0);
+        let (w_max, cwnd_prior) = (self.w_max, self.cwnd_prior);
+        let begin = || Stage::begin(cwnd, w_max, cwnd_prior, c, ack.now);
+        let mut stage = *self.stage.get_or_insert_with(begin);
+        // RFC 9438 §4.2 and §5.8: time in which something else limits the sender does not count, and the
+        // window does not grow. The flight is that before this ACK.
+        let in_flight = ack.next - ack.acknowledged + ack.bytes;
+        if in_flight + self.mss > self.cwnd {
+            stage.elapsed += ack.now.since(stage.last);
+            stage.grow(self.segments(ack.bytes), self.srtt, &self.params);
+        }
+        stage.last = ack.now;
+        self.cwnd = self.bytes(stage.cwnd);
+        self.stage = Some(stage);
+    }
+
+    /// RFC 9438 §4.6 and §4.7: a congestion event with so much in flight.
+    fn reduce(&mut self, in_flight: u64) {
+        let cwnd = self.segments(self.cwnd);
+        let beta = self.params.beta.0;
+        let released = self.params.fast_convergence && self.w_max.is_some_and(|last| cwnd < last);
+        self.w_max = Some(if released {
+            cwnd * (1.0 + beta) / 2.0
+        } else {
+            cwnd
+        });
+        self.cwnd_prior = Some(cwnd);
+        self.stage = None;
+        self.ssthresh = self.bytes(self.segments(in_flight) * beta);
+    }
+
+    fn sample(&mut self, rtt: Span) {
+        self.srtt = if self.srtt == Span::ZERO {
+            rtt
+        } else {
+            (self.srtt * 7 + rtt) / 8
+        };
+    }
+}
+
+impl SenderCc for Sender {
+    #[inline]
+    fn window(&self) -> u64 {
+        self.cwnd
+    }
+
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        self.mss = u64::from(mss);
+        self.initial_window = self.mss * u64::from(segments);
+        self.cwnd = self.initial_window;
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.sample(rtt);
+        }
+        match ack.echo {
+            Echo::None if ack.recovering || ack.bytes == 0 => {}
+            Echo::None if self.cwnd < self.ssthresh => self.slow_start(ack.bytes),
+            Echo::None => self.avoid(ack),
+            Echo::Reduce => {
+                self.reduce(ack.next - ack.acknowledged + ack.bytes);
+                self.cwnd = self.ssthresh.max(self.mss);
+                self.ssthresh = self.ssthresh.max(2 * self.mss);
+            }
+            // RFC 3168 §6.1.2: no growth on an ACK with an echo.
+            Echo::Repeated => {}
+        }
+    }
+
+    fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
+        match loss {
+            Loss::FastRetransmit => {
+                self.reduce(in_flight);
+                self.ssthresh = self.ssthresh.max(2 * self.mss);
+                self.cwnd = self.ssthresh;
+            }
+            // RFC 9438 §4.8: the next stage has no W_max but the window it begins with.
+            Loss::Timeout => {
+                self.reduce(in_flight);
+                self.w_max = None;
+                self.ssthresh = self.ssthresh.max(2 * self.mss);
+                self.cwnd = self.mss;
+                self.after_timeout = true;
+            }
+            // RFC 5681 §3.1: ssthresh is held for a segment already sent again by the timer.
+            Loss::RepeatedTimeout => self.cwnd = self.mss,
+        }
+    }
+
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        self.cwnd = self.ssthresh.min(limit.unwrap_or(u64::MAX));
+    }
+
+    fn on_idle(&mut self) {
+        // RFC 5681 §4.1: the restart window. Slow start ends the stage.
+        if self.cwnd > self.initial_window {
+            self.cwnd = self.initial_window;
+            self.stage = None;
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
+    fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+        if self.ssthresh != u64::MAX {
+            sink(SSTHRESH.name, self.ssthresh as f64);
+        }
+        let w_max = self.stage.map(|stage| stage.w_max).or(self.w_max);
+        if let Some(w_max) = w_max {
+            sink(W_MAX.name, w_max * self.mss as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Extension;
+    use tcp::Config;
+
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// A connection whose window limits it, in rounds of a fixed length.
+    struct Connection {
+        sender: Sender,
+        now: Time,
+        acknowledged: u64,
+    }
+
+    impl Connection {
+        fn new(window: u32, changed: &[(&str, &str)]) -> Self {
+            let text = |key: &str| {
+                let changed = changed.iter().find(|(name, _)| *name == key);
+                changed.map_or(Params::default_text(key), |(_, text)| text)
+            };
+            let params = Params::read(&|key| text(key).to_owned()).unwrap();
+            let config = Config {
+                mss: 1000,
+                initial_window: window,
+                ..Config::default()
+            };
+            Self {
+                sender: Sender::new(&params, &FlowInfo { size: None, config }),
+                now: Time::ZERO,
+                acknowledged: 1,
+            }
+        }
+
+        fn ack(&mut self, echo: Echo, rtt: Span, in_flight: u64) {
+            self.acknowledged += MSS;
+            self.sender.on_ack(&Ack {
+                bytes: MSS,
+                acknowledged: self.acknowledged,
+                next: self.acknowledged + in_flight - MSS,
+                echo,
+                recovering: false,
+                rtt: Some(rtt),
+                extension: Extension::NONE,
+                now: self.now,
+            });
+        }
+
+        /// ACKs of whole windows, evenly spread, for so many round trips.
+        fn run(&mut self, round_trips: u32, rtt: Span) {
+            for _ in 0..round_trips {
+                let (start, flight) = (self.now, self.sender.window() / MSS);
+                for number in 1..=flight {
+                    self.now = start + rtt * number / flight;
+                    self.ack(Echo::None, rtt, self.sender.window() / MSS * MSS);
+                }
+            }
+        }
+
+        fn lose(&mut self) {
+            let in_flight = self.sender.window();
+            self.sender
+                .on_loss(Loss::FastRetransmit, in_flight, self.now);
+            self.sender.on_recovered(None);
+        }
+
+        /// The window in segments.
+        fn window(&self) -> f64 {
+            self.sender.segments(self.sender.window())
+        }
+    }
+
+    fn stage(w_max: f64, cwnd: f64) -> Stage {
+        Stage::begin(cwnd, Some(w_max), Some(w_max), 0.4, Time::ZERO)
+    }
+
+    #[test]
+    fn the_curve_is_at_the_old_window_after_k_seconds() {
+        // §4.2 for W_max = 100, cwnd_epoch = 70: K = cbrt(30 / 0.4) = 4.2172 s.
+        let stage = stage(100.0, 70.0);
+        assert!((stage.k - 4.217_163).abs() < 1e-6, "{}", stage.k);
+        assert!((stage.w_cubic(0.0, 0.4) - 70.0).abs() < 1e-9);
+        assert!((stage.w_cubic(stage.k, 0.4) - 100.0).abs() < 1e-9);
+        // One second later C * 1^3 more.
+        assert!((stage.w_cubic(stage.k + 1.0, 0.4) - 100.4).abs() < 1e-9);
+    }
+
+    #[test]
+    fn in_long_round_trips_the_window_follows_the_curve() {
+        let rtt = Span::from_millis(200);
+        let mut connection = Connection::new(100, &[]);
+        connection.lose();
+        assert!((connection.window() - 70.0).abs() < 1e-9);
+        // Reno would have 70 + 0.53 * 21 = 81 segments after K, less than the curve throughout.
+        for (round_trips, seconds) in [(10, 2.0), (11, 4.2), (9, 6.0)] {
+            connection.run(round_trips, rtt);
+            let curve = stage(100.0, 70.0);
+            // Between where the curve is and where it will be in a round trip.
+            let (now, soon) = (
+                curve.w_cubic(seconds, 0.4),
+                curve.w_cubic(seconds + 0.2, 0.4),
+            );
+            let window = connection.window();
+            assert!(
+                (now - 0.5..=soon).contains(&window),
+                "{now} {window} {soon}"
+            );
+        }
+    }
+
+    #[test]
+    fn in_short_round_trips_the_window_is_that_of_a_reno_flow() {
+        // §4.3: alpha = 3 * 0.3 / 1.7 = 0.529 segments per round trip up to the old window of 20, then
+        // one. From 14: 6 / 0.529 = 11.3 round trips, and 20 after that give 40.
+        let rtt = Span::from_micros(200);
+        let mut connection = Connection::new(20, &[]);
+        connection.lose();
+        connection.run(10, rtt);
+        let slow = connection.window();
+        assert!((slow - (14.0 + 10.0 * 0.529)).abs() < 0.3, "{slow}");
+        connection.run(21, rtt);
+        let fast = connection.window();
+        // Less what the fractions of a window that have no ACK would add.
+        assert!((38.0..=40.0).contains(&fast), "{fast}");
+    }
+
+    #[test]
+    fn a_flow_that_loses_below_its_last_window_releases_more() {
+        // §4.7: 80 < 100, so W_max = 80 * (1 + 0.7) / 2 = 68.
+        for (fast, expected) in [("true", 68.0), ("false", 80.0)] {
+            let mut connection = Connection::new(100, &[("cubic.fast_convergence", fast)]);
+            connection.lose();
+            connection.sender.cwnd = 80 * MSS;
+            connection.lose();
+            assert!((connection.sender.w_max.unwrap() - expected).abs() < 1e-9);
+            assert!((connection.window() - 56.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_loss_leaves_at_least_two_segments_and_a_mark_one() {
+        let mut connection = Connection::new(2, &[]);
+        connection.lose();
+        assert_eq!(connection.sender.window(), 2 * MSS);
+        let mut connection = Connection::new(1, &[]);
+        connection.ack(Echo::Reduce, Span::from_micros(200), MSS);
+        assert_eq!(connection.sender.window(), MSS);
+        assert_eq!(connection.sender.ssthresh, 2 * MSS);
+    }
+
+    #[test]
+    fn a_mark_takes_three_tenths_of_the_flight_and_an_echo_in_the_same_window_nothing() {
+        let mut connection = Connection::new(100, &[]);
+        connection.ack(Echo::Reduce, Span::from_micros(200), 80 * MSS);
+        assert_eq!(connection.sender.window(), 56 * MSS);
+        connection.ack(Echo::Repeated, Span::from_micros(200), 80 * MSS);
+        assert_eq!(connection.sender.window(), 56 * MSS);
+    }
+
+    #[test]
+    fn after_a_timeout_the_curve_begins_flat_at_ssthresh() {
+        let rtt = Span::from_millis(200);
+        let mut connection = Connection::new(100, &[]);
+        connection
+            .sender
+            .on_loss(Loss::Timeout, 100 * MSS, connection.now);
+        assert_eq!(connection.sender.window(), MSS);
+        connection
+            .sender
+            .on_loss(Loss::RepeatedTimeout, MSS, connection.now);
+        assert_eq!(connection.sender.ssthresh, 70 * MSS);
+        // Seven doublings and the rest of a round.
+        connection.run(8, rtt);
+        let stage = connection.sender.stage.unwrap();
+        assert!(stage.k < 1e-9);
+        assert!((stage.w_max - 70.0).abs() < 1.0, "{stage:?}");
+    }
+
+    #[test]
+    fn a_window_grows_by_at_most_half_in_a_round_trip() {
+        // A round trip of 100 s, after which the curve is far beyond.
+        let rtt = Span::from_secs(100);
+        let mut connection = Connection::new(100, &[]);
+        connection.lose();
+        connection.ack(Echo::None, rtt, 70 * MSS);
+        connection.now += Span::from_secs(10);
+        let before = connection.window();
+        for _ in 0..70 {
+            connection.ack(Echo::None, rtt, connection.sender.window());
+        }
+        // Each of 70 ACKs adds (1.5 - 1) * cwnd / cwnd segments.
+        assert!((connection.window() - before - 35.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn time_in_which_the_window_does_not_limit_the_sender_does_not_count() {
+        let rtt = Span::from_millis(200);
+        let mut connection = Connection::new(100, &[]);
+        connection.lose();
+        connection.run(1, rtt);
+        let before = connection.sender.stage.unwrap().elapsed;
+        let window = connection.sender.window();
+        for _ in 0..100 {
+            connection.now += rtt;
+            connection.ack(Echo::None, rtt, 10 * MSS);
+        }
+        assert_eq!(connection.sender.stage.unwrap().elapsed, before);
+        assert_eq!(connection.sender.window(), window);
+    }
+
+    #[test]
+    fn a_coefficient_is_a_number_above_zero() {
+        assert_eq!(Coefficient::parse("4"), Ok(Coefficient(4.0)));
+        for text in ["0", "-1", "inf", "NaN", "steep"] {
+            assert!(Coefficient::parse(text).is_err(), "{text}");
+        }
+    }
+}
