@@ -10,12 +10,20 @@
 //! | alpha at the start | `dctcp.initial_alpha` | 1 | RFC 8257 §4.2 |
 //! | least window | `dctcp.min_window` | 2 segments | Linux |
 //! | K | `switch.ecn_threshold` | 40 packets | the scenario |
+//! | observation window | `dctcp.interval` | a window of data | RFC 8257 §3.3 |
+//! | window without marks | `dctcp.no_decay` | counts | RFC 8257 §3.3 |
+//! | answer to an echo | `dctcp.response` | a cut by `alpha / 2` | RFC 8257 §3.3 |
+//!
+//! What the RCC paper compares with differs in all of these: `initial_alpha = 0`, `min_window = 1`,
+//! `interval = "rtt"`, `no_decay = true`, `response = "interval"`.
+//!
+//! Deviations: none by default.
 //!
 //! Open in the paper: the initial alpha (ns-2 starts at 0), and whether `alpha` of the window just
 //! ended is used for the cut (it is, RFC 8257 §3.3). Losses are answered as NewReno does (§3.5).
 
 use base::setting::Settings;
-use base::{Count, Fraction, Time};
+use base::{Count, Fraction, Quantity, QuantityError, Span, Time};
 use tcp::{Ack, Echo, EcnMode, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
@@ -43,6 +51,45 @@ pub const SCHEME: Scheme = Scheme {
     },
 };
 
+/// When an observation window ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interval {
+    /// When the data sent since it began is acknowledged.
+    Window,
+    /// After a round trip by the sender's estimate if that lies between 200 us and 10 ms, else after
+    /// 200 us: the RCC simulation.
+    RoundTrip,
+    /// After a fixed time.
+    Every(Span),
+}
+
+impl Quantity for Interval {
+    fn expected() -> String {
+        format!("\"window\", \"rtt\" or {}", Span::expected())
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        match text.trim() {
+            "window" => Ok(Self::Window),
+            "rtt" => Ok(Self::RoundTrip),
+            other => match Span::parse(other) {
+                Ok(span) if span > Span::ZERO => Ok(Self::Every(span)),
+                _ => Err(QuantityError::expected(&Self::expected(), text)),
+            },
+        }
+    }
+}
+
+base::choices! {
+    /// What an ECN echo does to the window.
+    pub enum Response {
+        /// The first of a window of data cuts it by alpha / 2.
+        Standard = "standard",
+        /// Every one halves ssthresh, and the end of a marked observation window cuts: the RCC simulation.
+        Interval = "interval",
+    }
+}
+
 base::settings! {
     /// Parameters of DCTCP.
     pub struct Params in "dctcp" {
@@ -52,6 +99,12 @@ base::settings! {
         pub initial_alpha: Fraction = "1",
         /// Least congestion window, in segments.
         pub min_window: Count = "2",
+        /// When alpha is estimated: after a window of data, a round trip as the RCC simulation has it (rtt), or a fixed time.
+        pub interval: Interval = "window",
+        /// Whether alpha stays when nothing was marked, as in the RCC simulation, instead of decaying.
+        pub no_decay: bool = "false",
+        /// What marks do: standard cuts at the first echo of a window, interval at the end of a marked one as the RCC simulation does.
+        pub response: Response = "standard",
     }
 }
 
@@ -65,9 +118,7 @@ const ALPHA: Gauge = Gauge {
 #[derive(Debug)]
 pub struct Sender {
     reno: NewReno,
-    g: f64,
-    /// Least window, in segments.
-    min_segments: u64,
+    params: Params,
     /// Estimated share of marked bytes (`DCTCP.Alpha`), 0 to 1.
     alpha: f64,
     /// Bytes acknowledged in this observation window, and those of them with an echo.
@@ -75,35 +126,75 @@ pub struct Sender {
     marked: u64,
     /// The observation window ends when this offset is acknowledged (`DCTCP.WindowEnd`).
     window_end: u64,
+    /// When it ends instead, where it has a length in time; `None` before the first ACK.
+    interval_end: Option<Time>,
+    /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
+    srtt: Span,
 }
 
 impl Sender {
     fn new(params: &Params, flow: &FlowInfo) -> Self {
         Self {
             reno: NewReno::new(&flow.config),
-            g: params.g.0,
-            min_segments: u64::from(params.min_window.0),
             alpha: params.initial_alpha.0,
+            params: params.clone(),
             acked: 0,
             marked: 0,
             window_end: 0,
+            interval_end: None,
+            srtt: Span::ZERO,
         }
     }
 
     /// RFC 8257 §3.3 steps 1 to 8.
-    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     fn observe(&mut self, ack: &Ack) {
+        let length = match self.params.interval {
+            Interval::Window => {
+                self.count(ack);
+                if ack.acknowledged >= self.window_end && self.acked > 0 {
+                    self.end_window();
+                    self.window_end = ack.next;
+                }
+                return;
+            }
+            Interval::RoundTrip if (LEAST_INTERVAL..LONGEST_INTERVAL).contains(&self.srtt) => {
+                self.srtt
+            }
+            Interval::RoundTrip => LEAST_INTERVAL,
+            Interval::Every(span) => span,
+        };
+        // A timer would have fired before this ACK came; what it changes shows with the next segment,
+        // which this ACK lets go.
+        let mut end = self.interval_end.unwrap_or(ack.now + length);
+        if ack.now >= end {
+            self.end_window();
+            let more = ack.now.since(end).as_ps() / length.as_ps();
+            end += length * (more + 1);
+        }
+        self.interval_end = Some(end);
+        self.count(ack);
+    }
+
+    fn count(&mut self, ack: &Ack) {
         self.acked += ack.bytes;
         if ack.echo != Echo::None {
             self.marked += ack.bytes;
         }
-        if ack.acknowledged < self.window_end || self.acked == 0 {
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
+    fn end_window(&mut self) {
+        // Without decay the counts go on, too: the next share is that of all since the last mark.
+        if self.acked == 0 || (self.params.no_decay && self.marked == 0) {
             return;
         }
-        let share = self.marked as f64 / self.acked as f64;
-        self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
+        let (share, g) = (self.marked as f64 / self.acked as f64, self.params.g.0);
+        self.alpha = (1.0 - g) * self.alpha + g * share;
+        let marked = self.marked > 0;
         (self.acked, self.marked) = (0, 0);
-        self.window_end = ack.next;
+        if marked && self.params.response == Response::Interval {
+            self.cut();
+        }
     }
 
     /// RFC 8257 §3.3 step 9: cwnd * (1 - alpha / 2).
@@ -113,10 +204,24 @@ impl Sender {
         clippy::cast_sign_loss,
         reason = "0 <= alpha <= 1"
     )]
-    fn reduce(&mut self) {
+    fn cut(&mut self) {
         let reduced = (self.reno.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64;
-        self.reno.cwnd = reduced.max(self.min_segments * self.reno.mss());
-        self.reno.ssthresh = self.reno.cwnd;
+        let least = u64::from(self.params.min_window.0) * self.reno.mss();
+        self.reno.cwnd = reduced.max(least);
+    }
+
+    /// What an echo does at once.
+    fn respond(&mut self, ack: &Ack) {
+        match self.params.response {
+            Response::Standard => {
+                self.cut();
+                self.reno.ssthresh = self.reno.cwnd;
+            }
+            Response::Interval => {
+                let in_flight = ack.next - ack.acknowledged + ack.bytes;
+                self.reno.ssthresh = (in_flight / 2).max(2 * self.reno.mss());
+            }
+        }
     }
 }
 
@@ -132,9 +237,18 @@ impl SenderCc for Sender {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
+        if let (Interval::RoundTrip, Some(rtt)) = (self.params.interval, ack.rtt) {
+            self.srtt = if self.srtt == Span::ZERO {
+                rtt
+            } else {
+                (self.srtt * 7 + rtt) / 8
+            };
+        }
         self.observe(ack);
-        match ack.echo {
-            Echo::Reduce => self.reduce(),
+        match (ack.echo, self.params.response) {
+            (Echo::Reduce, _) => self.respond(ack),
+            (Echo::Repeated, Response::Interval) if ack.bytes > 0 => self.respond(ack),
+            (Echo::Repeated, Response::Interval) => {}
             _ if ack.recovering => {}
             _ => self.reno.grow(ack.bytes),
         }
@@ -158,6 +272,10 @@ impl SenderCc for Sender {
     }
 }
 
+/// Bounds of the round trip that [`Interval::RoundTrip`] believes (published code of RCC).
+const LEAST_INTERVAL: Span = Span::from_micros(200);
+const LONGEST_INTERVAL: Span = Span::from_millis(10);
+
 #[cfg(test)]
 mod tests {
     use base::Extension;
@@ -166,9 +284,13 @@ mod tests {
     use super::*;
 
     fn sender(alpha: &str) -> Sender {
-        let texts = |key: &str| match key {
-            "dctcp.initial_alpha" => alpha.to_owned(),
-            other => Params::default_text(other).to_owned(),
+        sender_with(&[("dctcp.initial_alpha", alpha)])
+    }
+
+    fn sender_with(changed: &[(&str, &str)]) -> Sender {
+        let text = |key: &str| {
+            let changed = changed.iter().find(|(name, _)| *name == key);
+            changed.map_or(Params::default_text(key), |(_, text)| text)
         };
         let config = Config {
             mss: 1000,
@@ -176,7 +298,7 @@ mod tests {
             ..Config::default()
         };
         Sender::new(
-            &Params::read(&texts).unwrap(),
+            &Params::read(&|key| text(key).to_owned()).unwrap(),
             &FlowInfo { size: None, config },
         )
     }
@@ -220,5 +342,83 @@ mod tests {
             sender.on_ack(&ack(round * 1000 + 1, round * 1000 + 1001, Echo::None));
         }
         assert!((sender.alpha - libm::pow(15.0 / 16.0, 10.0)).abs() < 1e-12);
+    }
+
+    /// An ACK of a segment with ten outstanding, at so many microseconds.
+    fn at(us: u64, echo: Echo) -> Ack {
+        Ack {
+            now: Time::ZERO + Span::from_micros(us),
+            ..ack(us, us + 9000, echo)
+        }
+    }
+
+    #[test]
+    fn without_decay_alpha_waits_for_a_mark_whose_share_is_of_all_since_the_last() {
+        let mut sender = sender_with(&[("dctcp.initial_alpha", "0.5"), ("dctcp.no_decay", "true")]);
+        for round in 1..=9 {
+            sender.on_ack(&ack(round * 1000 + 1, round * 1000 + 1001, Echo::None));
+        }
+        assert!((sender.alpha - 0.5).abs() < 1e-12);
+        // One of ten segments: 15/16 of 0.5 and 1/16 of 0.1.
+        sender.on_ack(&ack(10_001, 11_001, Echo::Reduce));
+        assert!((sender.alpha - (0.5 * 15.0 / 16.0 + 0.1 / 16.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_interval_response_halves_ssthresh_at_every_echo_and_cuts_at_the_end() {
+        let mut sender = sender_with(&[
+            ("dctcp.initial_alpha", "1"),
+            ("dctcp.response", "interval"),
+            ("dctcp.interval", "200us"),
+        ]);
+        sender.on_ack(&at(1, Echo::Reduce));
+        sender.on_ack(&at(100, Echo::Repeated));
+        // Half of ten segments in flight, and no growth.
+        assert_eq!((sender.window(), sender.reno.ssthresh), (10_000, 5000));
+        // All marked, alpha stays 1: half of the window. The ACK itself belongs to the next interval and
+        // is one of congestion avoidance, 1000 * 1000 / 5000 bytes.
+        sender.on_ack(&at(201, Echo::None));
+        assert_eq!((sender.window(), sender.reno.ssthresh), (5200, 5000));
+        // Nothing was marked since: alpha decays, the window grows.
+        sender.on_ack(&at(401, Echo::None));
+        assert!((sender.alpha - 15.0 / 16.0).abs() < 1e-12);
+        assert!(sender.window() > 5200);
+    }
+
+    #[test]
+    fn an_interval_ends_with_the_first_ack_after_its_time() {
+        let mut sender = sender_with(&[("dctcp.interval", "200us")]);
+        // The first interval ends at 210 us; one in which nothing came counts for nothing.
+        for us in [10, 200, 209, 210, 400, 950, 1010] {
+            sender.on_ack(&at(us, Echo::None));
+        }
+        // It ended at 210, 950 (for 410 to 810) and 1010.
+        assert!((sender.alpha - libm::pow(15.0 / 16.0, 3.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_round_trip_sets_the_interval_between_its_bounds() {
+        for (rtt, intervals) in [(100, 5.0), (500, 2.0), (10_000, 5.0)] {
+            let mut sender = sender_with(&[("dctcp.interval", "rtt")]);
+            for us in (0..=1000).step_by(100) {
+                let rtt = Some(Span::from_micros(rtt));
+                sender.on_ack(&Ack {
+                    rtt,
+                    ..at(us, Echo::None)
+                });
+            }
+            let expected = libm::pow(15.0 / 16.0, intervals);
+            assert!((sender.alpha - expected).abs() < 1e-12, "{rtt} us");
+        }
+    }
+
+    #[test]
+    fn an_interval_is_a_word_or_some_time() {
+        assert_eq!(Interval::parse("window"), Ok(Interval::Window));
+        assert_eq!(Interval::parse("rtt"), Ok(Interval::RoundTrip));
+        let span = Span::from_micros(200);
+        assert_eq!(Interval::parse("200us"), Ok(Interval::Every(span)));
+        assert!(Interval::parse("0us").is_err());
+        assert!(Interval::parse("often").is_err());
     }
 }
