@@ -119,6 +119,17 @@ fn long_flows_keep_a_steady_queue_of_the_budget_less_the_pipe() {
 }
 
 #[test]
+fn a_release_test_that_includes_equality_lets_one_grant_more_go() {
+    let sets = ["workload.senders=90", "rcc.release=at"];
+    let run = outcome("incast", "rcc", &sets);
+    let times = completions(&run.flows);
+    let gap = times.windows(2).position(|pair| pair[1] - pair[0] > 5.0);
+    // 41 and 49 flows, and 58.5 kB of queue instead of 57.
+    assert_eq!(gap, Some(40));
+    assert_eq!(run.metrics.queue_max_bytes, 58_500);
+}
+
+#[test]
 fn an_ack_leaves_only_while_less_than_the_budget_is_in_flight() {
     // So the flight never exceeds the budget by more than the grant released last.
     for senders in [10, 41, 100] {

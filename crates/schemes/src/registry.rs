@@ -288,6 +288,9 @@ macro_rules! schemes {
             fn orders_retransmission(&self, packet: &base::Packet) -> bool {
                 to_role!(self, role => role.orders_retransmission(packet))
             }
+            fn retransmits(&self) -> bool {
+                to_role!(self, role => role.retransmits())
+            }
             fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
                 to_role!(self, role => role.gauges(sink));
             }

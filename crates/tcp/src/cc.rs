@@ -49,6 +49,13 @@ pub trait SenderCc {
         false
     }
 
+    /// Whether the endpoint repairs losses of data by itself, by duplicate ACKs, SACK blocks and its
+    /// timer, beside what the peer orders. Asked once, when the endpoint is made. SYN and FIN are sent
+    /// again in any case: no order asks for them.
+    fn retransmits(&self) -> bool {
+        true
+    }
+
     /// Reports its state by the names of [`Gauge`]s, for traces; its window is known without.
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         let _ = sink;

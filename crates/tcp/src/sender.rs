@@ -59,6 +59,8 @@ pub(crate) struct Sender<C> {
     probed: bool,
     /// Whether this recovery had its rescue retransmission (RFC 6675 §4 rule 4).
     rescued: bool,
+    /// Whether losses are repaired without an order of the peer ([`SenderCc::retransmits`]).
+    repairs: bool,
     pub(crate) cc: C,
     /// When data was last sent, to notice idleness.
     last_sent: Option<Time>,
@@ -143,6 +145,7 @@ pub(crate) struct Feedback<'a> {
 impl<C: SenderCc> Sender<C> {
     pub(crate) fn new(config: Config, cc: C) -> Self {
         Self {
+            repairs: cc.retransmits(),
             cc,
             config,
             mss: u64::from(config.mss),

@@ -1,5 +1,7 @@
 //! Window assignment: how the budget is divided among connections.
 
+use super::params::Surplus;
+
 /// A connection as Algorithm 1 sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
@@ -12,22 +14,28 @@ pub(super) struct Claim {
 /// RCC Alg. 1: windows in packets for `claims`, in order of registration, out of `budget` packets.
 /// Every window is at least 1, so more connections than packets exceed the budget.
 ///
-/// O(n log n + budget).
+/// O(n log n + budget), where n is less than the budget.
 #[expect(clippy::cast_precision_loss, reason = "shares are real-valued")]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "0 <= share <= budget"
 )]
-pub(super) fn assign(claims: &[Claim], budget: u64) -> Vec<u64> {
+pub(super) fn assign(claims: &[Claim], budget: u64, surplus: Surplus) -> Vec<u64> {
+    if is_crowded(claims.len(), budget) {
+        return vec![1; claims.len()];
+    }
     // Sizes known for all, or priority is off (RCC §4.2).
     let sizes: Option<Vec<u64>> = claims.iter().map(|claim| claim.priority).collect();
     let Some(sizes) = sizes else {
         let share = budget / claims.len() as u64;
-        return claims
-            .iter()
-            .map(|claim| share.max(1).min(claim.need.max(1)))
-            .collect();
+        let equal = claims.iter().map(|claim| share.min(claim.need).max(1));
+        let mut windows: Vec<u64> = equal.collect();
+        if surplus == Surplus::Always {
+            let order: Vec<usize> = (0..claims.len()).collect();
+            give_surplus(&mut windows, &order, claims, budget);
+        }
+        return windows;
     };
     // Alg. 1 l. 3: p_i = 1 / size, the only reading that favours short flows.
     let total: f64 = sizes.iter().map(|size| 1.0 / *size as f64).sum();
@@ -43,6 +51,12 @@ pub(super) fn assign(claims: &[Claim], budget: u64) -> Vec<u64> {
     take_excess(&mut windows, &order, budget);
     give_surplus(&mut windows, &order, claims, budget);
     windows
+}
+
+/// Whether there are too many connections to give any of them more than one packet: what Alg. 1 comes
+/// to when there are at least as many as packets, whatever their sizes.
+pub(super) const fn is_crowded(connections: usize, budget: u64) -> bool {
+    connections as u64 >= budget
 }
 
 /// What raising small shares to 1 spent beyond the budget comes back from the lowest priorities.
@@ -87,7 +101,8 @@ mod tests {
             priority: Some(*size),
             need: size.div_ceil(MSS),
         };
-        assign(&sizes.iter().map(claim).collect::<Vec<_>>(), 40)
+        let claims: Vec<Claim> = sizes.iter().map(claim).collect();
+        assign(&claims, 40, Surplus::Priority)
     }
 
     #[test]
@@ -114,8 +129,23 @@ mod tests {
             priority: None,
             need: u64::MAX,
         };
-        assert_eq!(assign(&[unknown; 3], 40), [13; 3]);
-        assert_eq!(assign(&[unknown; 60], 40), [1; 60]);
+        assert_eq!(assign(&[unknown; 3], 40, Surplus::Priority), [13; 3]);
+        assert_eq!(assign(&[unknown; 60], 40, Surplus::Priority), [1; 60]);
+    }
+
+    #[test]
+    fn the_surplus_of_equal_windows_goes_to_the_earlier_connections_if_asked_for() {
+        let unknown = Claim {
+            priority: None,
+            need: u64::MAX,
+        };
+        let short = Claim { need: 5, ..unknown };
+        // 40 / 3 = 13, and 1 is left; with a flow that needs 5 there are 9 left for two.
+        assert_eq!(assign(&[unknown; 3], 40, Surplus::Always), [14, 13, 13]);
+        assert_eq!(
+            assign(&[short, unknown, unknown], 40, Surplus::Always),
+            [5, 18, 17]
+        );
     }
 
     #[test]

@@ -5,6 +5,17 @@ use tcp::Arrival;
 
 use super::params::Alpha;
 
+/// What a segment tells of losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Notice {
+    /// Nothing.
+    None,
+    /// It is the third beyond a gap: recovery has begun.
+    Loss,
+    /// It has filled a gap up to the next one.
+    NextGap,
+}
+
 /// A NewReno-like window and its response to congestion marks.
 #[derive(Clone, Debug)]
 pub(super) struct Control {
@@ -42,21 +53,21 @@ impl Control {
     }
 
     /// A data segment was stored. `srtt` is the connection's round trip, `assigned` the window in
-    /// packets. Returns whether the receiver has just counted the third duplicate.
+    /// packets.
     pub(super) fn on_data(
         &mut self,
         arrival: &Arrival,
         srtt: Span,
         assigned: u64,
         now: Time,
-    ) -> bool {
+    ) -> Notice {
         self.note_mark(arrival.marked);
         self.respond_to_marks(srtt, now);
-        let third_duplicate = self.adjust(arrival);
+        let notice = self.adjust(arrival);
         self.rwnd = self
             .rwnd
             .clamp(self.mss, (assigned * self.mss).max(self.mss));
-        third_duplicate
+        notice
     }
 
     /// RCC Alg. 3 l. 2-4: nothing has come for a whole timeout.
@@ -107,9 +118,13 @@ impl Control {
         if now.since(self.period_start) < period {
             return;
         }
+        if self.estimate == Alpha::Published && self.marked == 0 {
+            self.period_start = now;
+            return;
+        }
         let share = f64::from(self.marked) / f64::from(self.seen);
         self.alpha = match self.estimate {
-            Alpha::Average => (1.0 - GAIN) * self.alpha + GAIN * share,
+            Alpha::Average | Alpha::Published => (1.0 - GAIN) * self.alpha + GAIN * share,
             Alpha::Ratio => share,
         };
         if self.marked > 0 {
@@ -119,8 +134,8 @@ impl Control {
         (self.seen, self.marked, self.period_start) = (0, 0, now);
     }
 
-    /// RCC §4.4: NewReno's rules, seen from the other end. Returns whether recovery began.
-    fn adjust(&mut self, arrival: &Arrival) -> bool {
+    /// RCC §4.4: NewReno's rules, seen from the other end.
+    fn adjust(&mut self, arrival: &Arrival) -> Notice {
         let beyond_gap = arrival.offset > arrival.expected;
         if self.recovering {
             if arrival.in_order == 0 {
@@ -129,6 +144,7 @@ impl Control {
             } else if arrival.held > 0 {
                 // A partial fill: deflate by what it delivered.
                 self.rwnd = self.rwnd.saturating_sub(arrival.in_order) + self.mss;
+                return Notice::NextGap;
             } else {
                 self.recovering = false;
                 self.dup = 0;
@@ -140,7 +156,7 @@ impl Control {
                 self.recovering = true;
                 self.halve();
                 self.rwnd = self.ssthresh + 3 * self.mss;
-                return true;
+                return Notice::Loss;
             }
         } else if arrival.in_order > 0 {
             // DEVIATION(RCC §4.4): data in order forgets duplicates, as at a TCP sender; otherwise
@@ -150,7 +166,7 @@ impl Control {
                 self.grow();
             }
         }
-        false
+        Notice::None
     }
 
     fn grow(&mut self) {
@@ -223,10 +239,11 @@ mod tests {
             control.on_data(&in_order(1 + i * MSS), Span::ZERO, 40, Time::ZERO);
         }
         let gap = 1 + 10 * MSS;
-        let third: Vec<bool> = (1..=4)
+        let notices: Vec<Notice> = (1..=4)
             .map(|i| control.on_data(&beyond(gap + i * MSS, gap), Span::ZERO, 40, Time::ZERO))
             .collect();
-        assert_eq!(third, [false, false, true, false]);
+        let (none, loss) = (Notice::None, Notice::Loss);
+        assert_eq!(notices, [none, none, loss, none]);
         // ssthresh = 11/2 = 5.5 segments; + 3 for the duplicates, + 1 for the fourth.
         assert_eq!(control.rwnd(), 11 * MSS / 2 + 4 * MSS);
         let fill = Arrival {
@@ -264,5 +281,26 @@ mod tests {
             );
             assert_eq!(control.rwnd(), expected);
         }
+    }
+
+    #[test]
+    fn the_published_average_is_diluted_by_what_came_before_and_never_decays() {
+        // A packet in each of 20 periods of 200 us, of which the twelfth is marked. F is 1 for the
+        // average and 1 of 12 for the published code; later, the average decays by 15/16 per period.
+        let alpha = |estimate| {
+            let mut control = control(estimate);
+            for i in 0..20 {
+                let arrival = Arrival {
+                    marked: i == 11,
+                    ..in_order(1 + i * MSS)
+                };
+                let now = Time::ZERO + Span::from_micros(200) * (i + 1);
+                control.on_data(&arrival, Span::ZERO, 40, now);
+            }
+            control.alpha()
+        };
+        let decayed = (0..8).fold(1.0 / 16.0, |alpha, _| alpha * 15.0 / 16.0);
+        assert!((alpha(Alpha::Average) - decayed).abs() < 1e-12);
+        assert!((alpha(Alpha::Published) - 1.0 / 16.0 / 12.0).abs() < 1e-12);
     }
 }

@@ -21,6 +21,9 @@ base::choices! {
         Average = "average",
         /// The share of the last round trip alone, as equation 3 says.
         Ratio = "ratio",
+        /// The average of the published code: only marked packets bring it up to date, and until then
+        /// the counts go on, so it never decays and the share is diluted.
+        Published = "published",
     }
 }
 
@@ -34,21 +37,73 @@ base::choices! {
     }
 }
 
+base::choices! {
+    /// Whether what rounding leaves of the budget is handed out (RCC Alg. 1 l. 10-17).
+    pub enum Surplus {
+        /// Only if windows follow priorities, as printed.
+        Priority = "priority",
+        /// Equal windows too, the earlier connections first, as in the published code.
+        Always = "always",
+    }
+}
+
+base::choices! {
+    /// When an ACK may leave (RCC Alg. 2 l. 12).
+    pub enum ReleaseTest {
+        /// While the data in flight is below the budget.
+        Below = "below",
+        /// While it is not above, as printed: one grant more.
+        At = "at",
+    }
+}
+
+base::choices! {
+    /// The time after which an ACK is sent again (RTO_r).
+    pub enum Timer {
+        /// It follows the receiver's estimate of the round trip (RCC §4.5).
+        Adaptive = "adaptive",
+        /// It is the least one, whatever the round trip (RDTCP).
+        Constant = "constant",
+    }
+}
+
+base::choices! {
+    /// The ACKs whose data is timed.
+    pub enum History {
+        /// Every ACK (RCC §4.5).
+        All = "all",
+        /// One at a time (RDTCP).
+        Single = "single",
+    }
+}
+
 base::settings! {
     /// Parameters of RCC.
     pub struct Params in "rcc" {
-        /// Budget of data in flight towards the receiver (queue_maxsize).
-        pub max_queue: Size = "40pkt",
+        /// Budget of data in flight towards the receiver (queue_maxsize); auto: what is in flight when
+        /// the first mark arrives, and no bound before.
+        pub max_queue: OrAuto<Size> = "40pkt",
         /// Which flows come first: those with the fewest bytes remaining, fixed by initial size, or off.
         pub priority: Priority = "remaining",
+        /// What rounding leaves of the budget: handed out if windows follow priorities, or always.
+        pub surplus: Surplus = "priority",
+        /// An ACK leaves while less than the budget is in flight (below), or no more (at).
+        pub release: ReleaseTest = "below",
         /// How often an ACK in the buffer queue can be passed; auto: half the packets of an RTO_r.
         pub skip_max: OrAuto<u32> = "auto",
         /// Passes that a retransmitted ACK is given in advance; auto: a quarter of the packets of an RTO_r.
         pub push_bonus: OrAuto<u32> = "auto",
-        /// Estimate of the marked share: a moving average, or the plain ratio of the last round trip.
+        /// Estimate of the marked share: a moving average, the plain ratio of the last round trip, or
+        /// the average of the published code, which never decays.
         pub alpha: Alpha = "average",
         /// Duplicate ACKs merged in the buffer queue: push orders the retransmission, literal hides them.
         pub merge_dupacks: MergeDupacks = "push",
+        /// Whether the sender retransmits by itself; if not, only on the receiver's order.
+        pub sender_retransmits: bool = "true",
+        /// Whether RTO_r follows the round trip or is the least one always.
+        pub timer: Timer = "adaptive",
+        /// The ACKs whose data is timed: all, or one at a time.
+        pub history: History = "all",
         /// Least time before the receiver sends an ACK again (RTO_r), and its first value.
         pub min_rto: Span = "10ms",
         /// Largest factor by which repeated firings lengthen RTO_r; 1 switches the back-off off.

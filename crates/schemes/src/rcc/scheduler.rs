@@ -1,31 +1,40 @@
 //! The scheduler of one receiving host: windows, data in flight, and which ACKs leave.
 
-use base::{Packet, Span, Time};
+use base::{Packet, Time};
 use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Slot};
 
 use super::ack_queue::{AckQueue, Submission};
-use super::assign::{Claim, assign};
-use super::control::Control;
-use super::params::{MergeDupacks, Params, Priority};
+use super::assign::{self, Claim};
+use super::control::{Control, Notice};
+use super::params::{MergeDupacks, Params, Priority, ReleaseTest};
 use super::timing::Timing;
 use crate::registry::HostInfo;
 
 /// See the module documentation of [`super`].
 #[derive(Debug)]
 pub struct Scheduler {
-    params: Params,
-    /// Budget of data in flight, packets (`queue_maxsize`).
-    budget: u64,
+    params: Box<Params>,
+    /// Budget of data in flight, packets (`queue_maxsize`); `None` as long as it is to be found out.
+    budget: Option<u64>,
+    /// ACKs leave while less than this is in flight, bytes.
+    limit: u64,
     mss: u64,
     /// By slot; `None` for connections that were not opened from outside or have ended.
     flows: Vec<Option<Flow>>,
     /// Registered connections in order of registration.
     active: Vec<Slot>,
+    /// Those of them that still expect data.
+    needy: usize,
+    /// Whether there are so many of these that each has a window of one packet, whatever
+    /// [`Flow::assigned`] says; changes when windows are assigned.
+    crowded: bool,
     /// Data that senders may have in the network: the sum over flows, bytes.
     flight: u64,
     acks: AckQueue,
     /// No timer of any flow is due before; may be earlier than the first one.
     deadline: Time,
+    /// Firings of the timers, each of which sends an ACK again.
+    timeouts: u64,
 }
 
 /// What the scheduler knows of one connection. Offsets count the sender's stream.
@@ -35,7 +44,7 @@ struct Flow {
     size: Option<u64>,
     /// Bytes received, in order or not.
     received: u64,
-    /// Assigned window, packets; at least 1.
+    /// Assigned window, packets; at least 1. See [`Scheduler::assigned`].
     assigned: u64,
     /// One past the highest offset that the sender was ever allowed.
     upper: u64,
@@ -55,6 +64,11 @@ impl Flow {
     /// Bytes not yet received; `None` if the size is not known.
     fn remaining(&self) -> Option<u64> {
         self.size.map(|size| size.saturating_sub(self.received))
+    }
+
+    /// Whether it expects data.
+    fn is_needy(&self) -> bool {
+        self.remaining() != Some(0)
     }
 
     /// Data in the network: allowed, not received, and not more than there is (a formulation of
@@ -78,29 +92,43 @@ impl Scheduler {
         let per_rto = params.min_rto.as_ps() / host.rate.serialisation(host.packet_bytes).as_ps();
         let auto = |divisor| u32::try_from(per_rto / divisor).unwrap_or(u32::MAX);
         let mss = u64::from(host.mss);
-        Self {
-            budget: (params.max_queue.in_bytes(mss) / mss).max(1),
+        let budget = params.max_queue.0.map(|size| size.in_bytes(mss) / mss);
+        let mut scheduler = Self {
+            budget: None,
+            limit: u64::MAX,
             mss,
             flows: Vec::new(),
             active: Vec::new(),
+            needy: 0,
+            crowded: false,
             flight: 0,
             acks: AckQueue::new(
                 params.skip_max.0.unwrap_or(auto(2)),
                 params.push_bonus.0.unwrap_or(auto(4)),
             ),
             deadline: Time::NEVER,
-            params: params.clone(),
+            timeouts: 0,
+            params: Box::new(params.clone()),
+        };
+        if let Some(packets) = budget {
+            scheduler.set_budget(packets);
         }
+        scheduler
     }
 
-    /// Budget of data in flight, bytes.
-    pub fn budget(&self) -> u64 {
-        self.budget * self.mss
+    /// Budget of data in flight, bytes; `None` before it is known.
+    pub fn budget(&self) -> Option<u64> {
+        self.budget.map(|packets| packets.saturating_mul(self.mss))
     }
 
     /// Data that senders may have in the network, bytes.
     pub fn flight(&self) -> u64 {
         self.flight
+    }
+
+    /// ACKs that were sent again because nothing had come for a timeout.
+    pub fn timeouts(&self) -> u64 {
+        self.timeouts
     }
 
     /// ACKs that wait in the buffer queue.
@@ -114,16 +142,51 @@ impl Scheduler {
             .active
             .iter()
             .filter_map(|slot| self.flows[slot.0 as usize].as_ref());
-        let needy = flows.filter(|flow| flow.remaining() != Some(0));
-        needy.map(|flow| flow.assigned)
+        let needy = flows.filter(|flow| flow.is_needy());
+        needy.map(|flow| self.assigned(flow))
     }
 
     fn flow(&mut self, slot: Slot) -> Option<&mut Flow> {
         self.flows.get_mut(slot.0 as usize)?.as_mut()
     }
 
-    /// RCC Alg. 1, at every opening and end of a connection.
+    /// A flow's window, packets.
+    #[inline]
+    fn assigned(&self, flow: &Flow) -> u64 {
+        if self.crowded && flow.is_needy() {
+            1
+        } else {
+            flow.assigned
+        }
+    }
+
+    fn set_budget(&mut self, packets: u64) {
+        let packets = packets.max(1);
+        self.budget = Some(packets);
+        let bytes = packets.saturating_mul(self.mss);
+        self.limit = match self.params.release {
+            ReleaseTest::Below => bytes,
+            ReleaseTest::At => bytes.saturating_add(1),
+        };
+    }
+
+    /// RDTCP: the first mark tells that what is in flight fills the path and the queue up to its
+    /// threshold.
+    // UNSPECIFIED(RDTCP): whether the windows follow before the next SYN or end; they do, or their
+    // sum could exceed the budget.
+    fn find_budget(&mut self) {
+        self.set_budget(self.flight.div_ceil(self.mss));
+        self.assign();
+    }
+
+    /// RCC Alg. 1, at every opening and end of a connection. O(1) when crowded, so that n connections
+    /// cost O(n), not O(n^2).
     fn assign(&mut self) {
+        let Some(budget) = self.budget else { return };
+        self.crowded = assign::is_crowded(self.needy, budget);
+        if self.crowded {
+            return;
+        }
         let claims: Vec<Claim> = self
             .active
             .iter()
@@ -145,7 +208,8 @@ impl Scheduler {
         if part.is_empty() {
             return;
         }
-        let mut windows = assign(&part, self.budget).into_iter();
+        let windows = assign::assign(&part, budget, self.params.surplus);
+        let mut windows = windows.into_iter();
         for (slot, claim) in self.active.clone().into_iter().zip(claims) {
             if claim.need > 0
                 && let Some(flow) = self.flow(slot)
@@ -199,12 +263,23 @@ impl Scheduler {
         flow.timing.back_off(max_backoff);
         flow.push = true;
         flow.expire_grant();
+        self.timeouts += 1;
         self.recount(slot);
         self.submit(slot, true);
     }
 
-    fn min_rto(&self) -> Span {
-        self.params.min_rto
+    /// What becomes of the merged ACKs when the receiver has found a loss.
+    fn orders_retransmission(&self, notice: Notice) -> bool {
+        let alone = !self.params.sender_retransmits;
+        match notice {
+            Notice::None => false,
+            // UNSPECIFIED(RCC §4.4): duplicates merged in the buffer queue; without this the sender may
+            // never see three of them, and recovery under a busy queue waits for RTO_r.
+            Notice::Loss => alone || self.params.merge_dupacks == MergeDupacks::Push,
+            // UNSPECIFIED(RCC footnote 7): a sender that retransmits only on order has to be told of
+            // every gap, as RFC 6582 §3.2 step 5 would have sent it by itself.
+            Notice::NextGap => alone,
+        }
     }
 }
 
@@ -219,17 +294,18 @@ impl ReceiverCc for Scheduler {
         self.flows[index] = Some(Flow {
             size: (size > 0).then_some(size),
             received: 0,
-            assigned: 1,
+            assigned: UNASSIGNED,
             upper: 1,
             expected: 1,
             held: 0,
             flight: 0,
             control: Control::new(mss, self.params.alpha, now),
-            timing: Timing::new(),
+            timing: Timing::new(self.params.history),
             push: false,
             mss,
         });
         self.active.push(slot);
+        self.needy += 1;
         self.assign();
     }
 
@@ -238,17 +314,26 @@ impl ReceiverCc for Scheduler {
             return;
         };
         self.flight -= flow.flight;
-        self.active.retain(|active| *active != slot);
+        self.needy -= usize::from(flow.is_needy());
+        if let Some(place) = self.active.iter().position(|active| *active == slot) {
+            self.active.remove(place);
+        }
         self.acks.forget(slot);
         self.assign();
     }
 
     fn on_data(&mut self, slot: Slot, arrival: &Arrival, now: Time) {
-        let merge = self.params.merge_dupacks;
-        let Some(flow) = self.flow(slot) else { return };
         if arrival.payload == 0 {
             return;
         }
+        if arrival.marked && self.budget.is_none() {
+            self.find_budget();
+        }
+        let Some(Some(flow)) = self.flows.get(slot.0 as usize) else {
+            return;
+        };
+        let (assigned, was_needy) = (self.assigned(flow), flow.is_needy());
+        let Some(flow) = self.flow(slot) else { return };
         flow.timing.deadline = Time::NEVER;
         if !flow.control.is_recovering() {
             flow.timing.on_data(arrival.offset, now);
@@ -257,10 +342,16 @@ impl ReceiverCc for Scheduler {
         flow.expected = arrival.expected + arrival.in_order;
         flow.held = arrival.held;
         let srtt = flow.timing.srtt();
-        let third_duplicate = flow.control.on_data(arrival, srtt, flow.assigned, now);
-        // UNSPECIFIED(RCC §4.4): duplicates merged in the buffer queue; without this the sender may
-        // never see three of them, and recovery under a busy queue waits for RTO_r.
-        flow.push |= third_duplicate && merge == MergeDupacks::Push;
+        let notice = flow.control.on_data(arrival, srtt, assigned, now);
+        let complete = was_needy && !flow.is_needy();
+        if complete {
+            // It keeps its window, and takes no part in assignments from now on.
+            flow.assigned = assigned;
+        }
+        self.needy -= usize::from(complete);
+        if self.orders_retransmission(notice) {
+            self.flow(slot).expect("it was there").push = true;
+        }
         // The sender repeats itself because our ACK waits: it has nothing else on its way.
         let repeated = arrival.new_bytes == 0 && arrival.offset < arrival.expected;
         if repeated && self.acks.contains(slot) {
@@ -275,7 +366,7 @@ impl ReceiverCc for Scheduler {
             Some(Some(flow)) => flow
                 .control
                 .rwnd()
-                .min(flow.assigned * flow.mss)
+                .min(self.assigned(flow) * flow.mss)
                 .max(flow.mss)
                 .min(buffer),
             _ => buffer,
@@ -300,15 +391,17 @@ impl ReceiverCc for Scheduler {
     }
 
     fn on_ack_sent(&mut self, slot: Slot, sent: &AckSent, now: Time) {
-        let min_rto = self.min_rto();
+        let Params { timer, min_rto, .. } = *self.params;
+        // A sender that does not retransmit by itself is to be asked until its FIN has come.
+        let insists = !self.params.sender_retransmits;
         let Some(flow) = self.flow(slot) else { return };
         flow.upper = flow.upper.max(sent.ack + sent.window);
-        let rto = flow.timing.rto(min_rto);
+        let rto = flow.timing.rto(timer, min_rto);
         if !flow.control.is_recovering() {
             flow.timing
                 .on_ack_sent(sent.ack, sent.window, flow.mss, rto, now);
         }
-        let awaited = flow.size.is_none() || flow.data_in_flight() > 0;
+        let awaited = insists || flow.size.is_none() || flow.data_in_flight() > 0;
         let deadline = if awaited { now + rto } else { Time::NEVER };
         flow.timing.deadline = deadline;
         self.deadline = self.deadline.min(deadline);
@@ -319,7 +412,7 @@ impl ReceiverCc for Scheduler {
     /// packet add up to exactly the budget.
     #[inline]
     fn next_release(&mut self, _now: Time) -> Option<Release> {
-        if self.flight >= self.budget * self.mss {
+        if self.flight >= self.limit {
             return None;
         }
         let (slot, push) = self.acks.pop()?;
@@ -335,7 +428,8 @@ impl ReceiverCc for Scheduler {
     /// touching the common deadline.
     fn on_deadline(&mut self, now: Time) {
         self.deadline = Time::NEVER;
-        for slot in self.active.clone() {
+        for index in 0..self.active.len() {
+            let slot = self.active[index];
             let Some(flow) = self.flow(slot) else {
                 continue;
             };
@@ -352,13 +446,13 @@ impl ReceiverCc for Scheduler {
     fn gauges(&self, sink: &mut dyn FnMut(Option<Slot>, &'static str, f64)) {
         sink(None, WAITING.name, self.acks.len() as f64);
         sink(None, FLIGHT.name, self.flight as f64);
+        sink(None, TIMEOUTS.name, self.timeouts as f64);
         for slot in &self.active {
             if let Some(flow) = &self.flows[slot.0 as usize] {
-                sink(
-                    Some(*slot),
-                    ASSIGNED.name,
-                    (flow.assigned * flow.mss) as f64,
-                );
+                if self.budget.is_some() {
+                    let window = self.assigned(flow) * flow.mss;
+                    sink(Some(*slot), ASSIGNED.name, window as f64);
+                }
                 sink(Some(*slot), ALPHA.name, flow.control.alpha());
             }
         }
@@ -366,7 +460,7 @@ impl ReceiverCc for Scheduler {
 }
 
 /// Everything that [`Scheduler`] reports to traces.
-pub(super) const GAUGES: &[Gauge] = &[WAITING, FLIGHT, ASSIGNED, ALPHA];
+pub(super) const GAUGES: &[Gauge] = &[WAITING, FLIGHT, TIMEOUTS, ASSIGNED, ALPHA];
 const WAITING: Gauge = Gauge {
     name: "waiting_acks",
     unit: "ACKs",
@@ -376,6 +470,11 @@ const FLIGHT: Gauge = Gauge {
     name: "flight_bytes",
     unit: "bytes",
     help: "Data that the senders to a host may have in the network by what it granted them.",
+};
+const TIMEOUTS: Gauge = Gauge {
+    name: "receiver_timeouts",
+    unit: "ACKs",
+    help: "ACKs that the receiving host has sent again because nothing had come for a timeout.",
 };
 const ASSIGNED: Gauge = Gauge {
     name: "assigned_bytes",
@@ -387,3 +486,6 @@ const ALPHA: Gauge = Gauge {
     unit: "share",
     help: "Estimated share of marked packets, 0 to 1.",
 };
+
+/// A window before the budget is known, packets: no bound, and its bytes can be counted.
+const UNASSIGNED: u64 = u32::MAX as u64;

@@ -12,13 +12,16 @@ pub struct Sender {
     size: u64,
     /// The sender that this one is composed with: its window counts beside the advertised one.
     inner: Option<Box<crate::Sender>>,
+    /// Whether it repairs losses beside the receiver (RCC footnote 7).
+    retransmits: bool,
 }
 
 impl Sender {
-    pub(crate) fn new(flow: &FlowInfo, inner: Option<crate::Sender>) -> Self {
+    pub(crate) fn new(flow: &FlowInfo, inner: Option<crate::Sender>, retransmits: bool) -> Self {
         Self {
             size: flow.size.unwrap_or(0),
             inner: inner.map(Box::new),
+            retransmits,
         }
     }
 }
@@ -75,6 +78,10 @@ impl SenderCc for Sender {
         packet.flags.has(TcpFlags::PSH) && packet.sequence_length() == 0
     }
 
+    fn retransmits(&self) -> bool {
+        self.retransmits
+    }
+
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         if let Some(inner) = &self.inner {
             inner.gauges(sink);
@@ -103,12 +110,12 @@ mod tests {
 
     fn composed() -> Sender {
         let inner = crate::Sender::newreno(NewReno::new(&flow().config));
-        Sender::new(&flow(), Some(inner))
+        Sender::new(&flow(), Some(inner), true)
     }
 
     #[test]
     fn alone_no_congestion_window_limits_it_and_a_loss_changes_nothing() {
-        let mut sender = Sender::new(&flow(), None);
+        let mut sender = Sender::new(&flow(), None, true);
         sender.on_established(1000, 1);
         sender.on_loss(Loss::Timeout, 8000, Time::ZERO);
         assert_eq!(sender.window(), u64::MAX);

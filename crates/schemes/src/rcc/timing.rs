@@ -4,12 +4,16 @@ use std::collections::VecDeque;
 
 use base::{Span, Time};
 
+use super::params::{History, Timer};
+
 /// Times data that an ACK released: from the ACK's transmission, so that its wait in the buffer queue
 /// is not part of the sample, to the arrival of the first segment it allowed.
 #[derive(Clone, Debug)]
 pub(super) struct Timing {
     /// ACKs in transmission order.
     history: VecDeque<Record>,
+    /// How many of them are timed at the same time.
+    timed: History,
     /// Zero before the first sample.
     srtt: Span,
     rttvar: Span,
@@ -28,9 +32,10 @@ struct Record {
 }
 
 impl Timing {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(timed: History) -> Self {
         Self {
             history: VecDeque::new(),
+            timed,
             srtt: Span::ZERO,
             rttvar: Span::ZERO,
             backoff: 1,
@@ -50,6 +55,9 @@ impl Timing {
         if self.history.back().is_some_and(|record| record.ack == ack) {
             // Sent twice: which of them released the data cannot be told.
             self.history.pop_back();
+            return;
+        }
+        if self.timed == History::Single && !self.history.is_empty() {
             return;
         }
         let expected = ack + window.saturating_sub(mss) / mss * mss;
@@ -79,8 +87,12 @@ impl Timing {
     }
 
     /// `RTO_r`.
-    pub(super) fn rto(&self, min: Span) -> Span {
-        (self.srtt + self.rttvar * 4).max(min) * self.backoff
+    pub(super) fn rto(&self, timer: Timer, min: Span) -> Span {
+        let base = match timer {
+            Timer::Adaptive => (self.srtt + self.rttvar * 4).max(min),
+            Timer::Constant => min,
+        };
+        base * self.backoff
     }
 
     /// Smoothed round trip; zero before the first sample.
@@ -113,18 +125,18 @@ mod tests {
 
     #[test]
     fn a_sample_runs_from_the_ack_to_the_last_segment_it_allowed() {
-        let mut timing = Timing::new();
+        let mut timing = Timing::new(History::All);
         timing.on_ack_sent(1, 2 * MSS, MSS, RTO, us(0));
         timing.on_data(1, us(150));
         assert_eq!(timing.srtt(), Span::ZERO, "an earlier ACK allowed this one");
         timing.on_data(1 + MSS, us(172));
         assert_eq!(timing.srtt(), Span::from_micros(172));
-        assert_eq!(timing.rto(RTO), RTO);
+        assert_eq!(timing.rto(Timer::Adaptive, RTO), RTO);
     }
 
     #[test]
     fn an_ack_sent_twice_gives_no_sample() {
-        let mut timing = Timing::new();
+        let mut timing = Timing::new(History::All);
         timing.on_ack_sent(1, MSS, MSS, RTO, us(0));
         timing.on_ack_sent(1, MSS, MSS, RTO, us(100));
         timing.on_data(1, us(172));
@@ -133,7 +145,7 @@ mod tests {
 
     #[test]
     fn an_ack_older_than_the_timeout_is_forgotten() {
-        let mut timing = Timing::new();
+        let mut timing = Timing::new(History::All);
         timing.on_ack_sent(1, MSS, MSS, RTO, us(0));
         timing.on_ack_sent(1 + MSS, MSS, MSS, RTO, us(10_001));
         timing.on_data(1, us(10_100));
@@ -142,13 +154,37 @@ mod tests {
 
     #[test]
     fn the_timeout_doubles_until_the_next_sample() {
-        let mut timing = Timing::new();
+        let mut timing = Timing::new(History::All);
         for _ in 0..10 {
             timing.back_off(64);
         }
-        assert_eq!(timing.rto(RTO), RTO * 64);
+        assert_eq!(timing.rto(Timer::Adaptive, RTO), RTO * 64);
         timing.on_ack_sent(1, MSS, MSS, RTO, us(0));
         timing.on_data(1, us(172));
-        assert_eq!(timing.rto(RTO), RTO);
+        assert_eq!(timing.rto(Timer::Adaptive, RTO), RTO);
+    }
+
+    #[test]
+    fn a_single_history_times_one_ack_at_a_time() {
+        for (history, expected) in [(History::All, 140), (History::Single, 160)] {
+            let mut timing = Timing::new(history);
+            timing.on_ack_sent(1, MSS, MSS, RTO, us(0));
+            timing.on_ack_sent(1 + MSS, MSS, MSS, RTO, us(20));
+            if history == History::Single {
+                timing.on_data(1, us(160));
+            }
+            timing.on_data(1 + MSS, us(160));
+            assert_eq!(timing.srtt(), Span::from_micros(expected));
+        }
+    }
+
+    #[test]
+    fn a_constant_timer_ignores_the_round_trip() {
+        let mut timing = Timing::new(History::All);
+        timing.on_ack_sent(1, MSS, MSS, RTO, us(0));
+        timing.on_data(1, us(9_000));
+        // srtt + 4 * rttvar = 5 * 9 ms after the first sample.
+        assert_eq!(timing.rto(Timer::Adaptive, RTO), Span::from_millis(45));
+        assert_eq!(timing.rto(Timer::Constant, RTO), RTO);
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Star {
 pub(crate) struct Peer {
     pub(crate) endpoint: Endpoint<Sender>,
     pub(crate) size: u64,
+    /// Whether its sender is told the size.
+    pub(crate) known: bool,
     opened: bool,
     /// One past the highest offset that an ACK has ever allowed it; kept by the test.
     pub(crate) upper: u64,
@@ -124,6 +126,7 @@ impl Star {
             model.senders.push(Peer {
                 endpoint: Endpoint::new(identity(name, RECEIVER), config, cc),
                 size: flow.size,
+                known: flow.known,
                 opened: false,
                 upper: 1,
             });

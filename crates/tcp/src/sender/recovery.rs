@@ -169,7 +169,7 @@ impl<C: SenderCc> Sender<C> {
         } else {
             u64::from(self.dupacks) == DUP_THRESH && self.una > self.recover
         };
-        if detected {
+        if detected && self.repairs {
             self.enter_recovery(now);
         }
     }

@@ -66,7 +66,7 @@ impl<C: SenderCc> Sender<C> {
     /// RFC 6298 §5.1: running whenever something is outstanding.
     #[inline(always)]
     pub(super) fn start_retransmission_timer(&mut self, now: Time) {
-        if !matches!(self.timer, Timer::Retransmit(_)) {
+        if !matches!(self.timer, Timer::Retransmit(_)) && self.repairs_outstanding() {
             self.timer = Timer::Retransmit(now + self.rtt.rto());
         }
     }
@@ -74,11 +74,17 @@ impl<C: SenderCc> Sender<C> {
     /// RFC 6298 §5.2 and §5.3.
     #[inline(always)]
     pub(super) fn restart_retransmission_timer(&mut self, now: Time) {
-        self.timer = if self.una == self.max {
+        self.timer = if self.una == self.max || !self.repairs_outstanding() {
             Timer::Off
         } else {
             Timer::Retransmit(now + self.rtt.rto())
         };
+    }
+
+    /// Whether what is outstanding is this sender's to repair: a FIN alone always is.
+    #[inline(always)]
+    const fn repairs_outstanding(&self) -> bool {
+        self.repairs || self.una >= self.written
     }
 
     /// Starts probing when the peer's window has closed on waiting data, and stops when it opens.

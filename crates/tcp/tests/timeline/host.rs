@@ -6,7 +6,7 @@ use tcp::{
     SenderCc, Slot, Wire,
 };
 
-use crate::script::{MSS, Timeline, config, identity, ms};
+use crate::script::{MSS, RTO, Timeline, config, identity, ms};
 
 /// What the gate lets every connection advertise.
 const WINDOW: u64 = 5 * MSS;
@@ -278,16 +278,33 @@ fn nothing_is_released_for_a_connection_that_is_gone() {
 }
 
 /// NewReno that obeys an ACK with PSH, as RCC's sender does.
-struct Obedient(NewReno);
+struct Obedient {
+    cc: NewReno,
+    /// Whether it also retransmits by itself.
+    retransmits: bool,
+}
 
 impl SenderCc for Obedient {
     fn window(&self) -> u64 {
-        self.0.window()
+        self.cc.window()
+    }
+
+    fn retransmits(&self) -> bool {
+        self.retransmits
     }
 
     fn orders_retransmission(&self, packet: &Packet) -> bool {
         packet.flags.has(TcpFlags::PSH) && packet.sequence_length() == 0
     }
+}
+
+fn obedient(retransmits: bool) -> Timeline<Obedient> {
+    let config = Config {
+        ecn: EcnMode::Off,
+        ..config()
+    };
+    let cc = NewReno::new(&config);
+    Timeline::established_with(config, Seq(1000), Obedient { cc, retransmits })
 }
 
 /// A bare ACK of the first `segments` with PSH.
@@ -300,11 +317,7 @@ fn order(t: &mut Timeline<Obedient>, segments: u64) {
 // rcc §10: first an ACK like any other, then the segment at its number is sent again, once.
 #[test]
 fn a_pushed_ack_orders_the_segment_at_its_number() {
-    let config = Config {
-        ecn: EcnMode::Off,
-        ..config()
-    };
-    let mut t = Timeline::established_with(config, Seq(1000), Obedient(NewReno::new(&config)));
+    let mut t = obedient(true);
     t.write(12 * MSS).expect_data(0..10);
     order(&mut t, 0);
     t.expect_retransmission(0).expect_nothing();
@@ -316,4 +329,22 @@ fn a_pushed_ack_orders_the_segment_at_its_number() {
     // An old number.
     order(&mut t, 5);
     t.expect_nothing();
+}
+
+// RCC footnote 7: neither duplicates nor the timer, only orders; a FIN alone is repaired all the same.
+#[test]
+fn a_sender_that_leaves_repairs_to_the_receiver_waits_for_orders() {
+    let mut t = obedient(false);
+    t.write(10 * MSS).expect_data(0..10);
+    t.duplicates(5).expect_nothing();
+    let later = t.clock() + RTO * 20;
+    t.quiet_until(later);
+    order(&mut t, 0);
+    t.expect_retransmission(0).expect_nothing();
+    t.ack(10).close();
+    assert!(t.take().flags.has(TcpFlags::FIN));
+    let later = t.clock() + RTO;
+    t.at(later);
+    assert!(t.take().flags.has(TcpFlags::FIN));
+    assert_eq!(t.endpoint.counters().fast_recoveries, 0);
 }
