@@ -219,4 +219,35 @@ impl ClaimKind {
             Self::Shape(_) => "shape",
         }
     }
+
+    /// Everything that is measured for it.
+    pub fn operands(&self) -> Vec<&Operand> {
+        match self {
+            Self::Number(number) => {
+                let both = [&number.of].into_iter().chain(&number.against);
+                both.chain(number.rank.iter().flat_map(Rank::operands))
+                    .collect()
+            }
+            Self::Order(order) => order.rank.operands(),
+            Self::Shape(shape) => {
+                let other = match &shape.shape {
+                    ShapeKind::Greater { than, .. } | ShapeKind::Less { than, .. } => Some(than),
+                    _ => None,
+                };
+                shape.of.iter().chain(other).collect()
+            }
+        }
+    }
+}
+
+impl Rank {
+    /// All that are ordered.
+    fn operands(&self) -> Vec<&Operand> {
+        match self {
+            Self::Lowest { of, among, .. } | Self::Highest { of, among, .. } => {
+                [of].into_iter().chain(among).collect()
+            }
+            Self::Sorted(all) => all.iter().collect(),
+        }
+    }
 }
