@@ -48,7 +48,9 @@ use base::setting::Settings;
 use tcp::EcnMode;
 
 use crate::registry::{Role, Roles, Scheme};
-use params::Params;
+pub(crate) use params::Params;
+#[cfg(test)]
+pub(crate) use params::Timer;
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
