@@ -51,6 +51,8 @@ fn section(scheme: &Scheme) -> String {
     );
     if scheme.keys.is_empty() {
         text += "It has no settings of its own.\n";
+    } else if scheme.group() != scheme.name {
+        text += &format!("Its settings are those of [{0}](#{0}).\n", scheme.group());
     } else {
         text += &settings(scheme.keys.iter());
     }

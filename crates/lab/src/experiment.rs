@@ -25,7 +25,7 @@ use crate::scenario::Source;
 pub use claim::{
     At, Average, Cause, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape, ShapeKind,
 };
-pub use measure::{Cluster, Measure, Of, Place, Statistic, Stretch};
+pub use measure::{Cluster, Measure, Of, Place, Statistic, Stretch, Weight};
 pub use measured::{Measured, Subject, Values};
 pub use plot::{Axis, Line, Plot, PlotKind};
 pub use sample::Sample;

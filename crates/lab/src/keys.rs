@@ -107,7 +107,9 @@ pub fn all_keys() -> &'static [&'static Key] {
             Run::KEYS,
             Trace::KEYS,
         ];
-        let schemes = schemes::all().iter().map(|scheme| scheme.keys);
+        let owners = schemes::all().iter();
+        let owners = owners.filter(|scheme| scheme.group() == scheme.name);
+        let schemes = owners.map(|scheme| scheme.keys);
         groups.into_iter().chain(schemes).flatten().collect()
     });
     &ALL

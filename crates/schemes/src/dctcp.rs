@@ -23,12 +23,14 @@
 //! ended is used for the cut (it is, RFC 8257 §3.3). Losses are answered as NewReno does (§3.5).
 
 use base::setting::Settings;
-use base::{Count, Fraction, Quantity, QuantityError, Span, Time};
+use base::{Count, Fraction, OrOff, Quantity, QuantityError, Span, Time};
 use tcp::{Ack, Echo, EcnMode, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 
-use crate::registry::{FlowInfo, Role, Roles, Scheme};
+use crate::registry::{FlowInfo, MakeReceiver, Role, Roles, Scheme};
 
-pub use tcp::Plain as Receiver;
+mod observer;
+
+pub use observer::Observer as Receiver;
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -38,10 +40,17 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Sender, Role::Marks],
     needs_marking: true,
     keys: Params::KEYS,
-    gauges: &[SSTHRESH, ALPHA],
+    gauges: &[SSTHRESH, ALPHA, observer::RECEIVER_ALPHA],
     build: |text| {
         let params = Params::read(text)?;
+        let observe = params
+            .receiver_alpha
+            .0
+            .map(|interval| (params.g.0, interval));
         Ok(Roles {
+            receiver: observe.map(|(g, interval)| -> MakeReceiver {
+                Box::new(move |_| crate::Receiver::dctcp(Receiver::new(g, interval)))
+            }),
             sender: Some(Box::new(move |flow| {
                 crate::Sender::dctcp(Sender::new(&params, flow))
             })),
@@ -105,6 +114,8 @@ base::settings! {
         pub no_decay: bool = "false",
         /// What marks do: standard cuts at the first echo of a window, interval at the end of a marked one as the RCC simulation does.
         pub response: Response = "standard",
+        /// Receivers estimate the marked share of packets too, once in this time, and only report it: the trace receiver_alpha.
+        pub receiver_alpha: OrOff<Span> = "off",
     }
 }
 

@@ -19,6 +19,7 @@ pub mod dctcp;
 pub mod ictcp;
 pub mod newreno;
 pub mod rcc;
+pub mod rdtcp;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeReceiver, MakeSender, Role, Roles,
@@ -30,5 +31,6 @@ schemes! {
     cubic,
     dctcp,
     rcc,
+    rdtcp,
     ictcp,
 }

@@ -35,6 +35,7 @@
 mod ack_queue;
 mod assign;
 mod control;
+pub mod model;
 mod params;
 mod scheduler;
 mod sender;
@@ -47,7 +48,9 @@ use base::setting::Settings;
 use tcp::EcnMode;
 
 use crate::registry::{Role, Roles, Scheme};
-use params::Params;
+pub(crate) use params::Params;
+#[cfg(test)]
+pub(crate) use params::Timer;
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {

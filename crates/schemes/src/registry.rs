@@ -20,7 +20,7 @@ pub struct Scheme {
     pub roles: &'static [Role],
     /// Whether it needs switches that mark packets.
     pub needs_marking: bool,
-    /// Its parameters.
+    /// Its parameters; those of another scheme if it is that one's mechanism with other switches.
     pub keys: &'static [Key],
     /// What its roles report to traces, those of plain roles that they pass on included.
     pub gauges: &'static [Gauge],
@@ -106,6 +106,14 @@ pub enum BundleError {
         /// The role both fill.
         role: Role,
     },
+}
+
+impl Scheme {
+    /// The table its parameters are in: its own name, or that of the scheme whose parameters it reads.
+    pub fn group(&self) -> &'static str {
+        let table = self.keys.first().and_then(|key| key.name.split_once('.'));
+        table.map_or(self.name, |(group, _)| group)
+    }
 }
 
 impl Bundle {

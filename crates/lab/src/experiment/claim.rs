@@ -63,6 +63,8 @@ pub struct Number {
     pub compare: Compare,
     /// How the values at the points of the axes become one number.
     pub average: Average,
+    /// The averages are compared, instead of averaging what is compared at each point.
+    pub of_averages: bool,
     /// The paper's value, in `unit`; two for a range.
     pub paper: (f64, f64),
     /// Its unit, as in `ms`; `%` for reductions and increases.

@@ -49,7 +49,11 @@ impl Flows {
 }
 
 fn uses(bundle: &str, group: &str) -> bool {
-    bundle.split('+').any(|part| part == group)
+    let mut parts = ::schemes::all().iter();
+    parts.any(|scheme| {
+        let named = bundle.split('+').any(|part| part == scheme.name);
+        named && [scheme.name, scheme.group()].contains(&group)
+    })
 }
 
 /// The groups of the file.

@@ -87,7 +87,7 @@ impl Flow {
 }
 
 impl Scheduler {
-    pub(super) fn new(params: &Params, host: &HostInfo) -> Self {
+    pub(crate) fn new(params: &Params, host: &HostInfo) -> Self {
         // C * RTO_r in packets: what the link carries in a timeout (RCC §4.3).
         let per_rto = params.min_rto.as_ps() / host.rate.serialisation(host.packet_bytes).as_ps();
         let auto = |divisor| u32::try_from(per_rto / divisor).unwrap_or(u32::MAX);
