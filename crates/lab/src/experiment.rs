@@ -17,6 +17,7 @@ mod read;
 mod sample;
 pub mod unit;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use crate::scenario::Source;
@@ -24,7 +25,7 @@ use crate::scenario::Source;
 pub use claim::{
     At, Average, Cause, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape, ShapeKind,
 };
-pub use measure::{Cluster, Measure, Of, Place, Statistic, Stretch};
+pub use measure::{Cluster, Measure, Of, Place, Statistic, Stretch, Weight};
 pub use measured::{Measured, Subject, Values};
 pub use plot::{Axis, Line, Plot, PlotKind};
 pub use sample::Sample;
@@ -98,6 +99,14 @@ impl Experiment {
     /// The figure whose runs it shows: its own name unless it uses those of another.
     pub fn runs(&self) -> &str {
         self.uses.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Other figures whose runs its plots and claims refer to.
+    pub fn references(&self) -> BTreeSet<&str> {
+        let plots = self.plots.iter().filter_map(|plot| plot.run.as_deref());
+        let operands = self.claims.iter().flat_map(|claim| claim.kind.operands());
+        let runs = operands.filter_map(|operand| operand.run.as_deref());
+        plots.chain(runs).collect()
     }
 }
 

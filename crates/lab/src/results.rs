@@ -74,6 +74,36 @@ pub fn replace(
     Ok(())
 }
 
+/// Removes what a run left in a folder, and nothing else.
+pub fn clear(folder: &Path) -> Result<(), Problems> {
+    let files = [
+        "summary.json",
+        "run.json",
+        "flows.parquet",
+        "ports.parquet",
+        "series.parquet",
+        "report.html",
+        "scenario.toml",
+    ];
+    let files = files.iter().map(|file| (folder.join(file), false));
+    let folders = ["points", "pcap"].map(|name| (folder.join(name), true));
+    // The scenario last: until then the folder says whose the rest is.
+    for (path, is_folder) in folders.into_iter().chain(files) {
+        let removed = if is_folder {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(cannot("remove", &path, &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// A hidden name in the same folder for what is to become `path`.
 ///
 /// The number of the process is not enough to make it unique: the machines of a cluster share folders

@@ -63,6 +63,8 @@ pub struct Number {
     pub compare: Compare,
     /// How the values at the points of the axes become one number.
     pub average: Average,
+    /// The averages are compared, instead of averaging what is compared at each point.
+    pub of_averages: bool,
     /// The paper's value, in `unit`; two for a range.
     pub paper: (f64, f64),
     /// Its unit, as in `ms`; `%` for reductions and increases.
@@ -215,6 +217,37 @@ impl ClaimKind {
             Self::Number(_) => "number",
             Self::Order(_) => "order",
             Self::Shape(_) => "shape",
+        }
+    }
+
+    /// Everything that is measured for it.
+    pub fn operands(&self) -> Vec<&Operand> {
+        match self {
+            Self::Number(number) => {
+                let both = [&number.of].into_iter().chain(&number.against);
+                both.chain(number.rank.iter().flat_map(Rank::operands))
+                    .collect()
+            }
+            Self::Order(order) => order.rank.operands(),
+            Self::Shape(shape) => {
+                let other = match &shape.shape {
+                    ShapeKind::Greater { than, .. } | ShapeKind::Less { than, .. } => Some(than),
+                    _ => None,
+                };
+                shape.of.iter().chain(other).collect()
+            }
+        }
+    }
+}
+
+impl Rank {
+    /// All that are ordered.
+    fn operands(&self) -> Vec<&Operand> {
+        match self {
+            Self::Lowest { of, among, .. } | Self::Highest { of, among, .. } => {
+                [of].into_iter().chain(among).collect()
+            }
+            Self::Sorted(all) => all.iter().collect(),
         }
     }
 }

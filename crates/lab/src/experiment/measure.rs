@@ -56,6 +56,8 @@ pub enum Of {
         during: Stretch,
         /// How the statistics of several ports, flows or hosts become one.
         across: Statistic,
+        /// What its values count for.
+        weight: Weight,
     },
     /// An equation of a paper, from the settings of the simulation.
     Model(&'static str),
@@ -79,6 +81,16 @@ pub struct Cluster {
     pub gap_us: f64,
     /// Which one, from 1 in the order of time.
     pub number: usize,
+}
+
+/// How much each value of a series counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Weight {
+    /// As long as it lasts.
+    #[default]
+    Time,
+    /// Once, however long it lasts: the statistic of a list with a line for each change.
+    Change,
 }
 
 /// A stretch of simulated time in microseconds.

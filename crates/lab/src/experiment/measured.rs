@@ -149,11 +149,11 @@ impl Measured {
             .copied()
             .collect();
         let mut all = Sample::default();
-        if let Of::Series { during, .. } = &measure.of {
+        if let Of::Series { during, weight, .. } = &measure.of {
             self.each_series(measure, &points, &mut |point, lines| {
                 let stretch = self.stretch(point, *during);
                 for steps in lines.values() {
-                    all.extend(steps.sample(stretch));
+                    all.extend(steps.sample(stretch, *weight));
                 }
             })?;
         } else {
@@ -220,14 +220,22 @@ impl Measured {
                 let problem = Problem::new("a measure without a statistic is not a number");
                 return Err(problem.help("add statistic = \"mean\"").into());
             }
-            (Of::Series { during, across, .. }, Some(statistic)) => {
+            (
+                Of::Series {
+                    during,
+                    across,
+                    weight,
+                    ..
+                },
+                Some(statistic),
+            ) => {
                 let all = points.iter().map(|point| point.point).collect();
                 self.each_series(measure, &all, &mut |point, lines| {
                     let stretch = self.stretch(point, *during);
                     let packet = self.packet(point);
                     let each = lines.values().map(|steps| {
                         (
-                            steps.statistic(statistic, stretch, (dimension, packet)),
+                            steps.statistic(statistic, (stretch, *weight), (dimension, packet)),
                             1.0,
                         )
                     });
@@ -278,7 +286,9 @@ impl Measured {
                 ];
                 let mut flows: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
                 self.folder.cells("flows", &columns, &mut |cells| {
-                    let wanted = group.as_ref().is_none_or(|group| text(cells[1]) == group);
+                    let wanted = group
+                        .as_ref()
+                        .is_none_or(|group| belongs(text(cells[1]), group));
                     let value = match *column {
                         // Payload over the completion time, in bits per second.
                         THROUGHPUT => real(cells[3])
@@ -409,7 +419,7 @@ impl Measured {
         let mut flows = BTreeSet::new();
         let columns = ["point", "flow", "group"];
         self.folder.cells("flows", &columns, &mut |cells| {
-            if text(cells[2]) == group {
+            if belongs(text(cells[2]), group) {
                 flows.extend(whole(cells[0]).zip(whole(cells[1])));
             }
         })?;
@@ -453,6 +463,14 @@ impl super::measure::Cluster {
             }
         }
         found
+    }
+}
+
+/// Whether the group called `name` is meant by `wanted`, which may end with `*`.
+fn belongs(name: &str, wanted: &str) -> bool {
+    match wanted.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == wanted,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Statistics of many values, and of values that change over time.
 
-use super::measure::Statistic;
+use super::measure::{Statistic, Weight};
 use super::unit::{Dimension, Level};
 
 /// Values with their weights: flows and ports count once, values of a series as long as they last.
@@ -138,8 +138,13 @@ impl Steps {
             .collect()
     }
 
-    /// How long each value lasted within a stretch.
-    pub(super) fn sample(&self, stretch: (f64, f64)) -> Sample {
+    /// How long each value lasted within a stretch, or its changes alone.
+    pub(super) fn sample(&self, stretch: (f64, f64), weight: Weight) -> Sample {
+        if weight == Weight::Change {
+            let within = |(time, _): &&(f64, f64)| (stretch.0..=stretch.1).contains(time);
+            let changes = self.changes.iter().filter(within);
+            return Sample::new(changes.map(|(_, value)| (*value, 1.0)));
+        }
         let clipped = self.clip(stretch);
         let ends = clipped.iter().skip(1).map(|(time, _)| *time);
         let ends = ends.chain([stretch.1]);
@@ -153,7 +158,7 @@ impl Steps {
     pub(super) fn statistic(
         &self,
         statistic: &Statistic,
-        stretch: (f64, f64),
+        (stretch, weight): ((f64, f64), Weight),
         units: Units,
     ) -> f64 {
         match statistic {
@@ -184,9 +189,10 @@ impl Steps {
                 ends.map_or(f64::NAN, |((_, first), (_, last))| last - first)
             }
             Statistic::Difference(a, b) => {
-                self.statistic(a, stretch, units) - self.statistic(b, stretch, units)
+                let within = (stretch, weight);
+                self.statistic(a, within, units) - self.statistic(b, within, units)
             }
-            _ => self.sample(stretch).statistic(statistic, units),
+            _ => self.sample(stretch, weight).statistic(statistic, units),
         }
     }
 }
@@ -243,10 +249,17 @@ mod tests {
         for (time, value) in [(10.0, 100.0), (20.0, 40.0), (30.0, 120.0), (40.0, 0.0)] {
             steps.push(time, value);
         }
-        let over = |statistic: Statistic, stretch| steps.statistic(&statistic, stretch, UNITS);
+        let over = |statistic: Statistic, stretch| {
+            steps.statistic(&statistic, (stretch, Weight::Time), UNITS)
+        };
+        let by_change =
+            |statistic, stretch| steps.statistic(&statistic, (stretch, Weight::Change), UNITS);
         // Ten each of 0, 100, 40, 120 and 0.
         assert_eq!(over(Statistic::Mean, (0.0, 50.0)), 52.0);
         assert_eq!(over(Statistic::Mean, (15.0, 25.0)), 70.0);
+        // The four changes count once each, the 0 before them and the length of the last do not.
+        assert_eq!(by_change(Statistic::Mean, (0.0, 5000.0)), 65.0);
+        assert_eq!(by_change(Statistic::Max, (15.0, 25.0)), 40.0);
         assert_eq!(over(Statistic::Percentile(50.0), (0.0, 50.0)), 40.0);
         assert_eq!(over(Statistic::Min, (12.0, 38.0)), 40.0);
         let above = Statistic::Share {

@@ -61,7 +61,18 @@ fn seeds(number: &Number, of: &Along, against: Option<&Along>) -> Vec<f64> {
             .copied()
             .unwrap_or(f64::NAN)
     };
+    let averages = |seed| {
+        let average = |along: &Along| {
+            let values = (0..places).map(|place| value(along, place, seed));
+            number.average.of(&values.collect::<Vec<_>>())
+        };
+        let other = against.map_or(f64::NAN, average);
+        number.compare.apply(average(of), other)
+    };
     let one = |seed| {
+        if number.of_averages {
+            return averages(seed);
+        }
         let compared = (0..places).map(|place| {
             let ours = value(of, place, seed);
             let other = against.map_or(f64::NAN, |other| value(other, place, seed));

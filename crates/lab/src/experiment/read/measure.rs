@@ -9,7 +9,7 @@ use crate::columns;
 use crate::experiment::measure::{flow_columns, port_columns};
 use crate::experiment::measured::THROUGHPUT;
 use crate::experiment::unit::Dimension;
-use crate::experiment::{Cluster, Level, Measure, Of, Place, Statistic, Stretch, model};
+use crate::experiment::{Cluster, Level, Measure, Of, Place, Statistic, Stretch, Weight, model};
 use crate::trace::quantity;
 
 impl Reader<'_> {
@@ -197,6 +197,7 @@ impl Reader<'_> {
             "host",
             "during",
             "across",
+            "weight",
             "below",
             "above",
         ];
@@ -216,6 +217,8 @@ impl Reader<'_> {
                 ("sum", Statistic::Sum),
             ],
         );
+        let weights = [("time", Weight::Time), ("change", Weight::Change)];
+        let weight = self.choice(fields, "weight", &weights);
         let mut measure = Measure {
             of: Of::Series {
                 column: found?,
@@ -225,6 +228,7 @@ impl Reader<'_> {
                 host: self.whole(fields, "host"),
                 during: self.during(fields),
                 across: across.unwrap_or(Statistic::Mean),
+                weight: weight.unwrap_or_default(),
             },
             statistic: None,
         };

@@ -51,9 +51,9 @@ impl<'a> Reader<'a> {
             "schemes" => draft.schemes = self.schemes(item, place),
             "columns" => draft.columns = self.columns(item, place),
             "variant" => self.variants(item, place, draft),
+            "group" => self.groups(item, place, draft),
             // What a figure of a paper adds to its scenario has a reader of its own.
             _ if experiment::KEYS.contains(&name) => {}
-            "group" => self.groups(item, place, draft),
             _ if keys::key(name).is_some() => {
                 self.setting(name, item, place, (None, &mut draft.settings));
             }
