@@ -172,6 +172,8 @@ impl Job {
                 let folder = Folder::open(&self.folder)?;
                 let summary = folder.summary();
                 if summary.seeds == scenario.seeds() && summary.failures.is_empty() {
+                    // An interruption may have left the points that everything was made from.
+                    store.complete()?;
                     return Ok(None);
                 }
                 if summary.seeds == scenario.seeds() {
@@ -309,8 +311,7 @@ impl<'a> Book<'a> {
             let bench = self.bench(figure);
             let mut missed = BTreeSet::new();
             for claim in &figure.claims {
-                let verdict = judge(claim, &bench)?.verdict;
-                if matches!(verdict, Verdict::Partly | Verdict::NotReproduced) {
+                if judge(claim, &bench)?.verdict.is_missed() {
                     missed.insert(claim.id.as_str());
                 }
             }
@@ -343,7 +344,8 @@ impl<'a> Book<'a> {
             let mut claims = Vec::new();
             for claim in &figure.claims {
                 let mut judged = Judged::new(figure, claim, &bench, &scale)?;
-                for (other, cause, runs) in changed {
+                let tries = args.causes || judged.finding.verdict.is_missed();
+                for (other, cause, runs) in changed.iter().filter(|_| tries) {
                     let same = other.id() == figure.id();
                     if same && cause.claims.contains(&claim.id) {
                         let (key, value) = &cause.set;

@@ -23,15 +23,18 @@ use along::Along;
 
 /// What becomes of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It holds.
+    #[serde(rename = "reproduced")]
     Reproduced,
     /// Sign and order hold, the number does not; or it holds at most places.
+    #[serde(rename = "partly")]
     Partly,
     /// It does not hold.
+    #[serde(rename = "not reproduced")]
     NotReproduced,
     /// What it would need was never published.
+    #[serde(rename = "not testable")]
     NotTestable,
 }
 
@@ -178,9 +181,9 @@ impl Judged {
 
     /// The causes that explain it, if it needs an explanation.
     pub fn explained_by(&self) -> impl Iterator<Item = &Tried> {
-        let reproduced = self.finding.verdict == Verdict::Reproduced;
+        let missed = self.finding.verdict.is_missed();
         let causes = self.causes.iter();
-        causes.filter(move |tried| !reproduced && tried.explains())
+        causes.filter(move |tried| missed && tried.explains())
     }
 }
 
@@ -193,6 +196,11 @@ impl Verdict {
             Self::NotReproduced => "not reproduced",
             Self::NotTestable => "not testable",
         }
+    }
+
+    /// Whether there is something to explain: it could be tested and does not hold, or only in part.
+    pub fn is_missed(self) -> bool {
+        matches!(self, Self::Partly | Self::NotReproduced)
     }
 
     /// Every verdict, the best first.
