@@ -2,7 +2,12 @@
 //!
 //! Results of different sources must never be mixed, and the number in `Cargo.toml` changes too
 //! rarely to tell: the version carries a hash of every source that a simulation runs through.
+//!
+//! Also makes the catalogue of papers part of the program, so that it works wherever the program is
+//! installed: a list of the files of `experiments` with their texts. They say what is run and what is
+//! claimed, not how it is simulated, so they are no part of the version.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +33,35 @@ fn main() {
         "cargo::rustc-env=TAILWATER_VERSION={version}+{:08x}",
         hash >> 32
     );
+    embed_catalogue();
+}
+
+/// Writes an array of names and texts that `lab::experiment::catalogue` includes.
+fn embed_catalogue() {
+    let root = Path::new("../../experiments");
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut files = Vec::new();
+    if root.is_dir() {
+        collect(root, &mut files);
+    }
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    let mut text = String::from("&[\n");
+    for file in files {
+        println!("cargo::rerun-if-changed={}", file.display());
+        let name = file.strip_prefix(root).expect("a file below the root");
+        let name = name.to_string_lossy().replace('\\', "/");
+        let path = fs::canonicalize(&file).expect("a file that was listed");
+        writeln!(
+            text,
+            "    ({name:?}, include_str!({:?})),",
+            path.display().to_string()
+        )
+        .expect("writing to a string succeeds");
+    }
+    text.push_str("]\n");
+    let out = std::env::var_os("OUT_DIR").expect("cargo sets the folder of build products");
+    fs::write(Path::new(&out).join("catalogue.rs"), text).expect("a build product can be written");
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

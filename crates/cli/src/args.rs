@@ -22,6 +22,9 @@ pub(crate) enum Command {
     /// Simulate a scenario under every scheme it names and compare them
     #[command(after_help = RUN)]
     Run(RunArgs),
+    /// Run the figures of papers and judge their claims
+    #[command(after_help = REPRODUCE)]
+    Reproduce(ReproduceArgs),
     /// Put the shards of a sweep together into one run folder
     #[command(after_help = MERGE)]
     Merge(MergeArgs),
@@ -36,10 +39,10 @@ pub(crate) enum Command {
     /// Print a scenario as TOML, to start one of your own from
     #[command(after_help = SHOW)]
     Show(ShowArgs),
-    /// Explain a scheme, a setting, a group of settings, or the columns of results
+    /// Explain a scheme, a setting, a group of settings, a figure of a paper, or the columns of results
     #[command(after_help = EXPLAIN)]
     Explain {
-        /// A scheme, a setting with its dot, a group of settings, or the word results
+        /// A scheme, a setting with its dot, a group of settings, a paper or figure, or the word results
         word: String,
     },
     /// Write the report of a run anew, or one that puts several runs side by side
@@ -131,6 +134,48 @@ pub(crate) struct KeepArgs {
     /// Run only every N-th point, beginning with the I-th, for `merge` to put together
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "out")]
     pub(crate) shard: Option<Shard>,
+}
+
+#[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub(crate) struct ReproduceArgs {
+    /// Papers or figures by name, as in rcc or rcc/fig5a, or folders or files of one's own
+    /// [default: every paper]
+    #[arg(value_name = "PAPER[/FIGURE]")]
+    pub(crate) what: Vec<String>,
+    /// Run at the paper's own scale where the default is smaller
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// How many seeds to run [default: what each figure says]
+    #[arg(long, value_name = "N", value_parser = seeds)]
+    pub(crate) seeds: Option<NonZeroU32>,
+    /// Run every cause, not only those of claims that are not reproduced
+    #[arg(long)]
+    pub(crate) causes: bool,
+    /// Fail if a claim is not reproduced, even in part
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// The folder of all results [default: results/reproduce]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write no reports
+    #[arg(long)]
+    pub(crate) no_report: bool,
+    /// Memory that simulations may take together, as in 8GB [default: what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<u64>,
+    /// Threads to run on; the results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// How to print the claims
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Format,
+    /// Print no progress and no hints
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Args)]
@@ -302,9 +347,9 @@ impl ScenarioArgs {
 pub(crate) enum Format {
     /// Aligned text for people
     Table,
-    /// One object with an array of points
+    /// One object with an array of points, or of claims
     Json,
-    /// One line for each point and seed
+    /// One line for each point and seed, or for each claim
     Csv,
 }
 
@@ -315,6 +360,10 @@ pub(crate) enum Listed {
     Schemes,
     /// Built-in scenarios
     Scenarios,
+    /// Papers with their figures and how many claims each has
+    Papers,
+    /// Equations of papers that claims and plots can name
+    Models,
     /// Settings of scenarios with their defaults
     Keys,
     /// Shapes of the network
@@ -412,6 +461,19 @@ Examples:
 
 Exit status: 0 done, 1 a simulation failed, 2 the input was wrong.";
 
+const REPRODUCE: &str = "\
+Examples:
+  tailwater reproduce                             every paper, every claim
+  tailwater reproduce rcc                         one paper
+  tailwater reproduce rcc/fig5a rcc/fig7c --seeds 3
+  tailwater reproduce rcc --full --causes
+  tailwater reproduce ./my-paper --format json > claims.json
+
+What is finished is not run again: after an interruption, or with more figures, only the rest runs.
+
+Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, with --strict, a claim is not
+reproduced; 2 the input was wrong.";
+
 const MERGE: &str = "\
 Examples:
   tailwater merge cluster/big
@@ -433,6 +495,7 @@ Examples:
   tailwater explain rcc
   tailwater explain switch.ecn_threshold
   tailwater explain tcp
+  tailwater explain rcc/fig5a
   tailwater explain results";
 
 const REPORT: &str = "\

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use base::setting::Key;
 use lab::columns;
+use lab::experiment::catalogue;
 use lab::keys::{self, all_keys, group};
 use lab::results::{self, Field};
 use lab::scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
@@ -38,13 +39,68 @@ pub(crate) fn explain(word: &str) -> Result<String, Stop> {
             "{word}: {title}\n`tailwater show {word}` prints the scenario.\n"
         ));
     }
+    let paper = word.split('/').next().unwrap_or(word);
+    if catalogue::names().contains(&paper) {
+        return figures(word);
+    }
     let schemes = schemes::all().iter().map(|scheme| scheme.name);
     let names = schemes.chain(all_keys().iter().map(|key| key.name));
     let names = names.chain(all_keys().iter().map(|key| group(key.name)));
     let names = names.chain(BUILTINS.iter().map(|builtin| builtin.name));
+    let names = names.chain(catalogue::names());
     let remedy = "`tailwater list schemes` and `tailwater list keys` print all names";
     let what = "scheme, setting or scenario";
     Err(unknown(word, what, names.chain(["results"]), remedy))
+}
+
+/// A paper, or figures of it: what is run and what is claimed.
+fn figures(word: &str) -> Result<String, Stop> {
+    let mut out = String::new();
+    for selection in catalogue::find(&[word.to_owned()])? {
+        let paper = &selection.paper;
+        text::paragraph(
+            &mut out,
+            0,
+            &format!("{}. {}.", paper.title, paper.citation),
+        );
+        if let Some(notes) = &paper.notes {
+            out.push('\n');
+            text::paragraph(&mut out, 0, notes);
+        }
+        let chosen = paper.experiments.iter();
+        for figure in chosen.filter(|figure| selection.figures.contains(&figure.name)) {
+            let section = figure.section.as_ref();
+            let section = section.map_or_else(String::new, |section| format!(", {section}"));
+            let (id, name) = (figure.id(), &figure.figure);
+            out.push('\n');
+            text::paragraph(
+                &mut out,
+                0,
+                &format!("{id}: {} ({name}{section})", figure.title),
+            );
+            text::paragraph(&mut out, 4, &format!("Scale: {}.", figure.scale));
+            if let Some(uses) = &figure.uses {
+                text::paragraph(&mut out, 4, &format!("Shows the runs of {uses}."));
+            }
+            if let Some(notes) = &figure.notes {
+                text::paragraph(&mut out, 4, notes);
+            }
+            for claim in &figure.claims {
+                let place = &claim.place;
+                text::paragraph(
+                    &mut out,
+                    4,
+                    &format!("{}: {} ({place})", claim.id, claim.says),
+                );
+            }
+            for cause in &figure.causes {
+                let (key, value) = &cause.set;
+                let line = format!("{}, if {key} = {value}: {}", cause.id, cause.says);
+                text::paragraph(&mut out, 4, &line);
+            }
+        }
+    }
+    Ok(out)
 }
 
 /// Wrong input: no `what` is called `word`.

@@ -18,6 +18,7 @@ impl Finished {
         let result = |point: &PointSummary| {
             Ok(PointResult {
                 metrics: point.metrics.clone(),
+                groups: point.groups.clone(),
                 cost: Cost {
                     simulated_us: point.simulated_us,
                     packet_hops: point.packet_hops,

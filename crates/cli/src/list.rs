@@ -1,15 +1,25 @@
 //! `tailwater list`.
 
+use std::fmt::Write;
+
 use base::setting::Key;
+use lab::experiment::{self, catalogue};
 use lab::keys::{TopologyKind, WorkloadKind, all_keys};
 use lab::scenario::{BUILTINS, Scenario};
+use lab::workload;
 
 use crate::args::Listed;
+use crate::output::Stop;
 use crate::text;
 
 /// The text of a list.
-pub(crate) fn list(what: Listed) -> String {
-    match what {
+pub(crate) fn list(what: Listed) -> Result<String, Stop> {
+    Ok(match what {
+        Listed::Papers => papers()?,
+        Listed::Models => {
+            let models = experiment::model::MODELS.iter();
+            text::pairs(models.map(|model| (model.name, model.help)))
+        }
         Listed::Schemes => {
             let summary = |scheme: &'static schemes::Scheme| (scheme.name, scheme.summary);
             text::pairs(schemes::all().iter().map(summary))
@@ -27,8 +37,49 @@ pub(crate) fn list(what: Listed) -> String {
         }
         Listed::Keys => keys(),
         Listed::Topologies => text::pairs(TopologyKind::CHOICES.iter().copied()),
-        Listed::Workloads => text::pairs(WorkloadKind::CHOICES.iter().copied()),
+        Listed::Workloads => {
+            let kinds = WorkloadKind::CHOICES.iter().copied();
+            let sizes = workload::NAMED.iter().map(|named| (named.name, named.help));
+            format!(
+                "Kinds, for workload.kind:\n{}\nMeasured sizes, for workload.size:\n{}",
+                text::pairs(kinds),
+                text::pairs(sizes)
+            )
+        }
+    })
+}
+
+/// Every paper with its figures.
+fn papers() -> Result<String, Stop> {
+    let mut out = String::new();
+    for name in catalogue::names() {
+        let paper = catalogue::paper(name)?;
+        let claims = paper.experiments.iter().map(|figure| figure.claims.len());
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let (figures, claims) = (paper.experiments.len(), claims.sum());
+        writeln!(
+            out,
+            "{name}  {} ({}, {})",
+            paper.title,
+            text::counted(figures, "figure"),
+            text::counted(claims, "claim")
+        )
+        .expect("writing to a string succeeds");
+        let rows: Vec<(String, String)> = paper
+            .experiments
+            .iter()
+            .map(|figure| {
+                let claims = text::counted(figure.claims.len(), "claim");
+                let what = format!("{}: {} ({claims})", figure.figure, figure.title);
+                (format!("  {}", figure.id()), what)
+            })
+            .collect();
+        let rows = rows.iter().map(|(id, what)| (id.as_str(), what.as_str()));
+        out.push_str(&text::pairs(rows));
     }
+    Ok(out)
 }
 
 fn keys() -> String {

@@ -1,7 +1,7 @@
 //! The command: reads arguments, calls the lab, prints the answer.
 //!
 //! Standard output carries the answer and nothing else, standard error the progress and what is
-//! wrong. Exit status 0: done, 1: a run failed, 2: the input was wrong.
+//! wrong. Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong.
 
 mod args;
 mod explain;
@@ -13,8 +13,10 @@ mod output;
 mod plot;
 mod render;
 mod report;
+mod reproduce;
 mod run;
 mod show;
+mod simulate;
 mod text;
 
 use std::process::ExitCode;
@@ -32,9 +34,10 @@ fn main() -> ExitCode {
     }));
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Merge(args) => merge::merge(&args),
         Command::Export(args) => export::export(&args),
-        Command::List { what } => output::answer(&list::list(what)),
+        Command::List { what } => list::list(what).and_then(|text| output::answer(&text)),
         Command::Show(args) => show::show(&args),
         Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),
         Command::Report(args) => report::report(&args),

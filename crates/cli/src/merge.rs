@@ -9,11 +9,11 @@ use lab::scenario::{Overrides, Problem, Problems, Scenario, Source};
 use crate::args::MergeArgs;
 use crate::finished::Finished;
 use crate::output::Stop;
-use crate::run;
+use crate::{run, simulate};
 
 /// Puts the finished points of several folders together and ends the run.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
-    let start = run::now();
+    let start = simulate::now();
     let first = &args.folders[0];
     let out: &PathBuf = args.out.as_ref().unwrap_or(first);
     let text = first.join("scenario.toml");
@@ -55,7 +55,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
     let (summary, results) = store.assemble(&scenario, |_| ())?;
     let mut info = RunInfo {
         command: env::args().collect(),
-        started_unix_s: run::unix_seconds(),
+        started_unix_s: simulate::unix_seconds(),
         host: Host::this(),
         jobs: args.folders.len(),
         runs_before: results.len(),
@@ -68,13 +68,13 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
         results,
         info,
     };
-    run::write_info(&store, &finished.info)?;
+    simulate::write_info(&store, &finished.info)?;
     conclude(args, &store, &finished)
 }
 
 /// Writes what is left to write and prints the answer.
 fn conclude(args: &MergeArgs, store: &Store, finished: &Finished) -> Result<(), Stop> {
-    let folder = run::finish(store)?;
+    let folder = simulate::finish(store)?;
     run::print(finished, &folder, args.format, false)?;
     if !args.quiet {
         run::say_where(&folder);

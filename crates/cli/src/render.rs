@@ -1,5 +1,6 @@
 //! Results as text: for people, for programs, for spreadsheets.
 
+pub(crate) mod claims;
 mod csv;
 mod json;
 mod table;

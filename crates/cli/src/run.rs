@@ -2,21 +2,18 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs, io};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::memory;
 use lab::pcap::Places;
 use lab::results::{Folder, Host, RunInfo, Store, Summary, Until};
 use lab::scenario::{PointSpec, Problem, Problems, Scenario, Source};
-use lab::sweep;
 
 use crate::args::{Format, RunArgs};
 use crate::finished::Finished;
 use crate::output::{self, Stop};
 use crate::render;
+use crate::simulate::{self, Simulations, finish, now, unix_seconds, write_info};
 
 /// Simulates every point of a scenario and prints the answer.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
@@ -63,23 +60,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     };
     write_info(&store, &finished.info)?;
     sweep.answer(&finished, &finish(&store)?, scratch.is_some())
-}
-
-/// Writes the report and removes what the folder no longer needs.
-pub(crate) fn finish(store: &Store) -> Result<Folder, Stop> {
-    let folder = Folder::open(store.folder())?;
-    let out = folder.path().join(crate::report::NAME);
-    ::report::write(&[&folder], &out).map_err(Problems::from)?;
-    // Where a point failed, --resume runs it again and needs the others.
-    if folder.summary().failures.is_empty() {
-        store.complete()?;
-    }
-    Ok(folder)
-}
-
-pub(crate) fn write_info(store: &Store, info: &RunInfo) -> Result<(), Problems> {
-    let json = serde_json::to_string_pretty(info).expect("a description of a run is plain data");
-    store.write("run.json", &format!("{json}\n"))
 }
 
 /// What the phases of a run share.
@@ -133,37 +113,23 @@ impl Sweep<'_> {
     fn simulate(&self, scenario: &Scenario) -> Result<NonZeroUsize, Stop> {
         let missing = self.missing(scenario)?;
         let limit = self.args.memory.unwrap_or_else(memory::available);
-        let wanted = self.args.jobs.unwrap_or_else(cores);
+        let wanted = self.args.jobs.unwrap_or_else(simulate::cores);
         let jobs = memory::fit(&missing, wanted, limit)?;
         self.store.begin(scenario)?;
         if jobs < wanted && !self.args.quiet {
-            let text = format!("memory allows {jobs} of {wanted} simulations at a time");
-            output::problems(&[Problem::warning(text).help("--memory SIZE raises the limit")]);
+            simulate::say_memory(jobs, wanted);
         }
-        let bar = progress(missing.len(), self.args.quiet);
-        let run = |point: &PointSpec| self.store.simulate(point, scenario);
-        let results = sweep::run_all(&missing, jobs, run, |_, _| bar.inc(1));
-        bar.finish_and_clear();
-        let mut lost = false;
-        for (point, result) in missing.iter().zip(results) {
-            let Err(failure) = result else { continue };
+        let bar = simulate::progress(missing.len(), self.args.quiet);
+        let run = Simulations {
+            store: self.store,
+            scenario,
+            points: &missing,
             // Otherwise the whole run says so at its end.
-            if self.args.keep.shard.is_some() {
-                output::complain(&format!("failed: {}: {failure}", describe(point)));
-            }
-            let kept = self.store.keep(point, scenario, Err(failure.to_string()));
-            if let Err(error) = kept {
-                output::complain(&error.to_string());
-                lost = true;
-            }
-        }
-        if lost {
-            let folder = self.store.folder().display();
-            output::complain(&format!(
-                "some points could not be kept; what is in {folder} is whole, and --resume continues"
-            ));
-            return Err(Stop::Failed);
-        }
+            say_failures: self.args.keep.shard.is_some(),
+        };
+        let kept = run.run(jobs, &bar);
+        bar.finish_and_clear();
+        kept?;
         Ok(jobs)
     }
 
@@ -349,47 +315,4 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.0));
     }
-}
-
-fn cores() -> NonZeroUsize {
-    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
-}
-
-/// A bar on standard error; the library hides it where that is not a terminal.
-fn progress(points: usize, quiet: bool) -> ProgressBar {
-    let target = if quiet {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    };
-    let bar = ProgressBar::with_draw_target(Some(points as u64), target);
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} simulations, {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command accounts for the cost of a sweep"
-)]
-pub(crate) fn now() -> Instant {
-    Instant::now()
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a run folder says when it was made, in the file that may differ"
-)]
-pub(crate) fn unix_seconds() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.unwrap_or(Duration::ZERO).as_secs()
-}
-
-fn describe(point: &PointSpec) -> String {
-    let set = point
-        .set
-        .iter()
-        .map(|(key, value)| format!("{key} = {value}, "));
-    let set = set.collect::<Vec<_>>().concat();
-    format!("{}, {set}seed {}", point.scheme, point.seed)
 }

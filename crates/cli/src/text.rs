@@ -40,3 +40,12 @@ pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
     }
     out
 }
+
+/// A number of things: `1 claim`, `3 claims`.
+pub(crate) fn counted(number: usize, thing: &str) -> String {
+    if number == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{number} {thing}s")
+    }
+}

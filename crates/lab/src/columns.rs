@@ -1,6 +1,6 @@
 //! What the numbers in results mean: one description for tables, CSV, JSON and `explain results`.
 
-use crate::metrics::Metrics;
+use crate::metrics::{GroupMetrics, Metrics};
 
 /// One number of every point's results.
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +141,25 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.flows_completed as f64,
         m.flows_failed as f64,
         m.flows_unfinished as f64,
+    ]
+}
+
+/// The numbers of a group of flows: their names are those of [`METRICS`].
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 11] {
+    let m = metrics;
+    [
+        ("goodput_bps", m.goodput_bps),
+        ("fct_mean_us", m.fct_mean_us),
+        ("fct_p50_us", m.fct_p50_us),
+        ("fct_p95_us", m.fct_p95_us),
+        ("fct_p99_us", m.fct_p99_us),
+        ("fct_max_us", m.fct_max_us),
+        ("timeouts", m.timeouts as f64),
+        ("retransmissions", m.retransmissions as f64),
+        ("flows_completed", m.flows_completed as f64),
+        ("flows_failed", m.flows_failed as f64),
+        ("flows_unfinished", m.flows_unfinished as f64),
     ]
 }
 

@@ -15,6 +15,7 @@
 
 pub mod columns;
 pub mod error;
+pub mod experiment;
 pub mod keys;
 pub mod memory;
 pub mod metrics;

@@ -36,6 +36,35 @@ pub struct Metrics {
     pub flows_unfinished: u64,
 }
 
+/// Results of one group of flows. [`columns`](crate::columns) describes each field as it does for all
+/// flows together.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "described in `columns`, for people and machines alike"
+)]
+pub struct GroupMetrics {
+    /// Its name.
+    pub group: String,
+    #[serde(with = "absent")]
+    pub goodput_bps: f64,
+    #[serde(with = "absent")]
+    pub fct_mean_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p50_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p95_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p99_us: f64,
+    #[serde(with = "absent")]
+    pub fct_max_us: f64,
+    pub timeouts: u64,
+    pub retransmissions: u64,
+    pub flows_completed: u64,
+    pub flows_failed: u64,
+    pub flows_unfinished: u64,
+}
+
 /// What a simulation cost.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[expect(
@@ -119,6 +148,8 @@ pub struct PortRecord {
 pub struct Outcome {
     /// Results.
     pub metrics: Metrics,
+    /// Results of each group of flows, if the scenario has groups.
+    pub groups: Vec<GroupMetrics>,
     /// What they cost.
     pub cost: Cost,
     /// Every flow.

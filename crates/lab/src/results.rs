@@ -38,6 +38,7 @@ pub use store::{Shard, Store};
 pub use summary::{
     Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until,
 };
+pub(crate) use table::Cell;
 pub use table::{Field, Kind};
 
 /// The columns with which the rows of `flows.parquet` and `ports.parquet` begin; one for each setting
@@ -69,6 +70,36 @@ pub fn replace(
     if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
         drop(fs::remove_file(&temporary));
         return Err(error);
+    }
+    Ok(())
+}
+
+/// Removes what a run left in a folder, and nothing else.
+pub fn clear(folder: &Path) -> Result<(), Problems> {
+    let files = [
+        "summary.json",
+        "run.json",
+        "flows.parquet",
+        "ports.parquet",
+        "series.parquet",
+        "report.html",
+        "scenario.toml",
+    ];
+    let files = files.iter().map(|file| (folder.join(file), false));
+    let folders = ["points", "pcap"].map(|name| (folder.join(name), true));
+    // The scenario last: until then the folder says whose the rest is.
+    for (path, is_folder) in folders.into_iter().chain(files) {
+        let removed = if is_folder {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(cannot("remove", &path, &error));
+            }
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use schemes::{Bundle, HostInfo, Receiver, Roles};
 use tcp::{Plain, ReceiverCc};
 
 use crate::error::RunError;
-use crate::metrics::{Cost, Distribution, FlowRecord, Metrics, Outcome, PortRecord};
+use crate::metrics::{Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord};
 use crate::probe::Probe;
 use crate::scenario::{Group, PointSpec};
 use crate::workload::Plan;
@@ -146,11 +146,49 @@ fn outcome<R: ReceiverCc, P: Probe>(
     };
     Outcome {
         metrics,
+        groups: groups(point, &flows, end),
         cost,
         flows,
         ports: port_records(world, queues),
         digest: world.network().digest(),
     }
+}
+
+/// Results of every group, if the scenario has any.
+fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetrics> {
+    let named = point.groups.iter().filter(|group| !group.name.is_empty());
+    let metrics = named.map(|group| {
+        let own = || flows.iter().filter(|flow| *flow.group == *group.name);
+        let fct = Distribution::of(own().filter_map(|flow| flow.fct_us).collect());
+        GroupMetrics {
+            group: group.name.to_string(),
+            goodput_bps: group_goodput(own(), end),
+            fct_mean_us: fct.mean,
+            fct_p50_us: fct.p50,
+            fct_p95_us: fct.p95,
+            fct_p99_us: fct.p99,
+            fct_max_us: fct.max,
+            timeouts: own().map(|flow| flow.timeouts).sum(),
+            retransmissions: own().map(|flow| flow.retransmissions).sum(),
+            flows_completed: own().filter(|flow| flow.fct_us.is_some()).count() as u64,
+            flows_failed: own().filter(|flow| flow.failed).count() as u64,
+            flows_unfinished: own().filter(|flow| is_unfinished(flow)).count() as u64,
+        }
+    });
+    metrics.collect()
+}
+
+/// As [`goodput`], from the first start of the group to its last completion.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
+    let end = end.since(Time::ZERO).as_micros();
+    let (mut first, mut last, mut bits) = (f64::INFINITY, 0.0_f64, 0);
+    for flow in flows {
+        first = first.min(flow.start_us);
+        last = last.max(flow.completion_us.unwrap_or(end));
+        bits += flow.received_bytes * 8;
+    }
+    bits as f64 / ((last - first) / 1e6)
 }
 
 fn is_unfinished(flow: &FlowRecord) -> bool {

@@ -75,6 +75,11 @@ pub enum Shape {
     Spans,
     /// Markers alone, in the colour of text: what they lie on may have any other.
     Marks(Mark),
+    /// Vertical bars over the intervals, each with a marker at its value. Where a point has an inner
+    /// interval the bar spans that, and a thin line the other.
+    Ranges,
+    /// A dashed line in the colour of text, without markers: what an equation says.
+    Model,
 }
 
 /// A marker that means an event.
@@ -86,15 +91,18 @@ pub enum Mark {
     Triangle,
 }
 
-/// A point with the interval that its `y` is known to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A point with the intervals around its `y`.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Point {
     /// Horizontal position in the unit of the axis.
     pub x: f64,
     /// Vertical position in the unit of the axis.
     pub y: f64,
-    /// The 95 % confidence interval of `y`, if there is one.
+    /// What `y` is known to, as its 95 % confidence interval, or what it is the middle of, as two
+    /// percentiles; the caption says which.
     pub interval: Option<(f64, f64)>,
+    /// The narrower of two pairs of percentiles.
+    pub inner: Option<(f64, f64)>,
 }
 
 impl Axis {
@@ -117,13 +125,20 @@ impl Axis {
     }
 }
 
+impl Line {
+    /// Whether it is drawn as bars from zero.
+    pub(crate) fn is_bars(&self) -> bool {
+        matches!(self.shape, Shape::Bars(_))
+    }
+}
+
 impl Point {
     /// A point that is exact.
     pub fn new(x: f64, y: f64) -> Self {
         Self {
             x,
             y,
-            interval: None,
+            ..Self::default()
         }
     }
 }
@@ -132,6 +147,14 @@ impl Figure {
     /// Whether anything is drawn.
     pub fn is_empty(&self) -> bool {
         self.lines.iter().all(|line| line.points.is_empty())
+    }
+
+    /// Whether a line needs an entry in the legend: names along the axis need not be said again, nor
+    /// can a hundred faint lines be named.
+    pub(crate) fn names(&self, line: &Line) -> bool {
+        line.shape != Shape::Faint
+            && !line.points.is_empty()
+            && !self.x.categories.contains(&line.label)
     }
 
     /// The title with the choice, as it stands above the figure.

@@ -5,6 +5,7 @@
 //! same on a machine that has none.
 
 mod chart;
+mod clip;
 mod font;
 mod pdf;
 mod png;

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::figure::{Axis, Figure, Line, Mark, Point, Shape};
+use crate::figure::{Axis, Figure, Line, Mark, Point, Shape, Style};
 use crate::palette::Marker;
 
 /// The whole of Plotly's script.
@@ -23,7 +23,7 @@ pub(crate) fn script() -> String {
 pub(crate) fn json(figure: &Figure) -> Value {
     json!({
         "name": figure.name,
-        "data": figure.lines.iter().map(|line| trace(figure, line)).collect::<Vec<_>>(),
+        "data": figure.lines.iter().flat_map(|line| traces(figure, line)).collect::<Vec<_>>(),
         "layout": layout(figure),
     })
 }
@@ -32,14 +32,11 @@ fn layout(figure: &Figure) -> Value {
     let close = figure
         .lines
         .iter()
-        .all(|line| matches!(line.shape, Shape::Joined | Shape::Bars(_)));
-    // Names along the axis need not be said again, nor can a hundred faint lines be named.
-    let named =
-        |line: &Line| line.shape != Shape::Faint && !figure.x.categories.contains(&line.label);
+        .all(|line| matches!(line.shape, Shape::Joined | Shape::Bars(_) | Shape::Model));
     json!({
         "xaxis": axis(&figure.x),
         "yaxis": axis(&figure.y),
-        "showlegend": figure.lines.iter().any(named),
+        "showlegend": figure.lines.iter().any(|line| figure.names(line)),
         "hovermode": if close && figure.x.categories.is_empty() { "x" } else { "closest" },
         "barmode": "overlay",
     })
@@ -58,7 +55,10 @@ fn axis(axis: &Axis) -> Value {
         object["showgrid"] = json!(false);
     }
     match axis.range {
-        Some((low, high)) => {
+        Some(range) => {
+            // Plotly counts the ends of a logarithmic axis in powers of ten.
+            let ends = |end: f64| if axis.log { libm::log10(end) } else { end };
+            let (low, high) = (ends(range.0), ends(range.1));
             let room = (high - low) * 0.02;
             object["range"] = json!([low - room, high + room]);
         }
@@ -66,6 +66,45 @@ fn axis(axis: &Axis) -> Value {
         None => {}
     }
     object
+}
+
+/// What Plotly draws of a line: one trace, and for ranges two more behind their markers.
+fn traces(figure: &Figure, line: &Line) -> Vec<Value> {
+    let mut trace = trace(figure, line);
+    if line.shape != Shape::Ranges {
+        return vec![trace];
+    }
+    trace["legendgroup"] = trace["name"].clone();
+    let bars = line
+        .points
+        .iter()
+        .map(|point| point.inner.or(point.interval));
+    let mut bars = behind(&trace, bars.collect(), line.style);
+    bars["error_y"]["thickness"] = json!(RANGE_PIXELS);
+    bars["error_y"]["width"] = json!(0);
+    bars["opacity"] = json!(0.45);
+    let outer = line.points.iter().map(|point| point.interval);
+    vec![bars, behind(&trace, outer.collect(), line.style), trace]
+}
+
+/// A trace of upright lines over `intervals`, which need not hold the values of `trace`.
+fn behind(trace: &Value, intervals: Vec<Option<(f64, f64)>>, style: Style) -> Value {
+    let centred = intervals.into_iter().map(|interval| Point {
+        y: interval.map_or(f64::NAN, |(low, high)| f64::midpoint(low, high)),
+        interval,
+        ..Point::default()
+    });
+    let centred: Vec<Point> = centred.collect();
+    let mut behind = trace.clone();
+    behind["y"] = centred.iter().map(|point| short(point.y)).collect();
+    behind["error_y"] = arms(&centred, &json!(style.hex()));
+    behind["marker"]["opacity"] = json!(0);
+    behind["hoverinfo"] = json!("skip");
+    behind["showlegend"] = json!(false);
+    if let Some(members) = behind.as_object_mut() {
+        members.remove("hovertemplate");
+    }
+    behind
 }
 
 fn trace(figure: &Figure, line: &Line) -> Value {
@@ -106,6 +145,20 @@ fn trace(figure: &Figure, line: &Line) -> Value {
             trace["marker"] = json!({ "color": colour });
         }
         Shape::Spans => spans(&mut trace, points, &colour),
+        Shape::Ranges => {
+            let symbol = symbol(line.style.marker());
+            trace["mode"] = json!("markers");
+            trace["marker"] = json!({ "color": colour, "size": 7, "symbol": symbol });
+            let ends = points.iter().map(|point| {
+                let (low, high) = point.interval.unwrap_or((point.y, point.y));
+                [short(low), short(high)]
+            });
+            trace["customdata"] = json!(ends.collect::<Vec<_>>());
+        }
+        Shape::Model => {
+            trace["mode"] = json!("lines");
+            trace["line"] = json!({ "color": null, "width": 2, "dash": "7px,4px" });
+        }
         Shape::Marks(mark) => {
             let symbol = match mark {
                 Mark::Cross => "x-thin-open",
@@ -121,26 +174,34 @@ fn trace(figure: &Figure, line: &Line) -> Value {
                 json!({ "color": null, "size": size, "symbol": symbol, "line": edge });
         }
     }
-    if points.iter().any(|point| point.interval.is_some()) {
-        let arm = |end: fn(&Point) -> Option<f64>| -> Vec<_> {
-            points
-                .iter()
-                .map(|point| end(point).map_or(0.0, f64::abs))
-                .map(short)
-                .collect()
+    let single = line.shape != Shape::Ranges;
+    if single && points.iter().any(|point| point.interval.is_some()) {
+        // A bar of its own colour would vanish inside the bar.
+        let own = if line.is_bars() {
+            Value::Null
+        } else {
+            json!(colour)
         };
-        trace["error_y"] = json!({
-            "type": "data",
-            "symmetric": false,
-            "array": arm(|point| Some(point.interval?.1 - point.y)),
-            "arrayminus": arm(|point| Some(point.y - point.interval?.0)),
-            "thickness": 1.2,
-            "width": 4,
-            // A bar of its own colour would vanish inside the bar.
-            "color": if matches!(line.shape, Shape::Bars(_)) { Value::Null } else { json!(colour) },
-        });
+        trace["error_y"] = arms(points, &own);
     }
     trace
+}
+
+/// Lines over the intervals of points.
+fn arms(points: &[Point], colour: &Value) -> Value {
+    let arm = |end: fn(&Point) -> Option<f64>| -> Vec<_> {
+        let lengths = points.iter().map(|point| end(point).unwrap_or(0.0));
+        lengths.map(|length| short(length.max(0.0))).collect()
+    };
+    json!({
+        "type": "data",
+        "symmetric": false,
+        "array": arm(|point| Some(point.interval?.1 - point.y)),
+        "arrayminus": arm(|point| Some(point.y - point.interval?.0)),
+        "thickness": 1.2,
+        "width": 4,
+        "color": colour,
+    })
 }
 
 /// Lines from start to end of every flow, with gaps between.
@@ -172,6 +233,9 @@ fn bar_width(flows: usize) -> usize {
 const PLOT_HEIGHT: usize = 210;
 const PLOT_PIXELS: f64 = 210.0;
 
+/// Width of a range.
+const RANGE_PIXELS: u32 = 6;
+
 /// What is shown under the pointer, with units.
 fn hover(figure: &Figure, line: &Line) -> String {
     let unit = |axis: &Axis| {
@@ -182,7 +246,12 @@ fn hover(figure: &Figure, line: &Line) -> String {
         }
     };
     let (x, y) = (&figure.x, &figure.y);
-    let value = if line.points.iter().any(|point| point.interval.is_some()) {
+    let value = if line.shape == Shape::Ranges {
+        format!(
+            "%{{y:.4~g}}{unit} (%{{customdata[0]:.4~g}} to %{{customdata[1]:.4~g}})",
+            unit = unit(y)
+        )
+    } else if line.points.iter().any(|point| point.interval.is_some()) {
         format!(
             "%{{y:.4~g}}{unit} (+%{{error_y.array:.3~g}} −%{{error_y.arrayminus:.3~g}})",
             unit = unit(y)

@@ -14,6 +14,7 @@ mod fixed;
 mod interactive;
 mod page;
 mod palette;
+mod paper;
 mod thin;
 mod units;
 
@@ -25,6 +26,7 @@ use lab::results::{self, Folder};
 pub use error::Error;
 pub use figure::{Axis, Figure, Line, Mark, Point, Shape, Style};
 pub use fixed::{Format, Size, draw, save};
+pub use paper::{Reproduction, write_paper};
 
 /// Writes the report of `folders` to `out`: one run, or several side by side.
 ///

@@ -48,18 +48,18 @@ struct Described {
 }
 
 /// A place in the report where one of several views is shown.
-struct Chart {
-    id: String,
-    title: String,
-    views: Vec<View>,
-    can_log_x: bool,
-    can_log_y: bool,
+pub(crate) struct Chart {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) views: Vec<View>,
+    pub(crate) can_log_x: bool,
+    pub(crate) can_log_y: bool,
 }
 
-struct View {
-    name: String,
-    choice: String,
-    caption: String,
+pub(crate) struct View {
+    pub(crate) name: String,
+    pub(crate) choice: String,
+    pub(crate) caption: String,
 }
 
 /// The report of `folders` as text: a pure function of what they hold, which `out` only makes links
@@ -160,7 +160,7 @@ fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
 }
 
 /// Views of one chart in one place.
-fn charts(figures: &[Figure]) -> Vec<Chart> {
+pub(crate) fn charts(figures: &[Figure]) -> Vec<Chart> {
     let mut charts: Vec<Chart> = Vec::new();
     for figure in figures {
         let view = View {
@@ -177,7 +177,7 @@ fn charts(figures: &[Figure]) -> Vec<Chart> {
             id: figure.chart.clone(),
             title: figure.title.clone(),
             views: vec![view],
-            can_log_x: figure.x.categories.is_empty() && !time,
+            can_log_x: figure.x.categories.is_empty() && figure.x.range.is_none() && !time,
             can_log_y: figure.y.range.is_none() && figure.chart != "flows",
         });
     }
@@ -198,7 +198,7 @@ fn missing(figures: &[Figure]) -> Vec<String> {
 }
 
 /// The figures for the page's script. Nothing in a JSON text may end the element that holds it.
-fn embedded(figures: &[Figure]) -> String {
+pub(crate) fn embedded(figures: &[Figure]) -> String {
     let figures: Vec<_> = figures.iter().map(interactive::json).collect();
     json!(figures).to_string().replace('<', r"\u003c")
 }

@@ -58,6 +58,44 @@ pub(crate) fn quantities(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
     Some((values.collect(), shown.name))
 }
 
+/// What numbers in the unit `from` are multiplied by to be in the `wanted` one, and its name; nothing
+/// changes if that is a unit of something else.
+pub(crate) fn converted(from: &str, wanted: Option<&str>) -> (f64, String) {
+    let known = |name: &str| {
+        let found = SUFFIXES
+            .iter()
+            .find(|(_, own, _)| shown(own) == shown(name));
+        found.map(|(size, _, kind)| (*size, *kind))
+    };
+    match wanted {
+        // A plain number as a share in per cent, as in a load of 0.6.
+        Some("%") if from.is_empty() => (100.0, "%".to_owned()),
+        Some(wanted) => match (known(from), known(wanted)) {
+            (Some((own, kind)), Some((size, other))) if kind == other => {
+                (own / size, wanted.to_owned())
+            }
+            // What is counted may be called by its name.
+            _ if from.is_empty() => (1.0, wanted.to_owned()),
+            _ => (1.0, from.to_owned()),
+        },
+        None => (1.0, from.to_owned()),
+    }
+}
+
+/// A unit as texts have it.
+fn shown(name: &str) -> &str {
+    match name {
+        "us" => "µs",
+        "B" => "bytes",
+        "pkt" => "packets",
+        "bps" => "bit/s",
+        "kbps" | "Kbps" => "kbit/s",
+        "Mbps" => "Mbit/s",
+        "Gbps" => "Gbit/s",
+        name => name,
+    }
+}
+
 /// A number, its unit, and the kind of the unit.
 fn quantity(text: &str) -> Option<(f64, Unit, &'static str)> {
     let end = text.find(|letter: char| letter.is_ascii_alphabetic() || letter == '%');
@@ -68,9 +106,7 @@ fn quantity(text: &str) -> Option<(f64, Unit, &'static str)> {
         .find(|(_, name, _)| *name == suffix)
         .copied()?;
     let name = match name {
-        "us" => "µs",
-        "B" => "bytes",
-        "pkt" => "packets",
+        "us" | "B" | "pkt" => shown(name),
         name => name,
     };
     value
@@ -106,7 +142,7 @@ const SUFFIXES: [(f64, &str, &str); 20] = [
 pub(crate) fn words(key: &str) -> String {
     let last = key.rsplit('.').next().unwrap_or(key);
     let words = last.split('_').enumerate().map(|(index, word)| match word {
-        "ecn" | "rto" | "mss" | "tcp" | "rtt" | "syn" | "ssthresh" => word.to_uppercase(),
+        "ecn" | "fct" | "rto" | "mss" | "tcp" | "rtt" | "syn" | "ssthresh" => word.to_uppercase(),
         _ if index == 0 => capital(word),
         _ => word.to_owned(),
     });
@@ -118,6 +154,19 @@ pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).collect()
+}
+
+/// The text with a small first letter, unless it begins with an abbreviation.
+pub(crate) fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    let (Some(first), second) = (letters.next(), letters.next()) else {
+        return String::new();
+    };
+    if second.is_some_and(char::is_uppercase) {
+        return text.to_owned();
+    }
+    let rest = &text[first.len_utf8()..];
+    first.to_lowercase().chain(rest.chars()).collect()
 }
 
 /// Values of swept settings in words: `100 senders, buffer = 64KB`.
@@ -133,6 +182,17 @@ pub(crate) fn place(set: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_axis_may_have_another_unit_than_its_setting() {
+        assert_eq!(converted("KB", Some("MB")), (1e-3, "MB".to_owned()));
+        assert_eq!(converted("", Some("%")), (100.0, "%".to_owned()));
+        assert_eq!(converted("ms", Some("KB")), (1.0, "ms".to_owned()));
+        assert_eq!(
+            converted("Gbps", Some("Mbit/s")),
+            (1e3, "Mbit/s".to_owned())
+        );
+    }
 
     #[test]
     fn settings_are_numbers_of_one_unit_or_names() {

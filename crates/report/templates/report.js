@@ -32,6 +32,7 @@
   const dressed = ({ data, layout }, colours) => {
     for (const trace of data) {
       if (trace.error_y && !trace.error_y.color) trace.error_y.color = colours.text;
+      if (trace.line && trace.line.color === null) trace.line.color = colours.text;
       if (trace.marker && !trace.marker.color) {
         trace.marker.color = colours.text;
         trace.marker.line.color = colours.text;
@@ -82,6 +83,14 @@
   };
   const drawAll = () => charts.forEach(draw);
 
+  // A page of many charts can be read while they are drawn, from the top. Each turn stops the last.
+  let turn = 0;
+  const drawEach = (index = 0, mine = ++turn) => {
+    if (mine !== turn || index === charts.length) return;
+    draw(charts[index]);
+    setTimeout(drawEach, 0, index + 1, mine);
+  };
+
   // Saved charts are for papers and slides: light, with their title, whatever the page looks like.
   const save = (chart, format) => {
     const figure = shown(chart);
@@ -120,14 +129,15 @@
 
   document.getElementById("theme").addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    drawAll();
+    drawEach();
   });
-  system.addEventListener("change", drawAll);
-  touch.addEventListener("change", drawAll);
+  system.addEventListener("change", () => drawEach());
+  touch.addEventListener("change", () => drawEach());
 
   // Paper is white.
   let before;
   addEventListener("beforeprint", () => {
+    turn += 1;
     before = root.dataset.theme;
     root.dataset.theme = "light";
     drawAll();
@@ -135,7 +145,7 @@
   addEventListener("afterprint", () => {
     if (before) root.dataset.theme = before;
     else delete root.dataset.theme;
-    drawAll();
+    drawEach();
   });
 
   for (const table of document.querySelectorAll(".sortable")) {
@@ -159,5 +169,5 @@
     });
   }
 
-  drawAll();
+  drawEach();
 })();

@@ -35,6 +35,7 @@
 mod ack_queue;
 mod assign;
 mod control;
+pub mod model;
 mod params;
 mod scheduler;
 mod sender;

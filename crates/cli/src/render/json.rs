@@ -67,13 +67,17 @@ pub(super) fn metrics(result: &PointResult) -> Map<String, Value> {
 }
 
 fn point(finished: &Finished, point: &PointSummary, result: &PointResult) -> Value {
-    json!({
+    let mut object = json!({
         "scheme": finished.summary.rows[point.row as usize].scheme,
         "seed": point.seed,
         "set": set(finished, point.row),
         "metrics": metrics(result),
         "digest": point.digest,
-    })
+    });
+    if !result.groups.is_empty() {
+        object["groups"] = json!(result.groups);
+    }
+    object
 }
 
 /// The settings that results name, for the points of a row.

@@ -48,8 +48,11 @@ fn write(out: &mut String, finished: &Finished, styled: bool) -> std::fmt::Resul
         if index > 0 && group.len() > 1 {
             table.add_row(vec![""; axes.len() + 1 + columns.len()]);
         }
-        for row in body(group, axes, &columns) {
-            table.add_row(row);
+        for (row, cells) in group.iter().zip(body(group, axes, &columns)) {
+            table.add_row(cells);
+            for name in row.groups.keys() {
+                table.add_row(group_cells(row, name, axes, &columns));
+            }
         }
     }
     for (index, column) in table.column_iter_mut().enumerate() {
@@ -257,6 +260,23 @@ fn body(group: &[Row], axes: &[String], columns: &[Shown]) -> Vec<Vec<Cell>> {
         values.chain([scheme]).chain(numbers).collect()
     };
     group.iter().map(row).collect()
+}
+
+/// The numbers of one group of flows of a row; what belongs to the network is left out.
+fn group_cells(row: &Row, name: &str, axes: &[String], columns: &[Shown]) -> Vec<Cell> {
+    let axes = axes.iter().map(|_| Cell::new(""));
+    let metrics = &row.groups[name];
+    let numbers = columns.iter().map(|column| {
+        let value = metrics.get(column.metric).and_then(|value| value.mean);
+        Cell::new(match value.filter(|value| !value.is_nan()) {
+            Some(value) => format!("{:.*} ", column.decimals, value / column.divisor),
+            None if metrics.contains_key(column.metric) => "- ".to_owned(),
+            None => String::new(),
+        })
+    });
+    axes.chain([Cell::new(format!("  {name}"))])
+        .chain(numbers)
+        .collect()
 }
 
 fn table_has_marks(groups: &[&[Row]], columns: &[Shown]) -> bool {

@@ -35,6 +35,7 @@ fn outcome(point: &PointSpec) -> PointResult {
             marks: 0,
             threshold_crossings: 0,
             queue_mean_bytes: 35_400.0,
+            queue_p5_bytes: 12_000,
             queue_p50_bytes: 36_000,
             queue_p95_bytes: 52_500,
             queue_max_bytes: if slow { 120_000 } else { 57_000 },
@@ -42,6 +43,7 @@ fn outcome(point: &PointSpec) -> PointResult {
             flows_failed: 0,
             flows_unfinished: 0,
         },
+        groups: Vec::new(),
         cost: Cost {
             simulated_us: 5e4,
             packet_hops: 1000,

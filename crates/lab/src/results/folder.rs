@@ -122,6 +122,26 @@ impl Folder {
         })
     }
 
+    /// Calls `each` with the cells of these columns for every row of a table; a column that the table
+    /// does not have is null.
+    pub(crate) fn cells(
+        &self,
+        name: &str,
+        columns: &[&str],
+        each: &mut dyn FnMut(&[table::Cell<'_>]),
+    ) -> Result<(), Problems> {
+        let path = self.path.join(format!("{name}.parquet"));
+        let read = table::names(&path).and_then(|names| {
+            let place = |column: &&str| names.iter().position(|name| name == column);
+            let places: Vec<_> = columns.iter().map(place).collect();
+            table::read(&path, &mut |row| {
+                let cell = |place: &Option<usize>| place.map_or(table::Cell::Null, |i| row.cell(i));
+                each(&places.iter().map(cell).collect::<Vec<_>>());
+            })
+        });
+        read.map_err(|error| cannot("read", &path, &error))
+    }
+
     /// Calls `each` with every sample and event that was recorded; there may be none.
     pub fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems> {
         let path = self.path.join("series.parquet");

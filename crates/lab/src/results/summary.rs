@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::columns::{METRICS, metric_values};
-use crate::metrics::{Cost, Metrics, Outcome};
+use crate::columns::{METRICS, group_values, metric_values};
+use crate::metrics::{Cost, GroupMetrics, Metrics, Outcome};
 use crate::scenario::Scenario;
 use crate::statistics::{self, Estimate, Verdict};
 
@@ -13,6 +13,8 @@ use crate::statistics::{self, Estimate, Verdict};
 pub struct PointResult {
     /// Results.
     pub metrics: Metrics,
+    /// Results of each group of flows, if the scenario has groups.
+    pub groups: Vec<GroupMetrics>,
     /// What they cost.
     pub cost: Cost,
     /// The digest of everything that happened.
@@ -67,6 +69,9 @@ pub struct Row {
     pub points: Vec<u32>,
     /// By the name of the metric: mean and confidence interval over the seeds.
     pub metrics: IndexMap<String, Estimate>,
+    /// The same of each group of flows, if the scenario has groups.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub groups: IndexMap<String, IndexMap<String, Estimate>>,
 }
 
 /// A paired difference between two schemes.
@@ -112,6 +117,9 @@ pub struct PointSummary {
     pub seed: u64,
     /// Results.
     pub metrics: Metrics,
+    /// Results of each group of flows, if the scenario has groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupMetrics>,
     /// Simulated time at its end.
     pub simulated_us: f64,
     /// Packets handed over a link, each counted once per link.
@@ -184,6 +192,9 @@ impl Summary {
         let seeds = scenario.seeds() as usize;
         let values: Vec<Vec<Vec<f64>>> = results.chunks(seeds).map(columns).collect();
         summary.add_rows(scenario, &values);
+        for (row, results) in summary.rows.iter_mut().zip(results.chunks(seeds)) {
+            row.groups = group_estimates(results);
+        }
         let group = scenario.schemes().len();
         for (rows, values) in (0..summary.rows.len())
             .step_by(group)
@@ -235,6 +246,7 @@ impl Summary {
                     row,
                     seed: point.seed,
                     metrics: result.metrics.clone(),
+                    groups: result.groups.clone(),
                     simulated_us: result.cost.simulated_us,
                     packet_hops: result.cost.packet_hops,
                     events: result.cost.events,
@@ -274,6 +286,7 @@ impl Summary {
                 scheme: points[0].scheme.clone(),
                 points: points.iter().map(|point| index(point.index)).collect(),
                 metrics: estimates.collect(),
+                groups: IndexMap::new(),
             });
         }
     }
@@ -306,10 +319,30 @@ impl From<&Outcome> for PointResult {
     fn from(outcome: &Outcome) -> Self {
         Self {
             metrics: outcome.metrics.clone(),
+            groups: outcome.groups.clone(),
             cost: outcome.cost,
             digest: outcome.digest,
         }
     }
+}
+
+/// By group and metric, over the seeds that have results.
+fn group_estimates(
+    seeds: &[Result<PointResult, String>],
+) -> IndexMap<String, IndexMap<String, Estimate>> {
+    let mut values: IndexMap<&str, IndexMap<&str, Vec<f64>>> = IndexMap::new();
+    for group in seeds.iter().flatten().flat_map(|result| &result.groups) {
+        let metrics = values.entry(&group.group).or_default();
+        for (name, value) in group_values(group) {
+            metrics.entry(name).or_default().push(value);
+        }
+    }
+    let estimates = values.into_iter().map(|(group, metrics)| {
+        let metrics = metrics.into_iter();
+        let metrics = metrics.map(|(name, values)| (name.to_owned(), Estimate::of(values)));
+        (group.to_owned(), metrics.collect())
+    });
+    estimates.collect()
 }
 
 /// For each metric the values of all seeds, `NaN` where a seed failed.

@@ -68,6 +68,15 @@ pub(super) fn read(source: &Source) -> Result<Draft, Problems> {
             .help("`tailwater show incast > my.toml` writes a scenario to start from")
             .into());
     }
+    if let Some(uses) = document.get("uses") {
+        let place = uses.span().unwrap_or(0..0);
+        return Err(
+            Problem::new(format!("{} has no scenario of its own", source.name()))
+                .at(source, place, "it shows the runs of this figure")
+                .help("run that one, or `tailwater reproduce` this one")
+                .into(),
+        );
+    }
     let mut reader = Reader::new(source);
     let mut draft = Draft::default();
     for (name, item) in document.as_table() {

@@ -204,6 +204,7 @@ impl Sweep {
                     x,
                     y: mean / size,
                     interval: interval.map(|(low, high)| (low / size, high / size)),
+                    ..Point::default()
                 });
             }
         }

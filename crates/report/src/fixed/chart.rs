@@ -1,5 +1,6 @@
 //! The layout of a figure: margins, legend, axes, data.
 
+use super::clip;
 use super::font;
 use super::scene::{Anchor, Colour, INK, Item, PALE, PAPER, Scene};
 use super::ticks::{Room, Scale};
@@ -22,6 +23,9 @@ const MINOR: f64 = 1.8;
 
 /// Half the size of a marker.
 const MARKER: f64 = 2.0;
+
+/// Half the width of a range.
+const RANGE: f64 = 1.6;
 
 /// Around everything.
 const EDGE: f64 = 3.0;
@@ -64,13 +68,19 @@ pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
 /// margin, that of the categories the lower one.
 fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> Frame {
     let points = || figure.lines.iter().flat_map(|line| &line.points);
-    let joined = figure.lines.iter().any(|line| line.shape == Shape::Joined);
+    let placed = |line: &Line| matches!(line.shape, Shape::Joined | Shape::Ranges);
+    let joined = figure.lines.iter().any(placed);
     let xs: Vec<f64> = points().map(|point| point.x).collect();
     let ends = points().flat_map(|point| {
         let (low, high) = point.interval.unwrap_or((point.y, point.y));
         [low, point.y, high]
     });
-    let ys: Vec<f64> = ends.collect();
+    let mut ys: Vec<f64> = ends.collect();
+    if figure.y.log && figure.lines.iter().any(Line::is_bars) {
+        // The shortest bar has a height too.
+        let least = ys.iter().copied().filter(|y| *y > 0.0);
+        ys.push(least.fold(f64::INFINITY, f64::min) / 2.0);
+    }
     let bottom_of = |names: f64| height - EDGE - LABEL * 1.3 - names - MAJOR - 3.0;
     let rough = (bottom_of(TICK) - top).max(1.0);
     let y = Scale::new(&figure.y, &ys, Room::Above, rough / 22.0);
@@ -120,6 +130,30 @@ impl Frame {
     fn place(&self, point: &Point) -> Option<(f64, f64)> {
         let shown = self.x.shows(point.x) && self.y.shows(point.y);
         shown.then(|| (self.x(point.x), self.y(point.y)))
+    }
+
+    /// Whether a place is within the axes, which may have been chosen without regard to the data.
+    fn holds(&self, (x, y): (f64, f64)) -> bool {
+        let room = AXIS;
+        x >= self.left - room
+            && x <= self.right + room
+            && y >= self.top - room
+            && y <= self.bottom + room
+    }
+
+    /// A height, or the end of the axis that it is beyond.
+    fn level(&self, value: f64) -> f64 {
+        if self.y.shows(value) {
+            self.y(value).clamp(self.top, self.bottom)
+        } else {
+            // What a logarithmic axis cannot show ends at the axis.
+            self.bottom
+        }
+    }
+
+    /// The parts of a line within the axes.
+    fn clip(&self, path: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+        clip::line(path, (self.left, self.top), (self.right, self.bottom))
     }
 }
 
@@ -202,18 +236,37 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
                 .filter_map(|point| frame.place(point))
                 .collect();
             intervals(scene, frame, line);
-            stroke(scene, path.clone(), line.style, CURVE, 100);
-            for at in path {
+            for part in frame.clip(&path) {
+                stroke(scene, part, line.style, CURVE, 100);
+            }
+            for at in path.into_iter().filter(|at| frame.holds(*at)) {
                 marker(scene, at, line.style);
             }
         }
-        Shape::Step => stroke(scene, steps(frame, line), line.style, CURVE, 100),
+        Shape::Step => {
+            for part in frame.clip(&steps(frame, line)) {
+                stroke(scene, part, line.style, CURVE, 100);
+            }
+        }
         Shape::Faint => {
             let solid = Style {
                 dash: 0,
                 ..line.style
             };
-            stroke(scene, steps(frame, line), solid, THIN, 50);
+            for part in frame.clip(&steps(frame, line)) {
+                stroke(scene, part, solid, THIN, 50);
+            }
+        }
+        Shape::Ranges => ranges(scene, frame, line),
+        Shape::Model => {
+            let path: Vec<_> = line
+                .points
+                .iter()
+                .filter_map(|point| frame.place(point))
+                .collect();
+            for part in frame.clip(&path) {
+                dashed(scene, part);
+            }
         }
         Shape::Bars(width) => {
             for point in &line.points {
@@ -221,8 +274,8 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
                     frame.x(point.x - width / 2.0),
                     frame.x(point.x + width / 2.0),
                 );
-                if let Some((_, y)) = frame.place(point) {
-                    scene.rectangle((from, y), (to, frame.bottom), colour);
+                if frame.place(point).is_some() && frame.holds((from, frame.top)) {
+                    scene.rectangle((from, frame.level(point.y)), (to, frame.bottom), colour);
                 }
             }
             intervals(scene, frame, line);
@@ -232,7 +285,9 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
             let half = ((frame.bottom - frame.top) / flows * 0.36).clamp(0.2, 4.0);
             for ends in line.points.chunks_exact(2) {
                 if let (Some(from), Some(to)) = (frame.place(&ends[0]), frame.place(&ends[1])) {
-                    scene.rectangle((from.0, from.1 - half), (to.0, to.1 + half), colour);
+                    let within = |x: f64| x.clamp(frame.left, frame.right);
+                    let (from, to) = ((within(from.0), from.1 - half), (within(to.0), to.1 + half));
+                    scene.rectangle(from, to, colour);
                 }
             }
         }
@@ -240,7 +295,8 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
             // No higher than the flow it belongs to, as long as it can be seen.
             let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
             let r = (0.6 * flow).clamp(0.9, MARKER);
-            for at in line.points.iter().filter_map(|point| frame.place(point)) {
+            let places = line.points.iter().filter_map(|point| frame.place(point));
+            for at in places.filter(|at| frame.holds(*at)) {
                 event(scene, at, mark, r);
             }
         }
@@ -270,26 +326,71 @@ fn stroke(scene: &mut Scene, path: Vec<(f64, f64)>, style: Style, width: f64, pe
 }
 
 fn intervals(scene: &mut Scene, frame: &Frame, line: &Line) {
-    let bars = matches!(line.shape, Shape::Bars(_));
-    let colour = if bars { INK } else { line.style.colour() };
+    let colour = if line.is_bars() {
+        INK
+    } else {
+        line.style.colour()
+    };
     for point in &line.points {
         let (Some((low, high)), Some((x, y))) = (point.interval, frame.place(point)) else {
             continue;
         };
-        // What a logarithmic axis cannot show ends at the axis.
-        let end = |value: f64| {
-            if frame.y.shows(value) {
-                frame.y(value).min(frame.bottom)
-            } else {
-                frame.bottom
-            }
+        if !frame.holds((x, frame.top)) {
+            continue;
+        }
+        let middle = y.clamp(frame.top, frame.bottom);
+        let (low, high) = (frame.level(low).max(middle), frame.level(high).min(middle));
+        whisker(scene, x, (low, high), colour);
+    }
+}
+
+/// A thin upright line with a stroke at both ends.
+fn whisker(scene: &mut Scene, x: f64, (low, high): (f64, f64), colour: Colour) {
+    scene.line((x, low), (x, high), colour, THIN);
+    for at in [low, high] {
+        scene.line((x - MARKER, at), (x + MARKER, at), colour, THIN);
+    }
+}
+
+/// Bars from percentile to percentile.
+fn ranges(scene: &mut Scene, frame: &Frame, line: &Line) {
+    for point in &line.points {
+        let at = frame.place(point);
+        let Some(at) = at.filter(|at| frame.holds((at.0, frame.top))) else {
+            continue;
         };
-        let (low, high) = (end(low).max(y), end(high).min(y));
-        scene.line((x, low), (x, high), colour, THIN);
-        for at in [low, high] {
-            scene.line((x - MARKER, at), (x + MARKER, at), colour, THIN);
+        let ends = |(low, high): (f64, f64)| (frame.level(low), frame.level(high));
+        if let Some((low, high)) = point.inner.or(point.interval).map(ends) {
+            let path = vec![
+                (at.0 - RANGE, low),
+                (at.0 - RANGE, high),
+                (at.0 + RANGE, high),
+                (at.0 + RANGE, low),
+            ];
+            scene.items.push(Item::Fill {
+                path,
+                colour: line.style.colour(),
+                percent: 45,
+            });
+        }
+        if let Some(outer) = point.interval.map(ends) {
+            whisker(scene, at.0, outer, line.style.colour());
+        }
+        if frame.holds(at) {
+            marker(scene, at, line.style);
         }
     }
+}
+
+/// The line of an equation.
+fn dashed(scene: &mut Scene, path: Vec<(f64, f64)>) {
+    scene.items.push(Item::Stroke {
+        path,
+        colour: INK,
+        width: CURVE,
+        dashes: vec![4.0, 2.2],
+        percent: 100,
+    });
 }
 
 fn marker(scene: &mut Scene, (x, y): (f64, f64), style: Style) {
@@ -385,14 +486,9 @@ fn fill(scene: &mut Scene, path: Vec<(f64, f64)>, colour: Colour) {
 
 /// The lines that need an entry, in rows that fit the width.
 fn legend_rows(figure: &Figure, width: f64) -> Vec<Vec<&Line>> {
-    let named = |line: &&Line| {
-        line.shape != Shape::Faint
-            && !line.points.is_empty()
-            && !figure.x.categories.contains(&line.label)
-    };
     let mut rows: Vec<Vec<&Line>> = Vec::new();
     let mut used = 0.0;
-    for line in figure.lines.iter().filter(named) {
+    for line in figure.lines.iter().filter(|line| figure.names(line)) {
         let entry = entry_width(line);
         match rows.last_mut() {
             Some(row) if used + entry <= width - 40.0 => row.push(line),
@@ -437,6 +533,11 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
             scene.rectangle((x + 4.0, y - 2.5), (x + SAMPLE - 2.0, y + 2.5), colour);
         }
         Shape::Marks(mark) => event(scene, middle, mark, MARKER),
+        Shape::Ranges => {
+            whisker(scene, middle.0, (y + 4.0, y - 4.0), line.style.colour());
+            marker(scene, middle, line.style);
+        }
+        Shape::Model => dashed(scene, vec![(x, y), (x + SAMPLE, y)]),
     }
 }
 

@@ -41,6 +41,7 @@ impl Scale {
             (low, high) = if axis.log { (1.0, 10.0) } else { (0.0, 1.0) };
         }
         if axis.log {
+            let (low, high) = axis.range.unwrap_or((low, high));
             return Self::log(low, high, count);
         }
         if let Some((from, to)) = axis.range {
@@ -102,8 +103,9 @@ impl Scale {
         let first = libm::ceil(low / step - 1e-9);
         let places = (0_u32..MOST).map(|index| (first + f64::from(index)) * step);
         let places = places.take_while(|place| *place <= high + 1e-9 * step);
-        // 2.5 needs a digit more than the step's power says.
-        let digits = libm::log10(high.abs().max(low.abs()) / step).max(0.0) + 2.0;
+        // From the first digit of the greatest to that of the step, and one more for 2.5.
+        let power = |value: f64| libm::floor(libm::log10(value) + 1e-9);
+        let digits = (power(high.abs().max(low.abs())) - power(step)).max(0.0) + 2.0;
         #[expect(clippy::cast_possible_truncation, reason = "a few digits")]
         let digits = digits as i32;
         Self {
@@ -210,6 +212,8 @@ mod tests {
         assert_eq!(names(&scale), ["0", "10", "20", "30", "40"]);
         let scale = Scale::new(&axis, &[900.0, 940.0], Room::Around, 4.0);
         assert_eq!(names(&scale), ["900", "920", "940"]);
+        let scale = Scale::new(&axis, &[8.0, 19.5], Room::None, 5.0);
+        assert_eq!(names(&scale), ["10", "12.5", "15", "17.5"]);
         let scale = Scale::new(&axis, &[0.0, 0.01], Room::None, 5.0);
         assert_eq!(
             names(&scale),
@@ -225,6 +229,12 @@ mod tests {
         };
         let scale = Scale::new(&axis, &[2.3, 180.0], Room::None, 6.0);
         assert_eq!(names(&scale), ["2", "5", "10", "20", "50", "100", "200"]);
+        let chosen = Axis {
+            range: Some((1.0, 1000.0)),
+            ..axis.clone()
+        };
+        let scale = Scale::new(&chosen, &[2.3, 180.0], Room::None, 6.0);
+        assert_eq!(names(&scale), ["1", "3", "10", "30", "100", "300", "1000"]);
         let scale = Scale::new(&axis, &[1.0, 1e7], Room::None, 6.0);
         assert_eq!(names(&scale)[5..], ["10⁵", "10⁶", "10⁷"]);
     }

@@ -7,6 +7,7 @@ use base::setting::Key;
 use toml_edit::{Item, TableLike};
 
 use super::{Draft, GroupDraft, Setting, Variant, split_group};
+use crate::experiment;
 use crate::keys;
 use crate::scenario::problem::{Problem, Problems};
 use crate::scenario::source::Source;
@@ -51,6 +52,8 @@ impl<'a> Reader<'a> {
             "columns" => draft.columns = self.columns(item, place),
             "variant" => self.variants(item, place, draft),
             "group" => self.groups(item, place, draft),
+            // What a figure of a paper adds to its scenario has a reader of its own.
+            _ if experiment::KEYS.contains(&name) => {}
             _ if keys::key(name).is_some() => {
                 self.setting(name, item, place, (None, &mut draft.settings));
             }

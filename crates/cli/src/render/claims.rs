@@ -1,0 +1,236 @@
+//! Claims and verdicts as text: for people, for programs, for spreadsheets.
+
+use std::fmt::Write;
+
+use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width};
+use comfy_table::{LineStyle, TableStyle};
+use lab::experiment::judge::{Figure, Finding, Judged, Tried, Verdict, digits};
+use lab::experiment::{ClaimKind, Paper};
+use serde_json::{Value, json};
+
+use crate::output::WIDTH;
+use crate::text;
+
+/// Papers with their figures that have been judged.
+type Books<'a> = [(&'a Paper, Vec<Figure<'a>>)];
+
+/// One table for each figure, and a line for each paper; `styled` colours the verdicts.
+pub(crate) fn table(books: &Books<'_>, styled: bool) -> String {
+    let mut out = String::new();
+    write(&mut out, books, styled).expect("writing to a string succeeds");
+    out
+}
+
+fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result {
+    for (paper, figures) in books {
+        if !out.is_empty() {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}: {}", paper.name, paper.title)?;
+        for figure in figures {
+            writeln!(out)?;
+            let what = figure.experiment;
+            let section = what.section.as_ref();
+            let section = section.map_or_else(String::new, |section| format!(", {section}"));
+            let head = format!("{}: {} ({}{section})", what.id(), what.title, what.figure);
+            text::paragraph(out, 0, &head);
+            if let Some(claim) = figure.claims.first() {
+                text::paragraph(out, 0, &format!("Scale: {}.", claim.scale));
+            }
+            writeln!(out, "\n{}", claims(&figure.claims, styled).trim_fmt())?;
+        }
+        let all = figures.iter().flat_map(|figure| &figure.claims);
+        writeln!(out, "\n{}: {}", paper.name, summary(all))?;
+    }
+    Ok(())
+}
+
+/// The claims of a figure.
+fn claims(claims: &[Judged], styled: bool) -> Table {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('-');
+    table.load_style(TableStyle::new().header_separator(rule));
+    if styled {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table.set_header(["claim", "paper", "ours", "verdict"]);
+    for claim in claims {
+        let verdict = claim.finding.verdict;
+        table.add_row([
+            Cell::new(description(claim)),
+            Cell::new(&claim.finding.paper),
+            Cell::new(ours(&claim.finding)),
+            Cell::new(verdict)
+                .fg(colour(verdict))
+                .add_attribute(Attribute::Bold),
+        ]);
+    }
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(WIDTH).unwrap_or(u16::MAX));
+    let widths = [53, 15, 17, 15];
+    table.set_constraints(widths.map(|width| ColumnConstraint::Absolute(Width::Fixed(width))));
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    table
+}
+
+/// The claim's name, what it says, why it got its verdict, and the causes that were tried.
+fn description(judged: &Judged) -> String {
+    let claim = &judged.claim;
+    let mut text = format!("{}\n  {} ({})", claim.id, claim.says, claim.place);
+    let finding = &judged.finding;
+    if finding.verdict != Verdict::Reproduced {
+        write!(text, "\n  {}", finding.reason).expect("writing to a string succeeds");
+    }
+    for tried in &judged.causes {
+        write!(text, "\n  {}", cause(tried)).expect("writing to a string succeeds");
+    }
+    text
+}
+
+fn cause(tried: &Tried) -> String {
+    let explains = if tried.explains() {
+        "cause"
+    } else {
+        "not the cause"
+    };
+    let (says, set, ours) = (&tried.says, &tried.set, ours(&tried.finding));
+    format!("{explains}: {says} ({set}: {ours})")
+}
+
+/// What came out, a number with half its 95 % interval.
+fn ours(finding: &Finding) -> String {
+    let (Some(value), Some((low, high))) = (finding.value, finding.interval) else {
+        return finding.ours.clone();
+    };
+    let half = digits((high - low) / 2.0);
+    let number = format!("{} \u{b1} {half} {}", digits(value), finding.unit);
+    number.trim_end().to_owned()
+}
+
+/// How many claims have which verdict.
+fn summary<'a>(claims: impl Iterator<Item = &'a Judged> + Clone) -> String {
+    let parts = Verdict::ALL.into_iter().filter_map(|verdict| {
+        let all = claims.clone();
+        let count = all.filter(|claim| claim.finding.verdict == verdict).count();
+        (count > 0 || verdict == Verdict::Reproduced).then(|| format!("{count} {verdict}"))
+    });
+    let parts: Vec<_> = parts.collect();
+    let all = text::counted(claims.count(), "claim");
+    format!("{all}: {}", parts.join(", "))
+}
+
+fn colour(verdict: Verdict) -> Color {
+    match verdict {
+        Verdict::Reproduced => Color::Green,
+        Verdict::Partly => Color::Yellow,
+        Verdict::NotReproduced => Color::Red,
+        Verdict::NotTestable => Color::Grey,
+    }
+}
+
+/// One object with every claim.
+pub(crate) fn json(books: &Books<'_>) -> String {
+    let claims = books.iter().flat_map(|(_, figures)| figures);
+    let claims = claims.flat_map(|figure| {
+        let claims = figure.claims.iter();
+        claims.map(|claim| object(claim, figure))
+    });
+    let object = json!({
+        "version": lab::VERSION,
+        "claims": claims.collect::<Vec<_>>(),
+    });
+    format!("{object:#}\n")
+}
+
+fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
+    let (claim, finding) = (&judged.claim, &judged.finding);
+    let causes = judged.causes.iter().map(|tried| {
+        json!({
+            "id": tried.id,
+            "says": tried.says,
+            "set": tried.set,
+            "ours": ours_value(&tried.finding),
+            "interval": tried.finding.interval,
+            "verdict": tried.finding.verdict,
+            "explains": tried.explains(),
+        })
+    });
+    let explained = judged.explained_by().map(|tried| tried.says.as_str());
+    let explained: Vec<_> = explained.collect();
+    json!({
+        "id": judged.id,
+        "paper_name": figure.experiment.paper,
+        "figure": figure.experiment.name,
+        "where": claim.place,
+        "kind": claim.kind.name(),
+        "says": claim.says,
+        "paper": paper(judged),
+        "ours": ours_value(finding),
+        "unit": finding.unit,
+        "interval": finding.interval,
+        "verdict": finding.verdict,
+        "reason": finding.reason,
+        "cause": (!explained.is_empty()).then(|| explained.join("; ")),
+        "causes": causes.collect::<Vec<_>>(),
+        "seeds": judged.seeds,
+        "scale": judged.scale,
+    })
+}
+
+/// The paper's number, a range as two, or what it says in a few words.
+fn paper(judged: &Judged) -> Value {
+    match &judged.claim.kind {
+        ClaimKind::Number(number) if number.paper.0 < number.paper.1 => json!(number.paper),
+        ClaimKind::Number(number) => json!(number.paper.0),
+        _ => json!(judged.finding.paper),
+    }
+}
+
+/// Our number, or what came out in a few words.
+fn ours_value(finding: &Finding) -> Value {
+    finding
+        .value
+        .map_or_else(|| json!(finding.ours), |value| json!(value))
+}
+
+/// One line for each claim.
+pub(crate) fn csv(books: &Books<'_>) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let head = [
+        "id", "kind", "where", "says", "paper", "ours", "unit", "low", "high", "verdict", "reason",
+        "cause", "seeds", "scale",
+    ];
+    let mut write = |row: &[String]| out.write_record(row).expect("writing to memory succeeds");
+    write(&head.map(str::to_owned));
+    let figures = books.iter().flat_map(|(_, figures)| figures);
+    for judged in figures.flat_map(|figure| &figure.claims) {
+        let (claim, finding) = (&judged.claim, &judged.finding);
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        let explained = judged.explained_by().map(|tried| tried.says.as_str());
+        let (low, high) = finding.interval.unzip();
+        write(&[
+            judged.id.clone(),
+            claim.kind.name().to_owned(),
+            claim.place.clone(),
+            claim.says.clone(),
+            finding.paper.clone(),
+            finding
+                .value
+                .map_or_else(|| finding.ours.clone(), |value| value.to_string()),
+            finding.unit.clone(),
+            number(low),
+            number(high),
+            finding.verdict.to_string(),
+            finding.reason.clone(),
+            explained.collect::<Vec<_>>().join("; "),
+            judged.seeds.to_string(),
+            judged.scale.clone(),
+        ]);
+    }
+    let bytes = out.into_inner().expect("writing to memory succeeds");
+    String::from_utf8(bytes).expect("text goes in and comes out")
+}

@@ -1,0 +1,381 @@
+//! `tailwater reproduce`: the figures of papers are run and their claims judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{env, num::NonZeroU32};
+
+use indicatif::ProgressBar;
+use lab::experiment::catalogue::{self, Selection};
+use lab::experiment::judge::{Bench, Figure, Judged, Tried, Verdict, judge};
+use lab::experiment::{Cause, Experiment, Measured, Paper};
+use lab::memory;
+use lab::results::{self, Folder, Host, RunInfo, Store};
+use lab::scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
+
+use crate::args::{Format, ReproduceArgs};
+use crate::output::{self, Stop};
+use crate::render::claims;
+use crate::simulate::{self, Simulations};
+
+/// Runs what is missing, judges every claim, tries causes, prints the verdicts.
+pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
+    let selections = catalogue::find(&args.what)?;
+    let out = args.out.clone();
+    let out = out.unwrap_or_else(|| Path::new("results").join("reproduce"));
+    let mut jobs = Vec::new();
+    for selection in &selections {
+        jobs.extend(Job::of_paper(selection, args, &out)?);
+    }
+    let mut failed = run_all(&jobs, args)?;
+    let mut books = Vec::new();
+    for selection in &selections {
+        let paper_jobs = jobs.iter().filter(|job| job.paper == selection.paper.name);
+        books.push(Book::open(selection, paper_jobs)?);
+    }
+    let mut tried = Vec::new();
+    for book in &books {
+        tried.extend(book.causes(args, &out)?);
+    }
+    let cause_jobs: Vec<Job> = tried.iter().map(|(_, _, job)| job.clone()).collect();
+    failed |= run_all(&cause_jobs, args)?;
+
+    let mut changed = Vec::new();
+    for (figure, cause, job) in &tried {
+        changed.push((*figure, *cause, Measured::open(&job.folder)?));
+    }
+    let mut judged = Vec::new();
+    for book in &books {
+        judged.push((&book.selection.paper, book.judge(args, &changed)?));
+    }
+    if !args.no_report {
+        for (paper, figures) in &judged {
+            let reproduction = ::report::Reproduction {
+                paper,
+                figures,
+                full: args.full,
+            };
+            let page = out.join(&paper.name).join(crate::report::NAME);
+            ::report::write_paper(&reproduction, &page).map_err(Problems::from)?;
+        }
+    }
+    answer(args, &judged)?;
+    if !args.quiet {
+        output::complain(&format!("Results: {}", out.display()));
+    }
+    let missed = |judged: &Judged| judged.finding.verdict == Verdict::NotReproduced;
+    let mut all = judged.iter().flat_map(|(_, figures)| figures);
+    let strict = args.strict && all.any(|figure| figure.claims.iter().any(missed));
+    if failed || strict {
+        return Err(Stop::Failed);
+    }
+    Ok(())
+}
+
+fn answer(args: &ReproduceArgs, judged: &[(&Paper, Vec<Figure<'_>>)]) -> Result<(), Stop> {
+    let text = match args.format {
+        Format::Table => claims::table(judged, output::styled(&std::io::stdout())),
+        Format::Json => claims::json(judged),
+        Format::Csv => claims::csv(judged),
+    };
+    output::answer(&text)
+}
+
+/// A scenario of a figure and the folder that it is run into.
+#[derive(Clone)]
+struct Job {
+    paper: String,
+    figure: String,
+    folder: PathBuf,
+    overrides: Overrides,
+    source: lab::scenario::Source,
+}
+
+impl Job {
+    /// One for each scenario that the chosen figures of a paper show or refer to.
+    fn of_paper(
+        selection: &Selection,
+        args: &ReproduceArgs,
+        out: &Path,
+    ) -> Result<Vec<Self>, Problems> {
+        let paper = &selection.paper;
+        let mut needed = BTreeSet::new();
+        for name in &selection.figures {
+            let figure = find(paper, name)?;
+            needed.insert(figure.runs());
+            for other in figure.references() {
+                needed.insert(find(paper, other)?.runs());
+            }
+        }
+        let needed = paper
+            .experiments
+            .iter()
+            .filter(|figure| needed.contains(figure.name.as_str()));
+        Ok(needed.map(|figure| Self::of(figure, args, out)).collect())
+    }
+
+    fn of(figure: &Experiment, args: &ReproduceArgs, out: &Path) -> Self {
+        let mut overrides = Overrides {
+            seeds: args.seeds,
+            ..Overrides::default()
+        };
+        if args.full {
+            overrides.seeds = args.seeds.or(figure.full.seeds);
+            let sets = figure.full.set.iter();
+            overrides.sets = sets.map(|(key, value)| format!("{key}={value}")).collect();
+        }
+        Self {
+            paper: figure.paper.clone(),
+            figure: figure.name.clone(),
+            folder: out.join(&figure.paper).join(&figure.name),
+            overrides,
+            source: figure.source.clone(),
+        }
+    }
+
+    /// The same with one setting changed, for the schemes that this concerns.
+    fn with(&self, figure: &Experiment, cause: &Cause, out: &Path) -> Self {
+        let mut overrides = self.overrides.clone();
+        let (key, value) = &cause.set;
+        overrides
+            .sets
+            .retain(|set| !set.starts_with(&format!("{key}=")));
+        overrides.sets.push(format!("{key}={value}"));
+        if !cause.schemes.is_empty() {
+            overrides.schemes = Some(cause.schemes.join(","));
+        }
+        let folder = out.join(&figure.paper).join("causes");
+        Self {
+            folder: folder.join(&figure.name).join(&cause.id),
+            overrides,
+            ..self.clone()
+        }
+    }
+
+    /// The scenario; seeds of one in which nothing is random would all give the same.
+    fn scenario(&self) -> Result<Scenario, Problems> {
+        let scenario = Scenario::load(self.source.clone(), &self.overrides)?;
+        if scenario.is_random() || scenario.seeds() == 1 {
+            return Ok(scenario);
+        }
+        let overrides = Overrides {
+            seeds: Some(NonZeroU32::MIN),
+            ..self.overrides.clone()
+        };
+        Scenario::load(self.source.clone(), &overrides)
+    }
+
+    /// The folder as it is to be continued; none if there is nothing to do.
+    fn open(&self, scenario: &Scenario, quiet: bool) -> Result<Option<Store>, Problems> {
+        let replaced = match Store::open(&self.folder, scenario, None, true) {
+            Ok(store) if !store.is_assembled() => return Ok(Some(store)),
+            Ok(store) => {
+                let folder = Folder::open(&self.folder)?;
+                let summary = folder.summary();
+                if summary.seeds == scenario.seeds() && summary.failures.is_empty() {
+                    return Ok(None);
+                }
+                if summary.seeds == scenario.seeds() {
+                    return Ok(Some(store));
+                }
+                format!("{} seeds", summary.seeds)
+            }
+            // What is no run folder is not ours to clear.
+            Err(problems) if !self.folder.join("scenario.toml").is_file() => return Err(problems),
+            Err(_) => "another scenario or version".to_owned(),
+        };
+        if !quiet {
+            let folder = self.folder.display();
+            output::complain(&format!("{folder} held {replaced}: it is run anew"));
+        }
+        results::clear(&self.folder)?;
+        Store::open(&self.folder, scenario, None, true).map(Some)
+    }
+}
+
+/// Runs what is missing of all jobs, and says whether a simulation failed.
+fn run_all(jobs: &[Job], args: &ReproduceArgs) -> Result<bool, Stop> {
+    let mut open = Vec::new();
+    let mut total = 0;
+    // Every scenario is checked before the first is run.
+    for job in jobs {
+        let scenario = job.scenario()?;
+        if let Some(store) = job.open(&scenario, args.quiet)? {
+            total += store.missing(&scenario)?.len();
+            open.push((scenario, store));
+        }
+    }
+    let bar = simulate::progress(total, args.quiet);
+    let mut failed = false;
+    for (scenario, store) in &open {
+        failed |= run_one(scenario, store, args, &bar)?;
+    }
+    bar.finish_and_clear();
+    Ok(failed)
+}
+
+fn run_one(
+    scenario: &Scenario,
+    store: &Store,
+    args: &ReproduceArgs,
+    bar: &ProgressBar,
+) -> Result<bool, Stop> {
+    let start = simulate::now();
+    let started_unix_s = simulate::unix_seconds();
+    let missing: Vec<&PointSpec> = store.missing(scenario)?;
+    let limit = args.memory.unwrap_or_else(memory::available);
+    let wanted = args.jobs.unwrap_or_else(simulate::cores);
+    let jobs = memory::fit(&missing, wanted, limit)?;
+    if jobs < wanted && !args.quiet {
+        bar.suspend(|| simulate::say_memory(jobs, wanted));
+    }
+    store.begin(scenario)?;
+    let run = Simulations {
+        store,
+        scenario,
+        points: &missing,
+        say_failures: true,
+    };
+    run.run(jobs, bar)?;
+    let (summary, results) = store.assemble(scenario, |_| ())?;
+    let mut info = RunInfo {
+        command: env::args().collect(),
+        started_unix_s,
+        jobs: jobs.get(),
+        runs_before: scenario.points().len() - missing.len(),
+        host: Host::this(),
+        wall_us: start.elapsed().as_secs_f64() * 1e6,
+        ..RunInfo::default()
+    };
+    info.add_costs(&results);
+    simulate::write_info(store, &info)?;
+    if args.no_report {
+        if summary.failures.is_empty() {
+            store.complete()?;
+        }
+    } else {
+        simulate::finish(store)?;
+    }
+    Ok(!summary.failures.is_empty())
+}
+
+/// A paper whose figures have been run.
+struct Book<'a> {
+    selection: &'a Selection,
+    /// Its runs by figure.
+    runs: BTreeMap<&'a str, (&'a Job, Measured)>,
+}
+
+impl<'a> Book<'a> {
+    fn open(
+        selection: &'a Selection,
+        jobs: impl Iterator<Item = &'a Job>,
+    ) -> Result<Self, Problems> {
+        let mut runs = BTreeMap::new();
+        for job in jobs {
+            runs.insert(job.figure.as_str(), (job, Measured::open(&job.folder)?));
+        }
+        Ok(Self { selection, runs })
+    }
+
+    /// The chosen figures.
+    fn figures(&self) -> impl Iterator<Item = &'a Experiment> {
+        let Selection { paper, figures } = self.selection;
+        let all = paper.experiments.iter();
+        all.filter(|figure| figures.contains(&figure.name))
+    }
+
+    /// The runs by which the claims of a figure are judged.
+    fn bench(&self, figure: &'a Experiment) -> Bench<'_> {
+        let paper = &self.selection.paper;
+        let others = figure.references().into_iter().filter_map(|name| {
+            let runs = find(paper, name).ok()?.runs();
+            Some((name, &self.runs.get(runs)?.1))
+        });
+        Bench {
+            own: &self.runs[figure.runs()].1,
+            others: others.collect(),
+            changed: None,
+        }
+    }
+
+    /// The causes to try, each with what it runs.
+    fn causes(
+        &self,
+        args: &ReproduceArgs,
+        out: &Path,
+    ) -> Result<Vec<(&'a Experiment, &'a Cause, Job)>, Problems> {
+        let mut tried = Vec::new();
+        for figure in self.figures() {
+            let bench = self.bench(figure);
+            let mut missed = BTreeSet::new();
+            for claim in &figure.claims {
+                let verdict = judge(claim, &bench)?.verdict;
+                if matches!(verdict, Verdict::Partly | Verdict::NotReproduced) {
+                    missed.insert(claim.id.as_str());
+                }
+            }
+            for cause in &figure.causes {
+                let wanted = cause
+                    .claims
+                    .iter()
+                    .any(|claim| missed.contains(claim.as_str()));
+                if args.causes || wanted {
+                    let job = self.runs[figure.runs()].0.with(figure, cause, out);
+                    tried.push((figure, cause, job));
+                }
+            }
+        }
+        Ok(tried)
+    }
+
+    /// Every chosen figure with its claims judged.
+    fn judge<'b>(
+        &'b self,
+        args: &ReproduceArgs,
+        changed: &'b [(&'a Experiment, &'a Cause, Measured)],
+    ) -> Result<Vec<Figure<'b>>, Problems> {
+        let mut figures = Vec::new();
+        for figure in self.figures() {
+            let bench = self.bench(figure);
+            let run = find(&self.selection.paper, figure.runs())?;
+            let full = run.full.scale.as_ref().filter(|_| args.full);
+            let scale = scale(full.unwrap_or(&figure.scale), args);
+            let mut claims = Vec::new();
+            for claim in &figure.claims {
+                let mut judged = Judged::new(figure, claim, &bench, &scale)?;
+                for (other, cause, runs) in changed {
+                    let same = other.id() == figure.id();
+                    if same && cause.claims.contains(&claim.id) {
+                        let (key, value) = &cause.set;
+                        judged.causes.push(Tried {
+                            id: cause.id.clone(),
+                            says: cause.says.clone(),
+                            set: format!("{key} = {value}"),
+                            finding: judge(claim, &bench.with(cause, runs))?,
+                        });
+                    }
+                }
+                claims.push(judged);
+            }
+            figures.push(Figure {
+                experiment: figure,
+                bench,
+                claims,
+            });
+        }
+        Ok(figures)
+    }
+}
+
+/// The scale of a run, with what the command line changed.
+fn scale(stated: &str, args: &ReproduceArgs) -> String {
+    match args.seeds {
+        Some(seeds) => format!("{stated}; here --seeds {seeds}"),
+        None => stated.to_owned(),
+    }
+}
+
+fn find<'a>(paper: &'a Paper, name: &str) -> Result<&'a Experiment, Problems> {
+    let found = paper.experiments.iter().find(|figure| figure.name == name);
+    found.ok_or_else(|| Problem::new(format!("{} has no figure {name}", paper.name)).into())
+}

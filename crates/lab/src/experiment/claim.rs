@@ -1,0 +1,253 @@
+//! What a paper claims, and what may explain why it does not reproduce.
+
+use super::measure::Measure;
+use super::unit::Level;
+
+/// Swept settings and the values at which something is looked at; a key without an entry stands for
+/// all of its values.
+pub type At = Vec<(String, Vec<String>)>;
+
+/// A claim of a paper that a run can confirm or refute.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Its name, unique within the experiment.
+    pub id: String,
+    /// What the paper says, in our words.
+    pub says: String,
+    /// Where the paper says it, as in `§6.2, Fig. 5(a)`.
+    pub place: String,
+    /// How it is judged.
+    pub kind: ClaimKind,
+    /// Values of swept settings at which it is judged.
+    pub at: At,
+    /// Values of swept settings that the claim excepts.
+    pub except: At,
+    /// Why it cannot be tested, if so; our number is shown beside it.
+    pub untestable: Option<String>,
+}
+
+/// How a claim is judged.
+#[derive(Clone, Debug)]
+pub enum ClaimKind {
+    /// A number to compare.
+    Number(Box<Number>),
+    /// An order between schemes.
+    Order(Box<Order>),
+    /// A qualitative shape.
+    Shape(Box<Shape>),
+}
+
+/// One side of a comparison: a measure of a scheme.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Operand {
+    /// The label of the scheme.
+    pub scheme: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// Values of swept settings, beside those of the claim.
+    pub at: At,
+    /// The figure of the same paper whose runs are meant, if not the experiment's own.
+    pub run: Option<String>,
+    /// What it is called in results.
+    pub label: String,
+}
+
+/// A number that the paper states.
+#[derive(Clone, Debug)]
+pub struct Number {
+    /// What is measured.
+    pub of: Operand,
+    /// What it is compared with.
+    pub against: Option<Operand>,
+    /// How the two become one number.
+    pub compare: Compare,
+    /// How the values at the points of the axes become one number.
+    pub average: Average,
+    /// The averages are compared, instead of averaging what is compared at each point.
+    pub of_averages: bool,
+    /// The paper's value, in `unit`; two for a range.
+    pub paper: (f64, f64),
+    /// Its unit, as in `ms`; `%` for reductions and increases.
+    pub unit: String,
+    /// How far ours may be off, as a share of the paper's value.
+    pub tolerance: f64,
+    /// How far ours may be off, in a unit of its own, where a share makes no sense.
+    pub within: Option<Level>,
+    /// The place of the scheme that the paper shows, which is left if the number does not hold.
+    pub rank: Option<Rank>,
+}
+
+/// How two measures become one number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compare {
+    /// There is only one.
+    Value,
+    /// By how many per cent it is lower than the other.
+    Reduction,
+    /// By how many per cent it is higher than the other.
+    Increase,
+    /// It over the other.
+    Ratio,
+    /// It less the other.
+    Difference,
+}
+
+/// How the values at the points of the axes become one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Average {
+    /// Their mean.
+    Mean,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// Their sum.
+    Sum,
+}
+
+/// An order that the paper states.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// What is ordered.
+    pub rank: Rank,
+    /// Judged on this over all values of the axes rather than at each.
+    pub average: Option<Average>,
+}
+
+/// A place in an order.
+#[derive(Clone, Debug)]
+pub enum Rank {
+    /// One is the lowest, or has so many below it.
+    Lowest {
+        /// Which.
+        of: Operand,
+        /// All it is compared with.
+        among: Vec<Operand>,
+        /// Its place, from 1.
+        place: usize,
+    },
+    /// One is the highest, or has so many above it.
+    Highest {
+        /// Which.
+        of: Operand,
+        /// All it is compared with.
+        among: Vec<Operand>,
+        /// Its place, from 1.
+        place: usize,
+    },
+    /// All of them in ascending order.
+    Sorted(Vec<Operand>),
+}
+
+/// A shape that the paper shows or describes.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Which shape.
+    pub shape: ShapeKind,
+    /// What has it: each of them.
+    pub of: Vec<Operand>,
+    /// The axis along which it is seen; none if there is only one.
+    pub x: Option<String>,
+    /// Judged on this over all values of the axes rather than at each.
+    pub average: Option<Average>,
+    /// What may be ignored, as a share; its meaning depends on the shape.
+    pub tolerance: f64,
+}
+
+/// A shape.
+#[derive(Clone, Debug)]
+pub enum ShapeKind {
+    /// No value is further from the mean of all than the tolerance.
+    Constant,
+    /// Each value is above the one before, dips within the tolerance of the whole rise left aside.
+    Rising,
+    /// The same downwards.
+    Falling,
+    /// The greatest value lies inside, with both ends below it by more than the tolerance, and at this
+    /// value of the axis if one is given.
+    Peak(Option<String>),
+    /// The least value lies inside, with both ends above it by more than the tolerance.
+    Valley(Option<String>),
+    /// Every value is above the level, less the tolerance.
+    Above(Level),
+    /// Every value is below the level, plus the tolerance: a queue that is always below its limit has
+    /// never been full.
+    Below(Level),
+    /// Every value is within the tolerance of the level.
+    Near(Level),
+    /// At some value of the axis the level is met, less the tolerance.
+    Reaches(Level),
+    /// All operands are equal within the tolerance of the greatest, or within the level.
+    Equal(Option<Level>),
+    /// Each is greater than the other at every value, so many times.
+    Greater {
+        /// The other.
+        than: Operand,
+        /// How many times.
+        factor: f64,
+    },
+    /// Each is less than the other at every value, so many times.
+    Less {
+        /// The other.
+        than: Operand,
+        /// How many times.
+        factor: f64,
+    },
+}
+
+/// An experiment that may explain why claims do not reproduce: one setting is changed.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// Its name, unique within the experiment.
+    pub id: String,
+    /// What it supposes, in one sentence.
+    pub says: String,
+    /// The setting by full key with its new text.
+    pub set: (String, String),
+    /// Schemes it changes, which alone run again; empty for all.
+    pub schemes: Vec<String>,
+    /// The claims that it may explain.
+    pub claims: Vec<String>,
+}
+
+impl ClaimKind {
+    /// What it is called in files and results.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Number(_) => "number",
+            Self::Order(_) => "order",
+            Self::Shape(_) => "shape",
+        }
+    }
+
+    /// Everything that is measured for it.
+    pub fn operands(&self) -> Vec<&Operand> {
+        match self {
+            Self::Number(number) => {
+                let both = [&number.of].into_iter().chain(&number.against);
+                both.chain(number.rank.iter().flat_map(Rank::operands))
+                    .collect()
+            }
+            Self::Order(order) => order.rank.operands(),
+            Self::Shape(shape) => {
+                let other = match &shape.shape {
+                    ShapeKind::Greater { than, .. } | ShapeKind::Less { than, .. } => Some(than),
+                    _ => None,
+                };
+                shape.of.iter().chain(other).collect()
+            }
+        }
+    }
+}
+
+impl Rank {
+    /// All that are ordered.
+    fn operands(&self) -> Vec<&Operand> {
+        match self {
+            Self::Lowest { of, among, .. } | Self::Highest { of, among, .. } => {
+                [of].into_iter().chain(among).collect()
+            }
+            Self::Sorted(all) => all.iter().collect(),
+        }
+    }
+}

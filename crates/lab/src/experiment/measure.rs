@@ -1,0 +1,256 @@
+//! What a claim or a line of a plot measures.
+
+use std::sync::LazyLock;
+
+use super::measured::THROUGHPUT;
+use super::model;
+use super::unit::{Dimension, Level};
+use crate::columns;
+use crate::results::{self, Field, Kind};
+use crate::trace::quantity;
+
+/// A number of every simulation, or a distribution or series if it has no statistic.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measure {
+    /// The column it is made from.
+    pub of: Of,
+    /// What is made of the column's values; none for a metric and a model, which are one number, and
+    /// for what a CDF or a plot over time draws whole.
+    pub statistic: Option<Statistic>,
+}
+
+/// Where values come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Of {
+    /// A metric of `summary.json`.
+    Metric(&'static str),
+    /// A column of `flows.parquet`: one value for each flow.
+    Flows {
+        /// Its name; `throughput_bps` is the flow's size over its completion time.
+        column: &'static str,
+        /// Only flows of this group.
+        group: Option<String>,
+        /// Only flows that completed in this cluster.
+        cluster: Option<Cluster>,
+    },
+    /// A column of `ports.parquet`: one value for each port.
+    Ports {
+        /// Its name.
+        column: &'static str,
+        /// Only these ports.
+        place: Place,
+    },
+    /// A column of `series.parquet`: for each port, flow or host a value that changes over time.
+    Series {
+        /// Its name.
+        column: &'static str,
+        /// Only these ports; where the column is about ports, the bottleneck unless said otherwise.
+        place: Place,
+        /// Only flows of this group.
+        group: Option<String>,
+        /// Only this flow.
+        flow: Option<u32>,
+        /// Only this host.
+        host: Option<u32>,
+        /// Only this stretch of time.
+        during: Stretch,
+        /// How the statistics of several ports, flows or hosts become one.
+        across: Statistic,
+        /// What its values count for.
+        weight: Weight,
+    },
+    /// An equation of a paper, from the settings of the simulation.
+    Model(&'static str),
+}
+
+/// Ports.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// The node that the port belongs to, as in `switch 2`; `switch` is any switch.
+    pub from: Option<String>,
+    /// The node at the other end of its wire, as in `host 0`.
+    pub to: Option<String>,
+    /// Only the bottleneck, whose queue the metrics describe.
+    pub bottleneck: bool,
+}
+
+/// Flows whose completions follow each other closely: one step of a CDF.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cluster {
+    /// Two completions further apart than this are in different clusters.
+    pub gap_us: f64,
+    /// Which one, from 1 in the order of time.
+    pub number: usize,
+}
+
+/// How much each value of a series counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Weight {
+    /// As long as it lasts.
+    #[default]
+    Time,
+    /// Once, however long it lasts: the statistic of a list with a line for each change.
+    Change,
+}
+
+/// A stretch of simulated time in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Stretch {
+    /// Its begin; none for the first start of a flow.
+    pub from_us: Option<f64>,
+    /// Its end; none for the last completion of a flow, or the end of the simulation if no flow
+    /// completes.
+    pub to_us: Option<f64>,
+}
+
+/// What is made of many values. Values of a series count as long as they last.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The sum.
+    Sum,
+    /// How many there are.
+    Count,
+    /// The least value that this per cent of the values do not exceed.
+    Percentile(f64),
+    /// One statistic less another, as in `p99 - p1`.
+    Difference(Box<Self>, Box<Self>),
+    /// The share of the values below `below` or above `above`; of a series, of the time.
+    Share {
+        /// The upper bound, exclusive.
+        below: Option<Level>,
+        /// The lower bound, exclusive.
+        above: Option<Level>,
+    },
+    /// Clusters of values: values further apart than `gap` from the next are in different ones.
+    Clusters {
+        /// The gap.
+        gap: Level,
+    },
+    /// How often a series falls below `below`, having been at or above it.
+    Dips {
+        /// The level.
+        below: Level,
+    },
+    /// How often a series rises above `above` after it was below `below`.
+    Oscillations {
+        /// The lower level.
+        below: Level,
+        /// The upper level.
+        above: Level,
+    },
+    /// The last value of a series less the first: what a counter counted meanwhile.
+    Change,
+    /// Jain's index of fairness: the square of the sum over the number times the sum of squares.
+    Jain,
+}
+
+impl Measure {
+    /// A metric of the summary.
+    pub fn metric(name: &'static str) -> Self {
+        Self {
+            of: Of::Metric(name),
+            statistic: None,
+        }
+    }
+
+    /// Whether it is one number for each simulation, rather than a distribution or a series.
+    pub fn is_number(&self) -> bool {
+        self.statistic.is_some() || matches!(self.of, Of::Metric(_) | Of::Model(_))
+    }
+
+    /// The column it is made from, or the name of the equation.
+    pub fn column(&self) -> &'static str {
+        match &self.of {
+            Of::Metric(name) | Of::Model(name) => name,
+            Of::Flows { column, .. } | Of::Ports { column, .. } | Of::Series { column, .. } => {
+                column
+            }
+        }
+    }
+
+    /// The unit of the column's values, as `explain results` has it.
+    pub fn column_unit(&self) -> &'static str {
+        let name = self.column();
+        match &self.of {
+            Of::Metric(_) => {
+                let found = columns::METRICS.iter().find(|column| column.name == name);
+                found.map_or("", |column| column.unit)
+            }
+            Of::Model(_) => model::find(name).map_or("", |model| model.unit),
+            Of::Flows { .. } if name == THROUGHPUT => "bit/s",
+            Of::Flows { .. } => unit_of(flow_columns(), name),
+            Of::Ports { .. } => unit_of(port_columns(), name),
+            Of::Series { .. } => {
+                let found = quantity::all().iter().find(|known| known.name == name);
+                found.map_or("", |quantity| quantity.unit)
+            }
+        }
+    }
+
+    /// The unit of its values: that of the column, unless the statistic counts something.
+    pub fn unit(&self) -> &'static str {
+        match &self.statistic {
+            Some(statistic) if statistic.counts() => "",
+            _ => self.column_unit(),
+        }
+    }
+
+    /// The dimension of the column's values.
+    pub fn dimension(&self) -> Dimension {
+        Dimension::of(self.column_unit())
+    }
+
+    /// The dimension of its own values.
+    pub fn value_dimension(&self) -> Dimension {
+        match &self.statistic {
+            Some(Statistic::Share { .. }) => Dimension::Share,
+            _ => Dimension::of(self.unit()),
+        }
+    }
+}
+
+impl Statistic {
+    /// Whether it has no unit, whatever that of its values.
+    fn counts(&self) -> bool {
+        match self {
+            Self::Count
+            | Self::Share { .. }
+            | Self::Clusters { .. }
+            | Self::Dips { .. }
+            | Self::Oscillations { .. }
+            | Self::Jain => true,
+            Self::Difference(a, _) => a.counts(),
+            Self::Mean | Self::Min | Self::Max | Self::Sum | Self::Percentile(_) | Self::Change => {
+                false
+            }
+        }
+    }
+}
+
+/// The columns of flows that are numbers, beside their throughput.
+pub(super) fn flow_columns() -> &'static [Field] {
+    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::flow_fields()));
+    &COLUMNS
+}
+
+/// The columns of ports that are numbers.
+pub(super) fn port_columns() -> &'static [Field] {
+    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::port_fields()));
+    &COLUMNS
+}
+
+fn numbers(fields: Vec<Field>) -> Vec<Field> {
+    let fields = fields.into_iter();
+    fields.filter(|field| field.kind != Kind::Text).collect()
+}
+
+fn unit_of(fields: &[Field], name: &str) -> &'static str {
+    let found = fields.iter().find(|field| field.name == name);
+    found.map_or("", |field| field.unit)
+}

@@ -1,0 +1,74 @@
+//! How a figure is drawn.
+
+use super::claim::At;
+use super::measure::Measure;
+
+/// One panel of a figure.
+#[derive(Clone, Debug, Default)]
+pub struct Plot {
+    /// What is drawn.
+    pub kind: PlotKind,
+    /// What it shows, as in `(a) Mean queue`; empty if the figure's title says it.
+    pub title: String,
+    /// How to read it, in sentences; empty if the axes say it.
+    pub caption: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// Values of swept settings at which it is drawn; the others are drawn along the axis, or as lines
+    /// of their own.
+    pub at: At,
+    /// Schemes that are drawn, in order; empty for all of the scenario.
+    pub schemes: Vec<String>,
+    /// Lines: each is drawn for each scheme.
+    pub lines: Vec<Line>,
+    /// The figure of the same paper whose runs it shows, if not those of its own experiment.
+    pub run: Option<String>,
+}
+
+/// What a panel draws.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PlotKind {
+    /// A measure over the values of a swept setting, with the interval over the seeds.
+    #[default]
+    Sweep,
+    /// The distribution of a measure without a statistic: of flows, or of a series over time.
+    Cdf,
+    /// A series over simulated time, of the first seed.
+    Time,
+    /// A measure as one bar for each scheme, in groups of the lines or of the values of an axis.
+    Bars,
+}
+
+/// An axis of a panel.
+#[derive(Clone, Debug, Default)]
+pub struct Axis {
+    /// The swept setting, for the horizontal axis of a sweep; empty if there is only one.
+    pub key: Option<String>,
+    /// What it shows, without the unit; none if the setting or the measure says it.
+    pub label: Option<String>,
+    /// The unit it is drawn in; none for one that fits.
+    pub unit: Option<String>,
+    /// Both ends, in that unit, where the data should not choose them.
+    pub range: Option<(f64, f64)>,
+    /// Logarithmic rather than linear.
+    pub log: bool,
+}
+
+/// What is drawn, for each scheme of the panel.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What is measured.
+    pub measure: Measure,
+    /// The lower end of the bar at each point, such as a percentile; none for the interval over seeds.
+    pub low: Option<Measure>,
+    /// Its upper end.
+    pub high: Option<Measure>,
+    /// What tells it from other lines of the panel; empty if there is only one.
+    pub label: String,
+    /// Schemes it is drawn for, if not for all of the panel.
+    pub schemes: Vec<String>,
+    /// Values of swept settings it is drawn at, beside those of the panel.
+    pub at: At,
+}

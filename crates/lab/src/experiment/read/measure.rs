@@ -1,0 +1,392 @@
+//! Reading measures.
+
+use std::ops::Range;
+
+use toml_edit::{Item, TableLike};
+
+use super::fields::{Fields, Reader, Word};
+use crate::columns;
+use crate::experiment::measure::{flow_columns, port_columns};
+use crate::experiment::measured::THROUGHPUT;
+use crate::experiment::unit::Dimension;
+use crate::experiment::{Cluster, Level, Measure, Of, Place, Statistic, Stretch, Weight, model};
+use crate::trace::quantity;
+
+impl Reader<'_> {
+    /// The measure called `name`, if it is there and correct.
+    pub(super) fn measure(&mut self, fields: &Fields<'_>, name: &str) -> Option<Measure> {
+        let item = fields.get(name)?;
+        self.measure_of(item, fields.value_place(name))
+    }
+
+    /// A measure: the name of a metric, or a table.
+    pub(super) fn measure_of(&mut self, item: &Item, place: Range<usize>) -> Option<Measure> {
+        if let Some(text) = item.as_str() {
+            let text = text.to_owned();
+            return self.metric(&Word { text, place });
+        }
+        let Some(table) = item.as_table_like() else {
+            let expected = "the name of a metric, or a table such as { flows = \"fct_us\", statistic = \"p99\" }";
+            self.wrong("wrong value for a measure".into(), place, expected);
+            return None;
+        };
+        self.measure_in(table, place)
+    }
+
+    /// A measure that is written as a table.
+    pub(super) fn measure_in(
+        &mut self,
+        table: &dyn TableLike,
+        place: Range<usize>,
+    ) -> Option<Measure> {
+        let fields = Fields::new(table, "this measure", place);
+        let sources = ["metric", "flows", "ports", "series", "model"];
+        let given: Vec<&str> = sources
+            .into_iter()
+            .filter(|name| fields.has(name))
+            .collect();
+        let [source] = given[..] else {
+            let message = "a measure has one of metric, flows, ports, series and model";
+            self.wrong(message.into(), fields.place.clone(), "exactly one of them");
+            return None;
+        };
+        let column = self.text(&fields, source)?;
+        match source {
+            "metric" => {
+                self.only(&fields, &["metric"]);
+                self.metric(&column)
+            }
+            "model" => {
+                self.only(&fields, &["model"]);
+                let found = model::find(&column.text);
+                if found.is_none() {
+                    let names = model::MODELS.iter().map(|model| model.name);
+                    self.unknown("equation", &column, names);
+                }
+                found.map(|model| Measure {
+                    of: Of::Model(model.name),
+                    statistic: None,
+                })
+            }
+            "flows" => self.flows(&fields, &column),
+            "ports" => self.ports(&fields, &column),
+            _ => self.series(&fields, &column),
+        }
+    }
+
+    fn metric(&mut self, word: &Word) -> Option<Measure> {
+        let found = columns::METRICS
+            .iter()
+            .find(|column| column.name == word.text);
+        if found.is_none() {
+            let names = columns::METRICS.iter().map(|column| column.name);
+            self.unknown("metric", word, names);
+        }
+        found.map(|column| Measure::metric(column.name))
+    }
+
+    fn flows(&mut self, fields: &Fields<'_>, column: &Word) -> Option<Measure> {
+        self.only(
+            fields,
+            &[
+                "flows",
+                "statistic",
+                "group",
+                "gap",
+                "cluster",
+                "below",
+                "above",
+            ],
+        );
+        let names = || {
+            flow_columns()
+                .iter()
+                .map(|field| field.name.as_str())
+                .chain([THROUGHPUT])
+        };
+        let found = names().find(|name| *name == column.text);
+        if found.is_none() {
+            self.unknown("column of flows", column, names().collect::<Vec<_>>());
+        }
+        let cluster = self.cluster(fields);
+        let mut measure = Measure {
+            of: Of::Flows {
+                column: found?,
+                group: self.text(fields, "group").map(|word| word.text),
+                cluster,
+            },
+            statistic: None,
+        };
+        measure.statistic = self.statistic(fields, &measure);
+        Some(measure)
+    }
+
+    /// Which cluster of completions is meant.
+    fn cluster(&mut self, fields: &Fields<'_>) -> Option<Cluster> {
+        let number = self.whole(fields, "cluster")?;
+        let gap = self.level(fields, "gap", Dimension::Time);
+        if !fields.has("gap") {
+            self.missing(fields, "gap");
+        }
+        Some(Cluster {
+            gap_us: gap?.in_column(Dimension::Time, 1.0)?,
+            number: number as usize,
+        })
+    }
+
+    fn ports(&mut self, fields: &Fields<'_>, column: &Word) -> Option<Measure> {
+        let known = [
+            "ports",
+            "statistic",
+            "from",
+            "to",
+            "bottleneck",
+            "below",
+            "above",
+            "gap",
+        ];
+        self.only(fields, &known);
+        let names = || port_columns().iter().map(|field| field.name.as_str());
+        let found = names().find(|name| *name == column.text);
+        if found.is_none() {
+            self.unknown("column of ports", column, names().collect::<Vec<_>>());
+        }
+        let mut measure = Measure {
+            of: Of::Ports {
+                column: found?,
+                place: self.ports_place(fields),
+            },
+            statistic: None,
+        };
+        measure.statistic = self.statistic(fields, &measure);
+        Some(measure)
+    }
+
+    fn ports_place(&mut self, fields: &Fields<'_>) -> Place {
+        Place {
+            from: self.node(fields, "from"),
+            to: self.node(fields, "to"),
+            bottleneck: self.truth(fields, "bottleneck"),
+        }
+    }
+
+    /// `switch 2`, `host 0`, or all of a kind.
+    fn node(&mut self, fields: &Fields<'_>, name: &str) -> Option<String> {
+        let word = self.text(fields, name)?;
+        let mut parts = word.text.split(' ');
+        let kind = matches!(parts.next(), Some("switch" | "host"));
+        let number = parts
+            .next()
+            .is_none_or(|number| number.parse::<u32>().is_ok());
+        if kind && number && parts.next().is_none() {
+            return Some(word.text);
+        }
+        let expected = "\"switch 0\", \"host 3\", or \"switch\" or \"host\" for all of them";
+        self.wrong(format!("wrong value for {name}"), word.place, expected);
+        None
+    }
+
+    fn series(&mut self, fields: &Fields<'_>, column: &Word) -> Option<Measure> {
+        let known = [
+            "series",
+            "statistic",
+            "from",
+            "to",
+            "group",
+            "flow",
+            "host",
+            "during",
+            "across",
+            "weight",
+            "below",
+            "above",
+        ];
+        self.only(fields, &known);
+        let names = || quantity::all().iter().map(|quantity| quantity.name);
+        let found = names().find(|name| *name == column.text);
+        if found.is_none() {
+            self.unknown("quantity of series", column, names());
+        }
+        let across = self.choice(
+            fields,
+            "across",
+            &[
+                ("mean", Statistic::Mean),
+                ("min", Statistic::Min),
+                ("max", Statistic::Max),
+                ("sum", Statistic::Sum),
+            ],
+        );
+        let weights = [("time", Weight::Time), ("change", Weight::Change)];
+        let weight = self.choice(fields, "weight", &weights);
+        let mut measure = Measure {
+            of: Of::Series {
+                column: found?,
+                place: self.ports_place(fields),
+                group: self.text(fields, "group").map(|word| word.text),
+                flow: self.whole(fields, "flow"),
+                host: self.whole(fields, "host"),
+                during: self.during(fields),
+                across: across.unwrap_or(Statistic::Mean),
+                weight: weight.unwrap_or_default(),
+            },
+            statistic: None,
+        };
+        measure.statistic = self.statistic(fields, &measure);
+        Some(measure)
+    }
+
+    fn during(&mut self, fields: &Fields<'_>) -> Stretch {
+        let words = self.words(fields, "during");
+        let [from, to] = &words[..] else {
+            if fields.has("during") {
+                let place = fields.value_place("during");
+                let expected = "two times, as in during = [\"10ms\", \"end\"]";
+                self.wrong("wrong value for during".into(), place, expected);
+            }
+            return Stretch::default();
+        };
+        let mut time = |word: &Word, open: &str| {
+            if word.text == open {
+                return None;
+            }
+            let level = Level::parse(&word.text).filter(|level| !level.unit.is_empty());
+            let us = level.and_then(|level| level.in_column(Dimension::Time, 1.0));
+            if us.is_none() {
+                let expected = format!("a time with its unit, or {open:?}");
+                self.wrong(
+                    "wrong value for during".into(),
+                    word.place.clone(),
+                    &expected,
+                );
+            }
+            us
+        };
+        Stretch {
+            from_us: time(from, "start"),
+            to_us: time(to, "end"),
+        }
+    }
+
+    fn statistic(&mut self, fields: &Fields<'_>, measure: &Measure) -> Option<Statistic> {
+        let word = self.text(fields, "statistic")?;
+        let dimension = measure.dimension();
+        let parts: Vec<&str> = word.text.split(" - ").map(str::trim).collect();
+        let mut one = |text: &str| {
+            let statistic = self.one_statistic(fields, text, dimension);
+            if statistic.is_none() {
+                let expected = "mean, min, max, sum, count, p99, \"p99 - p1\", share, clusters, dips, oscillations, change or jain";
+                let message = format!("there is no statistic {text:?}");
+                self.wrong(message, word.place.clone(), expected);
+            }
+            statistic
+        };
+        let statistic = match parts[..] {
+            [one_only] => one(one_only)?,
+            [a, b] => Statistic::Difference(Box::new(one(a)?), Box::new(one(b)?)),
+            _ => one(&word.text)?,
+        };
+        let over_time = matches!(measure.of, Of::Series { .. });
+        let fits = match &statistic {
+            Statistic::Sum | Statistic::Count | Statistic::Clusters { .. } | Statistic::Jain => {
+                !over_time
+            }
+            Statistic::Dips { .. } | Statistic::Oscillations { .. } | Statistic::Change => {
+                over_time
+            }
+            _ => true,
+        };
+        if !fits {
+            let expected = if over_time {
+                "a statistic over time, such as mean, p95, change or dips"
+            } else {
+                "a statistic of many values, such as mean, p99 or sum; this one needs a series"
+            };
+            self.wrong(
+                format!("{} is not for this source", word.text),
+                word.place,
+                expected,
+            );
+            return None;
+        }
+        Some(statistic)
+    }
+
+    /// A single statistic; none if there is none of this name, or if what it needs is wrong.
+    fn one_statistic(
+        &mut self,
+        fields: &Fields<'_>,
+        text: &str,
+        dimension: Dimension,
+    ) -> Option<Statistic> {
+        let mut needed = |name: &str| {
+            if !fields.has(name) {
+                self.missing(fields, name);
+            }
+            let level = self.level(fields, name, dimension);
+            // What is wrong has been said; the statistic itself is none the less known.
+            level.unwrap_or(Level {
+                value: f64::NAN,
+                unit: String::new(),
+            })
+        };
+        Some(match text {
+            "mean" => Statistic::Mean,
+            "min" => Statistic::Min,
+            "max" => Statistic::Max,
+            "sum" => Statistic::Sum,
+            "count" => Statistic::Count,
+            "change" => Statistic::Change,
+            "jain" => Statistic::Jain,
+            "clusters" => Statistic::Clusters { gap: needed("gap") },
+            "dips" => Statistic::Dips {
+                below: needed("below"),
+            },
+            "oscillations" => Statistic::Oscillations {
+                below: needed("below"),
+                above: needed("above"),
+            },
+            "share" => {
+                if !fields.has("above") {
+                    needed("below");
+                }
+                Statistic::Share {
+                    below: self.level(fields, "below", dimension),
+                    above: self.level(fields, "above", dimension),
+                }
+            }
+            _ => {
+                let percent = text.strip_prefix('p')?.parse::<f64>().ok()?;
+                let correct = (0.0..=100.0).contains(&percent);
+                correct.then_some(Statistic::Percentile(percent))?
+            }
+        })
+    }
+
+    /// A level of this dimension.
+    pub(super) fn level(
+        &mut self,
+        fields: &Fields<'_>,
+        name: &str,
+        dimension: Dimension,
+    ) -> Option<Level> {
+        let words = self.words(fields, name);
+        let word = words.first()?;
+        let level = Level::parse(&word.text);
+        let level = level.filter(|level| level.in_column(dimension, 1.0).is_some());
+        if level.is_none() {
+            let units = dimension.units().iter().map(|(name, _)| *name);
+            let units: Vec<_> = units.filter(|name| !name.is_empty()).collect();
+            let expected = match units.len() {
+                0 => "a number".to_owned(),
+                _ => format!("a number with one of the units {}", units.join(", ")),
+            };
+            self.wrong(
+                format!("wrong value for {name}"),
+                word.place.clone(),
+                &expected,
+            );
+        }
+        level
+    }
+}

@@ -1,0 +1,294 @@
+//! Statistics of many values, and of values that change over time.
+
+use super::measure::{Statistic, Weight};
+use super::unit::{Dimension, Level};
+
+/// Values with their weights: flows and ports count once, values of a series as long as they last.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    values: Vec<(f64, f64)>,
+}
+
+/// A value that changes at times and holds in between.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    /// The value before the first change, if it is known.
+    before: Option<f64>,
+    /// Times in microseconds, ascending, and the values from then on.
+    changes: Vec<(f64, f64)>,
+}
+
+/// The dimension of values, and the bytes of a full packet.
+type Units = (Dimension, f64);
+
+impl Sample {
+    /// A sample of values and weights.
+    pub fn new(values: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self {
+            values: values.into_iter().collect(),
+        }
+    }
+
+    /// Values with their weights; ascending after [`Sample::sort`].
+    pub fn values(&self) -> &[(f64, f64)] {
+        &self.values
+    }
+
+    /// Adds the values of another.
+    pub fn extend(&mut self, other: Self) {
+        self.values.extend(other.values);
+    }
+
+    /// Puts values in ascending order.
+    pub fn sort(&mut self) {
+        self.values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+
+    /// A statistic; `NaN` if there is no value that it could be made of.
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    pub(super) fn statistic(&self, statistic: &Statistic, units: Units) -> f64 {
+        let values = || self.values.iter().map(|(value, _)| *value);
+        let weight: f64 = self.values.iter().map(|(_, weight)| weight).sum();
+        let nan_if_empty = |value: f64| {
+            if self.values.is_empty() {
+                f64::NAN
+            } else {
+                value
+            }
+        };
+        match statistic {
+            Statistic::Mean => {
+                let sum: f64 = self.values.iter().map(|(v, weight)| v * weight).sum();
+                sum / weight
+            }
+            Statistic::Min => nan_if_empty(values().fold(f64::INFINITY, f64::min)),
+            Statistic::Max => nan_if_empty(values().fold(f64::NEG_INFINITY, f64::max)),
+            Statistic::Sum => values().sum(),
+            Statistic::Count => self.values.len() as f64,
+            Statistic::Percentile(percent) => self.percentile(*percent, weight),
+            Statistic::Difference(a, b) => self.statistic(a, units) - self.statistic(b, units),
+            Statistic::Share { below, above } => {
+                let low = above
+                    .as_ref()
+                    .map_or(f64::NEG_INFINITY, |level| column(level, units));
+                let high = below
+                    .as_ref()
+                    .map_or(f64::INFINITY, |level| column(level, units));
+                let inside = |value: f64| value > low && value < high;
+                let part = self.values.iter().filter(|(value, _)| inside(*value));
+                part.map(|(_, weight)| weight).sum::<f64>() / weight
+            }
+            Statistic::Clusters { gap } => {
+                let gap = column(gap, units);
+                let mut sorted: Vec<f64> = values().collect();
+                sorted.sort_by(f64::total_cmp);
+                let gaps = sorted.windows(2).filter(|pair| pair[1] - pair[0] > gap);
+                nan_if_empty(1.0 + gaps.count() as f64)
+            }
+            Statistic::Jain => {
+                let (sum, squares) =
+                    values().fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
+                sum * sum / (self.values.len() as f64 * squares)
+            }
+            // These see an order of time, which a sample has not.
+            Statistic::Dips { .. } | Statistic::Oscillations { .. } | Statistic::Change => f64::NAN,
+        }
+    }
+
+    /// The least value that `percent` of the weight do not exceed.
+    fn percentile(&self, percent: f64, weight: f64) -> f64 {
+        let mut sorted = self.clone();
+        sorted.sort();
+        // Sums of weights are rounded: what is within a part in 10^12 is there.
+        let wanted = percent * weight * (1.0 - 1e-12);
+        let mut below = 0.0;
+        let found = sorted.values.iter().find(|(_, weight)| {
+            below += 100.0 * weight;
+            below >= wanted
+        });
+        found.map_or(f64::NAN, |(value, _)| *value)
+    }
+}
+
+impl Steps {
+    pub(super) fn new(before: Option<f64>) -> Self {
+        Self {
+            before,
+            changes: Vec::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, time_us: f64, value: f64) {
+        self.changes.push((time_us, value));
+    }
+
+    /// The value at the begin of a stretch and every change within it.
+    pub(super) fn clip(&self, (from, to): (f64, f64)) -> Vec<(f64, f64)> {
+        let first = self.changes.partition_point(|(time, _)| *time <= from);
+        let before = match first {
+            0 => self.before,
+            first => Some(self.changes[first - 1].1),
+        };
+        let inside = self.changes[first..].iter().copied();
+        let inside = inside.take_while(|(time, _)| *time <= to);
+        before
+            .map(|value| (from, value))
+            .into_iter()
+            .chain(inside)
+            .collect()
+    }
+
+    /// How long each value lasted within a stretch, or its changes alone.
+    pub(super) fn sample(&self, stretch: (f64, f64), weight: Weight) -> Sample {
+        if weight == Weight::Change {
+            let within = |(time, _): &&(f64, f64)| (stretch.0..=stretch.1).contains(time);
+            let changes = self.changes.iter().filter(within);
+            return Sample::new(changes.map(|(_, value)| (*value, 1.0)));
+        }
+        let clipped = self.clip(stretch);
+        let ends = clipped.iter().skip(1).map(|(time, _)| *time);
+        let ends = ends.chain([stretch.1]);
+        let lasting = clipped.iter().zip(ends);
+        let lasting = lasting.map(|((time, value), end)| (*value, end - time));
+        Sample::new(lasting.filter(|(_, weight)| *weight > 0.0))
+    }
+
+    /// A statistic over a stretch of time.
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    pub(super) fn statistic(
+        &self,
+        statistic: &Statistic,
+        (stretch, weight): ((f64, f64), Weight),
+        units: Units,
+    ) -> f64 {
+        match statistic {
+            Statistic::Dips { below } => {
+                let level = column(below, units);
+                let clipped = self.clip(stretch);
+                let falls = clipped
+                    .windows(2)
+                    .filter(|pair| pair[0].1 >= level && pair[1].1 < level);
+                falls.count() as f64
+            }
+            Statistic::Oscillations { below, above } => {
+                let (low, high) = (column(below, units), column(above, units));
+                let (mut was_low, mut count) = (false, 0.0);
+                for (_, value) in self.clip(stretch) {
+                    if value < low {
+                        was_low = true;
+                    } else if value > high && was_low {
+                        was_low = false;
+                        count += 1.0;
+                    }
+                }
+                count
+            }
+            Statistic::Change => {
+                let clipped = self.clip(stretch);
+                let ends = clipped.first().zip(clipped.last());
+                ends.map_or(f64::NAN, |((_, first), (_, last))| last - first)
+            }
+            Statistic::Difference(a, b) => {
+                let within = (stretch, weight);
+                self.statistic(a, within, units) - self.statistic(b, within, units)
+            }
+            _ => self.sample(stretch, weight).statistic(statistic, units),
+        }
+    }
+}
+
+/// A level in the unit of a column; the reader has checked that it has one.
+fn column(level: &Level, (dimension, packet): Units) -> f64 {
+    level.in_column(dimension, packet).unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNITS: Units = (Dimension::Time, 1500.0);
+
+    fn flows(values: &[f64]) -> Sample {
+        Sample::new(values.iter().map(|value| (*value, 1.0)))
+    }
+
+    fn level(text: &str) -> Level {
+        Level::parse(text).unwrap()
+    }
+
+    #[test]
+    fn percentiles_of_flows_are_those_of_the_summary() {
+        let all = flows(&(1..=200).rev().map(f64::from).collect::<Vec<_>>());
+        let percentile = |percent| all.statistic(&Statistic::Percentile(percent), UNITS);
+        assert_eq!(percentile(50.0), 100.0);
+        assert_eq!(percentile(99.0), 198.0);
+        assert_eq!(percentile(100.0), 200.0);
+        let gap = Statistic::Difference(
+            Box::new(Statistic::Percentile(99.0)),
+            Box::new(Statistic::Percentile(1.0)),
+        );
+        assert_eq!(all.statistic(&gap, UNITS), 196.0);
+        assert!(flows(&[]).statistic(&Statistic::Mean, UNITS).is_nan());
+    }
+
+    #[test]
+    fn clusters_are_told_apart_by_gaps() {
+        let all = flows(&[33_000.0, 20_000.0, 20_500.0, 34_000.0, 35_500.0]);
+        let clusters = |gap| {
+            let statistic = Statistic::Clusters { gap: level(gap) };
+            all.statistic(&statistic, UNITS)
+        };
+        assert_eq!(clusters("2ms"), 2.0);
+        assert_eq!(clusters("1.2ms"), 3.0);
+        assert_eq!(clusters("20ms"), 1.0);
+    }
+
+    #[test]
+    fn values_of_a_series_count_as_long_as_they_last() {
+        let mut steps = Steps::new(Some(0.0));
+        for (time, value) in [(10.0, 100.0), (20.0, 40.0), (30.0, 120.0), (40.0, 0.0)] {
+            steps.push(time, value);
+        }
+        let over = |statistic: Statistic, stretch| {
+            steps.statistic(&statistic, (stretch, Weight::Time), UNITS)
+        };
+        let by_change =
+            |statistic, stretch| steps.statistic(&statistic, (stretch, Weight::Change), UNITS);
+        // Ten each of 0, 100, 40, 120 and 0.
+        assert_eq!(over(Statistic::Mean, (0.0, 50.0)), 52.0);
+        assert_eq!(over(Statistic::Mean, (15.0, 25.0)), 70.0);
+        // The four changes count once each, the 0 before them and the length of the last do not.
+        assert_eq!(by_change(Statistic::Mean, (0.0, 5000.0)), 65.0);
+        assert_eq!(by_change(Statistic::Max, (15.0, 25.0)), 40.0);
+        assert_eq!(over(Statistic::Percentile(50.0), (0.0, 50.0)), 40.0);
+        assert_eq!(over(Statistic::Min, (12.0, 38.0)), 40.0);
+        let above = Statistic::Share {
+            below: None,
+            above: Some(level("90us")),
+        };
+        assert_eq!(over(above, (0.0, 50.0)), 0.4);
+        assert_eq!(over(Statistic::Change, (15.0, 35.0)), 20.0);
+        let dips = Statistic::Dips {
+            below: level("50us"),
+        };
+        assert_eq!(over(dips, (0.0, 50.0)), 2.0);
+        let oscillations = Statistic::Oscillations {
+            below: level("50us"),
+            above: level("90us"),
+        };
+        assert_eq!(over(oscillations.clone(), (0.0, 50.0)), 2.0);
+        assert_eq!(over(oscillations, (15.0, 25.0)), 0.0);
+    }
+
+    #[test]
+    fn a_fair_share_has_an_index_of_one() {
+        assert_eq!(
+            flows(&[2.0, 2.0, 2.0]).statistic(&Statistic::Jain, UNITS),
+            1.0
+        );
+        assert_eq!(
+            flows(&[4.0, 0.0, 0.0, 0.0]).statistic(&Statistic::Jain, UNITS),
+            0.25
+        );
+    }
+}

@@ -1,0 +1,286 @@
+//! Where flows start, when, and how large they are: read from the records of whole simulations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lab::metrics::{FlowRecord, Outcome};
+use lab::run;
+use lab::scenario::{Overrides, Scenario, Source};
+
+/// The network of the RCC paper, into which tests write their workload.
+const NETWORK: &str = "net.header_bytes = 54\ntcp.mss = 1446\ntcp.min_rto = \"10ms\"\ntcp.syn_rto = \"10ms\"\n\
+    schemes = [\"newreno\"]\n";
+
+fn scenario(text: &str) -> Scenario {
+    let source = Source::new("test.toml", format!("{NETWORK}{text}"));
+    Scenario::load(source, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn outcome(text: &str) -> Outcome {
+    run::run(&scenario(text).points()[0]).unwrap()
+}
+
+fn wrong(text: &str) -> String {
+    let source = Source::new("test.toml", format!("{NETWORK}{text}"));
+    match Scenario::load(source, &Overrides::default()) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(problems) => problems.to_string(),
+    }
+}
+
+fn starts(flows: &[FlowRecord]) -> Vec<f64> {
+    flows.iter().map(|flow| flow.start_us).collect()
+}
+
+#[test]
+fn flows_start_one_interval_after_the_other() {
+    let flows = outcome("[workload]\nsenders = 3\nstart = \"0s\"\ninterval = \"20ms\"").flows;
+    assert_eq!(starts(&flows), [0.0, 20_000.0, 40_000.0]);
+}
+
+#[test]
+fn a_round_begins_when_all_flows_of_the_one_before_are_complete() {
+    let flows = outcome(
+        "[workload]\nsenders = 20\nrounds = 3\nthink = \"1ms\"\nstart = \"0s\"\nsize = \"32KiB\"",
+    )
+    .flows;
+    assert_eq!(flows.len(), 60);
+    for round in 1..3 {
+        let (before, these) = (
+            &flows[(round - 1) * 20..round * 20],
+            &flows[round * 20..][..20],
+        );
+        let last = before.iter().filter_map(|flow| flow.completion_us);
+        let last = last.fold(0.0, f64::max);
+        for (first, flow) in before.iter().zip(these) {
+            assert!((flow.start_us - last - 1000.0).abs() < 1e-6, "{flow:?}");
+            assert_eq!(flow.sender, first.sender, "the same senders answer again");
+        }
+    }
+}
+
+#[test]
+fn rounds_that_did_not_begin_leave_no_flows() {
+    let flows = outcome(
+        "run.duration = \"30ms\"\n[workload]\nsenders = 20\nrounds = 50\nsize = \"320KiB\"",
+    )
+    .flows;
+    assert_eq!(flows.len() % 20, 0);
+    assert!((20..1000).contains(&flows.len()), "{}", flows.len());
+}
+
+#[test]
+fn flows_to_one_receiver_are_delayed_together() {
+    let flows = outcome(
+        "topology.kind = \"tree\"\n[workload]\nreceivers = 3\nsenders = 5\ntogether = true\n\
+         delay = \"exponential(1ms, 2ms)\"\nstart = \"0s\"",
+    )
+    .flows;
+    let mut by_receiver: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    for flow in &flows {
+        by_receiver
+            .entry(flow.receiver)
+            .or_default()
+            .insert(flow.start_us.to_bits());
+    }
+    assert_eq!(by_receiver.len(), 3);
+    assert!(
+        by_receiver.values().all(|starts| starts.len() == 1),
+        "{by_receiver:?}"
+    );
+    let all: BTreeSet<_> = by_receiver.values().flatten().collect();
+    assert_eq!(all.len(), 3, "each receiver draws for itself");
+}
+
+#[test]
+fn a_thousand_hosts_of_a_tree_have_a_flow_each() {
+    let text = "topology.kind = \"tree\"\ntopology.racks = 40\nbottleneck.rate = \"25Gbps\"\n\
+        [group.long.workload]\nreceivers = 5\nsenders = 1\nsize = \"64KiB\"\n\
+        [group.short.workload]\nreceivers = 5\nsenders = 198\nsize = \"2KiB\"";
+    let point = scenario(text).points()[0].clone();
+    let outcome = run::run(&point).unwrap();
+    let senders: BTreeSet<u32> = outcome.flows.iter().map(|flow| flow.sender).collect();
+    let receivers: BTreeSet<u32> = outcome.flows.iter().map(|flow| flow.receiver).collect();
+    assert_eq!((senders.len(), receivers.len()), (995, 5));
+    assert!(senders.is_disjoint(&receivers));
+    // Hosts are numbered rack by rack, 25 to each: receivers in racks 0 to 4, senders in all.
+    assert_eq!(receivers, (0..5).map(|rack| rack * 25).collect());
+    let racks: BTreeSet<u32> = senders.iter().map(|host| host / 25).collect();
+    assert_eq!(racks.len(), 40);
+    // 1000 hosts and 40 uplinks, a port at each end.
+    assert_eq!(outcome.ports.len(), 2080);
+    assert_eq!(outcome.metrics.flows_completed, 995);
+    let groups: Vec<_> = outcome.groups.iter().map(|group| &*group.group).collect();
+    assert_eq!(groups, ["long", "short"]);
+    assert_eq!(outcome.groups[1].flows_completed, 990);
+}
+
+#[test]
+fn named_hosts_send_and_receive() {
+    // The multi-hop network of the DCTCP and RCC papers: S1 and S2 at the first switch of three.
+    let text = "topology.kind = \"chain\"\ntopology.switches = 3\nbottleneck.rate = \"10Gbps\"\n\
+        [group.s1.workload]\nfrom = \"0:0-19\"\nto = \"2:0\"\nsenders = 20\n\
+        [group.s2.workload]\nkind = \"pairs\"\nfrom = \"0:20-39\"\nto = \"2:1-20\"\nsenders = 20\n\
+        [group.s3.workload]\nfrom = \"1:0-19\"\nto = \"2:0\"\nsenders = 20";
+    let outcome = outcome(text);
+    let ends = |group: &str| -> (BTreeSet<u32>, BTreeSet<u32>) {
+        let flows = outcome.flows.iter().filter(|flow| flow.group == group);
+        flows.map(|flow| (flow.sender, flow.receiver)).unzip()
+    };
+    // 40 hosts at each switch.
+    assert_eq!(ends("s1"), ((0..20).collect(), [80].into()));
+    assert_eq!(ends("s2"), ((20..40).collect(), (81..101).collect()));
+    assert_eq!(ends("s3"), ((40..60).collect(), [80].into()));
+    let port = |from: &str, to: &str| {
+        let mut ports = outcome.ports.iter();
+        ports
+            .find(|port| port.from == from && port.to == to)
+            .unwrap()
+            .bytes
+    };
+    // What S3 sends does not cross the first link between switches.
+    assert!(port("switch 1", "switch 2") > port("switch 0", "switch 1") * 4 / 3);
+}
+
+#[test]
+fn random_arrivals_make_the_load_that_is_asked_for() {
+    let flows = outcome(
+        "topology.hosts = 8\n[workload]\nkind = \"poisson\"\nload = 0.4\nduration = \"2s\"\n\
+         size = \"exponential(20KB)\"\nstart = \"0s\"",
+    )
+    .flows;
+    assert!(flows.iter().all(|flow| flow.sender != flow.receiver));
+    assert!(flows.iter().is_sorted_by(|a, b| a.start_us <= b.start_us));
+    let bytes: u64 = flows.iter().filter_map(|flow| flow.size_bytes).sum();
+    // Eight receivers for 2 s at 1 Gbit/s; 1446 of 1500 bytes are payload. Some 32,000 flows: the
+    // standard error of their sum is 0.8 %.
+    let load = bytes as f64 * 8.0 * 1500.0 / 1446.0 / (8.0 * 2.0 * 1e9);
+    assert!((0.385..0.415).contains(&load), "{load}");
+}
+
+#[test]
+fn sizes_come_in_steps() {
+    let flows = outcome(
+        "[workload]\nsenders = 100\nsize = \"pareto(50KiB, 1.2, 100KiB)\"\nsize_step = \"1KiB\"",
+    )
+    .flows;
+    let sizes: BTreeSet<u64> = flows.iter().filter_map(|flow| flow.size_bytes).collect();
+    assert!(
+        sizes
+            .iter()
+            .all(|size| size % 1024 == 0 && *size <= 102_400),
+        "{sizes:?}"
+    );
+    // The least size of the law is 50 / 6 = 8.33 KiB.
+    assert!(sizes.len() > 10 && *sizes.first().unwrap() >= 8 * 1024);
+}
+
+#[test]
+fn schemes_share_a_network_and_even_a_receiving_host() {
+    for to in ["1:0", "1:1"] {
+        let outcome = outcome(&format!(
+            "topology.kind = \"dumbbell\"\nworkload.size = \"1MB\"\nworkload.senders = 2\n\
+             [group.tcp]\nscheme = \"newreno\"\nworkload.to = \"{to}\"\n\
+             [group.rcc]\nscheme = \"rcc\"\nworkload.to = \"1:0\"",
+        ));
+        assert_eq!(outcome.metrics.flows_completed, 4, "to {to}");
+    }
+}
+
+#[test]
+fn what_is_emulated_as_load_delays_packets_and_shrinks_queues() {
+    let one = |load: &str| {
+        outcome(&format!(
+            "switch.emulated_load = {load}\nworkload.senders = 1\nworkload.size = \"1KB\""
+        ))
+    };
+    let fct = |load| one(load).flows[0].fct_us.unwrap();
+    // A SYN, its answer and the data cross the switch, and at half load each is held for 40 packets of
+    // 12 us.
+    assert!(
+        (fct("0.5") - fct("0") - 3.0 * 480.0).abs() < 1e-6,
+        "{}",
+        fct("0.5")
+    );
+    let burst = |load: &str| {
+        let text = format!("switch.emulated_load = {load}\nworkload.senders = 30");
+        outcome(&text).metrics.queue_max_bytes
+    };
+    assert!(
+        burst("0") > 96_000 && burst("0.2") <= 64 * 1500,
+        "{}",
+        burst("0.2")
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_place() {
+    let two = "[group.a]\nscheme = \"rcc\"\n[group.b]\nscheme = \"ictcp\"\n";
+    for (text, expected) in [
+        ("workload.to = \"3:0\"", "there is no host 0 in rack 3"),
+        (
+            "workload.from = \"0:0\"\nworkload.to = \"0:0\"",
+            "send to itself",
+        ),
+        ("[group.a]\nlink.rate = \"1Gbps\"", "a group sets link.rate"),
+        (
+            "[group.\"a.b\"]\nworkload.senders = 1",
+            "cannot be the name of a group",
+        ),
+        ("[group.a]\nscheme = \"tpc\"", "there is no scheme"),
+        (
+            "workload.kind = \"pairs\"\nworkload.rounds = 2\ntopology.kind = \"dumbbell\"",
+            "only an incast",
+        ),
+        (
+            "switch.emulated_load = 1",
+            "the emulated load takes the whole buffer",
+        ),
+        ("trace.flows = \"60\"", "there is no flow 60 among 40"),
+        (two, "would both control the receiving host 0"),
+    ] {
+        let message = wrong(text);
+        assert!(message.contains(expected), "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_group_keeps_its_settings_and_the_rest_is_shared() {
+    let text = "tcp.min_rto = \"5ms\"\n[variant.iw4]\nbase = \"newreno\"\ntcp.initial_window = 4\n\
+        [group.a]\nworkload.senders = [1, 2]\n[group.b]\nscheme = \"dctcp\"\ntcp.min_rto = \"7ms\"";
+    let text = text.replacen("tcp.min_rto = \"5ms\"\n", "", 1);
+    let source = Source::new("test.toml", text);
+    let sets = vec!["tcp.max_rto=9s".into(), "group.b.workload.senders=3".into()];
+    let overrides = Overrides {
+        sets,
+        schemes: Some("iw4".into()),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(source, &overrides).unwrap();
+    assert_eq!(scenario.points().len(), 2);
+    let groups = &scenario.points()[1].groups;
+    let windows = |group: usize| groups[group].keys.tcp.initial_window.0;
+    assert_eq!(
+        (windows(0), windows(1)),
+        (4, 10),
+        "a variant is about its own scheme's flows"
+    );
+    assert_eq!(groups[0].keys.workload.senders.0, 2);
+    assert_eq!(groups[1].keys.workload.senders.0, 3);
+    assert_eq!(groups[1].bundle, "dctcp");
+    assert_eq!(groups[1].texts["tcp.min_rto"].as_ref(), "7ms");
+    assert_eq!(groups[1].texts["tcp.max_rto"].as_ref(), "9s");
+    // Written out in full, it is the same scenario.
+    let again = Scenario::load(
+        Source::new("again.toml", scenario.resolved()),
+        &Overrides::default(),
+    );
+    let again = again.unwrap();
+    let texts = |scenario: &Scenario| -> Vec<_> {
+        let points = scenario.points().iter();
+        points
+            .flat_map(|point| point.groups.iter().map(|group| group.texts.clone()))
+            .collect()
+    };
+    assert_eq!(texts(&again), texts(&scenario));
+    assert_eq!(again.set_keys(), scenario.set_keys());
+}

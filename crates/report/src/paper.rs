@@ -1,0 +1,103 @@
+//! A paper beside its reproduction: every figure in the paper's arrangement, with its claims.
+
+mod page;
+mod panel;
+
+use std::path::Path;
+
+use lab::experiment::judge;
+use lab::experiment::{Measured, Paper};
+use lab::scenario::Problems;
+
+use crate::error::Error;
+use crate::figure::Figure;
+use crate::fixed::{self, Format, Size};
+use crate::palette::Palette;
+use panel::Panel;
+
+/// A paper with what came out.
+pub struct Reproduction<'a> {
+    /// The paper.
+    pub paper: &'a Paper,
+    /// Its figures and tables that were run and judged, in the paper's order.
+    pub figures: &'a [judge::Figure<'a>],
+    /// Whether they were run with `--full`.
+    pub full: bool,
+}
+
+impl Reproduction<'_> {
+    /// The panels of each figure, in the paper's order and on its axes. A scheme looks the same in all
+    /// of them. A panel whose run is not there is left out.
+    pub fn panels(&self) -> Result<Vec<Vec<Figure>>, Problems> {
+        let palette = self.palette();
+        let figures = self.figures.iter();
+        figures.map(|figure| panels(figure, &palette)).collect()
+    }
+
+    fn palette(&self) -> Palette {
+        let runs = self.figures.iter().flat_map(|figure| {
+            let others = figure.bench.others.values().copied();
+            others.chain([figure.bench.own])
+        });
+        let schemes = runs.flat_map(|run| &run.folder().summary().schemes);
+        let schemes: Vec<&str> = schemes.map(String::as_str).collect();
+        Palette::new(schemes.into_iter())
+    }
+}
+
+/// Writes the page of a paper to `out`, and its panels as vector pictures into the folder `figures`
+/// beside it. The same reproduction gives the same bytes.
+pub fn write_paper(reproduction: &Reproduction<'_>, out: &Path) -> Result<(), Error> {
+    let panels = reproduction.panels()?;
+    let folder = out.parent().unwrap_or(Path::new("."));
+    let drawn = panels.iter().flatten().filter(|panel| !panel.is_empty());
+    for panel in drawn {
+        let file = folder.join(file(panel));
+        let parent = file.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(|error| Error::Write {
+            path: parent.display().to_string(),
+            error,
+        })?;
+        let svg = fixed::draw(panel, Size::default(), Format::Svg);
+        crate::put(&file, &svg)?;
+    }
+    crate::put(out, page::render(reproduction, &panels).as_bytes())
+}
+
+/// The panels of a figure.
+fn panels(figure: &judge::Figure<'_>, palette: &Palette) -> Result<Vec<Figure>, Problems> {
+    let experiment = figure.experiment;
+    let run = |name: &Option<String>| -> Option<&Measured> {
+        match name.as_deref() {
+            Some(name) if name != experiment.name && name != experiment.runs() => {
+                figure.bench.others.get(name).copied()
+            }
+            _ => Some(figure.bench.own),
+        }
+    };
+    let mut figures = Vec::new();
+    for (plot, number) in experiment.plots.iter().zip(1..) {
+        let Some(run) = run(&plot.run) else { continue };
+        let panel = Panel { plot, run, palette };
+        let (name, title) = if experiment.plots.len() == 1 {
+            (experiment.name.clone(), &experiment.title)
+        } else {
+            (format!("{}-{number}", experiment.name), &plot.title)
+        };
+        let title = if title.is_empty() {
+            &experiment.title
+        } else {
+            title
+        };
+        figures.push(panel::draw(&panel, name, title.clone())?);
+    }
+    Ok(figures)
+}
+
+/// Where a panel is written, relative to the page.
+fn file(panel: &Figure) -> String {
+    format!("{FIGURES}/{}.svg", panel.name)
+}
+
+/// The folder of the vector pictures.
+const FIGURES: &str = "figures";

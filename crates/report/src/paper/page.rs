@@ -1,0 +1,247 @@
+//! The page: claims in a table, then every figure with its claims beside it.
+
+use askama::Template;
+use lab::experiment::Experiment;
+use lab::experiment::judge::{self, Finding, Judged, Verdict};
+
+use super::Reproduction;
+use crate::figure::Figure;
+use crate::interactive;
+use crate::page::{self, Chart};
+use crate::units;
+
+#[derive(Template)]
+#[template(path = "paper.html")]
+struct Page<'a> {
+    name: &'a str,
+    title: &'a str,
+    citation: &'a str,
+    url: Option<&'a str>,
+    notes: Vec<&'a str>,
+    answer: String,
+    counts: Vec<Count>,
+    total: usize,
+    figures: Vec<Shown<'a>>,
+    version: String,
+    embedded: String,
+    style: &'static str,
+    own_style: &'static str,
+    script: &'static str,
+    own_script: &'static str,
+    plotly: String,
+}
+
+/// How many claims have a verdict.
+struct Count {
+    mark: Mark,
+    number: usize,
+}
+
+/// A verdict in words, with the class of its colour and its place in an order from the best.
+struct Mark {
+    word: &'static str,
+    class: &'static str,
+    place: usize,
+}
+
+/// A figure of the paper.
+struct Shown<'a> {
+    id: &'a str,
+    /// Its place in the order of the paper.
+    place: usize,
+    /// What the paper calls it.
+    name: &'a str,
+    title: &'a str,
+    section: &'a str,
+    scale: &'a str,
+    notes: Vec<&'a str>,
+    command: String,
+    charts: Vec<Chart>,
+    /// What there is in place of charts.
+    lack: &'static str,
+    /// Files with its panels, relative to the page.
+    files: Vec<String>,
+    claims: Vec<Card<'a>>,
+}
+
+/// A claim with what came out.
+struct Card<'a> {
+    id: &'a str,
+    /// The name by which a link finds it.
+    anchor: String,
+    says: &'a str,
+    place: &'a str,
+    mark: Mark,
+    paper: &'a str,
+    ours: String,
+    reason: String,
+    causes: Vec<Cause<'a>>,
+}
+
+/// What was tried to explain a difference.
+struct Cause<'a> {
+    explains: bool,
+    says: &'a str,
+    set: &'a str,
+    ours: String,
+    mark: Mark,
+}
+
+/// The page as text: a pure function of what came out. `panels` are those of each figure.
+pub(super) fn render(reproduction: &Reproduction<'_>, panels: &[Vec<Figure>]) -> String {
+    let claims = || {
+        let figures = reproduction.figures.iter();
+        figures.flat_map(|figure| &figure.claims)
+    };
+    let counts = Verdict::ALL.map(|verdict| Count {
+        mark: mark(verdict),
+        number: claims()
+            .filter(|claim| claim.finding.verdict == verdict)
+            .count(),
+    });
+    let counts: Vec<Count> = counts
+        .into_iter()
+        .filter(|count| count.number > 0)
+        .collect();
+    let figures = reproduction.figures.iter().zip(panels).enumerate();
+    let figures = figures.map(|(place, (figure, panels))| {
+        let shown = shown(figure, panels, reproduction.full);
+        Shown { place, ..shown }
+    });
+    let drawn = panels.iter().flat_map(|panels| drawn(panels)).cloned();
+    let version = reproduction.figures.first();
+    let version = version.map(|figure| &figure.bench.own.folder().summary().version);
+    let paper = reproduction.paper;
+    let page = Page {
+        name: &paper.name,
+        title: &paper.title,
+        citation: &paper.citation,
+        url: paper.url.as_deref(),
+        notes: paragraphs(paper.notes.as_deref().unwrap_or_default()),
+        answer: answer(&counts, reproduction),
+        total: claims().count(),
+        counts,
+        figures: figures.collect(),
+        version: version.map_or_else(String::new, |version| format!("tailwater {version}")),
+        embedded: page::embedded(&drawn.collect::<Vec<_>>()),
+        style: include_str!("../../templates/report.css"),
+        own_style: include_str!("../../templates/paper.css"),
+        script: include_str!("../../templates/report.js"),
+        own_script: include_str!("../../templates/paper.js"),
+        plotly: interactive::script(),
+    };
+    page.render().expect("writing to memory succeeds")
+}
+
+fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Shown<'a> {
+    let experiment = figure.experiment;
+    let panels: Vec<Figure> = drawn(panels).cloned().collect();
+    // A claim says at what scale it was judged, whatever the command line changed.
+    let scale = figure.claims.first().map(|claim| claim.scale.as_str());
+    let scale = scale.or(experiment.full.scale.as_deref().filter(|_| full));
+    let flag = if full { " --full" } else { "" };
+    Shown {
+        id: &experiment.name,
+        place: 0,
+        name: &experiment.figure,
+        title: &experiment.title,
+        section: experiment.section.as_deref().unwrap_or_default(),
+        scale: scale.unwrap_or(&experiment.scale),
+        notes: paragraphs(experiment.notes.as_deref().unwrap_or_default()),
+        command: format!("tailwater reproduce {}{flag}", word(experiment)),
+        lack: match (panels.is_empty(), experiment.plots.is_empty()) {
+            (false, _) => "",
+            (true, true) => "The paper draws nothing here: its claims stand in the text.",
+            (true, false) => "Nothing was measured that could be drawn.",
+        },
+        files: panels.iter().map(super::file).collect(),
+        charts: page::charts(&panels),
+        claims: figure.claims.iter().map(card).collect(),
+    }
+}
+
+/// How an experiment is named on the command line: by its name in the catalogue or by its file.
+fn word(experiment: &Experiment) -> String {
+    let file = experiment.source.name();
+    if file.ends_with("(built in)") {
+        experiment.id()
+    } else {
+        file.to_owned()
+    }
+}
+
+fn card(judged: &Judged) -> Card<'_> {
+    let finding = &judged.finding;
+    let causes = judged.causes.iter().map(|tried| Cause {
+        explains: tried.explains(),
+        says: &tried.says,
+        set: &tried.set,
+        ours: ours(&tried.finding),
+        mark: mark(tried.finding.verdict),
+    });
+    Card {
+        id: &judged.id,
+        anchor: judged.id.replace('/', "-"),
+        says: &judged.claim.says,
+        place: &judged.claim.place,
+        mark: mark(finding.verdict),
+        paper: &finding.paper,
+        ours: ours(finding),
+        reason: units::capital(&finding.reason),
+        causes: causes.collect(),
+    }
+}
+
+/// What came out, with its interval.
+fn ours(finding: &Finding) -> String {
+    let ours = &finding.ours;
+    let ends = finding.interval;
+    match ends.map(|(low, high)| (judge::digits(low), judge::digits(high))) {
+        Some((low, high)) if low != high => format!("{ours} ({low} to {high})"),
+        _ => ours.clone(),
+    }
+}
+
+fn mark(verdict: Verdict) -> Mark {
+    let (class, place) = match verdict {
+        Verdict::Reproduced => ("reproduced", 0),
+        Verdict::Partly => ("partly", 1),
+        Verdict::NotReproduced => ("not", 2),
+        Verdict::NotTestable => ("untestable", 3),
+    };
+    Mark {
+        word: verdict.name(),
+        class,
+        place,
+    }
+}
+
+/// The panels of a figure that show anything.
+fn drawn(panels: &[Figure]) -> impl Iterator<Item = &Figure> {
+    panels.iter().filter(|panel| !panel.is_empty())
+}
+
+/// `12 claims about 5 figures and tables: 9 reproduced, ...`.
+fn answer(counts: &[Count], reproduction: &Reproduction<'_>) -> String {
+    let total: usize = counts.iter().map(|count| count.number).sum();
+    let parts = counts.iter().map(|count| {
+        let number = count.number;
+        format!("{number} {}", count.mark.word)
+    });
+    let parts: Vec<_> = parts.collect();
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let figures = reproduction.figures.len();
+    format!(
+        "{total} claim{} about {figures} figure{} and table{}: {}.",
+        plural(total),
+        plural(figures),
+        plural(figures),
+        parts.join(", ")
+    )
+}
+
+/// The parts of a text between empty lines.
+fn paragraphs(text: &str) -> Vec<&str> {
+    let parts = text.split("\n\n").map(str::trim);
+    parts.filter(|part| !part.is_empty()).collect()
+}

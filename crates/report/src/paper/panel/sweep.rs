@@ -1,0 +1,188 @@
+//! A measure over the values of a swept setting.
+
+use lab::results::Row;
+use lab::scenario::Problems;
+
+use super::{Drawn, Panel, Track, bars, given, is_model, line};
+use crate::figure::{Axis, Line, Point, Shape};
+use crate::units;
+
+/// Both axes and the lines.
+pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
+    let key = panel.plot.x.key.as_ref().or(panel.summary().axes.first());
+    let key = key.map(String::as_str);
+    let tracks = panel.tracks(key);
+    let places = Places::of(panel, key, &tracks);
+    let mut drawn: Vec<(&Track<'_>, Vec<Point>)> = Vec::new();
+    for track in &tracks {
+        let points = points(panel, track, &places)?;
+        let same = drawn.iter_mut().find(|(other, _)| nests(other, track));
+        match same {
+            Some((_, outer)) => nest(outer, &points),
+            None => drawn.push((track, points)),
+        }
+    }
+    let values = drawn.iter().flat_map(|(_, points)| points);
+    let greatest = values.map(|point| point.y).fold(0.0, f64::max);
+    let (y, unit) = panel.y(greatest);
+    let several = super::several(&tracks);
+    let mut lines: Vec<Line> = Vec::new();
+    for (track, mut points) in drawn {
+        for point in &mut points {
+            scale(point, unit.size);
+        }
+        let shape = match &track.line.low {
+            _ if is_model(&track.line.measure) => Shape::Model,
+            Some(_) => Shape::Ranges,
+            None => Shape::Joined,
+        };
+        let label = track.label(several);
+        lines.push(line(label, panel.style(track), shape, points));
+    }
+    if places.numeric {
+        dodge(&mut lines, &places.axis);
+    } else {
+        bars::side_by_side(&mut lines);
+    }
+    Ok((places.axis, y, lines))
+}
+
+/// The points of a track in the units of its columns.
+fn points(panel: &Panel<'_>, track: &Track<'_>, places: &Places) -> Result<Vec<Point>, Problems> {
+    let mut points = Vec::new();
+    for row in &track.rows {
+        let x = places.of_row(panel.row(*row));
+        if let (Some(x), Some(point)) = (x, point(panel, track, *row)?) {
+            points.push(Point { x, ..point });
+        }
+    }
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    Ok(points)
+}
+
+/// What a track shows of a row, somewhere; none if nothing was measured.
+pub(super) fn point(
+    panel: &Panel<'_>,
+    track: &Track<'_>,
+    row: usize,
+) -> Result<Option<Point>, Problems> {
+    let estimate = panel.run.values(&track.line.measure)?.estimate(row);
+    let interval = match track.line.low.as_ref().zip(track.line.high.as_ref()) {
+        Some((low, high)) => {
+            let mean = |measure| Ok::<_, Problems>(panel.run.values(measure)?.estimate(row).mean);
+            mean(low)?.zip(mean(high)?)
+        }
+        None => estimate
+            .low
+            .zip(estimate.high)
+            .filter(|(low, high)| low < high),
+    };
+    Ok(estimate.mean.map(|y| Point {
+        y,
+        interval,
+        ..Point::default()
+    }))
+}
+
+/// A point in a unit of this size.
+pub(super) fn scale(point: &mut Point, size: f64) {
+    let scale = |(low, high): (f64, f64)| (low / size, high / size);
+    point.y /= size;
+    point.interval = point.interval.map(scale);
+    point.inner = point.inner.map(scale);
+}
+
+/// Whether two tracks are one bar with two pairs of percentiles.
+fn nests(outer: &Track<'_>, inner: &Track<'_>) -> bool {
+    (outer.scheme, &outer.rest) == (inner.scheme, &inner.rest)
+        && outer.line.measure == inner.line.measure
+        && outer.line.label == inner.line.label
+        && outer.line.low.is_some()
+        && inner.line.low.is_some()
+}
+
+/// Gives points a second interval: the narrower of the two is the inner one.
+fn nest(points: &mut [Point], others: &[Point]) {
+    let width = |interval: Option<(f64, f64)>| interval.map_or(0.0, |(low, high)| high - low);
+    for (point, other) in points.iter_mut().zip(others) {
+        let pair = [point.interval, other.interval];
+        let narrow = usize::from(width(pair[1]) < width(pair[0]));
+        (point.inner, point.interval) = (pair[narrow], pair[1 - narrow]);
+    }
+}
+
+/// Puts the ranges of one place side by side, so that none hides another.
+fn dodge(lines: &mut [Line], axis: &Axis) {
+    let ranges = |line: &&mut Line| line.shape == Shape::Ranges;
+    let count = lines.iter_mut().filter(ranges).count();
+    let points = lines.iter().flat_map(|line| &line.points);
+    let mut places: Vec<f64> = points.map(|point| point.x).collect();
+    places.sort_by(f64::total_cmp);
+    let steps = places.windows(2).map(|pair| pair[1] - pair[0]);
+    let steps = steps.filter(|step| *step > 0.0);
+    let step = steps.fold(f64::INFINITY, f64::min);
+    if axis.log || count < 2 || !step.is_finite() {
+        return;
+    }
+    let count = bars::count(count);
+    for (line, index) in lines.iter_mut().filter(ranges).zip(0_u32..) {
+        let offset = (f64::from(index) - (count - 1.0) / 2.0) * DODGED * step / count;
+        for point in &mut line.points {
+            point.x += offset;
+        }
+    }
+}
+
+/// The part of the way to the next place that ranges fill.
+const DODGED: f64 = 0.7;
+
+/// Where the values of a setting stand.
+struct Places {
+    key: Option<String>,
+    axis: Axis,
+    /// Whether places are numbers rather than names.
+    numeric: bool,
+    of_texts: Vec<(String, f64)>,
+}
+
+impl Places {
+    /// The places of the values of `key` that the tracks have.
+    fn of(panel: &Panel<'_>, key: Option<&str>, tracks: &[Track<'_>]) -> Self {
+        let mut texts: Vec<&str> = Vec::new();
+        let rows = tracks.iter().flat_map(|track| &track.rows);
+        for text in rows.filter_map(|row| panel.row(*row).setting(key?)) {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        let wanted = &panel.plot.x;
+        let label = wanted.label.clone();
+        let label = label.unwrap_or_else(|| key.map_or_else(String::new, units::words));
+        let placed = units::quantities(&texts).filter(|_| !texts.is_empty());
+        let numeric = placed.is_some();
+        let (axis, places): (Axis, Vec<f64>) = if let Some((numbers, unit)) = placed {
+            let (factor, unit) = units::converted(unit, wanted.unit.as_deref());
+            let numbers = numbers.iter().map(|number| number * factor);
+            (given(wanted, label, &unit), numbers.collect())
+        } else {
+            let mut axis = Axis::new(label, "");
+            axis.categories = texts.iter().map(|text| (*text).to_owned()).collect();
+            (axis, (0_u32..).take(texts.len()).map(f64::from).collect())
+        };
+        Self {
+            key: key.map(str::to_owned),
+            axis,
+            numeric,
+            of_texts: texts.into_iter().map(str::to_owned).zip(places).collect(),
+        }
+    }
+
+    fn of_row(&self, row: &Row) -> Option<f64> {
+        let Some(key) = &self.key else {
+            return Some(0.0);
+        };
+        let text = row.setting(key)?;
+        let found = self.of_texts.iter().find(|(own, _)| own == text);
+        found.map(|(_, place)| *place)
+    }
+}

@@ -1,0 +1,87 @@
+//! A series over simulated time, of the first seed.
+
+use lab::experiment::Subject;
+use lab::experiment::unit::Dimension;
+use lab::scenario::Problems;
+
+use super::{Drawn, Panel, given, line};
+use crate::figure::{Point, Shape, Style};
+use crate::thin::Thinned;
+
+/// Both axes and the lines.
+pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
+    let tracks = panel.tracks(None);
+    let several = super::several(&tracks);
+    let mut drawn = Vec::new();
+    for track in &tracks {
+        if let Some(row) = track.rows.first() {
+            let series = panel.run.series(&track.line.measure, *row)?;
+            let thinned = series.into_iter();
+            let thinned = thinned.map(|(subject, samples)| (subject, thin(&samples)));
+            drawn.push((track, thinned.collect::<Vec<_>>()));
+        }
+    }
+    let samples = || {
+        let series = drawn.iter().flat_map(|(_, series)| series);
+        series.flat_map(|(_, samples)| samples)
+    };
+    let greatest = samples().map(|sample| sample.1).fold(0.0, f64::max);
+    let end = samples().map(|sample| sample.0).fold(0.0, f64::max);
+    let (y, unit) = panel.y(greatest);
+    let axis = &panel.plot.x;
+    let time = panel.unit(axis.unit.as_deref(), Dimension::Time, end);
+    let label = axis.label.clone().unwrap_or_else(|| "Time".into());
+    let x = given(axis, label, &time.name);
+    let mut lines = Vec::new();
+    for (track, series) in &drawn {
+        let own = track.label(several);
+        for ((subject, samples), index) in series.iter().zip(0..) {
+            let points = samples.iter();
+            let points = points.map(|(at, value)| Point::new(at / time.size, value / unit.size));
+            let (label, shape, style) = match series.len() {
+                1 => (own.clone(), Shape::Step, panel.style(track)),
+                2..=MOST => {
+                    let label = format!("{own}, {}", name(*subject));
+                    (
+                        label,
+                        Shape::Step,
+                        apart(panel.style(track), index, several),
+                    )
+                }
+                _ => (own.clone(), Shape::Faint, panel.style(track)),
+            };
+            lines.push(line(label, style, shape, points.collect()));
+        }
+    }
+    Ok((x, y, lines))
+}
+
+/// As few samples as draw the same picture.
+fn thin(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut thinned = Thinned::new();
+    for (time, value) in samples {
+        thinned.push(*time, *value);
+    }
+    thinned.samples()
+}
+
+/// Styles that tell several flows apart: by colour where there is one scheme, else by dash.
+fn apart(style: Style, index: usize, several: bool) -> Style {
+    let slot = if several { style.slot } else { index };
+    Style {
+        slot,
+        dash: index,
+        ..style
+    }
+}
+
+fn name(subject: Subject) -> String {
+    match subject {
+        Subject::Port(port) => format!("port {port}"),
+        Subject::Flow(flow) => format!("flow {flow}"),
+        Subject::Host(host) => format!("host {host}"),
+    }
+}
+
+/// Lines of one scheme that can be told apart.
+const MOST: usize = 7;

@@ -1,0 +1,142 @@
+//! Pages of papers: complete, closed to the outside, the same every time, and drawn by a browser.
+
+use std::fs;
+
+use lab::experiment::judge::Verdict;
+
+use crate::judgement::Judgement;
+use crate::run::Temporary;
+
+/// A folder with the page of a paper that is `about` something.
+fn written(name: &str, about: &str) -> (String, Temporary) {
+    let temporary = Temporary::new(name);
+    let judgement = Judgement::of(&temporary.0, about);
+    let figures = judgement.figures();
+    let page = temporary.0.join("report.html");
+    let written = report::write_paper(&judgement.reproduction(&figures), &page);
+    written.expect("a page of a test is whole");
+    let text = fs::read_to_string(&page).expect("a page of a test is whole");
+    (text, temporary)
+}
+
+/// The page without the script of Plotly, which mentions many addresses.
+fn own(html: &str) -> String {
+    let start = html.find("<script>/**").expect("the page has Plotly");
+    let end = start + html[start..].find("</script>").expect("the page is whole");
+    format!("{}{}", &html[..start], &html[end..])
+}
+
+#[test]
+fn every_claim_stands_in_the_table_and_beside_its_figure() {
+    let (html, _kept) = written("paper-claims", "queues");
+    assert!(html.contains(
+        "4 claims about 2 figures and tables: 1 reproduced, 1 partly, 1 not reproduced, \
+         1 not testable."
+    ));
+    for (id, verdict) in [
+        ("paper-fig1-no-drops", Verdict::Reproduced),
+        ("paper-fig1-below-dctcp", Verdict::Partly),
+        ("paper-fig1-collapse", Verdict::NotReproduced),
+        ("paper-text-linux", Verdict::NotTestable),
+    ] {
+        assert_eq!(html.matches(&format!("id=\"{id}\"")).count(), 1);
+        let card = &html[html.find(&format!("id=\"{id}\"")).unwrap()..];
+        let card = &card[..card.find("</article>").unwrap()];
+        assert!(
+            card.contains(&format!(">{}</span>", verdict.name())),
+            "{card}"
+        );
+        // The table links to it, and it to itself.
+        assert_eq!(html.matches(&format!("href=\"#{id}\"")).count(), 2);
+    }
+    let cause = html.find("<strong>Cause:</strong>").unwrap();
+    assert!(html[cause..].contains("<code>switch.buffer = 40pkt</code> 38.2 %"));
+    // A paper of one's own is named by its files.
+    assert!(html.contains("paper/fig1.toml</dd>"));
+}
+
+#[test]
+fn every_panel_is_drawn_in_order_and_saved_beside_the_page() {
+    let (html, folder) = written("paper-panels", "queues");
+    let places = ["(a) queues", "(b) Drops", "(c) Completion", "(d) Goodput"]
+        .map(|title| html.find(&format!("<h3>{title}</h3>")).unwrap());
+    assert!(places.is_sorted());
+    for number in 1..=4 {
+        let file = format!("figures/fig1-{number}.svg");
+        assert!(html.contains(&format!("href=\"{file}\"")));
+        let svg = fs::read_to_string(folder.0.join(file)).unwrap();
+        assert!(svg.starts_with("<svg"));
+    }
+    assert!(html.contains("its claims stand in the text"));
+}
+
+#[test]
+fn the_page_refers_to_nothing_outside() {
+    let (html, folder) = written("paper-closed", "queues");
+    let own = own(&html);
+    // The address of the paper is a text.
+    let own = own.replace("https://example.org/paper", "");
+    for outside in ["http://", "https://", "@import", "url(", "src="] {
+        assert!(!own.contains(outside), "{outside}");
+    }
+    for link in own.split("href=\"").skip(1) {
+        let target = &link[..link.find('"').unwrap()];
+        let inside = match target.strip_prefix('#') {
+            Some(id) => own.contains(&format!("id=\"{id}\"")),
+            None => target == "data:," || folder.0.join(target).exists(),
+        };
+        assert!(inside, "{target}");
+    }
+}
+
+#[test]
+fn the_same_reproduction_gives_the_same_bytes() {
+    let temporary = Temporary::new("paper-again");
+    let judgement = Judgement::of(&temporary.0, "queues");
+    let page = temporary.0.join("report.html");
+    let written = || {
+        let figures = judgement.figures();
+        let written = report::write_paper(&judgement.reproduction(&figures), &page);
+        written.expect("a page of a test is whole");
+        fs::read(&page).expect("a page of a test is whole")
+    };
+    // Without showing five megabytes if they differ.
+    assert!(written() == written());
+}
+
+#[test]
+fn texts_of_an_experiment_stay_text() {
+    let hostile = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&";
+    let (html, _kept) = written("paper-hostile", hostile);
+    let own = own(&html);
+    assert!(!own.contains("<img"));
+    assert!(!own.contains("alert(2)</script>"));
+}
+
+#[test]
+fn a_browser_without_network_draws_every_panel_without_complaint() {
+    let Some(mut chromium) = testing::chromium() else {
+        return;
+    };
+    let (html, folder) = written("paper-browser", "queues");
+    let page = folder.0.join("report.html").canonicalize().unwrap();
+    let profile = folder.0.join("profile");
+    let output = chromium
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .args([
+            "--enable-logging=stderr",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+        ])
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    let complaint = complaints.lines().find(|line| line.contains("CONSOLE"));
+    assert_eq!(complaint, None);
+    let document = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(html.matches("<figure class=\"chart\"").count(), 4);
+    let plots = document.matches("class=\"plot js-plotly-plot\"").count();
+    assert_eq!(plots, 4);
+    assert!(document.matches("class=\"main-svg\"").count() >= 4);
+}

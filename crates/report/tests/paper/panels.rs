@@ -1,0 +1,355 @@
+//! Figures of papers: what is drawn is what was measured, on the axes that the paper chose.
+
+use std::collections::BTreeMap;
+
+use lab::experiment::judge::{self, Bench};
+use lab::experiment::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
+use lab::experiment::{Place, Statistic, Stretch};
+use lab::scenario::Source;
+use report::{Figure, Reproduction, Shape};
+
+use crate::run::{Temporary, Wanted, incast};
+
+/// A figure with one panel.
+fn experiment(plot: Plot) -> Experiment {
+    Experiment {
+        paper: "paper".into(),
+        name: "fig1".into(),
+        title: "A figure".into(),
+        figure: "Fig. 1".into(),
+        section: None,
+        scale: "as in the paper".into(),
+        notes: None,
+        uses: None,
+        full: Full::default(),
+        plots: vec![plot],
+        claims: Vec::new(),
+        causes: Vec::new(),
+        source: Source::new("fig1.toml", ""),
+    }
+}
+
+/// The panel of a run of `incast`, with the run.
+fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
+    let temporary = Temporary::new(name);
+    let path = temporary.0.join("run");
+    let wanted = Wanted {
+        schemes: Some("newreno,rcc"),
+        sets: &["workload.senders=10,20", "workload.jitter=100us"],
+        seeds: 3,
+        trace: Some("queue,cwnd"),
+        ..Wanted::default()
+    };
+    incast(&path, &wanted);
+    let run = Measured::open(&path).expect("a run of a test is whole");
+    let experiment = experiment(plot);
+    let paper = Paper {
+        name: "paper".into(),
+        title: "A paper".into(),
+        citation: "2017".into(),
+        url: None,
+        notes: None,
+        experiments: vec![experiment.clone()],
+    };
+    let figures = [judge::Figure {
+        experiment: &experiment,
+        bench: Bench {
+            own: &run,
+            others: BTreeMap::new(),
+            changed: None,
+        },
+        claims: Vec::new(),
+    }];
+    let reproduction = Reproduction {
+        paper: &paper,
+        figures: &figures,
+        full: false,
+    };
+    let mut panels = reproduction.panels().expect("a run of a test is whole");
+    assert_eq!((panels.len(), panels[0].len()), (1, 1));
+    (panels[0].remove(0), run, temporary)
+}
+
+fn metric(name: &'static str) -> Measure {
+    Measure {
+        of: Of::Metric(name),
+        statistic: None,
+    }
+}
+
+fn line(measure: Measure) -> Line {
+    Line {
+        measure,
+        low: None,
+        high: None,
+        label: String::new(),
+        schemes: Vec::new(),
+        at: Vec::new(),
+    }
+}
+
+fn senders() -> Axis {
+    Axis {
+        key: Some("workload.senders".into()),
+        label: Some("Number of senders".into()),
+        ..Axis::default()
+    }
+}
+
+/// At 20 senders.
+fn at_twenty() -> Vec<(String, Vec<String>)> {
+    vec![("workload.senders".into(), vec!["20".into()])]
+}
+
+#[test]
+fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
+    let plot = Plot {
+        x: Axis {
+            range: Some((0.0, 100.0)),
+            ..senders()
+        },
+        y: Axis {
+            label: Some("Queue".into()),
+            unit: Some("KB".into()),
+            range: Some((0.0, 120.0)),
+            ..Axis::default()
+        },
+        lines: vec![
+            Line {
+                low: Some(metric("queue_p50_bytes")),
+                high: Some(metric("queue_p95_bytes")),
+                ..line(metric("queue_mean_bytes"))
+            },
+            Line {
+                label: "equation 4".into(),
+                ..line(Measure {
+                    of: Of::Model("rcc.steady_queue"),
+                    statistic: None,
+                })
+            },
+        ],
+        ..Plot::default()
+    };
+    let (figure, run, _kept) = drawn("panel-sweep", plot);
+    assert_eq!(figure.x.range, Some((0.0, 100.0)));
+    assert_eq!(figure.y.title(), "Queue (KB)");
+    let labels: Vec<_> = figure
+        .lines
+        .iter()
+        .map(|line| line.label.as_str())
+        .collect();
+    assert_eq!(labels, ["newreno", "rcc", "equation 4"]);
+    assert_eq!(figure.lines[2].shape, Shape::Model);
+    let summary = run.folder().summary();
+    for line in &figure.lines[..2] {
+        assert_eq!(line.shape, Shape::Ranges);
+        let rows = summary.rows.iter().filter(|row| row.scheme == line.label);
+        let rows: Vec<_> = rows.collect();
+        assert_eq!(line.points.len(), rows.len());
+        for (point, row) in line.points.iter().zip(rows) {
+            let close = |ours: f64, metric: &str| {
+                let theirs = row.value(metric) / 1e3;
+                assert!((ours - theirs).abs() < 1e-9, "{metric}: {ours} {theirs}");
+            };
+            let (low, high) = point.interval.unwrap();
+            close(point.y, "queue_mean_bytes");
+            close(low, "queue_p50_bytes");
+            close(high, "queue_p95_bytes");
+            // Beside the place of the other scheme, and nearer to its own than to the next.
+            let senders: f64 = row.setting("workload.senders").unwrap().parse().unwrap();
+            assert!((point.x - senders).abs() > 0.5 && (point.x - senders).abs() < 5.0);
+        }
+    }
+}
+
+#[test]
+fn two_pairs_of_percentiles_are_one_range() {
+    let percentile = |percent| Measure {
+        of: Of::Flows {
+            column: "fct_us",
+            group: None,
+            cluster: None,
+        },
+        statistic: Some(Statistic::Percentile(percent)),
+    };
+    let range = |low, high| Line {
+        low: Some(percentile(low)),
+        high: Some(percentile(high)),
+        ..line(percentile(50.0))
+    };
+    let plot = Plot {
+        x: senders(),
+        lines: vec![range(25.0, 75.0), range(1.0, 99.0)],
+        ..Plot::default()
+    };
+    let (figure, _run, _kept) = drawn("panel-nested", plot);
+    assert_eq!(figure.lines.len(), 2);
+    for point in figure.lines.iter().flat_map(|line| &line.points) {
+        let (outer, inner) = (point.interval.unwrap(), point.inner.unwrap());
+        assert!(outer.0 <= inner.0 && inner.0 <= point.y);
+        assert!(point.y <= inner.1 && inner.1 <= outer.1);
+        assert!(outer.1 - outer.0 > inner.1 - inner.0);
+    }
+}
+
+#[test]
+fn the_distribution_of_a_queue_agrees_with_its_percentiles() {
+    let queue = Measure {
+        of: Of::Series {
+            column: "queue_bytes",
+            place: Place::default(),
+            group: None,
+            flow: None,
+            host: None,
+            during: Stretch::default(),
+            across: Statistic::Mean,
+        },
+        statistic: None,
+    };
+    let plot = Plot {
+        kind: PlotKind::Cdf,
+        x: Axis {
+            unit: Some("bytes".into()),
+            ..Axis::default()
+        },
+        at: at_twenty(),
+        lines: vec![line(queue)],
+        ..Plot::default()
+    };
+    let (figure, run, _kept) = drawn("panel-queue-cdf", plot);
+    let rows = &run.folder().summary().rows;
+    for line in &figure.lines {
+        let last = line.points.last().unwrap();
+        assert!((last.y - 1.0).abs() < 1e-9, "{last:?}");
+        let mut rows = rows.iter().filter(|row| {
+            row.scheme == line.label && row.setting("workload.senders") == Some("20")
+        });
+        let greatest = rows.next().unwrap().value("queue_max_bytes");
+        // The mean of the greatest of three seeds is at most the greatest of all.
+        assert!(last.x >= greatest - 1e-9, "{last:?} {greatest}");
+        let rises = line.points.is_sorted_by(|a, b| a.x <= b.x && a.y <= b.y);
+        assert!(rises, "{:?}", line.points);
+    }
+}
+
+#[test]
+fn a_distribution_of_flows_may_be_of_absolute_times() {
+    let completions = Measure {
+        of: Of::Flows {
+            column: "completion_us",
+            group: None,
+            cluster: None,
+        },
+        statistic: None,
+    };
+    let plot = Plot {
+        kind: PlotKind::Cdf,
+        x: Axis {
+            label: Some("Time".into()),
+            unit: Some("ms".into()),
+            range: Some((0.0, 1.0)),
+            ..Axis::default()
+        },
+        y: Axis {
+            unit: Some("%".into()),
+            ..Axis::default()
+        },
+        at: at_twenty(),
+        schemes: vec!["rcc".into()],
+        lines: vec![line(completions)],
+        ..Plot::default()
+    };
+    let (figure, run, _kept) = drawn("panel-flow-cdf", plot);
+    let mut latest = 0.0_f64;
+    let folder = run.folder();
+    let row = folder
+        .summary()
+        .rows
+        .iter()
+        .find(|row| row.scheme == "rcc" && row.setting("workload.senders") == Some("20"));
+    let points = &row.unwrap().points;
+    let mut each = |point, flow: &lab::metrics::FlowRecord| {
+        if points.contains(&point) {
+            latest = latest.max(flow.completion_us.unwrap());
+        }
+    };
+    folder.flows(&mut each).unwrap();
+    let last = figure.lines[0].points.last().unwrap();
+    assert!((last.x - latest / 1e3).abs() < 1e-9);
+    assert!((last.y - 100.0).abs() < 1e-9);
+    assert!(
+        figure.caption.contains("beyond the axis of time: rcc"),
+        "{}",
+        figure.caption
+    );
+}
+
+#[test]
+fn flows_over_time_are_told_apart_or_drawn_as_one() {
+    let windows = |flow| Measure {
+        of: Of::Series {
+            column: "cwnd_bytes",
+            place: Place::default(),
+            group: None,
+            flow,
+            host: None,
+            during: Stretch::default(),
+            across: Statistic::Mean,
+        },
+        statistic: None,
+    };
+    let plot = |flow| Plot {
+        kind: PlotKind::Time,
+        at: at_twenty(),
+        schemes: vec!["newreno".into()],
+        lines: vec![line(windows(flow))],
+        ..Plot::default()
+    };
+    let (figure, _run, _kept) = drawn("panel-time", plot(None));
+    assert_eq!(figure.lines.len(), 20);
+    assert!(figure.lines.iter().all(|line| line.shape == Shape::Faint));
+    let (figure, _run, _kept) = drawn("panel-time-one", plot(Some(3)));
+    assert_eq!(figure.lines.len(), 1);
+    assert_eq!(figure.lines[0].shape, Shape::Step);
+    assert_eq!(figure.x.label, "Time");
+}
+
+#[test]
+fn bars_stand_side_by_side_and_zero_is_said_where_it_cannot_be_drawn() {
+    let ports = |place: &str| Measure {
+        of: Of::Ports {
+            column: "drops",
+            place: Place {
+                from: Some(place.into()),
+                ..Place::default()
+            },
+        },
+        statistic: Some(Statistic::Sum),
+    };
+    let named = |label: &str, place| Line {
+        label: label.into(),
+        ..line(ports(place))
+    };
+    let plot = Plot {
+        kind: PlotKind::Bars,
+        y: Axis {
+            label: Some("Drops".into()),
+            log: true,
+            ..Axis::default()
+        },
+        at: at_twenty(),
+        lines: vec![named("switch", "switch 0"), named("hosts", "host")],
+        ..Plot::default()
+    };
+    let (figure, _run, _kept) = drawn("panel-bars", plot);
+    assert_eq!(figure.x.categories, ["switch", "hosts"]);
+    assert_eq!(figure.lines.len(), 2);
+    let (newreno, rcc) = (&figure.lines[0], &figure.lines[1]);
+    assert!(newreno.points[0].y > 0.0 && newreno.points[0].x < rcc.points[0].x);
+    assert!(rcc.points[0].y.abs() < 1e-9);
+    assert!(
+        figure.caption.contains("logarithmic axis: newreno, rcc"),
+        "{}",
+        figure.caption
+    );
+}

@@ -1,0 +1,175 @@
+//! The shapes that figures of papers are made of, drawn from numbers that are known.
+
+use report::{Axis, Figure, Format, Line, Point, Shape, Size, Style};
+
+/// A figure of one line, on axes from 0 to 10.
+fn figure(shape: Shape, points: Vec<Point>) -> Figure {
+    let axis = |label: &str| Axis {
+        range: Some((0.0, 10.0)),
+        ..Axis::new(label, "")
+    };
+    Figure {
+        name: "shape".into(),
+        chart: "shape".into(),
+        choice: String::new(),
+        title: "A shape".into(),
+        caption: String::new(),
+        x: axis("x"),
+        y: axis("y"),
+        lines: vec![Line {
+            label: "measured".into(),
+            style: Style {
+                slot: 1,
+                dash: 0,
+                open: false,
+            },
+            shape,
+            points,
+        }],
+    }
+}
+
+/// The figure as a tree of paths.
+fn drawn(figure: &Figure) -> usvg::Tree {
+    let svg = report::draw(figure, Size::default(), Format::Svg);
+    let mut options = usvg::Options::default();
+    options
+        .fontdb_mut()
+        .load_font_data(dejavu::sans::regular().to_vec());
+    usvg::Tree::from_data(&svg, &options).expect("a figure of a test is whole")
+}
+
+/// The boxes around all paths of this colour but for the sample in the legend: left, top, right and
+/// bottom in pixels.
+fn boxes(tree: &usvg::Tree, colour: (u8, u8, u8)) -> Vec<[f32; 4]> {
+    let mut found = Vec::new();
+    collect(tree.root(), colour, &mut found);
+    let legend_ends = 20.0;
+    found.retain(|edges| edges[3] > legend_ends);
+    found
+}
+
+fn collect(group: &usvg::Group, colour: (u8, u8, u8), found: &mut Vec<[f32; 4]>) {
+    for node in group.children() {
+        match node {
+            usvg::Node::Group(group) => collect(group, colour, found),
+            usvg::Node::Path(path) => {
+                let paint = path.stroke().map(usvg::Stroke::paint);
+                let paint = paint.or_else(|| path.fill().map(usvg::Fill::paint));
+                if let Some(usvg::Paint::Color(own)) = paint
+                    && (own.red, own.green, own.blue) == colour
+                {
+                    let edges = path.abs_bounding_box();
+                    found.push([edges.left(), edges.top(), edges.right(), edges.bottom()]);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Left, top, right and bottom of the axes: the grid spans them.
+fn frame(tree: &usvg::Tree) -> [f32; 4] {
+    let lines = boxes(tree, (0xdd, 0xdd, 0xdd));
+    lines.iter().fold(
+        [f32::MAX, f32::MAX, f32::MIN, f32::MIN],
+        |all, [left, top, right, bottom]| {
+            [
+                all[0].min(*left),
+                all[1].min(*top),
+                all[2].max(*right),
+                all[3].max(*bottom),
+            ]
+        },
+    )
+}
+
+/// The second colour of the palette.
+const OWN: (u8, u8, u8) = (0xD5, 0x5E, 0x00);
+const INK: (u8, u8, u8) = (0x22, 0x22, 0x22);
+
+#[test]
+fn a_range_spans_its_percentiles() {
+    let point = Point {
+        x: 5.0,
+        y: 4.0,
+        interval: Some((1.0, 9.0)),
+        inner: Some((3.0, 6.0)),
+    };
+    let tree = drawn(&figure(Shape::Ranges, vec![point]));
+    let [_, top, _, bottom] = frame(&tree);
+    let height = |value: f32| bottom - value / 10.0 * (bottom - top);
+    let drawn = boxes(&tree, OWN);
+    for (low, high) in [(1.0, 9.0), (3.0, 6.0)] {
+        let spans = |edges: &&[f32; 4]| {
+            (edges[1] - height(high)).abs() < 0.1 && (edges[3] - height(low)).abs() < 0.1
+        };
+        assert!(drawn.iter().any(|edges| spans(&edges)), "{drawn:?}");
+    }
+}
+
+#[test]
+fn an_equation_is_a_dashed_line_in_the_colour_of_text() {
+    let points = vec![Point::new(0.0, 0.0), Point::new(10.0, 10.0)];
+    let figure = figure(Shape::Model, points);
+    let tree = drawn(&figure);
+    assert!(boxes(&tree, OWN).is_empty());
+    let [left, top, right, bottom] = frame(&tree);
+    let found = boxes(&tree, INK).into_iter().any(|edges| {
+        let whole = [left, top, right, bottom].into_iter().zip(edges);
+        whole.into_iter().all(|(a, b)| (a - b).abs() < 0.1)
+    });
+    assert!(found, "{:?}", boxes(&tree, INK));
+    let svg = report::draw(&figure, Size::default(), Format::Svg);
+    assert!(String::from_utf8_lossy(&svg).contains("stroke-dasharray"));
+}
+
+#[test]
+fn nothing_is_drawn_beyond_chosen_axes() {
+    let beyond = |x: f64, y: f64| Point {
+        x,
+        y,
+        interval: Some((y - 30.0, y + 30.0)),
+        inner: None,
+    };
+    let points = || {
+        [(-20.0, 5.0), (5.0, 30.0), (30.0, 5.0), (5.0, -20.0)]
+            .map(|(x, y)| beyond(x, y))
+            .to_vec()
+    };
+    for shape in [Shape::Joined, Shape::Step, Shape::Bars(1.0), Shape::Ranges] {
+        let mut figure = figure(shape, points());
+        if !matches!(shape, Shape::Joined | Shape::Step) {
+            figure.lines[0]
+                .points
+                .retain(|point| point.x > 0.0 && point.x < 10.0);
+        }
+        let tree = drawn(&figure);
+        let [left, top, right, bottom] = frame(&tree);
+        for edges in boxes(&tree, OWN) {
+            assert!(
+                edges[0] > left - 0.5
+                    && edges[1] > top - 0.5
+                    && edges[2] < right + 0.5
+                    && edges[3] < bottom + 0.5,
+                "{shape:?}: {edges:?} in {:?}",
+                [left, top, right, bottom]
+            );
+        }
+    }
+}
+
+#[test]
+fn the_least_bar_of_a_logarithmic_axis_has_a_height() {
+    let mut figure = figure(
+        Shape::Bars(0.5),
+        vec![Point::new(2.0, 3.0), Point::new(5.0, 300.0)],
+    );
+    figure.y.log = true;
+    figure.y.range = None;
+    let bars = boxes(&drawn(&figure), OWN);
+    assert_eq!(bars.len(), 2);
+    for bar in bars {
+        assert!(bar[3] - bar[1] > 5.0, "{bar:?}");
+    }
+}
