@@ -112,6 +112,24 @@ fn the_last_flow_of_a_crowd_has_the_whole_budget() {
     star.settle();
 }
 
+// RCC §4.5: the timer does not run while the ACK waits, however long that is.
+#[test]
+fn waiting_in_the_buffer_queue_is_no_reason_to_send_an_ack_again() {
+    let changed = [
+        ("rcc.max_queue", "1pkt".to_owned()),
+        ("rcc.priority", "off".to_owned()),
+    ];
+    let flow = Flow {
+        size: 10_000,
+        known: true,
+    };
+    let roles = star::roles("rcc", &changed);
+    // A turn of 160 us for each of 100 flows: an ACK waits 16 ms, and RTO_r is 10 ms.
+    let mut star = Star::new(&roles, star::config(), &[flow; 100], invariants);
+    star.settle();
+    assert_eq!(scheduler(&star).timeouts(), 0);
+}
+
 // RCC footnote 7: the third segment beyond a gap orders the repair, and so does each gap after it.
 #[test]
 fn a_receiver_alone_repairs_every_gap_of_a_window_without_a_timeout() {
