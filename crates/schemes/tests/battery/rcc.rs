@@ -181,6 +181,30 @@ fn an_idle_flow_of_unknown_size_does_not_keep_its_grant() {
     star.settle();
 }
 
+// RCC footnote 7: an ACK is lost with its grant, the only one there is; an old segment comes and its ACK
+// waits for that very grant. A sender that does not repeat itself would never tell.
+#[test]
+fn an_ack_does_not_wait_for_its_own_lost_grant_for_ever() {
+    let options = Options(vec![
+        ("rcc.max_queue", "1pkt".to_owned()),
+        ("rcc.sender_retransmits", "false".to_owned()),
+    ]);
+    let flow = |size| Flow { size, known: false };
+    let operations = [
+        Operation::Open(2),
+        Operation::Data(1),
+        Operation::Acks(1),
+        Operation::Data(1),
+        Operation::Acks(1),
+        Operation::BlackoutData,
+        Operation::Advance(Span::from_millis(30)),
+        Operation::Acks(2),
+        Operation::Data(1),
+        Operation::BlackoutAcks,
+    ];
+    run(&options, &[flow(1), flow(1), flow(11_568)], &operations);
+}
+
 /// What a user may set, by key; the rest is as in the battery.
 #[derive(Clone, Debug)]
 struct Options(Vec<(&'static str, String)>);
