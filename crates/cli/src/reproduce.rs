@@ -47,6 +47,17 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     for book in &books {
         judged.push((&book.selection.paper, book.judge(args, &changed)?));
     }
+    if !args.no_report {
+        for (paper, figures) in &judged {
+            let reproduction = ::report::Reproduction {
+                paper,
+                figures,
+                full: args.full,
+            };
+            let page = out.join(&paper.name).join(crate::report::NAME);
+            ::report::write_paper(&reproduction, &page).map_err(Problems::from)?;
+        }
+    }
     answer(args, &judged)?;
     if !args.quiet {
         output::complain(&format!("Results: {}", out.display()));

@@ -4,6 +4,7 @@
 mod columns;
 mod failures;
 mod memory;
+mod reproduce;
 mod resume;
 mod shards;
 #[cfg(unix)]

@@ -136,7 +136,9 @@ pub(super) fn render(reproduction: &Reproduction<'_>, panels: &[Vec<Figure>]) ->
 fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Shown<'a> {
     let experiment = figure.experiment;
     let panels: Vec<Figure> = drawn(panels).cloned().collect();
-    let scale = experiment.full.scale.as_deref().filter(|_| full);
+    // A claim says at what scale it was judged, whatever the command line changed.
+    let scale = figure.claims.first().map(|claim| claim.scale.as_str());
+    let scale = scale.or(experiment.full.scale.as_deref().filter(|_| full));
     let flag = if full { " --full" } else { "" };
     Shown {
         id: &experiment.name,

@@ -1,0 +1,207 @@
+//! `tailwater reproduce` on a small paper of the test's own.
+
+use std::fs;
+
+use crate::workspace::Workspace;
+
+/// A paper of two figures, of which the second shows the runs of the first.
+fn paper(name: &str) -> Workspace {
+    let workspace = Workspace::new(name);
+    fs::create_dir(workspace.path("mine")).expect("a folder for the test");
+    for (file, text) in [
+        (
+            "paper.toml",
+            "title = \"A paper of the test\"\ncitation = \"2017\"\n",
+        ),
+        ("fig1.toml", FIG1),
+        ("fig2.toml", FIG2),
+    ] {
+        fs::write(workspace.path("mine").join(file), text).expect("a file for the test");
+    }
+    workspace
+}
+
+#[test]
+fn every_claim_has_a_verdict_and_a_miss_its_cause() {
+    let workspace = paper("reproduce_json");
+    let answer = workspace.answer("reproduce ./mine --format json --quiet");
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    let claims = answer["claims"].as_array().expect("an array of claims");
+    let ids: Vec<_> = claims
+        .iter()
+        .map(|claim| claim["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "mine/fig1/no-drops",
+            "mine/fig1/fewest-drops",
+            "mine/fig2/one-group"
+        ]
+    );
+    let first = &claims[0];
+    assert_eq!(first["kind"], "number");
+    assert_eq!(first["paper"], 0.0);
+    assert_eq!(first["verdict"], "not_reproduced");
+    assert!(first["ours"].as_f64().unwrap() > 50.0, "{first}");
+    assert!(first["interval"].is_array(), "{first}");
+    assert_eq!(first["cause"], "the buffer has room for all");
+    assert_eq!(first["causes"][0]["ours"], 0.0);
+    assert_eq!(first["seeds"], 2);
+    assert_eq!(first["scale"], "two seeds");
+    assert_eq!(claims[1]["verdict"], "reproduced");
+    assert_eq!(claims[1]["cause"], serde_json::Value::Null);
+    assert!(
+        workspace
+            .path("results/reproduce/mine/fig1/summary.json")
+            .exists()
+    );
+    assert!(
+        workspace
+            .path("results/reproduce/mine/causes/fig1/buffer/summary.json")
+            .exists()
+    );
+    assert!(
+        !workspace.path("results/reproduce/mine/fig2").exists(),
+        "fig2 runs nothing"
+    );
+    let page = fs::read_to_string(workspace.path("results/reproduce/mine/report.html"));
+    assert!(
+        page.expect("a page of the paper")
+            .contains("A paper of the test")
+    );
+}
+
+#[test]
+fn what_is_finished_is_not_run_again() {
+    let workspace = paper("reproduce_again");
+    let first = workspace.answer("reproduce ./mine --no-report --quiet --out all");
+    let runs = [
+        "all/mine/fig1/run.json",
+        "all/mine/causes/fig1/buffer/run.json",
+    ];
+    let infos = runs.map(|file| workspace.json(file));
+    let output = workspace.output("reproduce ./mine/fig2.toml ./mine --no-report --out all");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), first);
+    assert_eq!(
+        runs.map(|file| workspace.json(file)),
+        infos,
+        "nothing was run"
+    );
+
+    let output = workspace.output("reproduce ./mine --no-report --out all --seeds 3");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("fig1 held 2 seeds: it is run anew"), "{said}");
+    assert_eq!(workspace.json("all/mine/fig1/summary.json")["seeds"], 3);
+
+    let changed = FIG1.replace("senders = 40", "senders = 41");
+    fs::write(workspace.path("mine/fig1.toml"), changed).expect("a file for the test");
+    let output = workspace.output("reproduce ./mine --no-report --out all --seeds 3");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("fig1 held another scenario or version"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_folder_with_something_else_in_it_is_left_alone() {
+    let workspace = paper("reproduce_foreign");
+    fs::create_dir_all(workspace.path("all/mine/fig1")).expect("a folder");
+    fs::write(workspace.path("all/mine/fig1/thesis.tex"), "years of work").expect("a file");
+    workspace.refusal("reproduce ./mine --out all");
+    assert!(workspace.path("all/mine/fig1/thesis.tex").exists());
+}
+
+#[test]
+fn verdicts_are_no_failure_unless_asked_for() {
+    let workspace = paper("reproduce_strict");
+    let table = workspace.answer("reproduce ./mine --no-report --quiet --out all");
+    assert!(table.contains("not reproduced"), "{table}");
+    assert!(
+        table.contains("cause: the buffer has room for all"),
+        "{table}"
+    );
+    assert!(
+        table.contains("mine: 3 claims: 2 reproduced, 1 not reproduced"),
+        "{table}"
+    );
+    let strict = workspace.output("reproduce ./mine --no-report --quiet --out all --strict");
+    assert_eq!(strict.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&strict.stdout), table);
+    let lines = workspace.answer("reproduce ./mine --no-report --quiet --out all --format csv");
+    assert_eq!(lines.lines().count(), 1 + 3);
+}
+
+#[test]
+fn papers_and_figures_are_listed_explained_and_suggested() {
+    let workspace = Workspace::new("reproduce_names");
+    let list = workspace.answer("list papers");
+    assert!(list.contains("rcc/fig5a"), "{list}");
+    let explained = workspace.answer("explain rcc/fig5a");
+    assert!(explained.contains("queue-lowest"), "{explained}");
+    let refusal = workspace.refusal("reproduce rcc/fig5aa");
+    assert!(refusal.contains("did you mean `fig5a`?"), "{refusal}");
+    let refusal = workspace.refusal("reproduce rrc");
+    assert!(refusal.contains("did you mean `rcc`?"), "{refusal}");
+}
+
+const FIG1: &str = r#"
+title = "Drops"
+figure = "Fig. 1"
+scale = "two seeds"
+seeds = 2
+schemes = ["newreno", "rcc"]
+
+[tcp]
+min_rto = "10ms"
+
+[workload]
+senders = 40
+jitter = "12us"
+
+[[plot]]
+kind = "bars"
+lines = ["drops"]
+
+[[claim]]
+id = "no-drops"
+kind = "number"
+says = "NewReno drops nothing"
+where = "Fig. 1"
+measure = "drops"
+of = "newreno"
+paper = 0
+
+[[claim]]
+id = "fewest-drops"
+kind = "order"
+says = "RCC drops least"
+where = "Fig. 1"
+measure = "drops"
+lowest = "rcc"
+
+[[cause]]
+id = "buffer"
+says = "the buffer has room for all"
+set = { "switch.buffer" = "unlimited" }
+schemes = ["newreno"]
+claims = ["no-drops"]
+"#;
+
+const FIG2: &str = r#"
+title = "Completions"
+figure = "Fig. 2"
+scale = "two seeds"
+uses = "fig1"
+
+[[claim]]
+id = "one-group"
+kind = "number"
+says = "RCC's flows complete in one group"
+where = "Fig. 2"
+measure = { flows = "completion_us", statistic = "clusters", gap = "5ms" }
+of = "rcc"
+paper = 1
+"#;

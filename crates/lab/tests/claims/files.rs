@@ -1,0 +1,100 @@
+//! What is wrong with the files of a paper, each with its place, all at once.
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+
+use crate::bench::{Folder, INCAST};
+
+/// Everything that is said about a figure, as people see it.
+fn problems(name: &str, figure: &str) -> String {
+    let folder = Folder::with(name, figure);
+    let problems = folder.find().err().expect("the figure is wrong");
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::none()).with_width(100);
+    let mut text = String::new();
+    for problem in &problems.0 {
+        handler.render_report(&mut text, problem).unwrap();
+    }
+    // The folder of the test is not the same everywhere.
+    let path = env!("CARGO_TARGET_TMPDIR").to_owned() + "/" + name + "/";
+    text.replace(&path, "")
+}
+
+#[test]
+fn a_correct_figure_is_found_with_what_it_says() {
+    let folder = Folder::with("files_correct", INCAST);
+    let paper = folder.paper();
+    assert_eq!(paper.title, "A paper");
+    assert_eq!(paper.experiments[0].figure, "Fig. 1");
+    assert_eq!(paper.experiments[0].id(), "files_correct/fig1");
+}
+
+#[test]
+fn mistakes_are_shown_at_their_places_all_at_once() {
+    let claims = r#"
+[[claim]]
+id = "order"
+kind = "order"
+says = "RCC is best"
+where = "§1"
+measure = "queue_meen_bytes"
+lowest = "rrc"
+execpt = { "workload.senders" = 20 }
+
+[[claim]]
+id = "order"
+kind = "number"
+says = "RCC is best"
+where = "§1"
+measure = { flows = "fct_us", statistic = "p999" }
+of = "rcc"
+paper = "few"
+at = { "workload.sender" = 40 }
+
+[[cause]]
+id = "two"
+says = "two changes"
+set = { "switch.buffer" = "1MB", "tcp.min_rot" = "1ms" }
+claims = ["odrer"]
+"#;
+    insta::assert_snapshot!(problems("files_mistakes", &format!("{INCAST}{claims}")));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let figure = "seeds = 2\n[workload]\nsenders = 5\n[[plot]]\nkind = \"cdf\"\n\
+                  lines = [\"drops\"]\n[[claim]]\nkind = \"shape\"\n";
+    insta::assert_snapshot!(problems("files_missing", figure));
+}
+
+#[test]
+fn a_mistake_of_the_scenario_is_at_its_line() {
+    let figure = INCAST.replace("mss = 1446", "mss = 0");
+    let text = problems("files_scenario", &figure);
+    assert!(text.contains("fig1.toml:12:"), "{text}");
+}
+
+#[test]
+fn a_figure_may_show_the_runs_of_another_but_set_nothing() {
+    let uses = "title = \"t\"\nfigure = \"Fig. 2\"\nscale = \"s\"\nuses = \"fig1\"\n";
+    let folder = Folder::with("files_uses", INCAST);
+    folder.write("fig2.toml", uses);
+    let paper = folder.paper();
+    assert_eq!(paper.experiments[1].runs(), "fig1");
+    let message = |text: &str| {
+        folder.write("fig2.toml", text);
+        folder.find().unwrap_err().to_string()
+    };
+    let settings = message(&format!("{uses}[workload]\nsenders = 3\n"));
+    assert!(
+        settings.contains("workload has no place beside `uses`"),
+        "{settings}"
+    );
+    let unknown = message(&uses.replace("fig1", "fig9"));
+    assert!(unknown.contains("no figure \"fig9\""), "{unknown}");
+}
+
+#[test]
+fn what_full_changes_must_be_a_correct_scenario_too() {
+    let full = format!("{INCAST}\n[full]\nset = {{ \"switch.ecn_threshold\" = \"1MB\" }}\n");
+    let text = problems("files_full", &full);
+    assert!(text.contains("ecn_threshold"), "{text}");
+}

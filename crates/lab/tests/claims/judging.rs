@@ -1,0 +1,247 @@
+//! Every kind of claim, true and false. The name of a claim begins with the verdict it must get.
+
+use lab::experiment::judge::{Judged, Verdict};
+
+use crate::bench::{Folder, INCAST, assert_as_named, bench, findings};
+
+/// The beginning of a claim.
+fn claim(id: &str, kind: &str, rest: &str) -> String {
+    format!(
+        "\n[[claim]]\nid = \"{id}\"\nkind = \"{kind}\"\nsays = \"something\"\nwhere = \"§1\"\n{rest}\n"
+    )
+}
+
+fn judge_all(name: &str, kind: &str, claims: &[(&str, &str)]) {
+    let claims = claims.iter().map(|(id, rest)| claim(id, kind, rest));
+    let folder = Folder::with(name, &format!("{INCAST}{}", claims.collect::<String>()));
+    let paper = folder.paper();
+    let run = folder.run(&paper.experiments[0], &[], "run");
+    assert_as_named(&paper.experiments[0], &bench(&run));
+}
+
+#[test]
+fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
+    let at = "at = { \"workload.senders\" = 40 }\nmeasure = \"drops\"";
+    // RCC drops nothing, so its drops are 100 % fewer than NewReno's, which drops more than 100.
+    let reduction =
+        format!("{at}\nof = \"rcc\"\nagainst = \"newreno\"\ncompare = \"reduction\"\nunit = \"%\"");
+    let own = format!("{at}\nof = \"newreno\"");
+    judge_all(
+        "judging_numbers",
+        "number",
+        &[
+            (
+                "yes-exact",
+                &format!("{reduction}\npaper = 100\ntolerance = 0"),
+            ),
+            ("yes-within-a-fifth", &format!("{reduction}\npaper = 84")),
+            ("partly-sign", &format!("{reduction}\npaper = 50")),
+            ("no-sign", &format!("{reduction}\npaper = -100")),
+            ("yes-zero", &format!("{at}\nof = \"rcc\"\npaper = 0")),
+            ("no-zero", &format!("{own}\npaper = 0")),
+            (
+                "yes-range",
+                &format!("{own}\npaper = [50, 400]\ntolerance = 0"),
+            ),
+            ("no-range", &format!("{own}\npaper = [1000, 2000]")),
+            (
+                "partly-rank",
+                &format!("{own}\npaper = 1000\nrank = \"highest\""),
+            ),
+            (
+                "no-rank",
+                &format!("{own}\npaper = 1000\nrank = \"lowest\""),
+            ),
+            (
+                "yes-absolute",
+                &format!("{own}\npaper = 1000\nwithin = 950"),
+            ),
+            (
+                "untestable-size",
+                &format!("{own}\npaper = 1000\nuntestable = \"the sizes were never published\""),
+            ),
+            (
+                "yes-over-the-axis",
+                "measure = \"drops\"\nof = \"rcc\"\naverage = \"max\"\npaper = 0",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn orders_hold_at_values_or_on_average() {
+    let drops = "measure = \"drops\"";
+    let hard = format!("{drops}\nexcept = {{ \"workload.senders\" = 10 }}");
+    judge_all(
+        "judging_orders",
+        "order",
+        &[
+            ("yes-lowest", &format!("{drops}\nlowest = \"rcc\"")),
+            ("no-lowest", &format!("{hard}\nlowest = \"newreno\"")),
+            (
+                "no-lowest-on-average",
+                &format!("{drops}\nlowest = \"newreno\"\naverage = \"mean\""),
+            ),
+            ("yes-highest", &format!("{hard}\nhighest = \"newreno\"")),
+            (
+                "yes-second",
+                &format!("{hard}\nlowest = \"dctcp\"\nplace = 2"),
+            ),
+            ("no-second", &format!("{hard}\nlowest = \"rcc\"\nplace = 2")),
+            (
+                "yes-sorted",
+                &format!("{drops}\nsorted = [\"rcc\", \"dctcp\", \"newreno\"]"),
+            ),
+            (
+                "no-sorted",
+                &format!("{hard}\nsorted = [\"newreno\", \"dctcp\", \"rcc\"]"),
+            ),
+            // With 10 senders nobody drops, so all are equal there; of six pairs four are right.
+            (
+                "partly-sorted",
+                &format!("{drops}\nsorted = [\"dctcp\", \"rcc\", \"newreno\"]"),
+            ),
+            (
+                "yes-among",
+                &format!("{hard}\nhighest = \"dctcp\"\namong = [\"dctcp\", \"rcc\"]"),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn shapes_are_told_from_their_opposites() {
+    let goodput = "measure = \"goodput_bps\"\nof = \"newreno\"";
+    let drops = "measure = \"drops\"\nof = \"newreno\"";
+    let queue = "measure = \"queue_max_bytes\"\nof = \"newreno\"";
+    judge_all(
+        "judging_shapes",
+        "shape",
+        &[
+            (
+                "yes-constant",
+                "measure = \"drops\"\nof = \"rcc\"\nshape = \"constant\"",
+            ),
+            ("no-constant", &format!("{drops}\nshape = \"constant\"")),
+            (
+                "partly-constant",
+                "measure = \"drops\"\nof = [\"rcc\", \"newreno\"]\nshape = \"constant\"",
+            ),
+            ("yes-rising", &format!("{drops}\nshape = \"rising\"")),
+            ("no-falling", &format!("{drops}\nshape = \"falling\"")),
+            (
+                "no-rising",
+                "measure = \"drops\"\nof = \"rcc\"\nshape = \"rising\"",
+            ),
+            // Goodput collapses at 40 senders and recovers in part.
+            (
+                "yes-valley",
+                &format!("{goodput}\nshape = \"valley\"\nlocation = 40"),
+            ),
+            (
+                "no-valley",
+                &format!("{goodput}\nshape = \"valley\"\nlocation = 10"),
+            ),
+            ("no-peak", &format!("{goodput}\nshape = \"peak\"")),
+            (
+                "yes-below",
+                &format!("{queue}\nshape = \"below\"\nlevel = \"121KB\""),
+            ),
+            (
+                "partly-above",
+                &format!("{queue}\nshape = \"above\"\nlevel = \"119KB\""),
+            ),
+            (
+                "no-below",
+                &format!("{queue}\nshape = \"below\"\nlevel = \"50pkt\""),
+            ),
+            (
+                "yes-reaches",
+                &format!("{queue}\nshape = \"reaches\"\nlevel = \"80pkt\""),
+            ),
+            (
+                "no-reaches",
+                &format!("{queue}\nshape = \"reaches\"\nlevel = \"90pkt\""),
+            ),
+            (
+                "yes-near",
+                &format!("{queue}\nshape = \"near\"\nlevel = \"112KB\"\ntolerance = 0.1"),
+            ),
+            (
+                "no-near",
+                &format!("{queue}\nshape = \"near\"\nlevel = \"12KB\""),
+            ),
+            (
+                "yes-equal",
+                "measure = \"drops\"\nof = [\"rcc\", \"newreno\"]\nshape = \"equal\"\nat = { \"workload.senders\" = 10 }",
+            ),
+            (
+                "no-equal",
+                "measure = \"drops\"\nof = [\"rcc\", \"newreno\"]\nshape = \"equal\"",
+            ),
+            (
+                "yes-greater",
+                &format!(
+                    "{drops}\nshape = \"greater\"\nthan = \"dctcp\"\nfactor = 2\nexcept = {{ \"workload.senders\" = 10 }}"
+                ),
+            ),
+            (
+                "no-less",
+                &format!("{drops}\nshape = \"less\"\nthan = \"dctcp\""),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_cause_is_one_if_the_claim_holds_with_its_setting() {
+    let figure = [
+        INCAST,
+        &claim(
+            "no-drops",
+            "number",
+            "measure = \"drops\"\nof = \"newreno\"\naverage = \"max\"\npaper = 0",
+        ),
+        "[[cause]]\nid = \"buffer\"\nsays = \"the buffer has room for all\"\n",
+        "set = { \"switch.buffer\" = \"unlimited\" }\nschemes = [\"newreno\"]\nclaims = [\"no-drops\"]\n",
+    ];
+    let folder = Folder::with("judging_causes", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let run = folder.run(figure, &[], "run");
+    assert_as_named(figure, &bench(&run));
+    let changed = folder.run(figure, &["switch.buffer=unlimited"], "changed");
+    let bench = bench(&run);
+    let with = bench.with(&figure.causes[0], &changed);
+    assert_eq!(findings(figure, &with)[0].1.verdict, Verdict::Reproduced);
+    let judged = Judged::new(figure, &figure.claims[0], &bench, "as the test says").unwrap();
+    assert!(judged.id.ends_with("/fig1/no-drops"), "{}", judged.id);
+    assert_eq!(judged.seeds, 3);
+}
+
+#[test]
+fn runs_of_other_figures_can_be_compared_with() {
+    let figure = [
+        INCAST,
+        &claim(
+            "yes-shorter",
+            "number",
+            "measure = \"queue_max_bytes\"\nof = \"newreno\"\nagainst = { scheme = \"newreno\", run = \"fig2\" }\n\
+             compare = \"ratio\"\nat = { \"workload.senders\" = 100 }\npaper = 0.5\n",
+        ),
+    ];
+    let folder = Folder::with("judging_others", &figure.concat());
+    let other = INCAST.replace(
+        "[workload]\n",
+        "[switch]\nbuffer = \"160pkt\"\n\n[workload]\n",
+    );
+    folder.write("fig2.toml", &other.replace("[10, 40, 100]", "[100]"));
+    let paper = folder.paper();
+    let own = folder.run(&paper.experiments[0], &[], "own");
+    let other = folder.run(&paper.experiments[1], &[], "other");
+    let mut bench = bench(&own);
+    let missing = &findings(&paper.experiments[0], &bench)[0].1;
+    assert_eq!(missing.verdict, Verdict::NotReproduced, "{missing:?}");
+    bench.others.insert("fig2", &other);
+    assert_as_named(&paper.experiments[0], &bench);
+}

@@ -1,0 +1,6 @@
+//! Papers as files: what is wrong with them, and claims of every kind judged on small real runs.
+
+mod bench;
+mod files;
+mod judging;
+mod measures;
