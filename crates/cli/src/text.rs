@@ -6,10 +6,15 @@ use crate::output::WIDTH;
 
 /// Appends `text`, wrapped at words, each line indented by `indent` columns.
 pub(crate) fn paragraph(out: &mut String, indent: usize, text: &str) {
+    wrap(out, indent, WIDTH, text);
+}
+
+/// The same in `width` columns.
+pub(crate) fn wrap(out: &mut String, indent: usize, width: usize, text: &str) {
     let mut column = 0;
     for word in text.split_whitespace() {
         let length = word.chars().count();
-        if column > 0 && column + 1 + length > WIDTH {
+        if column > 0 && column + 1 + length > width {
             out.push('\n');
             column = 0;
         }

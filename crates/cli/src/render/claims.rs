@@ -69,8 +69,12 @@ fn claims(claims: &[Judged], styled: bool) -> Table {
     }
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(WIDTH).unwrap_or(u16::MAX));
-    let widths = [53, 15, 17, 15];
-    table.set_constraints(widths.map(|width| ColumnConstraint::Absolute(Width::Fixed(width))));
+    let fixed = |width| {
+        // A column of padding stands behind each.
+        let width = u16::try_from(width + 1).unwrap_or(u16::MAX);
+        ColumnConstraint::Absolute(Width::Fixed(width))
+    };
+    table.set_constraints(COLUMNS.map(fixed));
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
@@ -80,14 +84,17 @@ fn claims(claims: &[Judged], styled: bool) -> Table {
 /// The claim's name, what it says, why it got its verdict, and the causes that were tried.
 fn description(judged: &Judged) -> String {
     let claim = &judged.claim;
-    let mut text = format!("{}\n  {} ({})", claim.id, claim.says, claim.place);
+    let mut text = format!("{}\n", claim.id);
+    let mut add = |line: &str| text::wrap(&mut text, 2, COLUMNS[0], line);
+    add(&format!("{} ({})", claim.says, claim.place));
     let finding = &judged.finding;
     if finding.verdict != Verdict::Reproduced {
-        write!(text, "\n  {}", finding.reason).expect("writing to a string succeeds");
+        add(&finding.reason);
     }
     for tried in &judged.causes {
-        write!(text, "\n  {}", cause(tried)).expect("writing to a string succeeds");
+        add(&cause(tried));
     }
+    // A blank line between claims.
     text
 }
 
@@ -106,8 +113,11 @@ fn ours(finding: &Finding) -> String {
     let (Some(value), Some((low, high))) = (finding.value, finding.interval) else {
         return finding.ours.clone();
     };
-    let half = digits((high - low) / 2.0);
-    let number = format!("{} \u{b1} {half} {}", digits(value), finding.unit);
+    // The interval has the digits of the number.
+    let number = digits(value);
+    let decimals = number.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let half = (high - low) / 2.0;
+    let number = format!("{number} \u{b1} {half:.decimals$} {}", finding.unit);
     number.trim_end().to_owned()
 }
 
@@ -131,6 +141,9 @@ fn colour(verdict: Verdict) -> Color {
         Verdict::NotTestable => Color::Grey,
     }
 }
+
+/// Widths of the columns of a table.
+const COLUMNS: [usize; 4] = [52, 14, 16, 14];
 
 /// One object with every claim.
 pub(crate) fn json(books: &Books<'_>) -> String {

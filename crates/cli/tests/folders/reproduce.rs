@@ -42,7 +42,7 @@ fn every_claim_has_a_verdict_and_a_miss_its_cause() {
     let first = &claims[0];
     assert_eq!(first["kind"], "number");
     assert_eq!(first["paper"], 0.0);
-    assert_eq!(first["verdict"], "not_reproduced");
+    assert_eq!(first["verdict"], "not reproduced");
     assert!(first["ours"].as_f64().unwrap() > 50.0, "{first}");
     assert!(first["interval"].is_array(), "{first}");
     assert_eq!(first["cause"], "the buffer has room for all");
@@ -140,7 +140,8 @@ fn papers_and_figures_are_listed_explained_and_suggested() {
     let list = workspace.answer("list papers");
     assert!(list.contains("rcc/fig5a"), "{list}");
     let explained = workspace.answer("explain rcc/fig5a");
-    assert!(explained.contains("queue-lowest"), "{explained}");
+    assert!(explained.contains("rcc/fig5a: "), "{explained}");
+    assert!(explained.contains("Scale: "), "{explained}");
     let refusal = workspace.refusal("reproduce rcc/fig5aa");
     assert!(refusal.contains("did you mean `fig5a`?"), "{refusal}");
     let refusal = workspace.refusal("reproduce rrc");

@@ -23,15 +23,18 @@ use along::Along;
 
 /// What becomes of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It holds.
+    #[serde(rename = "reproduced")]
     Reproduced,
     /// Sign and order hold, the number does not; or it holds at most places.
+    #[serde(rename = "partly")]
     Partly,
     /// It does not hold.
+    #[serde(rename = "not reproduced")]
     NotReproduced,
     /// What it would need was never published.
+    #[serde(rename = "not testable")]
     NotTestable,
 }
 

@@ -183,16 +183,17 @@ fn figure(
     for panel in reader.tables(&fields, "plot") {
         experiment.plots.extend(reader.plot(&panel, runs));
     }
+    // Every name that is written, whether or not the rest of the claim is correct.
+    let mut ids = Vec::new();
     for table in reader.tables(&fields, "claim") {
-        let claim = reader.claim(&table, runs);
-        if let Some((claim, place)) = claim {
-            let known = experiment.claims.iter().any(|other| other.id == claim.id);
-            reader.unique(known, &claim.id, place);
-            experiment.claims.push(claim);
-        }
+        experiment.claims.extend(reader.claim(&table, runs));
+        let id = table.get("id").and_then(toml_edit::Item::as_str);
+        let id = id.unwrap_or_default().to_owned();
+        reader.unique(ids.contains(&id), &id, table.value_place("id"));
+        ids.push(id);
     }
     for table in reader.tables(&fields, "cause") {
-        let cause = reader.cause(&table, context, &experiment.claims);
+        let cause = reader.cause(&table, context, &ids);
         if let Some((cause, place)) = cause {
             let known = experiment.causes.iter().any(|other| other.id == cause.id);
             reader.unique(known, &cause.id, place);
@@ -306,7 +307,7 @@ impl Reader<'_> {
 
     /// Complains of a name that is already in use.
     fn unique(&mut self, known: bool, id: &str, place: Range<usize>) {
-        if known {
+        if known && !id.is_empty() {
             let problem = Problem::new(format!("there are two called {id}"));
             let problem = problem.at(self.source, place, "used before");
             self.problems

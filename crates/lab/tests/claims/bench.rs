@@ -46,9 +46,10 @@ impl Folder {
             sets: sets.iter().map(|set| (*set).to_owned()).collect(),
             ..Overrides::default()
         };
-        let scenario = Scenario::load(figure.source.clone(), &overrides).unwrap();
+        let scenario =
+            Scenario::load(figure.source.clone(), &overrides).expect("a run of a test is whole");
         simulate(&scenario, &folder);
-        Measured::open(&folder).unwrap()
+        Measured::open(&folder).expect("a run of a test is whole")
     }
 }
 
@@ -59,15 +60,21 @@ impl Drop for Folder {
 }
 
 fn simulate(scenario: &Scenario, folder: &Path) {
-    let store = Store::open(folder, scenario, None, false).unwrap();
-    store.begin(scenario).unwrap();
+    let store = Store::open(folder, scenario, None, false).expect("a run of a test is whole");
+    store.begin(scenario).expect("a run of a test is whole");
     for point in scenario.points() {
-        store.simulate(point, scenario).unwrap();
+        store
+            .simulate(point, scenario)
+            .expect("a run of a test is whole");
     }
-    store.assemble(scenario, |_| ()).unwrap();
-    let info = serde_json::to_string(&RunInfo::default()).unwrap();
-    store.write("run.json", &info).unwrap();
-    store.complete().unwrap();
+    store
+        .assemble(scenario, |_| ())
+        .expect("a run of a test is whole");
+    let info = serde_json::to_string(&RunInfo::default()).expect("a run of a test is whole");
+    store
+        .write("run.json", &info)
+        .expect("a run of a test is whole");
+    store.complete().expect("a run of a test is whole");
 }
 
 /// The runs of a figure and nothing else.
@@ -82,7 +89,12 @@ pub(crate) fn bench(own: &Measured) -> Bench<'_> {
 /// Every claim of a figure with what came out.
 pub(crate) fn findings(figure: &Experiment, bench: &Bench<'_>) -> Vec<(String, Finding)> {
     let claims = figure.claims.iter();
-    let findings = claims.map(|claim| (claim.id.clone(), judge(claim, bench).unwrap()));
+    let findings = claims.map(|claim| {
+        (
+            claim.id.clone(),
+            judge(claim, bench).expect("a run of a test is whole"),
+        )
+    });
     findings.collect()
 }
 

@@ -7,11 +7,13 @@ use crate::bench::{Folder, INCAST};
 /// Everything that is said about a figure, as people see it.
 fn problems(name: &str, figure: &str) -> String {
     let folder = Folder::with(name, figure);
-    let problems = folder.find().err().expect("the figure is wrong");
+    let problems = folder.find().map(drop).expect_err("the figure is wrong");
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::none()).with_width(100);
     let mut text = String::new();
     for problem in &problems.0 {
-        handler.render_report(&mut text, problem).unwrap();
+        handler
+            .render_report(&mut text, problem)
+            .expect("writing to a string succeeds");
     }
     // The folder of the test is not the same everywhere.
     let path = env!("CARGO_TARGET_TMPDIR").to_owned() + "/" + name + "/";

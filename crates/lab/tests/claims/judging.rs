@@ -182,7 +182,7 @@ fn shapes_are_told_from_their_opposites() {
             (
                 "yes-greater",
                 &format!(
-                    "{drops}\nshape = \"greater\"\nthan = \"dctcp\"\nfactor = 2\nexcept = {{ \"workload.senders\" = 10 }}"
+                    "{drops}\nshape = \"greater\"\nthan = \"dctcp\"\nfactor = 1.5\nexcept = {{ \"workload.senders\" = 10 }}"
                 ),
             ),
             (

@@ -1,6 +1,6 @@
 //! Measures agree with the summary where both have a number.
 
-use lab::experiment::{Level, Measure, Of, Place, Statistic, Stretch};
+use lab::experiment::{Level, Measure, Of, Place, Statistic, Stretch, Weight};
 
 use crate::bench::{Folder, INCAST};
 
@@ -21,20 +21,18 @@ const SAME: [(&str, &str); 5] = [
 
 #[test]
 fn flows_ports_and_series_give_the_numbers_of_the_summary() {
-    let mut figure = INCAST.to_owned();
-    for (metric, measure) in SAME {
-        figure += &format!(
-            "[[claim]]\nid = \"{metric}\"\nkind = \"number\"\nsays = \"s\"\nwhere = \"w\"\nof = \"newreno\"\n\
-             measure = {measure}\npaper = 1\nunit = \"{}\"\n",
-            if metric.ends_with("_us") {
-                "us"
-            } else if metric.ends_with("_bytes") {
-                "bytes"
-            } else {
-                ""
-            }
-        );
-    }
+    let claims = SAME.map(|(metric, measure)| {
+        let unit = match metric {
+            "drops" => "",
+            time if time.ends_with("_us") => "us",
+            _ => "bytes",
+        };
+        format!(
+            "[[claim]]\nid = \"{metric}\"\nkind = \"number\"\nsays = \"s\"\nwhere = \"w\"\n\
+             of = \"newreno\"\nmeasure = {measure}\npaper = 1\nunit = \"{unit}\"\n"
+        )
+    });
+    let figure = format!("{INCAST}{}", claims.concat());
     let folder = Folder::with("measures_same", &figure);
     let paper = folder.paper();
     let run = folder.run(&paper.experiments[0], &[], "run");
@@ -74,6 +72,7 @@ fn drops_of_a_stretch_add_up_to_all_drops() {
                 host: None,
                 during: Stretch { from_us, to_us },
                 across: Statistic::Sum,
+                weight: Weight::Time,
             },
             statistic: Some(Statistic::Change),
         };
@@ -93,6 +92,9 @@ title = "Two groups"
 figure = "Fig. 1"
 scale = "as the test says"
 schemes = ["newreno"]
+
+[switch]
+buffer = "unlimited"
 
 [group.few.workload]
 senders = 2
@@ -168,6 +170,7 @@ fn distributions_and_series_are_given_whole() {
             host: None,
             during: Stretch::default(),
             across: Statistic::Mean,
+            weight: Weight::Time,
         },
         statistic: None,
     };

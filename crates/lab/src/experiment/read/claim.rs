@@ -19,12 +19,8 @@ struct Common<'a> {
 }
 
 impl Reader<'_> {
-    /// A claim and where its id is written; none if what is wrong leaves nothing to judge.
-    pub(super) fn claim(
-        &mut self,
-        fields: &Fields<'_>,
-        runs: Runs<'_>,
-    ) -> Option<(Claim, Range<usize>)> {
+    /// A claim; none if what is wrong leaves nothing to judge.
+    pub(super) fn claim(&mut self, fields: &Fields<'_>, runs: Runs<'_>) -> Option<Claim> {
         let id = self.id(fields);
         let says = self.required_text(fields, "says");
         let place = self.required_text(fields, "where");
@@ -43,6 +39,9 @@ impl Reader<'_> {
         if !fields.has("measure") && !fields.table.iter().any(describes) {
             self.missing(fields, "measure");
         }
+        let at = self.at(fields, "at", runs.own);
+        let except = self.at(fields, "except", runs.own);
+        let untestable = self.text(fields, "untestable").map(|word| word.text);
         let kind = if keys == NUMBER {
             ClaimKind::Number(Box::new(self.number_claim(fields, &common)?))
         } else if keys == ORDER {
@@ -50,17 +49,15 @@ impl Reader<'_> {
         } else {
             ClaimKind::Shape(Box::new(self.shape(fields, &common)?))
         };
-        let untestable = self.text(fields, "untestable").map(|word| word.text);
-        let claim = Claim {
+        Some(Claim {
             id,
             says,
             place,
             kind,
-            at: self.at(fields, "at", runs.own),
-            except: self.at(fields, "except", runs.own),
+            at,
+            except,
             untestable,
-        };
-        Some((claim, fields.value_place("id")))
+        })
     }
 
     /// A cause and where its id is written.
@@ -68,7 +65,7 @@ impl Reader<'_> {
         &mut self,
         fields: &Fields<'_>,
         context: &Context,
-        claims: &[Claim],
+        claims: &[String],
     ) -> Option<(Cause, Range<usize>)> {
         self.only(fields, &["id", "says", "set", "schemes", "claims"]);
         let id = self.id(fields);
@@ -79,9 +76,8 @@ impl Reader<'_> {
             self.missing(fields, "claims");
         }
         for word in &explained {
-            if !claims.iter().any(|claim| claim.id == word.text) {
-                let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
-                self.unknown("claim", word, known);
+            if !claims.contains(&word.text) {
+                self.unknown("claim", word, claims.iter().map(String::as_str));
             }
         }
         if !fields.has("set") {
@@ -255,16 +251,7 @@ impl Reader<'_> {
                 "a statistic in the measure",
             );
         }
-        if dimension.scale(&unit, 1.0).is_none() {
-            let units: Vec<_> = dimension.units().iter().map(|(name, _)| *name).collect();
-            let expected = format!("one of the units {}", units.join(", "));
-            let place = fields.value_place("unit");
-            self.wrong(
-                format!("{unit:?} is no unit of this number"),
-                place,
-                &expected,
-            );
-        }
+        self.check_unit(fields, &unit, dimension);
         Some(Number {
             rank: self.rank_of_number(fields, common, &of),
             of,
@@ -277,6 +264,20 @@ impl Reader<'_> {
             tolerance: self.number(fields, "tolerance").unwrap_or(NUMBER_TOLERANCE),
             within: self.level(fields, "within", dimension),
         })
+    }
+
+    /// The unit of the paper's number must be one of what is measured.
+    fn check_unit(&mut self, fields: &Fields<'_>, unit: &str, dimension: Dimension) {
+        if dimension.scale(unit, 1.0).is_some() {
+            return;
+        }
+        if !fields.has("unit") {
+            return self.missing(fields, "unit");
+        }
+        let units: Vec<_> = dimension.units().iter().map(|(name, _)| *name).collect();
+        let expected = format!("one of the units {}", units.join(", "));
+        let message = format!("{unit:?} is no unit of this number");
+        self.wrong(message, fields.value_place("unit"), &expected);
     }
 
     fn rank_of_number(

@@ -118,7 +118,8 @@ impl Reader<'_> {
             statistic: None,
         };
         measure.statistic = self.statistic(fields, &measure);
-        Some(measure)
+        // One that is wrong has been reported, and is not as if there were none.
+        (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
     }
 
     /// Which cluster of completions is meant.
@@ -159,7 +160,8 @@ impl Reader<'_> {
             statistic: None,
         };
         measure.statistic = self.statistic(fields, &measure);
-        Some(measure)
+        // One that is wrong has been reported, and is not as if there were none.
+        (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
     }
 
     fn ports_place(&mut self, fields: &Fields<'_>) -> Place {
@@ -233,7 +235,8 @@ impl Reader<'_> {
             statistic: None,
         };
         measure.statistic = self.statistic(fields, &measure);
-        Some(measure)
+        // One that is wrong has been reported, and is not as if there were none.
+        (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
     }
 
     fn during(&mut self, fields: &Fields<'_>) -> Stretch {
