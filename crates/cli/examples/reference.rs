@@ -47,16 +47,26 @@ fn section(scheme: &Scheme) -> String {
         "\n## {0}\n\n{1}. Decides {2}{marking}. Source: `crates/schemes/src/{0}.rs`.\n\n",
         scheme.name,
         scheme.summary,
-        roles.join(" and ")
+        enumerate(&roles)
     );
     if scheme.keys.is_empty() {
         text += "It has no settings of its own.\n";
     } else if scheme.group() != scheme.name {
-        text += &format!("Its settings are those of [{0}](#{0}).\n", scheme.group());
+        let group = scheme.group();
+        text += &["Its settings are those of [", group, "](#", group, ").\n"].concat();
     } else {
         text += &settings(scheme.keys.iter());
     }
     text
+}
+
+/// "one, two and three".
+fn enumerate(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
 }
 
 fn keys() -> String {

@@ -6,6 +6,7 @@ use base::setting::Key;
 use lab::experiment::{self, catalogue};
 use lab::keys::{TopologyKind, WorkloadKind, all_keys};
 use lab::scenario::{BUILTINS, Scenario};
+use lab::workload;
 
 use crate::args::Listed;
 use crate::output::Stop;
@@ -36,7 +37,15 @@ pub(crate) fn list(what: Listed) -> Result<String, Stop> {
         }
         Listed::Keys => keys(),
         Listed::Topologies => text::pairs(TopologyKind::CHOICES.iter().copied()),
-        Listed::Workloads => text::pairs(WorkloadKind::CHOICES.iter().copied()),
+        Listed::Workloads => {
+            let kinds = WorkloadKind::CHOICES.iter().copied();
+            let sizes = workload::NAMED.iter().map(|named| (named.name, named.help));
+            format!(
+                "Kinds, for workload.kind:\n{}\nMeasured sizes, for workload.size:\n{}",
+                text::pairs(kinds),
+                text::pairs(sizes)
+            )
+        }
     })
 }
 

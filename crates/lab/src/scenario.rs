@@ -89,9 +89,9 @@ pub struct Group {
     /// The composition of schemes that its hosts follow.
     pub bundle: String,
     /// The text of every key.
-    pub texts: BTreeMap<&'static str, Arc<str>>,
+    pub texts: Arc<BTreeMap<&'static str, Arc<str>>>,
     /// Every setting, of which those of workload and endpoints are its own.
-    pub keys: Keys,
+    pub keys: Arc<Keys>,
 }
 
 impl Group {

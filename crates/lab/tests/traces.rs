@@ -165,6 +165,7 @@ fn events_and_counts_are_those_of_the_results() {
             "trace.series=events,drops,marks",
             "trace.interval=change",
             "bottleneck.loss=0.01",
+            "dctcp.receiver_alpha=100us",
         ];
         let run = traced(&format!("events-{scheme}"), &incast(scheme, &sets));
         let metrics = &run.outcome.metrics;

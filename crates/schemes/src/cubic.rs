@@ -87,103 +87,122 @@ const W_MAX: Gauge = Gauge {
 /// A sender of one connection. Windows are in bytes, the law's in segments (RFC 9438 §4.1).
 #[derive(Debug)]
 pub struct Sender {
-    params: Params,
-    mss: u64,
+    law: Law,
     cwnd: u64,
     ssthresh: u64,
-    initial_window: u64,
+    mss: u32,
+    /// Segments of the first window.
+    initial_window: u32,
     /// Segments an ACK may add in slow start: the limit L of RFC 3465 §2.2.
-    byte_counting_limit: u64,
+    byte_counting_limit: u32,
     /// Whether slow start follows a timeout: set by the timeout, cleared when avoidance begins.
     after_timeout: bool,
-    /// Window at the last congestion event, segments, less what fast convergence releases. `None` before
-    /// the first event and after a timeout.
-    w_max: Option<f64>,
-    /// Window before the last congestion event, segments.
-    cwnd_prior: Option<f64>,
+    fast_convergence: bool,
     /// The stage of congestion avoidance, while there is one.
     stage: Option<Stage>,
     /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
     srtt: Span,
 }
 
-/// A stage of congestion avoidance. Windows in segments, times in seconds.
+/// The law's constants and what outlasts a stage, in segments.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    c: f64,
+    beta: f64,
+    /// Where the curve is flat: the window at the last congestion event, less what fast convergence
+    /// releases. Zero before the first event and after a timeout, until a stage begins.
+    w_max: f64,
+    /// Window before the last congestion event; zero before the first.
+    cwnd_prior: f64,
+}
+
+/// A stage of congestion avoidance. Windows in segments.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
     /// Time in this stage in which the window limited the sender.
     elapsed: Span,
     /// The last ACK.
     last: Time,
-    /// Where the curve is flat: the time from the stage's beginning (K), and the window.
+    /// When the curve is flat, seconds from the stage's beginning.
     k: f64,
-    w_max: f64,
     /// The window with the fractions of bytes that it cannot have.
     cwnd: f64,
     /// What a Reno flow would have.
     w_est: f64,
-    /// `w_est` grows like Reno's window from here on.
-    cwnd_prior: f64,
 }
 
-impl Stage {
-    /// RFC 9438 §4.2, Fig. 2, at a window of `cwnd`. The cases without a `w_max` are those of §4.8 and
-    /// §4.10: the curve begins flat.
-    fn begin(cwnd: f64, w_max: Option<f64>, cwnd_prior: Option<f64>, c: f64, now: Time) -> Self {
-        let w_max = w_max.unwrap_or(cwnd).max(cwnd);
-        Self {
+impl Law {
+    /// RFC 9438 §4.2, Fig. 2, at a window of `cwnd`. Without a `w_max` below which the window is, the
+    /// curve begins flat (§4.8 and §4.10).
+    fn begin(&mut self, cwnd: f64, now: Time) -> Stage {
+        self.w_max = self.w_max.max(cwnd);
+        if self.cwnd_prior <= 0.0 {
+            self.cwnd_prior = cwnd;
+        }
+        Stage {
             elapsed: Span::ZERO,
             last: now,
-            k: libm::cbrt((w_max - cwnd) / c),
-            w_max,
+            k: libm::cbrt((self.w_max - cwnd) / self.c),
             cwnd,
             w_est: cwnd,
-            cwnd_prior: cwnd_prior.unwrap_or(cwnd),
         }
     }
 
-    /// RFC 9438 §4.2, Fig. 1: `W_cubic` at `t` seconds.
-    fn w_cubic(&self, t: f64, c: f64) -> f64 {
-        let from_k = t - self.k;
-        c * from_k * from_k * from_k + self.w_max
+    /// RFC 9438 §4.2, Fig. 1: `W_cubic` at `t` seconds of a stage.
+    fn w_cubic(&self, stage: &Stage, t: f64) -> f64 {
+        let from_k = t - stage.k;
+        self.c * from_k * from_k * from_k + self.w_max
     }
 
     /// An ACK for so many segments of a sender that the window limits.
-    fn grow(&mut self, acked: f64, rtt: Span, params: &Params) {
-        let (c, beta) = (params.c.0, params.beta.0);
+    fn grow(&self, stage: &mut Stage, acked: f64, rtt: Span) {
         // RFC 9438 §4.3: as the average of Reno's sawtooth, and as Reno beyond the last event.
-        let alpha = if self.w_est < self.cwnd_prior {
-            3.0 * (1.0 - beta) / (1.0 + beta)
+        let alpha = if stage.w_est < self.cwnd_prior {
+            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
         } else {
             1.0
         };
-        self.w_est += alpha * acked / self.cwnd;
-        let t = self.elapsed.as_secs();
-        if self.w_cubic(t, c) < self.w_est {
-            self.cwnd = self.cwnd.max(self.w_est);
+        stage.w_est += alpha * acked / stage.cwnd;
+        let t = stage.elapsed.as_secs();
+        if self.w_cubic(stage, t) < stage.w_est {
+            stage.cwnd = stage.cwnd.max(stage.w_est);
         } else {
             // RFC 9438 §4.2, §4.4 and §4.5: towards where the curve is in a round trip.
-            let target = self.w_cubic(t + rtt.as_secs(), c);
-            let target = target.clamp(self.cwnd, 1.5 * self.cwnd);
-            self.cwnd += (target - self.cwnd) / self.cwnd;
+            let target = self.w_cubic(stage, t + rtt.as_secs());
+            let target = target.clamp(stage.cwnd, 1.5 * stage.cwnd);
+            stage.cwnd += (target - stage.cwnd) / stage.cwnd;
         }
+    }
+
+    /// RFC 9438 §4.6 and §4.7: a congestion event at a window of `cwnd`.
+    fn note_event(&mut self, cwnd: f64, fast_convergence: bool) {
+        self.w_max = if fast_convergence && cwnd < self.w_max {
+            cwnd * (1.0 + self.beta) / 2.0
+        } else {
+            cwnd
+        };
+        self.cwnd_prior = cwnd;
     }
 }
 
 impl Sender {
     fn new(params: &Params, flow: &FlowInfo) -> Self {
         let config = &flow.config;
-        let mss = u64::from(config.mss);
-        let initial_window = mss * u64::from(config.initial_window);
+        let mss = u32::from(config.mss);
         Self {
-            params: params.clone(),
-            mss,
-            cwnd: initial_window,
+            law: Law {
+                c: params.c.0,
+                beta: params.beta.0,
+                w_max: 0.0,
+                cwnd_prior: 0.0,
+            },
+            cwnd: u64::from(mss) * u64::from(config.initial_window),
             ssthresh: config.initial_ssthresh,
-            initial_window,
-            byte_counting_limit: u64::from(config.byte_counting_limit),
+            mss,
+            initial_window: config.initial_window,
+            byte_counting_limit: config.byte_counting_limit,
             after_timeout: false,
-            w_max: None,
-            cwnd_prior: None,
+            fast_convergence: params.fast_convergence,
             stage: None,
             srtt: Span::ZERO,
         }
@@ -192,17 +211,21 @@ impl Sender {
     /// So many bytes, in segments.
     #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     fn segments(&self, bytes: u64) -> f64 {
-        bytes as f64 / self.mss as f64
+        bytes as f64 / f64::from(self.mss)
     }
 
     #[expect(
-        clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "windows are positive and far below 2^53"
     )]
     fn bytes(&self, segments: f64) -> u64 {
-        (segments * self.mss as f64) as u64
+        (segments * f64::from(self.mss)) as u64
+    }
+
+    /// So many whole segments, in bytes.
+    fn whole(&self, segments: u32) -> u64 {
+        u64::from(segments) * u64::from(self.mss)
     }
 
     /// RFC 3465 §2.2 and §2.3.
@@ -212,40 +235,37 @@ impl Sender {
         } else {
             self.byte_counting_limit
         };
-        self.cwnd += bytes.min(limit * self.mss);
+        self.cwnd += bytes.min(self.whole(limit));
     }
 
     fn avoid(&mut self, ack: &Ack) {
         self.after_timeout = false;
-        let (cwnd, c) = (self.segments(self.cwnd), self.params.c.0);
-        let (w_max, cwnd_prior) = (self.w_max, self.cwnd_prior);
-        let begin = || Stage::begin(cwnd, w_max, cwnd_prior, c, ack.now);
-        let mut stage = *self.stage.get_or_insert_with(begin);
+        let cwnd = self.segments(self.cwnd);
+        let mut stage = match self.stage {
+            Some(stage) => stage,
+            None => self.law.begin(cwnd, ack.now),
+        };
         // RFC 9438 §4.2 and §5.8: time in which something else limits the sender does not count, and the
         // window does not grow. The flight is that before this ACK.
         let in_flight = ack.next - ack.acknowledged + ack.bytes;
-        if in_flight + self.mss > self.cwnd {
+        if in_flight + self.whole(1) > self.cwnd {
             stage.elapsed += ack.now.since(stage.last);
-            stage.grow(self.segments(ack.bytes), self.srtt, &self.params);
+            let acked = self.segments(ack.bytes);
+            self.law.grow(&mut stage, acked, self.srtt);
         }
         stage.last = ack.now;
         self.cwnd = self.bytes(stage.cwnd);
         self.stage = Some(stage);
     }
 
-    /// RFC 9438 §4.6 and §4.7: a congestion event with so much in flight.
-    fn reduce(&mut self, in_flight: u64) {
-        let cwnd = self.segments(self.cwnd);
-        let beta = self.params.beta.0;
-        let released = self.params.fast_convergence && self.w_max.is_some_and(|last| cwnd < last);
-        self.w_max = Some(if released {
-            cwnd * (1.0 + beta) / 2.0
-        } else {
-            cwnd
-        });
-        self.cwnd_prior = Some(cwnd);
+    /// RFC 9438 §4.6: a congestion event with so much in flight, and the least window after it.
+    fn reduce(&mut self, in_flight: u64, least: u32) {
+        self.law
+            .note_event(self.segments(self.cwnd), self.fast_convergence);
         self.stage = None;
-        self.ssthresh = self.bytes(self.segments(in_flight) * beta);
+        let reduced = self.bytes(self.segments(in_flight) * self.law.beta);
+        self.cwnd = reduced.max(self.whole(least));
+        self.ssthresh = reduced.max(self.whole(2));
     }
 
     fn sample(&mut self, rtt: Span) {
@@ -264,9 +284,8 @@ impl SenderCc for Sender {
     }
 
     fn on_established(&mut self, mss: u16, segments: u32) {
-        self.mss = u64::from(mss);
-        self.initial_window = self.mss * u64::from(segments);
-        self.cwnd = self.initial_window;
+        (self.mss, self.initial_window) = (u32::from(mss), segments);
+        self.cwnd = self.whole(segments);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -277,11 +296,7 @@ impl SenderCc for Sender {
             Echo::None if ack.recovering || ack.bytes == 0 => {}
             Echo::None if self.cwnd < self.ssthresh => self.slow_start(ack.bytes),
             Echo::None => self.avoid(ack),
-            Echo::Reduce => {
-                self.reduce(ack.next - ack.acknowledged + ack.bytes);
-                self.cwnd = self.ssthresh.max(self.mss);
-                self.ssthresh = self.ssthresh.max(2 * self.mss);
-            }
+            Echo::Reduce => self.reduce(ack.next - ack.acknowledged + ack.bytes, 1),
             // RFC 3168 §6.1.2: no growth on an ACK with an echo.
             Echo::Repeated => {}
         }
@@ -289,21 +304,16 @@ impl SenderCc for Sender {
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
         match loss {
-            Loss::FastRetransmit => {
-                self.reduce(in_flight);
-                self.ssthresh = self.ssthresh.max(2 * self.mss);
-                self.cwnd = self.ssthresh;
-            }
+            Loss::FastRetransmit => self.reduce(in_flight, 2),
             // RFC 9438 §4.8: the next stage has no W_max but the window it begins with.
             Loss::Timeout => {
-                self.reduce(in_flight);
-                self.w_max = None;
-                self.ssthresh = self.ssthresh.max(2 * self.mss);
-                self.cwnd = self.mss;
+                self.reduce(in_flight, 2);
+                self.law.w_max = 0.0;
+                self.cwnd = self.whole(1);
                 self.after_timeout = true;
             }
             // RFC 5681 §3.1: ssthresh is held for a segment already sent again by the timer.
-            Loss::RepeatedTimeout => self.cwnd = self.mss,
+            Loss::RepeatedTimeout => self.cwnd = self.whole(1),
         }
     }
 
@@ -313,8 +323,8 @@ impl SenderCc for Sender {
 
     fn on_idle(&mut self) {
         // RFC 5681 §4.1: the restart window. Slow start ends the stage.
-        if self.cwnd > self.initial_window {
-            self.cwnd = self.initial_window;
+        if self.cwnd > self.whole(self.initial_window) {
+            self.cwnd = self.whole(self.initial_window);
             self.stage = None;
         }
     }
@@ -324,9 +334,8 @@ impl SenderCc for Sender {
         if self.ssthresh != u64::MAX {
             sink(SSTHRESH.name, self.ssthresh as f64);
         }
-        let w_max = self.stage.map(|stage| stage.w_max).or(self.w_max);
-        if let Some(w_max) = w_max {
-            sink(W_MAX.name, w_max * self.mss as f64);
+        if self.law.w_max > 0.0 {
+            sink(W_MAX.name, self.law.w_max * f64::from(self.mss));
         }
     }
 }
@@ -404,19 +413,27 @@ mod tests {
         }
     }
 
-    fn stage(w_max: f64, cwnd: f64) -> Stage {
-        Stage::begin(cwnd, Some(w_max), Some(w_max), 0.4, Time::ZERO)
+    /// The law after a loss at 100 segments, and the stage that begins with 70.
+    fn stage() -> (Law, Stage) {
+        let mut law = Law {
+            c: 0.4,
+            beta: 0.7,
+            w_max: 100.0,
+            cwnd_prior: 100.0,
+        };
+        let stage = law.begin(70.0, Time::ZERO);
+        (law, stage)
     }
 
     #[test]
     fn the_curve_is_at_the_old_window_after_k_seconds() {
         // §4.2 for W_max = 100, cwnd_epoch = 70: K = cbrt(30 / 0.4) = 4.2172 s.
-        let stage = stage(100.0, 70.0);
+        let (law, stage) = stage();
         assert!((stage.k - 4.217_163).abs() < 1e-6, "{}", stage.k);
-        assert!((stage.w_cubic(0.0, 0.4) - 70.0).abs() < 1e-9);
-        assert!((stage.w_cubic(stage.k, 0.4) - 100.0).abs() < 1e-9);
+        assert!((law.w_cubic(&stage, 0.0) - 70.0).abs() < 1e-9);
+        assert!((law.w_cubic(&stage, stage.k) - 100.0).abs() < 1e-9);
         // One second later C * 1^3 more.
-        assert!((stage.w_cubic(stage.k + 1.0, 0.4) - 100.4).abs() < 1e-9);
+        assert!((law.w_cubic(&stage, stage.k + 1.0) - 100.4).abs() < 1e-9);
     }
 
     #[test]
@@ -428,11 +445,11 @@ mod tests {
         // Reno would have 70 + 0.53 * 21 = 81 segments after K, less than the curve throughout.
         for (round_trips, seconds) in [(10, 2.0), (11, 4.2), (9, 6.0)] {
             connection.run(round_trips, rtt);
-            let curve = stage(100.0, 70.0);
+            let (law, begun) = stage();
             // Between where the curve is and where it will be in a round trip.
             let (now, soon) = (
-                curve.w_cubic(seconds, 0.4),
-                curve.w_cubic(seconds + 0.2, 0.4),
+                law.w_cubic(&begun, seconds),
+                law.w_cubic(&begun, seconds + 0.2),
             );
             let window = connection.window();
             assert!(
@@ -466,7 +483,7 @@ mod tests {
             connection.lose();
             connection.sender.cwnd = 80 * MSS;
             connection.lose();
-            assert!((connection.sender.w_max.unwrap() - expected).abs() < 1e-9);
+            assert!((connection.sender.law.w_max - expected).abs() < 1e-9);
             assert!((connection.window() - 56.0).abs() < 1e-9);
         }
     }
@@ -507,7 +524,8 @@ mod tests {
         connection.run(8, rtt);
         let stage = connection.sender.stage.unwrap();
         assert!(stage.k < 1e-9);
-        assert!((stage.w_max - 70.0).abs() < 1.0, "{stage:?}");
+        let w_max = connection.sender.law.w_max;
+        assert!((w_max - 70.0).abs() < 1.0, "{w_max}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ const ALPHA: Gauge = Gauge {
 #[derive(Debug)]
 pub struct Sender {
     reno: NewReno,
-    params: Params,
+    g: f64,
     /// Estimated share of marked bytes (`DCTCP.Alpha`), 0 to 1.
     alpha: f64,
     /// Bytes acknowledged in this observation window, and those of them with an echo.
@@ -137,53 +137,92 @@ pub struct Sender {
     marked: u64,
     /// The observation window ends when this offset is acknowledged (`DCTCP.WindowEnd`).
     window_end: u64,
-    /// When it ends instead, where it has a length in time; `None` before the first ACK.
-    interval_end: Option<Time>,
+    /// What ends it instead where it has a length in time.
+    timed: Option<Box<Timed>>,
+    /// Least window, in segments.
+    min_segments: u32,
+    no_decay: bool,
+    response: Response,
+}
+
+/// An observation window with a length in time.
+#[derive(Debug)]
+struct Timed {
+    /// The length; `None`: that of a round trip.
+    length: Option<Span>,
+    /// When it ends; `None` before the first ACK.
+    end: Option<Time>,
     /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
     srtt: Span,
+}
+
+impl Timed {
+    const fn new(length: Option<Span>) -> Self {
+        Self {
+            length,
+            end: None,
+            srtt: Span::ZERO,
+        }
+    }
+
+    /// Whether the window is over when this ACK comes; if so, the next one has begun.
+    fn is_over(&mut self, ack: &Ack) -> bool {
+        if let Some(rtt) = ack.rtt {
+            self.srtt = if self.srtt == Span::ZERO {
+                rtt
+            } else {
+                (self.srtt * 7 + rtt) / 8
+            };
+        }
+        let believed = (LEAST_INTERVAL..LONGEST_INTERVAL).contains(&self.srtt);
+        let round_trip = if believed { self.srtt } else { LEAST_INTERVAL };
+        let length = self.length.unwrap_or(round_trip);
+        let end = *self.end.get_or_insert(ack.now + length);
+        if ack.now < end {
+            return false;
+        }
+        let more = ack.now.since(end).as_ps() / length.as_ps();
+        self.end = Some(end + length * (more + 1));
+        true
+    }
 }
 
 impl Sender {
     fn new(params: &Params, flow: &FlowInfo) -> Self {
         Self {
             reno: NewReno::new(&flow.config),
+            g: params.g.0,
             alpha: params.initial_alpha.0,
-            params: params.clone(),
             acked: 0,
             marked: 0,
             window_end: 0,
-            interval_end: None,
-            srtt: Span::ZERO,
+            timed: match params.interval {
+                Interval::Window => None,
+                Interval::RoundTrip => Some(Box::new(Timed::new(None))),
+                Interval::Every(span) => Some(Box::new(Timed::new(Some(span)))),
+            },
+            min_segments: params.min_window.0,
+            no_decay: params.no_decay,
+            response: params.response,
         }
     }
 
     /// RFC 8257 §3.3 steps 1 to 8.
     fn observe(&mut self, ack: &Ack) {
-        let length = match self.params.interval {
-            Interval::Window => {
-                self.count(ack);
-                if ack.acknowledged >= self.window_end && self.acked > 0 {
-                    self.end_window();
-                    self.window_end = ack.next;
-                }
-                return;
+        if let Some(timed) = &mut self.timed {
+            // A timer would have fired before this ACK came; what it changes shows with the next
+            // segment, which this ACK lets go.
+            if timed.is_over(ack) {
+                self.end_window();
             }
-            Interval::RoundTrip if (LEAST_INTERVAL..LONGEST_INTERVAL).contains(&self.srtt) => {
-                self.srtt
-            }
-            Interval::RoundTrip => LEAST_INTERVAL,
-            Interval::Every(span) => span,
-        };
-        // A timer would have fired before this ACK came; what it changes shows with the next segment,
-        // which this ACK lets go.
-        let mut end = self.interval_end.unwrap_or(ack.now + length);
-        if ack.now >= end {
-            self.end_window();
-            let more = ack.now.since(end).as_ps() / length.as_ps();
-            end += length * (more + 1);
+            self.count(ack);
+            return;
         }
-        self.interval_end = Some(end);
         self.count(ack);
+        if ack.acknowledged >= self.window_end && self.acked > 0 {
+            self.end_window();
+            self.window_end = ack.next;
+        }
     }
 
     fn count(&mut self, ack: &Ack) {
@@ -196,14 +235,14 @@ impl Sender {
     #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     fn end_window(&mut self) {
         // Without decay the counts go on, too: the next share is that of all since the last mark.
-        if self.acked == 0 || (self.params.no_decay && self.marked == 0) {
+        if self.acked == 0 || (self.no_decay && self.marked == 0) {
             return;
         }
-        let (share, g) = (self.marked as f64 / self.acked as f64, self.params.g.0);
+        let (share, g) = (self.marked as f64 / self.acked as f64, self.g);
         self.alpha = (1.0 - g) * self.alpha + g * share;
         let marked = self.marked > 0;
         (self.acked, self.marked) = (0, 0);
-        if marked && self.params.response == Response::Interval {
+        if marked && self.response == Response::Interval {
             self.cut();
         }
     }
@@ -217,13 +256,13 @@ impl Sender {
     )]
     fn cut(&mut self) {
         let reduced = (self.reno.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64;
-        let least = u64::from(self.params.min_window.0) * self.reno.mss();
+        let least = u64::from(self.min_segments) * self.reno.mss();
         self.reno.cwnd = reduced.max(least);
     }
 
     /// What an echo does at once.
     fn respond(&mut self, ack: &Ack) {
-        match self.params.response {
+        match self.response {
             Response::Standard => {
                 self.cut();
                 self.reno.ssthresh = self.reno.cwnd;
@@ -248,15 +287,8 @@ impl SenderCc for Sender {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        if let (Interval::RoundTrip, Some(rtt)) = (self.params.interval, ack.rtt) {
-            self.srtt = if self.srtt == Span::ZERO {
-                rtt
-            } else {
-                (self.srtt * 7 + rtt) / 8
-            };
-        }
         self.observe(ack);
-        match (ack.echo, self.params.response) {
+        match (ack.echo, self.response) {
             (Echo::Reduce, _) => self.respond(ack),
             (Echo::Repeated, Response::Interval) if ack.bytes > 0 => self.respond(ack),
             (Echo::Repeated, Response::Interval) => {}
@@ -283,7 +315,7 @@ impl SenderCc for Sender {
     }
 }
 
-/// Bounds of the round trip that [`Interval::RoundTrip`] believes (published code of RCC).
+/// Bounds of the round trip that [`Interval::RoundTrip`] believes in the published code of RCC.
 const LEAST_INTERVAL: Span = Span::from_micros(200);
 const LONGEST_INTERVAL: Span = Span::from_millis(10);
 

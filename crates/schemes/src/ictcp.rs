@@ -50,7 +50,7 @@ use crate::registry::{Role, Roles, Scheme};
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
     name: "ictcp",
-    summary: "Incast congestion control for TCP: the receiver grants windows from the bandwidth that its link has left",
+    summary: "Incast congestion control for TCP: the receiver shares out what its link has left",
     reference: "Wu, Feng, Guo, Zhang, CoNEXT 2010; IEEE/ACM ToN 2013",
     roles: &[Role::Helper, Role::Receiver],
     needs_marking: false,

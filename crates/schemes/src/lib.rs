@@ -28,9 +28,9 @@ pub use registry::{
 
 schemes! {
     newreno,
-    cubic,
     dctcp,
     rcc,
     rdtcp,
     ictcp,
+    cubic,
 }

@@ -158,13 +158,22 @@ impl Bundle {
         let mut roles = Roles::default();
         for scheme in &self.parts {
             let part = (scheme.build)(text)?;
-            roles.sender = part.sender.or(roles.sender);
-            roles.helper = part.helper.or(roles.helper);
-            roles.receiver = part.receiver.or(roles.receiver);
-            roles.ecn = part.ecn.or(roles.ecn);
+            // What a part only observes, without deciding it, yields to the part that decides.
+            let decides = |role| scheme.roles.contains(&role);
+            fill(&mut roles.sender, part.sender, decides(Role::Sender));
+            fill(&mut roles.helper, part.helper, decides(Role::Helper));
+            fill(&mut roles.receiver, part.receiver, decides(Role::Receiver));
+            fill(&mut roles.ecn, part.ecn, decides(Role::Marks));
             roles.initial_window = part.initial_window.or(roles.initial_window);
         }
         Ok(roles)
+    }
+}
+
+/// A role that is filled already is filled anew by a part that decides it.
+fn fill<T>(role: &mut Option<T>, part: Option<T>, decides: bool) {
+    if part.is_some() && (decides || role.is_none()) {
+        *role = part;
     }
 }
 
@@ -389,6 +398,24 @@ mod tests {
                 Err(BundleError::Conflict { role: both, .. }) => assert_eq!(both, role),
                 other => panic!("{text}: {other:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn what_only_observes_a_receiver_yields_to_its_control() {
+        let text = |key: &str| match key {
+            "dctcp.receiver_alpha" => "200us".to_owned(),
+            other => defaults(other),
+        };
+        let host = HostInfo {
+            rate: Rate::from_bps(1_000_000_000),
+            mss: 1446,
+            packet_bytes: 1500,
+        };
+        for bundle in ["ictcp+dctcp", "dctcp+ictcp"] {
+            let roles = Bundle::parse(bundle).unwrap().build(&text).unwrap();
+            let receiver = roles.make_receiver(&host);
+            assert!(matches!(receiver, Receiver::ictcp(_)), "{bundle}");
         }
     }
 

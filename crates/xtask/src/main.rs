@@ -12,11 +12,13 @@
 mod bench;
 mod check;
 mod cites;
+mod claims;
 mod docs;
 mod new_scheme;
 mod repository;
 mod screenshots;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -52,6 +54,12 @@ enum Chore {
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
+    /// Run every figure of the papers and write docs/reference/claims.md
+    Claims {
+        /// Read what `tailwater reproduce --format json` printed into this file, and run nothing
+        #[arg(long)]
+        from: Option<PathBuf>,
+    },
     /// Build the documentation as a site in target/book, and check its links
     Book {
         /// Show it in a browser
@@ -72,6 +80,7 @@ fn main() -> ExitCode {
         Chore::Bench { instructions } if instructions => bench::instructions(&repository),
         Chore::Bench { .. } => bench::bench(&repository),
         Chore::Docs => docs::write(&repository),
+        Chore::Claims { from } => claims::write(&repository, from.as_deref()),
         Chore::Book { open } => book(&repository, open),
         Chore::Screenshots => screenshots::draw(&repository),
         Chore::Cites => cites::print(&repository),

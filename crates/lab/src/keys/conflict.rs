@@ -223,14 +223,7 @@ fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
         };
     if duration.is_some_and(|end| end <= last_start) {
         found.push(Conflict {
-            keys: &[
-                "run.duration",
-                "workload.start",
-                "workload.jitter",
-                "workload.delay",
-                "workload.interval",
-                "workload.duration",
-            ],
+            keys: &["run.duration", "workload.start"],
             message: "the simulation ends before the last flow starts".into(),
             remedy: format!(
                 "flows start until {last_start}: set run.duration above, or let them start sooner"

@@ -134,14 +134,11 @@ impl Resolver {
                 .into());
         }
         let mut points = Vec::new();
+        let mut texts = Texts::default();
         for combination in 0..combinations {
             for arm in arms {
                 let chosen = self.choose(combination, arm);
-                let (keys, groups) = self.check(&chosen, arm)?;
-                let shared = Shared {
-                    keys,
-                    texts: chosen.all.texts(),
-                };
+                let (shared, groups) = self.check(&chosen, arm, &mut texts)?;
                 let flows = flows(&groups);
                 let series = |seed| {
                     let size = (combinations, rows);
@@ -313,7 +310,12 @@ impl Resolver {
         }
     }
 
-    fn check(&self, chosen: &Chosen<'_>, arm: &Arm) -> Result<(Keys, Arc<[Group]>), Problems> {
+    fn check<'a>(
+        &self,
+        chosen: &Chosen<'a>,
+        arm: &Arm,
+        texts: &mut Texts<'a>,
+    ) -> Result<(Shared, Arc<[Group]>), Problems> {
         // Every text has been checked where it was read; the key is named should one slip through.
         let read = |layer: &Layer<'_>| {
             Keys::read(&|key| layer.texts[key].to_owned()).map_err(|error| {
@@ -321,18 +323,27 @@ impl Resolver {
                 Problems::from(Problem::new(text))
             })
         };
-        let keys = read(&chosen.all)?;
+        let shared = Shared {
+            keys: Arc::new(read(&chosen.all)?),
+            texts: texts.of(&chosen.all),
+        };
         let mut groups = Vec::new();
         let mut problems = Vec::new();
         for (flows, (_, layer)) in self.groups.iter().zip(&chosen.groups) {
             let own = flows.bundle.as_ref();
             let needs_marking = own.map_or(arm.needs_marking, |_| flows.needs_marking);
             let marking = needs_marking.then_some(own.unwrap_or(&arm.label).as_str());
+            // Without groups in the file, all flows have the settings of the point.
+            let (keys, texts) = if flows.name.is_empty() {
+                (Arc::clone(&shared.keys), Arc::clone(&shared.texts))
+            } else {
+                (Arc::new(read(layer)?), texts.of(layer))
+            };
             let group = Group {
                 name: Arc::clone(&flows.name),
                 bundle: own.unwrap_or(&arm.bundle).clone(),
-                texts: layer.texts(),
-                keys: read(layer)?,
+                texts,
+                keys,
             };
             for conflict in group.keys.conflicts(marking) {
                 let problem = self.explain(&conflict, layer);
@@ -344,10 +355,11 @@ impl Resolver {
         }
         if problems.is_empty() {
             let explain = |conflict: Conflict| self.explain(&conflict, &chosen.groups[0].1);
-            problems.extend(workload::conflicts(&keys, &groups).into_iter().map(explain));
+            let conflicts = workload::conflicts(&shared.keys, &groups);
+            problems.extend(conflicts.into_iter().map(explain));
         }
         if problems.is_empty() {
-            Ok((keys, groups.into()))
+            Ok((shared, groups.into()))
         } else {
             Err(Problems(problems))
         }
@@ -411,20 +423,35 @@ impl Resolver {
 
 /// The settings of the seeds of one combination and scheme.
 struct Shared {
-    keys: Keys,
-    texts: BTreeMap<&'static str, Arc<str>>,
+    keys: Arc<Keys>,
+    texts: Arc<BTreeMap<&'static str, Arc<str>>>,
+}
+
+/// Texts of settings, each kept once: a sweep of a thousand rows has few different ones.
+#[derive(Default)]
+struct Texts<'a>(BTreeMap<&'a str, Arc<str>>);
+
+impl<'a> Texts<'a> {
+    fn of(&mut self, layer: &Layer<'a>) -> Arc<BTreeMap<&'static str, Arc<str>>> {
+        let texts = layer.texts.iter().map(|(key, text)| {
+            let kept = self.0.entry(text).or_insert_with(|| Arc::from(*text));
+            (*key, Arc::clone(kept))
+        });
+        Arc::new(texts.collect())
+    }
 }
 
 impl Shared {
     /// The settings of a point that records `series` if it is left to us what to record: with it, a
     /// point is a pure function of its own settings, whatever the sweep.
     fn tracing(&self, series: &str) -> (Arc<Keys>, Arc<BTreeMap<&'static str, Arc<str>>>) {
-        let (mut keys, mut texts) = (self.keys.clone(), self.texts.clone());
+        let (mut keys, mut texts) = (Arc::clone(&self.keys), Arc::clone(&self.texts));
         if keys.trace.series == TracedSeries::Auto {
-            keys.trace.series = TracedSeries::parse(series).expect("names of quantities");
-            texts.insert("trace.series", Arc::from(series));
+            let own = Arc::make_mut(&mut keys);
+            own.trace.series = TracedSeries::parse(series).expect("names of quantities");
+            Arc::make_mut(&mut texts).insert("trace.series", Arc::from(series));
         }
-        (Arc::new(keys), Arc::new(texts))
+        (keys, texts)
     }
 }
 
@@ -456,14 +483,6 @@ fn flows(groups: &[Group]) -> u64 {
 }
 
 impl<'a> Layer<'a> {
-    fn texts(&self) -> BTreeMap<&'static str, Arc<str>> {
-        let texts = self
-            .texts
-            .iter()
-            .map(|(key, text)| (*key, Arc::from(*text)));
-        texts.collect()
-    }
-
     fn choose(&mut self, key: &'static str, text: &'a str, origin: (usize, Range<usize>)) {
         self.texts.insert(key, text);
         self.origins.insert(key, origin);

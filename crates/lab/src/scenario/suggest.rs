@@ -11,8 +11,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         let last = candidate.rsplit('.').next().unwrap_or(candidate);
         let word_last = word.rsplit('.').next().unwrap_or(&word);
         let part = strsim::normalized_damerau_levenshtein(word_last, last);
-        // A whole name that is close says more than a last part that is.
-        (whole.max(0.95 * part), candidate)
+        // A whole name that is close says more than a last part that is the same.
+        (whole.max(0.9 * part), candidate)
     });
     let best = scored.fold(None, |best: Option<(f64, &str)>, next| match best {
         Some(best) if best.0 >= next.0 => Some(best),
@@ -36,7 +36,12 @@ mod tests {
 
     #[test]
     fn a_slip_finds_its_name_and_nonsense_finds_none() {
-        let keys = ["tcp.min_rto", "tcp.max_rto", "workload.senders"];
+        let keys = [
+            "tcp.min_rto",
+            "tcp.max_rto",
+            "workload.senders",
+            "ictcp.sender",
+        ];
         assert_eq!(nearest("tcp.min_rot", keys), Some("tcp.min_rto"));
         assert_eq!(nearest("senders", keys), Some("workload.senders"));
         assert_eq!(nearest("workload.sender", keys), Some("workload.senders"));

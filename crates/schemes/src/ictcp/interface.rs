@@ -1,7 +1,7 @@
 //! The link of a receiving host: slots, the quota, fairness of ICTCP.
 
 use base::{Packet, Span, Time};
-use tcp::{AckSent, Arrival, Gauge, ReceiverCc, Slot};
+use tcp::{AckSent, Arrival, Gauge, ReceiverCc, SSTHRESH, Slot};
 
 use super::Params;
 use super::connection::{Connection, Quota};
@@ -217,8 +217,8 @@ const fn rate(bits: u64) -> f64 {
     bits as f64
 }
 
-/// Everything that [`Interface`] reports to traces.
-pub(super) const GAUGES: &[Gauge] = &[AVAILABLE, ASSIGNED, DIFFERENCE];
+/// Everything that [`Interface`] and the plain sender report to traces.
+pub(super) const GAUGES: &[Gauge] = &[SSTHRESH, AVAILABLE, ASSIGNED, DIFFERENCE];
 const AVAILABLE: Gauge = Gauge {
     name: "available_bps",
     unit: "bit/s",
