@@ -52,7 +52,8 @@ fn section(scheme: &Scheme) -> String {
     if scheme.keys.is_empty() {
         text += "It has no settings of its own.\n";
     } else if scheme.group() != scheme.name {
-        text += &format!("Its settings are those of [{0}](#{0}).\n", scheme.group());
+        let group = scheme.group();
+        text += &["Its settings are those of [", group, "](#", group, ").\n"].concat();
     } else {
         text += &settings(scheme.keys.iter());
     }

@@ -311,8 +311,7 @@ impl<'a> Book<'a> {
             let bench = self.bench(figure);
             let mut missed = BTreeSet::new();
             for claim in &figure.claims {
-                let verdict = judge(claim, &bench)?.verdict;
-                if matches!(verdict, Verdict::Partly | Verdict::NotReproduced) {
+                if judge(claim, &bench)?.verdict.is_missed() {
                     missed.insert(claim.id.as_str());
                 }
             }
@@ -345,7 +344,8 @@ impl<'a> Book<'a> {
             let mut claims = Vec::new();
             for claim in &figure.claims {
                 let mut judged = Judged::new(figure, claim, &bench, &scale)?;
-                for (other, cause, runs) in changed {
+                let tries = args.causes || judged.finding.verdict.is_missed();
+                for (other, cause, runs) in changed.iter().filter(|_| tries) {
                     let same = other.id() == figure.id();
                     if same && cause.claims.contains(&claim.id) {
                         let (key, value) = &cause.set;

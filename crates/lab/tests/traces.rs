@@ -273,6 +273,7 @@ fn roles_report_what_their_schemes_declare_and_nothing_else() {
             series.as_str(),
             "trace.interval=change",
             "bottleneck.loss=0.01",
+            "dctcp.receiver_alpha=100us",
         ];
         let run = traced(
             &format!("gauges-{}", scheme.name),

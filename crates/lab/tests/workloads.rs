@@ -153,7 +153,8 @@ fn random_arrivals_make_the_load_that_is_asked_for() {
     let bytes: u64 = flows.iter().filter_map(|flow| flow.size_bytes).sum();
     // Eight receivers for 2 s at 1 Gbit/s; 1446 of 1500 bytes are payload. Some 32,000 flows: the
     // standard error of their sum is 0.8 %.
-    let load = bytes as f64 * 8.0 * 1500.0 / 1446.0 / (8.0 * 2.0 * 1e9);
+    let bytes = f64::from(u32::try_from(bytes).unwrap());
+    let load = bytes * 8.0 * 1500.0 / 1446.0 / (8.0 * 2.0 * 1e9);
     assert!((0.385..0.415).contains(&load), "{load}");
 }
 

@@ -84,7 +84,9 @@ fn traces(figure: &Figure, line: &Line) -> Vec<Value> {
     bars["error_y"]["width"] = json!(0);
     bars["opacity"] = json!(0.45);
     let outer = line.points.iter().map(|point| point.interval);
-    vec![bars, behind(&trace, outer.collect(), line.style), trace]
+    let mut outer = behind(&trace, outer.collect(), line.style);
+    outer["error_y"]["width"] = json!(RANGE_PIXELS / 2);
+    vec![bars, outer, trace]
 }
 
 /// A trace of upright lines over `intervals`, which need not hold the values of `trace`.
@@ -148,7 +150,7 @@ fn trace(figure: &Figure, line: &Line) -> Value {
         Shape::Ranges => {
             let symbol = symbol(line.style.marker());
             trace["mode"] = json!("markers");
-            trace["marker"] = json!({ "color": colour, "size": 7, "symbol": symbol });
+            trace["marker"] = json!({ "color": colour, "size": 6, "symbol": symbol });
             let ends = points.iter().map(|point| {
                 let (low, high) = point.interval.unwrap_or((point.y, point.y));
                 [short(low), short(high)]
@@ -234,7 +236,7 @@ const PLOT_HEIGHT: usize = 210;
 const PLOT_PIXELS: f64 = 210.0;
 
 /// Width of a range.
-const RANGE_PIXELS: u32 = 6;
+const RANGE_PIXELS: u32 = 4;
 
 /// What is shown under the pointer, with units.
 fn hover(figure: &Figure, line: &Line) -> String {

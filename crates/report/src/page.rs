@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::data::Data;
 use crate::error::Error;
-use crate::figure::Figure;
+use crate::figure::{Figure, Shape};
 use crate::{figures, interactive};
 use tables::{Compared, Failed, Table};
 
@@ -54,6 +54,8 @@ pub(crate) struct Chart {
     pub(crate) views: Vec<View>,
     pub(crate) can_log_x: bool,
     pub(crate) can_log_y: bool,
+    /// Has so much side by side that it needs the whole width.
+    pub(crate) wide: bool,
 }
 
 pub(crate) struct View {
@@ -173,7 +175,9 @@ pub(crate) fn charts(figures: &[Figure]) -> Vec<Chart> {
             continue;
         }
         let time = figure.x.label.starts_with("Time");
+        let ranges = figure.lines.iter().any(|line| line.shape == Shape::Ranges);
         charts.push(Chart {
+            wide: time || ranges && figure.x.categories.is_empty(),
             id: figure.chart.clone(),
             title: figure.title.clone(),
             views: vec![view],

@@ -92,17 +92,17 @@ fn description(judged: &Judged) -> String {
         add(&finding.reason);
     }
     for tried in &judged.causes {
-        add(&cause(tried));
+        add(&cause(tried, finding.verdict));
     }
     // A blank line between claims.
     text
 }
 
-fn cause(tried: &Tried) -> String {
-    let explains = if tried.explains() {
-        "cause"
-    } else {
-        "not the cause"
+fn cause(tried: &Tried, verdict: Verdict) -> String {
+    let explains = match (verdict.is_missed(), tried.explains()) {
+        (true, true) => "cause",
+        (true, false) => "not the cause",
+        (false, _) => "tried",
     };
     let (says, set, ours) = (&tried.says, &tried.set, ours(&tried.finding));
     format!("{explains}: {says} ({set}: {ours})")

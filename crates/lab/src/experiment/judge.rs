@@ -181,9 +181,9 @@ impl Judged {
 
     /// The causes that explain it, if it needs an explanation.
     pub fn explained_by(&self) -> impl Iterator<Item = &Tried> {
-        let reproduced = self.finding.verdict == Verdict::Reproduced;
+        let missed = self.finding.verdict.is_missed();
         let causes = self.causes.iter();
-        causes.filter(move |tried| !reproduced && tried.explains())
+        causes.filter(move |tried| missed && tried.explains())
     }
 }
 
@@ -196,6 +196,11 @@ impl Verdict {
             Self::NotReproduced => "not reproduced",
             Self::NotTestable => "not testable",
         }
+    }
+
+    /// Whether there is something to explain: it could be tested and does not hold, or only in part.
+    pub fn is_missed(self) -> bool {
+        matches!(self, Self::Partly | Self::NotReproduced)
     }
 
     /// Every verdict, the best first.

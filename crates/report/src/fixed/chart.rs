@@ -24,8 +24,8 @@ const MINOR: f64 = 1.8;
 /// Half the size of a marker.
 const MARKER: f64 = 2.0;
 
-/// Half the width of a range.
-const RANGE: f64 = 1.6;
+/// Half the width of a range, and of its marker: many stand side by side.
+const RANGE: f64 = 1.4;
 
 /// Around everything.
 const EDGE: f64 = 3.0;
@@ -240,7 +240,7 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
                 stroke(scene, part, line.style, CURVE, 100);
             }
             for at in path.into_iter().filter(|at| frame.holds(*at)) {
-                marker(scene, at, line.style);
+                marker(scene, at, line.style, MARKER);
             }
         }
         Shape::Step => {
@@ -340,15 +340,15 @@ fn intervals(scene: &mut Scene, frame: &Frame, line: &Line) {
         }
         let middle = y.clamp(frame.top, frame.bottom);
         let (low, high) = (frame.level(low).max(middle), frame.level(high).min(middle));
-        whisker(scene, x, (low, high), colour);
+        whisker(scene, x, (low, high), colour, MARKER);
     }
 }
 
 /// A thin upright line with a stroke at both ends.
-fn whisker(scene: &mut Scene, x: f64, (low, high): (f64, f64), colour: Colour) {
+fn whisker(scene: &mut Scene, x: f64, (low, high): (f64, f64), colour: Colour, half: f64) {
     scene.line((x, low), (x, high), colour, THIN);
     for at in [low, high] {
-        scene.line((x - MARKER, at), (x + MARKER, at), colour, THIN);
+        scene.line((x - half, at), (x + half, at), colour, THIN);
     }
 }
 
@@ -374,10 +374,10 @@ fn ranges(scene: &mut Scene, frame: &Frame, line: &Line) {
             });
         }
         if let Some(outer) = point.interval.map(ends) {
-            whisker(scene, at.0, outer, line.style.colour());
+            whisker(scene, at.0, outer, line.style.colour(), RANGE);
         }
         if frame.holds(at) {
-            marker(scene, at, line.style);
+            marker(scene, at, line.style, RANGE);
         }
     }
 }
@@ -393,8 +393,7 @@ fn dashed(scene: &mut Scene, path: Vec<(f64, f64)>) {
     });
 }
 
-fn marker(scene: &mut Scene, (x, y): (f64, f64), style: Style) {
-    let r = MARKER;
+fn marker(scene: &mut Scene, (x, y): (f64, f64), style: Style, r: f64) {
     let path = match style.marker() {
         Marker::Circle => ring(x, y, r),
         Marker::Square => vec![
@@ -525,7 +524,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
         Shape::Joined | Shape::Step | Shape::Faint => {
             stroke(scene, vec![(x, y), (x + SAMPLE, y)], line.style, CURVE, 100);
             if line.shape == Shape::Joined {
-                marker(scene, middle, line.style);
+                marker(scene, middle, line.style, MARKER);
             }
         }
         Shape::Bars(_) | Shape::Spans => {
@@ -534,8 +533,9 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
         }
         Shape::Marks(mark) => event(scene, middle, mark, MARKER),
         Shape::Ranges => {
-            whisker(scene, middle.0, (y + 4.0, y - 4.0), line.style.colour());
-            marker(scene, middle, line.style);
+            let colour = line.style.colour();
+            whisker(scene, middle.0, (y + 4.0, y - 4.0), colour, RANGE);
+            marker(scene, middle, line.style, RANGE);
         }
         Shape::Model => dashed(scene, vec![(x, y), (x + SAMPLE, y)]),
     }

@@ -80,7 +80,8 @@ struct Card<'a> {
 
 /// What was tried to explain a difference.
 struct Cause<'a> {
-    explains: bool,
+    /// What it means for the claim.
+    word: &'static str,
     says: &'a str,
     set: &'a str,
     ours: String,
@@ -172,8 +173,20 @@ fn word(experiment: &Experiment) -> String {
 
 fn card(judged: &Judged) -> Card<'_> {
     let finding = &judged.finding;
+    let held = finding.verdict == Verdict::Reproduced;
+    // That what holds holds need not be said.
+    let reason = &finding.reason;
+    let reason = if held && reason.starts_with("it holds") {
+        String::new()
+    } else {
+        units::capital(reason)
+    };
     let causes = judged.causes.iter().map(|tried| Cause {
-        explains: tried.explains(),
+        word: match (held, tried.explains()) {
+            (true, _) => "Tried",
+            (false, true) => "Cause",
+            (false, false) => "Not the cause",
+        },
         says: &tried.says,
         set: &tried.set,
         ours: ours(&tried.finding),
@@ -187,7 +200,7 @@ fn card(judged: &Judged) -> Card<'_> {
         mark: mark(finding.verdict),
         paper: &finding.paper,
         ours: ours(finding),
-        reason: units::capital(&finding.reason),
+        reason,
         causes: causes.collect(),
     }
 }

@@ -69,6 +69,10 @@ pub(super) fn draw(panel: &Panel<'_>, name: String, title: String) -> Result<Fig
         lines,
     };
     figure.lines.retain(|line| !line.points.is_empty());
+    if let [line] = figure.lines.as_mut_slice() {
+        // There is nothing to tell it from.
+        line.style.dash = 0;
+    }
     figure.caption = caption(panel, &figure);
     Ok(figure)
 }
@@ -225,10 +229,7 @@ fn given(axis: &lab::experiment::Axis, label: String, unit: &str) -> Axis {
 
 /// A measure in words, for an axis that the description gives no label.
 fn name(measure: &Measure) -> String {
-    let column = match &measure.of {
-        Of::Metric(name) | Of::Model(name) => name,
-        Of::Flows { column, .. } | Of::Ports { column, .. } | Of::Series { column, .. } => column,
-    };
+    let column = measure.column();
     let ends = ["_us", "_bytes", "_bps"];
     let bare = ends.iter().find_map(|end| column.strip_suffix(end));
     units::words(bare.unwrap_or(column))

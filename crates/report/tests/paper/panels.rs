@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lab::experiment::judge::{self, Bench};
 use lab::experiment::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
-use lab::experiment::{Place, Statistic, Stretch};
+use lab::experiment::{Place, Statistic, Stretch, Weight};
 use lab::scenario::Source;
 use report::{Figure, Reproduction, Shape};
 
@@ -203,6 +203,7 @@ fn the_distribution_of_a_queue_agrees_with_its_percentiles() {
             host: None,
             during: Stretch::default(),
             across: Statistic::Mean,
+            weight: Weight::Time,
         },
         statistic: None,
     };
@@ -295,6 +296,7 @@ fn flows_over_time_are_told_apart_or_drawn_as_one() {
             host: None,
             during: Stretch::default(),
             across: Statistic::Mean,
+            weight: Weight::Time,
         },
         statistic: None,
     };

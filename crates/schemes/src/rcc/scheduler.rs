@@ -238,14 +238,28 @@ impl Scheduler {
         }
     }
 
-    fn submit(&mut self, slot: Slot, again: bool) {
+    fn submit(&mut self, slot: Slot, again: bool, now: Time) {
+        let Params {
+            timer,
+            min_rto,
+            sender_retransmits,
+            ..
+        } = *self.params;
         let Some(flow) = self.flow(slot) else { return };
         let push = std::mem::take(&mut flow.push);
         // RCC §4.5: the timer does not run while the ACK waits.
-        flow.timing.deadline = Time::NEVER;
+        // UNSPECIFIED(RCC footnote 7): unless nobody else would notice that what was granted before is
+        // lost. It may be the very budget that the ACK waits for.
+        flow.timing.deadline = if sender_retransmits || flow.flight == 0 {
+            Time::NEVER
+        } else {
+            now + flow.timing.rto(timer, min_rto)
+        };
+        let deadline = flow.timing.deadline;
+        self.deadline = self.deadline.min(deadline);
         let flow = self.flows[slot.0 as usize]
             .as_ref()
-            .expect("it was there a line ago");
+            .expect("it was there before");
         let priority = self.priority(flow);
         self.acks.submit(Submission {
             slot,
@@ -256,16 +270,23 @@ impl Scheduler {
     }
 
     /// RCC Alg. 3: what the ACK released has not come.
-    fn on_timeout(&mut self, slot: Slot) {
+    fn on_timeout(&mut self, slot: Slot, now: Time) {
         let max_backoff = u64::from(self.params.max_backoff.0);
+        let waits = self.acks.contains(slot);
         let Some(flow) = self.flow(slot) else { return };
+        if waits {
+            flow.timing.deadline = Time::NEVER;
+            flow.expire_grant();
+            self.recount(slot);
+            return;
+        }
         flow.control.on_timeout();
         flow.timing.back_off(max_backoff);
         flow.push = true;
         flow.expire_grant();
         self.timeouts += 1;
         self.recount(slot);
-        self.submit(slot, true);
+        self.submit(slot, true, now);
     }
 
     /// What becomes of the merged ACKs when the receiver has found a loss.
@@ -373,7 +394,7 @@ impl ReceiverCc for Scheduler {
         }
     }
 
-    fn on_ack_ready(&mut self, slot: Slot, kind: AckKind, _now: Time) -> AckVerdict {
+    fn on_ack_ready(&mut self, slot: Slot, kind: AckKind, now: Time) -> AckVerdict {
         let prioritised = self.params.priority != Priority::Off;
         match self.flow(slot) {
             // RCC §4.3: ACKs that release nothing bypass the queue.
@@ -386,7 +407,7 @@ impl ReceiverCc for Scheduler {
             Some(_) => {}
         }
         self.recount(slot);
-        self.submit(slot, false);
+        self.submit(slot, false, now);
         AckVerdict::Hold
     }
 
@@ -434,7 +455,7 @@ impl ReceiverCc for Scheduler {
                 continue;
             };
             if flow.timing.deadline <= now {
-                self.on_timeout(slot);
+                self.on_timeout(slot, now);
             } else {
                 let later = flow.timing.deadline;
                 self.deadline = self.deadline.min(later);

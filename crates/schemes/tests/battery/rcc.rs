@@ -112,6 +112,24 @@ fn the_last_flow_of_a_crowd_has_the_whole_budget() {
     star.settle();
 }
 
+// RCC §4.5: the timer does not run while the ACK waits, however long that is.
+#[test]
+fn waiting_in_the_buffer_queue_is_no_reason_to_send_an_ack_again() {
+    let changed = [
+        ("rcc.max_queue", "1pkt".to_owned()),
+        ("rcc.priority", "off".to_owned()),
+    ];
+    let flow = Flow {
+        size: 10_000,
+        known: true,
+    };
+    let roles = star::roles("rcc", &changed);
+    // A turn of 160 us for each of 100 flows: an ACK waits 16 ms, and RTO_r is 10 ms.
+    let mut star = Star::new(&roles, star::config(), &[flow; 100], invariants);
+    star.settle();
+    assert_eq!(scheduler(&star).timeouts(), 0);
+}
+
 // RCC footnote 7: the third segment beyond a gap orders the repair, and so does each gap after it.
 #[test]
 fn a_receiver_alone_repairs_every_gap_of_a_window_without_a_timeout() {
@@ -161,6 +179,30 @@ fn an_idle_flow_of_unknown_size_does_not_keep_its_grant() {
     // Two seconds: at 10 ms, 20 ms, ..., 640 ms, 640 ms.
     assert!(scheduler(&star).timeouts() >= 7);
     star.settle();
+}
+
+// RCC footnote 7: an ACK is lost with its grant, the only one there is; an old segment comes and its ACK
+// waits for that very grant. A sender that does not repeat itself would never tell.
+#[test]
+fn an_ack_does_not_wait_for_its_own_lost_grant_for_ever() {
+    let options = Options(vec![
+        ("rcc.max_queue", "1pkt".to_owned()),
+        ("rcc.sender_retransmits", "false".to_owned()),
+    ]);
+    let flow = |size| Flow { size, known: false };
+    let operations = [
+        Operation::Open(2),
+        Operation::Data(1),
+        Operation::Acks(1),
+        Operation::Data(1),
+        Operation::Acks(1),
+        Operation::BlackoutData,
+        Operation::Advance(Span::from_millis(30)),
+        Operation::Acks(2),
+        Operation::Data(1),
+        Operation::BlackoutAcks,
+    ];
+    run(&options, &[flow(1), flow(1), flow(11_568)], &operations);
 }
 
 /// What a user may set, by key; the rest is as in the battery.

@@ -72,8 +72,10 @@ pub(super) fn point(
             let mean = |measure| Ok::<_, Problems>(panel.run.values(measure)?.estimate(row).mean);
             mean(low)?.zip(mean(high)?)
         }
+        // Nothing that is measured is negative, however wide the interval of few seeds is.
         None => estimate
             .low
+            .map(|low| low.max(0.0))
             .zip(estimate.high)
             .filter(|(low, high)| low < high),
     };

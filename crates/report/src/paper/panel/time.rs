@@ -5,7 +5,7 @@ use lab::experiment::unit::Dimension;
 use lab::scenario::Problems;
 
 use super::{Drawn, Panel, given, line};
-use crate::figure::{Point, Shape, Style};
+use crate::figure::{Point, Shape};
 use crate::thin::Thinned;
 
 /// Both axes and the lines.
@@ -17,7 +17,8 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
         if let Some(row) = track.rows.first() {
             let series = panel.run.series(&track.line.measure, *row)?;
             let thinned = series.into_iter();
-            let thinned = thinned.map(|(subject, samples)| (subject, thin(&samples)));
+            let thinned =
+                thinned.map(|(subject, samples)| (subject, thin(within(panel, &samples))));
             drawn.push((track, thinned.collect::<Vec<_>>()));
         }
     }
@@ -42,11 +43,13 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
                 1 => (own.clone(), Shape::Step, panel.style(track)),
                 2..=MOST => {
                     let label = format!("{own}, {}", name(*subject));
-                    (
-                        label,
-                        Shape::Step,
-                        apart(panel.style(track), index, several),
-                    )
+                    // By colour where there is one scheme, else by dash.
+                    let mut style = panel.style(track);
+                    style.dash = index;
+                    if !several {
+                        style.slot = lines.len();
+                    }
+                    (label, Shape::Step, style)
                 }
                 _ => (own.clone(), Shape::Faint, panel.style(track)),
             };
@@ -56,6 +59,18 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     Ok((x, y, lines))
 }
 
+/// The samples that the axis shows, with one on either side: thinned, they keep all of its detail.
+fn within<'a>(panel: &Panel<'_>, samples: &'a [(f64, f64)]) -> &'a [(f64, f64)] {
+    let axis = &panel.plot.x;
+    let Some((range, unit)) = axis.range.zip(axis.unit.as_deref()) else {
+        return samples;
+    };
+    let unit = panel.unit(Some(unit), Dimension::Time, 0.0).size;
+    let first = samples.partition_point(|(time, _)| *time <= range.0 * unit);
+    let last = samples.partition_point(|(time, _)| *time < range.1 * unit);
+    &samples[first.saturating_sub(1)..(last + 1).min(samples.len())]
+}
+
 /// As few samples as draw the same picture.
 fn thin(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut thinned = Thinned::new();
@@ -63,16 +78,6 @@ fn thin(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
         thinned.push(*time, *value);
     }
     thinned.samples()
-}
-
-/// Styles that tell several flows apart: by colour where there is one scheme, else by dash.
-fn apart(style: Style, index: usize, several: bool) -> Style {
-    let slot = if several { style.slot } else { index };
-    Style {
-        slot,
-        dash: index,
-        ..style
-    }
 }
 
 fn name(subject: Subject) -> String {
