@@ -471,8 +471,8 @@ Examples:
 
 What is finished is not run again: after an interruption, or with more figures, only the rest runs.
 
-Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, with --strict, a claim is not
-reproduced; 2 the input was wrong.";
+Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, with --strict, a
+claim is not reproduced; 2 the input was wrong.";
 
 const MERGE: &str = "\
 Examples:

@@ -37,7 +37,10 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
             if let Some(claim) = figure.claims.first() {
                 text::paragraph(out, 0, &format!("Scale: {}.", claim.scale));
             }
-            writeln!(out, "\n{}", claims(&figure.claims, styled).trim_fmt())?;
+            if !figure.claims.is_empty() {
+                let table = claims(&figure.claims, styled).trim_fmt();
+                writeln!(out, "\n{}", table.trim_end())?;
+            }
         }
         let all = figures.iter().flat_map(|figure| &figure.claims);
         writeln!(out, "\n{}: {}", paper.name, summary(all))?;

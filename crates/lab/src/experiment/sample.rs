@@ -203,6 +203,10 @@ fn column(level: &Level, (dimension, packet): Units) -> f64 {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::float_cmp,
+    reason = "the values are small numbers, of which sums are exact"
+)]
 mod tests {
     use super::*;
 
