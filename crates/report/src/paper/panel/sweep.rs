@@ -12,7 +12,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     let key = panel.plot.x.key.as_ref().or(panel.summary().axes.first());
     let key = key.map(String::as_str);
     let tracks = panel.tracks(key);
-    let places = Places::of(panel, key, &tracks);
+    let mut places = Places::of(panel, key, &tracks);
     let mut drawn: Vec<(&Track<'_>, Vec<Point>)> = Vec::new();
     for track in &tracks {
         let points = points(panel, track, &places)?;
@@ -40,7 +40,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
         lines.push(line(label, panel.style(track), shape, points));
     }
     if places.numeric {
-        dodge(&mut lines, &places.axis);
+        dodge(&mut lines, &mut places.axis);
     } else {
         bars::side_by_side(&mut lines);
     }
@@ -113,8 +113,9 @@ fn nest(points: &mut [Point], others: &[Point]) {
     }
 }
 
-/// Puts the ranges of one place side by side, so that none hides another.
-fn dodge(lines: &mut [Line], axis: &Axis) {
+/// Puts the ranges of one place side by side, so that none hides another. The axis has room for those
+/// of its first and its last place.
+fn dodge(lines: &mut [Line], axis: &mut Axis) {
     let ranges = |line: &&mut Line| line.shape == Shape::Ranges;
     let count = lines.iter_mut().filter(ranges).count();
     let points = lines.iter().flat_map(|line| &line.points);
@@ -125,6 +126,16 @@ fn dodge(lines: &mut [Line], axis: &Axis) {
     let step = steps.fold(f64::INFINITY, f64::min);
     if axis.log || count < 2 || !step.is_finite() {
         return;
+    }
+    let half = DODGED * step / 2.0;
+    let ends = places.first().copied().zip(places.last().copied());
+    if let (Some((low, high)), Some((first, last))) = (axis.range.as_mut(), ends) {
+        if first >= *low {
+            *low = low.min(first - half);
+        }
+        if last <= *high {
+            *high = high.max(last + half);
+        }
     }
     let count = bars::count(count);
     for (line, index) in lines.iter_mut().filter(ranges).zip(0_u32..) {
