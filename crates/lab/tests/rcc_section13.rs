@@ -174,7 +174,7 @@ fn at_the_receiver(senders: usize, sets: &[&str]) -> Vec<(Time, u8, Packet)> {
         PortId(1) => packets.push((now, 0, *packet)),
         _ => {}
     };
-    run::observe(&point, probe).unwrap();
+    run::observe(&point, probe).expect("the simulation succeeds");
     // Data that arrives at the instant of an ACK comes before it.
     packets.sort_by_key(|(time, kind, _)| (*time, *kind));
     packets

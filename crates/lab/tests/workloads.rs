@@ -16,7 +16,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn outcome(text: &str) -> Outcome {
-    run::run(&scenario(text).points()[0]).unwrap()
+    run::run(&scenario(text).points()[0]).expect("the simulation succeeds")
 }
 
 fn wrong(text: &str) -> String {
