@@ -2,7 +2,7 @@
 
 use askama::Template;
 use lab::experiment::Experiment;
-use lab::experiment::judge::{self, Finding, Judged, Verdict};
+use lab::experiment::judge::{self, Finding, Judged, Tried, Verdict};
 
 use super::Reproduction;
 use crate::figure::Figure;
@@ -75,7 +75,11 @@ struct Card<'a> {
     paper: &'a str,
     ours: String,
     reason: String,
+    /// What explains the difference, or was tried although there is none.
     causes: Vec<Cause<'a>>,
+    /// What was tried and does not explain it, and how much that is, in words.
+    others: Vec<Cause<'a>>,
+    others_tried: String,
 }
 
 /// What was tried to explain a difference.
@@ -171,7 +175,7 @@ fn word(experiment: &Experiment) -> String {
     }
 }
 
-fn card(judged: &Judged) -> Card<'_> {
+fn card<'a>(judged: &'a Judged) -> Card<'a> {
     let finding = &judged.finding;
     let held = finding.verdict == Verdict::Reproduced;
     // That what holds holds need not be said.
@@ -181,7 +185,7 @@ fn card(judged: &Judged) -> Card<'_> {
     } else {
         units::capital(reason)
     };
-    let causes = judged.causes.iter().map(|tried| Cause {
+    let cause = |tried: &'a Tried| Cause {
         word: match (held, tried.explains()) {
             (true, _) => "Tried",
             (false, true) => "Cause",
@@ -191,7 +195,12 @@ fn card(judged: &Judged) -> Card<'_> {
         set: &tried.set,
         ours: ours(&tried.finding),
         mark: mark(tried.finding.verdict),
-    });
+    };
+    let (causes, others): (Vec<&Tried>, Vec<&Tried>) = judged
+        .causes
+        .iter()
+        .partition(|tried| held || tried.explains());
+    let others: Vec<Cause<'_>> = others.into_iter().map(cause).collect();
     Card {
         id: &judged.id,
         anchor: judged.id.replace('/', "-"),
@@ -201,7 +210,12 @@ fn card(judged: &Judged) -> Card<'_> {
         paper: &finding.paper,
         ours: ours(finding),
         reason,
-        causes: causes.collect(),
+        causes: causes.into_iter().map(cause).collect(),
+        others_tried: match others.len() {
+            1 => "1 explanation tried that is not the cause".to_owned(),
+            count => format!("{count} explanations tried that are not the cause"),
+        },
+        others,
     }
 }
 
