@@ -7,7 +7,7 @@ use std::{env, num::NonZeroU32};
 use indicatif::ProgressBar;
 use lab::experiment::catalogue::{self, Selection};
 use lab::experiment::judge::{Bench, Figure, Judged, Tried, Verdict, judge};
-use lab::experiment::{Cause, Experiment, Measured, Paper};
+use lab::experiment::{Cause, Change, Experiment, Measured, Paper};
 use lab::memory;
 use lab::results::{self, Folder, Host, RunInfo, Store};
 use lab::scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
@@ -132,10 +132,13 @@ impl Job {
         }
     }
 
-    /// The same with one setting changed, for the schemes that this concerns.
-    fn with(&self, figure: &Experiment, cause: &Cause, out: &Path) -> Self {
+    /// The same with one setting changed, for the schemes that this concerns; none if the cause needs no
+    /// other runs.
+    fn with(&self, figure: &Experiment, cause: &Cause, out: &Path) -> Option<Self> {
+        let Change::Setting(key, value) = &cause.change else {
+            return None;
+        };
         let mut overrides = self.overrides.clone();
-        let (key, value) = &cause.set;
         overrides
             .sets
             .retain(|set| !set.starts_with(&format!("{key}=")));
@@ -144,11 +147,11 @@ impl Job {
             overrides.schemes = Some(cause.schemes.join(","));
         }
         let folder = out.join(&figure.paper).join("causes");
-        Self {
+        Some(Self {
             folder: folder.join(&figure.name).join(&cause.id),
             overrides,
             ..self.clone()
-        }
+        })
     }
 
     /// The scenario; seeds of one in which nothing is random would all give the same.
@@ -297,6 +300,7 @@ impl<'a> Book<'a> {
             own: &self.runs[figure.runs()].1,
             others: others.collect(),
             changed: None,
+            weight: None,
         }
     }
 
@@ -322,7 +326,7 @@ impl<'a> Book<'a> {
                     .any(|claim| missed.contains(claim.as_str()));
                 if args.causes || wanted {
                     let job = self.runs[figure.runs()].0.with(figure, cause, out);
-                    tried.push((figure, cause, job));
+                    tried.extend(job.map(|job| (figure, cause, job)));
                 }
             }
         }
@@ -348,13 +352,15 @@ impl<'a> Book<'a> {
                 for (other, cause, runs) in changed.iter().filter(|_| tries) {
                     let same = other.id() == figure.id();
                     if same && cause.claims.contains(&claim.id) {
-                        let (key, value) = &cause.set;
-                        judged.causes.push(Tried {
-                            id: cause.id.clone(),
-                            says: cause.says.clone(),
-                            set: format!("{key} = {value}"),
-                            finding: judge(claim, &bench.with(cause, runs))?,
-                        });
+                        let bench = bench.with(cause, runs);
+                        judged.causes.push(Tried::new(claim, cause, &bench)?);
+                    }
+                }
+                let explained = figure.causes.iter().filter(|_| tries);
+                for cause in explained.filter(|cause| cause.claims.contains(&claim.id)) {
+                    if let Change::Weight(weight) = &cause.change {
+                        let bench = bench.weighted(*weight);
+                        judged.causes.push(Tried::new(claim, cause, &bench)?);
                     }
                 }
                 claims.push(judged);

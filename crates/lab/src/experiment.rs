@@ -23,7 +23,8 @@ use std::num::NonZeroU32;
 use crate::scenario::Source;
 
 pub use claim::{
-    At, Average, Cause, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape, ShapeKind,
+    At, Average, Cause, Change, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape,
+    ShapeKind,
 };
 pub use measure::{Cluster, Measure, Of, Place, Statistic, Stretch, Weight};
 pub use measured::{Measured, Subject, Values};

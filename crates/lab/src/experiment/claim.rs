@@ -1,6 +1,8 @@
 //! What a paper claims, and what may explain why it does not reproduce.
 
-use super::measure::Measure;
+use std::fmt;
+
+use super::measure::{Measure, Weight};
 use super::unit::Level;
 
 /// Swept settings and the values at which something is looked at; a key without an entry stands for
@@ -195,19 +197,40 @@ pub enum ShapeKind {
     },
 }
 
-/// An experiment that may explain why claims do not reproduce: one setting is changed.
+/// An experiment that may explain why claims do not reproduce: one thing is changed.
 #[derive(Clone, Debug)]
 pub struct Cause {
     /// Its name, unique within the experiment.
     pub id: String,
     /// What it supposes, in one sentence.
     pub says: String,
-    /// The setting by full key with its new text.
-    pub set: (String, String),
+    /// What is different.
+    pub change: Change,
     /// Schemes it changes, which alone run again; empty for all.
     pub schemes: Vec<String>,
     /// The claims that it may explain.
     pub claims: Vec<String>,
+}
+
+/// What a cause changes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// A setting by full key, and its text: the scenario runs again.
+    Setting(String, String),
+    /// What each value of a series counts for: the same runs are measured again.
+    Weight(Weight),
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Setting(key, value) => write!(f, "{key} = {value}"),
+            Self::Weight(Weight::Time) => {
+                f.write_str("values of a series count as long as they last")
+            }
+            Self::Weight(Weight::Change) => f.write_str("values of a series count once each"),
+        }
+    }
 }
 
 impl ClaimKind {

@@ -15,6 +15,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::measure::Weight;
 use super::measured::Measured;
 use super::unit::Dimension;
 use super::{Cause, Claim, ClaimKind, Experiment, Operand};
@@ -81,13 +82,23 @@ pub struct Tried {
     pub id: String,
     /// What it supposes.
     pub says: String,
-    /// The setting that is different, as `KEY = VALUE`.
+    /// What is different, as `KEY = VALUE` or in words.
     pub set: String,
     /// What came out then.
     pub finding: Finding,
 }
 
 impl Tried {
+    /// Judges a claim again with what `cause` changes, which `bench` has.
+    pub fn new(claim: &Claim, cause: &Cause, bench: &Bench<'_>) -> Result<Self, Problems> {
+        Ok(Self {
+            id: cause.id.clone(),
+            says: cause.says.clone(),
+            set: cause.change.to_string(),
+            finding: judge(claim, bench)?,
+        })
+    }
+
     /// Whether the claim holds with the one setting changed, which makes it the cause.
     pub fn explains(&self) -> bool {
         self.finding.verdict == Verdict::Reproduced
@@ -113,6 +124,8 @@ pub struct Bench<'a> {
     pub others: BTreeMap<&'a str, &'a Measured>,
     /// Those of a cause, and the schemes they stand in for; none named: all.
     pub changed: Option<(&'a Measured, &'a [String])>,
+    /// What values of series count for, where a cause changes that.
+    pub weight: Option<Weight>,
 }
 
 impl<'a> Bench<'a> {
@@ -121,6 +134,15 @@ impl<'a> Bench<'a> {
     pub fn with(&self, cause: &'a Cause, runs: &'a Measured) -> Self {
         Self {
             changed: Some((runs, &cause.schemes)),
+            ..self.clone()
+        }
+    }
+
+    /// The same with another weight for the values of series.
+    #[must_use]
+    pub fn weighted(&self, weight: Weight) -> Self {
+        Self {
+            weight: Some(weight),
             ..self.clone()
         }
     }
@@ -141,7 +163,13 @@ impl<'a> Bench<'a> {
     /// The values of an operand along the axes.
     fn along(&self, claim: &Claim, operand: &Operand) -> Result<Along, Problems> {
         match self.runs(operand) {
-            Some(runs) => Along::new(runs, claim, operand),
+            Some(runs) => {
+                let measure = match self.weight {
+                    Some(weight) => operand.measure.weighted(weight),
+                    None => operand.measure.clone(),
+                };
+                Along::new(runs, claim, (operand, &measure))
+            }
             None => Ok(Along::default()),
         }
     }

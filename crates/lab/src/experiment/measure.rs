@@ -63,6 +63,18 @@ pub enum Of {
     Model(&'static str),
 }
 
+impl Measure {
+    /// The same of a series whose values count otherwise.
+    #[must_use]
+    pub fn weighted(&self, new: Weight) -> Self {
+        let mut measure = self.clone();
+        if let Of::Series { weight, .. } = &mut measure.of {
+            *weight = new;
+        }
+        measure
+    }
+}
+
 /// Ports.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Place {

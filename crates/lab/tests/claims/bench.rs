@@ -83,6 +83,7 @@ pub(crate) fn bench(own: &Measured) -> Bench<'_> {
         own,
         others: std::collections::BTreeMap::new(),
         changed: None,
+        weight: None,
     }
 }
 

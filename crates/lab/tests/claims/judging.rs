@@ -1,6 +1,7 @@
 //! Every kind of claim, true and false. The name of a claim begins with the verdict it must get.
 
-use lab::experiment::judge::{Judged, Verdict};
+use lab::experiment::judge::{Bench, Judged, Verdict};
+use lab::experiment::{Change, Weight};
 
 use crate::bench::{Folder, INCAST, assert_as_named, bench, findings};
 
@@ -226,6 +227,39 @@ fn a_cause_is_one_if_the_claim_holds_with_its_setting() {
     let judged = Judged::new(figure, &figure.claims[0], &bench, "as the test says").unwrap();
     assert!(judged.id.ends_with("/fig1/no-drops"), "{}", judged.id);
     assert_eq!(judged.seeds, 3);
+}
+
+#[test]
+fn a_cause_may_be_how_the_values_of_a_series_are_counted() {
+    let measure = "measure = { series = \"queue_bytes\", statistic = \"mean\" }\nof = \"newreno\"\n\
+        at = { \"workload.senders\" = 100 }\npaper = 0\nunit = \"B\"";
+    let figure = [
+        INCAST,
+        &claim("no-series", "number", measure),
+        &claim(
+            "no-metric",
+            "number",
+            &measure.replace(
+                "{ series = \"queue_bytes\", statistic = \"mean\" }",
+                "\"queue_mean_bytes\"",
+            ),
+        ),
+        "[[cause]]\nid = \"list\"\nsays = \"a list of changes\"\nweight = \"change\"\nclaims = [\"no-series\"]\n",
+    ];
+    let folder = Folder::with("judging_weights", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    assert_eq!(figure.causes[0].change, Change::Weight(Weight::Change));
+    let sets = ["trace.series=queue", "trace.interval=change"];
+    let run = folder.run(figure, &sets, "run");
+    let bench = bench(&run);
+    let value = |bench: &Bench<'_>, claim: usize| findings(figure, bench)[claim].1.value.unwrap();
+    // Weighted by time, the series says what the metric does; NewReno's queue is empty for long stretches,
+    // which a list of changes does not show.
+    let (series, metric) = (value(&bench, 0), value(&bench, 1));
+    assert!((series / metric - 1.0).abs() < 1e-3, "{series} {metric}");
+    let listed = value(&bench.weighted(Weight::Change), 0);
+    assert!(listed > 1.2 * series, "{listed} {series}");
 }
 
 #[test]

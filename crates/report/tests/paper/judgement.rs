@@ -52,6 +52,7 @@ impl Judgement {
                 own: &self.run,
                 others: BTreeMap::new(),
                 changed: None,
+                weight: None,
             };
             let claims = experiment.claims.iter().map(|claim| {
                 let judged = Judged::new(experiment, claim, &bench, &experiment.scale);

@@ -57,6 +57,7 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
             own: &run,
             others: BTreeMap::new(),
             changed: None,
+            weight: None,
         },
         claims: Vec::new(),
     }];

@@ -1,6 +1,6 @@
 //! The values of an operand at the points of the axes.
 
-use crate::experiment::{At, Average, Claim, Measured, Operand};
+use crate::experiment::{At, Average, Claim, Measure, Measured, Operand};
 use crate::scenario::Problems;
 
 /// Values at each combination of swept settings, in the order of the sweep.
@@ -15,12 +15,16 @@ pub(super) struct Along {
 }
 
 impl Along {
-    /// What was measured for `operand`, at the values that it or else the claim names.
-    pub(super) fn new(runs: &Measured, claim: &Claim, operand: &Operand) -> Result<Self, Problems> {
+    /// What was measured by `measure` for `operand`, at the values that it or else the claim names.
+    pub(super) fn new(
+        runs: &Measured,
+        claim: &Claim,
+        (operand, measure): (&Operand, &Measure),
+    ) -> Result<Self, Problems> {
         let own = |key: &String| operand.at.iter().any(|(other, _)| other == key);
         let common = claim.at.iter().filter(|(key, _)| !own(key));
         let common: At = common.cloned().collect();
-        let values = runs.values(&operand.measure)?;
+        let values = runs.values(measure)?;
         let mut along = Self {
             packet: f64::NAN,
             ..Self::default()

@@ -8,8 +8,8 @@ use super::fields::{Fields, Reader, Word, scalar};
 use super::{Context, Runs};
 use crate::experiment::unit::Dimension;
 use crate::experiment::{
-    At, Average, Cause, Claim, ClaimKind, Compare, Measure, Number, Operand, Order, Rank, Shape,
-    ShapeKind,
+    At, Average, Cause, Change, Claim, ClaimKind, Compare, Measure, Number, Operand, Order, Rank,
+    Shape, ShapeKind, Weight,
 };
 
 /// What the operands of a claim have in common.
@@ -67,7 +67,10 @@ impl Reader<'_> {
         context: &Context,
         claims: &[String],
     ) -> Option<(Cause, Range<usize>)> {
-        self.only(fields, &["id", "says", "set", "schemes", "claims"]);
+        self.only(
+            fields,
+            &["id", "says", "set", "weight", "schemes", "claims"],
+        );
         let id = self.id(fields);
         let says = self.required_text(fields, "says");
         let schemes = self.schemes(fields, "schemes", context);
@@ -80,7 +83,9 @@ impl Reader<'_> {
                 self.unknown("claim", word, claims.iter().map(String::as_str));
             }
         }
-        if !fields.has("set") {
+        let weights = [("time", Weight::Time), ("change", Weight::Change)];
+        let weight = self.choice(fields, "weight", &weights);
+        if !fields.has("set") && !fields.has("weight") {
             self.missing(fields, "set");
         }
         let mut set = self.settings(fields, "set");
@@ -92,7 +97,7 @@ impl Reader<'_> {
                 self.wrong(message, place.clone(), "a setting with one value");
             }
         }
-        if set.len() > 1 {
+        if set.len() + usize::from(weight.is_some()) > 1 {
             let message = "a cause changes one setting".to_owned();
             self.wrong(
                 message,
@@ -103,7 +108,10 @@ impl Reader<'_> {
         let cause = Cause {
             id,
             says,
-            set: set.pop()?,
+            change: match (set.pop(), weight) {
+                (Some((key, value)), _) => Change::Setting(key, value),
+                (None, weight) => Change::Weight(weight?),
+            },
             schemes,
             claims: explained.into_iter().map(|word| word.text).collect(),
         };
