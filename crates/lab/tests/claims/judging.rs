@@ -65,6 +65,15 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
                 "yes-over-the-axis",
                 "measure = \"drops\"\nof = \"rcc\"\naverage = \"max\"\npaper = 0",
             ),
+            // With 10 senders neither drops: there is nothing to compare, but the averages can be.
+            (
+                "no-comparison",
+                "measure = \"drops\"\nof = \"rcc\"\nagainst = \"newreno\"\ncompare = \"reduction\"\nunit = \"%\"\npaper = 100\nat = { \"workload.senders\" = 10 }",
+            ),
+            (
+                "yes-of-averages",
+                "measure = \"drops\"\nof = \"rcc\"\nagainst = \"newreno\"\ncompare = \"reduction\"\nof_averages = true\nunit = \"%\"\npaper = 100\ntolerance = 0",
+            ),
         ],
     );
 }

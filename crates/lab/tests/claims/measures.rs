@@ -126,6 +126,26 @@ paper = 20
 tolerance = 0
 
 [[claim]]
+id = "yes-begins-so"
+kind = "number"
+says = "s"
+where = "w"
+measure = { flows = "size_bytes", statistic = "count", group = "ma*" }
+of = "newreno"
+paper = 20
+tolerance = 0
+
+[[claim]]
+id = "yes-all-groups"
+kind = "number"
+says = "s"
+where = "w"
+measure = { flows = "size_bytes", statistic = "count", group = "*" }
+of = "newreno"
+paper = 22
+tolerance = 0
+
+[[claim]]
 id = "yes-few-are-sooner"
 kind = "shape"
 says = "s"
