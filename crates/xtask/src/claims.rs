@@ -110,12 +110,15 @@ fn row(claim: &Value) -> String {
         says.push(format!("Here: {}", text(&claim["reason"])));
         causes = claim["causes"].as_array().map_or(&[], Vec::as_slice);
     }
-    for cause in causes {
-        let explains = cause["explains"].as_bool().unwrap_or(false);
-        let kind = if explains { "Cause" } else { "Not the cause" };
+    let explains = |cause: &&Value| cause["explains"].as_bool().unwrap_or(false);
+    let others = causes.iter().filter(|cause| !explains(cause)).count();
+    for cause in causes.iter().filter(explains) {
         let (supposed, set) = (text(&cause["says"]), text(&cause["set"]));
         let ours = ours(cause, &claim["unit"]);
-        says.push(format!("{kind}: {supposed} ({set}: {ours})"));
+        says.push(format!("Cause: {supposed} ({set}: {ours})"));
+    }
+    if others > 0 {
+        says.push(format!("Tried and not the cause: {others}"));
     }
     format!(
         "| `{}` | {} | {} | {} | {} |",

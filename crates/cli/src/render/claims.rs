@@ -94,19 +94,24 @@ fn description(judged: &Judged) -> String {
     if finding.verdict != Verdict::Reproduced {
         add(&finding.reason);
     }
-    for tried in &judged.causes {
-        add(&cause(tried, finding.verdict));
+    let missed = finding.verdict.is_missed();
+    let folded = |tried: &&Tried| missed && !tried.explains();
+    for tried in judged.causes.iter().filter(|tried| !folded(tried)) {
+        add(&cause(tried, missed));
+    }
+    match judged.causes.iter().filter(folded).count() {
+        0 => {}
+        1 => add("tried 1 explanation that is not the cause; the report has it"),
+        count => add(&format!(
+            "tried {count} explanations that are not the cause; the report has them"
+        )),
     }
     // A blank line between claims.
     text
 }
 
-fn cause(tried: &Tried, verdict: Verdict) -> String {
-    let explains = match (verdict.is_missed(), tried.explains()) {
-        (true, true) => "cause",
-        (true, false) => "not the cause",
-        (false, _) => "tried",
-    };
+fn cause(tried: &Tried, missed: bool) -> String {
+    let explains = if missed { "cause" } else { "tried" };
     let (says, set, ours) = (&tried.says, &tried.set, ours(&tried.finding));
     format!("{explains}: {says} ({set}: {ours})")
 }
