@@ -1,6 +1,6 @@
 //! Who sends what to whom, and when: from settings to a network with flows between its hosts.
 //!
-//! [`Plan::of`] is a pure function of a point: each [`Group`](crate::scenario::Group) of it adds the flows of its own
+//! The plan is a pure function of a point: each [`Group`](crate::scenario::Group) of it adds the flows of its own
 //! settings to the same network. Draws of a flow depend on its number and the seed alone.
 
 mod hosts;

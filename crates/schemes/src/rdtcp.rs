@@ -1,7 +1,7 @@
 //! RDTCP: the earlier description of RCC, by the same authors and with the same mechanism.
 //!
 //! The receiver assigns windows and holds ACKs back until the data in flight allows them, as in
-//! [`rcc`](crate::rcc), whose parameters are RDTCP's too; see there for the mechanism. What differs is
+//! [`rcc`], whose parameters are RDTCP's too; see there for the mechanism. What differs is
 //! simpler here: the timer that sends lost ACKs again has one constant value and does not back off, one
 //! ACK at a time gives a sample of the round trip, and a retransmitted ACK is given no passes in
 //! advance. Where the network does not tell its threshold, the budget is what is in flight at the first
