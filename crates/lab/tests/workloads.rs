@@ -229,6 +229,10 @@ fn what_cannot_be_is_refused_with_the_place() {
         ),
         ("[group.a]\nscheme = \"tpc\"", "there is no scheme"),
         (
+            "columns = [\"group.b.tcp.mss\"]\n[group.a]\nworkload.senders = 1",
+            "names a group \"b\"",
+        ),
+        (
             "workload.kind = \"pairs\"\nworkload.rounds = 2\ntopology.kind = \"dumbbell\"",
             "only an incast",
         ),

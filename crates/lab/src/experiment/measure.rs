@@ -58,6 +58,8 @@ pub enum Of {
         across: Statistic,
         /// What its values count for.
         weight: Weight,
+        /// Not the statistic itself, but how far it lies from that of this other column.
+        apart_from: Option<&'static str>,
     },
     /// An equation of a paper, from the settings of the simulation.
     Model(&'static str),

@@ -216,6 +216,32 @@ impl Measured {
                     values.extend(value.map(|value| (point.point, value)));
                 }
             }
+            (
+                Of::Series {
+                    apart_from: Some(other),
+                    ..
+                },
+                Some(_),
+            ) => {
+                let of = |name| {
+                    let mut measure = measure.clone();
+                    if let Of::Series {
+                        column, apart_from, ..
+                    } = &mut measure.of
+                    {
+                        *apart_from = None;
+                        *column = name;
+                    }
+                    self.by_point(&measure)
+                };
+                let Of::Series { column, .. } = &measure.of else {
+                    unreachable!("it was a series a few lines ago")
+                };
+                let (here, there) = (of(column)?, of(other)?);
+                values.extend(here.into_iter().filter_map(|(point, value)| {
+                    Some((point, (value - there.get(&point)?).abs()))
+                }));
+            }
             (_, None) => {
                 let problem = Problem::new("a measure without a statistic is not a number");
                 return Err(problem.help("add statistic = \"mean\"").into());

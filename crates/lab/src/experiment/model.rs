@@ -33,6 +33,18 @@ pub const MODELS: &[Model] = &[
         value: pending_acks,
     },
     Model {
+        name: "rcc.ecn_amplitude",
+        unit: "packets",
+        help: "Height of the sawtooth of the queue while flows without the scheduler answer marks together (RCC section 5.2).",
+        value: |point| Some(ecn(point)?.amplitude()),
+    },
+    Model {
+        name: "rcc.ecn_period",
+        unit: "round trips",
+        help: "Period of that sawtooth (RCC section 5.2).",
+        value: |point| Some(ecn(point)?.period()),
+    },
+    Model {
         name: "rcc.ideal_completion",
         unit: "us",
         help: "Completion time of the last of equal flows whose packets fill the receiver's link without a pause.",
@@ -58,6 +70,19 @@ fn steady_queue(point: &PointSpec) -> Option<f64> {
 fn pending_acks(point: &PointSpec) -> Option<f64> {
     let senders = f64::from(point.keys.workload.senders.0);
     Some(rcc::pending_acks(senders, budget(point)?))
+}
+
+/// RCC §5.2.
+fn ecn(point: &PointSpec) -> Option<rcc::Ecn> {
+    let keys = &point.keys;
+    let threshold = Level::parse(point.text("switch.ecn_threshold"))?;
+    let threshold = threshold.in_column(Dimension::Bytes, packet(point))?;
+    Some(rcc::Ecn {
+        rate: rate(point),
+        rtt: 4.0 * keys.link.delay.as_secs(),
+        threshold: threshold / packet(point),
+        flows: f64::from(keys.workload.senders.0),
+    })
 }
 
 /// RCC §6.1.
@@ -113,6 +138,9 @@ mod tests {
         let hundred = point(100).unwrap();
         assert_eq!(pending_acks(hundred), Some(60.0));
         assert_eq!(pending_acks(point(10).unwrap()), Some(0.0));
+        // 160/3 packets in the path and up to the threshold, of 40 flows.
+        let sawtooth = ecn(point(40).unwrap()).unwrap();
+        assert!((sawtooth.amplitude() - 0.5 * (40.0_f64 * 160.0 / 3.0).sqrt()).abs() < 1e-9);
         let us = ideal_completion(hundred).unwrap();
         assert!((us - 101.0 * 32_768.0 / 1446.0 * 12.0).abs() < 1e-6, "{us}");
     }

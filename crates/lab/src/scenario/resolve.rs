@@ -93,6 +93,16 @@ impl Resolver {
                 None => layers.push(layered),
             }
         }
+        for column in &columns {
+            if let Some((group, _)) = split_group(column)
+                && !groups.iter().any(|flows| *flows.name == *group)
+            {
+                let problem =
+                    Problem::new(format!("columns names a group {group:?} that is not there"));
+                problems
+                    .push(problem.help("groups of flows are tables [group.NAME] of the scenario"));
+            }
+        }
         let place = |name: &str| columns.iter().position(|column| column == name);
         layers.sort_by_key(|layer| place(&layer.setting.name()).unwrap_or(usize::MAX));
         let resolver = Self {

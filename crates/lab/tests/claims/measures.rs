@@ -73,6 +73,7 @@ fn drops_of_a_stretch_add_up_to_all_drops() {
                 during: Stretch { from_us, to_us },
                 across: Statistic::Sum,
                 weight: Weight::Time,
+                apart_from: None,
             },
             statistic: Some(Statistic::Change),
         };
@@ -83,6 +84,38 @@ fn drops_of_a_stretch_add_up_to_all_drops() {
     let sums: Vec<f64> = first.iter().zip(&second).map(|(a, b)| a + b).collect();
     assert!(first.iter().all(|drops| *drops > 0.0), "{first:?}");
     assert_eq!(format!("{sums:?}"), format!("{:?}", all.per_seed(0)));
+}
+
+#[test]
+fn how_far_two_series_lie_apart_is_the_distance_of_their_statistics() {
+    let folder = Folder::with("measures_apart", INCAST);
+    let sets = ["workload.senders=40", "trace.series=cwnd,rwnd"];
+    let run = folder.run(&folder.paper().experiments[0], &sets, "run");
+    let mean = |column, apart_from| {
+        let measure = Measure {
+            of: Of::Series {
+                column,
+                place: Place::default(),
+                group: None,
+                flow: Some(0),
+                host: None,
+                during: Stretch::default(),
+                across: Statistic::Mean,
+                weight: Weight::Time,
+                apart_from,
+            },
+            statistic: Some(Statistic::Mean),
+        };
+        run.values(&measure).unwrap().per_seed(0)[0]
+    };
+    let (cwnd, rwnd) = (mean("cwnd_bytes", None), mean("rwnd_bytes", None));
+    assert!(rwnd > cwnd + 1446.0, "{rwnd} {cwnd}");
+    for apart in [
+        mean("cwnd_bytes", Some("rwnd_bytes")),
+        mean("rwnd_bytes", Some("cwnd_bytes")),
+    ] {
+        assert!((apart - (rwnd - cwnd)).abs() < 1e-6, "{apart}");
+    }
 }
 
 #[test]
@@ -191,6 +224,7 @@ fn distributions_and_series_are_given_whole() {
             during: Stretch::default(),
             across: Statistic::Mean,
             weight: Weight::Time,
+            apart_from: None,
         },
         statistic: None,
     };

@@ -205,6 +205,7 @@ fn the_distribution_of_a_queue_agrees_with_its_percentiles() {
             during: Stretch::default(),
             across: Statistic::Mean,
             weight: Weight::Time,
+            apart_from: None,
         },
         statistic: None,
     };
@@ -298,6 +299,7 @@ fn flows_over_time_are_told_apart_or_drawn_as_one() {
             during: Stretch::default(),
             across: Statistic::Mean,
             weight: Weight::Time,
+            apart_from: None,
         },
         statistic: None,
     };

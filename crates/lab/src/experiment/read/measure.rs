@@ -200,6 +200,7 @@ impl Reader<'_> {
             "during",
             "across",
             "weight",
+            "apart_from",
             "below",
             "above",
         ];
@@ -209,6 +210,13 @@ impl Reader<'_> {
         if found.is_none() {
             self.unknown("quantity of series", column, names());
         }
+        let apart_from = self.text(fields, "apart_from").and_then(|word| {
+            let other = names().find(|name| *name == word.text);
+            if other.is_none() {
+                self.unknown("quantity of series", &word, names());
+            }
+            other
+        });
         let across = self.choice(
             fields,
             "across",
@@ -231,6 +239,7 @@ impl Reader<'_> {
                 during: self.during(fields),
                 across: across.unwrap_or(Statistic::Mean),
                 weight: weight.unwrap_or_default(),
+                apart_from,
             },
             statistic: None,
         };
