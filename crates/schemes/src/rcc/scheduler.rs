@@ -510,3 +510,46 @@ const ALPHA: Gauge = Gauge {
 
 /// A window before the budget is known, packets: no bound, and its bytes can be counted.
 const UNASSIGNED: u64 = u32::MAX as u64;
+
+#[cfg(test)]
+mod tests {
+    use base::setting::Settings;
+    use base::{Extension, FlowId, HostId, Rate};
+
+    use super::*;
+
+    #[test]
+    fn a_connection_that_ends_takes_its_waiting_ack_along() {
+        let host = HostInfo {
+            rate: Rate::from_bps(1_000_000_000),
+            mss: 1446,
+            packet_bytes: 1500,
+        };
+        let mut scheduler = Scheduler::new(&Params::defaults(), &host);
+        let now = Time::ZERO;
+        // SYN-ACKs of 41 flows, each a grant of one segment, for a budget of 40.
+        for slot in (0..41).map(Slot) {
+            let mut syn = Packet::new(FlowId(slot.0), HostId(0));
+            syn.extension = Extension::from_u64(32_768);
+            scheduler.on_open(slot, &syn, 1446, now);
+            assert_eq!(
+                scheduler.on_ack_ready(slot, AckKind::Syn, now),
+                AckVerdict::Hold
+            );
+            while let Some(release) = scheduler.next_release(now) {
+                let sent = AckSent {
+                    ack: 1,
+                    window: 1446,
+                    syn: true,
+                };
+                scheduler.on_ack_sent(release.slot, &sent, now);
+            }
+        }
+        assert_eq!(scheduler.waiting(), 1);
+        scheduler.on_close(Slot(40), now);
+        assert_eq!(scheduler.waiting(), 0);
+        // Room for a grant finds nobody to give it to.
+        scheduler.on_close(Slot(0), now);
+        assert_eq!(scheduler.next_release(now), None);
+    }
+}
