@@ -7,10 +7,10 @@ use schemes::Sender;
 use sysinfo::System;
 use tcp::Endpoint;
 
-use crate::keys::{Keys, WindowScale, WorkloadKind};
+use crate::keys::{Keys, WindowScale};
 use crate::metrics::{FlowRecord, PortRecord};
 use crate::scenario::{PointSpec, Problem, Problems};
-use crate::workload::{self, Layout};
+use crate::workload::Layout;
 
 /// The memory that simulating `point` needs, in bytes: an upper estimate. O(groups).
 ///
@@ -20,29 +20,24 @@ use crate::workload::{self, Layout};
 pub fn estimate(point: &PointSpec) -> u64 {
     let layout = Layout::of(&point.keys, &point.groups);
     let (hosts, ports) = (layout.all_hosts(), layout.ports());
-    let flows: u64 = point.groups.iter().map(|group| of_flows(&group.keys)).sum();
+    let groups = point.groups.iter();
+    let flows: u64 = groups
+        .map(|group| of_flows(&group.keys, layout.expected_flows(group)))
+        .sum();
     // What is measured is handed over in a compact copy before it is dropped.
     let records = 2 * ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
     BASE + flows + ports * PORT + hosts * layout.switches() * ROUTE + hosts * HOST + records
 }
 
-/// What the flows of a group need: their endpoints, packets and records.
+/// What so many flows of a group need: their endpoints, packets and records.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a number of flows, for a bound"
 )]
-fn of_flows(keys: &Keys) -> u64 {
+fn of_flows(keys: &Keys, expected: f64) -> u64 {
     let mss = u64::from(keys.tcp.mss.0);
-    let receivers = match (keys.workload.kind, &keys.workload.to.0) {
-        // Each receiver has arrivals of its own; how many there are follows from the topology.
-        (WorkloadKind::Poisson, _) => {
-            u64::from(keys.topology.hosts.0.map_or(2, |hosts| hosts.0))
-                * u64::from(keys.topology.racks.0)
-        }
-        _ => 1,
-    };
-    let flows = workload::expected_flows(keys).ceil() as u64 * receivers;
+    let flows = expected.ceil() as u64;
     let size = keys.workload.size.most(mss).unwrap_or(u64::MAX);
     let window = keys
         .tcp

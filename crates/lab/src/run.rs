@@ -5,7 +5,7 @@ use std::time::Instant;
 use base::{Span, Time};
 use engine::Scheduler;
 use fabric::{PortId, QueueStatistics};
-use schemes::{Bundle, HostInfo, Receiver, Roles};
+use schemes::{HostInfo, Receiver, Roles};
 use tcp::{Plain, ReceiverCc};
 
 use crate::error::RunError;
@@ -28,7 +28,7 @@ pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
 /// # Panics
 /// As [`run`] does.
 pub fn observe<P: Probe>(point: &PointSpec, probe: &mut P) -> Result<Outcome, RunError> {
-    let roles: Vec<Roles> = point.groups.iter().map(roles_of).collect();
+    let roles: Vec<Roles> = point.groups.iter().map(Group::roles).collect();
     if roles.iter().any(|roles| roles.receiver.is_some()) {
         let make = |roles: Option<&Roles>, host: &HostInfo| match roles {
             Some(roles) => roles.make_receiver(host),
@@ -39,12 +39,6 @@ pub fn observe<P: Probe>(point: &PointSpec, probe: &mut P) -> Result<Outcome, Ru
         // Without a receiver role its calls are compiled away.
         run_world(point, &roles, &|_, _| Plain, probe)
     }
-}
-
-fn roles_of(group: &Group) -> Roles {
-    let bundle = Bundle::parse(&group.bundle).expect("the scenario checked the schemes");
-    let roles = bundle.build(&|key| group.texts[key].to_string());
-    roles.expect("the scenario checked the schemes' settings")
 }
 
 fn run_world<R: ReceiverCc, P: Probe>(
@@ -178,7 +172,7 @@ fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetric
     metrics.collect()
 }
 
-/// As [`goodput`], from the first start of the group to its last completion.
+/// As [`goodput`], from the first start of the group to its last completion; `NaN` without flows.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
     let end = end.since(Time::ZERO).as_micros();
@@ -188,7 +182,11 @@ fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> 
         last = last.max(flow.completion_us.unwrap_or(end));
         bits += flow.received_bytes * 8;
     }
-    bits as f64 / ((last - first) / 1e6)
+    if first.is_finite() {
+        bits as f64 / ((last - first) / 1e6)
+    } else {
+        f64::NAN
+    }
 }
 
 fn is_unfinished(flow: &FlowRecord) -> bool {

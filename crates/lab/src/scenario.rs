@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use base::{Count, Quantity};
 
-use ::schemes::{Bundle, Role};
+use ::schemes::{Bundle, Role, Roles, Scheme};
 
 use crate::keys::{Keys, LossPattern, WorkloadKind};
 use document::Setting;
@@ -95,16 +95,24 @@ pub struct Group {
 }
 
 impl Group {
-    /// The scheme that controls its receiving hosts, if one does.
-    pub(crate) fn receiver_role(&self) -> Option<&'static str> {
+    /// The roles of its hosts.
+    ///
+    /// # Panics
+    /// If its schemes were not checked by [`crate::scenario`].
+    pub(crate) fn roles(&self) -> Roles {
         let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
-        let controls =
-            |scheme: &&&'static ::schemes::Scheme| scheme.roles.contains(&Role::Receiver);
-        bundle
-            .parts()
-            .iter()
-            .find(controls)
-            .map(|scheme| scheme.name)
+        let roles = bundle.build(&|key| self.texts[key].to_string());
+        roles.expect("the scenario checked the schemes' settings")
+    }
+
+    /// The scheme whose role its receiving hosts play, if one has any.
+    pub(crate) fn receiver_role(&self) -> Option<&'static Scheme> {
+        self.roles().receiver.as_ref()?;
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let decides = |scheme: &&&'static Scheme| scheme.roles.contains(&Role::Receiver);
+        let mut parts = bundle.parts().iter();
+        // A part that only observes has the role if none decides.
+        parts.clone().find(decides).or(parts.next()).copied()
     }
 }
 

@@ -242,6 +242,14 @@ fn what_cannot_be_is_refused_with_the_place() {
         ),
         ("trace.flows = \"60\"", "there is no flow 60 among 40"),
         (two, "would both control the receiving host 0"),
+        (
+            "[group.a]\nscheme = \"rcc\"\n[group.b]\nscheme = \"dctcp\"\ndctcp.receiver_alpha = \"1ms\"",
+            "rcc and dctcp would both control",
+        ),
+        (
+            "[group.a]\nscheme = \"rcc\"\n[group.b]\nscheme = \"rcc\"\nrcc.max_queue = \"20pkt\"",
+            "with two sets of settings",
+        ),
     ] {
         let message = wrong(text);
         assert!(message.contains(expected), "{text}: {message}");
@@ -250,9 +258,8 @@ fn what_cannot_be_is_refused_with_the_place() {
 
 #[test]
 fn a_group_keeps_its_settings_and_the_rest_is_shared() {
-    let text = "tcp.min_rto = \"5ms\"\n[variant.iw4]\nbase = \"newreno\"\ntcp.initial_window = 4\n\
+    let text = "[variant.iw4]\nbase = \"newreno\"\ntcp.initial_window = 4\n\
         [group.a]\nworkload.senders = [1, 2]\n[group.b]\nscheme = \"dctcp\"\ntcp.min_rto = \"7ms\"";
-    let text = text.replacen("tcp.min_rto = \"5ms\"\n", "", 1);
     let source = Source::new("test.toml", text);
     let sets = vec!["tcp.max_rto=9s".into(), "group.b.workload.senders=3".into()];
     let overrides = Overrides {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use base::HostId;
 use fabric::{LinkSpec, PortId, Topology};
+use schemes::Scheme;
 
 use super::hosts::HostSet;
 use crate::keys::{Conflict, Keys, TopologyKind, TracedFlows, WorkloadKind};
@@ -59,6 +60,17 @@ impl Layout {
             TopologyKind::Tree => self.racks,
         };
         2 * (self.all_hosts() + u64::from(between))
+    }
+
+    /// Flows of a group: exactly, or of a Poisson process the expected number.
+    pub(crate) fn expected_flows(&self, group: &Group) -> f64 {
+        let each = super::expected_flows(&group.keys);
+        #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
+        match (group.keys.workload.kind, &group.keys.workload.to.0) {
+            (WorkloadKind::Poisson, Some(set)) => each * self.hosts_of(set).count() as f64,
+            (WorkloadKind::Poisson, None) => each * self.all_hosts() as f64,
+            _ => each,
+        }
     }
 
     /// Switches.
@@ -374,26 +386,36 @@ fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     None
 }
 
-/// Two different receiver roles at one host.
+/// Receiver roles at one host that are different, or the same with other settings.
 fn mixed(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
-    let roles: Vec<Option<&str>> = groups.iter().map(Group::receiver_role).collect();
+    let roles: Vec<Option<&Scheme>> = groups.iter().map(Group::receiver_role).collect();
     let places = layout.places(groups);
     for (first, role) in roles.iter().enumerate() {
         for (second, other) in roles.iter().enumerate().skip(first + 1) {
             let (Some(role), Some(other)) = (role, other) else {
                 continue;
             };
-            let shared = places[first]
-                .receivers
-                .iter()
-                .find(|host| places[second].receivers.contains(host));
-            if let Some(host) = shared
-                && role != other
-            {
+            let mut keys = role.keys.iter().map(|key| key.name);
+            let texts = |group: usize| &groups[group].texts;
+            let differs =
+                role.name != other.name || keys.any(|key| texts(first)[key] != texts(second)[key]);
+            let mut hosts = places[first].receivers.iter();
+            let shared = hosts.find(|host| places[second].receivers.contains(host));
+            if let Some(host) = shared.filter(|_| differs) {
+                let (role, other, host) = (role.name, other.name, host.0);
+                let message = if role == other {
+                    format!(
+                        "{role} would control the receiving host {host} with two sets of settings"
+                    )
+                } else {
+                    format!("{role} and {other} would both control the receiving host {host}")
+                };
                 return Some(Conflict {
                     keys: &["workload.to"],
-                    message: format!("{role} and {other} would both control the receiving host {}", host.0),
-                    remedy: "give the groups receivers of their own with workload.to, or the same scheme".into(),
+                    message,
+                    remedy: "give the groups receivers of their own with workload.to, or the same scheme \
+                             and settings"
+                        .into(),
                 });
             }
         }
