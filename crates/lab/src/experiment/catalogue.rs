@@ -61,11 +61,7 @@ pub fn find(words: &[String]) -> Result<Vec<Selection>, Problems> {
             Err(found) => problems.extend(found.0),
         }
     }
-    if problems.is_empty() {
-        Ok(selections)
-    } else {
-        Err(Problems(problems))
-    }
+    Problems::unless(problems, selections)
 }
 
 impl Selection {

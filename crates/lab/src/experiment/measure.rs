@@ -173,6 +173,24 @@ impl Measure {
         }
     }
 
+    /// A series of all that its column is about, each from the first start to the last completion.
+    pub fn series(column: &'static str) -> Self {
+        Self {
+            of: Of::Series {
+                column,
+                place: Place::default(),
+                group: None,
+                flow: None,
+                host: None,
+                during: Stretch::default(),
+                across: Statistic::Mean,
+                weight: Weight::Time,
+                apart_from: None,
+            },
+            statistic: None,
+        }
+    }
+
     /// Whether it is one number for each simulation, rather than a distribution or a series.
     pub fn is_number(&self) -> bool {
         self.statistic.is_some() || matches!(self.of, Of::Metric(_) | Of::Model(_))

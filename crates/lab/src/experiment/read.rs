@@ -80,11 +80,7 @@ pub(super) fn figures(
             Err(found) => problems.extend(found.0),
         }
     }
-    if problems.is_empty() {
-        Ok(experiments)
-    } else {
-        Err(Problems(problems))
-    }
+    Problems::unless(problems, experiments)
 }
 
 /// The figures of the same paper that a file refers to.

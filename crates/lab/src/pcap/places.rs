@@ -46,11 +46,7 @@ impl Places {
                 ),
             }
         }
-        if problems.is_empty() {
-            Ok(Self { list, snap: WHOLE })
-        } else {
-            Err(Problems(problems))
-        }
+        Problems::unless(problems, Self { list, snap: WHOLE })
     }
 
     /// Keeps at most so many bytes of each packet; its length on the wire stays known.
@@ -84,11 +80,7 @@ impl Places {
             );
             problems.push(Problem::new(message).help(help));
         }
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Problems(problems))
-        }
+        Problems::unless(problems, ())
     }
 
     pub(super) fn list(&self) -> &[Place] {

@@ -26,6 +26,17 @@ struct Place {
     labels: Vec<LabeledSpan>,
 }
 
+impl Problems {
+    /// `value` unless something is wrong.
+    pub(crate) fn unless<T>(problems: Vec<Problem>, value: T) -> Result<T, Self> {
+        if problems.is_empty() {
+            Ok(value)
+        } else {
+            Err(Self(problems))
+        }
+    }
+}
+
 impl Problem {
     /// A mistake described by one sentence without a full stop.
     pub fn new(message: impl Into<String>) -> Self {

@@ -13,7 +13,7 @@ use super::schemes::{Arm, Flows};
 use super::source::Source;
 use super::{Group, PointSpec, suggest};
 use crate::keys::{self, Conflict, Keys, TracedSeries};
-use crate::workload;
+use crate::workload::{self, Layout};
 
 /// The layers below a variant and above it, and the texts they came from.
 pub(super) struct Resolver {
@@ -112,11 +112,7 @@ impl Resolver {
             columns,
         };
         problems.extend(arms.iter().flat_map(|arm| resolver.pinned_axes(arm)));
-        if problems.is_empty() {
-            Ok(resolver)
-        } else {
-            Err(Problems(problems))
-        }
+        Problems::unless(problems, resolver)
     }
 
     /// Every point of the sweep, checked.
@@ -149,7 +145,7 @@ impl Resolver {
             for arm in arms {
                 let chosen = self.choose(combination, arm);
                 let (shared, groups) = self.check(&chosen, arm, &mut texts)?;
-                let flows = flows(&groups);
+                let flows = Layout::of(&shared.keys, &groups).all_flows(&groups);
                 let series = |seed| {
                     let size = (combinations, rows);
                     TracedSeries::automatic(size, (seed, u64::from(seeds)), flows)
@@ -368,11 +364,7 @@ impl Resolver {
             let conflicts = workload::conflicts(&shared.keys, &groups);
             problems.extend(conflicts.into_iter().map(explain));
         }
-        if problems.is_empty() {
-            Ok((shared, groups.into()))
-        } else {
-            Err(Problems(problems))
-        }
+        Problems::unless(problems, (shared, groups.into()))
     }
 
     /// The flows; at least one group.
@@ -477,19 +469,6 @@ impl<'a> Chosen<'a> {
             None => self.all.texts[name],
         }
     }
-}
-
-/// How many flows `groups` make, of random arrivals about how many.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of flows, for a bound"
-)]
-fn flows(groups: &[Group]) -> u64 {
-    let expected = groups
-        .iter()
-        .map(|group| workload::expected_flows(&group.keys));
-    expected.sum::<f64>() as u64
 }
 
 impl<'a> Layer<'a> {

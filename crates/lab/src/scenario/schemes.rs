@@ -86,11 +86,7 @@ pub(super) fn flows(draft: &Draft, file: &Source) -> Result<Vec<Flows>, Problems
             }),
         }
     }
-    if problems.is_empty() {
-        Ok(groups)
-    } else {
-        Err(Problems(problems))
-    }
+    Problems::unless(problems, groups)
 }
 
 /// The only row of a scenario in which every group of flows has a scheme of its own.
@@ -183,11 +179,7 @@ pub(super) fn arms(
             }
         }
     }
-    if problems.is_empty() {
-        Ok(arms)
-    } else {
-        Err(Problems(problems))
-    }
+    Problems::unless(problems, arms)
 }
 
 impl Variant {

@@ -62,6 +62,17 @@ impl Layout {
         2 * (self.all_hosts() + u64::from(between))
     }
 
+    /// Flows of all groups, of random arrivals about how many.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of flows, for a bound"
+    )]
+    pub(crate) fn all_flows(&self, groups: &[Group]) -> u64 {
+        let each = groups.iter().map(|group| self.expected_flows(group));
+        each.sum::<f64>() as u64
+    }
+
     /// Flows of a group: exactly, or of a Poisson process the expected number.
     pub(crate) fn expected_flows(&self, group: &Group) -> f64 {
         let each = super::expected_flows(&group.keys);
@@ -271,7 +282,7 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
         });
         return found;
     }
-    found.extend(untraceable(keys, groups));
+    found.extend(untraceable(&layout, keys, groups));
     for group in groups {
         found.extend(outside(&layout, group));
         let workload = &group.keys.workload;
@@ -296,21 +307,13 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
 }
 
 /// Flows to be traced that there are not.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of flows"
-)]
-fn untraceable(keys: &Keys, groups: &[Group]) -> Option<Conflict> {
+fn untraceable(layout: &Layout, keys: &Keys, groups: &[Group]) -> Option<Conflict> {
     let TracedFlows::Numbers(numbers) = &keys.trace.flows else {
         return None;
     };
     let random = |group: &Group| group.keys.workload.kind == WorkloadKind::Poisson;
-    let flows = groups
-        .iter()
-        .map(|group| super::expected_flows(&group.keys));
-    let flows = flows.sum::<f64>() as u32;
-    let last = *numbers.last().filter(|last| **last >= flows)?;
+    let flows = layout.all_flows(groups);
+    let last = *numbers.last().filter(|last| u64::from(**last) >= flows)?;
     (!groups.iter().any(random)).then(|| Conflict {
         keys: &["trace.flows", "workload.senders"],
         message: format!("there is no flow {last} among {flows} flows"),

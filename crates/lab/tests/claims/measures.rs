@@ -214,20 +214,7 @@ fn distributions_and_series_are_given_whole() {
     let sample = run.sample(&flows, 0).unwrap();
     assert_eq!(sample.values().len(), 3 * 40);
     assert!(sample.values().is_sorted_by(|a, b| a.0 <= b.0));
-    let queue = Measure {
-        of: Of::Series {
-            column: "queue_bytes",
-            place: Place::default(),
-            group: None,
-            flow: None,
-            host: None,
-            during: Stretch::default(),
-            across: Statistic::Mean,
-            weight: Weight::Time,
-            apart_from: None,
-        },
-        statistic: None,
-    };
+    let queue = Measure::series("queue_bytes");
     let series = run.series(&queue, 0).unwrap();
     assert_eq!(series.len(), 1, "the bottleneck's");
     let first = series.values().next().unwrap();

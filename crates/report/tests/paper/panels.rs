@@ -195,20 +195,7 @@ fn two_pairs_of_percentiles_are_one_range() {
 
 #[test]
 fn the_distribution_of_a_queue_agrees_with_its_percentiles() {
-    let queue = Measure {
-        of: Of::Series {
-            column: "queue_bytes",
-            place: Place::default(),
-            group: None,
-            flow: None,
-            host: None,
-            during: Stretch::default(),
-            across: Statistic::Mean,
-            weight: Weight::Time,
-            apart_from: None,
-        },
-        statistic: None,
-    };
+    let queue = Measure::series("queue_bytes");
     let plot = Plot {
         kind: PlotKind::Cdf,
         x: Axis {

@@ -70,11 +70,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn finish<T>(self, value: T) -> Result<T, Problems> {
-        if self.problems.is_empty() {
-            Ok(value)
-        } else {
-            Err(Problems(self.problems))
-        }
+        Problems::unless(self.problems, value)
     }
 
     /// Complains about what is wrong at a place.

@@ -29,11 +29,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn finish<T>(self, value: T) -> Result<T, Problems> {
-        if self.problems.is_empty() {
-            Ok(value)
-        } else {
-            Err(Problems(self.problems))
-        }
+        Problems::unless(self.problems, value)
     }
 
     pub(super) fn top_level(
