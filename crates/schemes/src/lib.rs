@@ -16,10 +16,12 @@ mod registry;
 
 pub mod cubic;
 pub mod dctcp;
+pub mod hscc;
 pub mod ictcp;
 pub mod newreno;
 pub mod rcc;
 pub mod rdtcp;
+pub mod rwndq;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
@@ -33,4 +35,6 @@ schemes! {
     rdtcp,
     ictcp,
     cubic,
+    hscc,
+    rwndq,
 }
