@@ -33,6 +33,9 @@ pub struct Recorder {
     cwnd: Option<Channel>,
     rwnd: Option<Channel>,
     throughput: Option<Meter>,
+    carried: Option<Meter>,
+    /// Of every packet.
+    header_bytes: u32,
     gauges: Vec<Gauged>,
     events: Option<Kept>,
     /// Marks and drops of each port so far.
@@ -117,6 +120,10 @@ impl Recorder {
             let block = rows.add(quantity, Subject::Flow);
             Meter::new(block, plan.interval, point.keys.trace.window, of_flows)
         });
+        let carried = place(quantity::CARRIED).map(|quantity| {
+            let block = rows.add(quantity, Subject::Port);
+            Meter::new(block, plan.interval, point.keys.trace.window, of_ports)
+        });
         let thinned = plan.interval == TraceInterval::Auto;
         Ok(Self {
             ports: plan.ports.clone(),
@@ -127,6 +134,8 @@ impl Recorder {
             cwnd,
             rwnd,
             throughput,
+            carried,
+            header_bytes: point.keys.net.header_bytes,
             gauges,
             events: plan.events.then(|| Kept::new(thinned)),
             counts: vec![(0, 0); ports],
@@ -147,7 +156,7 @@ impl Recorder {
             gauged.of_flows.finish(&mut self.rows);
             gauged.of_hosts.finish(&mut self.rows);
         }
-        if let Some(meter) = self.throughput {
+        for meter in [self.throughput, self.carried].into_iter().flatten() {
             meter.finish(&mut self.rows);
         }
         if let Some(events) = self.events {
@@ -220,6 +229,16 @@ impl Recorder {
 }
 
 impl Probe for Recorder {
+    #[inline]
+    fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
+        if self.ports[port.0 as usize]
+            && let Some(meter) = &mut self.carried
+        {
+            let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+            meter.add(&mut self.rows, port.0, now.as_ps(), size);
+        }
+    }
+
     #[inline]
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
         if self.ports[port.0 as usize]
