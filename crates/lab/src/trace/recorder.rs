@@ -80,13 +80,7 @@ impl Recorder {
             })
         };
         let (ports, flows) = (plan.ports.len(), plan.flows.len());
-        let chosen = |chosen: &[bool]| {
-            (
-                chosen.len(),
-                chosen.iter().filter(|chosen| **chosen).count(),
-            )
-        };
-        let (of_ports, of_flows) = (chosen(&plan.ports), chosen(&plan.flows));
+        let (of_ports, of_flows) = (counted(&plan.ports), counted(&plan.flows));
         // Ports without traffic have an empty queue, and nothing to report.
         let mut of_port = |name, keep| {
             let channel = channel(name, Subject::Port, of_ports, keep)?;
@@ -112,14 +106,13 @@ impl Recorder {
             })
         });
         let gauges = gauged.collect();
-        let throughput = place(quantity::THROUGHPUT).map(|quantity| {
-            let block = rows.add(quantity, Subject::Flow);
-            Meter::new(block, plan.interval, point.keys.trace.window, of_flows)
-        });
-        let carried = place(quantity::CARRIED).map(|quantity| {
-            let block = rows.add(quantity, Subject::Port);
-            Meter::new(block, plan.interval, point.keys.trace.window, of_ports)
-        });
+        let mut meter = |name, subject, count| {
+            let block = rows.add(place(name)?, subject);
+            let window = point.keys.trace.window;
+            Some(Meter::new(block, plan.interval, window, count))
+        };
+        let throughput = meter(quantity::THROUGHPUT, Subject::Flow, of_flows);
+        let carried = meter(quantity::CARRIED, Subject::Port, of_ports);
         let thinned = plan.interval == TraceInterval::Auto;
         Ok(Self {
             ports: plan.ports.clone(),
@@ -352,6 +345,12 @@ impl Probe for Recorder {
         }
         self.of_flows(|channel, rows| channel.end_all(rows, now.as_ps()));
     }
+}
+
+/// How many there are, and how many of them are recorded.
+fn counted(chosen: &[bool]) -> (usize, usize) {
+    let recorded = chosen.iter().filter(|chosen| **chosen);
+    (chosen.len(), recorded.count())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]

@@ -229,7 +229,7 @@ fn distributions_and_series_are_given_whole() {
     assert!(first.iter().any(|(_, bytes)| (bytes - full).abs() < packet));
 }
 
-/// The numbers of a measure as a figure writes it, row by row and seed by seed.
+/// What measures come to, written as a figure has them: row by row, seed by seed, each in turn.
 fn numbers(name: &str, figure: &str, sets: &[&str], measures: &[&str]) -> Vec<Vec<Vec<f64>>> {
     let claims = measures.iter().enumerate().map(|(index, measure)| {
         format!(
@@ -241,17 +241,21 @@ fn numbers(name: &str, figure: &str, sets: &[&str], measures: &[&str]) -> Vec<Ve
     let folder = Folder::with(name, &figure);
     let paper = folder.paper();
     let run = folder.run(&paper.experiments[0], sets, "run");
-    let claims = paper.experiments[0].claims.iter();
-    let rows = 0..run.folder().summary().rows.len();
-    claims
-        .map(|claim| {
-            let measure = &claim.kind.operands()[0].measure;
-            let values = run.values(measure).unwrap();
-            rows.clone()
-                .map(|row| values.per_seed(row).to_vec())
-                .collect()
-        })
-        .collect()
+    let values = |claim: &lab::experiment::Claim| {
+        let measure = &claim.kind.operands()[0].measure;
+        run.values(measure).expect("a measure of a test has values")
+    };
+    let claims = &paper.experiments[0].claims;
+    let summary = run.folder().summary();
+    let rows = (0..summary.rows.len()).map(|row| {
+        let seeds = 0..summary.rows[row].points.len();
+        let all = |seed: usize| {
+            let each = claims.iter().map(|claim| values(claim).per_seed(row)[seed]);
+            each.collect()
+        };
+        seeds.map(all).collect()
+    });
+    rows.collect()
 }
 
 #[test]
@@ -269,8 +273,8 @@ fn flows_are_chosen_by_size_and_counted_by_segments() {
     );
     let figure = figure.replace("[\"newreno\", \"dctcp\", \"rcc\"]", "[\"newreno\"]");
     let values = numbers("measures_sizes", &figure, &[], &measures);
-    for seed in 0..3 {
-        let of = |measure: usize| values[measure][0][seed];
+    for values in &values[0] {
+        let of = |measure: usize| values[measure];
         let total = of(0) + of(1) + of(2);
         assert!((total - 10.0).abs() < 1e-9 && of(2) > 0.0, "{total}");
         // 16 to 24 KiB are more than 11 and at most 17 segments of 1446 bytes.
@@ -294,8 +298,8 @@ fn what_is_measured_of_each_sender_is_made_of_its_flows() {
         r#"{ flows = "fct_us", each_sender = "mean", statistic = "variance" }"#,
     ];
     let values = numbers("measures_senders", &figure, &[], &measures);
-    for seed in 0..3 {
-        let of = |measure: usize| values[measure][0][seed];
+    for values in &values[0] {
+        let of = |measure: usize| values[measure];
         assert!((of(0) - 10.0).abs() < 1e-9, "ten senders");
         assert!((of(1) - 4.0).abs() < 1e-9, "four flows of each");
         assert!(
@@ -323,10 +327,10 @@ fn events_are_counted_and_the_times_between_them_measured() {
         "trace.interval=change",
     ];
     let values = numbers("measures_events", INCAST, &sets, &measures);
-    for (row, seed) in (0..3).flat_map(|row| (0..3).map(move |seed| (row, seed))) {
+    for values in values.iter().flatten() {
         let same = |a: usize, b: usize| {
-            let (a, b) = (values[a][row][seed], values[b][row][seed]);
-            assert!((a - b).abs() <= 1e-6 * b.abs(), "row {row}: {a}, {b}");
+            let (a, b) = (values[a], values[b]);
+            assert!((a - b).abs() <= 1e-6 * b.abs(), "{a}, {b}");
         };
         same(0, 1);
         same(2, 3);
@@ -351,8 +355,8 @@ fn goodput_counts_what_has_arrived_of_flows_without_an_end_too() {
     ];
     let sets = ["trace.series=carried,throughput", "trace.interval=change"];
     let values = numbers("measures_goodput", &figure, &sets, &measures);
-    for seed in 0..3 {
-        let of = |measure: usize| values[measure][0][seed];
+    for values in &values[0] {
+        let of = |measure: usize| values[measure];
         // A link of 1 Gbit/s is full but for the first round trips, in which windows grow from 1.
         assert!(of(0) > 0.9e9 && of(0) < 1446.0 / 1500.0 * 1e9, "{}", of(0));
         // Packets of 12 us are not a multiple of the window of 1 ms: 83 or 84 in each.
