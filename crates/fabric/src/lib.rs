@@ -13,6 +13,7 @@ mod network;
 mod port;
 mod queue;
 mod ring;
+mod routes;
 mod topology;
 mod watch;
 
@@ -21,5 +22,6 @@ pub use loss::LossLaw;
 pub use network::{Network, NetworkConfig};
 pub use port::{Offer, Port, PortConfig, PortCounters, PortId};
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
-pub use topology::{Link, LinkSpec, Node, NodeId, Topology, TopologyError};
+pub use routes::{Routes, Row, Spread};
+pub use topology::{Layer, Link, LinkSpec, Node, NodeId, Place, Topology, TopologyError};
 pub use watch::{DropReason, Watch};

@@ -6,6 +6,7 @@ use engine::{Scheduler, Token};
 use crate::histogram::QueueStatistics;
 use crate::port::{Offer, Port, PortConfig, PortId};
 use crate::queue::{Discipline, Limit};
+use crate::routes::{Routes, Row, Spread};
 use crate::topology::{Node, NodeId, Topology, TopologyError};
 use crate::watch::Watch;
 
@@ -24,6 +25,10 @@ pub struct NetworkConfig<'a> {
     pub switch_hold_bytes: u64,
     /// When queue statistics begin.
     pub measure_from: Time,
+    /// How packets spread over paths of equal length.
+    pub spread: Spread,
+    /// Makes the hashes of runs with different seeds unrelated.
+    pub salt: u64,
 }
 
 /// Ports, switches and the packets between them.
@@ -37,8 +42,7 @@ pub struct Network {
     ends: Vec<End>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
-    /// Port towards each host, `[switch * hosts + host]`.
-    routes: Vec<PortId>,
+    routes: Routes,
     /// Packets that hosts have sent.
     sent: u64,
     /// Packets handed to hosts.
@@ -51,8 +55,7 @@ pub struct Network {
 #[derive(Clone, Copy, Debug)]
 enum End {
     Host(HostId),
-    /// The first route of that switch.
-    Switch(u32),
+    Switch(Row),
 }
 
 impl Network {
@@ -61,20 +64,11 @@ impl Network {
     /// # Panics
     /// If switches times hosts exceed 2^32.
     pub fn new(topology: &Topology, config: &NetworkConfig<'_>) -> Result<Self, TopologyError> {
-        let by_node = topology.routes()?;
         let hosts = topology.hosts().len();
-        let mut routes = Vec::new();
-        let mut first_route = vec![None; topology.nodes().len()];
-        for (node, ports) in by_node.iter().enumerate() {
-            if topology.nodes()[node] == Node::Switch {
-                first_route[node] = Some(u32::try_from(routes.len()).expect("routes fit 32 bits"));
-                // A switch without a path to a host never gets a packet for it: any port will do.
-                routes.extend(ports.iter().map(|port| port.unwrap_or(PortId(0))));
-            }
-        }
+        let (routes, rows) = Routes::new(topology, config.spread, config.salt)?;
         let end = |node: NodeId| match topology.nodes()[node.0 as usize] {
             Node::Host(host) => End::Host(host),
-            Node::Switch => End::Switch(first_route[node.0 as usize].expect("a switch has routes")),
+            Node::Switch => End::Switch(rows[node.0 as usize].expect("a switch has routes")),
         };
         let mut network = Self {
             ports: Vec::with_capacity(topology.links().len() * 2),
@@ -146,8 +140,8 @@ impl Network {
                 self.delivered += 1;
                 Some(host)
             }
-            End::Switch(first) => {
-                let out = self.routes[(first + packet.to.0) as usize];
+            End::Switch(row) => {
+                let out = self.routes.next(row, packet);
                 self.offer(out, packet, sched, watch);
                 None
             }

@@ -108,7 +108,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let first = starts.peek().map(|Reverse((first, _))| *first);
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
         let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
-        let network = network(&point.keys, &topology, &loss, first_start)?;
+        let network = network(&point.keys, &topology, &loss, (first_start, point.seed))?;
         let controlling = controlling_groups(topology.hosts().len(), roles, &planned);
         let mut hosts: Vec<Host<Sender, R>> = controlling
             .into_iter()

@@ -2,13 +2,13 @@
 
 use base::{FlowId, Seq, Time};
 use engine::random::Stream;
-use fabric::{Discipline, Limit, LossLaw, Network, NetworkConfig, PortId, Topology};
+use fabric::{Discipline, Limit, LossLaw, Network, NetworkConfig, PortId, Spread, Topology};
 use schemes::{FlowInfo, HostInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
 
 use super::Flow;
 use crate::error::RunError;
-use crate::keys::{Keys, LossPattern, QueueUnit, WindowScale};
+use crate::keys::{Ecmp, Keys, LossPattern, QueueUnit, WindowScale};
 use crate::scenario::PointSpec;
 use crate::workload::PlannedFlow;
 
@@ -38,7 +38,7 @@ pub(super) fn network(
     keys: &Keys,
     topology: &Topology,
     (lossy, loss): &(PortId, Option<LossLaw>),
-    measure_from: Time,
+    (measure_from, seed): (Time, u64),
 ) -> Result<Network, RunError> {
     let packet = keys.packet_bytes();
     // Packets that count as there at every port (the RCC paper's emulation of load).
@@ -64,6 +64,13 @@ pub(super) fn network(
         switch_discipline: &discipline,
         switch_hold_bytes: taken * packet,
         measure_from,
+        spread: match keys.topology.ecmp {
+            Ecmp::Symmetric => Spread::Symmetric,
+            Ecmp::Flow => Spread::Flow,
+            Ecmp::Packet => Spread::Packet,
+            Ecmp::Off => Spread::Off,
+        },
+        salt: Stream::new(seed, "ecmp", 0).bits(),
     };
     Ok(Network::new(topology, &config)?)
 }
