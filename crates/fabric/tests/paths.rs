@@ -3,7 +3,7 @@
 use base::{FlowId, HostId, Packet, Rate, Span, Time};
 use engine::{Scheduler, Token};
 use fabric::{
-    Discipline, Layer, Limit, LinkSpec, Network, NetworkConfig, NodeId, Place, PortId, Spread,
+    Layer, Limit, LinkSpec, Network, NetworkConfig, NodeId, Place, PortId, Spread, SwitchPort,
     Topology, Watch,
 };
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ impl Walk {
             header_bytes: 40,
             switch_limit: Limit::Unlimited,
             host_limit: Limit::Unlimited,
-            switch_discipline: &|_| Discipline::DropTail,
+            switch_port: &|_, _| SwitchPort::plain(),
             switch_hold_bytes: 0,
             measure_from: Time::ZERO,
             spread,
