@@ -174,7 +174,9 @@ impl Port {
             // The transmitter is idle and nothing waits, so nothing can drop or mark.
             return self.accept(packet, now, port, watch);
         }
-        self.call_hook(|hook, queue| hook.on_arrival(queue, packet, now));
+        self.call_hook(now, port, watch, |hook, queue| {
+            hook.on_arrival(queue, packet, now);
+        });
         let backlog = self.backlog();
         let congested = self.discipline.is_congested(backlog);
         self.threshold_crossings += u64::from(congested);
@@ -208,7 +210,9 @@ impl Port {
         let mut packet = priorities.pop().expect("a transmit event has a packet");
         let waits = priorities.packets() > 0;
         self.leave(u64::from(packet.payload), now, port, watch);
-        self.call_hook(|hook, queue| hook.on_departure(queue, &mut packet, now));
+        self.call_hook(now, port, watch, |hook, queue| {
+            hook.on_departure(queue, &mut packet, now);
+        });
         let was_idle = self.ring.is_empty();
         let arrival = self.start(&packet, now);
         Transmission {
@@ -226,7 +230,9 @@ impl Port {
         watch: &mut W,
     ) {
         self.settle_watched(now, port, watch);
-        self.call_hook(|hook, queue| hook.on_reverse(queue, packet, now));
+        self.call_hook(now, port, watch, |hook, queue| {
+            hook.on_reverse(queue, packet, now);
+        });
     }
 
     /// The oldest packet has arrived at the other end and is put into `packet`. Returns the arrival
@@ -310,7 +316,7 @@ impl Port {
                 }
             } else {
                 let due = self.hook_due;
-                self.call_hook(|hook, queue| hook.on_deadline(queue, due));
+                self.call_hook(due, port, watch, |hook, queue| hook.on_deadline(queue, due));
                 debug_assert!(self.hook_due > due, "a deadline moves on");
             }
         }
@@ -322,7 +328,7 @@ impl Port {
         self.change_level(at);
         self.waiting_bytes -= u64::from(self.header_bytes) + payload;
         watch.on_level(port, self.waiting_bytes, at);
-        self.call_hook(|hook, queue| hook.on_level(queue, at));
+        self.call_hook(at, port, watch, |hook, queue| hook.on_level(queue, at));
         if self.waiting_bytes == 0 {
             self.discipline.on_empty(at);
         }
@@ -340,7 +346,9 @@ impl Port {
         self.packets += 1;
         self.bytes += size;
         if self.free_at <= now && self.waiting_bytes == 0 {
-            self.call_hook(|hook, queue| hook.on_departure(queue, packet, now));
+            self.call_hook(now, port, watch, |hook, queue| {
+                hook.on_departure(queue, packet, now);
+            });
             let was_idle = self.ring.is_empty();
             let arrival = self.start(packet, now);
             watch.on_accept(port, packet, now);
@@ -370,7 +378,7 @@ impl Port {
         self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);
         watch.on_level(port, self.waiting_bytes, now);
         watch.on_accept(port, packet, now);
-        self.call_hook(|hook, queue| hook.on_level(queue, now));
+        self.call_hook(now, port, watch, |hook, queue| hook.on_level(queue, now));
         offer
     }
 
@@ -387,11 +395,18 @@ impl Port {
 
     /// Calls the hook, if there is one, and notes when it is due.
     #[inline(always)]
-    fn call_hook(&mut self, call: impl FnOnce(&mut dyn SwitchHook, Backlog)) {
+    fn call_hook<W: Watch>(
+        &mut self,
+        at: Time,
+        port: PortId,
+        watch: &mut W,
+        call: impl FnOnce(&mut dyn SwitchHook, Backlog),
+    ) {
         let queue = self.backlog();
         if let Some(hook) = &mut self.hook {
             call(hook.as_mut(), queue);
             self.hook_due = hook.deadline();
+            watch.on_hook(port, hook.as_ref(), at);
         }
     }
 

@@ -357,6 +357,7 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
             });
         }
     }
+    found.extend(groups.iter().flat_map(|group| misfits(keys, group)));
     if found.is_empty() {
         found.extend(crowded(&layout, groups));
     }
@@ -508,6 +509,25 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
                 .into(),
         })
     })
+}
+
+/// Settings of a group's schemes that contradict each other, or the switches.
+fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
+    let roles = group.roles();
+    let unbounded = keys.switch.buffer.0.is_none();
+    let boundless = roles.shares_buffer.filter(|_| unbounded).map(|scheme| Conflict {
+        keys: &["switch.buffer"],
+        message: format!(
+            "{scheme} measures queues in shares of their buffer, and these have no bound"
+        ),
+        remedy: format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
+    });
+    let misfits = roles.misfits.into_iter().map(|misfit| Conflict {
+        keys: misfit.keys,
+        message: misfit.message,
+        remedy: misfit.remedy,
+    });
+    boundless.into_iter().chain(misfits).collect()
 }
 
 /// Whether two groups follow different schemes, or one with different settings.
