@@ -515,13 +515,16 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
 fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
     let roles = group.roles();
     let unbounded = keys.switch.buffer.0.is_none();
-    let boundless = roles.shares_buffer.filter(|_| unbounded).map(|scheme| Conflict {
-        keys: &["switch.buffer"],
-        message: format!(
-            "{scheme} measures queues in shares of their buffer, and these have no bound"
-        ),
-        remedy: format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
-    });
+    let boundless = roles
+        .shares_buffer
+        .filter(|_| unbounded)
+        .map(|scheme| Conflict {
+            keys: &["switch.buffer"],
+            message: format!(
+                "{scheme} measures queues in shares of their buffer, and these have no bound"
+            ),
+            remedy: format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
+        });
     let misfits = roles.misfits.into_iter().map(|misfit| Conflict {
         keys: misfit.keys,
         message: misfit.message,
