@@ -21,7 +21,7 @@
 ///
 /// ```
 /// // §6.1: 40 packets in flight, 83,333 packets/s, 160 us: 26.7 packets, the 40 KB of Fig. 5(c).
-/// let queue = schemes::rcc::model::steady_queue(40.0, 1e9 / 12_000.0, 160e-6);
+/// let queue = theory::rcc::steady_queue(40.0, 1e9 / 12_000.0, 160e-6);
 /// assert!((queue - 26.67).abs() < 0.01);
 /// ```
 #[must_use]

@@ -1,0 +1,3 @@
+//! What the papers compute without a simulation.
+pub mod dde;
+pub mod rcc;
