@@ -15,8 +15,11 @@ pub struct Model {
     /// Its settings. Those that a scenario has as well have the same name there.
     pub keys: &'static [Key],
     /// Computes it for the texts of its settings by full name.
-    pub answer: fn(&dyn Fn(&str) -> String) -> Result<Answer, Refusal>,
+    pub answer: Compute,
 }
+
+/// From the texts of settings, by full name, to an answer.
+pub type Compute = fn(&dyn Fn(&str) -> String) -> Result<Answer, Refusal>;
 
 /// Everything a model says for one choice of its settings.
 #[derive(Clone, Debug, Default)]

@@ -30,6 +30,7 @@ use base::setting::Settings;
 use base::{Count, Fraction, Rate, Size, Span};
 
 use crate::answer::{Answer, Axis, Cell, Chart, Curve, Model, Refusal, Shape, Table, columns};
+use crate::{ROUNDING, count, real, whole};
 
 base::settings! {
     /// Settings of the model.
@@ -215,10 +216,9 @@ impl Loop {
 }
 
 /// The buffer in packets.
-#[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^53")]
 fn buffer(parameters: &Parameters) -> f64 {
     let packet = u64::from(parameters.packet.0);
-    parameters.buffer.in_bytes(packet) as f64 / packet as f64
+    real(parameters.buffer.in_bytes(packet)) / real(packet)
 }
 
 fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
@@ -358,24 +358,6 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
     }
     Ok(())
 }
-
-/// The whole part of a number that is not negative.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers of samples, checked to be few"
-)]
-fn whole(number: f64) -> usize {
-    libm::floor(number + ROUNDING) as usize
-}
-
-#[expect(clippy::cast_precision_loss, reason = "fewer samples than 2^53")]
-fn count(number: usize) -> f64 {
-    number as f64
-}
-
-/// Sums of times are this exact.
-const ROUNDING: f64 = 1e-9;
 
 /// Some ten megabytes.
 const MOST_STEPS: u64 = 1_000_000;
