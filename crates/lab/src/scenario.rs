@@ -284,7 +284,7 @@ fn is_random(point: &PointSpec) -> bool {
         let workload = &group.keys.workload;
         workload.kind == WorkloadKind::Poisson
             || workload.jitter > base::Span::ZERO
-            || workload.delay.is_random()
+            || crate::workload::delay(&group.keys).is_random()
             || workload.size.is_random()
     };
     lossy || point.groups.iter().any(drawn)
