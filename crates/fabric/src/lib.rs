@@ -8,18 +8,21 @@
 //! TCP is not known here: a port sees packets with a size, an ECN field and a destination.
 
 mod histogram;
+mod hook;
 mod loss;
 mod network;
 mod port;
+mod priority;
 mod queue;
 mod ring;
 mod topology;
 mod watch;
 
 pub use histogram::{LevelHistogram, QueueStatistics};
+pub use hook::SwitchHook;
 pub use loss::LossLaw;
-pub use network::{Network, NetworkConfig};
-pub use port::{Offer, Port, PortConfig, PortCounters, PortId};
+pub use network::{Network, NetworkConfig, SwitchPort};
+pub use port::{Offer, Port, PortConfig, PortCounters, PortId, Transmission};
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 pub use topology::{Link, LinkSpec, Node, NodeId, Topology, TopologyError};
 pub use watch::{DropReason, Watch};

@@ -70,6 +70,10 @@ impl QueueDisc for Lossy {
     fn is_congested(&self, backlog: Backlog) -> bool {
         self.inner.is_congested(backlog)
     }
+
+    fn on_empty(&mut self, at: Time) {
+        self.inner.on_empty(at);
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use base::{HostId, Options, Packet, Time};
 use engine::{Scheduler, Token};
 
 use crate::histogram::QueueStatistics;
+use crate::hook::SwitchHook;
 use crate::port::{Offer, Port, PortConfig, PortId};
 use crate::queue::{Discipline, Limit};
-use crate::topology::{Node, NodeId, Topology, TopologyError};
+use crate::topology::{LinkSpec, Node, NodeId, Topology, TopologyError};
 use crate::watch::Watch;
 
 /// What the ports of a network have in common, and how switch and host ports differ.
@@ -17,8 +18,8 @@ pub struct NetworkConfig<'a> {
     pub switch_limit: Limit,
     /// How much may wait at a host port.
     pub host_limit: Limit,
-    /// Makes the discipline of a switch port.
-    pub switch_discipline: &'a dyn Fn(PortId) -> Discipline,
+    /// Makes what differs from switch port to switch port.
+    pub switch_port: &'a dyn Fn(PortId, &LinkSpec) -> SwitchPort,
     /// Bytes for whose transmission switches hold every packet before it reaches the queue of the
     /// next link. All packets of a port are held alike, so the port behaves as if its wire were longer.
     pub switch_hold_bytes: u64,
@@ -26,13 +27,26 @@ pub struct NetworkConfig<'a> {
     pub measure_from: Time,
 }
 
+/// What schemes and settings put into a port of a switch.
+pub struct SwitchPort {
+    /// What happens to arriving packets.
+    pub discipline: Discipline,
+    /// What the switch does besides queueing.
+    pub hook: Option<Box<dyn SwitchHook>>,
+    /// Strict priorities; with 1 the port is a FIFO.
+    pub priorities: u8,
+}
+
 /// Ports, switches and the packets between them.
 ///
-/// A packet-hop is one event whose token is the number of the port the packet came out of; tokens
-/// from [`Network::ports`]' length on belong to others.
-#[derive(Debug)]
+/// A packet-hop is one event whose token is the number of the port the packet came out of; in a
+/// network of priorities a packet that waits has another one, when its port is free. Tokens from
+/// [`Network::tokens`] on belong to others.
 pub struct Network {
     ports: Vec<Port>,
+    /// Whether switches have hooks, and priorities.
+    hooked: bool,
+    prioritised: bool,
     /// Where each port leads.
     ends: Vec<End>,
     /// The only port of each host.
@@ -78,6 +92,8 @@ impl Network {
         };
         let mut network = Self {
             ports: Vec::with_capacity(topology.links().len() * 2),
+            hooked: false,
+            prioritised: false,
             ends: Vec::with_capacity(topology.links().len() * 2),
             host_ports: (0..hosts)
                 .map(|h| topology.host_port(HostId(index(h))))
@@ -91,18 +107,22 @@ impl Network {
         for link in topology.links() {
             for (from, to) in [(link.a, link.b), (link.b, link.a)] {
                 let id = PortId(index(network.ports.len()));
-                let (limit, discipline, held) = match topology.nodes()[from.0 as usize] {
-                    Node::Host(_) => (config.host_limit, Discipline::DropTail, 0),
+                let (limit, made, held) = match topology.nodes()[from.0 as usize] {
+                    Node::Host(_) => (config.host_limit, SwitchPort::plain(), 0),
                     Node::Switch => {
-                        let discipline = (config.switch_discipline)(id);
-                        (config.switch_limit, discipline, config.switch_hold_bytes)
+                        let made = (config.switch_port)(id, &link.spec);
+                        (config.switch_limit, made, config.switch_hold_bytes)
                     }
                 };
+                network.hooked |= made.hook.is_some();
+                network.prioritised |= made.priorities > 1;
                 let port = PortConfig {
                     rate: link.spec.rate,
                     delay: link.spec.delay + link.spec.rate.serialisation(held),
                     limit,
-                    discipline,
+                    discipline: made.discipline,
+                    hook: made.hook,
+                    priorities: made.priorities,
                     header_bytes: config.header_bytes,
                 };
                 network.ports.push(Port::new(port, config.measure_from));
@@ -147,11 +167,34 @@ impl Network {
                 Some(host)
             }
             End::Switch(first) => {
+                if self.hooked {
+                    // The port of the same link in the other direction.
+                    let back = PortId(port.0 ^ 1);
+                    self.ports[back.0 as usize].reverse(packet, now, back, watch);
+                }
                 let out = self.routes[(first + packet.to.0) as usize];
                 self.offer(out, packet, sched, watch);
                 None
             }
         }
+    }
+
+    /// The transmitter of a port with priorities is free: the packet whose turn it is leaves.
+    pub fn on_transmit<W: Watch>(&mut self, token: Token, sched: &mut Scheduler, watch: &mut W) {
+        let place = token.0 as usize - self.ports.len();
+        let port = PortId(index(place));
+        let sent = self.ports[place].transmit(sched.now(), port, watch);
+        if let Some(arrival) = sent.arrival {
+            sched.at(arrival, Token(port.0));
+        }
+        if let Some(next) = sent.next {
+            sched.at(next, token);
+        }
+    }
+
+    /// Tokens of packet-hops, and of [`Network::on_transmit`] behind them if there are priorities.
+    pub fn tokens(&self) -> usize {
+        self.ports.len() * if self.prioritised { 2 } else { 1 }
     }
 
     /// Every port, by [`PortId`].
@@ -204,6 +247,10 @@ impl Network {
                 self.inside += 1;
                 sched.at(arrival, Token(port.0));
             }
+            Offer::Transmit(free) => {
+                self.inside += 1;
+                sched.at(free, Token(index(self.ports.len()) + port.0));
+            }
         }
     }
 
@@ -223,6 +270,17 @@ impl Network {
                 .wrapping_add(extension)
                 .wrapping_mul(ODD_B);
         self.digest = (self.digest.rotate_left(5) ^ hop).wrapping_mul(ODD_A);
+    }
+}
+
+impl SwitchPort {
+    /// A FIFO that only its limit makes drop.
+    pub fn plain() -> Self {
+        Self {
+            discipline: Discipline::DropTail,
+            hook: None,
+            priorities: 1,
+        }
     }
 }
 

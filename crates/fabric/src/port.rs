@@ -1,8 +1,10 @@
-//! An output port: a FIFO queue, a transmitter and the wire behind it.
+//! An output port: a queue, a transmitter and the wire behind it.
 
 use base::{Ecn, Packet, Rate, Span, Time};
 
 use crate::histogram::LevelHistogram;
+use crate::hook::SwitchHook;
+use crate::priority::Priorities;
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
 use crate::watch::{DropReason, Watch};
@@ -12,7 +14,6 @@ use crate::watch::{DropReason, Watch};
 pub struct PortId(pub u32);
 
 /// What a port is made of.
-#[derive(Debug)]
 pub struct PortConfig {
     /// Rate of the transmitter.
     pub rate: Rate,
@@ -22,20 +23,26 @@ pub struct PortConfig {
     pub limit: Limit,
     /// What happens to arriving packets.
     pub discipline: Discipline,
+    /// What the switch does here besides queueing.
+    pub hook: Option<Box<dyn SwitchHook>>,
+    /// Strict priorities; with 1 the port is a FIFO.
+    pub priorities: u8,
     /// Bytes a packet has on the wire beside its payload.
     pub header_bytes: u32,
 }
 
-/// A FIFO output port with a constant rate and a constant delay.
+/// An output port with a constant rate and a constant delay, a FIFO or one with strict priorities.
 ///
-/// At [`Port::offer`] the whole future of an accepted packet is known: it starts to leave when the
+/// Of a FIFO, at [`Port::offer`] the whole future of an accepted packet is known: it starts to leave when the
 /// packets before it have left, and arrives after its serialisation and the delay of the wire. The
 /// queue at any instant follows by retiring packets whose transmission has begun. The packet in
 /// transmission does not count as queued, and a packet that starts at the instant of an arrival has
 /// left the queue before it.
 ///
+/// With priorities a later packet may overtake, so what leaves next is decided when the transmitter
+/// is free: [`Port::transmit`], an event more per packet that waits. All classes share the limit.
+///
 /// Fields are in the order of use: an idle port touches the first two cache lines.
-#[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Port {
     /// When the transmitter will have sent everything accepted so far.
@@ -45,11 +52,15 @@ pub struct Port {
     delay: Span,
     ring: Ring,
     header_bytes: u32,
-    /// Whether the discipline wants to see packets that find the transmitter idle.
+    /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
+    /// hook, or because others may still wait for their turn by priority.
     watches_idle: bool,
     /// Packets and bytes accepted.
     packets: u64,
     bytes: u64,
+    /// When the hook is to be called next; [`Time::NEVER`] without one.
+    hook_due: Time,
+    hook: Option<Box<dyn SwitchHook>>,
     /// Bytes waiting since `level_since`; levels before are in the histogram.
     waiting_bytes: u64,
     level_since: Time,
@@ -62,6 +73,8 @@ pub struct Port {
     marks: u64,
     threshold_crossings: u64,
     rate: Rate,
+    /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
+    priorities: Option<Box<Priorities>>,
 }
 
 /// What became of a packet offered to a port.
@@ -73,6 +86,17 @@ pub enum Offer {
     Queued,
     /// It is the only one and arrives then, which is to be scheduled: one event per busy port.
     First(Time),
+    /// It waits for its turn by priority, and [`Port::transmit`] is to be called then.
+    Transmit(Time),
+}
+
+/// What follows when a port with priorities has begun to send a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transmission {
+    /// When the packet arrives, if it is the only one on the wire and that is to be scheduled.
+    pub arrival: Option<Time>,
+    /// When [`Port::transmit`] is to be called again, if packets wait.
+    pub next: Option<Time>,
 }
 
 /// What a port has seen.
@@ -104,9 +128,16 @@ impl Port {
             ring: Ring::new(),
             header_bytes: config.header_bytes,
             watches_idle: config.discipline.is_congested(Backlog::default())
-                || matches!(config.discipline, Discipline::Custom(_)),
+                || matches!(config.discipline, Discipline::Custom(_))
+                || config.hook.is_some()
+                || config.priorities > 1,
             packets: 0,
             bytes: 0,
+            hook_due: config
+                .hook
+                .as_ref()
+                .map_or(Time::NEVER, |hook| hook.deadline()),
+            hook: config.hook,
             waiting_bytes: 0,
             level_since: measure_from,
             levels: LevelHistogram::new(),
@@ -118,6 +149,8 @@ impl Port {
             marks: 0,
             threshold_crossings: 0,
             rate: config.rate,
+            priorities: (config.priorities > 1)
+                .then(|| Box::new(Priorities::new(config.priorities))),
         }
     }
 
@@ -141,10 +174,10 @@ impl Port {
             // The transmitter is idle and nothing waits, so nothing can drop or mark.
             return self.accept(packet, now, port, watch);
         }
-        let backlog = Backlog {
-            bytes: self.waiting_bytes,
-            packets: u64::from(self.ring.waiting()),
-        };
+        self.call_hook(now, port, watch, |hook, queue| {
+            hook.on_arrival(queue, packet, now);
+        });
+        let backlog = self.backlog();
         let congested = self.discipline.is_congested(backlog);
         self.threshold_crossings += u64::from(congested);
         let was_marked = packet.ecn == Ecn::Marked;
@@ -164,6 +197,42 @@ impl Port {
             watch.on_mark(port, packet, now);
         }
         self.accept(packet, now, port, watch)
+    }
+
+    /// A port with priorities is free at `now` and begins to send the packet whose turn it is.
+    ///
+    /// # Panics
+    /// If none waits: only [`Offer::Transmit`] and [`Transmission::next`] ask for this.
+    pub fn transmit<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) -> Transmission {
+        // What the hook's timers see at this instant is the queue after the departure.
+        self.settle_watched(now.before(Span::from_ps(1)), port, watch);
+        let priorities = self.priorities.as_mut().expect("packets wait by priority");
+        let mut packet = priorities.pop().expect("a transmit event has a packet");
+        let waits = priorities.packets() > 0;
+        self.leave(u64::from(packet.payload), now, port, watch);
+        self.call_hook(now, port, watch, |hook, queue| {
+            hook.on_departure(queue, &mut packet, now);
+        });
+        let was_idle = self.ring.is_empty();
+        let arrival = self.start(&packet, now);
+        Transmission {
+            arrival: was_idle.then_some(arrival),
+            next: waits.then_some(self.free_at),
+        }
+    }
+
+    /// `packet` comes in over the link whose other direction this port feeds, before it is forwarded.
+    pub fn reverse<W: Watch>(
+        &mut self,
+        packet: &mut Packet,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) {
+        self.settle_watched(now, port, watch);
+        self.call_hook(now, port, watch, |hook, queue| {
+            hook.on_reverse(queue, packet, now);
+        });
     }
 
     /// The oldest packet has arrived at the other end and is put into `packet`. Returns the arrival
@@ -210,54 +279,146 @@ impl Port {
 
     /// Packets on the wire or waiting.
     pub fn held(&self) -> usize {
-        self.ring.len()
+        let by_priority = self
+            .priorities
+            .as_ref()
+            .map_or(0, |waiting| waiting.packets());
+        self.ring.len() + usize::try_from(by_priority).unwrap_or(usize::MAX)
     }
 
-    /// Accounts for everything that left the queue until `now`.
+    /// What the switch does here besides queueing.
+    pub fn hook(&self) -> Option<&dyn SwitchHook> {
+        self.hook.as_deref()
+    }
+
+    /// Accounts for everything that happened here until `now`: packets that left the queue, timers of
+    /// the hook.
     #[inline(always)]
     pub fn settle_watched<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) {
-        if self.ring.waiting() > 0 {
-            self.retire(now, port, watch);
+        if self.ring.waiting() > 0 || self.hook_due <= now {
+            self.catch_up(now, port, watch);
         }
     }
 
-    fn retire<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) {
-        while let Some((start, payload)) = self.ring.retire(now) {
-            self.change_level(start);
-            self.waiting_bytes -= u64::from(self.header_bytes) + u64::from(payload);
-            watch.on_level(port, self.waiting_bytes, start);
+    fn catch_up<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) {
+        loop {
+            let start = self.ring.next_start();
+            if start.min(self.hook_due) > now {
+                return;
+            }
+            if start <= self.hook_due {
+                let (start, payload) = self.ring.start_oldest();
+                self.leave(u64::from(payload), start, port, watch);
+                let queue = self.backlog();
+                if let Some(hook) = &mut self.hook {
+                    hook.on_departure(queue, self.ring.newest_started(), start);
+                    self.hook_due = hook.deadline();
+                }
+            } else {
+                let due = self.hook_due;
+                self.call_hook(due, port, watch, |hook, queue| hook.on_deadline(queue, due));
+                debug_assert!(self.hook_due > due, "a deadline moves on");
+            }
+        }
+    }
+
+    /// A packet with this payload has left the queue at `at`.
+    #[inline(always)]
+    fn leave<W: Watch>(&mut self, payload: u64, at: Time, port: PortId, watch: &mut W) {
+        self.change_level(at);
+        self.waiting_bytes -= u64::from(self.header_bytes) + payload;
+        watch.on_level(port, self.waiting_bytes, at);
+        self.call_hook(at, port, watch, |hook, queue| hook.on_level(queue, at));
+        if self.waiting_bytes == 0 {
+            self.discipline.on_empty(at);
         }
     }
 
     #[inline(always)]
     fn accept<W: Watch>(
         &mut self,
-        packet: &Packet,
+        packet: &mut Packet,
         now: Time,
         port: PortId,
         watch: &mut W,
     ) -> Offer {
         let size = u64::from(self.header_bytes) + u64::from(packet.payload);
-        let was_idle = self.ring.is_empty();
-        let start = self.free_at.max(now);
-        self.free_at = start + self.serialisation(size);
-        let arrival = self.free_at + self.delay;
         self.packets += 1;
         self.bytes += size;
-        self.ring.push(packet, start, arrival);
-        if start == now {
-            self.ring.start_newest();
-        } else {
-            self.change_level(now);
-            self.waiting_bytes += size;
-            self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);
-            watch.on_level(port, self.waiting_bytes, now);
+        if self.free_at <= now && self.waiting_bytes == 0 {
+            self.call_hook(now, port, watch, |hook, queue| {
+                hook.on_departure(queue, packet, now);
+            });
+            let was_idle = self.ring.is_empty();
+            let arrival = self.start(packet, now);
+            watch.on_accept(port, packet, now);
+            return if was_idle {
+                Offer::First(arrival)
+            } else {
+                Offer::Queued
+            };
         }
-        watch.on_accept(port, packet, now);
-        if was_idle {
-            Offer::First(arrival)
+        let offer = if let Some(waiting) = &mut self.priorities {
+            waiting.push(packet);
+            // The transmitter is busy, or free at this very instant with its event still to come.
+            if waiting.packets() == 1 {
+                Offer::Transmit(self.free_at)
+            } else {
+                Offer::Queued
+            }
         } else {
+            // What is being sent is in the ring until it arrives, so the ring is not empty.
+            let start = self.free_at;
+            self.free_at = start + self.serialisation(size);
+            self.ring.push(packet, start, self.free_at + self.delay);
             Offer::Queued
+        };
+        self.change_level(now);
+        self.waiting_bytes += size;
+        self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);
+        watch.on_level(port, self.waiting_bytes, now);
+        watch.on_accept(port, packet, now);
+        self.call_hook(now, port, watch, |hook, queue| hook.on_level(queue, now));
+        offer
+    }
+
+    /// The transmitter, which is free, sends `packet`. Returns when it arrives.
+    #[inline(always)]
+    fn start(&mut self, packet: &Packet, now: Time) -> Time {
+        let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+        self.free_at = now + self.serialisation(size);
+        let arrival = self.free_at + self.delay;
+        self.ring.push(packet, now, arrival);
+        self.ring.start_newest();
+        arrival
+    }
+
+    /// Calls the hook, if there is one, and notes when it is due.
+    #[inline(always)]
+    fn call_hook<W: Watch>(
+        &mut self,
+        at: Time,
+        port: PortId,
+        watch: &mut W,
+        call: impl FnOnce(&mut dyn SwitchHook, Backlog),
+    ) {
+        let queue = self.backlog();
+        if let Some(hook) = &mut self.hook {
+            call(hook.as_mut(), queue);
+            self.hook_due = hook.deadline();
+            watch.on_hook(port, hook.as_ref(), at);
+        }
+    }
+
+    #[inline(always)]
+    fn backlog(&self) -> Backlog {
+        let by_priority = self
+            .priorities
+            .as_ref()
+            .map_or(0, |waiting| waiting.packets());
+        Backlog {
+            bytes: self.waiting_bytes,
+            packets: u64::from(self.ring.waiting()) + by_priority,
         }
     }
 
@@ -274,7 +435,7 @@ impl Port {
         let size = u64::from(self.header_bytes) + u64::from(packet.payload);
         match self.limit {
             // An idle transmitter takes the packet at once: it never waits.
-            _ if self.free_at <= now => true,
+            _ if self.free_at <= now && backlog.packets == 0 => true,
             Limit::Unlimited => true,
             Limit::Bytes(bytes) => backlog.bytes + size <= bytes,
             Limit::Packets(packets) => backlog.packets < packets,
@@ -291,118 +452,4 @@ impl Port {
 }
 
 #[cfg(test)]
-mod tests {
-    use base::{FlowId, HostId};
-
-    use super::*;
-
-    fn port(limit: Limit, discipline: Discipline) -> Port {
-        let rate = Rate::from_bps(1_000_000_000);
-        let delay = Span::from_micros(40);
-        Port::new(
-            PortConfig {
-                rate,
-                delay,
-                limit,
-                discipline,
-                header_bytes: 54,
-            },
-            Time::ZERO,
-        )
-    }
-
-    fn full_packet() -> Packet {
-        let mut packet = Packet::new(FlowId(0), HostId(0));
-        packet.payload = 1446;
-        packet.ecn = Ecn::Capable;
-        packet
-    }
-
-    fn us(us: u64) -> Time {
-        Time::ZERO + Span::from_micros(us)
-    }
-
-    #[test]
-    fn a_packet_arrives_after_serialisation_and_delay() {
-        let mut port = port(Limit::Unlimited, Discipline::DropTail);
-        assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::First(us(52)));
-        // The second waits 12 us for the first; the port already has its event.
-        assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::Queued);
-        let mut packet = full_packet();
-        assert_eq!(
-            port.arrive_into(&mut packet, us(52), PortId(0), &mut ()),
-            Some(us(64))
-        );
-        assert_eq!(
-            port.arrive_into(&mut packet, us(64), PortId(0), &mut ()),
-            None
-        );
-    }
-
-    #[test]
-    fn the_packet_in_transmission_does_not_count_as_queued() {
-        // ICTCP sheet check: with 80 places, 82 packets at once lose one: one is in transmission.
-        for limit in [Limit::Bytes(80 * 1500), Limit::Packets(80)] {
-            let mut port = port(limit, Discipline::DropTail);
-            for _ in 0..82 {
-                port.offer(&mut full_packet(), us(0));
-            }
-            assert_eq!(port.counters().drops, 1);
-            assert_eq!(port.counters().max_waiting_bytes, 80 * 1500);
-        }
-    }
-
-    #[test]
-    fn packets_that_find_the_threshold_reached_are_marked() {
-        // 50 packets at once, K = 40: packet 1 is in transmission, packet 42 is the first to find 40.
-        let mut port = port(
-            Limit::Unlimited,
-            Discipline::EcnThreshold(Limit::Bytes(40 * 1500)),
-        );
-        for _ in 0..50 {
-            port.offer(&mut full_packet(), us(0));
-        }
-        assert_eq!(
-            (port.counters().marks, port.counters().threshold_crossings),
-            (9, 9)
-        );
-    }
-
-    /// Levels with their times in microseconds.
-    #[derive(Default)]
-    struct Levels(Vec<(u64, u64)>);
-
-    impl Watch for Levels {
-        fn on_level(&mut self, _port: PortId, waiting: u64, at: Time) {
-            self.0
-                .push((at.since(Time::ZERO).as_ps() / 1_000_000, waiting));
-        }
-    }
-
-    #[test]
-    fn every_change_of_the_queue_is_reported_with_its_own_time() {
-        let mut port = port(Limit::Unlimited, Discipline::DropTail);
-        let mut levels = Levels::default();
-        for _ in 0..3 {
-            port.offer_watched(&mut full_packet(), us(0), PortId(7), &mut levels);
-        }
-        // Noticed late, at the end of the run, with the times at which transmissions began.
-        port.settle_watched(us(1000), PortId(7), &mut levels);
-        assert_eq!(levels.0, [(0, 1500), (0, 3000), (12, 1500), (24, 0)]);
-    }
-
-    #[test]
-    fn queue_statistics_follow_a_burst_down_to_zero() {
-        let mut port = port(Limit::Unlimited, Discipline::DropTail);
-        for _ in 0..3 {
-            port.offer(&mut full_packet(), us(0));
-        }
-        // Waiting: 3000 bytes for 12 us, 1500 for 12 us, then 0 until 48 us.
-        let levels = port.close_statistics(us(48));
-        assert!((levels.mean() - 1125.0).abs() < 1e-9);
-        assert_eq!(
-            [500, 750, 1000].map(|p| levels.percentile(p)),
-            [0, 1500, 3000]
-        );
-    }
-}
+mod tests;

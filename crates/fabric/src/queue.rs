@@ -40,6 +40,11 @@ pub trait QueueDisc {
     /// Whether `backlog` is at or above the point where congestion begins for this discipline:
     /// arrivals then count as threshold crossings, ECN-capable or not.
     fn is_congested(&self, backlog: Backlog) -> bool;
+
+    /// The last waiting packet has begun to leave at `at`: nothing waits until the next one queues.
+    fn on_empty(&mut self, at: Time) {
+        let _ = at;
+    }
 }
 
 /// The discipline of a port.
@@ -73,6 +78,13 @@ impl QueueDisc for Discipline {
             Self::EcnThreshold(Limit::Bytes(bytes)) => backlog.bytes >= *bytes,
             Self::EcnThreshold(Limit::Packets(packets)) => backlog.packets >= *packets,
             Self::Custom(discipline) => discipline.is_congested(backlog),
+        }
+    }
+
+    #[inline(always)]
+    fn on_empty(&mut self, at: Time) {
+        if let Self::Custom(discipline) = self {
+            discipline.on_empty(at);
         }
     }
 }

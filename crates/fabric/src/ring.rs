@@ -99,19 +99,29 @@ impl Ring {
         (!self.is_empty()).then(|| self.slots[self.place(self.head)].arrival)
     }
 
-    /// The oldest waiting packet, if its transmission has begun at `now`; it waits no longer.
-    /// Returns when it began, and the payload.
+    /// When the transmission of the oldest waiting packet begins; [`Time::NEVER`] if none waits.
     #[inline(always)]
-    pub(crate) fn retire(&mut self, now: Time) -> Option<(Time, u16)> {
+    pub(crate) fn next_start(&self) -> Time {
         if self.waiting == self.tail {
-            return None;
+            return Time::NEVER;
         }
+        self.slots[self.place(self.waiting)].start
+    }
+
+    /// The oldest waiting packet waits no longer. Returns when its transmission began, and its payload.
+    #[inline(always)]
+    pub(crate) fn start_oldest(&mut self) -> (Time, u16) {
+        debug_assert!(self.waiting != self.tail, "a packet waits");
         let slot = &self.slots[self.place(self.waiting)];
-        if slot.start > now {
-            return None;
-        }
+        let started = (slot.start, slot.packet.payload);
         self.waiting += 1;
-        Some((slot.start, slot.packet.payload))
+        started
+    }
+
+    /// The packet that [`Ring::start_oldest`] has just started.
+    pub(crate) fn newest_started(&mut self) -> &mut Packet {
+        let place = self.place(self.waiting - 1);
+        &mut self.slots[place].packet
     }
 
     #[inline(always)]

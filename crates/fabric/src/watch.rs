@@ -2,6 +2,7 @@
 
 use base::{Packet, Time};
 
+use crate::hook::SwitchHook;
 use crate::port::PortId;
 
 /// Sees what happens at the queues of a network. `()` sees nothing and costs nothing.
@@ -31,6 +32,12 @@ pub trait Watch {
     #[inline(always)]
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         let _ = (port, packet, reason, now);
+    }
+
+    /// Something has happened at `at` that `hook`, which is at `port`, has seen.
+    #[inline(always)]
+    fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
+        let _ = (port, hook, at);
     }
 }
 

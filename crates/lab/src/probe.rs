@@ -1,7 +1,7 @@
 //! Watching a simulation without changing it.
 
 use base::{FlowId, HostId, Packet, Time};
-use fabric::{DropReason, PortId, Watch};
+use fabric::{DropReason, PortId, SwitchHook, Watch};
 use schemes::Sender;
 use tcp::{Endpoint, Host, ReceiverCc};
 
@@ -40,6 +40,12 @@ pub trait Probe {
     #[inline(always)]
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         let _ = (port, packet, reason, now);
+    }
+
+    /// Something has happened at `at` that the hook at `port` of a switch has seen.
+    #[inline(always)]
+    fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
+        let _ = (port, hook, at);
     }
 
     /// The application has started `flow`; its first segment has left.
@@ -134,6 +140,7 @@ forward! {
     on_accept(port: PortId, packet: &Packet, now: Time);
     on_mark(port: PortId, packet: &Packet, now: Time);
     on_drop(port: PortId, packet: &Packet, reason: DropReason, now: Time);
+    on_hook(port: PortId, hook: &dyn SwitchHook, at: Time);
     on_start(flow: FlowId, now: Time);
     on_completion(flow: FlowId, now: Time);
     on_endpoint(end: End, endpoint: &Endpoint<Sender>, now: Time);
@@ -162,5 +169,10 @@ impl<P: Probe> Watch for AtQueues<'_, P> {
     #[inline(always)]
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
         self.0.on_drop(port, packet, reason, now);
+    }
+
+    #[inline(always)]
+    fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
+        self.0.on_hook(port, hook, at);
     }
 }

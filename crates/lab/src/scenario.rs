@@ -105,6 +105,14 @@ impl Group {
         roles.expect("the scenario checked the schemes' settings")
     }
 
+    /// The schemes of its composition that fill any of `roles`.
+    pub(crate) fn schemes_with(&self, roles: &[Role]) -> Vec<&'static Scheme> {
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let fills =
+            |scheme: &&&'static Scheme| roles.iter().any(|role| scheme.roles.contains(role));
+        bundle.parts().iter().filter(fills).copied().collect()
+    }
+
     /// The scheme whose role its receiving hosts play, if one has any.
     pub(crate) fn receiver_role(&self) -> Option<&'static Scheme> {
         self.roles().receiver.as_ref()?;

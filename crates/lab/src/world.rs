@@ -16,18 +16,22 @@ use crate::error::RunError;
 use crate::probe::{self, AtQueues, Probe};
 use crate::scenario::PointSpec;
 use crate::workload::{Barrier, Plan};
-use deadlines::{Deadlines, Out, number};
-use wiring::{add_endpoints, controlling_groups, flow_id, host_info, loss_law, network};
+use deadlines::{Deadlines, Helper, Out, number};
+use wiring::{
+    add_endpoints, controlling_groups, flow_id, host_helpers, host_info, loss_law, network,
+};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
-/// Tokens: the ports of the network first, then the deadlines of endpoints, then those of receiver
+/// Tokens: those of the network first, then the deadlines of endpoints, then those of receiver
 /// roles, then what applications do next.
 pub(crate) struct World<'p, R, P> {
     probe: &'p mut P,
     topology: Topology,
     network: Network,
     hosts: Vec<Host<Sender, R>>,
+    /// What each host adds below TCP; empty if none does.
+    helpers: Vec<Helper>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
     /// What applications will do, the next on top, and when the next event for it comes.
@@ -119,7 +123,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let first = agenda.peek().map(|Reverse((first, _))| *first);
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
         let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
-        let network = network(&point.keys, &topology, &loss, first_start)?;
+        let network = network(point, &topology, roles, &loss, first_start)?;
         let controlling = controlling_groups(topology.hosts().len(), roles, &planned);
         let mut hosts: Vec<Host<Sender, R>> = controlling
             .into_iter()
@@ -129,10 +133,10 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 Host::new(receiver(group.map(|group| &roles[group]), &host_info(keys)))
             })
             .collect();
+        let helpers = host_helpers(hosts.len(), point, roles, &planned);
         let flows = add_endpoints(&mut hosts, point, roles, &planned);
-        let ports = network.ports().len();
-        let deadlines = Deadlines::new(&hosts, ports);
-        let tokens = ports + deadlines.armed.len() + 1;
+        let deadlines = Deadlines::new(&hosts, network.tokens());
+        let tokens = network.tokens() + deadlines.armed.len() + 1;
         if tokens >= 1 << 24 {
             return Err(RunError::TooLarge(tokens));
         }
@@ -144,6 +148,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             topology,
             network,
             hosts,
+            helpers,
             flows,
             deadlines,
             agenda,
@@ -298,6 +303,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let (host, slot) = self.flows[flow.0 as usize].sender;
         let mut out = Out::new(
             (&mut self.network, self.probe),
+            &mut self.helpers,
             &mut self.deadlines,
             sched,
             host,
@@ -308,7 +314,10 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     }
 
     #[inline]
-    fn deliver(&mut self, host: HostId, packet: &Packet, sched: &mut Scheduler) {
+    fn deliver(&mut self, host: HostId, packet: &mut Packet, sched: &mut Scheduler) {
+        if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
+            helper.on_incoming(packet, sched.now());
+        }
         let flow = &self.flows[packet.flow.0 as usize];
         let incoming = flow.receiver.0 == host;
         let slot = if incoming {
@@ -319,6 +328,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let now = sched.now();
         let mut out = Out::new(
             (&mut self.network, self.probe),
+            &mut self.helpers,
             &mut self.deadlines,
             sched,
             host,
@@ -390,6 +400,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             // The application closes when its peer has.
             let mut out = Out::new(
                 (&mut self.network, self.probe),
+                &mut self.helpers,
                 &mut self.deadlines,
                 sched,
                 host,
@@ -435,6 +446,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let flow = self.hosts[host.0 as usize].endpoint(slot).identity().flow;
         let mut out = Out::new(
             (&mut self.network, self.probe),
+            &mut self.helpers,
             &mut self.deadlines,
             sched,
             host,
@@ -449,6 +461,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     fn on_role_deadline(&mut self, host: HostId, sched: &mut Scheduler) {
         let mut out = Out::new(
             (&mut self.network, self.probe),
+            &mut self.helpers,
             &mut self.deadlines,
             sched,
             host,
@@ -485,7 +498,7 @@ fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
 impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
     #[inline]
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
-        if token.0 < self.deadlines.token {
+        if (token.0 as usize) < self.network.ports().len() {
             let port = PortId(token.0);
             let mut packet = Packet::new(FlowId(0), HostId(0));
             let mut watch = AtQueues(self.probe);
@@ -494,8 +507,13 @@ impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
                 .on_arrival(port, &mut packet, sched, &mut watch);
             self.probe.on_hop(port, &packet, sched.now());
             if let Some(host) = reached {
-                self.deliver(host, &packet, sched);
+                self.deliver(host, &mut packet, sched);
             }
+            return;
+        }
+        if token.0 < self.deadlines.token {
+            self.network
+                .on_transmit(token, sched, &mut AtQueues(self.probe));
             return;
         }
         let place = (token.0 - self.deadlines.token) as usize;

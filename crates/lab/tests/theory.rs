@@ -433,6 +433,8 @@ fn port(limit: Limit) -> Port {
         delay: Span::from_micros(40),
         limit,
         discipline: Discipline::DropTail,
+        hook: None,
+        priorities: 1,
         header_bytes: 54,
     };
     Port::new(config, Time::ZERO)

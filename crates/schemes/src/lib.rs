@@ -22,8 +22,8 @@ pub mod rcc;
 pub mod rdtcp;
 
 pub use registry::{
-    Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeReceiver, MakeSender, Role, Roles,
-    Scheme, Texts,
+    Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
+    MakeReceiver, MakeSender, PortInfo, Role, Roles, Scheme, Texts,
 };
 
 schemes! {

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use base::Rate;
 use base::setting::{Key, SettingError};
-use tcp::{Config, EcnMode, Gauge};
+use base::{Rate, Span};
+use fabric::{Discipline, Limit, PortId, SwitchHook};
+use tcp::{Config, EcnMode, Gauge, HostHelper};
 
 use crate::{Receiver, Sender};
 
@@ -37,6 +38,13 @@ pub type MakeHelper = Box<dyn Fn(&FlowInfo, Option<Sender>) -> Sender + Send + S
 /// Makes the receiver control of a host.
 pub type MakeReceiver = Box<dyn Fn(&HostInfo) -> Receiver + Send + Sync>;
 
+/// Makes what the switch does at a port besides queueing.
+pub type MakeHook = Box<dyn Fn(&PortInfo) -> Box<dyn SwitchHook> + Send + Sync>;
+/// Makes the discipline of a switch's queue around, or in place of, that of the scenario.
+pub type MakeQueue = Box<dyn Fn(&PortInfo, Discipline) -> Discipline + Send + Sync>;
+/// Makes what a host adds below TCP.
+pub type MakeHost = Box<dyn Fn(&HostInfo) -> Box<dyn HostHelper> + Send + Sync>;
+
 /// A role a scheme can fill.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
@@ -48,6 +56,12 @@ pub enum Role {
     Receiver,
     /// How endpoints use congestion marks.
     Marks,
+    /// What an end host adds below TCP, to every segment of all its connections.
+    Host,
+    /// How switch ports queue: their discipline, and whether they have priorities.
+    Queue,
+    /// What switches do to packets besides queueing them.
+    Switch,
 }
 
 /// The roles of a scheme or composition, ready to be played.
@@ -63,6 +77,14 @@ pub struct Roles {
     pub ecn: Option<EcnMode>,
     /// Segments of the first window; `None`: as the scenario says.
     pub initial_window: Option<u32>,
+    /// Makes what a host adds below TCP.
+    pub host: Option<MakeHost>,
+    /// Makes the discipline of a switch port.
+    pub queue: Option<MakeQueue>,
+    /// Strict priorities of switch ports, by code point, 0 first; `None`: none.
+    pub priorities: Option<u8>,
+    /// Makes what the switch does at a port besides queueing.
+    pub hook: Option<MakeHook>,
 }
 
 /// What a sender is told about its connection.
@@ -83,6 +105,27 @@ pub struct HostInfo {
     pub mss: u16,
     /// Bytes of a full packet on the wire.
     pub packet_bytes: u64,
+}
+
+/// What a role at a switch port is told about the port.
+#[derive(Clone, Copy, Debug)]
+pub struct PortInfo {
+    /// The port.
+    pub port: PortId,
+    /// Rate of its transmitter.
+    pub rate: Rate,
+    /// One-way delay of its wire.
+    pub delay: Span,
+    /// How much may wait.
+    pub limit: Limit,
+    /// Bytes of a full packet on the wire.
+    pub packet_bytes: u64,
+    /// Bytes of a packet beside its payload.
+    pub header_bytes: u32,
+    /// Largest payload of a segment.
+    pub mss: u16,
+    /// Seed of the run, for random streams of the port.
+    pub seed: u64,
 }
 
 /// One scheme, or several that fill different roles: `"rcc"`, `"rcc+newreno"`.
@@ -164,6 +207,10 @@ impl Bundle {
             fill(&mut roles.helper, part.helper, decides(Role::Helper));
             fill(&mut roles.receiver, part.receiver, decides(Role::Receiver));
             fill(&mut roles.ecn, part.ecn, decides(Role::Marks));
+            fill(&mut roles.host, part.host, decides(Role::Host));
+            fill(&mut roles.queue, part.queue, decides(Role::Queue));
+            fill(&mut roles.priorities, part.priorities, decides(Role::Queue));
+            fill(&mut roles.hook, part.hook, decides(Role::Switch));
             roles.initial_window = part.initial_window.or(roles.initial_window);
         }
         Ok(roles)
@@ -186,6 +233,11 @@ impl Roles {
             (None, Some(sender)) => sender,
             (None, None) => Sender::newreno(tcp::NewReno::new(&flow.config)),
         }
+    }
+
+    /// Whether switches have a part in this.
+    pub fn in_switches(&self) -> bool {
+        self.hook.is_some() || self.queue.is_some() || self.priorities.is_some()
     }
 
     /// The receiver control of a host: the scheme's or the plain one.
@@ -216,6 +268,9 @@ impl fmt::Display for Role {
             Self::Helper => "what is added to the sender",
             Self::Receiver => "the receiver's control",
             Self::Marks => "the use of marks",
+            Self::Host => "what hosts add below TCP",
+            Self::Queue => "how switches queue",
+            Self::Switch => "what switches do to packets",
         })
     }
 }
@@ -378,6 +433,12 @@ mod tests {
                 (Role::Helper, roles.helper.is_some()),
                 (Role::Receiver, roles.receiver.is_some()),
                 (Role::Marks, roles.ecn.is_some()),
+                (Role::Host, roles.host.is_some()),
+                (
+                    Role::Queue,
+                    roles.queue.is_some() || roles.priorities.is_some(),
+                ),
+                (Role::Switch, roles.hook.is_some()),
             ] {
                 let declared = scheme.roles.contains(&role);
                 assert!(declared || !filled, "{scheme:?} fills {role:?}");

@@ -18,7 +18,8 @@ pub trait SenderCc {
         let _ = (mss, segments);
     }
 
-    /// An ACK has arrived that acknowledges new data or carries an ECN echo.
+    /// An ACK has arrived that acknowledges new data, carries an ECN echo, or something in the
+    /// scheme's header space.
     fn on_ack(&mut self, ack: &Ack) {
         let _ = ack;
     }
@@ -83,7 +84,7 @@ pub const SSTHRESH: Gauge = Gauge {
 /// What an ACK says to congestion control.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// Bytes newly acknowledged; 0 for a duplicate with an ECN echo.
+    /// Bytes newly acknowledged; 0 for a duplicate that says something else.
     pub bytes: u64,
     /// First offset not yet acknowledged.
     pub acknowledged: u64,

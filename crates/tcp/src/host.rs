@@ -142,7 +142,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         let endpoint = &mut endpoints[slot.0 as usize];
         endpoint.limit_window(role.window(slot, u64::MAX));
         while let Some(mut packet) = endpoint.poll(now) {
-            note_sent(role, slot, endpoint, &packet, now);
+            note_sent(role, slot, endpoint, &mut packet, now);
             wire.send(&mut packet);
         }
         if let Some(kind) = endpoint.ack_due() {
@@ -186,7 +186,7 @@ fn emit<C: SenderCc, R: ReceiverCc>(
 ) {
     endpoint.limit_window(role.window(slot, u64::MAX));
     let mut packet = endpoint.emit_ack(push, now);
-    note_sent(role, slot, endpoint, &packet, now);
+    note_sent(role, slot, endpoint, &mut packet, now);
     wire.send(&mut packet);
 }
 
@@ -195,10 +195,11 @@ fn note_sent<C: SenderCc, R: ReceiverCc>(
     role: &mut R,
     slot: Slot,
     endpoint: &Endpoint<C>,
-    packet: &Packet,
+    packet: &mut Packet,
     now: Time,
 ) {
     if let Some(sent) = endpoint.acknowledgement_in(packet) {
+        role.stamp(slot, packet);
         role.on_ack_sent(slot, &sent, now);
     }
 }

@@ -1,6 +1,6 @@
 //! The receiving half of a connection: reassembly, what to acknowledge and when, the window.
 
-use base::{Ecn, Options, SackBlocks, Seq, Time};
+use base::{Ecn, Extension, Options, SackBlocks, Seq, Time};
 
 use crate::assembler::Assembler;
 use crate::config::{Config, EcnMode};
@@ -66,6 +66,8 @@ pub struct Arrival {
     pub held: u64,
     /// Whether it carried a congestion mark.
     pub marked: bool,
+    /// The scheme's header space.
+    pub extension: Extension,
 }
 
 /// A segment's place in the stream.
@@ -76,6 +78,7 @@ pub(crate) struct Segment {
     pub(crate) fin: bool,
     pub(crate) ecn: Ecn,
     pub(crate) cwr: bool,
+    pub(crate) extension: Extension,
 }
 
 impl Receiver {
@@ -153,6 +156,7 @@ impl Receiver {
             in_order,
             held: self.assembler.held(),
             marked,
+            extension: segment.extension,
         };
     }
 

@@ -51,6 +51,11 @@ pub trait ReceiverCc {
         let _ = (slot, sent, now);
     }
 
+    /// `packet`, a segment with an acknowledgement, is leaving; header fields of the scheme may be set.
+    fn stamp(&mut self, slot: Slot, packet: &mut Packet) {
+        let _ = (slot, packet);
+    }
+
     /// The next held ACK that may leave now.
     fn next_release(&mut self, now: Time) -> Option<Release> {
         let _ = now;

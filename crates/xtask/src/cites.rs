@@ -63,7 +63,9 @@ type Cited = BTreeMap<String, BTreeMap<Clause, Vec<String>>>;
 
 fn cited(repository: &Repository) -> Result<Cited, Failure> {
     let mut cited = Cited::new();
-    let sources = repository.sources("rs")?;
+    let mut sources = repository.sources("rs")?;
+    // Laws are C.
+    sources.extend(repository.sources("h")?);
     // The examples in this crate are no citations.
     let sources = sources
         .into_iter()

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 
 use base::{FlowId, HostId, Packet, Time};
-use fabric::{DropReason, PortId};
+use fabric::{DropReason, PortId, SwitchHook};
 use schemes::Sender;
 use tcp::{Endpoint, Host, ReceiverCc, SenderCc};
 
@@ -49,6 +49,7 @@ struct Gauged {
     name: &'static str,
     of_flows: Channel,
     of_hosts: Channel,
+    of_ports: Channel,
 }
 
 impl Recorder {
@@ -95,24 +96,19 @@ impl Recorder {
         );
         let mut of_flow = |name| channel(name, Subject::Flow, of_flows, Keep::Last);
         let (cwnd, rwnd) = (of_flow(quantity::CWND), of_flow(quantity::RWND));
-        let mut gauges = Vec::new();
-        for quantity in plan
-            .quantities
-            .iter()
-            .filter(|quantity| !quantity.is_built_in())
-        {
-            let name = quantity.name;
-            let of_flows = channel(name, Subject::Flow, of_flows, Keep::Last);
-            // Every link of a host has two ports.
-            let of_hosts = channel(name, Subject::Host, (ports, ports), Keep::Last);
-            if let (Some(of_flows), Some(of_hosts)) = (of_flows, of_hosts) {
-                gauges.push(Gauged {
-                    name,
-                    of_flows,
-                    of_hosts,
-                });
-            }
-        }
+        let reported = plan.quantities.iter();
+        let reported = reported.filter(|quantity| !quantity.is_built_in());
+        let gauged = reported.filter_map(|quantity| {
+            let mut of = |subject, count| channel(quantity.name, subject, count, Keep::Last);
+            Some(Gauged {
+                name: quantity.name,
+                of_flows: of(Subject::Flow, of_flows)?,
+                // Every link of a host has two ports.
+                of_hosts: of(Subject::Host, (ports, ports))?,
+                of_ports: of(Subject::Port, of_ports)?.only(&plan.ports),
+            })
+        });
+        let gauges = gauged.collect();
         let throughput = place(quantity::THROUGHPUT).map(|quantity| {
             let block = rows.add(quantity, Subject::Flow);
             Meter::new(block, plan.interval, point.keys.trace.window, of_flows)
@@ -146,6 +142,7 @@ impl Recorder {
         for gauged in self.gauges {
             gauged.of_flows.finish(&mut self.rows);
             gauged.of_hosts.finish(&mut self.rows);
+            gauged.of_ports.finish(&mut self.rows);
         }
         if let Some(meter) = self.throughput {
             meter.finish(&mut self.rows);
@@ -251,6 +248,19 @@ impl Probe for Recorder {
         self.event(EventKind::Drop, packet.flow, Some(port), now);
     }
 
+    fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
+        if self.gauges.is_empty() || !self.ports[port.0 as usize] {
+            return;
+        }
+        hook.gauges(&mut |name, value| {
+            if let Some(gauged) = self.gauges.iter_mut().find(|gauged| gauged.name == name) {
+                gauged
+                    .of_ports
+                    .change(&mut self.rows, port.0, at.as_ps(), value);
+            }
+        });
+    }
+
     fn on_start(&mut self, flow: FlowId, now: Time) {
         self.event(EventKind::Start, flow, None, now);
         if self.flows[flow.0 as usize] {
@@ -316,8 +326,9 @@ impl Probe for Recorder {
     fn on_end(&mut self, now: Time) {
         let ports = [&mut self.queue, &mut self.marks, &mut self.drops];
         let ports = ports.into_iter().flatten();
-        let hosts = self.gauges.iter_mut().map(|gauged| &mut gauged.of_hosts);
-        for channel in ports.chain(hosts) {
+        let gauges = self.gauges.iter_mut();
+        let gauged = gauges.flat_map(|gauged| [&mut gauged.of_hosts, &mut gauged.of_ports]);
+        for channel in ports.chain(gauged) {
             channel.end_all(&mut self.rows, now.as_ps());
         }
         self.of_flows(|channel, rows| channel.end_all(rows, now.as_ps()));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base::HostId;
 use fabric::{LinkSpec, PortId, Topology};
-use schemes::Scheme;
+use schemes::{Role, Scheme};
 
 use super::hosts::HostSet;
 use crate::keys::{Conflict, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind};
@@ -359,6 +359,7 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
                 .filter_map(|group| without_uplinks(&layout, group)),
         );
         found.extend(mixed(&layout, groups));
+        found.extend(clashing(groups));
     }
     found
 }
@@ -480,10 +481,7 @@ fn mixed(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
             let (Some(role), Some(other)) = (role, other) else {
                 continue;
             };
-            let mut keys = role.keys.iter().map(|key| key.name);
-            let texts = |group: usize| &groups[group].texts;
-            let differs =
-                role.name != other.name || keys.any(|key| texts(first)[key] != texts(second)[key]);
+            let differs = differ((role, &groups[first]), (other, &groups[second]));
             let mut hosts = places[first].receivers.iter();
             let shared = hosts.find(|host| places[second].receivers.contains(host));
             if let Some(host) = shared.filter(|_| differs) {
@@ -506,6 +504,34 @@ fn mixed(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
         }
     }
     None
+}
+
+/// Two schemes for the switches, which all groups share.
+fn clashing(groups: &[Group]) -> Option<Conflict> {
+    let in_switches = |group| Group::schemes_with(group, &[Role::Switch, Role::Queue]);
+    let mut with = groups.iter().map(|group| (group, in_switches(group)));
+    let (first, schemes) = with.find(|(_, schemes)| !schemes.is_empty())?;
+    let mut others = with.filter(|(_, schemes)| !schemes.is_empty());
+    others.find_map(|(group, others)| {
+        let mut pairs = schemes.iter().zip(&others);
+        let same = schemes.len() == others.len()
+            && pairs.all(|(scheme, other)| !differ((scheme, first), (other, group)));
+        (!same).then(|| Conflict {
+            keys: &["workload.kind"],
+            message: format!(
+                "{} and {} would both work in the switches, which all groups share",
+                first.bundle, group.bundle
+            ),
+            remedy: "give only one of the groups such a scheme, or all of them the same with the same settings"
+                .into(),
+        })
+    })
+}
+
+/// Whether two groups follow different schemes, or one with different settings.
+fn differ((scheme, group): (&Scheme, &Group), (other, with): (&Scheme, &Group)) -> bool {
+    let mut keys = scheme.keys.iter().map(|key| key.name);
+    scheme.name != other.name || keys.any(|key| group.texts[key] != with.texts[key])
 }
 
 /// A million hosts take gigabytes of memory; more is a slip of the keyboard.

@@ -4,7 +4,7 @@ use base::{HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::Network;
 use schemes::Sender;
-use tcp::{Host, ReceiverCc, Slot, Wire};
+use tcp::{Host, HostHelper, ReceiverCc, Slot, Wire};
 
 use crate::probe::{AtQueues, Probe};
 
@@ -25,7 +25,7 @@ pub(super) struct Deadlines {
 }
 
 impl Deadlines {
-    pub(super) fn new<R: ReceiverCc>(hosts: &[Host<Sender, R>], ports: usize) -> Self {
+    pub(super) fn new<R: ReceiverCc>(hosts: &[Host<Sender, R>], tokens: usize) -> Self {
         let (mut first, mut host) = (Vec::new(), Vec::new());
         for (index, owner) in hosts.iter().enumerate() {
             first.push(number(host.len()));
@@ -35,7 +35,7 @@ impl Deadlines {
             armed: vec![Time::NEVER; host.len() + hosts.len()],
             first,
             host,
-            token: number(ports),
+            token: number(tokens),
         }
     }
 
@@ -59,8 +59,12 @@ impl Deadlines {
     }
 }
 
+/// What a host adds below TCP, if anything.
+pub(super) type Helper = Option<Box<dyn HostHelper>>;
+
 /// The way out of a host.
 pub(super) struct Out<'a, P> {
+    helper: Option<&'a mut Helper>,
     network: &'a mut Network,
     probe: &'a mut P,
     deadlines: &'a mut Deadlines,
@@ -72,11 +76,13 @@ impl<'a, P: Probe> Out<'a, P> {
     #[inline]
     pub(super) fn new(
         (network, probe): (&'a mut Network, &'a mut P),
+        helpers: &'a mut [Helper],
         deadlines: &'a mut Deadlines,
         sched: &'a mut Scheduler,
         host: HostId,
     ) -> Self {
         Self {
+            helper: helpers.get_mut(host.0 as usize),
             network,
             probe,
             deadlines,
@@ -89,6 +95,9 @@ impl<'a, P: Probe> Out<'a, P> {
 impl<P: Probe> Wire for Out<'_, P> {
     #[inline]
     fn send(&mut self, packet: &mut Packet) {
+        if let Some(Some(helper)) = &mut self.helper {
+            helper.on_outgoing(packet, self.sched.now());
+        }
         let mut watch = AtQueues(self.probe);
         self.network.send(self.host, packet, self.sched, &mut watch);
     }

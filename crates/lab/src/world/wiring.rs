@@ -2,9 +2,11 @@
 
 use base::{FlowId, Seq, Time};
 use engine::random::Stream;
-use fabric::{Discipline, Limit, LossLaw, Network, NetworkConfig, PortId, Topology};
-use schemes::{FlowInfo, HostInfo, Roles, Sender};
-use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
+use fabric::{
+    Discipline, Limit, LinkSpec, LossLaw, Network, NetworkConfig, PortId, SwitchPort, Topology,
+};
+use schemes::{FlowInfo, HostInfo, PortInfo, Roles, Sender};
+use tcp::{Config, Endpoint, Host, HostHelper, Identity, ReceiverCc};
 
 use super::Flow;
 use crate::error::RunError;
@@ -35,11 +37,13 @@ pub(super) fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<Los
 }
 
 pub(super) fn network(
-    keys: &Keys,
+    point: &PointSpec,
     topology: &Topology,
+    roles: &[Roles],
     (lossy, loss): &(PortId, Option<LossLaw>),
     measure_from: Time,
 ) -> Result<Network, RunError> {
+    let keys = &*point.keys;
     let packet = keys.packet_bytes();
     // Packets that count as there at every port (the RCC paper's emulation of load).
     let taken = keys.emulated_packets();
@@ -48,20 +52,43 @@ pub(super) fn network(
         QueueUnit::Packets => Limit::Packets(size.amount.saturating_sub(taken)),
     };
     let threshold = keys.switch.ecn_threshold.0.map(limit);
-    let discipline = |port| {
-        let marks = threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold);
-        match loss {
-            Some(law) if port == *lossy => law.clone().before(marks),
-            _ => marks,
+    let switch_limit = keys.switch.buffer.0.map_or(Limit::Unlimited, limit);
+    // All groups share the switches; at most one brings a scheme for them.
+    let in_switches = roles.iter().find(|roles| roles.in_switches());
+    let switch_port = |port, link: &LinkSpec| {
+        let mut made = SwitchPort {
+            discipline: threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold),
+            ..SwitchPort::plain()
+        };
+        if let Some(roles) = in_switches {
+            let info = PortInfo {
+                port,
+                rate: link.rate,
+                delay: link.delay,
+                limit: switch_limit,
+                packet_bytes: packet,
+                header_bytes: keys.net.header_bytes,
+                mss: mss(keys),
+                seed: point.seed,
+            };
+            if let Some(make) = &roles.queue {
+                made.discipline = make(&info, made.discipline);
+            }
+            made.hook = roles.hook.as_ref().map(|make| make(&info));
+            made.priorities = roles.priorities.unwrap_or(1);
         }
+        if let Some(law) = loss.as_ref().filter(|_| port == *lossy) {
+            made.discipline = law.clone().before(made.discipline);
+        }
+        made
     };
     let host_limit =
         |size: base::Size| Limit::Bytes(size.in_bytes(packet).saturating_sub(taken * packet));
     let config = NetworkConfig {
         header_bytes: keys.net.header_bytes,
-        switch_limit: keys.switch.buffer.0.map_or(Limit::Unlimited, limit),
+        switch_limit,
         host_limit: keys.host.buffer.0.map_or(Limit::Unlimited, host_limit),
-        switch_discipline: &discipline,
+        switch_port: &switch_port,
         switch_hold_bytes: taken * packet,
         measure_from,
     };
@@ -137,7 +164,32 @@ pub(super) fn controlling_groups(
     groups
 }
 
-/// What the receiver role of a host is told in a group with these settings.
+/// What each host adds below TCP, of the first group that has flows there and adds something; empty if
+/// no group does.
+pub(super) fn host_helpers(
+    hosts: usize,
+    point: &PointSpec,
+    roles: &[Roles],
+    planned: &[PlannedFlow],
+) -> Vec<Option<Box<dyn HostHelper>>> {
+    if roles.iter().all(|roles| roles.host.is_none()) {
+        return Vec::new();
+    }
+    let mut helpers: Vec<Option<Box<dyn HostHelper>>> = (0..hosts).map(|_| None).collect();
+    for plan in planned {
+        let group = plan.group as usize;
+        let Some(make) = &roles[group].host else {
+            continue;
+        };
+        for host in [plan.sender, plan.receiver] {
+            helpers[host.0 as usize]
+                .get_or_insert_with(|| make(&host_info(&point.groups[group].keys)));
+        }
+    }
+    helpers
+}
+
+/// What a role of a host is told in a group with these settings.
 pub(super) fn host_info(keys: &Keys) -> HostInfo {
     HostInfo {
         rate: keys.link.rate,

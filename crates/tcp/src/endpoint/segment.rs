@@ -178,6 +178,7 @@ impl<C: SenderCc> Endpoint<C> {
             fin: packet.flags.has(TcpFlags::FIN),
             ecn: packet.ecn,
             cwr: packet.flags.has(TcpFlags::CWR),
+            extension: packet.extension,
         };
         self.receiver.on_segment(&segment, &self.sender.config, now);
         progress.stored = true;

@@ -1,6 +1,6 @@
 //! Acknowledgements, loss detection and fast recovery (RFC 5681, 6582, 6675).
 
-use base::Time;
+use base::{Extension, Time};
 
 use super::{Feedback, Outgoing, Phase, Sender};
 use crate::cc::{Ack, Echo, Loss, SenderCc};
@@ -23,7 +23,7 @@ impl<C: SenderCc> Sender<C> {
         if feedback.ack > self.una {
             self.on_new_ack(feedback, echo);
         } else {
-            if echo != Echo::None {
+            if echo != Echo::None || feedback.extension != Extension::NONE {
                 self.tell_congestion_control(feedback, 0, echo);
             }
             // RFC 5681 §2 also wants the window unchanged; schemes that set the window in every ACK

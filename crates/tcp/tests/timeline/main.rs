@@ -8,6 +8,7 @@ mod congestion;
 mod delayed_ack;
 mod ecn;
 mod handshake;
+mod header;
 mod host;
 mod newreno;
 mod receive;

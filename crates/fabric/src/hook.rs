@@ -1,0 +1,50 @@
+//! What a switch does at a port besides queueing: the role of schemes that work in switches.
+
+use base::{Packet, Time};
+
+use crate::queue::Backlog;
+
+/// A scheme's state at one output port of a switch.
+///
+/// A FIFO port knows its future, so departures and the hook's own timers take no events: they are
+/// replayed when the port is next touched, every call with the time it belongs to. Calls of one port
+/// come in the order of time; at equal times departures come first, then timers, then arrivals.
+/// [`Backlog`] is what waits; the packet in transmission does not.
+pub trait SwitchHook: Send {
+    /// `packet` arrives for this port and is offered to its queue next, which may drop it.
+    fn on_arrival(&mut self, queue: Backlog, packet: &mut Packet, now: Time) {
+        let _ = (queue, packet, now);
+    }
+
+    /// The transmission of `packet` begins; `queue` is what remains.
+    fn on_departure(&mut self, queue: Backlog, packet: &mut Packet, at: Time) {
+        let _ = (queue, packet, at);
+    }
+
+    /// From `at` on the queue has this length: after every packet that joins or leaves it.
+    fn on_level(&mut self, queue: Backlog, at: Time) {
+        let _ = (queue, at);
+    }
+
+    /// `packet` has come in over the link that this port feeds, against the port's direction, and is
+    /// forwarded next: where paths are symmetric, it belongs to a connection whose data leaves here.
+    fn on_reverse(&mut self, queue: Backlog, packet: &mut Packet, now: Time) {
+        let _ = (queue, packet, now);
+    }
+
+    /// When [`SwitchHook::on_deadline`] is to be called: the earliest of its timers, asked after every
+    /// call. It moves on with every call of `on_deadline`.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The deadline has come; `queue` is what waits at `at`.
+    fn on_deadline(&mut self, queue: Backlog, at: Time) {
+        let _ = (queue, at);
+    }
+
+    /// Reports its state by name, for traces.
+    fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+        let _ = sink;
+    }
+}

@@ -1,0 +1,302 @@
+use base::{FlowId, HostId};
+
+use super::*;
+
+fn port(limit: Limit, discipline: Discipline) -> Port {
+    let rate = Rate::from_bps(1_000_000_000);
+    let delay = Span::from_micros(40);
+    Port::new(
+        PortConfig {
+            rate,
+            delay,
+            limit,
+            discipline,
+            hook: None,
+            priorities: 1,
+            header_bytes: 54,
+        },
+        Time::ZERO,
+    )
+}
+
+fn full_packet() -> Packet {
+    let mut packet = Packet::new(FlowId(0), HostId(0));
+    packet.payload = 1446;
+    packet.ecn = Ecn::Capable;
+    packet
+}
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Span::from_micros(us)
+}
+
+#[test]
+fn a_packet_arrives_after_serialisation_and_delay() {
+    let mut port = port(Limit::Unlimited, Discipline::DropTail);
+    assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::First(us(52)));
+    // The second waits 12 us for the first; the port already has its event.
+    assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::Queued);
+    let mut packet = full_packet();
+    assert_eq!(
+        port.arrive_into(&mut packet, us(52), PortId(0), &mut ()),
+        Some(us(64))
+    );
+    assert_eq!(
+        port.arrive_into(&mut packet, us(64), PortId(0), &mut ()),
+        None
+    );
+}
+
+#[test]
+fn the_packet_in_transmission_does_not_count_as_queued() {
+    // ICTCP sheet check: with 80 places, 82 packets at once lose one: one is in transmission.
+    for limit in [Limit::Bytes(80 * 1500), Limit::Packets(80)] {
+        let mut port = port(limit, Discipline::DropTail);
+        for _ in 0..82 {
+            port.offer(&mut full_packet(), us(0));
+        }
+        assert_eq!(port.counters().drops, 1);
+        assert_eq!(port.counters().max_waiting_bytes, 80 * 1500);
+    }
+}
+
+#[test]
+fn packets_that_find_the_threshold_reached_are_marked() {
+    // 50 packets at once, K = 40: packet 1 is in transmission, packet 42 is the first to find 40.
+    let mut port = port(
+        Limit::Unlimited,
+        Discipline::EcnThreshold(Limit::Bytes(40 * 1500)),
+    );
+    for _ in 0..50 {
+        port.offer(&mut full_packet(), us(0));
+    }
+    assert_eq!(
+        (port.counters().marks, port.counters().threshold_crossings),
+        (9, 9)
+    );
+}
+
+/// Levels with their times in microseconds.
+#[derive(Default)]
+struct Levels(Vec<(u64, u64)>);
+
+impl Watch for Levels {
+    fn on_level(&mut self, _port: PortId, waiting: u64, at: Time) {
+        self.0
+            .push((at.since(Time::ZERO).as_ps() / 1_000_000, waiting));
+    }
+}
+
+#[test]
+fn every_change_of_the_queue_is_reported_with_its_own_time() {
+    let mut port = port(Limit::Unlimited, Discipline::DropTail);
+    let mut levels = Levels::default();
+    for _ in 0..3 {
+        port.offer_watched(&mut full_packet(), us(0), PortId(7), &mut levels);
+    }
+    // Noticed late, at the end of the run, with the times at which transmissions began.
+    port.settle_watched(us(1000), PortId(7), &mut levels);
+    assert_eq!(levels.0, [(0, 1500), (0, 3000), (12, 1500), (24, 0)]);
+}
+
+#[test]
+fn queue_statistics_follow_a_burst_down_to_zero() {
+    let mut port = port(Limit::Unlimited, Discipline::DropTail);
+    for _ in 0..3 {
+        port.offer(&mut full_packet(), us(0));
+    }
+    // Waiting: 3000 bytes for 12 us, 1500 for 12 us, then 0 until 48 us.
+    let levels = port.close_statistics(us(48));
+    assert!((levels.mean() - 1125.0).abs() < 1e-9);
+    assert_eq!(
+        [500, 750, 1000].map(|p| levels.percentile(p)),
+        [0, 1500, 3000]
+    );
+}
+
+/// A call of a hook, its time in microseconds, and the packets that wait.
+type Note = (&'static str, u64, u64);
+
+/// A hook with a timer that notes every call.
+#[derive(Default)]
+struct Noting {
+    notes: std::sync::Arc<std::sync::Mutex<Vec<Note>>>,
+    period: Option<Span>,
+    fired: u64,
+}
+
+impl Noting {
+    fn note(&self, what: &'static str, queue: Backlog, at: Time) {
+        let us = at.since(Time::ZERO).as_ps() / 1_000_000;
+        self.notes.lock().unwrap().push((what, us, queue.packets));
+    }
+}
+
+impl SwitchHook for Noting {
+    fn on_arrival(&mut self, queue: Backlog, packet: &mut Packet, now: Time) {
+        packet.reserved += 1;
+        self.note("arrival", queue, now);
+    }
+
+    fn on_departure(&mut self, queue: Backlog, packet: &mut Packet, at: Time) {
+        packet.reserved += 2;
+        self.note("departure", queue, at);
+    }
+
+    fn on_level(&mut self, queue: Backlog, at: Time) {
+        self.note("level", queue, at);
+    }
+
+    fn on_reverse(&mut self, queue: Backlog, _packet: &mut Packet, now: Time) {
+        self.note("reverse", queue, now);
+    }
+
+    fn deadline(&self) -> Time {
+        let next = |period| Time::ZERO + period * (self.fired + 1);
+        self.period.map_or(Time::NEVER, next)
+    }
+
+    fn on_deadline(&mut self, queue: Backlog, at: Time) {
+        self.fired += 1;
+        self.note("timer", queue, at);
+    }
+}
+
+fn hooked(priorities: u8, period: Option<Span>) -> (Port, Noting) {
+    let twin = Noting::default();
+    let hook = Noting {
+        notes: twin.notes.clone(),
+        period,
+        fired: 0,
+    };
+    let config = PortConfig {
+        rate: Rate::from_bps(1_000_000_000),
+        delay: Span::from_micros(40),
+        limit: Limit::Unlimited,
+        discipline: Discipline::DropTail,
+        hook: Some(Box::new(hook)),
+        priorities,
+        header_bytes: 54,
+    };
+    (Port::new(config, Time::ZERO), twin)
+}
+
+#[test]
+fn a_hook_sees_departures_and_timers_in_order_though_the_port_is_touched_late() {
+    let (mut port, hook) = hooked(1, Some(Span::from_micros(18)));
+    for _ in 0..3 {
+        port.offer(&mut full_packet(), us(0));
+    }
+    let mut ack = full_packet();
+    port.reverse(&mut ack, us(36), PortId(0), &mut ());
+    // Packets leave at 0, 12 and 24 us; the timer comes every 18 us, also at the instant of the ACK,
+    // and before it.
+    let notes = hook.notes.lock().unwrap();
+    let expected = [
+        ("arrival", 0, 0),
+        ("departure", 0, 0),
+        ("arrival", 0, 0),
+        ("level", 0, 1),
+        ("arrival", 0, 1),
+        ("level", 0, 2),
+        ("level", 12, 1),
+        ("departure", 12, 1),
+        ("timer", 18, 1),
+        ("level", 24, 0),
+        ("departure", 24, 0),
+        ("timer", 36, 0),
+        ("reverse", 36, 0),
+    ];
+    assert_eq!(*notes, expected);
+}
+
+#[test]
+fn what_a_hook_writes_into_a_packet_travels_on() {
+    // Changed at arrival (1) and at departure (2), by both kinds of port, whether it waits or not.
+    for priorities in [1, 2] {
+        let (mut port, _) = hooked(priorities, None);
+        for _ in 0..2 {
+            port.offer(&mut full_packet(), us(0));
+        }
+        if priorities == 2 {
+            port.transmit(us(12), PortId(0), &mut ());
+        }
+        for at in [52, 64] {
+            let mut packet = full_packet();
+            port.arrive_into(&mut packet, us(at), PortId(0), &mut ());
+            assert_eq!(packet.reserved, 3);
+        }
+    }
+}
+
+fn with_priority(class: u8) -> Packet {
+    let mut packet = full_packet();
+    packet.dscp = class;
+    packet
+}
+
+#[test]
+fn the_first_class_overtakes_what_waits_but_not_what_is_being_sent() {
+    let (mut port, hook) = hooked(2, None);
+    let class = |port: &mut Port, at| {
+        let mut packet = full_packet();
+        port.arrive_into(&mut packet, us(at), PortId(0), &mut ());
+        packet.dscp
+    };
+    assert_eq!(
+        port.offer(&mut with_priority(1), us(0)),
+        Offer::First(us(52))
+    );
+    assert_eq!(
+        port.offer(&mut with_priority(1), us(1)),
+        Offer::Transmit(us(12))
+    );
+    assert_eq!(port.offer(&mut with_priority(0), us(2)), Offer::Queued);
+    assert_eq!(port.held(), 3);
+    let first = port.transmit(us(12), PortId(0), &mut ());
+    // The wire holds a packet, whose event brings about the next.
+    let expected = Transmission {
+        arrival: None,
+        next: Some(us(24)),
+    };
+    assert_eq!(first, expected);
+    // At the instant at which the transmitter is free a packet of class 0 still comes first.
+    assert_eq!(port.offer(&mut with_priority(0), us(24)), Offer::Queued);
+    port.transmit(us(24), PortId(0), &mut ());
+    assert_eq!(port.transmit(us(36), PortId(0), &mut ()).next, None);
+    let order: Vec<u8> = [52, 64, 76, 88].map(|at| class(&mut port, at)).into();
+    assert_eq!(order, [1, 0, 0, 1]);
+    assert_eq!(port.held(), 0);
+    let levels: Vec<u64> = hook
+        .notes
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|(what, ..)| *what == "level")
+        .map(|(.., packets)| *packets)
+        .collect();
+    assert_eq!(levels, [1, 2, 1, 2, 1, 0]);
+}
+
+#[test]
+fn classes_share_the_limit_and_the_arriving_packet_is_dropped() {
+    // PIAS: no packet of a lower class makes room.
+    let mut port = Port::new(
+        PortConfig {
+            rate: Rate::from_bps(1_000_000_000),
+            delay: Span::from_micros(40),
+            limit: Limit::Packets(2),
+            discipline: Discipline::DropTail,
+            hook: None,
+            priorities: 8,
+            header_bytes: 54,
+        },
+        Time::ZERO,
+    );
+    for _ in 0..3 {
+        port.offer(&mut with_priority(7), us(0));
+    }
+    assert_eq!(port.offer(&mut with_priority(0), us(1)), Offer::Dropped);
+    port.transmit(us(12), PortId(0), &mut ());
+    assert_eq!(port.offer(&mut with_priority(0), us(13)), Offer::Queued);
+}

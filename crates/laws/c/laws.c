@@ -1,0 +1,72 @@
+// The laws for callers in another language: one symbol for each function of the headers.
+#include <stddef.h>
+
+#include "hscc.h"
+#include "rwndq.h"
+
+// The mirror in Rust asserts the same sizes and offsets.
+_Static_assert(sizeof(struct hscc_params) == 24 && sizeof(struct hscc_state) == 4, "sizes");
+_Static_assert(sizeof(struct rwndq_params) == 24 && sizeof(struct rwndq_state) == 40, "sizes");
+_Static_assert(offsetof(struct hscc_params, off_below_units) == 8, "offset");
+_Static_assert(offsetof(struct hscc_params, window_bytes) == 16, "offset");
+_Static_assert(offsetof(struct hscc_params, rewrite_syn_ack) == 20, "offset");
+_Static_assert(offsetof(struct rwndq_params, max_window_q16_bytes) == 8, "offset");
+_Static_assert(offsetof(struct rwndq_params, mss_bytes) == 16, "offset");
+_Static_assert(offsetof(struct rwndq_params, samples) == 20, "offset");
+_Static_assert(offsetof(struct rwndq_params, paths) == 22, "offset");
+_Static_assert(offsetof(struct rwndq_state, up_q8_bytes) == 8, "offset");
+_Static_assert(offsetof(struct rwndq_state, down_q8_bytes) == 16, "offset");
+_Static_assert(offsetof(struct rwndq_state, flows) == 24, "offset");
+_Static_assert(offsetof(struct rwndq_state, max_size_bytes) == 28, "offset");
+_Static_assert(offsetof(struct rwndq_state, samples_seen) == 32, "offset");
+_Static_assert(offsetof(struct rwndq_state, slow_start) == 36, "offset");
+
+void laws_hscc_init(struct hscc_params *params, uint64_t buffer_units, uint32_t alpha1_millionths,
+                    uint32_t alpha2_millionths) {
+    hscc_init(params, buffer_units, alpha1_millionths, alpha2_millionths);
+}
+
+void laws_hscc_on_level(const struct hscc_params *params, struct hscc_state *state,
+                        uint64_t qlen_units) {
+    hscc_on_level(params, state, qlen_units);
+}
+
+uint16_t laws_hscc_window(const struct hscc_params *params, const struct hscc_state *state,
+                          uint8_t tcp_flags, uint16_t advertised_units, uint8_t scale) {
+    return hscc_window(params, state, tcp_flags, advertised_units, scale);
+}
+
+void laws_rwndq_init(struct rwndq_params *params, struct rwndq_state *state, uint64_t buffer_bytes,
+                     uint32_t alpha_millionths, uint8_t scale) {
+    rwndq_init(params, state, buffer_bytes, alpha_millionths, scale);
+}
+
+void laws_rwndq_on_packet(struct rwndq_state *state, uint32_t size_bytes) {
+    rwndq_on_packet(state, size_bytes);
+}
+
+uint32_t laws_rwndq_case(uint8_t tcp_flags) {
+    return rwndq_case(tcp_flags);
+}
+
+void laws_rwndq_on_flow(const struct rwndq_params *params, struct rwndq_state *state,
+                        uint32_t flow_case) {
+    rwndq_on_flow(params, state, flow_case);
+}
+
+void laws_rwndq_on_sample(const struct rwndq_params *params, struct rwndq_state *state,
+                          uint64_t qlen_bytes) {
+    rwndq_on_sample(params, state, qlen_bytes);
+}
+
+uint16_t laws_rwndq_window(const struct rwndq_params *params, const struct rwndq_state *state,
+                           uint16_t advertised_units, uint8_t scale) {
+    return rwndq_window(params, state, advertised_units, scale);
+}
+
+#ifdef LAWS_TRAPS
+// Undefined for 32 and more: a test sees that the traps of this build spring.
+uint32_t laws_shift(uint32_t places) {
+    return UINT32_C(1) << places;
+}
+#endif
