@@ -66,11 +66,6 @@ impl Keys {
         u64::from(self.tcp.mss.0) + u64::from(self.net.header_bytes)
     }
 
-    /// The rate of every link between switches.
-    pub fn uplink_rate(&self) -> Rate {
-        self.bottleneck.rate.0.unwrap_or(self.link.rate)
-    }
-
     /// Full packets that count as waiting at every port, whatever the queue: the emulated load.
     #[expect(
         clippy::cast_possible_truncation,

@@ -13,7 +13,6 @@ mod table;
 pub use hosts::HostSet;
 pub use law::{SizeLaw, TimeLaw};
 pub(crate) use layout::{Layout, conflicts};
-pub(crate) use load::delay;
 pub(crate) use plan::{Barrier, Plan, PlannedFlow};
 pub use table::{NAMED, Named, Table};
 

@@ -112,10 +112,10 @@ impl Layout {
     }
 
     /// Links that lead from a rack to other racks; 0 where there is no such thing as an uplink.
-    pub(super) fn uplinks(&self) -> u32 {
+    pub(super) fn uplinks_of_rack(&self) -> u32 {
         match self.kind {
-            TopologyKind::Star | TopologyKind::Chain => 0,
-            TopologyKind::Dumbbell | TopologyKind::Tree => 1,
+            TopologyKind::Dumbbell => 1,
+            _ => self.uplinks,
         }
     }
 
@@ -370,7 +370,7 @@ fn without_uplinks(layout: &Layout, group: &Group) -> Option<Conflict> {
     if workload.load_of != LoadOf::Uplinks || !takes_all(workload.kind) {
         return None;
     }
-    if layout.uplinks() == 0 {
+    if layout.uplinks_of_rack() == 0 {
         return Some(Conflict {
             keys: &["workload.load_of", "topology.kind"],
             message: "there are no uplinks to load in this kind of network".into(),

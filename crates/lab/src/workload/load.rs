@@ -7,14 +7,14 @@ use super::layout::{Layout, Places};
 use crate::keys::{Keys, LoadOf, WorkloadKind};
 
 /// How long each flow is delayed: `workload.delay`, or what it follows from.
-pub(crate) fn delay(keys: &Keys) -> TimeLaw {
+pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {
     let workload = &keys.workload;
     match (workload.delay.0, workload.kind) {
         (Some(law), _) => law,
         (None, WorkloadKind::Burst) => {
             let rate = match workload.load_of {
                 LoadOf::Receivers => keys.link.rate,
-                LoadOf::Uplinks => keys.uplink_rate(),
+                LoadOf::Uplinks => layout.rate_between(keys),
             };
             TimeLaw::exponential(mean_gap(flows_per_second(keys, rate)))
         }
@@ -37,9 +37,9 @@ pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
                 .map(|receiver| crossing_share(layout, &racks, &places.senders, *receiver))
                 .sum();
             let used = racks.iter().filter(|hosts| **hosts > 0).count();
-            let links = real(used) * f64::from(layout.uplinks());
+            let links = real(used) * f64::from(layout.uplinks_of_rack());
             // Of the flows at all receivers, `crossing` of those at one take the links together.
-            flows_per_second(keys, keys.uplink_rate()) * links / crossing
+            flows_per_second(keys, layout.rate_between(keys)) * links / crossing
         }
     }
 }

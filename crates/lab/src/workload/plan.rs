@@ -72,7 +72,7 @@ impl Plan {
                 number,
                 keys: &group.keys,
                 place,
-                delay: load::delay(&group.keys),
+                delay: load::delay(&group.keys, &layout),
             };
             maker.make(&mut plan, &layout);
         }
