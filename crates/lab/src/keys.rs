@@ -11,7 +11,7 @@ mod window_scale;
 use std::sync::LazyLock;
 
 use base::setting::{Key, SettingError, Settings};
-use base::{Count, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Size, Span};
+use base::{Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Size, Span};
 
 pub use conflict::Conflict;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
@@ -136,6 +136,24 @@ base::choices! {
         Chain = "chain",
         /// Racks of hosts, each with a switch below one root switch.
         Tree = "tree",
+        /// Racks of hosts, each with a leaf switch that has a link to every spine switch.
+        LeafSpine = "leaf-spine",
+        /// Pods of edge and aggregation switches below core switches, all with the same number of ports.
+        FatTree = "fat-tree",
+    }
+}
+
+base::choices! {
+    /// How packets spread over paths of equal length.
+    pub enum Ecmp {
+        /// By a hash of the connection that is the same in both directions: ACKs come back the way the data went.
+        Symmetric = "symmetric",
+        /// By a hash of connection, direction and switch: ACKs come back another way than the data went.
+        Flow = "flow",
+        /// Every packet for itself, whatever its connection.
+        Packet = "packet",
+        /// Not at all: all take the first path.
+        Off = "off",
     }
 }
 
@@ -186,14 +204,22 @@ base::choices! {
 base::settings! {
     /// The shape of the network.
     pub struct Topology in "topology" {
-        /// The shape of the network: a star around one switch, a dumbbell of two switches, a chain of several in a row, or a tree of racks below one root switch.
+        /// The shape of the network: a star around one switch, a dumbbell of two switches, a chain of several in a row, a tree of racks below one root switch, racks below several spine switches, or a fat tree of three layers.
         pub kind: TopologyKind = "star",
-        /// Number of hosts of a star, or of hosts at each edge switch of another shape; "auto" makes as many as the workload needs.
+        /// Number of hosts of a star, or of hosts at each edge switch of another shape; "auto" makes as many as the workload needs. A fat tree has half as many as it has pods.
         pub hosts: OrAuto<Count> = "auto",
         /// Switches of a chain.
         pub switches: Count = "3",
-        /// Racks of a tree.
+        /// Racks of a tree, or leaves of a leaf-spine network.
         pub racks: Count = "4",
+        /// Spines of a leaf-spine network; every leaf has one uplink to each.
+        pub spines: Count = "4",
+        /// Pods of a fat tree, an even number k: k/2 edge and k/2 aggregation switches each, k/2 hosts at every edge switch, k*k/4 core switches.
+        pub pods: Count = "4",
+        /// Rate of the hosts at a switch over the rate of its uplinks in a leaf-spine network or fat tree; the links above have the rate of the uplinks. "auto" leaves their rate to bottleneck.rate.
+        pub oversubscription: OrAuto<Factor> = "auto",
+        /// How packets spread over paths of equal length: connection by connection with ACKs on the path of the data ("symmetric") or on another ("flow"), packet by packet, or not at all ("off").
+        pub ecmp: Ecmp = "symmetric",
     }
 }
 
@@ -210,11 +236,11 @@ base::settings! {
 base::settings! {
     /// Links between switches, and loss at the bottleneck.
     pub struct Bottleneck in "bottleneck" {
-        /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree; "auto" is link.rate.
+        /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree, every link above the racks of a leaf-spine network or fat tree; "auto" is link.rate, unless topology.oversubscription says otherwise.
         pub rate: OrAuto<Rate> = "auto",
         /// Propagation delay of every such link, one way; "auto" is link.delay.
         pub delay: OrAuto<Span> = "auto",
-        /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in a star or tree the link to the first receiver. They count as drops.
+        /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in other networks the link to the first receiver. They count as drops.
         pub loss: Fraction = "0",
         /// Which of them are lost: "random" ones, or with "periodic" every n-th, where n is 1 / loss.
         pub loss_pattern: LossPattern = "random",
@@ -306,9 +332,9 @@ base::settings! {
         pub senders: Count = "40",
         /// Receivers of an incast.
         pub receivers: Count = "1",
-        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson" and "burst", all.
+        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch, a fat tree one at each edge switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson" and "burst", all.
         pub from: OrAuto<HostSet> = "auto",
-        /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of a tree as there are; with "poisson" and "burst", all.
+        /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of another network as there are; with "poisson" and "burst", all.
         pub to: OrAuto<HostSet> = "auto",
         /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until workload.stop or run.duration. A size in pkt counts segments of payload.
         pub size: SizeLaw = "32KiB",

@@ -23,7 +23,7 @@ pub mod rdtcp;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
-    MakeReceiver, MakeSender, PortInfo, Role, Roles, Scheme, Texts,
+    MakeReceiver, MakeSender, Misfit, PortInfo, Role, Roles, Scheme, Texts,
 };
 
 schemes! {

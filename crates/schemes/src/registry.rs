@@ -85,6 +85,21 @@ pub struct Roles {
     pub priorities: Option<u8>,
     /// Makes what the switch does at a port besides queueing.
     pub hook: Option<MakeHook>,
+    /// The scheme that measures queues in shares of their buffer, which must then have a bound.
+    pub shares_buffer: Option<&'static str>,
+    /// Parameters that are correct one by one and wrong together.
+    pub misfits: Vec<Misfit>,
+}
+
+/// Parameters of a scheme that contradict each other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Misfit {
+    /// Their keys, the one to change first.
+    pub keys: &'static [&'static str],
+    /// What is wrong, as one sentence without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
 }
 
 /// What a sender is told about its connection.
@@ -211,6 +226,8 @@ impl Bundle {
             fill(&mut roles.queue, part.queue, decides(Role::Queue));
             fill(&mut roles.priorities, part.priorities, decides(Role::Queue));
             fill(&mut roles.hook, part.hook, decides(Role::Switch));
+            roles.shares_buffer = part.shares_buffer.or(roles.shares_buffer);
+            roles.misfits.extend(part.misfits);
             roles.initial_window = part.initial_window.or(roles.initial_window);
         }
         Ok(roles)

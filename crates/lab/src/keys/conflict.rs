@@ -1,8 +1,8 @@
 //! Settings that are correct one by one and wrong together.
 
-use base::{OrOff, OrUnlimited, Size, SizeUnit, Span};
+use base::{OrAuto, OrOff, OrUnlimited, Size, SizeUnit, Span};
 
-use super::{Keys, QueueUnit, WindowScale, WorkloadKind};
+use super::{Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 use crate::workload::{SizeLaw, expected_flows};
 
 /// A contradiction between settings.
@@ -19,6 +19,7 @@ pub struct Conflict {
 /// Every conflict between `keys`; see [`Keys::conflicts`].
 pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     let mut found = Vec::new();
+    topology(keys, &mut found);
     packets(keys, &mut found);
     queues(keys, &mut found);
     marks(keys, marking, &mut found);
@@ -35,6 +36,51 @@ fn trace(keys: &Keys, found: &mut Vec<Conflict>) {
             keys: &["trace.window"],
             message: "trace.window is no time at all".into(),
             remedy: "throughput is averaged over it: give some time, as in \"1ms\"".into(),
+        });
+    }
+}
+
+fn topology(keys: &Keys, found: &mut Vec<Conflict>) {
+    let topology = &keys.topology;
+    let fat_tree = topology.kind == TopologyKind::FatTree;
+    let pods = topology.pods.0;
+    if fat_tree && !pods.is_multiple_of(2) {
+        found.push(Conflict {
+            keys: &["topology.pods", "topology.kind"],
+            message: format!("a fat tree has an even number of pods, not {pods}"),
+            remedy: "half the ports of a switch lead up and half down: give an even topology.pods"
+                .into(),
+        });
+    }
+    if let (true, OrAuto(Some(hosts))) = (fat_tree, topology.hosts)
+        && hosts.0 != pods / 2
+    {
+        found.push(Conflict {
+            keys: &["topology.hosts", "topology.pods"],
+            message: format!(
+                "a fat tree of {pods} pods has {} hosts at every edge switch",
+                pods / 2
+            ),
+            remedy: "leave topology.hosts at \"auto\" and set topology.pods".into(),
+        });
+    }
+    if topology.oversubscription.0.is_none() {
+        return;
+    }
+    if keys.bottleneck.rate.0.is_some() {
+        found.push(Conflict {
+            keys: &["topology.oversubscription", "bottleneck.rate"],
+            message: "topology.oversubscription and bottleneck.rate both give the uplinks a rate"
+                .into(),
+            remedy: "leave one of them at \"auto\"".into(),
+        });
+    }
+    if !fat_tree && topology.kind != TopologyKind::LeafSpine {
+        found.push(Conflict {
+            keys: &["topology.oversubscription", "topology.kind"],
+            message: "only leaf-spine networks and fat trees have an oversubscription".into(),
+            remedy: "give other networks the rate of their middle links with bottleneck.rate"
+                .into(),
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use base::HostId;
+use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
 use schemes::{Role, Scheme};
 
@@ -10,7 +10,8 @@ use super::hosts::HostSet;
 use crate::keys::{Conflict, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind};
 use crate::scenario::Group;
 
-/// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain.
+/// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
+/// each leaf of a leaf-spine network, at each edge switch of a fat tree.
 ///
 /// Host `h` is number `h % hosts` of rack `h / hosts`.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Layout {
     racks: u32,
     /// Hosts of a rack.
     hosts: u32,
+    /// Links of a rack towards the layer above, if there is one.
+    uplinks: u32,
 }
 
 /// Hosts of one group.
@@ -32,18 +35,25 @@ impl Layout {
     /// The hosts that `groups` need, or as many as the settings say.
     pub(crate) fn of(keys: &Keys, groups: &[Group]) -> Self {
         let kind = keys.topology.kind;
-        let racks = match kind {
-            TopologyKind::Star => 1,
-            TopologyKind::Dumbbell => 2,
-            TopologyKind::Chain => keys.topology.switches.0,
-            TopologyKind::Tree => keys.topology.racks.0,
+        let half = keys.topology.pods.0 / 2;
+        let (racks, uplinks) = match kind {
+            TopologyKind::Star => (1, 0),
+            TopologyKind::Dumbbell => (2, 0),
+            TopologyKind::Chain => (keys.topology.switches.0, 0),
+            TopologyKind::Tree => (keys.topology.racks.0, 1),
+            TopologyKind::LeafSpine => (keys.topology.racks.0, keys.topology.spines.0),
+            TopologyKind::FatTree => (keys.topology.pods.0.saturating_mul(half), half),
         };
-        let needed = needed(kind, racks, groups);
-        let hosts = keys.topology.hosts.0.map_or(needed, |count| count.0.into());
+        let hosts = match (kind, keys.topology.hosts.0) {
+            (TopologyKind::FatTree, _) => half.into(),
+            (_, Some(count)) => count.0.into(),
+            (_, None) => needed(kind, racks, groups),
+        };
         Self {
             kind,
             racks,
             hosts: u32::try_from(hosts).unwrap_or(u32::MAX),
+            uplinks,
         }
     }
 
@@ -54,12 +64,19 @@ impl Layout {
 
     /// Links of both directions, each with a port.
     pub(crate) fn ports(&self) -> u64 {
-        let between = match self.kind {
+        2 * (self.all_hosts() + self.links_between())
+    }
+
+    /// Links between switches.
+    fn links_between(&self) -> u64 {
+        let (racks, uplinks) = (u64::from(self.racks), u64::from(self.uplinks));
+        match self.kind {
             TopologyKind::Star => 0,
-            TopologyKind::Dumbbell | TopologyKind::Chain => self.racks - 1,
-            TopologyKind::Tree => self.racks,
-        };
-        2 * (self.all_hosts() + u64::from(between))
+            TopologyKind::Dumbbell | TopologyKind::Chain => racks - 1,
+            TopologyKind::Tree | TopologyKind::LeafSpine => racks * uplinks,
+            // Above the racks a layer with as many links below as above.
+            TopologyKind::FatTree => 2 * racks * uplinks,
+        }
     }
 
     /// Flows of all groups, of random arrivals about how many.
@@ -134,7 +151,30 @@ impl Layout {
 
     /// Switches.
     pub(crate) fn switches(&self) -> u64 {
-        u64::from(self.racks) + u64::from(self.kind == TopologyKind::Tree)
+        let (racks, uplinks) = (u64::from(self.racks), u64::from(self.uplinks));
+        racks
+            + match self.kind {
+                TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain => 0,
+                TopologyKind::Tree | TopologyKind::LeafSpine => uplinks,
+                TopologyKind::FatTree => racks + uplinks * uplinks,
+            }
+    }
+
+    /// Rate of every link between switches.
+    pub(crate) fn rate_between(&self, keys: &Keys) -> Rate {
+        let edge = keys.link.rate;
+        let Some(Factor(over)) = keys.topology.oversubscription.0 else {
+            return keys.bottleneck.rate.0.unwrap_or(edge);
+        };
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rate has few digits, and what exceeds 64 bits saturates"
+        )]
+        let bits = (edge.as_bps() as f64 * f64::from(self.hosts) / (f64::from(self.uplinks) * over))
+            .round() as u64;
+        Rate::from_bps(bits.max(1))
     }
 
     /// The network, and the port whose queue the metrics describe: in front of the first link between
@@ -145,24 +185,27 @@ impl Layout {
             delay: keys.link.delay,
         };
         let between = LinkSpec {
-            rate: keys.bottleneck.rate.0.unwrap_or(edge.rate),
+            rate: self.rate_between(keys),
             delay: keys.bottleneck.delay.0.unwrap_or(edge.delay),
         };
         let (racks, hosts) = (self.racks, self.hosts);
         // Links between switches come first; the second port of a host's link leads to the host.
-        let towards = |host: HostId, before: u32| PortId(2 * (before + host.0) + 1);
+        let before = u32::try_from(self.links_between()).expect("ports have 32-bit numbers");
+        let receiver = PortId(2 * (before + receiver.0) + 1);
         match self.kind {
-            TopologyKind::Star => (Topology::star(hosts, edge), towards(receiver, 0)),
+            TopologyKind::Star => (Topology::star(hosts, edge), receiver),
             TopologyKind::Dumbbell => (Topology::dumbbell(hosts, edge, between), PortId(0)),
-            TopologyKind::Chain if racks == 1 => (
-                Topology::chain(racks, hosts, edge, between),
-                towards(receiver, 0),
-            ),
-            TopologyKind::Chain => (Topology::chain(racks, hosts, edge, between), PortId(0)),
-            TopologyKind::Tree => (
-                Topology::tree(racks, hosts, edge, between),
-                towards(receiver, racks),
-            ),
+            TopologyKind::Chain => {
+                let first = if racks == 1 { receiver } else { PortId(0) };
+                (Topology::chain(racks, hosts, edge, between), first)
+            }
+            TopologyKind::Tree => (Topology::tree(racks, hosts, edge, between), receiver),
+            TopologyKind::LeafSpine => {
+                let switches = (racks, self.uplinks);
+                let topology = Topology::leaf_spine(switches, hosts, edge, between);
+                (topology, receiver)
+            }
+            TopologyKind::FatTree => (Topology::fat_tree(2 * hosts, edge, between), receiver),
         }
     }
 
@@ -236,7 +279,9 @@ impl Layout {
             TopologyKind::Dumbbell | TopologyKind::Chain => {
                 Box::new((last..last + self.hosts).map(HostId))
             }
-            TopologyKind::Tree => Box::new(self.across_racks()),
+            TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
+                Box::new(self.across_racks())
+            }
         }
     }
 
@@ -245,7 +290,9 @@ impl Layout {
         match self.kind {
             TopologyKind::Star => Box::new(self.everyone()),
             TopologyKind::Dumbbell | TopologyKind::Chain => Box::new((0..self.hosts).map(HostId)),
-            TopologyKind::Tree => Box::new(self.across_racks()),
+            TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
+                Box::new(self.across_racks())
+            }
         }
     }
 
@@ -311,7 +358,9 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
     let free = match kind {
         TopologyKind::Dumbbell | TopologyKind::Chain if racks > 1 => senders.max(receivers),
         TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain => senders + receivers,
-        TopologyKind::Tree => (senders + receivers).div_ceil(racks.into()),
+        TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
+            (senders + receivers).div_ceil(racks.into())
+        }
     };
     // Where hosts are named in the racks that others choose from, these find as many more.
     match (free, named) {
@@ -334,6 +383,17 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
         });
         return found;
     }
+    if layout.links_between() > MAX_HOSTS {
+        found.push(Conflict {
+            keys: &["topology.spines", "topology.racks"],
+            message: format!(
+                "{} links between switches are too many",
+                layout.links_between()
+            ),
+            remedy: format!("a network has at most {MAX_HOSTS}"),
+        });
+        return found;
+    }
     found.extend(untraceable(&layout, keys, groups));
     for group in groups {
         found.extend(outside(&layout, group));
@@ -349,6 +409,7 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
             });
         }
     }
+    found.extend(groups.iter().flat_map(|group| misfits(keys, group)));
     if found.is_empty() {
         found.extend(crowded(&layout, groups));
     }
@@ -454,10 +515,14 @@ fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
             return Some(Conflict {
                 keys: &["workload.senders", "topology.hosts"],
                 message: format!("{senders} senders {place_of}do not fit on {given} hosts"),
-                remedy: format!(
-                    "set topology.hosts to \"auto\" or at least {}, or lower workload.senders",
-                    needed(layout.kind, layout.racks, groups)
-                ),
+                remedy: match (layout.kind, needed(layout.kind, layout.racks, groups)) {
+                    (TopologyKind::FatTree, _) => {
+                        "raise topology.pods or lower workload.senders".into()
+                    }
+                    (_, needed) => format!(
+                        "set topology.hosts to \"auto\" or at least {needed}, or lower workload.senders"
+                    ),
+                },
             });
         }
         let only_itself = |receiver: &HostId| place.senders.iter().all(|sender| sender == receiver);
@@ -526,6 +591,28 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
                 .into(),
         })
     })
+}
+
+/// Settings of a group's schemes that contradict each other, or the switches.
+fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
+    let roles = group.roles();
+    let unbounded = keys.switch.buffer.0.is_none();
+    let boundless = roles
+        .shares_buffer
+        .filter(|_| unbounded)
+        .map(|scheme| Conflict {
+            keys: &["switch.buffer"],
+            message: format!(
+                "{scheme} measures queues in shares of their buffer, and these have no bound"
+            ),
+            remedy: format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
+        });
+    let misfits = roles.misfits.into_iter().map(|misfit| Conflict {
+        keys: misfit.keys,
+        message: misfit.message,
+        remedy: misfit.remedy,
+    });
+    boundless.into_iter().chain(misfits).collect()
 }
 
 /// Whether two groups follow different schemes, or one with different settings.
