@@ -93,6 +93,24 @@ impl Quantity for Fraction {
     }
 }
 
+/// A number above 0.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Factor(pub f64);
+
+impl Quantity for Factor {
+    fn expected() -> String {
+        "a number above 0, as in \"2.5\"".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let value: Option<f64> = text.trim().parse().ok();
+        value
+            .filter(|v| v.is_finite() && *v > 0.0)
+            .map(Self)
+            .ok_or_else(|| QuantityError::expected(&Self::expected(), text))
+    }
+}
+
 /// A whole number of at least 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Count(pub u32);
@@ -141,6 +159,10 @@ or_word!(
 or_word!(
     /// A quantity that follows from others unless given.
     OrAuto, "auto"
+);
+or_word!(
+    /// A time that does not come unless given.
+    OrNever, "never"
 );
 or_word!(
     /// A quantity without a bound unless given.

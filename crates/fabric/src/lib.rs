@@ -15,6 +15,7 @@ mod port;
 mod priority;
 mod queue;
 mod ring;
+mod routes;
 mod topology;
 mod watch;
 
@@ -24,5 +25,6 @@ pub use loss::LossLaw;
 pub use network::{Network, NetworkConfig, SwitchPort};
 pub use port::{Offer, Port, PortConfig, PortCounters, PortId, Transmission};
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
-pub use topology::{Link, LinkSpec, Node, NodeId, Topology, TopologyError};
+pub use routes::{Routes, Row, Spread};
+pub use topology::{Layer, Link, LinkSpec, Node, NodeId, Place, Topology, TopologyError};
 pub use watch::{DropReason, Watch};

@@ -7,6 +7,7 @@ use crate::histogram::QueueStatistics;
 use crate::hook::SwitchHook;
 use crate::port::{Offer, Port, PortConfig, PortId};
 use crate::queue::{Discipline, Limit};
+use crate::routes::{Routes, Row, Spread};
 use crate::topology::{LinkSpec, Node, NodeId, Topology, TopologyError};
 use crate::watch::Watch;
 
@@ -25,6 +26,10 @@ pub struct NetworkConfig<'a> {
     pub switch_hold_bytes: u64,
     /// When queue statistics begin.
     pub measure_from: Time,
+    /// How packets spread over paths of equal length.
+    pub spread: Spread,
+    /// Makes the hashes of runs with different seeds unrelated.
+    pub salt: u64,
 }
 
 /// What schemes and settings put into a port of a switch.
@@ -51,8 +56,7 @@ pub struct Network {
     ends: Vec<End>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
-    /// Port towards each host, `[switch * hosts + host]`.
-    routes: Vec<PortId>,
+    routes: Routes,
     /// Packets that hosts have sent.
     sent: u64,
     /// Packets handed to hosts.
@@ -65,8 +69,7 @@ pub struct Network {
 #[derive(Clone, Copy, Debug)]
 enum End {
     Host(HostId),
-    /// The first route of that switch.
-    Switch(u32),
+    Switch(Row),
 }
 
 impl Network {
@@ -75,20 +78,11 @@ impl Network {
     /// # Panics
     /// If switches times hosts exceed 2^32.
     pub fn new(topology: &Topology, config: &NetworkConfig<'_>) -> Result<Self, TopologyError> {
-        let by_node = topology.routes()?;
         let hosts = topology.hosts().len();
-        let mut routes = Vec::new();
-        let mut first_route = vec![None; topology.nodes().len()];
-        for (node, ports) in by_node.iter().enumerate() {
-            if topology.nodes()[node] == Node::Switch {
-                first_route[node] = Some(u32::try_from(routes.len()).expect("routes fit 32 bits"));
-                // A switch without a path to a host never gets a packet for it: any port will do.
-                routes.extend(ports.iter().map(|port| port.unwrap_or(PortId(0))));
-            }
-        }
+        let (routes, rows) = Routes::new(topology, config.spread, config.salt)?;
         let end = |node: NodeId| match topology.nodes()[node.0 as usize] {
             Node::Host(host) => End::Host(host),
-            Node::Switch => End::Switch(first_route[node.0 as usize].expect("a switch has routes")),
+            Node::Switch => End::Switch(rows[node.0 as usize].expect("a switch has routes")),
         };
         let mut network = Self {
             ports: Vec::with_capacity(topology.links().len() * 2),
@@ -166,13 +160,12 @@ impl Network {
                 self.delivered += 1;
                 Some(host)
             }
-            End::Switch(first) => {
+            End::Switch(row) => {
                 if self.hooked {
-                    // The port of the same link in the other direction.
-                    let back = PortId(port.0 ^ 1);
+                    let back = port.reverse();
                     self.ports[back.0 as usize].reverse(packet, now, back, watch);
                 }
-                let out = self.routes[(first + packet.to.0) as usize];
+                let out = self.routes.next(row, packet);
                 self.offer(out, packet, sched, watch);
                 None
             }

@@ -1,6 +1,8 @@
 //! Nodes and links as data, with generators for the usual shapes.
 
-use std::collections::VecDeque;
+mod generators;
+
+use std::collections::BTreeMap;
 use std::fmt;
 
 use base::{HostId, Rate, Span};
@@ -40,10 +42,38 @@ pub struct Link {
     pub spec: LinkSpec,
 }
 
+/// Where a switch stands among its equals: those that packets could take in its stead.
+///
+/// Flows spread evenly over equals; see [`Routes`](crate::Routes). In a leaf-spine network every
+/// spine is the equal of every other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// What kind of switch it is.
+    pub layer: Layer,
+    /// Its number among its equals, from 0.
+    pub position: u32,
+    /// How many equals there are, itself included.
+    pub of: u32,
+}
+
+/// What a switch is called, from the hosts upwards.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[expect(missing_docs, reason = "the names are the field's")]
+pub enum Layer {
+    Switch,
+    Leaf,
+    Edge,
+    Aggregation,
+    Spine,
+    Core,
+}
+
 /// Nodes and links. Hosts are numbered in the order they are added.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
     nodes: Vec<Node>,
+    /// Places of switches; of hosts without meaning.
+    places: Vec<Place>,
     links: Vec<Link>,
     hosts: Vec<NodeId>,
     /// The first port of each host.
@@ -65,58 +95,6 @@ impl Topology {
         Self::default()
     }
 
-    /// `hosts` hosts around one switch. Link `h` belongs to host `h`.
-    pub fn star(hosts: u32, edge: LinkSpec) -> Self {
-        let mut topology = Self::new();
-        let switch = topology.add_switch();
-        for _ in 0..hosts {
-            let (host, _) = topology.add_host();
-            topology.connect(host, switch, edge);
-        }
-        topology
-    }
-
-    /// Two switches joined by `middle` (link 0), with `pairs` hosts at each: hosts `0..pairs` on the
-    /// left, `pairs..2 * pairs` on the right.
-    pub fn dumbbell(pairs: u32, edge: LinkSpec, middle: LinkSpec) -> Self {
-        Self::chain(2, pairs, edge, middle)
-    }
-
-    /// `switches` switches in a row with `hosts` hosts at each. Link `i` joins switch `i` to the next
-    /// one, and host `h` is at switch `h / hosts`.
-    pub fn chain(switches: u32, hosts: u32, edge: LinkSpec, middle: LinkSpec) -> Self {
-        let mut topology = Self::new();
-        let row: Vec<NodeId> = (0..switches).map(|_| topology.add_switch()).collect();
-        for pair in row.windows(2) {
-            topology.connect(pair[0], pair[1], middle);
-        }
-        topology.add_racks(&row, hosts, edge);
-        topology
-    }
-
-    /// `racks` switches with `hosts` hosts at each below one root switch, which is the last one. Link
-    /// `r` is the uplink of rack `r`, and host `h` is in rack `h / hosts`.
-    pub fn tree(racks: u32, hosts: u32, edge: LinkSpec, uplink: LinkSpec) -> Self {
-        let mut topology = Self::new();
-        let tops: Vec<NodeId> = (0..racks).map(|_| topology.add_switch()).collect();
-        let root = topology.add_switch();
-        for top in &tops {
-            topology.connect(*top, root, uplink);
-        }
-        topology.add_racks(&tops, hosts, edge);
-        topology
-    }
-
-    /// Adds `hosts` hosts to each of `switches`.
-    fn add_racks(&mut self, switches: &[NodeId], hosts: u32, edge: LinkSpec) {
-        for switch in switches {
-            for _ in 0..hosts {
-                let (host, _) = self.add_host();
-                self.connect(host, *switch, edge);
-            }
-        }
-    }
-
     /// Adds a host.
     #[expect(
         clippy::cast_possible_truncation,
@@ -128,16 +106,27 @@ impl Topology {
             HostId(self.hosts.len() as u32),
         );
         self.nodes.push(Node::Host(host));
+        self.places.push(Place::default());
         self.hosts.push(node);
         self.host_ports.push(None);
         (node, host)
     }
 
-    /// Adds a switch.
-    #[expect(clippy::cast_possible_truncation, reason = "node numbers have 32 bits")]
+    /// Adds a switch without equals.
     pub fn add_switch(&mut self) -> NodeId {
+        self.add_switch_at(Place::default())
+    }
+
+    /// Adds a switch that stands at `place` among its equals.
+    ///
+    /// # Panics
+    /// If the place is none of those that there are.
+    #[expect(clippy::cast_possible_truncation, reason = "node numbers have 32 bits")]
+    pub fn add_switch_at(&mut self, place: Place) -> NodeId {
+        assert!(place.position < place.of, "positions count from 0");
         let node = NodeId(self.nodes.len() as u32);
         self.nodes.push(Node::Switch);
+        self.places.push(place);
         node
     }
 
@@ -162,22 +151,29 @@ impl Topology {
         }
     }
 
-    /// What people call each node: hosts and switches are numbered separately, each from 0.
+    /// What people call each node: hosts and the switches of each layer are numbered separately, each
+    /// from 0.
     pub fn names(&self) -> Vec<String> {
-        let mut switches = 0;
-        let name = |node: &Node| match node {
+        let mut switches = BTreeMap::new();
+        let name = |(node, place): (&Node, &Place)| match node {
             Node::Host(host) => format!("host {}", host.0),
             Node::Switch => {
-                switches += 1;
-                format!("switch {}", switches - 1)
+                let next = switches.entry(place.layer).or_insert(0);
+                *next += 1;
+                format!("{} {}", place.layer, *next - 1)
             }
         };
-        self.nodes.iter().map(name).collect()
+        self.nodes.iter().zip(&self.places).map(name).collect()
     }
 
     /// All nodes.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The place of a switch.
+    pub(crate) fn place(&self, switch: NodeId) -> Place {
+        self.places[switch.0 as usize]
     }
 
     /// All links.
@@ -193,53 +189,13 @@ impl Topology {
     /// The only port of `host`.
     ///
     /// # Panics
-    /// If the host has no link; [`Topology::routes`] reports that as an error.
+    /// If the host has no link; [`Routes::new`](crate::Routes::new) reports that as an error.
     pub fn host_port(&self, host: HostId) -> PortId {
         self.host_ports[host.0 as usize].expect("a host has a link")
     }
 
-    /// For every switch the port towards every host along a path of fewest links, `[node][host]`;
-    /// among equal paths the link added first. Rows of hosts are empty: a host has one port.
-    ///
-    /// O(hosts * (nodes + links)) time, O(hosts * switches) space.
-    pub fn routes(&self) -> Result<Vec<Vec<Option<PortId>>>, TopologyError> {
-        let adjacent = self.adjacent();
-        for (host, node) in self.hosts.iter().enumerate() {
-            let links = adjacent[node.0 as usize].len();
-            if links != 1 {
-                return Err(TopologyError::HostLinks(host_id(host), links));
-            }
-        }
-        let row = |node: &Node| match node {
-            Node::Switch => vec![None; self.hosts.len()],
-            Node::Host(_) => Vec::new(),
-        };
-        let mut routes: Vec<Vec<Option<PortId>>> = self.nodes.iter().map(row).collect();
-        for (host, target) in self.hosts.iter().enumerate() {
-            let distance = self.distances(*target, &adjacent);
-            for (node, ports) in adjacent.iter().enumerate() {
-                let Some(here) = distance[node] else {
-                    if let Node::Host(other) = self.nodes[node] {
-                        return Err(TopologyError::Unconnected(other, host_id(host)));
-                    }
-                    continue;
-                };
-                if self.nodes[node] != Node::Switch {
-                    continue;
-                }
-                let closer =
-                    |next: &NodeId| distance[next.0 as usize].is_some_and(|d| d + 1 == here);
-                routes[node][host] = ports
-                    .iter()
-                    .find(|(_, next)| closer(next))
-                    .map(|(port, _)| *port);
-            }
-        }
-        Ok(routes)
-    }
-
     /// Ports and neighbours of every node, in the order of links.
-    fn adjacent(&self) -> Vec<Vec<(PortId, NodeId)>> {
+    pub(crate) fn adjacent(&self) -> Vec<Vec<(PortId, NodeId)>> {
         let mut adjacent = vec![Vec::new(); self.nodes.len()];
         for (index, link) in self.links.iter().enumerate() {
             adjacent[link.a.0 as usize].push((port_of(index, 0), link.b));
@@ -247,23 +203,28 @@ impl Topology {
         }
         adjacent
     }
+}
 
-    /// Breadth-first distances to `target`; hosts do not forward.
-    fn distances(&self, target: NodeId, adjacent: &[Vec<(PortId, NodeId)>]) -> Vec<Option<u32>> {
-        let mut distance = vec![None; self.nodes.len()];
-        distance[target.0 as usize] = Some(0);
-        let mut open = VecDeque::from([(target, 0)]);
-        while let Some((node, here)) = open.pop_front() {
-            for (_, next) in &adjacent[node.0 as usize] {
-                if distance[next.0 as usize].is_none() {
-                    distance[next.0 as usize] = Some(here + 1);
-                    if self.nodes[next.0 as usize] == Node::Switch {
-                        open.push_back((*next, here + 1));
-                    }
-                }
-            }
+impl Default for Place {
+    fn default() -> Self {
+        Self {
+            layer: Layer::Switch,
+            position: 0,
+            of: 1,
         }
-        distance
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Switch => "switch",
+            Self::Leaf => "leaf",
+            Self::Edge => "edge",
+            Self::Aggregation => "aggregation",
+            Self::Spine => "spine",
+            Self::Core => "core",
+        })
     }
 }
 
@@ -290,95 +251,15 @@ impl fmt::Display for TopologyError {
 
 impl std::error::Error for TopologyError {}
 
+impl PortId {
+    /// The port at the other end of the link, which leads back.
+    #[must_use]
+    pub const fn reverse(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "port numbers have 32 bits")]
 const fn port_of(link: usize, direction: u32) -> PortId {
     PortId(link as u32 * 2 + direction)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "host numbers have 32 bits")]
-const fn host_id(index: usize) -> HostId {
-    HostId(index as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EDGE: LinkSpec = LinkSpec {
-        rate: Rate::from_bps(1_000_000_000),
-        delay: Span::from_micros(40),
-    };
-
-    #[test]
-    fn a_star_routes_through_its_switch() {
-        let star = Topology::star(3, EDGE);
-        let routes = star.routes().unwrap();
-        // Node 0 is the switch; the port to host h is the second one of link h.
-        assert_eq!(
-            routes[0],
-            [Some(PortId(1)), Some(PortId(3)), Some(PortId(5))]
-        );
-        assert!(routes[1].is_empty(), "a host has one port");
-    }
-
-    #[test]
-    fn a_dumbbell_crosses_its_middle_only_when_it_must() {
-        let dumbbell = Topology::dumbbell(2, EDGE, EDGE);
-        let routes = dumbbell.routes().unwrap();
-        let left = &routes[0];
-        assert_eq!(left[2], Some(PortId(0)), "the middle link leads right");
-        assert_eq!(left[1], Some(PortId(5)), "a neighbour is reached directly");
-        assert_eq!(dumbbell.host_port(HostId(3)), PortId(8));
-    }
-
-    #[test]
-    fn a_chain_leads_along_its_switches() {
-        let chain = Topology::chain(3, 2, EDGE, EDGE);
-        let routes = chain.routes().unwrap();
-        // Links 0 and 1 join the switches; host 5 is the last one at the third.
-        assert_eq!(routes[0][5], Some(PortId(0)));
-        assert_eq!(routes[1][5], Some(PortId(2)));
-        assert_eq!(routes[1][0], Some(PortId(1)), "and back");
-    }
-
-    #[test]
-    fn a_tree_leads_over_its_root_between_racks_only() {
-        let tree = Topology::tree(3, 2, EDGE, EDGE);
-        let routes = tree.routes().unwrap();
-        // Host 1 is in rack 0, host 4 in rack 2; the root is switch 3, links 0 to 2 lead to it.
-        assert_eq!(routes[0][1], Some(PortId(9)), "a neighbour directly");
-        assert_eq!(routes[0][4], Some(PortId(0)), "another rack by the uplink");
-        assert_eq!(routes[3][4], Some(PortId(5)), "down the uplink of rack 2");
-        assert_eq!(tree.names()[3], "switch 3");
-    }
-
-    #[test]
-    fn the_shortest_of_several_paths_wins() {
-        // host0 - s0 - s1 - host1, and a longer way s0 - s2 - s1 added first.
-        let mut topology = Topology::new();
-        let s: Vec<NodeId> = (0..3).map(|_| topology.add_switch()).collect();
-        topology.connect(s[0], s[2], EDGE);
-        topology.connect(s[2], s[1], EDGE);
-        let direct = topology.connect(s[0], s[1], EDGE);
-        for switch in [s[0], s[1]] {
-            let (host, _) = topology.add_host();
-            topology.connect(host, switch, EDGE);
-        }
-        assert_eq!(topology.routes().unwrap()[0][1], Some(direct));
-    }
-
-    #[test]
-    fn a_topology_that_cannot_carry_traffic_is_refused() {
-        let mut islands = Topology::star(1, EDGE);
-        let other = islands.add_switch();
-        let (host, _) = islands.add_host();
-        islands.connect(host, other, EDGE);
-        assert_eq!(
-            islands.routes(),
-            Err(TopologyError::Unconnected(HostId(1), HostId(0)))
-        );
-        let mut lonely = Topology::new();
-        lonely.add_host();
-        assert_eq!(lonely.routes(), Err(TopologyError::HostLinks(HostId(0), 0)));
-    }
 }

@@ -11,7 +11,7 @@ mod window_scale;
 use std::sync::LazyLock;
 
 use base::setting::{Key, SettingError, Settings};
-use base::{Count, Fraction, OrAuto, OrOff, OrUnlimited, Rate, Size, Span};
+use base::{Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Size, Span};
 
 pub use conflict::Conflict;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
@@ -136,6 +136,24 @@ base::choices! {
         Chain = "chain",
         /// Racks of hosts, each with a switch below one root switch.
         Tree = "tree",
+        /// Racks of hosts, each with a leaf switch that has a link to every spine switch.
+        LeafSpine = "leaf-spine",
+        /// Pods of edge and aggregation switches below core switches, all with the same number of ports.
+        FatTree = "fat-tree",
+    }
+}
+
+base::choices! {
+    /// How packets spread over paths of equal length.
+    pub enum Ecmp {
+        /// By a hash of the connection that is the same in both directions: ACKs come back the way the data went.
+        Symmetric = "symmetric",
+        /// By a hash of connection, direction and switch: ACKs come back another way than the data went.
+        Flow = "flow",
+        /// Every packet for itself, whatever its connection.
+        Packet = "packet",
+        /// Not at all: all take the first path.
+        Off = "off",
     }
 }
 
@@ -168,20 +186,40 @@ base::choices! {
         Pairs = "pairs",
         /// Flows arrive at each receiver as a Poisson process, each from a random sender.
         Poisson = "poisson",
+        /// Every host that sends starts one flow to every other host that receives.
+        Burst = "burst",
+    }
+}
+
+base::choices! {
+    /// Of which links a load is a share.
+    pub enum LoadOf {
+        /// The links of the receiving hosts.
+        Receivers = "receivers",
+        /// The links from the senders' racks to other racks, by the flows that take them.
+        Uplinks = "uplinks",
     }
 }
 
 base::settings! {
     /// The shape of the network.
     pub struct Topology in "topology" {
-        /// The shape of the network: a star around one switch, a dumbbell of two switches, a chain of several in a row, or a tree of racks below one root switch.
+        /// The shape of the network: a star around one switch, a dumbbell of two switches, a chain of several in a row, a tree of racks below one root switch, racks below several spine switches, or a fat tree of three layers.
         pub kind: TopologyKind = "star",
-        /// Number of hosts of a star, or of hosts at each edge switch of another shape; "auto" makes as many as the workload needs.
+        /// Number of hosts of a star, or of hosts at each edge switch of another shape; "auto" makes as many as the workload needs. A fat tree has half as many as it has pods.
         pub hosts: OrAuto<Count> = "auto",
         /// Switches of a chain.
         pub switches: Count = "3",
-        /// Racks of a tree.
+        /// Racks of a tree, or leaves of a leaf-spine network.
         pub racks: Count = "4",
+        /// Spines of a leaf-spine network; every leaf has one uplink to each.
+        pub spines: Count = "4",
+        /// Pods of a fat tree, an even number k: k/2 edge and k/2 aggregation switches each, k/2 hosts at every edge switch, k*k/4 core switches.
+        pub pods: Count = "4",
+        /// Rate of the hosts at a switch over the rate of its uplinks in a leaf-spine network or fat tree; the links above have the rate of the uplinks. "auto" leaves their rate to bottleneck.rate.
+        pub oversubscription: OrAuto<Factor> = "auto",
+        /// How packets spread over paths of equal length: connection by connection with ACKs on the path of the data ("symmetric") or on another ("flow"), packet by packet, or not at all ("off").
+        pub ecmp: Ecmp = "symmetric",
     }
 }
 
@@ -198,11 +236,11 @@ base::settings! {
 base::settings! {
     /// Links between switches, and loss at the bottleneck.
     pub struct Bottleneck in "bottleneck" {
-        /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree; "auto" is link.rate.
+        /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree, every link above the racks of a leaf-spine network or fat tree; "auto" is link.rate, unless topology.oversubscription says otherwise.
         pub rate: OrAuto<Rate> = "auto",
         /// Propagation delay of every such link, one way; "auto" is link.delay.
         pub delay: OrAuto<Span> = "auto",
-        /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in a star or tree the link to the first receiver. They count as drops.
+        /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in other networks the link to the first receiver. They count as drops.
         pub loss: Fraction = "0",
         /// Which of them are lost: "random" ones, or with "periodic" every n-th, where n is 1 / loss.
         pub loss_pattern: LossPattern = "random",
@@ -252,6 +290,8 @@ base::settings! {
         pub sack: bool = "true",
         /// Whether each of the first two duplicate ACKs sends a new segment (RFC 3042).
         pub limited_transmit: bool = "true",
+        /// Whether duplicate ACKs make a sender send again what they show to be lost (RFC 5681); without it only its timer does, as in published simulations that raise the number of duplicates beyond reach.
+        pub fast_retransmit: bool = "true",
         /// Lower bound of the retransmission timeout (RFC 6298).
         pub min_rto: Span = "200ms",
         /// Retransmission timeout before the first round-trip sample (RFC 6298).
@@ -288,17 +328,17 @@ base::settings! {
 base::settings! {
     /// Who sends what to whom.
     pub struct Workload in "workload" {
-        /// Who sends to whom: every sender to one receiver, pairs, or random senders at random times.
+        /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, or one flow from each host to each other.
         pub kind: WorkloadKind = "incast",
-        /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson".
+        /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson" and "burst".
         pub senders: Count = "40",
         /// Receivers of an incast.
         pub receivers: Count = "1",
-        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson", all.
+        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch, a fat tree one at each edge switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson" and "burst", all.
         pub from: OrAuto<HostSet> = "auto",
-        /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of a tree as there are; with "poisson", all.
+        /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of another network as there are; with "poisson" and "burst", all.
         pub to: OrAuto<HostSet> = "auto",
-        /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until run.duration. A size in pkt counts segments of payload.
+        /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until workload.stop or run.duration. A size in pkt counts segments of payload.
         pub size: SizeLaw = "32KiB",
         /// Sizes drawn from a law are rounded down to a multiple of this, and not below it.
         pub size_step: Size = "1B",
@@ -306,8 +346,12 @@ base::settings! {
         pub start: Span = "10ms",
         /// Flow i starts i times this later.
         pub interval: Span = "0s",
-        /// Each flow starts later by this time or one drawn from this law, whatever else delays it.
-        pub delay: TimeLaw = "0s",
+        /// When the first unlimited flow stops: its application closes the connection, and what it has not sent by then is never sent.
+        pub stop: OrNever<Span> = "never",
+        /// Unlimited flow i stops i times this later.
+        pub stop_interval: Span = "0s",
+        /// Each flow starts later by this time or one drawn from this law, whatever else delays it. "auto" is no delay; of a burst exponential, with the mean time in which flows one after the other make workload.load of one link.
+        pub delay: OrAuto<TimeLaw> = "auto",
         /// Whether the flows to one receiver are delayed together, by one draw of workload.delay.
         pub together: bool = "false",
         /// Each flow starts later by a random time below this (uniform, drawn from the seed), whatever else delays it.
@@ -316,8 +360,16 @@ base::settings! {
         pub rounds: Count = "1",
         /// Time from the last completion of a round to the start of the next, in which the receiver asks again.
         pub think: Span = "0s",
-        /// Poisson arrivals: share of the receivers' links that the flows fill on average, headers included.
+        /// How often all flows start anew, on the clock: an epoch does not wait for the flows of the one before.
+        pub epochs: Count = "1",
+        /// Time from the start of an epoch to the start of the next.
+        pub epoch_interval: Span = "0s",
+        /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average, headers included. Of a burst it sets workload.delay = "auto".
         pub load: Fraction = "0.5",
+        /// The links that workload.load is a share of: those of the receivers, or those that lead out of the senders' racks, which only flows to other racks take. Of a burst, one such link.
+        pub load_of: LoadOf = "receivers",
+        /// Poisson arrivals: how many flows arrive; "auto" is as many as workload.duration brings, which otherwise is of no meaning.
+        pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.
         pub duration: Span = "100ms",
     }

@@ -1,8 +1,8 @@
 //! Settings that are correct one by one and wrong together.
 
-use base::{OrOff, OrUnlimited, Size, SizeUnit, Span};
+use base::{OrAuto, OrOff, OrUnlimited, Size, SizeUnit, Span};
 
-use super::{Keys, QueueUnit, WindowScale, WorkloadKind};
+use super::{Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 use crate::workload::{SizeLaw, expected_flows};
 
 /// A contradiction between settings.
@@ -19,6 +19,7 @@ pub struct Conflict {
 /// Every conflict between `keys`; see [`Keys::conflicts`].
 pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     let mut found = Vec::new();
+    topology(keys, &mut found);
     packets(keys, &mut found);
     queues(keys, &mut found);
     marks(keys, marking, &mut found);
@@ -35,6 +36,51 @@ fn trace(keys: &Keys, found: &mut Vec<Conflict>) {
             keys: &["trace.window"],
             message: "trace.window is no time at all".into(),
             remedy: "throughput is averaged over it: give some time, as in \"1ms\"".into(),
+        });
+    }
+}
+
+fn topology(keys: &Keys, found: &mut Vec<Conflict>) {
+    let topology = &keys.topology;
+    let fat_tree = topology.kind == TopologyKind::FatTree;
+    let pods = topology.pods.0;
+    if fat_tree && !pods.is_multiple_of(2) {
+        found.push(Conflict {
+            keys: &["topology.pods", "topology.kind"],
+            message: format!("a fat tree has an even number of pods, not {pods}"),
+            remedy: "half the ports of a switch lead up and half down: give an even topology.pods"
+                .into(),
+        });
+    }
+    if let (true, OrAuto(Some(hosts))) = (fat_tree, topology.hosts)
+        && hosts.0 != pods / 2
+    {
+        found.push(Conflict {
+            keys: &["topology.hosts", "topology.pods"],
+            message: format!(
+                "a fat tree of {pods} pods has {} hosts at every edge switch",
+                pods / 2
+            ),
+            remedy: "leave topology.hosts at \"auto\" and set topology.pods".into(),
+        });
+    }
+    if topology.oversubscription.0.is_none() {
+        return;
+    }
+    if keys.bottleneck.rate.0.is_some() {
+        found.push(Conflict {
+            keys: &["topology.oversubscription", "bottleneck.rate"],
+            message: "topology.oversubscription and bottleneck.rate both give the uplinks a rate"
+                .into(),
+            remedy: "leave one of them at \"auto\"".into(),
+        });
+    }
+    if !fat_tree && topology.kind != TopologyKind::LeafSpine {
+        found.push(Conflict {
+            keys: &["topology.oversubscription", "topology.kind"],
+            message: "only leaf-spine networks and fat trees have an oversubscription".into(),
+            remedy: "give other networks the rate of their middle links with bottleneck.rate"
+                .into(),
         });
     }
 }
@@ -211,14 +257,16 @@ fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
 
 fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
     let (workload, duration) = (&keys.workload, keys.run.duration.0);
-    let poisson = workload.kind == WorkloadKind::Poisson;
+    // What follows from a load is not known here, and may end late.
+    let delay = workload.delay.0.map_or(Span::ZERO, |law| law.most());
+    let last_epoch = workload.epoch_interval * u64::from(workload.epochs.0 - 1);
     let last_start = workload.start
         + match workload.kind {
-            WorkloadKind::Poisson => workload.duration,
-            _ => {
-                workload.jitter
-                    + workload.delay.most()
-                    + workload.interval * u64::from(workload.senders.0 - 1)
+            WorkloadKind::Poisson => workload.flows.0.map_or(workload.duration, |_| Span::ZERO),
+            WorkloadKind::Burst => workload.jitter + delay + last_epoch,
+            WorkloadKind::Incast | WorkloadKind::Pairs => {
+                let last = u64::from(workload.senders.0 - 1);
+                workload.jitter + delay + workload.interval * last + last_epoch
             }
         };
     if duration.is_some_and(|end| end <= last_start) {
@@ -230,13 +278,18 @@ fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
             ),
         });
     }
-    if poisson && (workload.load.0 <= 0.0 || workload.duration == Span::ZERO) {
+    let poisson = workload.kind == WorkloadKind::Poisson;
+    let loaded = poisson || (workload.kind == WorkloadKind::Burst && workload.delay.0.is_none());
+    let endless = workload.flows.0.is_some() || workload.duration > Span::ZERO;
+    if loaded && (workload.load.0 <= 0.0 || (poisson && !endless)) {
         found.push(Conflict {
             keys: &["workload.load", "workload.duration"],
             message: "no flow ever arrives".into(),
             remedy: "give workload.load and workload.duration values above 0".into(),
         });
     }
+    epochs(keys, found);
+    stops(keys, found);
     if workload.rounds.0 > 1 && workload.kind != WorkloadKind::Incast {
         found.push(Conflict {
             keys: &["workload.rounds", "workload.kind"],
@@ -247,14 +300,74 @@ fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
     sizes(keys, found);
 }
 
+fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    if workload.epochs.0 == 1 {
+        return;
+    }
+    if workload.kind == WorkloadKind::Poisson {
+        found.push(Conflict {
+            keys: &["workload.epochs", "workload.kind"],
+            message: "random arrivals have no epochs".into(),
+            remedy: "leave workload.epochs out, or set another workload.kind".into(),
+        });
+    }
+    if workload.epoch_interval == Span::ZERO {
+        found.push(Conflict {
+            keys: &["workload.epochs", "workload.epoch_interval"],
+            message: "all epochs would start at the same time".into(),
+            remedy: "give workload.epoch_interval, as in \"180ms\"".into(),
+        });
+    }
+    if workload.size.is_unlimited() {
+        found.push(Conflict {
+            keys: &["workload.epochs", "workload.size"],
+            message: "flows without end that start again and again never leave".into(),
+            remedy: "set a finite workload.size, or leave workload.epochs out".into(),
+        });
+    }
+}
+
+/// Flows that stop before they start, or that end by themselves.
+fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    let Some(stop) = workload.stop.0 else {
+        return;
+    };
+    if !workload.size.is_unlimited() {
+        found.push(Conflict {
+            keys: &["workload.stop", "workload.size"],
+            message: "flows with an end are not stopped before it".into(),
+            remedy: "set workload.size = \"unlimited\", or leave workload.stop out".into(),
+        });
+    }
+    let last = u64::from(workload.senders.0 - 1);
+    let starts = [workload.start, workload.start + workload.interval * last];
+    let stops = [stop, stop + workload.stop_interval * last];
+    if starts.iter().zip(stops).any(|(start, stop)| *start >= stop) {
+        found.push(Conflict {
+            keys: &["workload.stop", "workload.start"],
+            message: "a flow would stop before it starts".into(),
+            remedy: format!(
+                "flows start from {} to {}: set workload.stop and workload.stop_interval so that each stops \
+                 later",
+                starts[0], starts[1]
+            ),
+        });
+    }
+}
+
 fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
     let (workload, mss) = (&keys.workload, u64::from(keys.tcp.mss.0));
     match &workload.size {
-        SizeLaw::Unlimited if keys.run.duration.0.is_none() => found.push(Conflict {
-            keys: &["workload.size", "run.duration"],
-            message: "unlimited flows never end, and neither would the simulation".into(),
-            remedy: "set run.duration, as in \"1s\", or a finite workload.size".into(),
-        }),
+        SizeLaw::Unlimited if keys.run.duration.0.is_none() && workload.stop.0.is_none() => found
+            .push(Conflict {
+                keys: &["workload.size", "run.duration"],
+                message: "unlimited flows never end, and neither would the simulation".into(),
+                remedy:
+                    "set run.duration or workload.stop, as in \"1s\", or a finite workload.size"
+                        .into(),
+            }),
         SizeLaw::Unlimited if workload.rounds.0 > 1 || workload.kind == WorkloadKind::Poisson => {
             found.push(Conflict {
                 keys: &["workload.size", "workload.rounds", "workload.kind"],

@@ -191,6 +191,23 @@ fn contradictions_are_found_in_every_combination() {
 }
 
 #[test]
+fn shapes_that_no_network_has_are_refused() {
+    let fat = "topology.kind = \"fat-tree\"";
+    assert!(message(fat, &["topology.pods=5"]).contains("even number of pods, not 5"));
+    assert!(message(fat, &["topology.hosts=3"]).contains("has 2 hosts at every edge switch"));
+    assert!(message(fat, &["topology.pods=2"]).contains("do not fit on 1 hosts"));
+    let leaf = "topology.kind = \"leaf-spine\"";
+    assert!(message(leaf, &["topology.spines=0"]).contains("at least 1"));
+    assert!(message(leaf, &["topology.oversubscription=0"]).contains("above 0"));
+    let twice = ["topology.oversubscription=4", "bottleneck.rate=1Gbps"];
+    assert!(message(leaf, &twice).contains("both give the uplinks a rate"));
+    let star = message("name = \"x\"", &["topology.oversubscription=4"]);
+    assert!(star.contains("have an oversubscription"));
+    let many = ["topology.racks=2000", "topology.spines=2000"];
+    assert!(message(leaf, &many).contains("4000000 links between switches"));
+}
+
+#[test]
 fn a_sweep_that_would_never_end_is_refused() {
     let many = ["workload.senders=1..1000:1", "tcp.mss=500..1000:1"];
     assert!(message("name = \"x\"", &many).contains("501000 combinations"));

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use base::HostId;
+use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
 use schemes::{Role, Scheme};
 
 use super::hosts::HostSet;
-use crate::keys::{Conflict, Keys, TopologyKind, TracedFlows, WorkloadKind};
+use crate::keys::{Conflict, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind};
 use crate::scenario::Group;
 
-/// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain.
+/// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
+/// each leaf of a leaf-spine network, at each edge switch of a fat tree.
 ///
 /// Host `h` is number `h % hosts` of rack `h / hosts`.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Layout {
     racks: u32,
     /// Hosts of a rack.
     hosts: u32,
+    /// Links of a rack towards the layer above, if there is one.
+    uplinks: u32,
 }
 
 /// Hosts of one group.
@@ -32,18 +35,25 @@ impl Layout {
     /// The hosts that `groups` need, or as many as the settings say.
     pub(crate) fn of(keys: &Keys, groups: &[Group]) -> Self {
         let kind = keys.topology.kind;
-        let racks = match kind {
-            TopologyKind::Star => 1,
-            TopologyKind::Dumbbell => 2,
-            TopologyKind::Chain => keys.topology.switches.0,
-            TopologyKind::Tree => keys.topology.racks.0,
+        let half = keys.topology.pods.0 / 2;
+        let (racks, uplinks) = match kind {
+            TopologyKind::Star => (1, 0),
+            TopologyKind::Dumbbell => (2, 0),
+            TopologyKind::Chain => (keys.topology.switches.0, 0),
+            TopologyKind::Tree => (keys.topology.racks.0, 1),
+            TopologyKind::LeafSpine => (keys.topology.racks.0, keys.topology.spines.0),
+            TopologyKind::FatTree => (keys.topology.pods.0.saturating_mul(half), half),
         };
-        let needed = needed(kind, racks, groups);
-        let hosts = keys.topology.hosts.0.map_or(needed, |count| count.0.into());
+        let hosts = match (kind, keys.topology.hosts.0) {
+            (TopologyKind::FatTree, _) => half.into(),
+            (_, Some(count)) => count.0.into(),
+            (_, None) => needed(kind, racks, groups),
+        };
         Self {
             kind,
             racks,
             hosts: u32::try_from(hosts).unwrap_or(u32::MAX),
+            uplinks,
         }
     }
 
@@ -54,12 +64,19 @@ impl Layout {
 
     /// Links of both directions, each with a port.
     pub(crate) fn ports(&self) -> u64 {
-        let between = match self.kind {
+        2 * (self.all_hosts() + self.links_between())
+    }
+
+    /// Links between switches.
+    fn links_between(&self) -> u64 {
+        let (racks, uplinks) = (u64::from(self.racks), u64::from(self.uplinks));
+        match self.kind {
             TopologyKind::Star => 0,
-            TopologyKind::Dumbbell | TopologyKind::Chain => self.racks - 1,
-            TopologyKind::Tree => self.racks,
-        };
-        2 * (self.all_hosts() + u64::from(between))
+            TopologyKind::Dumbbell | TopologyKind::Chain => racks - 1,
+            TopologyKind::Tree | TopologyKind::LeafSpine => racks * uplinks,
+            // Above the racks a layer with as many links below as above.
+            TopologyKind::FatTree => 2 * racks * uplinks,
+        }
     }
 
     /// Flows of all groups, of random arrivals about how many.
@@ -74,19 +91,90 @@ impl Layout {
     }
 
     /// Flows of a group: exactly, or of a Poisson process the expected number.
+    #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
     pub(crate) fn expected_flows(&self, group: &Group) -> f64 {
-        let each = super::expected_flows(&group.keys);
-        #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
-        match (group.keys.workload.kind, &group.keys.workload.to.0) {
-            (WorkloadKind::Poisson, Some(set)) => each * self.hosts_of(set).count() as f64,
-            (WorkloadKind::Poisson, None) => each * self.all_hosts() as f64,
-            _ => each,
+        let (each, workload) = (super::expected_flows(&group.keys), &group.keys.workload);
+        match workload.kind {
+            WorkloadKind::Incast | WorkloadKind::Pairs => each,
+            WorkloadKind::Poisson if workload.flows.0.is_some() => each,
+            WorkloadKind::Poisson => {
+                let places = self.everywhere(group);
+                let rate = super::load::arrivals(&group.keys, self, &places);
+                rate * workload.duration.as_secs() * places.receivers.len() as f64
+            }
+            WorkloadKind::Burst => {
+                let places = self.everywhere(group);
+                let mut senders = places.senders.clone();
+                senders.sort_unstable();
+                let to = places.receivers.iter();
+                let themselves = to.filter(|host| senders.binary_search(host).is_ok());
+                let pairs = senders.len() * places.receivers.len() - themselves.count();
+                each * pairs as f64
+            }
+        }
+    }
+
+    /// The rack of a host.
+    pub(super) fn rack(&self, host: HostId) -> u32 {
+        host.0 / self.hosts.max(1)
+    }
+
+    /// How many of `hosts` each rack has.
+    pub(super) fn racks_of(&self, hosts: &[HostId]) -> Vec<usize> {
+        let mut racks = vec![0; self.racks as usize];
+        for host in hosts {
+            racks[self.rack(*host) as usize] += 1;
+        }
+        racks
+    }
+
+    /// Links that lead from a rack to other racks; 0 where there is no such thing as an uplink.
+    pub(super) fn uplinks_of_rack(&self) -> u32 {
+        match self.kind {
+            TopologyKind::Dumbbell => 1,
+            _ => self.uplinks,
+        }
+    }
+
+    /// Hosts of a group of random flows, in which all take part that are not left out.
+    fn everywhere(&self, group: &Group) -> Places {
+        let side = |set: &Option<HostSet>| match set {
+            Some(set) => self.hosts_of(set).collect(),
+            None => self.everyone().collect(),
+        };
+        let workload = &group.keys.workload;
+        Places {
+            senders: side(&workload.from.0),
+            receivers: side(&workload.to.0),
         }
     }
 
     /// Switches.
     pub(crate) fn switches(&self) -> u64 {
-        u64::from(self.racks) + u64::from(self.kind == TopologyKind::Tree)
+        let (racks, uplinks) = (u64::from(self.racks), u64::from(self.uplinks));
+        racks
+            + match self.kind {
+                TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain => 0,
+                TopologyKind::Tree | TopologyKind::LeafSpine => uplinks,
+                TopologyKind::FatTree => racks + uplinks * uplinks,
+            }
+    }
+
+    /// Rate of every link between switches.
+    pub(crate) fn rate_between(&self, keys: &Keys) -> Rate {
+        let edge = keys.link.rate;
+        let Some(Factor(over)) = keys.topology.oversubscription.0 else {
+            return keys.bottleneck.rate.0.unwrap_or(edge);
+        };
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rate has few digits, and what exceeds 64 bits saturates"
+        )]
+        let bits = (edge.as_bps() as f64 * f64::from(self.hosts) / (f64::from(self.uplinks) * over))
+            .round() as u64;
+        Rate::from_bps(bits.max(1))
     }
 
     /// The network, and the port whose queue the metrics describe: in front of the first link between
@@ -97,24 +185,27 @@ impl Layout {
             delay: keys.link.delay,
         };
         let between = LinkSpec {
-            rate: keys.bottleneck.rate.0.unwrap_or(edge.rate),
+            rate: self.rate_between(keys),
             delay: keys.bottleneck.delay.0.unwrap_or(edge.delay),
         };
         let (racks, hosts) = (self.racks, self.hosts);
         // Links between switches come first; the second port of a host's link leads to the host.
-        let towards = |host: HostId, before: u32| PortId(2 * (before + host.0) + 1);
+        let before = u32::try_from(self.links_between()).expect("ports have 32-bit numbers");
+        let receiver = PortId(2 * (before + receiver.0) + 1);
         match self.kind {
-            TopologyKind::Star => (Topology::star(hosts, edge), towards(receiver, 0)),
+            TopologyKind::Star => (Topology::star(hosts, edge), receiver),
             TopologyKind::Dumbbell => (Topology::dumbbell(hosts, edge, between), PortId(0)),
-            TopologyKind::Chain if racks == 1 => (
-                Topology::chain(racks, hosts, edge, between),
-                towards(receiver, 0),
-            ),
-            TopologyKind::Chain => (Topology::chain(racks, hosts, edge, between), PortId(0)),
-            TopologyKind::Tree => (
-                Topology::tree(racks, hosts, edge, between),
-                towards(receiver, racks),
-            ),
+            TopologyKind::Chain => {
+                let first = if racks == 1 { receiver } else { PortId(0) };
+                (Topology::chain(racks, hosts, edge, between), first)
+            }
+            TopologyKind::Tree => (Topology::tree(racks, hosts, edge, between), receiver),
+            TopologyKind::LeafSpine => {
+                let switches = (racks, self.uplinks);
+                let topology = Topology::leaf_spine(switches, hosts, edge, between);
+                (topology, receiver)
+            }
+            TopologyKind::FatTree => (Topology::fat_tree(2 * hosts, edge, between), receiver),
         }
     }
 
@@ -142,7 +233,7 @@ impl Layout {
             let workload = &group.keys.workload;
             place.senders = match &workload.from.0 {
                 Some(set) => self.hosts_of(set).collect(),
-                None if workload.kind == WorkloadKind::Poisson => self.everyone().collect(),
+                None if takes_all(workload.kind) => self.everyone().collect(),
                 None => {
                     let wanted = senders_needed(group);
                     let free = self.sending_side().filter(|host| !taken.contains(host));
@@ -162,7 +253,7 @@ impl Layout {
             return self.hosts_of(set).collect();
         }
         match workload.kind {
-            WorkloadKind::Poisson => self.everyone().collect(),
+            WorkloadKind::Poisson | WorkloadKind::Burst => self.everyone().collect(),
             WorkloadKind::Incast => {
                 let wanted = workload.receivers.0 as usize;
                 self.receiving_side().take(wanted).collect()
@@ -188,7 +279,9 @@ impl Layout {
             TopologyKind::Dumbbell | TopologyKind::Chain => {
                 Box::new((last..last + self.hosts).map(HostId))
             }
-            TopologyKind::Tree => Box::new(self.across_racks()),
+            TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
+                Box::new(self.across_racks())
+            }
         }
     }
 
@@ -197,7 +290,9 @@ impl Layout {
         match self.kind {
             TopologyKind::Star => Box::new(self.everyone()),
             TopologyKind::Dumbbell | TopologyKind::Chain => Box::new((0..self.hosts).map(HostId)),
-            TopologyKind::Tree => Box::new(self.across_racks()),
+            TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
+                Box::new(self.across_racks())
+            }
         }
     }
 
@@ -224,8 +319,13 @@ fn senders_needed(group: &Group) -> usize {
     match workload.kind {
         WorkloadKind::Incast => each * workload.receivers.0 as usize,
         WorkloadKind::Pairs => each,
-        WorkloadKind::Poisson => 0,
+        WorkloadKind::Poisson | WorkloadKind::Burst => 0,
     }
+}
+
+/// Whether all hosts take part unless the scenario names some.
+const fn takes_all(kind: WorkloadKind) -> bool {
+    matches!(kind, WorkloadKind::Poisson | WorkloadKind::Burst)
 }
 
 /// Hosts that a rack needs so that all groups find theirs.
@@ -233,7 +333,6 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
     let (mut senders, mut shared, mut own, mut named) = (0_u64, 0_u64, 0_u64, 0_u64);
     for group in groups {
         let workload = &group.keys.workload;
-        let poisson = workload.kind == WorkloadKind::Poisson;
         for set in [&workload.from.0, &workload.to.0].into_iter().flatten() {
             let last = set
                 .0
@@ -248,10 +347,10 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
             _ if workload.to.0.is_some() => {}
             WorkloadKind::Incast => shared = shared.max(workload.receivers.0.into()),
             WorkloadKind::Pairs => own += u64::from(workload.senders.0),
-            WorkloadKind::Poisson => {}
+            WorkloadKind::Poisson | WorkloadKind::Burst => {}
         }
-        if poisson {
-            // A random sender is someone else than the receiver.
+        if takes_all(workload.kind) {
+            // A sender is someone else than the receiver.
             named = named.max(2);
         }
     }
@@ -259,7 +358,9 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
     let free = match kind {
         TopologyKind::Dumbbell | TopologyKind::Chain if racks > 1 => senders.max(receivers),
         TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain => senders + receivers,
-        TopologyKind::Tree => (senders + receivers).div_ceil(racks.into()),
+        TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
+            (senders + receivers).div_ceil(racks.into())
+        }
     };
     // Where hosts are named in the racks that others choose from, these find as many more.
     match (free, named) {
@@ -278,6 +379,17 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
         found.push(Conflict {
             keys: &["workload.senders", "topology.hosts", "topology.racks"],
             message: format!("{} hosts are too many", layout.all_hosts()),
+            remedy: format!("a network has at most {MAX_HOSTS}"),
+        });
+        return found;
+    }
+    if layout.links_between() > MAX_HOSTS {
+        found.push(Conflict {
+            keys: &["topology.spines", "topology.racks"],
+            message: format!(
+                "{} links between switches are too many",
+                layout.links_between()
+            ),
             remedy: format!("a network has at most {MAX_HOSTS}"),
         });
         return found;
@@ -302,10 +414,40 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
         found.extend(crowded(&layout, groups));
     }
     if found.is_empty() {
+        found.extend(
+            groups
+                .iter()
+                .filter_map(|group| without_uplinks(&layout, group)),
+        );
         found.extend(mixed(&layout, groups));
         found.extend(clashing(groups));
     }
     found
+}
+
+/// A load of uplinks that nothing makes.
+fn without_uplinks(layout: &Layout, group: &Group) -> Option<Conflict> {
+    let workload = &group.keys.workload;
+    if workload.load_of != LoadOf::Uplinks || !takes_all(workload.kind) {
+        return None;
+    }
+    if layout.uplinks_of_rack() == 0 {
+        return Some(Conflict {
+            keys: &["workload.load_of", "topology.kind"],
+            message: "there are no uplinks to load in this kind of network".into(),
+            remedy: "set workload.load_of = \"receivers\", or a topology of racks".into(),
+        });
+    }
+    let places = layout.everywhere(group);
+    let racks = layout.racks_of(&places.senders);
+    let mut receivers = places.receivers.iter();
+    let crosses =
+        |host: &HostId| super::load::crossing_share(layout, &racks, &places.senders, *host) > 0.0;
+    (!receivers.any(crosses)).then(|| Conflict {
+        keys: &["workload.load_of", "workload.from", "workload.to"],
+        message: "no flow leaves its rack, so none loads an uplink".into(),
+        remedy: "name hosts in several racks, or set workload.load_of = \"receivers\"".into(),
+    })
 }
 
 /// Flows to be traced that there are not.
@@ -373,10 +515,14 @@ fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
             return Some(Conflict {
                 keys: &["workload.senders", "topology.hosts"],
                 message: format!("{senders} senders {place_of}do not fit on {given} hosts"),
-                remedy: format!(
-                    "set topology.hosts to \"auto\" or at least {}, or lower workload.senders",
-                    needed(layout.kind, layout.racks, groups)
-                ),
+                remedy: match (layout.kind, needed(layout.kind, layout.racks, groups)) {
+                    (TopologyKind::FatTree, _) => {
+                        "raise topology.pods or lower workload.senders".into()
+                    }
+                    (_, needed) => format!(
+                        "set topology.hosts to \"auto\" or at least {needed}, or lower workload.senders"
+                    ),
+                },
             });
         }
         let only_itself = |receiver: &HostId| place.senders.iter().all(|sender| sender == receiver);

@@ -3,14 +3,15 @@
 use base::{FlowId, Seq, Time};
 use engine::random::Stream;
 use fabric::{
-    Discipline, Limit, LinkSpec, LossLaw, Network, NetworkConfig, PortId, SwitchPort, Topology,
+    Discipline, Limit, LinkSpec, LossLaw, Network, NetworkConfig, PortId, Spread, SwitchPort,
+    Topology,
 };
 use schemes::{FlowInfo, HostInfo, PortInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, HostHelper, Identity, ReceiverCc};
 
 use super::Flow;
 use crate::error::RunError;
-use crate::keys::{Keys, LossPattern, QueueUnit, WindowScale};
+use crate::keys::{Ecmp, Keys, LossPattern, QueueUnit, WindowScale};
 use crate::scenario::PointSpec;
 use crate::workload::PlannedFlow;
 
@@ -91,6 +92,13 @@ pub(super) fn network(
         switch_port: &switch_port,
         switch_hold_bytes: taken * packet,
         measure_from,
+        spread: match keys.topology.ecmp {
+            Ecmp::Symmetric => Spread::Symmetric,
+            Ecmp::Flow => Spread::Flow,
+            Ecmp::Packet => Spread::Packet,
+            Ecmp::Off => Spread::Off,
+        },
+        salt: Stream::new(point.seed, "ecmp", 0).bits(),
     };
     Ok(Network::new(topology, &config)?)
 }
@@ -221,6 +229,7 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         byte_counting_limit: tcp.byte_counting_limit.0,
         sack: tcp.sack,
         limited_transmit: tcp.limited_transmit,
+        fast_retransmit: tcp.fast_retransmit,
         idle_restart: tcp.idle_restart,
         min_rto: tcp.min_rto,
         max_rto: tcp.max_rto,
