@@ -294,6 +294,7 @@ fn is_random(point: &PointSpec) -> bool {
             || workload.jitter > base::Span::ZERO
             || workload.delay.is_random()
             || workload.size.is_random()
+            || group.roles().random
     };
     lossy || point.groups.iter().any(drawn)
 }

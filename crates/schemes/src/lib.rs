@@ -20,6 +20,8 @@ pub mod ictcp;
 pub mod newreno;
 pub mod rcc;
 pub mod rdtcp;
+pub mod red;
+pub mod red_ecn;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
@@ -33,4 +35,6 @@ schemes! {
     rdtcp,
     ictcp,
     cubic,
+    red,
+    red_ecn,
 }
