@@ -18,6 +18,7 @@ pub mod cubic;
 pub mod dctcp;
 pub mod ictcp;
 pub mod newreno;
+pub mod pias;
 pub mod rcc;
 pub mod rdtcp;
 pub mod red;
@@ -37,4 +38,6 @@ schemes! {
     cubic,
     red,
     red_ecn,
+    pias,
+
 }
