@@ -23,6 +23,7 @@ pub mod rcc;
 pub mod rdtcp;
 pub mod red;
 pub mod red_ecn;
+pub mod xcp;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
@@ -39,5 +40,5 @@ schemes! {
     red,
     red_ecn,
     pias,
-
+    xcp,
 }

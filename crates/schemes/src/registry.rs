@@ -417,6 +417,10 @@ macro_rules! schemes {
                 to_role!(self, role => role.on_ack_sent(slot, sent, now));
             }
             #[inline(always)]
+            fn stamp(&mut self, slot: tcp::Slot, packet: &mut base::Packet) {
+                to_role!(self, role => role.stamp(slot, packet));
+            }
+            #[inline(always)]
             fn next_release(&mut self, now: base::Time) -> Option<tcp::Release> {
                 to_role!(self, role => role.next_release(now))
             }
