@@ -24,7 +24,9 @@ mod time;
 pub use packet::{
     Ecn, Extension, FlowId, HostId, Options, Packet, SackBlocks, SynOptions, TcpFlags,
 };
-pub use quantity::{Count, Factor, Fraction, OrAuto, OrOff, OrUnlimited, Quantity, QuantityError};
+pub use quantity::{
+    Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Quantity, QuantityError,
+};
 pub use rate::Rate;
 pub use seq::Seq;
 pub use size::{Size, SizeUnit};

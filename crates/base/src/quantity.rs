@@ -161,6 +161,10 @@ or_word!(
     OrAuto, "auto"
 );
 or_word!(
+    /// A time that does not come unless given.
+    OrNever, "never"
+);
+or_word!(
     /// A quantity without a bound unless given.
     OrUnlimited, "unlimited"
 );

@@ -11,7 +11,7 @@ mod window_scale;
 use std::sync::LazyLock;
 
 use base::setting::{Key, SettingError, Settings};
-use base::{Count, Factor, Fraction, OrAuto, OrOff, OrUnlimited, Rate, Size, Span};
+use base::{Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Size, Span};
 
 pub use conflict::Conflict;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
@@ -186,6 +186,18 @@ base::choices! {
         Pairs = "pairs",
         /// Flows arrive at each receiver as a Poisson process, each from a random sender.
         Poisson = "poisson",
+        /// Every host that sends starts one flow to every other host that receives.
+        Burst = "burst",
+    }
+}
+
+base::choices! {
+    /// Of which links a load is a share.
+    pub enum LoadOf {
+        /// The links of the receiving hosts.
+        Receivers = "receivers",
+        /// The links from the senders' racks to other racks, by the flows that take them.
+        Uplinks = "uplinks",
     }
 }
 
@@ -278,6 +290,8 @@ base::settings! {
         pub sack: bool = "true",
         /// Whether each of the first two duplicate ACKs sends a new segment (RFC 3042).
         pub limited_transmit: bool = "true",
+        /// Whether duplicate ACKs make a sender send again what they show to be lost (RFC 5681); without it only its timer does, as in published simulations that raise the number of duplicates beyond reach.
+        pub fast_retransmit: bool = "true",
         /// Lower bound of the retransmission timeout (RFC 6298).
         pub min_rto: Span = "200ms",
         /// Retransmission timeout before the first round-trip sample (RFC 6298).
@@ -314,17 +328,17 @@ base::settings! {
 base::settings! {
     /// Who sends what to whom.
     pub struct Workload in "workload" {
-        /// Who sends to whom: every sender to one receiver, pairs, or random senders at random times.
+        /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, or one flow from each host to each other.
         pub kind: WorkloadKind = "incast",
-        /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson".
+        /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson" and "burst".
         pub senders: Count = "40",
         /// Receivers of an incast.
         pub receivers: Count = "1",
-        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch, a fat tree one at each edge switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson", all.
+        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch, a fat tree one at each edge switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson" and "burst", all.
         pub from: OrAuto<HostSet> = "auto",
-        /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of another network as there are; with "poisson", all.
+        /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of another network as there are; with "poisson" and "burst", all.
         pub to: OrAuto<HostSet> = "auto",
-        /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until run.duration. A size in pkt counts segments of payload.
+        /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until workload.stop or run.duration. A size in pkt counts segments of payload.
         pub size: SizeLaw = "32KiB",
         /// Sizes drawn from a law are rounded down to a multiple of this, and not below it.
         pub size_step: Size = "1B",
@@ -332,8 +346,12 @@ base::settings! {
         pub start: Span = "10ms",
         /// Flow i starts i times this later.
         pub interval: Span = "0s",
-        /// Each flow starts later by this time or one drawn from this law, whatever else delays it.
-        pub delay: TimeLaw = "0s",
+        /// When the first unlimited flow stops: its application closes the connection, and what it has not sent by then is never sent.
+        pub stop: OrNever<Span> = "never",
+        /// Unlimited flow i stops i times this later.
+        pub stop_interval: Span = "0s",
+        /// Each flow starts later by this time or one drawn from this law, whatever else delays it. "auto" is no delay; of a burst exponential, with the mean time in which flows one after the other make workload.load of one link.
+        pub delay: OrAuto<TimeLaw> = "auto",
         /// Whether the flows to one receiver are delayed together, by one draw of workload.delay.
         pub together: bool = "false",
         /// Each flow starts later by a random time below this (uniform, drawn from the seed), whatever else delays it.
@@ -342,8 +360,16 @@ base::settings! {
         pub rounds: Count = "1",
         /// Time from the last completion of a round to the start of the next, in which the receiver asks again.
         pub think: Span = "0s",
-        /// Poisson arrivals: share of the receivers' links that the flows fill on average, headers included.
+        /// How often all flows start anew, on the clock: an epoch does not wait for the flows of the one before.
+        pub epochs: Count = "1",
+        /// Time from the start of an epoch to the start of the next.
+        pub epoch_interval: Span = "0s",
+        /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average, headers included. Of a burst it sets workload.delay = "auto".
         pub load: Fraction = "0.5",
+        /// The links that workload.load is a share of: those of the receivers, or those that lead out of the senders' racks, which only flows to other racks take. Of a burst, one such link.
+        pub load_of: LoadOf = "receivers",
+        /// Poisson arrivals: how many flows arrive; "auto" is as many as workload.duration brings, which otherwise is of no meaning.
+        pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.
         pub duration: Span = "100ms",
     }

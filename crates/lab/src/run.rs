@@ -231,7 +231,9 @@ fn record<R: ReceiverCc, P: Probe>(
         start_us: us(flow.start),
         first_byte_us: (flow.first_byte != Time::NEVER).then(|| us(flow.first_byte)),
         completion_us: completed.map(us),
-        fct_us: completed.map(|at| at.since(flow.start).as_micros()),
+        fct_us: completed
+            .filter(|_| flow.size.is_some())
+            .map(|at| at.since(flow.start).as_micros()),
         retransmissions: counters.retransmissions + answers.retransmissions,
         timeouts: counters.timeouts + answers.timeouts,
         failed: flow.failed,

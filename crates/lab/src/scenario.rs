@@ -292,7 +292,10 @@ fn is_random(point: &PointSpec) -> bool {
         let workload = &group.keys.workload;
         workload.kind == WorkloadKind::Poisson
             || workload.jitter > base::Span::ZERO
-            || workload.delay.is_random()
+            || workload
+                .delay
+                .0
+                .map_or(workload.kind == WorkloadKind::Burst, |law| law.is_random())
             || workload.size.is_random()
             || group.roles().random
     };

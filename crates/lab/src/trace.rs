@@ -15,6 +15,7 @@ mod read;
 mod recorder;
 mod thin;
 
+pub(crate) use file::EventKind;
 pub use file::concatenate;
 pub use plan::Plan;
 pub use quantity::Traceable;

@@ -6,6 +6,7 @@
 mod hosts;
 mod law;
 mod layout;
+mod load;
 mod plan;
 mod table;
 
@@ -17,15 +18,19 @@ pub use table::{NAMED, Named, Table};
 
 use crate::keys::{Keys, WorkloadKind};
 
-/// How many flows `keys` make: exactly, or of a Poisson process the expected number for each receiver.
+/// How many flows `keys` make, as far as that is known without the network: of a Poisson process the
+/// expected number for each receiver, of a burst those of one pair of hosts.
 pub(crate) fn expected_flows(keys: &Keys) -> f64 {
     let workload = &keys.workload;
     let senders = f64::from(workload.senders.0);
-    match workload.kind {
-        WorkloadKind::Incast => {
-            senders * f64::from(workload.receivers.0) * f64::from(workload.rounds.0)
+    let epochs = f64::from(workload.epochs.0);
+    match (workload.kind, workload.flows.0) {
+        (WorkloadKind::Incast, _) => {
+            senders * f64::from(workload.receivers.0) * f64::from(workload.rounds.0) * epochs
         }
-        WorkloadKind::Pairs => senders,
-        WorkloadKind::Poisson => plan::poisson_rate(keys) * workload.duration.as_secs(),
+        (WorkloadKind::Pairs, _) => senders * epochs,
+        (WorkloadKind::Burst, _) => epochs,
+        (WorkloadKind::Poisson, Some(flows)) => f64::from(flows.0),
+        (WorkloadKind::Poisson, None) => load::at_receivers(keys) * workload.duration.as_secs(),
     }
 }

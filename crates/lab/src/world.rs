@@ -24,7 +24,7 @@ use wiring::{
 /// Everything that happens happens here; see [`engine::World`].
 ///
 /// Tokens: those of the network first, then the deadlines of endpoints, then those of receiver
-/// roles, then the start of the next flow.
+/// roles, then what applications do next.
 pub(crate) struct World<'p, R, P> {
     probe: &'p mut P,
     topology: Topology,
@@ -34,9 +34,9 @@ pub(crate) struct World<'p, R, P> {
     helpers: Vec<Helper>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
-    /// Flows that will start, the next one on top, and when the next event for it comes.
-    starts: BinaryHeap<Reverse<(Time, FlowId)>>,
-    next_start: Time,
+    /// What applications will do, the next on top, and when the next event for it comes.
+    agenda: BinaryHeap<Reverse<(Time, Act)>>,
+    next_act: Time,
     /// Rounds of repeated incasts.
     barriers: Vec<Barrier>,
     first_start: Time,
@@ -78,6 +78,14 @@ pub(crate) struct Flow {
     pub(crate) failed: bool,
 }
 
+/// What the application of a flow does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Act {
+    Start(FlowId),
+    /// Ends a flow that has no end of its own.
+    Stop(FlowId),
+}
+
 /// The end of a flow that an event concerned.
 #[derive(Clone, Copy)]
 struct End {
@@ -103,13 +111,16 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             barriers,
         } = plan;
         let waiting = waiting(&barriers);
-        let starts: BinaryHeap<_> = planned
-            .iter()
-            .enumerate()
+        let numbered = || planned.iter().enumerate();
+        let starts = numbered()
             .filter(|(index, _)| !waiting.contains(index))
-            .map(|(index, flow)| Reverse((flow.start, flow_id(index))))
-            .collect();
-        let first = starts.peek().map(|Reverse((first, _))| *first);
+            .map(|(index, flow)| Reverse((flow.start, Act::Start(flow_id(index)))));
+        let stops = numbered()
+            .filter(|(_, flow)| flow.stop != Time::NEVER)
+            .map(|(index, flow)| Reverse((flow.stop, Act::Stop(flow_id(index)))));
+        let agenda: BinaryHeap<_> = starts.chain(stops).collect();
+        // Nothing stops before it starts.
+        let first = agenda.peek().map(|Reverse((first, _))| *first);
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
         let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
         let network = network(point, &topology, roles, &loss, first_start)?;
@@ -140,15 +151,15 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             helpers,
             flows,
             deadlines,
-            starts,
-            next_start: first_start,
+            agenda,
+            next_act: first_start,
             barriers,
             first_start,
             bottleneck,
             queues: None,
         };
         if first.is_some() {
-            sched.at(first_start, world.start_token());
+            sched.at(first_start, world.act_token());
         }
         Ok(world)
     }
@@ -213,7 +224,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         for (index, flow) in self.flows.iter().enumerate() {
             let (sender, receiver) = self.ends(flow);
             let received = receiver.received();
-            let complete = flow.completion == Time::NEVER || Some(received) == flow.size;
+            let whole = flow.size.is_none_or(|size| size == received);
+            let complete = flow.completion == Time::NEVER || whole;
             let once = flow.stored == received + receiver.held();
             let sent_first = received < sender.highest_sent().max(1);
             if !(complete && once && sent_first) {
@@ -228,61 +240,77 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         Ok(())
     }
 
-    fn start_token(&self) -> Token {
+    fn act_token(&self) -> Token {
         Token(self.deadlines.token + number(self.deadlines.armed.len()))
     }
 
-    /// Has the next flow's event scheduled, unless one comes that is early enough.
-    fn arm_start(&mut self, sched: &mut Scheduler) {
-        if let Some(Reverse((start, _))) = self.starts.peek()
-            && *start < self.next_start
+    /// Has an event scheduled for what applications do next, unless one comes that is early enough.
+    fn arm_agenda(&mut self, sched: &mut Scheduler) {
+        if let Some(Reverse((at, _))) = self.agenda.peek()
+            && *at < self.next_act
         {
-            self.next_start = *start;
-            sched.at(*start, self.start_token());
+            self.next_act = *at;
+            sched.at(*at, self.act_token());
         }
     }
 
-    /// Starts every flow that is due; the next one gets the event.
-    fn start_flows(&mut self, sched: &mut Scheduler) {
-        if self.next_start == sched.now() {
-            self.next_start = Time::NEVER;
+    /// Does what applications have to do by now; what comes next gets the event.
+    fn act(&mut self, sched: &mut Scheduler) {
+        if self.next_act == sched.now() {
+            self.next_act = Time::NEVER;
         }
-        while let Some(Reverse((start, id))) = self.starts.peek().copied() {
-            if start > sched.now() {
+        while let Some(Reverse((at, act))) = self.agenda.peek().copied() {
+            if at > sched.now() {
                 break;
             }
-            self.starts.pop();
-            let flow = &mut self.flows[id.0 as usize];
-            flow.started = true;
-            let (size, (host, slot)) = (flow.size, flow.sender);
-            let open = |endpoint: &mut Endpoint<Sender>| {
-                endpoint.write(size.unwrap_or(u64::MAX));
-                if size.is_some() {
-                    endpoint.close();
-                }
-                endpoint.connect();
-            };
-            let mut out = Out::new(
-                (&mut self.network, self.probe),
-                &mut self.helpers,
-                &mut self.deadlines,
-                sched,
-                host,
-            );
-            let now = out.sched.now();
-            self.hosts[host.0 as usize].act(slot, open, now, &mut out);
-            self.probe.on_start(id, now);
-            self.report(
-                End {
-                    host,
-                    slot,
-                    flow: id,
-                },
-                false,
-                now,
-            );
+            self.agenda.pop();
+            match act {
+                Act::Start(flow) => self.start(flow, sched),
+                Act::Stop(flow) => self.stop(flow, sched),
+            }
         }
-        self.arm_start(sched);
+        self.arm_agenda(sched);
+    }
+
+    fn start(&mut self, id: FlowId, sched: &mut Scheduler) {
+        let flow = &mut self.flows[id.0 as usize];
+        flow.started = true;
+        let size = flow.size;
+        let open = |endpoint: &mut Endpoint<Sender>| {
+            endpoint.write(size.unwrap_or(u64::MAX));
+            if size.is_some() {
+                endpoint.close();
+            }
+            endpoint.connect();
+        };
+        let end = self.at_sender(id, open, sched);
+        self.probe.on_start(id, sched.now());
+        self.report(end, false, sched.now());
+    }
+
+    fn stop(&mut self, id: FlowId, sched: &mut Scheduler) {
+        let end = self.at_sender(id, Endpoint::close_early, sched);
+        self.report(end, false, sched.now());
+    }
+
+    /// The sending application of a flow acts on its connection.
+    fn at_sender(
+        &mut self,
+        flow: FlowId,
+        act: impl FnOnce(&mut Endpoint<Sender>),
+        sched: &mut Scheduler,
+    ) -> End {
+        let (host, slot) = self.flows[flow.0 as usize].sender;
+        let mut out = Out::new(
+            (&mut self.network, self.probe),
+            &mut self.helpers,
+            &mut self.deadlines,
+            sched,
+            host,
+        );
+        let now = out.sched.now();
+        self.hosts[host.0 as usize].act(slot, act, now, &mut out);
+        End { host, slot, flow }
     }
 
     #[inline]
@@ -343,9 +371,10 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 for next in barrier.next.clone() {
                     let flow = &mut self.flows[next as usize];
                     flow.start += begin;
-                    self.starts.push(Reverse((flow.start, FlowId(next))));
+                    self.agenda
+                        .push(Reverse((flow.start, Act::Start(FlowId(next)))));
                 }
-                self.arm_start(sched);
+                self.arm_agenda(sched);
             }
         }
         self.unfinished -= 1;
@@ -377,6 +406,14 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 host,
             );
             self.hosts[host.0 as usize].act(slot, Endpoint::close, now, &mut out);
+        }
+        let ending = &mut self.flows[flow.0 as usize];
+        let incoming = ending.receiver == (host, slot);
+        if progress.peer_finished && incoming && ending.completion == Time::NEVER {
+            // A flow without end was stopped: this was all of it.
+            ending.completion = now;
+            self.probe.on_completion(flow, now);
+            self.finish_flow(flow, sched);
         }
         if progress.aborted {
             let aborted = &mut self.flows[flow.0 as usize];
@@ -481,7 +518,7 @@ impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
         }
         let place = (token.0 - self.deadlines.token) as usize;
         if place == self.deadlines.armed.len() {
-            self.start_flows(sched);
+            self.act(sched);
         } else if self.deadlines.fire(place, sched.now()) {
             match place.checked_sub(self.deadlines.host.len()) {
                 None => self.on_endpoint_deadline(place, sched),

@@ -159,6 +159,125 @@ fn random_arrivals_make_the_load_that_is_asked_for() {
 }
 
 #[test]
+fn a_load_of_uplinks_counts_what_crosses() {
+    // Three racks of four hosts: of eleven possible senders eight are in other racks.
+    let flows = outcome(
+        "topology.kind = \"tree\"\ntopology.racks = 3\ntopology.hosts = 4\nbottleneck.rate = \"2Gbps\"\n\
+         [workload]\nkind = \"poisson\"\nload = 0.3\nload_of = \"uplinks\"\nduration = \"1s\"\n\
+         size = \"exponential(20KB)\"\nstart = \"0s\"",
+    )
+    .flows;
+    let crossing = flows
+        .iter()
+        .filter(|flow| flow.sender / 4 != flow.receiver / 4);
+    let bytes: u64 = crossing.filter_map(|flow| flow.size_bytes).sum();
+    let bytes = f64::from(u32::try_from(bytes).unwrap());
+    // Three uplinks of 2 Gbit/s for 1 s. Some 10,000 flows cross: the standard error is 1.4 %.
+    let load = bytes * 8.0 * 1500.0 / 1446.0 / (3.0 * 2e9);
+    assert!((0.28..0.32).contains(&load), "{load}");
+}
+
+#[test]
+fn as_many_random_flows_arrive_as_are_asked_for() {
+    let text = |stop: &str| {
+        format!(
+            "topology.hosts = 8\n[workload]\nkind = \"poisson\"\nload = 0.4\n{stop}\n\
+             size = \"exponential(20KB)\"\nstart = \"0s\""
+        )
+    };
+    let counted = outcome(&text("flows = 500")).flows;
+    assert_eq!(counted.len(), 500);
+    // They are the first of those that go on arriving.
+    let timed = outcome(&text("duration = \"100ms\"")).flows;
+    assert!(timed.len() > 500, "{}", timed.len());
+    assert_eq!(starts(&counted), starts(&timed[..500]));
+}
+
+#[test]
+fn a_burst_has_one_flow_between_any_two_hosts() {
+    let flows = outcome("topology.hosts = 7\n[workload]\nkind = \"burst\"\ndelay = \"0s\"").flows;
+    let pairs: BTreeSet<_> = flows
+        .iter()
+        .map(|flow| (flow.sender, flow.receiver))
+        .collect();
+    assert_eq!((flows.len(), pairs.len()), (42, 42));
+    assert!(
+        flows
+            .iter()
+            .all(|flow| flow.sender != flow.receiver && (flow.start_us - 10_000.0).abs() < 1e-6)
+    );
+    let some =
+        outcome("[workload]\nkind = \"burst\"\nfrom = \"0:0-3\"\nto = \"0:3-4\"\ndelay = \"0s\"")
+            .flows;
+    assert_eq!(some.len(), 4 * 2 - 1, "host 3 does not send to itself");
+}
+
+#[test]
+fn a_burst_is_spread_by_the_load_of_one_link() {
+    // The harness of HSCC's sister project: with uplinks of 8 Gbit/s and web search the mean delay is
+    // 1,711,250 * 8 * 1500/1446 / (0.3 * 8e9) s = 5917 us, from one second on.
+    let text = "topology.kind = \"tree\"\ntopology.racks = 4\ntopology.hosts = 10\nlink.rate = \"10Gbps\"\n\
+         bottleneck.rate = \"8Gbps\"\nrun.duration = \"1.2s\"\n\
+         [workload]\nkind = \"burst\"\nload = 0.3\nload_of = \"uplinks\"\nstart = \"1s\"\nsize = \"websearch\"";
+    let delays: Vec<f64> = starts(&outcome(text).flows)
+        .into_iter()
+        .map(|at| at - 1e6)
+        .collect();
+    assert_eq!(delays.len(), 40 * 39);
+    // The standard error of the mean of 1560 exponential times is 2.5 %.
+    let mean = delays.iter().sum::<f64>() / 1560.0;
+    assert!((0.93..1.07).contains(&(mean / 5917.0)), "{mean}");
+}
+
+#[test]
+fn epochs_start_on_the_clock() {
+    let flows = outcome(
+        "[workload]\nsenders = 3\nstart = \"1ms\"\ninterval = \"1us\"\nsize = \"10KB\"\nepochs = 4\n\
+         epoch_interval = \"20us\"",
+    )
+    .flows;
+    let expected: Vec<f64> = (0..12)
+        .map(|i| 1000.0 + f64::from(i / 3) * 20.0 + f64::from(i % 3))
+        .collect();
+    assert_eq!(starts(&flows), expected);
+    // The first flow takes longer than that, and nobody waited.
+    assert!(flows[0].completion_us.unwrap() > flows[11].start_us);
+    let senders: Vec<u32> = flows.iter().map(|flow| flow.sender).collect();
+    assert_eq!(
+        senders[..3],
+        senders[9..],
+        "the same hosts send in each epoch"
+    );
+}
+
+#[test]
+fn elephants_stop_and_close_both_ways() {
+    let outcome = outcome(
+        "topology.kind = \"dumbbell\"\ntcp.receive_buffer = \"32KiB\"\n[workload]\nkind = \"pairs\"\n\
+         senders = 3\nsize = \"unlimited\"\n\
+         start = \"0s\"\ninterval = \"10ms\"\nstop = \"50ms\"\nstop_interval = \"20ms\"",
+    );
+    // All connections ended by themselves: without run.duration the simulation is over when they are,
+    // both FINs acknowledged.
+    for (number, flow) in (0..).zip(&outcome.flows) {
+        let stop = 50_000.0 + 20_000.0 * f64::from(number);
+        let end = flow.completion_us.unwrap();
+        // What was on its way still arrives: three windows of 32 KiB take 0.8 ms, and fit the buffer.
+        assert!((stop..stop + 1_500.0).contains(&end), "{flow:?}");
+        assert_eq!(
+            (flow.size_bytes, flow.fct_us),
+            (None, None),
+            "it has no size to complete"
+        );
+    }
+    assert_eq!(outcome.metrics.flows_unfinished, 0);
+    let bytes = |flow: usize| outcome.flows[flow].received_bytes;
+    // Alone from 70 to 90 ms: the last flow has 20 ms of the link and its shares before.
+    assert!(bytes(2) > 2_000_000, "{}", bytes(2));
+    assert!(bytes(0) > 1_000_000, "{}", bytes(0));
+}
+
+#[test]
 fn sizes_come_in_steps() {
     let flows = outcome(
         "[workload]\nsenders = 100\nsize = \"pareto(50KiB, 1.2, 100KiB)\"\nsize_step = \"1KiB\"",
@@ -237,6 +356,32 @@ fn what_cannot_be_is_refused_with_the_place() {
             "only an incast",
         ),
         (
+            "workload.stop = \"1s\"",
+            "flows with an end are not stopped",
+        ),
+        (
+            "[workload]\nsize = \"unlimited\"\nstop = \"5ms\"",
+            "stop before it starts",
+        ),
+        ("workload.epochs = 2", "start at the same time"),
+        (
+            "[workload]\nepochs = 2\nepoch_interval = \"1s\"\nsize = \"unlimited\"\nstop = \"1s\"",
+            "never leave",
+        ),
+        (
+            "[workload]\nkind = \"poisson\"\nload_of = \"uplinks\"",
+            "no uplinks to load",
+        ),
+        (
+            "topology.kind = \"tree\"\n[workload]\nkind = \"poisson\"\nload_of = \"uplinks\"\nfrom = \"1\"\n\
+             to = \"1\"",
+            "no flow leaves its rack",
+        ),
+        (
+            "[workload]\nkind = \"burst\"\nload = 0",
+            "no flow ever arrives",
+        ),
+        (
             "switch.emulated_load = 1",
             "the emulated load takes the whole buffer",
         ),
@@ -300,7 +445,7 @@ fn a_group_keeps_its_settings_and_the_rest_is_shared() {
 /// All-to-all traffic in a network with several paths, every flow complete.
 fn random_flows(text: &str) -> Outcome {
     let text = format!(
-        "{text}\nschemes = [\"newreno\"]\nlink = {{ rate = \"10Gbps\", delay = \"5us\" }}\n\
+        "{text}\nlink = {{ rate = \"10Gbps\", delay = \"5us\" }}\n\
          [workload]\nkind = \"poisson\"\nsize = \"20KB\"\nload = 0.3\nduration = \"2ms\"\n"
     );
     let outcome = outcome(&text);

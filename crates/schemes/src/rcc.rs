@@ -35,7 +35,6 @@
 mod ack_queue;
 mod assign;
 mod control;
-pub mod model;
 mod params;
 mod scheduler;
 mod sender;

@@ -129,6 +129,12 @@ impl<C: SenderCc> Endpoint<C> {
         }
     }
 
+    /// The application stops in the middle: what it has written and TCP has not sent is taken back, and
+    /// a FIN follows what was sent. Receiving goes on.
+    pub fn close_early(&mut self) {
+        self.sender.close_early();
+    }
+
     /// Ends the connection at once with a reset (RFC 9293 §3.10.5).
     pub fn abort(&mut self) {
         if !matches!(

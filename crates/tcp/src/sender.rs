@@ -190,6 +190,12 @@ impl<C: SenderCc> Sender<C> {
         self.closed = true;
     }
 
+    /// The application takes back what was not sent and has written everything.
+    pub(crate) fn close_early(&mut self) {
+        self.written = self.max.max(1);
+        self.closed = true;
+    }
+
     /// The peer's SYN has arrived.
     pub(crate) fn agree(&mut self, agreed: Agreement) {
         self.mss = u64::from(agreed.mss);

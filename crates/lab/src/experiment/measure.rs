@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::measured::THROUGHPUT;
+use super::measured::{GOODPUT, SEGMENTS, THROUGHPUT};
 use super::model;
 use super::unit::{Dimension, Level};
 use crate::columns;
@@ -26,12 +26,12 @@ pub enum Of {
     Metric(&'static str),
     /// A column of `flows.parquet`: one value for each flow.
     Flows {
-        /// Its name; `throughput_bps` is the flow's size over its completion time.
+        /// Its name; `throughput_bps`, `goodput_bps` and `segments` are made from others.
         column: &'static str,
-        /// Only flows of this group.
-        group: Option<String>,
-        /// Only flows that completed in this cluster.
-        cluster: Option<Cluster>,
+        /// Only these flows.
+        chosen: Chosen,
+        /// Instead of one value for each flow, this statistic of the flows of each sending host.
+        each_sender: Option<Box<Statistic>>,
     },
     /// A column of `ports.parquet`: one value for each port.
     Ports {
@@ -54,6 +54,9 @@ pub enum Of {
         host: Option<u32>,
         /// Only this stretch of time.
         during: Stretch,
+        /// Each value is the mean over so many microseconds; none for the values as they were
+        /// recorded.
+        window_us: Option<f64>,
         /// How the statistics of several ports, flows or hosts become one.
         across: Statistic,
         /// What its values count for.
@@ -61,8 +64,35 @@ pub enum Of {
         /// Not the statistic itself, but how far it lies from that of this other column.
         apart_from: Option<&'static str>,
     },
+    /// Events of flows: the times from one to the next of the same flow, and how many there are.
+    Events {
+        /// What happened: any of these.
+        kinds: Vec<&'static str>,
+        /// Only events of flows of this group.
+        group: Option<String>,
+    },
     /// An equation of a paper, from the settings of the simulation.
     Model(&'static str),
+}
+
+/// Flows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Chosen {
+    /// Only flows of this group.
+    pub group: Option<String>,
+    /// Only flows of these sizes.
+    pub sizes: Option<Sizes>,
+    /// Only flows that completed in this cluster.
+    pub cluster: Option<Cluster>,
+}
+
+/// Sizes of flows; flows without end are larger than any.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sizes {
+    /// The smallest, exclusive.
+    pub above: Level,
+    /// The largest, inclusive; none for all that are larger.
+    pub up_to: Option<Level>,
 }
 
 impl Measure {
@@ -130,6 +160,10 @@ pub enum Statistic {
     Sum,
     /// How many there are.
     Count,
+    /// The mean of the squares of how far they are from their mean.
+    Variance,
+    /// The standard deviation: the root of the variance.
+    Deviation,
     /// The least value that this per cent of the values do not exceed.
     Percentile(f64),
     /// One statistic less another, as in `p99 - p1`.
@@ -183,6 +217,7 @@ impl Measure {
                 flow: None,
                 host: None,
                 during: Stretch::default(),
+                window_us: None,
                 across: Statistic::Mean,
                 weight: Weight::Time,
                 apart_from: None,
@@ -203,6 +238,7 @@ impl Measure {
             Of::Flows { column, .. } | Of::Ports { column, .. } | Of::Series { column, .. } => {
                 column
             }
+            Of::Events { kinds, .. } => kinds.first().copied().unwrap_or_default(),
         }
     }
 
@@ -215,7 +251,9 @@ impl Measure {
                 found.map_or("", |column| column.unit)
             }
             Of::Model(_) => model::find(name).map_or("", |model| model.unit),
-            Of::Flows { .. } if name == THROUGHPUT => "bit/s",
+            Of::Flows { .. } if [THROUGHPUT, GOODPUT].contains(&name) => "bit/s",
+            Of::Flows { .. } if name == SEGMENTS => "segments",
+            Of::Events { .. } => "us",
             Of::Flows { .. } => unit_of(flow_columns(), name),
             Of::Ports { .. } => unit_of(port_columns(), name),
             Of::Series { .. } => {
@@ -227,8 +265,10 @@ impl Measure {
 
     /// The unit of its values: that of the column, unless the statistic counts something.
     pub fn unit(&self) -> &'static str {
-        match &self.statistic {
-            Some(statistic) if statistic.counts() => "",
+        match self.value_dimension() {
+            Dimension::TimeSquared => "us²",
+            dimension if dimension != self.dimension() => "",
+            _ if self.statistic.as_ref().is_some_and(Statistic::counts) => "",
             _ => self.column_unit(),
         }
     }
@@ -240,9 +280,18 @@ impl Measure {
 
     /// The dimension of its own values.
     pub fn value_dimension(&self) -> Dimension {
-        match &self.statistic {
-            Some(Statistic::Share { .. }) => Dimension::Share,
-            _ => Dimension::of(self.unit()),
+        let each = match &self.of {
+            Of::Flows { each_sender, .. } => each_sender.as_deref(),
+            _ => None,
+        };
+        match (&self.statistic, each) {
+            (Some(Statistic::Share { .. }), _) => Dimension::Share,
+            (Some(statistic), _) if statistic.counts() => Dimension::Count,
+            (_, Some(each)) if each.counts() => Dimension::Count,
+            (Some(Statistic::Variance), _) | (_, Some(Statistic::Variance)) => {
+                self.dimension().squared()
+            }
+            _ => self.dimension(),
         }
     }
 }
@@ -258,9 +307,14 @@ impl Statistic {
             | Self::Oscillations { .. }
             | Self::Jain => true,
             Self::Difference(a, _) => a.counts(),
-            Self::Mean | Self::Min | Self::Max | Self::Sum | Self::Percentile(_) | Self::Change => {
-                false
-            }
+            Self::Mean
+            | Self::Min
+            | Self::Max
+            | Self::Sum
+            | Self::Variance
+            | Self::Deviation
+            | Self::Percentile(_)
+            | Self::Change => false,
         }
     }
 }

@@ -1,17 +1,21 @@
 //! Runs that are measured: a run folder, its scenario, and the values of measures seed by seed.
 
+mod flows;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
 use super::claim::At;
-use super::measure::{Measure, Of, Place, Stretch};
+use super::measure::{Measure, Of, Place, Statistic, Stretch};
 use super::model;
 use super::sample::{Sample, Steps};
 use crate::results::{Cell, Folder};
 use crate::scenario::{Overrides, Problem, Problems, Scenario, Source};
 use crate::statistics::Estimate;
+
+pub(super) use flows::{DERIVED, GOODPUT, SEGMENTS, THROUGHPUT};
 
 /// A run folder with what is needed to measure it. Values are computed once for each measure.
 pub struct Measured {
@@ -223,24 +227,7 @@ impl Measured {
                 },
                 Some(_),
             ) => {
-                let of = |name| {
-                    let mut measure = measure.clone();
-                    if let Of::Series {
-                        column, apart_from, ..
-                    } = &mut measure.of
-                    {
-                        *apart_from = None;
-                        *column = name;
-                    }
-                    self.by_point(&measure)
-                };
-                let Of::Series { column, .. } = &measure.of else {
-                    unreachable!("it was a series a few lines ago")
-                };
-                let (here, there) = (of(column)?, of(other)?);
-                values.extend(here.into_iter().filter_map(|(point, value)| {
-                    Some((point, (value - there.get(&point)?).abs()))
-                }));
+                return self.apart(measure, other);
             }
             (_, None) => {
                 let problem = Problem::new("a measure without a statistic is not a number");
@@ -269,7 +256,10 @@ impl Measured {
                     values.insert(point, each.statistic(across, (dimension, packet)));
                 })?;
             }
-            (Of::Flows { .. } | Of::Ports { .. }, Some(statistic)) => {
+            (Of::Events { .. }, Some(Statistic::Count)) => {
+                values.extend(self.event_counts(measure)?);
+            }
+            (Of::Flows { .. } | Of::Ports { .. } | Of::Events { .. }, Some(statistic)) => {
                 self.each_sample(measure, &mut |point, sample| {
                     let value = sample.statistic(statistic, (dimension, self.packet(point)));
                     values.insert(point, value);
@@ -277,6 +267,31 @@ impl Measured {
             }
         }
         Ok(values)
+    }
+
+    /// How far the statistic of a series lies from that of another column.
+    fn apart(
+        &self,
+        measure: &Measure,
+        other: &'static str,
+    ) -> Result<BTreeMap<u32, f64>, Problems> {
+        let of = |name: Option<&'static str>| {
+            let mut measure = measure.clone();
+            if let Of::Series {
+                column, apart_from, ..
+            } = &mut measure.of
+            {
+                *apart_from = None;
+                *column = name.unwrap_or(column);
+            }
+            self.by_point(&measure)
+        };
+        let (here, there) = (of(None)?, of(Some(other))?);
+        let both = here.into_iter();
+        let both = both.filter_map(|(point, value)| Some((point, value, there.get(&point)?)));
+        Ok(both
+            .map(|(point, value, other)| (point, (value - other).abs()))
+            .collect())
     }
 
     /// The values of flows or ports, point by point.
@@ -295,44 +310,16 @@ impl Measured {
                 sample.push((value, 1.0));
             }
         };
-        let mut chosen = None;
         match &measure.of {
-            Of::Flows {
-                column,
-                group,
-                cluster,
-            } => {
-                let columns = [
-                    "point",
-                    "group",
-                    column,
-                    "size_bytes",
-                    "fct_us",
-                    "completion_us",
-                ];
-                let mut flows: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
-                self.folder.cells("flows", &columns, &mut |cells| {
-                    let wanted = group
-                        .as_ref()
-                        .is_none_or(|group| belongs(text(cells[1]), group));
-                    let value = match *column {
-                        // Payload over the completion time, in bits per second.
-                        THROUGHPUT => real(cells[3])
-                            .zip(real(cells[4]))
-                            .map(|(bytes, us)| bytes * 8e6 / us),
-                        _ => real(cells[2]),
-                    };
-                    if !wanted {
-                        return;
-                    }
-                    if cluster.is_none() {
-                        return add(cells[0], value);
-                    }
-                    let flow = real(cells[5]).zip(value);
-                    let point = whole(cells[0]).unwrap_or(u32::MAX);
-                    flows.entry(point).or_default().extend(flow);
-                })?;
-                chosen = cluster.as_ref().map(|cluster| (cluster, flows));
+            Of::Flows { .. } => return self.each_flows(measure, each),
+            Of::Events { .. } => {
+                return self.each_event(measure, &mut |point, times| {
+                    let gaps = times.values().flat_map(|times| times.windows(2));
+                    each(
+                        point,
+                        Sample::new(gaps.map(|pair| (pair[1] - pair[0], 1.0))),
+                    );
+                });
             }
             Of::Ports { column, place } => {
                 let columns = ["point", "from", "to", "bottleneck", column];
@@ -343,11 +330,6 @@ impl Measured {
                 })?;
             }
             Of::Metric(_) | Of::Model(_) | Of::Series { .. } => {}
-        }
-        if let Some((cluster, flows)) = chosen {
-            for (point, flows) in flows {
-                samples.insert(point, cluster.of(flows));
-            }
         }
         for (point, values) in samples {
             each(point, Sample::new(values));
@@ -368,6 +350,8 @@ impl Measured {
             group,
             flow,
             host,
+            during,
+            window_us,
             ..
         } = &measure.of
         else {
@@ -394,6 +378,16 @@ impl Measured {
                     && members.all(|members| members.contains(&(point, number)))
             }
             Subject::Host(number) => host.is_none_or(|host| host == number),
+        };
+        let mut each = |point: u32, lines: &BTreeMap<Subject, Steps>| {
+            let Some(window_us) = window_us else {
+                return each(point, lines);
+            };
+            let stretch = self.stretch(point, *during);
+            let lines = lines.iter();
+            let lines =
+                lines.map(|(subject, steps)| (*subject, steps.averaged(*window_us, stretch)));
+            each(point, &lines.collect());
         };
         let mut current: Option<(u32, BTreeMap<Subject, Steps>)> = None;
         self.folder.series(&mut |row| {
@@ -440,18 +434,6 @@ impl Measured {
         Ok(ports)
     }
 
-    /// Flows of all points that belong to a group.
-    fn members(&self, group: &str) -> Result<BTreeSet<(u32, u32)>, Problems> {
-        let mut flows = BTreeSet::new();
-        let columns = ["point", "flow", "group"];
-        self.folder.cells("flows", &columns, &mut |cells| {
-            if belongs(text(cells[2]), group) {
-                flows.extend(whole(cells[0]).zip(whole(cells[1])));
-            }
-        })?;
-        Ok(flows)
-    }
-
     fn stretch(&self, point: u32, during: Stretch) -> (f64, f64) {
         let (start, end) = self.spans.get(&point).copied().unwrap_or_default();
         (during.from_us.unwrap_or(start), during.to_us.unwrap_or(end))
@@ -469,34 +451,6 @@ impl Place {
         fits(&self.from, from)
             && fits(&self.to, to)
             && (!self.bottleneck || bottleneck == Cell::Bool(true))
-    }
-}
-
-impl super::measure::Cluster {
-    /// The values of the flows in this cluster, of pairs of completion and value.
-    fn of(&self, mut flows: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-        flows.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut number = 1;
-        let mut last = f64::INFINITY;
-        let mut found = Vec::new();
-        for (completion, value) in flows {
-            if completion - last > self.gap_us {
-                number += 1;
-            }
-            last = completion;
-            if number == self.number {
-                found.push((value, 1.0));
-            }
-        }
-        found
-    }
-}
-
-/// Whether the group called `name` is meant by `wanted`, which may end with `*`.
-fn belongs(name: &str, wanted: &str) -> bool {
-    match wanted.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == wanted,
     }
 }
 
@@ -523,6 +477,3 @@ fn text(cell: Cell<'_>) -> &str {
         _ => "",
     }
 }
-
-/// A column of flows that is made from two others.
-pub(super) const THROUGHPUT: &str = "throughput_bps";

@@ -1,6 +1,6 @@
 //! Equations of papers that a simulation can be compared with.
 
-use schemes::rcc::model as rcc;
+use theory::rcc;
 
 use super::unit::{Dimension, Level};
 use crate::scenario::PointSpec;

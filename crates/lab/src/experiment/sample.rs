@@ -61,6 +61,8 @@ impl Sample {
                 let sum: f64 = self.values.iter().map(|(v, weight)| v * weight).sum();
                 sum / weight
             }
+            Statistic::Variance => self.variance(weight),
+            Statistic::Deviation => libm::sqrt(self.variance(weight)),
             Statistic::Min => nan_if_empty(values().fold(f64::INFINITY, f64::min)),
             Statistic::Max => nan_if_empty(values().fold(f64::NEG_INFINITY, f64::max)),
             Statistic::Sum => values().sum(),
@@ -93,6 +95,19 @@ impl Sample {
             // These see an order of time, which a sample has not.
             Statistic::Dips { .. } | Statistic::Oscillations { .. } | Statistic::Change => f64::NAN,
         }
+    }
+
+    /// The mean square of what lies between values and their mean; `NaN` of none.
+    fn variance(&self, weight: f64) -> f64 {
+        let mean = self
+            .values
+            .iter()
+            .map(|(v, weight)| v * weight)
+            .sum::<f64>()
+            / weight;
+        let squares = self.values.iter();
+        let squares = squares.map(|(v, weight)| (v - mean) * (v - mean) * weight);
+        squares.sum::<f64>() / weight
     }
 
     /// The least value that `percent` of the weight do not exceed.
@@ -136,6 +151,24 @@ impl Steps {
             .into_iter()
             .chain(inside)
             .collect()
+    }
+
+    /// The means over windows of so many microseconds from the begin of a stretch; what is left at
+    /// its end is a shorter one. A window before the first value has none.
+    pub(super) fn averaged(&self, window_us: f64, (from, to): (f64, f64)) -> Self {
+        let mut means = Self::new(None);
+        let (mut begin, mut number) = (from, 0.0);
+        while begin < to {
+            number += 1.0;
+            let end = (from + number * window_us).min(to);
+            let sample = self.sample((begin, end), Weight::Time);
+            let mean = sample.statistic(&Statistic::Mean, (Dimension::Count, 1.0));
+            if !mean.is_nan() {
+                means.push(begin, mean);
+            }
+            begin = end;
+        }
+        means
     }
 
     /// How long each value lasted within a stretch, or its changes alone.
@@ -282,6 +315,35 @@ mod tests {
         };
         assert_eq!(over(oscillations.clone(), (0.0, 50.0)), 2.0);
         assert_eq!(over(oscillations, (15.0, 25.0)), 0.0);
+    }
+
+    #[test]
+    fn the_variance_is_the_mean_square_of_the_distances_from_the_mean() {
+        // 2, 4, 4, 4, 5, 5, 7, 9: mean 5, squares 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32.
+        let all = flows(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        assert_eq!(all.statistic(&Statistic::Variance, UNITS), 4.0);
+        assert_eq!(all.statistic(&Statistic::Deviation, UNITS), 2.0);
+        // 10 for 3 us and 30 for 1: mean 15, (3 x 25 + 225) / 4 = 75.
+        let weighted = Sample::new([(10.0, 3.0), (30.0, 1.0)]);
+        assert_eq!(weighted.statistic(&Statistic::Variance, UNITS), 75.0);
+        assert!(flows(&[]).statistic(&Statistic::Variance, UNITS).is_nan());
+    }
+
+    #[test]
+    fn means_over_windows_follow_each_other_from_the_begin_of_a_stretch() {
+        let mut steps = Steps::new(Some(0.0));
+        for (time, value) in [(10.0, 100.0), (20.0, 40.0), (35.0, 0.0)] {
+            steps.push(time, value);
+        }
+        // From 5 on in steps of 10: half 0 and half 100, half 100 and half 40, 40, 0 for the last 5.
+        let means = steps.averaged(10.0, (5.0, 40.0));
+        let all = means.clip((0.0, 100.0));
+        assert_eq!(all, [(5.0, 50.0), (15.0, 70.0), (25.0, 40.0), (35.0, 0.0)]);
+        // What is not known yet has no mean.
+        let mut late = Steps::new(None);
+        late.push(15.0, 8.0);
+        let all = late.averaged(10.0, (0.0, 30.0)).clip((0.0, 100.0));
+        assert_eq!(all, [(10.0, 8.0), (20.0, 8.0)]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Dimension {
     /// Microseconds.
     Time,
+    /// Microseconds times microseconds: the variance of times.
+    TimeSquared,
     /// Bytes.
     Bytes,
     /// Bits per second.
@@ -31,9 +33,19 @@ impl Dimension {
     pub fn of(unit: &str) -> Self {
         match unit {
             "us" => Self::Time,
+            "us²" => Self::TimeSquared,
             "bytes" => Self::Bytes,
             "bit/s" => Self::Rate,
             "%" => Self::Share,
+            _ => Self::Count,
+        }
+    }
+
+    /// The dimension of the squares of its values, of those that have units.
+    #[must_use]
+    pub fn squared(self) -> Self {
+        match self {
+            Self::Time => Self::TimeSquared,
             _ => Self::Count,
         }
     }
@@ -56,6 +68,7 @@ impl Dimension {
     pub fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Time => &[("us", 1.0), ("ms", 1e3), ("s", 1e6), ("ns", 1e-3)],
+            Self::TimeSquared => &[("us²", 1.0), ("ms²", 1e6), ("s²", 1e12)],
             Self::Bytes => &[
                 ("bytes", 1.0),
                 ("B", 1.0),
@@ -91,7 +104,7 @@ impl Level {
         let end = text.find(|c| !digits(c)).unwrap_or(text.len());
         let value: f64 = text[..end].parse().ok()?;
         let unit = text[end..].trim();
-        let is_unit = unit.chars().all(|c| c.is_alphabetic() || "/%".contains(c));
+        let is_unit = unit.chars().all(|c| c.is_alphabetic() || "/%²".contains(c));
         (value.is_finite() && is_unit).then(|| Self {
             value,
             unit: unit.to_owned(),

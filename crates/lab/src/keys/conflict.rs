@@ -257,14 +257,16 @@ fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
 
 fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
     let (workload, duration) = (&keys.workload, keys.run.duration.0);
-    let poisson = workload.kind == WorkloadKind::Poisson;
+    // What follows from a load is not known here, and may end late.
+    let delay = workload.delay.0.map_or(Span::ZERO, |law| law.most());
+    let last_epoch = workload.epoch_interval * u64::from(workload.epochs.0 - 1);
     let last_start = workload.start
         + match workload.kind {
-            WorkloadKind::Poisson => workload.duration,
-            _ => {
-                workload.jitter
-                    + workload.delay.most()
-                    + workload.interval * u64::from(workload.senders.0 - 1)
+            WorkloadKind::Poisson => workload.flows.0.map_or(workload.duration, |_| Span::ZERO),
+            WorkloadKind::Burst => workload.jitter + delay + last_epoch,
+            WorkloadKind::Incast | WorkloadKind::Pairs => {
+                let last = u64::from(workload.senders.0 - 1);
+                workload.jitter + delay + workload.interval * last + last_epoch
             }
         };
     if duration.is_some_and(|end| end <= last_start) {
@@ -276,13 +278,18 @@ fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
             ),
         });
     }
-    if poisson && (workload.load.0 <= 0.0 || workload.duration == Span::ZERO) {
+    let poisson = workload.kind == WorkloadKind::Poisson;
+    let loaded = poisson || (workload.kind == WorkloadKind::Burst && workload.delay.0.is_none());
+    let endless = workload.flows.0.is_some() || workload.duration > Span::ZERO;
+    if loaded && (workload.load.0 <= 0.0 || (poisson && !endless)) {
         found.push(Conflict {
             keys: &["workload.load", "workload.duration"],
             message: "no flow ever arrives".into(),
             remedy: "give workload.load and workload.duration values above 0".into(),
         });
     }
+    epochs(keys, found);
+    stops(keys, found);
     if workload.rounds.0 > 1 && workload.kind != WorkloadKind::Incast {
         found.push(Conflict {
             keys: &["workload.rounds", "workload.kind"],
@@ -293,14 +300,74 @@ fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
     sizes(keys, found);
 }
 
+fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    if workload.epochs.0 == 1 {
+        return;
+    }
+    if workload.kind == WorkloadKind::Poisson {
+        found.push(Conflict {
+            keys: &["workload.epochs", "workload.kind"],
+            message: "random arrivals have no epochs".into(),
+            remedy: "leave workload.epochs out, or set another workload.kind".into(),
+        });
+    }
+    if workload.epoch_interval == Span::ZERO {
+        found.push(Conflict {
+            keys: &["workload.epochs", "workload.epoch_interval"],
+            message: "all epochs would start at the same time".into(),
+            remedy: "give workload.epoch_interval, as in \"180ms\"".into(),
+        });
+    }
+    if workload.size.is_unlimited() {
+        found.push(Conflict {
+            keys: &["workload.epochs", "workload.size"],
+            message: "flows without end that start again and again never leave".into(),
+            remedy: "set a finite workload.size, or leave workload.epochs out".into(),
+        });
+    }
+}
+
+/// Flows that stop before they start, or that end by themselves.
+fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    let Some(stop) = workload.stop.0 else {
+        return;
+    };
+    if !workload.size.is_unlimited() {
+        found.push(Conflict {
+            keys: &["workload.stop", "workload.size"],
+            message: "flows with an end are not stopped before it".into(),
+            remedy: "set workload.size = \"unlimited\", or leave workload.stop out".into(),
+        });
+    }
+    let last = u64::from(workload.senders.0 - 1);
+    let starts = [workload.start, workload.start + workload.interval * last];
+    let stops = [stop, stop + workload.stop_interval * last];
+    if starts.iter().zip(stops).any(|(start, stop)| *start >= stop) {
+        found.push(Conflict {
+            keys: &["workload.stop", "workload.start"],
+            message: "a flow would stop before it starts".into(),
+            remedy: format!(
+                "flows start from {} to {}: set workload.stop and workload.stop_interval so that each stops \
+                 later",
+                starts[0], starts[1]
+            ),
+        });
+    }
+}
+
 fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
     let (workload, mss) = (&keys.workload, u64::from(keys.tcp.mss.0));
     match &workload.size {
-        SizeLaw::Unlimited if keys.run.duration.0.is_none() => found.push(Conflict {
-            keys: &["workload.size", "run.duration"],
-            message: "unlimited flows never end, and neither would the simulation".into(),
-            remedy: "set run.duration, as in \"1s\", or a finite workload.size".into(),
-        }),
+        SizeLaw::Unlimited if keys.run.duration.0.is_none() && workload.stop.0.is_none() => found
+            .push(Conflict {
+                keys: &["workload.size", "run.duration"],
+                message: "unlimited flows never end, and neither would the simulation".into(),
+                remedy:
+                    "set run.duration or workload.stop, as in \"1s\", or a finite workload.size"
+                        .into(),
+            }),
         SizeLaw::Unlimited if workload.rounds.0 > 1 || workload.kind == WorkloadKind::Poisson => {
             found.push(Conflict {
                 keys: &["workload.size", "workload.rounds", "workload.kind"],

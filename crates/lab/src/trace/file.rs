@@ -56,7 +56,7 @@ pub(super) struct Event {
 
 /// What can happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum EventKind {
+pub(crate) enum EventKind {
     Drop,
     Mark,
     Timeout,
@@ -67,7 +67,7 @@ pub(super) enum EventKind {
 
 impl EventKind {
     /// What the column `event` calls them, in the order of declaration.
-    const NAMES: [&'static str; 6] = [
+    pub(crate) const NAMES: [&'static str; 6] = [
         "drop",
         "mark",
         "timeout",

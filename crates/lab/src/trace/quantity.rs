@@ -58,6 +58,11 @@ const BUILT_IN: &[Column] = &[
         "bit/s",
         "Payload of a flow that arrived for the first time, per second, over the trace.window that begins at this time.",
     ),
+    column(
+        CARRIED,
+        "bit/s",
+        "Packets that came out of the wire behind a port, headers included, per second, over the trace.window that begins at this time.",
+    ),
     column(MARKS, "packets", "Packets that a port has marked so far."),
     column(DROPS, "packets", "Packets that a port has dropped so far."),
 ];
@@ -66,6 +71,7 @@ pub(crate) const QUEUE: &str = "queue_bytes";
 pub(crate) const CWND: &str = "cwnd_bytes";
 pub(crate) const RWND: &str = "rwnd_bytes";
 pub(crate) const THROUGHPUT: &str = "throughput_bps";
+pub(crate) const CARRIED: &str = "carried_bps";
 pub(crate) const MARKS: &str = "marks";
 pub(crate) const DROPS: &str = "drops";
 /// Not a column of its own: rows whose column `event` is set.

@@ -33,6 +33,9 @@ pub struct Recorder {
     cwnd: Option<Channel>,
     rwnd: Option<Channel>,
     throughput: Option<Meter>,
+    carried: Option<Meter>,
+    /// Of every packet.
+    header_bytes: u32,
     gauges: Vec<Gauged>,
     events: Option<Kept>,
     /// Marks and drops of each port so far.
@@ -77,13 +80,7 @@ impl Recorder {
             })
         };
         let (ports, flows) = (plan.ports.len(), plan.flows.len());
-        let chosen = |chosen: &[bool]| {
-            (
-                chosen.len(),
-                chosen.iter().filter(|chosen| **chosen).count(),
-            )
-        };
-        let (of_ports, of_flows) = (chosen(&plan.ports), chosen(&plan.flows));
+        let (of_ports, of_flows) = (counted(&plan.ports), counted(&plan.flows));
         // Ports without traffic have an empty queue, and nothing to report.
         let mut of_port = |name, keep| {
             let channel = channel(name, Subject::Port, of_ports, keep)?;
@@ -109,10 +106,13 @@ impl Recorder {
             })
         });
         let gauges = gauged.collect();
-        let throughput = place(quantity::THROUGHPUT).map(|quantity| {
-            let block = rows.add(quantity, Subject::Flow);
-            Meter::new(block, plan.interval, point.keys.trace.window, of_flows)
-        });
+        let mut meter = |name, subject, count| {
+            let block = rows.add(place(name)?, subject);
+            let window = point.keys.trace.window;
+            Some(Meter::new(block, plan.interval, window, count))
+        };
+        let throughput = meter(quantity::THROUGHPUT, Subject::Flow, of_flows);
+        let carried = meter(quantity::CARRIED, Subject::Port, of_ports);
         let thinned = plan.interval == TraceInterval::Auto;
         Ok(Self {
             ports: plan.ports.clone(),
@@ -123,6 +123,8 @@ impl Recorder {
             cwnd,
             rwnd,
             throughput,
+            carried,
+            header_bytes: point.keys.net.header_bytes,
             gauges,
             events: plan.events.then(|| Kept::new(thinned)),
             counts: vec![(0, 0); ports],
@@ -144,7 +146,7 @@ impl Recorder {
             gauged.of_hosts.finish(&mut self.rows);
             gauged.of_ports.finish(&mut self.rows);
         }
-        if let Some(meter) = self.throughput {
+        for meter in [self.throughput, self.carried].into_iter().flatten() {
             meter.finish(&mut self.rows);
         }
         if let Some(events) = self.events {
@@ -217,6 +219,16 @@ impl Recorder {
 }
 
 impl Probe for Recorder {
+    #[inline]
+    fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
+        if self.ports[port.0 as usize]
+            && let Some(meter) = &mut self.carried
+        {
+            let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+            meter.add(&mut self.rows, port.0, now.as_ps(), size);
+        }
+    }
+
     #[inline]
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
         if self.ports[port.0 as usize]
@@ -333,6 +345,12 @@ impl Probe for Recorder {
         }
         self.of_flows(|channel, rows| channel.end_all(rows, now.as_ps()));
     }
+}
+
+/// How many there are, and how many of them are recorded.
+fn counted(chosen: &[bool]) -> (usize, usize) {
+    let recorded = chosen.iter().filter(|chosen| **chosen);
+    (chosen.len(), recorded.count())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]

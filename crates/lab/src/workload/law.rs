@@ -188,6 +188,11 @@ impl Quantity for SizeLaw {
 }
 
 impl TimeLaw {
+    /// Exponential times without a bound.
+    pub(crate) const fn exponential(mean: Span) -> Self {
+        Self::Exponential { mean, most: None }
+    }
+
     /// Whether times are drawn.
     pub fn is_random(&self) -> bool {
         !matches!(self, Self::Fixed(_))

@@ -7,7 +7,7 @@ use fabric::{LinkSpec, PortId, Topology};
 use schemes::{Role, Scheme};
 
 use super::hosts::HostSet;
-use crate::keys::{Conflict, Keys, TopologyKind, TracedFlows, WorkloadKind};
+use crate::keys::{Conflict, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind};
 use crate::scenario::Group;
 
 /// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
@@ -91,13 +91,61 @@ impl Layout {
     }
 
     /// Flows of a group: exactly, or of a Poisson process the expected number.
+    #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
     pub(crate) fn expected_flows(&self, group: &Group) -> f64 {
-        let each = super::expected_flows(&group.keys);
-        #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
-        match (group.keys.workload.kind, &group.keys.workload.to.0) {
-            (WorkloadKind::Poisson, Some(set)) => each * self.hosts_of(set).count() as f64,
-            (WorkloadKind::Poisson, None) => each * self.all_hosts() as f64,
-            _ => each,
+        let (each, workload) = (super::expected_flows(&group.keys), &group.keys.workload);
+        match workload.kind {
+            WorkloadKind::Incast | WorkloadKind::Pairs => each,
+            WorkloadKind::Poisson if workload.flows.0.is_some() => each,
+            WorkloadKind::Poisson => {
+                let places = self.everywhere(group);
+                let rate = super::load::arrivals(&group.keys, self, &places);
+                rate * workload.duration.as_secs() * places.receivers.len() as f64
+            }
+            WorkloadKind::Burst => {
+                let places = self.everywhere(group);
+                let mut senders = places.senders.clone();
+                senders.sort_unstable();
+                let to = places.receivers.iter();
+                let themselves = to.filter(|host| senders.binary_search(host).is_ok());
+                let pairs = senders.len() * places.receivers.len() - themselves.count();
+                each * pairs as f64
+            }
+        }
+    }
+
+    /// The rack of a host.
+    pub(super) fn rack(&self, host: HostId) -> u32 {
+        host.0 / self.hosts.max(1)
+    }
+
+    /// How many of `hosts` each rack has.
+    pub(super) fn racks_of(&self, hosts: &[HostId]) -> Vec<usize> {
+        let mut racks = vec![0; self.racks as usize];
+        for host in hosts {
+            racks[self.rack(*host) as usize] += 1;
+        }
+        racks
+    }
+
+    /// Links that lead from a rack to other racks; 0 where there is no such thing as an uplink.
+    pub(super) fn uplinks_of_rack(&self) -> u32 {
+        match self.kind {
+            TopologyKind::Dumbbell => 1,
+            _ => self.uplinks,
+        }
+    }
+
+    /// Hosts of a group of random flows, in which all take part that are not left out.
+    fn everywhere(&self, group: &Group) -> Places {
+        let side = |set: &Option<HostSet>| match set {
+            Some(set) => self.hosts_of(set).collect(),
+            None => self.everyone().collect(),
+        };
+        let workload = &group.keys.workload;
+        Places {
+            senders: side(&workload.from.0),
+            receivers: side(&workload.to.0),
         }
     }
 
@@ -185,7 +233,7 @@ impl Layout {
             let workload = &group.keys.workload;
             place.senders = match &workload.from.0 {
                 Some(set) => self.hosts_of(set).collect(),
-                None if workload.kind == WorkloadKind::Poisson => self.everyone().collect(),
+                None if takes_all(workload.kind) => self.everyone().collect(),
                 None => {
                     let wanted = senders_needed(group);
                     let free = self.sending_side().filter(|host| !taken.contains(host));
@@ -205,7 +253,7 @@ impl Layout {
             return self.hosts_of(set).collect();
         }
         match workload.kind {
-            WorkloadKind::Poisson => self.everyone().collect(),
+            WorkloadKind::Poisson | WorkloadKind::Burst => self.everyone().collect(),
             WorkloadKind::Incast => {
                 let wanted = workload.receivers.0 as usize;
                 self.receiving_side().take(wanted).collect()
@@ -271,8 +319,13 @@ fn senders_needed(group: &Group) -> usize {
     match workload.kind {
         WorkloadKind::Incast => each * workload.receivers.0 as usize,
         WorkloadKind::Pairs => each,
-        WorkloadKind::Poisson => 0,
+        WorkloadKind::Poisson | WorkloadKind::Burst => 0,
     }
+}
+
+/// Whether all hosts take part unless the scenario names some.
+const fn takes_all(kind: WorkloadKind) -> bool {
+    matches!(kind, WorkloadKind::Poisson | WorkloadKind::Burst)
 }
 
 /// Hosts that a rack needs so that all groups find theirs.
@@ -280,7 +333,6 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
     let (mut senders, mut shared, mut own, mut named) = (0_u64, 0_u64, 0_u64, 0_u64);
     for group in groups {
         let workload = &group.keys.workload;
-        let poisson = workload.kind == WorkloadKind::Poisson;
         for set in [&workload.from.0, &workload.to.0].into_iter().flatten() {
             let last = set
                 .0
@@ -295,10 +347,10 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
             _ if workload.to.0.is_some() => {}
             WorkloadKind::Incast => shared = shared.max(workload.receivers.0.into()),
             WorkloadKind::Pairs => own += u64::from(workload.senders.0),
-            WorkloadKind::Poisson => {}
+            WorkloadKind::Poisson | WorkloadKind::Burst => {}
         }
-        if poisson {
-            // A random sender is someone else than the receiver.
+        if takes_all(workload.kind) {
+            // A sender is someone else than the receiver.
             named = named.max(2);
         }
     }
@@ -362,10 +414,40 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
         found.extend(crowded(&layout, groups));
     }
     if found.is_empty() {
+        found.extend(
+            groups
+                .iter()
+                .filter_map(|group| without_uplinks(&layout, group)),
+        );
         found.extend(mixed(&layout, groups));
         found.extend(clashing(groups));
     }
     found
+}
+
+/// A load of uplinks that nothing makes.
+fn without_uplinks(layout: &Layout, group: &Group) -> Option<Conflict> {
+    let workload = &group.keys.workload;
+    if workload.load_of != LoadOf::Uplinks || !takes_all(workload.kind) {
+        return None;
+    }
+    if layout.uplinks_of_rack() == 0 {
+        return Some(Conflict {
+            keys: &["workload.load_of", "topology.kind"],
+            message: "there are no uplinks to load in this kind of network".into(),
+            remedy: "set workload.load_of = \"receivers\", or a topology of racks".into(),
+        });
+    }
+    let places = layout.everywhere(group);
+    let racks = layout.racks_of(&places.senders);
+    let mut receivers = places.receivers.iter();
+    let crosses =
+        |host: &HostId| super::load::crossing_share(layout, &racks, &places.senders, *host) > 0.0;
+    (!receivers.any(crosses)).then(|| Conflict {
+        keys: &["workload.load_of", "workload.from", "workload.to"],
+        message: "no flow leaves its rack, so none loads an uplink".into(),
+        remedy: "name hosts in several racks, or set workload.load_of = \"receivers\"".into(),
+    })
 }
 
 /// Flows to be traced that there are not.
@@ -515,13 +597,16 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
 fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
     let roles = group.roles();
     let unbounded = keys.switch.buffer.0.is_none();
-    let boundless = roles.shares_buffer.filter(|_| unbounded).map(|scheme| Conflict {
-        keys: &["switch.buffer"],
-        message: format!(
-            "{scheme} measures queues in shares of their buffer, and these have no bound"
-        ),
-        remedy: format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
-    });
+    let boundless = roles
+        .shares_buffer
+        .filter(|_| unbounded)
+        .map(|scheme| Conflict {
+            keys: &["switch.buffer"],
+            message: format!(
+                "{scheme} measures queues in shares of their buffer, and these have no bound"
+            ),
+            remedy: format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
+        });
     let misfits = roles.misfits.into_iter().map(|misfit| Conflict {
         keys: misfit.keys,
         message: misfit.message,

@@ -1,5 +1,7 @@
 //! Every flow of a simulation, before it runs.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use base::{HostId, Span, Time};
@@ -7,6 +9,7 @@ use engine::random::Stream;
 use fabric::{PortId, Topology};
 
 use super::layout::{Layout, Places};
+use super::{TimeLaw, load};
 use crate::keys::{Keys, Workload, WorkloadKind};
 use crate::scenario::PointSpec;
 
@@ -32,6 +35,8 @@ pub(crate) struct PlannedFlow {
     pub(crate) receiver: HostId,
     /// When it starts; of a flow behind a barrier, how long after that on the clock's zero.
     pub(crate) start: Time,
+    /// When its application stops it, if it has no end; [`Time::NEVER`] if that does not happen.
+    pub(crate) stop: Time,
     /// The barrier that waits for it.
     pub(crate) awaited_by: Option<u32>,
 }
@@ -67,12 +72,9 @@ impl Plan {
                 number,
                 keys: &group.keys,
                 place,
+                delay: load::delay(&group.keys, &layout),
             };
-            match group.keys.workload.kind {
-                WorkloadKind::Incast => maker.incast(&mut plan),
-                WorkloadKind::Pairs => maker.pairs(&mut plan),
-                WorkloadKind::Poisson => maker.poisson(&mut plan),
-            }
+            maker.make(&mut plan, &layout);
         }
         plan
     }
@@ -88,6 +90,7 @@ struct Maker<'a> {
     number: u32,
     keys: &'a Keys,
     place: &'a Places,
+    delay: TimeLaw,
 }
 
 impl Maker<'_> {
@@ -95,11 +98,29 @@ impl Maker<'_> {
         &self.keys.workload
     }
 
+    /// All flows: of an epoch, then of the next.
+    fn make(&self, plan: &mut Plan, layout: &Layout) {
+        let workload = self.workload();
+        if workload.kind == WorkloadKind::Poisson {
+            return self.poisson(plan, load::arrivals(self.keys, layout, self.place));
+        }
+        for epoch in 0..workload.epochs.0 {
+            let base = Time::ZERO + workload.start + workload.epoch_interval * u64::from(epoch);
+            match workload.kind {
+                WorkloadKind::Incast => self.incast(plan, epoch, base),
+                WorkloadKind::Pairs => self.pairs(plan, base),
+                WorkloadKind::Burst => self.burst(plan, base),
+                WorkloadKind::Poisson => unreachable!("random arrivals have no epochs"),
+            }
+        }
+    }
+
     /// Receivers one after the other, at each of them rounds one after the other.
-    fn incast(&self, plan: &mut Plan) {
+    fn incast(&self, plan: &mut Plan, epoch: u32, start: Time) {
         let (senders, rounds) = (self.workload().senders.0, self.workload().rounds.0);
         let mut sender = 0;
-        for (index, receiver) in (0..).zip(&self.place.receivers) {
+        let first = u64::from(epoch) * self.place.receivers.len() as u64;
+        for (index, receiver) in (first..).zip(&self.place.receivers) {
             for round in 0..rounds {
                 let together = self.draw_delay(
                     "delay together",
@@ -119,11 +140,7 @@ impl Maker<'_> {
                     });
                     u32::try_from(plan.barriers.len() - 1).expect("fewer barriers than flows")
                 });
-                let base = if round == 0 {
-                    Time::ZERO + self.workload().start
-                } else {
-                    Time::ZERO
-                };
+                let base = if round == 0 { start } else { Time::ZERO };
                 for place in 0..senders {
                     let from = self.sender(&mut sender, *receiver);
                     let ends = (from, *receiver);
@@ -142,8 +159,7 @@ impl Maker<'_> {
         }
     }
 
-    fn pairs(&self, plan: &mut Plan) {
-        let base = Time::ZERO + self.workload().start;
+    fn pairs(&self, plan: &mut Plan, base: Time) {
         let mut sender = 0;
         for place in 0..self.workload().senders.0 {
             let receivers = &self.place.receivers;
@@ -154,28 +170,45 @@ impl Maker<'_> {
         }
     }
 
-    /// At each receiver exponential gaps between flows, from random senders.
-    fn poisson(&self, plan: &mut Plan) {
+    /// One flow from every sender to every receiver but itself.
+    fn burst(&self, plan: &mut Plan, base: Time) {
+        let mut place = 0;
+        for sender in &self.place.senders {
+            for receiver in self.place.receivers.iter().filter(|host| *host != sender) {
+                let flow = self.flow(plan.next(), (*sender, *receiver), (base, place));
+                plan.flows.push(flow);
+                place += 1;
+            }
+        }
+    }
+
+    /// At each receiver exponential gaps between flows, from random senders: as many flows as were
+    /// asked for, or those of a time.
+    fn poisson(&self, plan: &mut Plan, per_second: f64) {
         let workload = self.workload();
         let begin = Time::ZERO + workload.start;
-        let mean = Span::from_ps(picoseconds(1.0 / poisson_rate(self.keys)));
+        let gap = TimeLaw::exponential(load::mean_gap(per_second));
+        let (count, end) = match workload.flows.0 {
+            Some(count) => (count.0 as usize, Time::NEVER),
+            None => (usize::MAX, begin + workload.duration),
+        };
+        let mut streams = Vec::new();
+        let mut next = BinaryHeap::new();
+        for index in 0..self.place.receivers.len() {
+            let mut stream = self.stream("arrivals", index as u64);
+            next.push(Reverse((begin + gap.draw(&mut stream), index)));
+            streams.push(stream);
+        }
         let mut arrivals = Vec::new();
-        for (index, receiver) in (0..).zip(&self.place.receivers) {
-            let mut stream = self.stream("arrivals", index);
-            let gap = super::law::TimeLaw::Exponential { mean, most: None };
-            let mut at = begin + gap.draw(&mut stream);
-            while at < begin + workload.duration {
-                let from = loop {
-                    let among = self.place.senders.len() as u64;
-                    let chosen = usize::try_from(stream.below(among)).expect("an index of a list");
-                    let from = self.place.senders[chosen];
-                    if from != *receiver {
-                        break from;
-                    }
-                };
-                arrivals.push((at, from, *receiver));
-                at += gap.draw(&mut stream);
+        while arrivals.len() < count
+            && let Some(Reverse((at, index))) = next.pop()
+        {
+            if at >= end {
+                continue;
             }
+            let (stream, receiver) = (&mut streams[index], self.place.receivers[index]);
+            arrivals.push((at, self.random_sender(stream, receiver), receiver));
+            next.push(Reverse((at + gap.draw(stream), index)));
         }
         arrivals.sort_unstable();
         for (at, from, receiver) in arrivals {
@@ -186,8 +219,20 @@ impl Maker<'_> {
                 sender: from,
                 receiver,
                 start: at,
+                stop: Time::NEVER,
                 awaited_by: None,
             });
+        }
+    }
+
+    fn random_sender(&self, stream: &mut Stream, receiver: HostId) -> HostId {
+        let among = self.place.senders.len() as u64;
+        loop {
+            let chosen = usize::try_from(stream.below(among)).expect("an index of a list");
+            let from = self.place.senders[chosen];
+            if from != receiver {
+                return from;
+            }
         }
     }
 
@@ -210,14 +255,16 @@ impl Maker<'_> {
             Span::ZERO
         } else {
             let mut stream = Stream::new(self.seed, "delay", id.into());
-            workload.delay.draw(&mut stream)
+            self.delay.draw(&mut stream)
         };
+        let stop = |stop| Time::ZERO + stop + workload.stop_interval * u64::from(place);
         PlannedFlow {
             group: self.number,
             size: self.size(id),
             sender: ends.0,
             receiver: ends.1,
             start: base + workload.interval * u64::from(place) + delay + Span::from_ps(jitter),
+            stop: workload.stop.0.map_or(Time::NEVER, stop),
             awaited_by: None,
         }
     }
@@ -235,32 +282,10 @@ impl Maker<'_> {
 
     fn draw_delay(&self, purpose: &str, entity: u64) -> Span {
         let mut stream = self.stream(purpose, entity);
-        self.workload().delay.draw(&mut stream)
+        self.delay.draw(&mut stream)
     }
 
     fn stream(&self, purpose: &str, entity: u64) -> Stream {
         Stream::new(self.seed, purpose, (u64::from(self.number) << 32) | entity)
     }
-}
-
-/// Flows per second at each receiver so that they fill the wanted share of its link: full packets
-/// with their headers.
-pub(super) fn poisson_rate(keys: &Keys) -> f64 {
-    let mss = u64::from(keys.tcp.mss.0);
-    let mean = keys.workload.size.mean(mss).unwrap_or(f64::INFINITY);
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a rate and a packet have few digits"
-    )]
-    let (packet, rate) = (keys.packet_bytes() as f64, keys.link.rate.as_bps() as f64);
-    keys.workload.load.0 * rate / (8.0 * mean * packet / f64::from(keys.tcp.mss.0))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and what exceeds 64 bits saturates"
-)]
-fn picoseconds(seconds: f64) -> u64 {
-    (seconds * 1e12) as u64
 }

@@ -1,6 +1,6 @@
 //! Measures agree with the summary where both have a number.
 
-use lab::experiment::{Level, Measure, Of, Place, Statistic, Stretch, Weight};
+use lab::experiment::{Chosen, Level, Measure, Of, Place, Statistic, Stretch, Weight};
 
 use crate::bench::{Folder, INCAST};
 
@@ -71,6 +71,7 @@ fn drops_of_a_stretch_add_up_to_all_drops() {
                 flow: None,
                 host: None,
                 during: Stretch { from_us, to_us },
+                window_us: None,
                 across: Statistic::Sum,
                 weight: Weight::Time,
                 apart_from: None,
@@ -100,6 +101,7 @@ fn how_far_two_series_lie_apart_is_the_distance_of_their_statistics() {
                 flow: Some(0),
                 host: None,
                 during: Stretch::default(),
+                window_us: None,
                 across: Statistic::Mean,
                 weight: Weight::Time,
                 apart_from,
@@ -206,8 +208,8 @@ fn distributions_and_series_are_given_whole() {
     let flows = Measure {
         of: Of::Flows {
             column: "fct_us",
-            group: None,
-            cluster: None,
+            chosen: Chosen::default(),
+            each_sender: None,
         },
         statistic: None,
     };
@@ -225,4 +227,141 @@ fn distributions_and_series_are_given_whole() {
         .in_column(lab::experiment::unit::Dimension::Bytes, packet)
         .unwrap();
     assert!(first.iter().any(|(_, bytes)| (bytes - full).abs() < packet));
+}
+
+/// What measures come to, written as a figure has them: row by row, seed by seed, each in turn.
+fn numbers(name: &str, figure: &str, sets: &[&str], measures: &[&str]) -> Vec<Vec<Vec<f64>>> {
+    let claims = measures.iter().enumerate().map(|(index, measure)| {
+        format!(
+            "[[claim]]\nid = \"c{index}\"\nkind = \"shape\"\nsays = \"s\"\nwhere = \"w\"\n\
+             shape = \"above\"\nlevel = \"0\"\nof = \"newreno\"\nmeasure = {measure}\n"
+        )
+    });
+    let figure = format!("{figure}{}", claims.collect::<String>());
+    let folder = Folder::with(name, &figure);
+    let paper = folder.paper();
+    let run = folder.run(&paper.experiments[0], sets, "run");
+    let values = |claim: &lab::experiment::Claim| {
+        let measure = &claim.kind.operands()[0].measure;
+        run.values(measure).expect("a measure of a test has values")
+    };
+    let claims = &paper.experiments[0].claims;
+    let summary = run.folder().summary();
+    let rows = (0..summary.rows.len()).map(|row| {
+        let seeds = 0..summary.rows[row].points.len();
+        let all = |seed: usize| {
+            let each = claims.iter().map(|claim| values(claim).per_seed(row)[seed]);
+            each.collect()
+        };
+        seeds.map(all).collect()
+    });
+    rows.collect()
+}
+
+#[test]
+fn flows_are_chosen_by_size_and_counted_by_segments() {
+    let measures = [
+        r#"{ flows = "fct_us", statistic = "count", size = ["0B", "8KiB"] }"#,
+        r#"{ flows = "fct_us", statistic = "count", size = ["8KiB", "16KiB"] }"#,
+        r#"{ flows = "fct_us", statistic = "count", size = ["16KiB", "unlimited"] }"#,
+        r#"{ flows = "segments", statistic = "sum", size = ["16KiB", "unlimited"] }"#,
+        r#"{ flows = "size_bytes", statistic = "max", size = ["0B", "8KiB"] }"#,
+    ];
+    let figure = INCAST.replace(
+        "senders = [10, 40, 100]",
+        "senders = 10\nsize = \"uniform(4KiB, 24KiB)\"",
+    );
+    let figure = figure.replace("[\"newreno\", \"dctcp\", \"rcc\"]", "[\"newreno\"]");
+    let values = numbers("measures_sizes", &figure, &[], &measures);
+    for values in &values[0] {
+        let of = |measure: usize| values[measure];
+        let total = of(0) + of(1) + of(2);
+        assert!((total - 10.0).abs() < 1e-9 && of(2) > 0.0, "{total}");
+        // 16 to 24 KiB are more than 11 and at most 17 segments of 1446 bytes.
+        let each = of(3) / of(2);
+        assert!(each > 11.0 && each <= 17.0, "{each}");
+        assert!(of(0) == 0.0 || of(4) <= 8192.0);
+    }
+}
+
+#[test]
+fn what_is_measured_of_each_sender_is_made_of_its_flows() {
+    let figure = INCAST.replace("senders = [10, 40, 100]", "senders = 10\nrounds = 4");
+    let figure = figure.replace("[\"newreno\", \"dctcp\", \"rcc\"]", "[\"newreno\"]");
+    let measures = [
+        r#"{ flows = "fct_us", each_sender = "count", statistic = "count" }"#,
+        r#"{ flows = "fct_us", each_sender = "count", statistic = "max" }"#,
+        r#"{ flows = "fct_us", each_sender = "mean", statistic = "mean" }"#,
+        r#"{ flows = "fct_us", statistic = "mean" }"#,
+        r#"{ flows = "fct_us", each_sender = "variance", statistic = "mean" }"#,
+        r#"{ flows = "fct_us", statistic = "variance" }"#,
+        r#"{ flows = "fct_us", each_sender = "mean", statistic = "variance" }"#,
+    ];
+    let values = numbers("measures_senders", &figure, &[], &measures);
+    for values in &values[0] {
+        let of = |measure: usize| values[measure];
+        assert!((of(0) - 10.0).abs() < 1e-9, "ten senders");
+        assert!((of(1) - 4.0).abs() < 1e-9, "four flows of each");
+        assert!(
+            (of(2) / of(3) - 1.0).abs() < 1e-9,
+            "equally many flows of each"
+        );
+        // The variance of all is that within the groups plus that between them.
+        assert!(((of(4) + of(6)) / of(5) - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn events_are_counted_and_the_times_between_them_measured() {
+    let measures = [
+        r#"{ events = ["drop"], statistic = "count" }"#,
+        r#""drops""#,
+        r#"{ events = ["timeout"], statistic = "count" }"#,
+        r#""timeouts""#,
+        r#"{ events = ["start", "completion"], statistic = "mean" }"#,
+        r#""fct_mean_us""#,
+    ];
+    let sets = [
+        "workload.senders=40",
+        "trace.series=events",
+        "trace.interval=change",
+    ];
+    let values = numbers("measures_events", INCAST, &sets, &measures);
+    for values in values.iter().flatten() {
+        let same = |a: usize, b: usize| {
+            let (a, b) = (values[a], values[b]);
+            assert!((a - b).abs() <= 1e-6 * b.abs(), "{a}, {b}");
+        };
+        same(0, 1);
+        same(2, 3);
+        // From the start of a flow to its completion.
+        same(4, 5);
+    }
+}
+
+#[test]
+fn goodput_counts_what_has_arrived_of_flows_without_an_end_too() {
+    let figure = INCAST.replace(
+        "senders = [10, 40, 100]",
+        "senders = 2\nsize = \"unlimited\"\nstart = \"0s\"",
+    );
+    let figure = figure.replace("[\"newreno\", \"dctcp\", \"rcc\"]", "[\"newreno\"]");
+    let figure = figure.replace("[workload]", "[run]\nduration = \"100ms\"\n\n[workload]");
+    let measures = [
+        r#"{ flows = "goodput_bps", statistic = "sum" }"#,
+        r#"{ series = "carried_bps", statistic = "mean", during = ["10ms", "90ms"] }"#,
+        r#"{ series = "carried_bps", statistic = "max", window = "20ms", during = ["10ms", "90ms"] }"#,
+        r#"{ series = "throughput_bps", statistic = "mean", across = "jain", during = ["10ms", "90ms"] }"#,
+    ];
+    let sets = ["trace.series=carried,throughput", "trace.interval=change"];
+    let values = numbers("measures_goodput", &figure, &sets, &measures);
+    for values in &values[0] {
+        let of = |measure: usize| values[measure];
+        // A link of 1 Gbit/s is full but for the first round trips, in which windows grow from 1.
+        assert!(of(0) > 0.9e9 && of(0) < 1446.0 / 1500.0 * 1e9, "{}", of(0));
+        // Packets of 12 us are not a multiple of the window of 1 ms: 83 or 84 in each.
+        assert!((of(1) / 1e9 - 1.0).abs() < 1e-3, "{}", of(1));
+        assert!((of(2) / of(1) - 1.0).abs() < 1e-3, "{}", of(2));
+        assert!(of(3) > 0.5 && of(3) <= 1.0, "{}", of(3));
+    }
 }

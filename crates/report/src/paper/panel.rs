@@ -141,6 +141,7 @@ impl<'a> Panel<'a> {
         }
         let column = match dimension {
             Dimension::Time => "us",
+            Dimension::TimeSquared => "us²",
             Dimension::Bytes => "bytes",
             Dimension::Rate => "bit/s",
             Dimension::Count | Dimension::Share => "",
@@ -156,7 +157,7 @@ impl<'a> Panel<'a> {
     fn y(&self, greatest: f64) -> (Axis, Unit) {
         let axis = &self.plot.y;
         let measure = self.measure();
-        let dimension = measure.map_or(Dimension::Count, Measure::dimension);
+        let dimension = measure.map_or(Dimension::Count, Measure::value_dimension);
         let unit = self.unit(axis.unit.as_deref(), dimension, greatest);
         let label = axis.label.clone();
         let label = label.unwrap_or_else(|| measure.map_or_else(String::new, name));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lab::experiment::judge::{self, Bench};
 use lab::experiment::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
-use lab::experiment::{Place, Statistic, Stretch, Weight};
+use lab::experiment::{Chosen, Place, Statistic, Stretch, Weight};
 use lab::scenario::Source;
 use report::{Figure, Reproduction, Shape};
 
@@ -168,8 +168,8 @@ fn two_pairs_of_percentiles_are_one_range() {
     let percentile = |percent| Measure {
         of: Of::Flows {
             column: "fct_us",
-            group: None,
-            cluster: None,
+            chosen: Chosen::default(),
+            each_sender: None,
         },
         statistic: Some(Statistic::Percentile(percent)),
     };
@@ -227,8 +227,8 @@ fn a_distribution_of_flows_may_be_of_absolute_times() {
     let completions = Measure {
         of: Of::Flows {
             column: "completion_us",
-            group: None,
-            cluster: None,
+            chosen: Chosen::default(),
+            each_sender: None,
         },
         statistic: None,
     };
@@ -284,6 +284,7 @@ fn flows_over_time_are_told_apart_or_drawn_as_one() {
             flow,
             host: None,
             during: Stretch::default(),
+            window_us: None,
             across: Statistic::Mean,
             weight: Weight::Time,
             apart_from: None,

@@ -5,14 +5,15 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository, stdout};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 14] = [
+const EDGES: [(&str, &[&str]); 15] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
     ("tcp", &["base"]),
     ("laws", &["base"]),
     ("schemes", &["fabric", "tcp", "laws"]),
-    ("lab", &["schemes"]),
+    ("theory", &["base"]),
+    ("lab", &["schemes", "theory"]),
     ("report", &["lab"]),
     ("live", &["lab", "laws"]),
     ("cli", &["live", "report"]),

@@ -7,10 +7,12 @@ use toml_edit::{Item, TableLike};
 use super::fields::{Fields, Reader, Word};
 use crate::columns;
 use crate::experiment::measure::{flow_columns, port_columns};
-use crate::experiment::measured::THROUGHPUT;
+use crate::experiment::measured::DERIVED;
 use crate::experiment::unit::Dimension;
-use crate::experiment::{Cluster, Level, Measure, Of, Place, Statistic, Stretch, Weight, model};
-use crate::trace::quantity;
+use crate::experiment::{
+    Chosen, Cluster, Level, Measure, Of, Place, Sizes, Statistic, Stretch, Weight, model,
+};
+use crate::trace::{EventKind, quantity};
 
 impl Reader<'_> {
     /// The measure called `name`, if it is there and correct.
@@ -40,16 +42,19 @@ impl Reader<'_> {
         place: Range<usize>,
     ) -> Option<Measure> {
         let fields = Fields::new(table, "this measure", place);
-        let sources = ["metric", "flows", "ports", "series", "model"];
+        let sources = ["metric", "flows", "ports", "series", "events", "model"];
         let given: Vec<&str> = sources
             .into_iter()
             .filter(|name| fields.has(name))
             .collect();
         let [source] = given[..] else {
-            let message = "a measure has one of metric, flows, ports, series and model";
+            let message = "a measure has one of metric, flows, ports, series, events and model";
             self.wrong(message.into(), fields.place.clone(), "exactly one of them");
             return None;
         };
+        if source == "events" {
+            return self.events(&fields);
+        }
         let column = self.text(&fields, source)?;
         match source {
             "metric" => {
@@ -92,6 +97,8 @@ impl Reader<'_> {
                 "flows",
                 "statistic",
                 "group",
+                "size",
+                "each_sender",
                 "gap",
                 "cluster",
                 "below",
@@ -102,22 +109,30 @@ impl Reader<'_> {
             flow_columns()
                 .iter()
                 .map(|field| field.name.as_str())
-                .chain([THROUGHPUT])
+                .chain(DERIVED)
         };
         let found = names().find(|name| *name == column.text);
         if found.is_none() {
             self.unknown("column of flows", column, names().collect::<Vec<_>>());
         }
-        let cluster = self.cluster(fields);
+        let chosen = Chosen {
+            group: self.text(fields, "group").map(|word| word.text),
+            sizes: self.sizes(fields),
+            cluster: self.cluster(fields),
+        };
         let mut measure = Measure {
             of: Of::Flows {
                 column: found?,
-                group: self.text(fields, "group").map(|word| word.text),
-                cluster,
+                chosen,
+                each_sender: None,
             },
             statistic: None,
         };
-        measure.statistic = self.statistic(fields, &measure);
+        let each = self.statistic(fields, "each_sender", &measure);
+        if let Of::Flows { each_sender, .. } = &mut measure.of {
+            *each_sender = each.map(Box::new);
+        }
+        measure.statistic = self.statistic(fields, "statistic", &measure);
         // One that is wrong has been reported, and is not as if there were none.
         (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
     }
@@ -133,6 +148,56 @@ impl Reader<'_> {
             gap_us: gap?.in_column(Dimension::Time, 1.0)?,
             number: number as usize,
         })
+    }
+
+    /// The sizes of the flows that are meant.
+    fn sizes(&mut self, fields: &Fields<'_>) -> Option<Sizes> {
+        let words = self.words(fields, "size");
+        let expected =
+            "two sizes, as in size = [\"0B\", \"100KB\"], the second perhaps \"unlimited\"";
+        let [above, up_to] = &words[..] else {
+            if fields.has("size") {
+                let place = fields.value_place("size");
+                self.wrong("wrong value for size".into(), place, expected);
+            }
+            return None;
+        };
+        let mut size = |word: &Word| {
+            let level = Level::parse(&word.text).filter(|level| !level.unit.is_empty());
+            let level = level.filter(|level| level.in_column(Dimension::Bytes, 1.0).is_some());
+            if level.is_none() {
+                let place = word.place.clone();
+                self.wrong("wrong value for size".into(), place, expected);
+            }
+            level
+        };
+        let above = size(above)?;
+        let up_to = match up_to.text.as_str() {
+            "unlimited" => None,
+            _ => Some(size(up_to)?),
+        };
+        Some(Sizes { above, up_to })
+    }
+
+    fn events(&mut self, fields: &Fields<'_>) -> Option<Measure> {
+        self.only(fields, &["events", "statistic", "group", "below", "above"]);
+        let mut kinds = Vec::new();
+        for word in self.words(fields, "events") {
+            let found = EventKind::NAMES.iter().find(|name| **name == word.text);
+            if found.is_none() {
+                self.unknown("event", &word, EventKind::NAMES);
+            }
+            kinds.push(*found?);
+        }
+        let mut measure = Measure {
+            of: Of::Events {
+                kinds,
+                group: self.text(fields, "group").map(|word| word.text),
+            },
+            statistic: None,
+        };
+        measure.statistic = self.statistic(fields, "statistic", &measure);
+        (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
     }
 
     fn ports(&mut self, fields: &Fields<'_>, column: &Word) -> Option<Measure> {
@@ -159,7 +224,7 @@ impl Reader<'_> {
             },
             statistic: None,
         };
-        measure.statistic = self.statistic(fields, &measure);
+        measure.statistic = self.statistic(fields, "statistic", &measure);
         // One that is wrong has been reported, and is not as if there were none.
         (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
     }
@@ -198,6 +263,7 @@ impl Reader<'_> {
             "flow",
             "host",
             "during",
+            "window",
             "across",
             "weight",
             "apart_from",
@@ -225,6 +291,8 @@ impl Reader<'_> {
                 ("min", Statistic::Min),
                 ("max", Statistic::Max),
                 ("sum", Statistic::Sum),
+                ("deviation", Statistic::Deviation),
+                ("jain", Statistic::Jain),
             ],
         );
         let weights = [("time", Weight::Time), ("change", Weight::Change)];
@@ -237,15 +305,32 @@ impl Reader<'_> {
                 flow: self.whole(fields, "flow"),
                 host: self.whole(fields, "host"),
                 during: self.during(fields),
+                window_us: self.window(fields),
                 across: across.unwrap_or(Statistic::Mean),
                 weight: weight.unwrap_or_default(),
                 apart_from,
             },
             statistic: None,
         };
-        measure.statistic = self.statistic(fields, &measure);
+        measure.statistic = self.statistic(fields, "statistic", &measure);
         // One that is wrong has been reported, and is not as if there were none.
         (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
+    }
+
+    /// Over how many microseconds values are averaged.
+    fn window(&mut self, fields: &Fields<'_>) -> Option<f64> {
+        let level = self.level(fields, "window", Dimension::Time)?;
+        let us = level.in_column(Dimension::Time, 1.0);
+        let us = us.filter(|us| *us > 0.0 && !level.unit.is_empty());
+        if us.is_none() {
+            let place = fields.value_place("window");
+            self.wrong(
+                "wrong value for window".into(),
+                place,
+                "a time with its unit, above 0",
+            );
+        }
+        us
     }
 
     fn during(&mut self, fields: &Fields<'_>) -> Stretch {
@@ -280,14 +365,20 @@ impl Reader<'_> {
         }
     }
 
-    fn statistic(&mut self, fields: &Fields<'_>, measure: &Measure) -> Option<Statistic> {
-        let word = self.text(fields, "statistic")?;
+    /// The statistic called `name`, which suits what is measured.
+    fn statistic(
+        &mut self,
+        fields: &Fields<'_>,
+        name: &str,
+        measure: &Measure,
+    ) -> Option<Statistic> {
+        let word = self.text(fields, name)?;
         let dimension = measure.dimension();
         let parts: Vec<&str> = word.text.split(" - ").map(str::trim).collect();
         let mut one = |text: &str| {
             let statistic = self.one_statistic(fields, text, dimension);
             if statistic.is_none() {
-                let expected = "mean, min, max, sum, count, p99, \"p99 - p1\", share, clusters, dips, oscillations, change or jain";
+                let expected = "mean, min, max, sum, count, variance, deviation, p99, \"p99 - p1\", share, clusters, dips, oscillations, change or jain";
                 let message = format!("there is no statistic {text:?}");
                 self.wrong(message, word.place.clone(), expected);
             }
@@ -348,6 +439,8 @@ impl Reader<'_> {
             "max" => Statistic::Max,
             "sum" => Statistic::Sum,
             "count" => Statistic::Count,
+            "variance" => Statistic::Variance,
+            "deviation" => Statistic::Deviation,
             "change" => Statistic::Change,
             "jain" => Statistic::Jain,
             "clusters" => Statistic::Clusters { gap: needed("gap") },

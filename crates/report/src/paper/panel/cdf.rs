@@ -18,7 +18,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     let greatest = drawn.iter().filter_map(|(_, own)| own.values.last());
     let greatest = greatest.map(|value| value.0).fold(0.0, f64::max);
     let measure = panel.measure();
-    let dimension = measure.map_or(Dimension::Count, Measure::dimension);
+    let dimension = measure.map_or(Dimension::Count, Measure::value_dimension);
     let unit = panel.unit(panel.plot.x.unit.as_deref(), dimension, greatest);
     let label = panel.plot.x.label.clone();
     let label = label.unwrap_or_else(|| measure.map_or_else(String::new, name));
@@ -52,17 +52,18 @@ fn distribution(panel: &Panel<'_>, track: &Track<'_>) -> Result<Distribution, Pr
     for row in &track.rows {
         values.extend_from_slice(panel.run.sample(measure, *row)?.values());
         if let Of::Flows {
-            group,
-            cluster: None,
+            chosen,
+            each_sender: None,
             ..
         } = &measure.of
+            && chosen.cluster.is_none()
         {
             // Every flow has a start.
             let flows = Measure {
                 of: Of::Flows {
                     column: "start_us",
-                    group: group.clone(),
-                    cluster: None,
+                    chosen: chosen.clone(),
+                    each_sender: None,
                 },
                 statistic: None,
             };

@@ -16,12 +16,51 @@
 //! The numbers of the equations of §5.2 are not repeated here: the functions were derived anew, as each
 //! one's documentation shows, and agree with the paper's results.
 
+use base::setting::Settings;
+use base::{Count, Rate, Size, Span};
+
+use crate::answer::{Answer, Axis, Chart, Curve, Model, Refusal, Table, columns};
+use crate::real;
+
+base::settings! {
+    /// Settings of the model.
+    pub struct Parameters in "rcc" {
+        /// Rate of the bottleneck.
+        pub rate: Rate = "1Gbps",
+        /// Round trip without queueing: four links of 40 us.
+        pub rtt: Span = "160us",
+        /// Packets that may be in flight towards the receiver.
+        pub max_queue: Size = "40pkt",
+        /// Marking threshold of the bottleneck.
+        pub ecn_threshold: Size = "40pkt",
+        /// Number of flows.
+        pub senders: Count = "90",
+        /// Bytes of each flow.
+        pub size: Size = "32KiB",
+        /// Payload of a full packet.
+        pub mss: Count = "1446",
+        /// Bytes of a full packet on the wire.
+        pub packet: Count = "1500",
+        /// Least retransmission timeout.
+        pub rto: Span = "10ms",
+    }
+}
+
+/// The registry entry.
+pub const MODEL: Model = Model {
+    name: "rcc",
+    summary: "RCC's closed forms: steady queue, waiting ACKs, sawtooth, completion times",
+    source: "RCC sections 5 and 6.1",
+    keys: Parameters::KEYS,
+    answer: |text| answer(&Parameters::read(text)?),
+};
+
 /// Queue that the buffer queue of ACKs keeps once more flows are active than fit in the budget: what
 /// is in flight, less what the path itself holds (RCC §5.1, eq. 4). Never below zero.
 ///
 /// ```
 /// // §6.1: 40 packets in flight, 83,333 packets/s, 160 us: 26.7 packets, the 40 KB of Fig. 5(c).
-/// let queue = schemes::rcc::model::steady_queue(40.0, 1e9 / 12_000.0, 160e-6);
+/// let queue = theory::rcc::steady_queue(40.0, 1e9 / 12_000.0, 160e-6);
 /// assert!((queue - 26.67).abs() < 0.01);
 /// ```
 #[must_use]
@@ -141,9 +180,197 @@ pub fn prioritised_completion(
     served * segments / rate
 }
 
+fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
+    check(parameters)?;
+    let packet = u64::from(parameters.packet.0);
+    let packets = |size: Size| real(size.in_bytes(packet)) / real(packet);
+    let mss = u64::from(parameters.mss.0);
+    let size = real(parameters.size.in_bytes(mss));
+    let incast = Incast {
+        ecn: Ecn {
+            rate: crate::bits(parameters.rate) / 8.0 / real(packet),
+            rtt: parameters.rtt.as_secs(),
+            threshold: packets(parameters.ecn_threshold),
+            flows: f64::from(parameters.senders.0),
+        },
+        budget: packets(parameters.max_queue),
+        rto: parameters.rto.as_secs(),
+        size,
+        mss: real(mss),
+        segments: libm::ceil(size / real(mss)),
+    };
+    let rows = incast.rows().map(|(what, value, unit, source)| {
+        let cells = vec![value.into(), unit.into(), source.into()];
+        (what.to_owned(), cells)
+    });
+    Ok(Answer {
+        tables: vec![Table {
+            name: "closed forms",
+            case: "quantity",
+            columns: columns([("value", ""), ("unit", ""), ("source", "")]),
+            rows: rows.to_vec(),
+        }],
+        notes: vec![
+            "The window to the shortest queue are those of flows that answer marks without the scheduler; \
+             groups are those of equal flows with priorities."
+                .into(),
+        ],
+        charts: vec![sawtooth_chart(incast.ecn), groups_chart(&incast)],
+    })
+}
+
+/// Equal flows to one receiver.
+struct Incast {
+    ecn: Ecn,
+    /// Packets that may be in flight.
+    budget: f64,
+    /// Least timeout in s.
+    rto: f64,
+    /// Bytes of a flow.
+    size: f64,
+    mss: f64,
+    /// Packets of a flow.
+    segments: f64,
+}
+
+impl Incast {
+    /// Every closed form: what, how much, of what unit, from where.
+    fn rows(&self) -> [(&'static str, f64, &'static str, &'static str); 13] {
+        let ecn = &self.ecn;
+        let Ecn {
+            rate, rtt, flows, ..
+        } = *ecn;
+        let (budget, section) = (self.budget, "section 5.2");
+        let ideal = ideal_completion(flows, self.size, self.mss, rate) * 1e3;
+        let waiting = pending_acks(flows, budget);
+        let least = least_threshold(rate, rtt);
+        let may_wait = spurious_limit(self.rto, rate);
+        let (first, last) = (self.completion(1.0), self.completion(flows));
+        [
+            (
+                "steady queue",
+                steady_queue(budget, rate, rtt),
+                "packets",
+                "eq. 4",
+            ),
+            ("ACKs that wait", waiting, "ACKs", "eq. 6"),
+            (
+                "ACKs that may wait before a timeout",
+                may_wait,
+                "ACKs",
+                "eq. 7",
+            ),
+            ("window at the threshold", ecn.window(), "packets", section),
+            ("share of packets marked", ecn.alpha() * 100.0, "%", section),
+            (
+                "height of the sawtooth",
+                ecn.amplitude(),
+                "packets",
+                section,
+            ),
+            (
+                "period of the sawtooth",
+                ecn.period(),
+                "round trips",
+                section,
+            ),
+            ("longest queue", ecn.max_queue(), "packets", section),
+            (
+                "shortest queue",
+                ecn.min_queue().max(0.0),
+                "packets",
+                section,
+            ),
+            ("least threshold for a busy link", least, "packets", section),
+            (
+                "first group of flows completes",
+                first,
+                "ms",
+                "Alg. 1 and 2",
+            ),
+            ("last group of flows completes", last, "ms", "Alg. 1 and 2"),
+            ("ideal completion", ideal, "ms", "section 6.1"),
+        ]
+    }
+
+    /// When the flow of this rank completes, in ms.
+    fn completion(&self, rank: f64) -> f64 {
+        let Ecn { rate, flows, .. } = self.ecn;
+        1e3 * prioritised_completion(rank, flows, self.segments, self.budget, rate)
+    }
+}
+
+/// The sawtooth against the number of flows.
+fn sawtooth_chart(ecn: Ecn) -> Chart {
+    let most = (2.0 * ecn.flows).max(40.0);
+    let curve = |label: &str, of: fn(&Ecn) -> f64| {
+        let flows = (0_u32..=200).map(|place| 1.0 + f64::from(place) / 200.0 * (most - 1.0));
+        let points = flows.map(|flows| (flows, of(&Ecn { flows, ..ecn }).max(0.0)));
+        Curve::line(label, points.collect())
+    };
+    Chart {
+        name: "sawtooth",
+        title: "Queue of synchronised flows that answer marks",
+        caption: "Without the scheduler (section 5.2); where the shortest queue is 0 the link falls idle."
+            .into(),
+        x: Axis::new("Flows", ""),
+        y: Axis::new("Queue", "packets"),
+        curves: vec![
+            curve("longest", Ecn::max_queue),
+            curve("shortest", Ecn::min_queue),
+        ],
+    }
+}
+
+/// When each flow completes if short rests go first.
+fn groups_chart(incast: &Incast) -> Chart {
+    let flows = incast.ecn.flows;
+    let ranks = (1_u32..).map(f64::from).take_while(|rank| *rank <= flows);
+    let mut points = vec![(0.0, 0.0)];
+    for rank in ranks {
+        let at = incast.completion(rank);
+        let before = points[points.len() - 1].1;
+        points.push((at, before));
+        points.push((at, rank / flows * 100.0));
+    }
+    Chart {
+        name: "groups",
+        title: "Completion of equal flows under RCC",
+        caption:
+            "With priorities by remaining size, as the groups of Fig. 7(c); time from the start."
+                .into(),
+        x: Axis::new("Completion time", "ms"),
+        y: Axis::new("Flows completed", "%"),
+        curves: vec![Curve::line("flows", points)],
+    }
+}
+
+/// Settings for which the equations mean something.
+fn check(parameters: &Parameters) -> Result<(), Refusal> {
+    let packet = u64::from(parameters.packet.0);
+    for (key, size) in [
+        ("rcc.max_queue", parameters.max_queue.in_bytes(packet)),
+        ("rcc.size", parameters.size.in_bytes(packet)),
+    ] {
+        if size == 0 {
+            let message = "nothing of it is no setting to compute with";
+            return Err(Refusal::new(key, message, "choose a size above 0"));
+        }
+    }
+    if parameters.senders.0 > MOST_FLOWS {
+        let message = format!("more than {MOST_FLOWS} flows cannot be drawn");
+        return Err(Refusal::new("rcc.senders", message, "choose fewer"));
+    }
+    Ok(())
+}
+
+/// Points of a figure.
+const MOST_FLOWS: u32 = 100_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Cell;
 
     /// §6.1: 1 Gbit/s, 1,500-byte packets, four links of 40 us, K = 40.
     const RATE: f64 = 1e9 / 12_000.0;
@@ -156,6 +383,37 @@ mod tests {
             threshold: 40.0,
             flows,
         }
+    }
+
+    #[test]
+    fn the_answer_holds_the_numbers_of_the_paper() {
+        let answer = (MODEL.answer)(&|key| Parameters::default_text(key).to_owned()).unwrap();
+        let value = |what: &str| {
+            let row = answer.tables[0].rows.iter().find(|(case, _)| case == what);
+            match row.unwrap().1[0] {
+                Cell::Number(value) => value,
+                Cell::Text(_) => panic!("{what} is no number"),
+            }
+        };
+        assert_close(value("steady queue"), 40.0 - 40.0 / 3.0);
+        assert_close(value("ACKs that wait"), 50.0);
+        // 40 and 90 flows of 23 packets of 12 us.
+        assert_close(value("first group of flows completes"), 11.04);
+        assert_close(value("last group of flows completes"), 24.84);
+        let refused = |key: &str, text: &str| {
+            let set = |name: &str| {
+                let text = if name == key {
+                    text
+                } else {
+                    Parameters::default_text(name)
+                };
+                text.to_owned()
+            };
+            (MODEL.answer)(&set).unwrap_err().key
+        };
+        assert_eq!(refused("rcc.max_queue", "0pkt"), "rcc.max_queue");
+        assert_eq!(refused("rcc.size", "0B"), "rcc.size");
+        assert_eq!(refused("rcc.senders", "1000000"), "rcc.senders");
     }
 
     fn assert_close(left: f64, right: f64) {
