@@ -19,9 +19,13 @@ pub mod dctcp;
 pub mod hscc;
 pub mod ictcp;
 pub mod newreno;
+pub mod pias;
 pub mod rcc;
 pub mod rdtcp;
+pub mod red;
+pub mod red_ecn;
 pub mod rwndq;
+pub mod xcp;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
@@ -37,4 +41,8 @@ schemes! {
     cubic,
     hscc,
     rwndq,
+    red,
+    red_ecn,
+    pias,
+    xcp,
 }
