@@ -9,7 +9,7 @@
 //! | symbol | field | default | source |
 //! |---|---|---|---|
 //! | alpha1, alpha2 | `hscc.alpha1`, `hscc.alpha2` | 0.25, 0.5 | HSCC §IV |
-//! | W_cbr | `hscc.window` | 1 segment | HSCC §IV; its sweep goes to 10 and prefers 5 |
+//! | `W_cbr` | `hscc.window` | 1 segment | HSCC §IV; its sweep goes to 10 and prefers 5 |
 //! | SYN-ACKs | `hscc.rewrite_synack` | left alone | the authors' hardware rewrites them |
 //! | scale in ACKs | `hscc.encoding` | four reserved bits | HSCC §IV-A, with two more that it names |
 //! | B, the buffer | `switch.buffer` | | the scenario; packets where these limit the queue, else bytes |
@@ -55,16 +55,7 @@ pub const SCHEME: Scheme = Scheme {
             misfits: misfit(&params).into_iter().collect(),
             shares_buffer: Some("hscc"),
             hook: Some(Box::new(move |port| Box::new(Hook::new(&params, port)))),
-            host: Some(Box::new(move |_| {
-                Box::new(helper::Helper::new(
-                    move |packet, shifts| {
-                        encoding.write(packet, shifts.ours);
-                    },
-                    move |packet, shifts| {
-                        encoding.erase(packet, shifts.theirs);
-                    },
-                ))
-            })),
+            host: Some(Box::new(move |_| encoding.helper())),
             ..Roles::default()
         })
     },

@@ -200,14 +200,7 @@ fn host(params: &Params) -> Option<MakeHost> {
     let shift = params.network_scale.0;
     match params.scale {
         Scale::Unified => None,
-        Scale::Carried => Some(Box::new(|_| {
-            Box::new(Helper::new(
-                |packet: &mut Packet, shifts: Shifts| Encoding::Reserved.write(packet, shifts.ours),
-                |packet: &mut Packet, shifts: Shifts| {
-                    Encoding::Reserved.erase(packet, shifts.theirs)
-                },
-            ))
-        })),
+        Scale::Carried => Some(Box::new(|_| Encoding::Reserved.helper())),
         Scale::Shim => Some(Box::new(move |_| {
             let convert = move |packet: &mut Packet, shifts: Shifts| {
                 offer(packet, shift);

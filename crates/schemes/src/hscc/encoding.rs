@@ -1,6 +1,9 @@
 //! How a packet tells a switch by how much its window is shifted.
 
 use base::{Packet, TcpFlags};
+use tcp::HostHelper;
+
+use super::helper::{Helper, Shifts};
 
 base::choices! {
     /// Where a packet carries the shift of its connection's windows. SYNs never do: their windows are not shifted.
@@ -15,8 +18,16 @@ base::choices! {
 }
 
 impl Encoding {
+    /// What every host does so that switches can tell by how much windows are shifted.
+    pub(crate) fn helper(self) -> Box<dyn HostHelper> {
+        Box::new(Helper::new(
+            move |packet: &mut Packet, shifts: Shifts| self.write(packet, shifts.ours),
+            move |packet: &mut Packet, shifts: Shifts| self.erase(packet, shifts.theirs),
+        ))
+    }
+
     /// Adds to a packet that leaves a host whose connection shifts windows by `shift`.
-    pub(crate) fn write(self, packet: &mut Packet, shift: u8) {
+    fn write(self, packet: &mut Packet, shift: u8) {
         if !carries_shift(packet.flags) {
             return;
         }
@@ -24,14 +35,14 @@ impl Encoding {
             Self::Reserved => packet.reserved = shift,
             Self::Window12 => packet.window = pack(packet.window, shift),
             Self::Option => {
-                packet.extension.0[OPTION_WORD] = u32::from_be_bytes([KIND, LENGTH, shift, 0])
+                packet.extension.0[OPTION_WORD] = u32::from_be_bytes([KIND, LENGTH, shift, 0]);
             }
         }
     }
 
     /// Takes out of a packet that has arrived what its sender added. `shift` is that of the sender's
     /// windows, as TCP knows it.
-    pub(crate) fn erase(self, packet: &mut Packet, shift: u8) {
+    fn erase(self, packet: &mut Packet, shift: u8) {
         if !carries_shift(packet.flags) {
             return;
         }
@@ -116,12 +127,12 @@ mod tests {
     #[test]
     fn a_packed_window_keeps_twelve_bits() {
         // 65 535 * 2^7 = 8 388 480 bytes has 23 bits: a shift of 11, 4095 units of 2048.
-        assert_eq!(pack(65_535, 7), 4095 << 4 | 11);
-        assert_eq!(unpack(4095 << 4 | 11, 7), 65_520);
+        assert_eq!(pack(65_535, 7), (4095 << 4) + 11);
+        assert_eq!(unpack((4095 << 4) + 11, 7), 65_520);
         // A segment of 1460 bytes needs no shift.
         assert_eq!(pack(1460, 0), 1460 << 4);
         // The largest window of RFC 7323 does not fit into 4095 * 2^14.
-        assert_eq!(pack(65_535, 14), 4095 << 4 | 14);
+        assert_eq!(pack(65_535, 14), (4095 << 4) + 14);
     }
 
     proptest! {

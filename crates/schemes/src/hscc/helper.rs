@@ -91,8 +91,8 @@ where
 {
     fn on_outgoing(&mut self, packet: &mut Packet, _now: Time) {
         let shifts = self.note(packet, |connection| {
-            if let Some(shift) = syn_shift(packet) {
-                connection.offered = shift;
+            if packet.flags.has(TcpFlags::SYN) {
+                connection.offered = shift_option(packet);
             }
             connection.our_end = end_of(packet).or(connection.our_end);
             connection.ended.1 |= acknowledges(packet, connection.their_end);
@@ -102,8 +102,8 @@ where
 
     fn on_incoming(&mut self, packet: &mut Packet, _now: Time) {
         let shifts = self.note(packet, |connection| {
-            if let Some(shift) = syn_shift(packet) {
-                connection.asked = shift;
+            if packet.flags.has(TcpFlags::SYN) {
+                connection.asked = shift_option(packet);
             }
             connection.their_end = end_of(packet).or(connection.their_end);
             connection.ended.0 |= acknowledges(packet, connection.our_end);
@@ -112,13 +112,12 @@ where
     }
 }
 
-/// Of a SYN, the shift it offers, if any.
-fn syn_shift(packet: &Packet) -> Option<Option<u8>> {
-    let options = match packet.options {
+/// The shift that a SYN offers, if any.
+fn shift_option(packet: &Packet) -> Option<u8> {
+    match packet.options {
         Options::Syn(options) => options.window_scale,
         _ => None,
-    };
-    packet.flags.has(TcpFlags::SYN).then_some(options)
+    }
 }
 
 /// Of a FIN, the number that acknowledges it.

@@ -32,9 +32,8 @@ pub(crate) fn roles(bundle: &str, changed: &[(&str, &str)]) -> Roles {
         let changed = changed.iter().find(|(name, _)| *name == key);
         let mut keys = schemes::all().iter().flat_map(|scheme| scheme.keys);
         let default = || {
-            keys.find(|candidate| candidate.name == key)
-                .unwrap()
-                .default
+            let key = keys.find(|candidate| candidate.name == key);
+            key.expect("a key of a scheme").default
         };
         changed.map_or_else(default, |(_, text)| text).to_owned()
     };
@@ -76,7 +75,7 @@ impl Pair {
                 window_scale: shifts[side],
                 ..config
             };
-            let name = |side| HostId(u32::try_from(side).unwrap());
+            let name = |side| HostId(u32::from(side == 1));
             let identity = Identity {
                 flow: FlowId(0),
                 local: name(side),
