@@ -302,6 +302,8 @@ base::settings! {
         pub sack: bool = "true",
         /// Whether each of the first two duplicate ACKs sends a new segment (RFC 3042).
         pub limited_transmit: bool = "true",
+        /// Whether duplicate ACKs make a sender send again what they show to be lost (RFC 5681); without it only its timer does, as in published simulations that raise the number of duplicates beyond reach.
+        pub fast_retransmit: bool = "true",
         /// Lower bound of the retransmission timeout (RFC 6298).
         pub min_rto: Span = "200ms",
         /// Retransmission timeout before the first round-trip sample (RFC 6298).

@@ -297,6 +297,7 @@ fn is_random(point: &PointSpec) -> bool {
                 .0
                 .map_or(workload.kind == WorkloadKind::Burst, |law| law.is_random())
             || workload.size.is_random()
+            || group.roles().random
     };
     lossy || point.groups.iter().any(drawn)
 }

@@ -119,6 +119,9 @@ base::settings! {
     }
 }
 
+/// What its senders report.
+pub(crate) const SENDER_GAUGES: &[Gauge] = &[SSTHRESH, ALPHA];
+
 const ALPHA: Gauge = Gauge {
     name: "alpha",
     unit: "share",
@@ -188,7 +191,8 @@ impl Timed {
 }
 
 impl Sender {
-    fn new(params: &Params, flow: &FlowInfo) -> Self {
+    /// With the state before the handshake.
+    pub(crate) fn new(params: &Params, flow: &FlowInfo) -> Self {
         Self {
             reno: NewReno::new(&flow.config),
             g: params.g.0,

@@ -16,10 +16,16 @@ mod registry;
 
 pub mod cubic;
 pub mod dctcp;
+pub mod hscc;
 pub mod ictcp;
 pub mod newreno;
+pub mod pias;
 pub mod rcc;
 pub mod rdtcp;
+pub mod red;
+pub mod red_ecn;
+pub mod rwndq;
+pub mod xcp;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
@@ -33,4 +39,10 @@ schemes! {
     rdtcp,
     ictcp,
     cubic,
+    hscc,
+    rwndq,
+    red,
+    red_ecn,
+    pias,
+    xcp,
 }

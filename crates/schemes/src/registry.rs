@@ -87,6 +87,8 @@ pub struct Roles {
     pub hook: Option<MakeHook>,
     /// The scheme that measures queues in shares of their buffer, which must then have a bound.
     pub shares_buffer: Option<&'static str>,
+    /// Whether switches draw from the run's seed.
+    pub random: bool,
     /// Parameters that are correct one by one and wrong together.
     pub misfits: Vec<Misfit>,
 }
@@ -227,6 +229,7 @@ impl Bundle {
             fill(&mut roles.priorities, part.priorities, decides(Role::Queue));
             fill(&mut roles.hook, part.hook, decides(Role::Switch));
             roles.shares_buffer = part.shares_buffer.or(roles.shares_buffer);
+            roles.random |= part.random;
             roles.misfits.extend(part.misfits);
             roles.initial_window = part.initial_window.or(roles.initial_window);
         }
@@ -412,6 +415,10 @@ macro_rules! schemes {
             #[inline(always)]
             fn on_ack_sent(&mut self, slot: tcp::Slot, sent: &tcp::AckSent, now: base::Time) {
                 to_role!(self, role => role.on_ack_sent(slot, sent, now));
+            }
+            #[inline(always)]
+            fn stamp(&mut self, slot: tcp::Slot, packet: &mut base::Packet) {
+                to_role!(self, role => role.stamp(slot, packet));
             }
             #[inline(always)]
             fn next_release(&mut self, now: base::Time) -> Option<tcp::Release> {

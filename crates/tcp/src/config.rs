@@ -21,6 +21,9 @@ pub struct Config {
     pub sack: bool,
     /// Whether the first two duplicate ACKs each send a new segment (RFC 3042).
     pub limited_transmit: bool,
+    /// Whether duplicate ACKs make the sender send again what they show to be lost (RFC 5681 §3.2); if not,
+    /// only its timer does.
+    pub fast_retransmit: bool,
     /// Whether an idle connection starts again from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
     /// Lower bound of the retransmission timeout (RFC 6298 §2.4).
@@ -91,6 +94,7 @@ impl Default for Config {
             byte_counting_limit: 1,
             sack: true,
             limited_transmit: true,
+            fast_retransmit: true,
             idle_restart: true,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),

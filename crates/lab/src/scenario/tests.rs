@@ -226,13 +226,15 @@ fn several_mistakes_are_reported_together() {
 
 #[test]
 fn seeds_without_anything_random_are_worth_a_warning() {
-    assert_eq!(scenario("seeds = 3", &[]).warnings().len(), 1);
-    assert_eq!(
-        scenario("seeds = 3", &["workload.jitter=1us"])
-            .warnings()
-            .len(),
-        0
-    );
+    let warnings = |scheme: &str, set: &[&str]| {
+        let text = format!("seeds = 3\nschemes = [\"{scheme}\"]");
+        scenario(&text, set).warnings().len()
+    };
+    assert_eq!(warnings("newreno", &[]), 1);
+    assert_eq!(warnings("newreno", &["workload.jitter=1us"]), 0);
+    // A ramp of probabilities is left to chance, a step is not.
+    assert_eq!(warnings("red-ecn", &[]), 0);
+    assert_eq!(warnings("red", &["red.min=0.4"]), 1);
 }
 
 #[test]

@@ -263,6 +263,7 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         byte_counting_limit: tcp.byte_counting_limit.0,
         sack: tcp.sack,
         limited_transmit: tcp.limited_transmit,
+        fast_retransmit: tcp.fast_retransmit,
         idle_restart: tcp.idle_restart,
         min_rto: tcp.min_rto,
         max_rto: tcp.max_rto,

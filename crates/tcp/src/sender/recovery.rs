@@ -169,7 +169,7 @@ impl<C: SenderCc> Sender<C> {
         } else {
             u64::from(self.dupacks) == DUP_THRESH && self.una > self.recover
         };
-        if detected && self.repairs {
+        if detected && self.repairs && self.config.fast_retransmit {
             self.enter_recovery(now);
         }
     }

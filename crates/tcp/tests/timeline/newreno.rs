@@ -2,7 +2,7 @@
 
 use tcp::Config;
 
-use crate::script::{MSS, Timeline, config, ms};
+use crate::script::{MSS, RTO, Timeline, config, ms};
 
 /// Ten segments have left in the first window, the first is lost.
 fn ten_in_flight(config: Config) -> Timeline {
@@ -19,6 +19,19 @@ fn the_third_duplicate_retransmits_at_once() {
     t.duplicates(1).expect_retransmission(0);
     t.expect_ssthresh(5 * MSS).expect_cwnd(5 * MSS);
     assert_eq!(t.endpoint.counters().fast_recoveries, 1);
+}
+
+// What a number of duplicates beyond reach does: only the timer repairs.
+#[test]
+fn without_fast_retransmit_only_the_timer_sends_again() {
+    let mut t = ten_in_flight(Config {
+        fast_retransmit: false,
+        ..config()
+    });
+    t.duplicates(9).expect_nothing();
+    assert_eq!(t.endpoint.counters().fast_recoveries, 0);
+    t.at(RTO).expect_retransmission(0);
+    assert_eq!(t.endpoint.counters().timeouts, 1);
 }
 
 // RFC 6582 §3.2 step 4: 5 + 3 + n segments from the first one; new data from the third further one.

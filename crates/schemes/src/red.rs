@@ -1,0 +1,291 @@
+//! RED: random early detection, a queue that answers before it is full.
+//!
+//! The queue keeps a moving average of its length. Between two thresholds it drops or marks arriving
+//! packets with a probability that grows with the average, spread evenly by a count of the packets
+//! let through since the last one; above them, every packet. Senders are whatever they are: plain, they
+//! see drops; with ECN (`red-ecn`, or `red.ecn` under a scheme that uses marks) they see marks, and
+//! packets that are not ECN-capable are dropped in their place: SYNs, pure ACKs, retransmissions.
+//!
+//! | symbol | field | default | source |
+//! |---|---|---|---|
+//! | `min_th` | `red.min` | 0.2 of the buffer | harness of the ns-2 runs of HSCC's author |
+//! | `max_th` | `red.max` | 0.4 of the buffer | the same |
+//! | `w_q` | `red.weight` | 0.25 | the same |
+//! | `max_p` | `red.max_probability` | 1 | the same |
+//! | gentle | `red.gentle` | off | the same |
+//! | ECN | `red.ecn` | off | on in `red-ecn` |
+//!
+//! With `weight = 1` and `min = max` it is the step of DCTCP.
+//!
+//! Deviations: above the upper threshold ECN-capable packets are marked, as ns-2 does, where RFC 3168
+//! §7 has them dropped; only a full queue drops them. A marking threshold of the scenario does not
+//! apply: the average decides alone.
+//!
+//! Open in the paper: the packet whose time measures idleness (a full one), and what an arrival counts
+//! for that finds nothing waiting before that time is over (a sample of an empty queue, as in ns-2).
+//!
+//! Cost: O(1) per packet.
+
+use base::setting::Settings;
+use base::{Ecn, Fraction, Packet, Quantity, QuantityError, Size, SizeUnit, Span, Time};
+use engine::random::Stream;
+use fabric::{Backlog, Discipline, Limit, QueueDisc, Verdict};
+
+use crate::registry::{MakeQueue, Misfit, PortInfo, Role, Roles, Scheme};
+
+pub use tcp::{NewReno as Sender, Plain as Receiver};
+
+/// The registry entry.
+pub const SCHEME: Scheme = Scheme {
+    name: "red",
+    summary: "Random early detection: queues drop by their average length before they are full",
+    reference: "Floyd and Jacobson, IEEE/ACM ToN 1993; RFC 2309",
+    roles: &[Role::Queue],
+    needs_marking: false,
+    keys: Params::KEYS,
+    gauges: &[],
+    build: |text| Ok(Params::read(text)?.roles("red")),
+};
+
+/// A place in the queue: a share of the buffer, or a size.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Level {
+    /// Of what the port may hold.
+    Share(f64),
+    /// As it is.
+    Size(Size),
+}
+
+impl Quantity for Level {
+    fn expected() -> String {
+        format!(
+            "a share of the buffer, as in \"0.2\", or {}",
+            Size::expected()
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let share = Fraction::parse(text).map(|share| Self::Share(share.0));
+        share
+            .or_else(|_| Size::parse(text).map(Self::Size))
+            .map_err(|_| QuantityError::expected(&Self::expected(), text))
+    }
+}
+
+impl Level {
+    /// In the unit that the queue counts: packets where its limit is in packets, else bytes.
+    #[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
+    fn of(self, limit: Limit, packet_bytes: u64) -> f64 {
+        match (self, limit) {
+            // The scenario refuses a share of a buffer without bound.
+            (Self::Share(_), Limit::Unlimited) => f64::INFINITY,
+            (Self::Share(share), Limit::Bytes(all) | Limit::Packets(all)) => share * all as f64,
+            (Self::Size(size), Limit::Packets(_)) => match size.unit {
+                SizeUnit::Packet => size.amount as f64,
+                SizeUnit::Byte => size.amount as f64 / packet_bytes as f64,
+            },
+            (Self::Size(size), _) => size.in_bytes(packet_bytes) as f64,
+        }
+    }
+}
+
+base::settings! {
+    /// Parameters of RED.
+    pub struct Params in "red" {
+        /// Average queue at which early drops or marks begin (min_th): a share of the buffer, or a size.
+        pub min: Level = "0.2",
+        /// Average queue from which on every packet is dropped or marked (max_th): a share of the buffer, or a size.
+        pub max: Level = "0.4",
+        /// Weight of an arrival's sample in the average queue (w_q).
+        pub weight: Fraction = "0.25",
+        /// Probability that the two thresholds lead up to, before packets since the last one are counted (max_p).
+        pub max_probability: Fraction = "1",
+        /// Whether the probability goes on to grow, up to 1 at twice the upper threshold.
+        pub gentle: bool = "false",
+        /// Whether ECN-capable packets are marked instead of dropped; red-ecn always does.
+        pub ecn: bool = "false",
+    }
+}
+
+impl Params {
+    /// What switches have under the scheme called `name`.
+    pub(crate) fn roles(self, name: &'static str) -> Roles {
+        let shares = [self.min, self.max].map(|level| matches!(level, Level::Share(_)));
+        Roles {
+            shares_buffer: shares.contains(&true).then_some(name),
+            misfits: self.misfits(),
+            // A single threshold leaves nothing to chance.
+            random: self.min != self.max || self.gentle,
+            queue: Some(queue(self)),
+            ..Roles::default()
+        }
+    }
+
+    /// What makes a queue that can never answer.
+    fn misfits(&self) -> Vec<Misfit> {
+        let mut misfits = Vec::new();
+        if self.weight.0 <= 0.0 {
+            misfits.push(Misfit {
+                keys: &["red.weight"],
+                message: "with red.weight = 0 the average queue never moves".into(),
+                remedy: "give a share above 0, as in \"0.25\"".into(),
+            });
+        }
+        let inverted = match (self.min, self.max) {
+            (Level::Share(min), Level::Share(max)) => min > max,
+            (Level::Size(min), Level::Size(max)) => min.unit == max.unit && min.amount > max.amount,
+            _ => false,
+        };
+        if inverted {
+            misfits.push(Misfit {
+                keys: &["red.min", "red.max"],
+                message: "red.min lies above red.max".into(),
+                remedy: "lower red.min, or raise red.max: equal ones make a step".into(),
+            });
+        }
+        misfits
+    }
+}
+
+/// Makes the queues of switches.
+fn queue(params: Params) -> MakeQueue {
+    Box::new(move |port, given| {
+        // RED decides alone what is marked; what is lost by law stays lost.
+        let before = match given {
+            Discipline::EcnThreshold(_) => Discipline::DropTail,
+            other => other,
+        };
+        Discipline::Custom(Box::new(Red::new(&params, port, before)))
+    })
+}
+
+/// RED at one port.
+struct Red {
+    /// What packets meet first.
+    before: Discipline,
+    /// Thresholds, in `in_packets`'s unit.
+    min: f64,
+    max: f64,
+    weight: f64,
+    max_probability: f64,
+    gentle: bool,
+    ecn: bool,
+    /// Whether the queue is counted in packets, because its limit is.
+    in_packets: bool,
+    /// Time of a full packet at the port's rate.
+    slot: Span,
+    /// Average queue (avg).
+    average: f64,
+    /// Since when nothing waits, or when the average was last brought up to date since then; of no
+    /// meaning while packets wait.
+    idle_since: Time,
+    /// Packets since the last drop or mark (count); `None` after the average was below `min`.
+    since_last: Option<u32>,
+    stream: Stream,
+}
+
+impl Red {
+    fn new(params: &Params, port: &PortInfo, before: Discipline) -> Self {
+        Self {
+            before,
+            min: params.min.of(port.limit, port.packet_bytes),
+            max: params.max.of(port.limit, port.packet_bytes),
+            weight: params.weight.0,
+            max_probability: params.max_probability.0,
+            gentle: params.gentle,
+            ecn: params.ecn,
+            in_packets: matches!(port.limit, Limit::Packets(_)),
+            slot: port.rate.serialisation(port.packet_bytes),
+            average: 0.0,
+            idle_since: Time::ZERO,
+            since_last: None,
+            stream: Stream::new(port.seed, "red", u64::from(port.port.0)),
+        }
+    }
+
+    /// RED fig. 2: the average at an arrival.
+    #[expect(clippy::cast_precision_loss, reason = "times and queues below 2^53")]
+    fn sample(&mut self, backlog: Backlog, now: Time) {
+        let queue = self.measure(backlog);
+        if queue > 0.0 {
+            self.average += self.weight * (queue - self.average);
+            return;
+        }
+        // As if packets had arrived all the while and found nothing; this one at least does.
+        let idle = now.since(self.idle_since).as_ps() as f64 / self.slot.as_ps() as f64;
+        self.average *= libm::pow(1.0 - self.weight, idle.max(1.0));
+        self.idle_since = now;
+    }
+
+    /// RED fig. 2: whether the arriving packet is dropped or marked.
+    fn decide(&mut self) -> bool {
+        let probability = self.probability();
+        if self.average < self.min {
+            self.since_last = None;
+            return false;
+        }
+        let count = self.since_last.map_or(0, |count| count.saturating_add(1));
+        self.since_last = Some(count);
+        // p_a = p_b / (1 - count * p_b), 1 once count * p_b has reached 1.
+        let left = 1.0 - f64::from(count) * probability;
+        let due = left <= 0.0 || probability / left >= 1.0 || {
+            probability > 0.0 && self.stream.unit() < probability / left
+        };
+        if due {
+            self.since_last = Some(0);
+        }
+        due
+    }
+
+    /// The probability that the average stands for (`p_b`).
+    fn probability(&self) -> f64 {
+        let (average, min, max) = (self.average, self.min, self.max);
+        if average < min {
+            0.0
+        } else if average < max {
+            self.max_probability * (average - min) / (max - min)
+        } else if self.gentle && average < 2.0 * max {
+            self.max_probability + (1.0 - self.max_probability) * (average - max) / max
+        } else {
+            1.0
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
+    fn measure(&self, backlog: Backlog) -> f64 {
+        if self.in_packets {
+            backlog.packets as f64
+        } else {
+            backlog.bytes as f64
+        }
+    }
+}
+
+impl QueueDisc for Red {
+    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
+        if self.before.on_arrival(backlog, packet, now) == Verdict::Drop {
+            return Verdict::Drop;
+        }
+        self.sample(backlog, now);
+        if !self.decide() {
+            return Verdict::Accept;
+        }
+        if self.ecn && packet.ecn != Ecn::NotCapable {
+            packet.ecn = Ecn::Marked;
+            return Verdict::Accept;
+        }
+        Verdict::Drop
+    }
+
+    fn is_congested(&self, backlog: Backlog) -> bool {
+        self.measure(backlog) >= self.min
+    }
+
+    fn on_empty(&mut self, at: Time) {
+        self.before.on_empty(at);
+        self.idle_since = at;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! TCP with RED and ECN: the queue marks by its average length, senders halve once per window.
+//!
+//! The queues of [`red`] with marks, and the classic answer of RFC 3168 at the ends: ECN-capable data,
+//! an echo until the sender says that it has reduced its window, one reduction per window of data. The
+//! sender is NewReno, or the one it is composed with: `red-ecn+cubic`. Parameters are RED's.
+//!
+//! | symbol | field | value here | source |
+//! |---|---|---|---|
+//! | ECN | `red.ecn` | always on | the scheme |
+//! | the others | `red.*` | as in [`red`] | see there |
+//!
+//! Deviations and what is open: those of RED.
+
+use base::setting::Settings;
+use tcp::EcnMode;
+
+use crate::red::{self, Params};
+use crate::registry::{Role, Roles, Scheme};
+
+pub use crate::red::{Receiver, Sender};
+
+/// The registry entry.
+pub const SCHEME: Scheme = Scheme {
+    name: "red-ecn",
+    summary: "RED queues that mark, and TCP that halves its window at marks as at losses",
+    reference: "RFC 3168; Floyd and Jacobson, IEEE/ACM ToN 1993",
+    roles: &[Role::Marks, Role::Queue],
+    needs_marking: false,
+    keys: red::SCHEME.keys,
+    gauges: &[],
+    build: |text| {
+        let params = Params::read(text)?;
+        Ok(Roles {
+            ecn: Some(EcnMode::Classic),
+            ..Params {
+                ecn: true,
+                ..params
+            }
+            .roles("red-ecn")
+        })
+    },
+};

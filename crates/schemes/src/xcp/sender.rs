@@ -1,0 +1,211 @@
+//! The sender's part: it says how it sends, asks for more, and does as it is told.
+
+use base::{Packet, Span, Time};
+use tcp::{Ack, Config, Echo, Loss, SenderCc};
+
+use super::header::Header;
+
+/// A sender of one connection.
+#[derive(Debug)]
+pub struct Sender {
+    /// Congestion window, packets; whole ones are sent.
+    cwnd: f64,
+    /// Largest window, packets.
+    maximum: f64,
+    /// First window, packets.
+    initial: f64,
+    /// Bytes of a segment.
+    mss: u16,
+    /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
+    srtt: Span,
+}
+
+impl Sender {
+    /// The state before the handshake.
+    #[expect(clippy::cast_precision_loss, reason = "buffers are below 2^53 bytes")]
+    pub fn new(config: &Config) -> Self {
+        let initial = f64::from(config.initial_window);
+        Self {
+            cwnd: initial,
+            maximum: (config.receive_buffer as f64 / f64::from(config.mss)).max(1.0),
+            initial,
+            mss: config.mss,
+            srtt: Span::ZERO,
+        }
+    }
+
+    /// Never less than a packet, never more than the connection can use.
+    fn set_window(&mut self, packets: f64) {
+        self.cwnd = packets.clamp(1.0, self.maximum);
+    }
+
+    /// RFC 5681 §3.1 eq. 4, in packets.
+    #[expect(clippy::cast_precision_loss, reason = "windows are below 2^53 bytes")]
+    fn half_of(&self, bytes: u64) -> f64 {
+        (bytes as f64 / 2.0 / f64::from(self.mss)).max(2.0)
+    }
+}
+
+impl SenderCc for Sender {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from 1 to the size of a buffer; the fraction is not sent yet"
+    )]
+    fn window(&self) -> u64 {
+        self.cwnd as u64 * u64::from(self.mss)
+    }
+
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        self.maximum *= f64::from(self.mss) / f64::from(mss);
+        self.mss = mss;
+        self.initial = f64::from(segments);
+        self.cwnd = self.initial;
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.srtt = if self.srtt == Span::ZERO {
+                rtt
+            } else {
+                (self.srtt * 7 + rtt) / 8
+            };
+        }
+        if ack.echo == Echo::Reduce {
+            self.cwnd = (self.cwnd / 2.0).max(1.0);
+        }
+        // XCP §3.3: bytes per second, over a round trip, in packets.
+        let feedback = Header::of(ack.extension).reverse;
+        let change = feedback * self.srtt.as_secs() / f64::from(self.mss);
+        self.set_window(self.cwnd + change);
+    }
+
+    fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
+        match loss {
+            Loss::FastRetransmit => self.set_window(self.half_of(in_flight)),
+            Loss::Timeout | Loss::RepeatedTimeout => self.set_window(1.0),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "windows are below 2^53 bytes")]
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        if let Some(limit) = limit {
+            self.set_window(self.cwnd.min(limit as f64 / f64::from(self.mss)));
+        }
+    }
+
+    fn on_idle(&mut self) {
+        self.cwnd = self.cwnd.min(self.initial);
+    }
+
+    fn on_send(&mut self, packet: &mut Packet, _now: Time) {
+        if packet.payload > 0 && self.srtt > Span::ZERO {
+            let rtt = self.srtt.as_secs();
+            let header = Header {
+                spacing: rtt / self.cwnd,
+                rtt,
+                delta: EVERYTHING,
+                ..Header::of(packet.extension)
+            };
+            packet.extension = header.write();
+        }
+    }
+}
+
+/// What a sender asks for: more than any link has, bytes per second.
+const EVERYTHING: f64 = 1e15;
+
+#[cfg(test)]
+mod tests {
+    use base::{Extension, FlowId, HostId};
+
+    use super::*;
+
+    fn sender() -> Sender {
+        Sender::new(&Config {
+            mss: 1000,
+            initial_window: 1,
+            receive_buffer: 1_000_000,
+            ..Config::default()
+        })
+    }
+
+    fn ack(reverse: f64, rtt: Option<Span>) -> Ack {
+        let header = Header {
+            reverse,
+            ..Header::default()
+        };
+        Ack {
+            bytes: 1000,
+            acknowledged: 1,
+            next: 1,
+            echo: Echo::None,
+            recovering: false,
+            rtt,
+            extension: header.write(),
+            now: Time::ZERO,
+        }
+    }
+
+    fn sent(sender: &mut Sender) -> Header {
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        packet.payload = 1000;
+        sender.on_send(&mut packet, Time::ZERO);
+        Header::of(packet.extension)
+    }
+
+    #[test]
+    fn a_sender_that_knows_no_round_trip_asks_for_nothing_and_does_not_grow() {
+        let mut sender = sender();
+        assert_eq!(sent(&mut sender), Header::default());
+        sender.on_ack(&ack(0.0, None));
+        assert_eq!(sender.window(), 1000);
+    }
+
+    #[test]
+    fn feedback_changes_the_window_and_whole_packets_are_sent() {
+        let mut sender = sender();
+        // 2^20 bytes/s over 2^-10 s are 1024 bytes: 1.024 packets.
+        let rtt = Some(Span::from_ps(976_562_500));
+        for (reverse, window) in [
+            (f64::from(1 << 20), 2000),
+            (f64::from(1 << 20), 3000),
+            (f64::from(-(1 << 19)), 2000),
+            (f64::from(-(1 << 25)), 1000),
+            (1e12, 1_000_000),
+        ] {
+            sender.on_ack(&ack(reverse, rtt));
+            assert_eq!(sender.window(), window);
+        }
+    }
+
+    #[test]
+    fn packets_tell_the_round_trip_and_the_spacing() {
+        let mut sender = sender();
+        sender.on_ack(&ack(0.0, Some(Span::from_micros(100))));
+        sender.cwnd = 12.5;
+        let header = sent(&mut sender);
+        assert!((header.rtt - 100e-6).abs() < 1e-8);
+        assert!((header.spacing - 8e-6).abs() < 1e-9);
+        assert!((header.delta - EVERYTHING).abs() < EVERYTHING * 1e-4);
+        // A SYN asks for nothing.
+        let mut syn = Packet::new(FlowId(0), HostId(0));
+        sender.on_send(&mut syn, Time::ZERO);
+        assert_eq!(syn.extension, Extension::NONE);
+    }
+
+    #[test]
+    fn losses_and_marks_are_answered_as_reno_does() {
+        let mut sender = sender();
+        sender.cwnd = 20.0;
+        sender.on_loss(Loss::FastRetransmit, 16_000, Time::ZERO);
+        assert_eq!(sender.window(), 8000);
+        sender.on_ack(&Ack {
+            echo: Echo::Reduce,
+            ..ack(0.0, None)
+        });
+        assert_eq!(sender.window(), 4000);
+        sender.on_loss(Loss::Timeout, 4000, Time::ZERO);
+        assert_eq!(sender.window(), 1000);
+    }
+}
