@@ -266,12 +266,12 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 "{sent} packets sent, {delivered} delivered, {drops} dropped, {held} in the network"
             )));
         }
-        let replaced = self.violation.clone().map(Err);
-        replaced.unwrap_or_else(|| {
-            let numbers = 0..self.connections.len();
-            let left = numbers.filter(|number| !self.connections[*number].replaced);
-            left.map(|number| self.check_connection(number)).collect()
-        })
+        if let Some(violation) = &self.violation {
+            return Err(violation.clone());
+        }
+        let numbers = 0..self.connections.len();
+        let mut left = numbers.filter(|number| !self.connections[*number].replaced);
+        left.try_for_each(|number| self.check_connection(number))
     }
 
     fn check_connection(&self, number: usize) -> Result<(), RunError> {

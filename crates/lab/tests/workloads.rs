@@ -417,7 +417,7 @@ fn the_time_of_an_answer_counts_from_the_request() {
     let fct = |kind: &str| {
         let outcome = outcome(&format!(
             "[workload]\nkind = \"requests\"\nsenders = 1\nrequests = 2\nrequest_size = \"100B\"\n\
-             size = \"1446B\"\nconnection = \"{kind}\""
+             size = \"1446B\"\nthink = \"1ms\"\nconnection = \"{kind}\""
         ));
         outcome
             .flows

@@ -123,6 +123,15 @@ pub(super) fn flow_fields() -> Vec<Field> {
             "us",
             "Flow completion time: from start to completion, the handshake included.",
         )),
+    ]
+    .into_iter()
+    .chain(flow_counts())
+    .collect()
+}
+
+/// What happened to a flow.
+fn flow_counts() -> Vec<Field> {
+    vec![
         field(
             "packets",
             Kind::Int64,

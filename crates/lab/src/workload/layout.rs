@@ -346,7 +346,7 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
         match workload.kind {
             _ if workload.to.0.is_some() => {}
             WorkloadKind::Incast | WorkloadKind::Requests => {
-                shared = shared.max(workload.receivers.0.into())
+                shared = shared.max(workload.receivers.0.into());
             }
             WorkloadKind::Pairs => own += u64::from(workload.senders.0),
             WorkloadKind::Poisson | WorkloadKind::Burst => {}

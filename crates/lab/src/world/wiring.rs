@@ -130,27 +130,22 @@ impl<'p> Endpoints<'p> {
         planned: &[PlannedConnection],
         flows: &[Flow],
     ) -> Vec<Connection> {
-        let mut first = vec![None; planned.len()];
+        let mut sizes = vec![None; planned.len()];
         for flow in flows {
-            first[flow.connection as usize].get_or_insert((flow.group, flow.size));
+            // A connection that carries several flows has no size to tell.
+            let single = planned[flow.connection as usize].messages == 1;
+            sizes[flow.connection as usize] = flow.size.filter(|_| single);
         }
         let mut connections: Vec<Connection> = Vec::with_capacity(planned.len());
-        for (number, (plan, first)) in (0..).zip(planned.iter().zip(first)) {
-            let slots = match plan.heir_of {
-                Some(former) => {
-                    let former = &connections[former as usize];
-                    [former.sender.1, former.receiver.1]
-                }
-                None => {
-                    let (group, size) = first.expect("every connection carries something");
-                    let size = size.filter(|_| plan.messages == 1);
-                    let ends = (plan.sender, plan.receiver);
-                    let made = self.make(FlowId(number), ends, (group, size), plan.request > 0);
-                    let [sender, receiver] = made;
-                    let add = |host: HostId, end| hosts[host.0 as usize].add(end);
-                    let mut add = add;
-                    [add(plan.sender, sender), add(plan.receiver, receiver)]
-                }
+        for (number, (plan, size)) in (0..).zip(planned.iter().zip(sizes)) {
+            let slots = if let Some(former) = plan.heir_of {
+                let former = &connections[former as usize];
+                [former.sender.1, former.receiver.1]
+            } else {
+                let ends = (plan.sender, plan.receiver);
+                let asked = plan.request > 0;
+                let made = self.make(FlowId(number), ends, (plan.group, size), asked);
+                made.map(|end| hosts[end.identity().local.0 as usize].add(end))
             };
             connections.push(Connection::new(plan, slots));
         }
