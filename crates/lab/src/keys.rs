@@ -107,10 +107,12 @@ pub fn all_keys() -> &'static [&'static Key] {
             Run::KEYS,
             Trace::KEYS,
         ];
-        let owners = schemes::all().iter();
-        let owners = owners.filter(|scheme| scheme.group() == scheme.name);
-        let schemes = owners.map(|scheme| scheme.keys);
-        groups.into_iter().chain(schemes).flatten().collect()
+        // A scheme may also read the parameters of another.
+        let schemes = schemes::all().iter().flat_map(|scheme| {
+            let keys = scheme.keys.iter();
+            keys.filter(|key| group(key.name) == scheme.name)
+        });
+        groups.into_iter().flatten().chain(schemes).collect()
     });
     &ALL
 }
