@@ -4,6 +4,7 @@
 //! that does not mention it gets. The scenario reader, `list keys`, `show --resolved` and the
 //! completions are made from the tables declared here and by the registered schemes.
 
+mod classes;
 mod conflict;
 mod traced;
 mod window_scale;
@@ -13,6 +14,7 @@ use std::sync::LazyLock;
 use base::setting::{Key, SettingError, Settings};
 use base::{Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Size, Span};
 
+pub use classes::SizeClasses;
 pub use conflict::Conflict;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
@@ -406,6 +408,8 @@ base::settings! {
     pub struct Run in "run" {
         /// Simulated time at which the simulation stops even if flows are unfinished; "unlimited" waits for every flow.
         pub duration: OrUnlimited<Span> = "unlimited",
+        /// Sizes at which classes of flows end, joined by +: "100KB+10MB" makes three, of which results are told as of groups. Flows without end are in the last class. It changes nothing else.
+        pub classes: SizeClasses = "off",
     }
 }
 
