@@ -328,6 +328,8 @@ base::settings! {
         pub delayed_ack_timeout: Span = "40ms",
         /// Whether a connection that was idle for a retransmission timeout starts again from its initial window (RFC 5681).
         pub idle_restart: bool = "true",
+        /// Whether the congestion window stays as it is while less than half of it is used, as when a receiver or a switch grants less (RFC 7661); simulators let it grow.
+        pub window_validation: bool = "false",
         /// Receive buffer of a connection: the largest window it may advertise; a size in pkt counts segments of payload.
         pub receive_buffer: Size = "4MiB",
         /// Shift of advertised windows (RFC 7323): 0 to 14; "auto" is the smallest that can advertise the receive buffer, "off" leaves the option out.
