@@ -114,6 +114,13 @@ pub(super) fn add_endpoints<R: ReceiverCc>(
     let configs: Vec<Config> = groups
         .map(|(group, roles)| endpoint_config(&group.keys, roles))
         .collect();
+    let mut ends = vec![0; hosts.len()];
+    for end in planned.iter().flat_map(|plan| [plan.sender, plan.receiver]) {
+        ends[end.0 as usize] += 1;
+    }
+    for (host, ends) in hosts.iter_mut().zip(ends) {
+        host.reserve(ends);
+    }
     let mut flows = Vec::with_capacity(planned.len());
     for (index, plan) in planned.iter().enumerate() {
         let id = flow_id(index);
