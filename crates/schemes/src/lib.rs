@@ -16,6 +16,7 @@ mod registry;
 
 pub mod cubic;
 pub mod dctcp;
+pub mod hscc;
 pub mod ictcp;
 pub mod newreno;
 pub mod pias;
@@ -23,6 +24,7 @@ pub mod rcc;
 pub mod rdtcp;
 pub mod red;
 pub mod red_ecn;
+pub mod rwndq;
 pub mod xcp;
 
 pub use registry::{
@@ -37,6 +39,8 @@ schemes! {
     rdtcp,
     ictcp,
     cubic,
+    hscc,
+    rwndq,
     red,
     red_ecn,
     pias,

@@ -1,0 +1,230 @@
+//! What hosts do for switches that rewrite windows: they know by how much each connection shifts its own.
+
+use std::collections::BTreeMap;
+
+use base::{FlowId, Options, Packet, Seq, TcpFlags, Time};
+use tcp::HostHelper;
+
+/// By how much the windows of a connection are shifted: ours, and those the other side advertises.
+/// Both zero unless both SYNs had the option (RFC 7323 §2.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Shifts {
+    /// Whether windows are shifted at all.
+    pub(crate) agreed: bool,
+    pub(crate) ours: u8,
+    pub(crate) theirs: u8,
+}
+
+/// A table of connections, and what is done with packets on their way out and in.
+///
+/// A connection is in the table from its first SYN until it has ended in both directions or is reset.
+pub(crate) struct Helper<O, I> {
+    connections: BTreeMap<FlowId, Connection>,
+    outgoing: O,
+    incoming: I,
+}
+
+/// What a host has seen of a connection.
+#[derive(Clone, Copy, Debug, Default)]
+struct Connection {
+    /// The option in our SYN, and in theirs.
+    offered: Option<u8>,
+    asked: Option<u8>,
+    /// What acknowledges our FIN, and theirs, if they have been sent.
+    our_end: Option<Seq>,
+    their_end: Option<Seq>,
+    /// Whether they are acknowledged.
+    ended: (bool, bool),
+}
+
+impl<O, I> Helper<O, I>
+where
+    O: FnMut(&mut Packet, Shifts),
+    I: FnMut(&mut Packet, Shifts),
+{
+    /// `outgoing` and `incoming` see every packet with the shifts of its connection.
+    pub(crate) fn new(outgoing: O, incoming: I) -> Self {
+        Self {
+            connections: BTreeMap::new(),
+            outgoing,
+            incoming,
+        }
+    }
+
+    /// The connection of a packet, which is forgotten if the packet ends it; an unknown one, such as
+    /// one that has ended, shifts nothing.
+    fn note(&mut self, packet: &Packet, note: impl FnOnce(&mut Connection)) -> Shifts {
+        let entry = if packet.flags.has(TcpFlags::SYN) {
+            Some(self.connections.entry(packet.flow).or_default())
+        } else {
+            self.connections.get_mut(&packet.flow)
+        };
+        let Some(connection) = entry else {
+            return Shifts::default();
+        };
+        note(connection);
+        let shifts = connection.shifts();
+        if packet.flags.has(TcpFlags::RST) || connection.ended == (true, true) {
+            self.connections.remove(&packet.flow);
+        }
+        shifts
+    }
+}
+
+impl Connection {
+    fn shifts(&self) -> Shifts {
+        match (self.offered, self.asked) {
+            (Some(ours), Some(theirs)) => Shifts {
+                agreed: true,
+                ours: ours.min(MAX_SHIFT),
+                theirs: theirs.min(MAX_SHIFT),
+            },
+            _ => Shifts::default(),
+        }
+    }
+}
+
+impl<O, I> HostHelper for Helper<O, I>
+where
+    O: FnMut(&mut Packet, Shifts) + Send,
+    I: FnMut(&mut Packet, Shifts) + Send,
+{
+    fn on_outgoing(&mut self, packet: &mut Packet, _now: Time) {
+        let shifts = self.note(packet, |connection| {
+            if packet.flags.has(TcpFlags::SYN) {
+                connection.offered = shift_option(packet);
+            }
+            connection.our_end = end_of(packet).or(connection.our_end);
+            connection.ended.1 |= acknowledges(packet, connection.their_end);
+        });
+        (self.outgoing)(packet, shifts);
+    }
+
+    fn on_incoming(&mut self, packet: &mut Packet, _now: Time) {
+        let shifts = self.note(packet, |connection| {
+            if packet.flags.has(TcpFlags::SYN) {
+                connection.asked = shift_option(packet);
+            }
+            connection.their_end = end_of(packet).or(connection.their_end);
+            connection.ended.0 |= acknowledges(packet, connection.our_end);
+        });
+        (self.incoming)(packet, shifts);
+    }
+}
+
+/// The shift that a SYN offers, if any.
+fn shift_option(packet: &Packet) -> Option<u8> {
+    match packet.options {
+        Options::Syn(options) => options.window_scale,
+        _ => None,
+    }
+}
+
+/// Of a FIN, the number that acknowledges it.
+fn end_of(packet: &Packet) -> Option<Seq> {
+    let end = packet.seq.at(packet.sequence_length());
+    packet.flags.has(TcpFlags::FIN).then_some(end)
+}
+
+/// Nothing lies beyond a FIN, so what acknowledges it has exactly this number.
+fn acknowledges(packet: &Packet, end: Option<Seq>) -> bool {
+    packet.flags.has(TcpFlags::ACK) && end == Some(packet.ack)
+}
+
+/// RFC 7323 §2.3.
+const MAX_SHIFT: u8 = 14;
+
+#[cfg(test)]
+mod tests {
+    use base::{HostId, SynOptions};
+
+    use super::*;
+
+    fn segment(flags: TcpFlags, seq: u32, ack: u32) -> Packet {
+        let mut packet = Packet::new(FlowId(3), HostId(0));
+        packet.flags = flags;
+        (packet.seq, packet.ack) = (Seq(seq), Seq(ack));
+        packet
+    }
+
+    fn syn(flags: TcpFlags, window_scale: Option<u8>) -> Packet {
+        let mut packet = segment(flags.with(TcpFlags::SYN), 100, 0);
+        packet.options = Options::Syn(SynOptions {
+            mss: 1460,
+            window_scale,
+            sack_permitted: true,
+        });
+        packet
+    }
+
+    /// A helper that notes the shifts in the packets themselves: ours out, theirs in.
+    fn helper() -> impl HostHelper {
+        Helper::new(
+            |packet: &mut Packet, shifts: Shifts| packet.dscp = shifts.ours,
+            |packet: &mut Packet, shifts: Shifts| packet.dscp = shifts.theirs,
+        )
+    }
+
+    fn out(helper: &mut impl HostHelper, mut packet: Packet) -> u8 {
+        helper.on_outgoing(&mut packet, Time::ZERO);
+        packet.dscp
+    }
+
+    fn back(helper: &mut impl HostHelper, mut packet: Packet) -> u8 {
+        helper.on_incoming(&mut packet, Time::ZERO);
+        packet.dscp
+    }
+
+    const ACK: TcpFlags = TcpFlags::ACK;
+
+    #[test]
+    fn a_connection_shifts_if_both_sides_agree_whoever_opens_it() {
+        for (ours, theirs, expected) in [
+            (Some(7), Some(3), (7, 3)),
+            (Some(15), Some(0), (14, 0)),
+            (None, Some(3), (0, 0)),
+            (Some(7), None, (0, 0)),
+        ] {
+            let mut active = helper();
+            out(&mut active, syn(TcpFlags::NONE, ours));
+            back(&mut active, syn(ACK, theirs));
+            let mut passive = helper();
+            back(&mut passive, syn(TcpFlags::NONE, theirs));
+            out(&mut passive, syn(ACK, ours));
+            for helper in [&mut active, &mut passive] {
+                let seen = (
+                    out(helper, segment(ACK, 101, 101)),
+                    back(helper, segment(ACK, 101, 101)),
+                );
+                assert_eq!(seen, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_connection_is_remembered_until_both_ends_are_acknowledged() {
+        let mut helper = helper();
+        out(&mut helper, syn(TcpFlags::NONE, Some(7)));
+        back(&mut helper, syn(ACK, Some(7)));
+        // Their FIN comes first; its ACK, our data and our FIN still carry the shift.
+        back(&mut helper, segment(ACK.with(TcpFlags::FIN), 500, 101));
+        assert_eq!(out(&mut helper, segment(ACK, 101, 501)), 7);
+        assert_eq!(
+            out(&mut helper, segment(ACK.with(TcpFlags::FIN), 101, 501)),
+            7
+        );
+        // An old ACK ends nothing; that of the FIN does.
+        assert_eq!(back(&mut helper, segment(ACK, 501, 101)), 7);
+        assert_eq!(back(&mut helper, segment(ACK, 501, 102)), 7);
+        assert_eq!(out(&mut helper, segment(ACK, 102, 501)), 0);
+    }
+
+    #[test]
+    fn a_reset_is_forgotten_at_once() {
+        let mut helper = helper();
+        out(&mut helper, syn(TcpFlags::NONE, Some(7)));
+        back(&mut helper, syn(ACK, Some(7)));
+        back(&mut helper, segment(TcpFlags::RST, 500, 0));
+        assert_eq!(out(&mut helper, segment(ACK, 101, 500)), 0);
+    }
+}
