@@ -172,10 +172,6 @@ fn level_at(levels: &[(u64, u64)], total: u128, share: u64) -> u64 {
 /// Fibonacci hashing (Knuth vol. 3 §6.4), which spreads multiples of a packet size over the table,
 /// onto `places` of any number.
 #[inline(always)]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a table has fewer than 2^32 places"
-)]
 const fn first_place(level: u64, places: usize) -> usize {
     let hash = level.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     ((hash * places as u64) >> 32) as usize
