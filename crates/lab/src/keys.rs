@@ -107,10 +107,12 @@ pub fn all_keys() -> &'static [&'static Key] {
             Run::KEYS,
             Trace::KEYS,
         ];
-        let owners = schemes::all().iter();
-        let owners = owners.filter(|scheme| scheme.group() == scheme.name);
-        let schemes = owners.map(|scheme| scheme.keys);
-        groups.into_iter().chain(schemes).flatten().collect()
+        // A scheme may also read the parameters of another.
+        let schemes = schemes::all().iter().flat_map(|scheme| {
+            let keys = scheme.keys.iter();
+            keys.filter(|key| group(key.name) == scheme.name)
+        });
+        groups.into_iter().flatten().chain(schemes).collect()
     });
     &ALL
 }
@@ -188,6 +190,18 @@ base::choices! {
         Poisson = "poisson",
         /// Every host that sends starts one flow to every other host that receives.
         Burst = "burst",
+        /// Receivers ask senders for flows, each connection again when it has got the last one.
+        Requests = "requests",
+    }
+}
+
+base::choices! {
+    /// Which connection carries a flow.
+    pub enum ConnectionKind {
+        /// One of its own, which opens when the flow starts and closes behind it.
+        New = "new",
+        /// One that was opened before the first flow starts and carries one flow after the other.
+        Persistent = "persistent",
     }
 }
 
@@ -328,11 +342,11 @@ base::settings! {
 base::settings! {
     /// Who sends what to whom.
     pub struct Workload in "workload" {
-        /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, or one flow from each host to each other.
+        /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, one flow from each host to each other, or receivers that ask.
         pub kind: WorkloadKind = "incast",
-        /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson" and "burst".
+        /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson" and "burst"; of "requests" the hosts that are asked.
         pub senders: Count = "40",
-        /// Receivers of an incast.
+        /// Receivers of an incast, or hosts that ask.
         pub receivers: Count = "1",
         /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch, a fat tree one at each edge switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson" and "burst", all.
         pub from: OrAuto<HostSet> = "auto",
@@ -358,12 +372,22 @@ base::settings! {
         pub jitter: Span = "0s",
         /// Incasts one after the other at each receiver: the next begins when all flows of the one before have completed.
         pub rounds: Count = "1",
-        /// Time from the last completion of a round to the start of the next, in which the receiver asks again.
+        /// Time from the last completion of a round to the start of the next, or from an answer to the next request.
         pub think: Span = "0s",
+        /// Whether each flow has a connection of its own, or flows are messages on connections that were opened before workload.start, spread over the first half of that time. Persistent ones carry the flows of one sender and receiver in all rounds and epochs, one behind the other.
+        pub connection: ConnectionKind = "new",
+        /// Requests: connections of all hosts that ask together, spread evenly over them and over those that are asked.
+        pub connections: Count = "1",
+        /// Requests: how many flows each connection asks for, each when it has got the one before and workload.think has passed. With workload.connection = "new" it is a new one each time.
+        pub requests: Count = "1",
+        /// Requests: payload of a request; workload.size is that of the answer. A flow starts when its request does.
+        pub request_size: Size = "100B",
         /// How often all flows start anew, on the clock: an epoch does not wait for the flows of the one before.
         pub epochs: Count = "1",
         /// Time from the start of an epoch to the start of the next.
         pub epoch_interval: Span = "0s",
+        /// Flows that take longer are late, which results count; it changes nothing else.
+        pub deadline: OrOff<Span> = "off",
         /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average, headers included. Of a burst it sets workload.delay = "auto".
         pub load: Fraction = "0.5",
         /// The links that workload.load is a share of: those of the receivers, or those that lead out of the senders' racks, which only flows to other racks take. Of a burst, one such link.

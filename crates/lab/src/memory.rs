@@ -10,7 +10,7 @@ use tcp::Endpoint;
 use crate::keys::{Keys, WindowScale};
 use crate::metrics::{FlowRecord, PortRecord};
 use crate::scenario::{PointSpec, Problem, Problems};
-use crate::workload::Layout;
+use crate::workload::{Layout, expected_connections};
 
 /// The memory that simulating `point` needs, in bytes: an upper estimate. O(groups).
 ///
@@ -37,7 +37,8 @@ pub fn estimate(point: &PointSpec) -> u64 {
 )]
 fn of_flows(keys: &Keys, expected: f64) -> u64 {
     let mss = u64::from(keys.tcp.mss.0);
-    let flows = expected.ceil() as u64;
+    let (rows, flows) = (expected, expected_connections(keys, expected));
+    let (rows, flows) = (rows.ceil() as u64, flows.ceil() as u64);
     let size = keys.workload.size.most(mss).unwrap_or(u64::MAX);
     let window = keys
         .tcp
@@ -55,7 +56,7 @@ fn of_flows(keys: &Keys, expected: f64) -> u64 {
     let endpoints = 2 * flows * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
     let packets =
         (queued + flows.min(WHOLE_WINDOWS) * window) * SLOT + flows * window.min(BURST) * PACKET;
-    endpoints + packets + 2 * flows * size_of::<FlowRecord>() as u64
+    endpoints + packets + rows * (2 * size_of::<FlowRecord>() as u64 + ROW)
 }
 
 /// How many simulations may run at a time, of at most `jobs`, so that the largest of `points` fit into
@@ -126,6 +127,8 @@ pub fn bytes(count: u64) -> String {
 const BASE: u64 = 8 << 20;
 /// Beside its struct, what an endpoint keeps on the heap and in tables of the world.
 const ENDPOINT: u64 = 256;
+/// What plan and world keep of a flow beside its connection.
+const ROW: u64 = 192;
 /// The largest window without the option that scales it (RFC 7323, section 2).
 const UNSCALED: u64 = 65_535;
 /// A packet in a ring that doubles: twice its size, and the old half while it is copied.

@@ -86,6 +86,8 @@ pub struct FlowRecord {
     pub flow: u32,
     /// Name of its group; empty if the scenario has none.
     pub group: String,
+    /// Number of its connection.
+    pub connection: u32,
     /// Sending host.
     pub sender: u32,
     /// Receiving host.
@@ -102,10 +104,18 @@ pub struct FlowRecord {
     pub completion_us: Option<f64>,
     /// From start to completion.
     pub fct_us: Option<f64>,
+    /// Segments with data or FIN sent, by both ends.
+    pub packets: u64,
     /// Segments sent again.
     pub retransmissions: u64,
+    /// Segments sent again after a timeout rather than in a fast recovery.
+    pub after_timeout: u64,
     /// Retransmission timers that expired.
     pub timeouts: u64,
+    /// Packets dropped, of both directions.
+    pub drops: u64,
+    /// Whether it took longer than `workload.deadline`.
+    pub late: bool,
     /// Whether the connection gave up or was reset.
     pub failed: bool,
 }

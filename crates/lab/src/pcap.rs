@@ -39,7 +39,7 @@ pub struct Capture {
     /// The taps whose queue each port is, and those that see what comes out of it, by port.
     queues: Vec<Vec<usize>>,
     arrivals: Vec<Vec<usize>>,
-    /// Sending and receiving host of each flow.
+    /// Sending and receiving host of each connection.
     flows: Vec<(HostId, HostId)>,
     /// Whether the packet that a port accepts next was marked there.
     marked: bool,
@@ -79,9 +79,9 @@ impl Capture {
             queues: vec![Vec::new(); ports],
             arrivals: vec![Vec::new(); ports],
             flows: plan
-                .flows
+                .connections
                 .iter()
-                .map(|flow| (flow.sender, flow.receiver))
+                .map(|connection| (connection.sender, connection.receiver))
                 .collect(),
             marked: false,
             marked_on_arrival: false,

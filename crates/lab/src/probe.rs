@@ -147,32 +147,37 @@ forward! {
     on_end(now: Time);
 }
 
-/// A probe as the network sees it.
-pub(crate) struct AtQueues<'a, P>(pub(crate) &'a mut P);
+/// A probe as the network sees it, and what the results need to know of queues.
+pub(crate) struct AtQueues<'a, P> {
+    pub(crate) probe: &'a mut P,
+    /// Packets of each connection that were dropped.
+    pub(crate) drops: Vec<u32>,
+}
 
 impl<P: Probe> Watch for AtQueues<'_, P> {
     #[inline(always)]
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
-        self.0.on_level(port, waiting, at);
+        self.probe.on_level(port, waiting, at);
     }
 
     #[inline(always)]
     fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
-        self.0.on_accept(port, packet, now);
+        self.probe.on_accept(port, packet, now);
     }
 
     #[inline(always)]
     fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
-        self.0.on_mark(port, packet, now);
+        self.probe.on_mark(port, packet, now);
     }
 
     #[inline(always)]
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
-        self.0.on_drop(port, packet, reason, now);
+        self.drops[packet.flow.0 as usize] += 1;
+        self.probe.on_drop(port, packet, reason, now);
     }
 
     #[inline(always)]
     fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
-        self.0.on_hook(port, hook, at);
+        self.probe.on_hook(port, hook, at);
     }
 }

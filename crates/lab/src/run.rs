@@ -41,11 +41,11 @@ pub fn observe<P: Probe>(point: &PointSpec, probe: &mut P) -> Result<Outcome, Ru
     }
 }
 
-fn run_world<R: ReceiverCc, P: Probe>(
-    point: &PointSpec,
-    roles: &[Roles],
+fn run_world<'p, R: ReceiverCc, P: Probe>(
+    point: &'p PointSpec,
+    roles: &'p [Roles],
     receiver: &MakeReceiver<'_, R>,
-    probe: &mut P,
+    probe: &'p mut P,
 ) -> Result<Outcome, RunError> {
     let keys = &point.keys;
     let plan = Plan::of(point);
@@ -100,7 +100,7 @@ fn outcome<R: ReceiverCc, P: Probe>(
         .iter()
         .enumerate()
         .filter(|(_, flow)| flow.started)
-        .map(|(index, flow)| record(world, &point.groups, index, flow))
+        .map(|flow| record(world, &point.groups, flow, end))
         .collect();
     let fct = Distribution::of(flows.iter().filter_map(|flow| flow.fct_us).collect());
     let ports = || world.network().ports().iter().map(fabric::Port::counters);
@@ -214,30 +214,41 @@ fn goodput<R: ReceiverCc, P: Probe>(
 fn record<R: ReceiverCc, P: Probe>(
     world: &World<'_, R, P>,
     groups: &[Group],
-    index: usize,
-    flow: &Flow,
+    (index, flow): (usize, &Flow),
+    end: Time,
 ) -> FlowRecord {
     let us = |time: Time| time.since(Time::ZERO).as_micros();
     let completed = (flow.completion != Time::NEVER).then_some(flow.completion);
-    let (sender, receiver) = world.ends(flow);
-    let (counters, answers) = (sender.counters(), receiver.counters());
+    let connection = world.connection(flow);
     FlowRecord {
         flow: index as u32,
         group: groups[flow.group as usize].name.to_string(),
-        sender: flow.sender.0.0,
-        receiver: flow.receiver.0.0,
+        connection: flow.connection,
+        sender: connection.sender.0.0,
+        receiver: connection.receiver.0.0,
         size_bytes: flow.size,
-        received_bytes: receiver.received(),
+        received_bytes: world.received(index as u32),
         start_us: us(flow.start),
         first_byte_us: (flow.first_byte != Time::NEVER).then(|| us(flow.first_byte)),
         completion_us: completed.map(us),
         fct_us: completed
             .filter(|_| flow.size.is_some())
             .map(|at| at.since(flow.start).as_micros()),
-        retransmissions: counters.retransmissions + answers.retransmissions,
-        timeouts: counters.timeouts + answers.timeouts,
+        packets: flow.counts.packets.into(),
+        retransmissions: flow.counts.retransmissions.into(),
+        after_timeout: flow.counts.after_timeout.into(),
+        timeouts: flow.counts.timeouts.into(),
+        drops: flow.counts.drops.into(),
+        late: is_late(groups, flow, end),
         failed: flow.failed,
     }
+}
+
+/// Whether a flow with an end took longer than its deadline, or has already.
+fn is_late(groups: &[Group], flow: &Flow, end: Time) -> bool {
+    let deadline = groups[flow.group as usize].keys.workload.deadline.0;
+    let finished = flow.completion.min(end.max(flow.start));
+    flow.size.is_some() && deadline.is_some_and(|deadline| finished > flow.start + deadline)
 }
 
 fn port_records<R: ReceiverCc, P: Probe>(

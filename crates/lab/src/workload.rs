@@ -13,10 +13,10 @@ mod table;
 pub use hosts::HostSet;
 pub use law::{SizeLaw, TimeLaw};
 pub(crate) use layout::{Layout, conflicts};
-pub(crate) use plan::{Barrier, Plan, PlannedFlow};
+pub(crate) use plan::{Barrier, Plan, PlannedConnection, PlannedFlow};
 pub use table::{NAMED, Named, Table};
 
-use crate::keys::{Keys, WorkloadKind};
+use crate::keys::{ConnectionKind, Keys, WorkloadKind};
 
 /// How many flows `keys` make, as far as that is known without the network: of a Poisson process the
 /// expected number for each receiver, of a burst those of one pair of hosts.
@@ -30,7 +30,25 @@ pub(crate) fn expected_flows(keys: &Keys) -> f64 {
         }
         (WorkloadKind::Pairs, _) => senders * epochs,
         (WorkloadKind::Burst, _) => epochs,
+        (WorkloadKind::Requests, _) => {
+            f64::from(workload.connections.0) * f64::from(workload.requests.0) * epochs
+        }
         (WorkloadKind::Poisson, Some(flows)) => f64::from(flows.0),
         (WorkloadKind::Poisson, None) => load::at_receivers(keys) * workload.duration.as_secs(),
+    }
+}
+
+/// How many connections there are at a time at most, of a group with so many flows.
+pub(crate) fn expected_connections(keys: &Keys, flows: f64) -> f64 {
+    let workload = &keys.workload;
+    let again = f64::from(workload.epochs.0) * f64::from(workload.rounds.0);
+    match (workload.connection, workload.kind) {
+        (ConnectionKind::Persistent, WorkloadKind::Requests) => workload.connections.0.into(),
+        (ConnectionKind::Persistent, _) => flows / again,
+        (ConnectionKind::New, WorkloadKind::Requests) => {
+            let chains = f64::from(workload.connections.0) * f64::from(workload.epochs.0);
+            chains * f64::from(workload.requests.0.min(plan::PLACES))
+        }
+        (ConnectionKind::New, _) => flows,
     }
 }

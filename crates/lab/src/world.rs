@@ -1,6 +1,8 @@
 //! The world of a simulation: a network, its hosts, and the flows between them.
 
+mod connection;
 mod deadlines;
+mod message;
 mod wiring;
 
 use std::cmp::Reverse;
@@ -10,28 +12,30 @@ use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::{Network, PortId, QueueStatistics, Topology};
 use schemes::{HostInfo, Roles, Sender};
-use tcp::{Arrival, Endpoint, Host, Progress, ReceiverCc, Slot};
+use tcp::{Endpoint, Host, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
 use crate::probe::{self, AtQueues, Probe};
 use crate::scenario::PointSpec;
-use crate::workload::{Barrier, Plan};
+use crate::workload::{Barrier, Plan, PlannedConnection, PlannedFlow};
+pub(crate) use connection::{Connection, Counts};
 use deadlines::{Deadlines, Helper, Out, number};
-use wiring::{
-    add_endpoints, controlling_groups, flow_id, host_helpers, host_info, loss_law, network,
-};
+use wiring::{Endpoints, controlling_groups, host_helpers, host_info, loss_law, network};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
 /// Tokens: those of the network first, then the deadlines of endpoints, then those of receiver
 /// roles, then what applications do next.
 pub(crate) struct World<'p, R, P> {
-    probe: &'p mut P,
+    watch: AtQueues<'p, P>,
     topology: Topology,
     network: Network,
     hosts: Vec<Host<Sender, R>>,
     /// What each host adds below TCP; empty if none does.
     helpers: Vec<Helper>,
+    connections: Vec<Connection>,
+    /// Makes the endpoints of a connection.
+    endpoints: Endpoints<'p>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
     /// What applications will do, the next on top, and when the next event for it comes.
@@ -49,48 +53,61 @@ pub(crate) struct World<'p, R, P> {
     bottleneck: PortId,
     /// Queue statistics of every port, closed at the last completion.
     queues: Option<Vec<QueueStatistics>>,
+    /// What a connection that was replaced did not conserve.
+    violation: Option<RunError>,
 }
 
-/// One flow, from one application to another.
+/// One flow, from one application to another: a message on a connection, and mostly all of it.
 pub(crate) struct Flow {
     /// Place of its group in the point.
     pub(crate) group: u32,
+    /// The connection that carries it.
+    pub(crate) connection: u32,
     /// Payload; `None` without end.
     pub(crate) size: Option<u64>,
-    /// Sending host and its slot there.
-    pub(crate) sender: (HostId, Slot),
-    /// Receiving host and its slot there.
-    pub(crate) receiver: (HostId, Slot),
     /// Start at the application; of a flow that has not started, when it will, or how long after the
     /// end of the round before it.
     pub(crate) start: Time,
-    /// Whether it has started.
-    pub(crate) started: bool,
-    /// The barrier that waits for it.
-    awaited_by: Option<u32>,
     /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
     pub(crate) first_byte: Time,
     /// Last byte in order at the receiver; [`Time::NEVER`] before.
     pub(crate) completion: Time,
-    /// Payload bytes stored at the receiver, each counted when it first came.
-    stored: u64,
+    /// The barrier that waits for it.
+    awaited_by: Option<u32>,
+    /// The message that started next on the same connection.
+    next: Option<u32>,
+    /// What happened to it.
+    pub(crate) counts: Counts,
+    /// Whether it has started.
+    pub(crate) started: bool,
     /// Whether a connection gave up or was reset.
     pub(crate) failed: bool,
+}
+
+impl Flow {
+    /// Whether nothing more will come of it.
+    const fn is_over(&self) -> bool {
+        self.failed || self.completion.as_ps() != Time::NEVER.as_ps()
+    }
 }
 
 /// What the application of a flow does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
-    Start(FlowId),
+    /// Opens a connection before anything is sent on it.
+    Open(FlowId),
+    /// Starts a flow.
+    Start(u32),
     /// Ends a flow that has no end of its own.
-    Stop(FlowId),
+    Stop(u32),
 }
 
-/// The end of a flow that an event concerned.
+/// The end of a connection that an event concerned.
 #[derive(Clone, Copy)]
 struct End {
     host: HostId,
     slot: Slot,
+    /// The connection, by the number that its packets carry.
     flow: FlowId,
 }
 
@@ -98,8 +115,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     /// `receiver` makes the control of each host, of the group with this number or the plain one;
     /// `probe` sees every packet-hop.
     pub(crate) fn new(
-        point: &PointSpec,
-        roles: &[Roles],
+        point: &'p PointSpec,
+        roles: &'p [Roles],
         plan: Plan,
         (receiver, probe): (&MakeReceiver<'_, R>, &'p mut P),
         sched: &mut Scheduler,
@@ -107,24 +124,21 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let Plan {
             topology,
             bottleneck,
+            connections: carrying,
             flows: planned,
             barriers,
         } = plan;
         let waiting = waiting(&barriers);
-        let numbered = || planned.iter().enumerate();
-        let starts = numbered()
-            .filter(|(index, _)| !waiting.contains(index))
-            .map(|(index, flow)| Reverse((flow.start, Act::Start(flow_id(index)))));
-        let stops = numbered()
-            .filter(|(_, flow)| flow.stop != Time::NEVER)
-            .map(|(index, flow)| Reverse((flow.stop, Act::Stop(flow_id(index)))));
-        let agenda: BinaryHeap<_> = starts.chain(stops).collect();
-        // Nothing stops before it starts.
-        let first = agenda.peek().map(|Reverse((first, _))| *first);
+        let starts = || {
+            let ready = |(index, _): &(usize, _)| !waiting.contains(index);
+            planned.iter().enumerate().filter(ready)
+        };
+        let first = starts().map(|(_, flow)| flow.start).min();
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
+        let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
         let network = network(point, &topology, roles, &loss, first_start)?;
-        let controlling = controlling_groups(topology.hosts().len(), roles, &planned);
+        let controlling = controlling_groups(topology.hosts().len(), roles, &carrying);
         let mut hosts: Vec<Host<Sender, R>> = controlling
             .into_iter()
             .map(|group| {
@@ -133,33 +147,42 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 Host::new(receiver(group.map(|group| &roles[group]), &host_info(keys)))
             })
             .collect();
-        let helpers = host_helpers(hosts.len(), point, roles, &planned);
-        let flows = add_endpoints(&mut hosts, point, roles, &planned);
+        let helpers = host_helpers(hosts.len(), point, roles, &carrying);
+        let endpoints = Endpoints::new(point, roles);
+        let flows: Vec<Flow> = planned.iter().map(flow).collect();
+        let connections = endpoints.add_all(&mut hosts, &carrying, &flows);
         let deadlines = Deadlines::new(&hosts, network.tokens());
         let tokens = network.tokens() + deadlines.armed.len() + 1;
         if tokens >= 1 << 24 {
             return Err(RunError::TooLarge(tokens));
         }
+        let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {
-            probe,
+            watch: AtQueues {
+                probe,
+                drops: vec![0; connections.len()],
+            },
             unfinished: flows.len(),
-            open: flows.len() * 2,
-            ended: vec![false; flows.len() * 2],
+            open: connections.len() * 2,
+            ended: vec![false; deadlines.host.len()],
             topology,
             network,
             hosts,
             helpers,
+            connections,
+            endpoints,
             flows,
             deadlines,
             agenda,
-            next_act: first_start,
+            next_act,
             barriers,
             first_start,
             bottleneck,
             queues: None,
+            violation: None,
         };
-        if first.is_some() {
-            sched.at(first_start, world.act_token());
+        if next_act != Time::NEVER {
+            sched.at(next_act, world.act_token());
         }
         Ok(world)
     }
@@ -185,25 +208,47 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.bottleneck
     }
 
-    /// Sender and receiver endpoint of a flow.
-    pub(crate) fn ends(&self, flow: &Flow) -> (&Endpoint<Sender>, &Endpoint<Sender>) {
+    /// The connection that carries a flow.
+    pub(crate) fn connection(&self, flow: &Flow) -> &Connection {
+        &self.connections[flow.connection as usize]
+    }
+
+    /// Payload of flow `id` that has arrived in order.
+    pub(crate) fn received(&self, id: u32) -> u64 {
+        let flow = &self.flows[id as usize];
+        let connection = self.connection(flow);
+        let received = if connection.replaced {
+            connection.stored[0]
+        } else {
+            self.ends(connection).1.received()
+        };
+        connection.received(id, flow, received)
+    }
+
+    /// Sender and receiver endpoint of a connection.
+    fn ends(&self, connection: &Connection) -> (&Endpoint<Sender>, &Endpoint<Sender>) {
         let end = |(host, slot): (HostId, Slot)| self.hosts[host.0 as usize].endpoint(slot);
-        (end(flow.sender), end(flow.receiver))
+        (end(connection.sender), end(connection.receiver))
     }
 
     /// Statistics of every port's queue from the first start to the last completion, or to `end`.
     pub(crate) fn close_statistics(&mut self, end: Time) -> Vec<QueueStatistics> {
-        let mut watch = AtQueues(self.probe);
         match self.queues.take() {
             Some(closed) => closed,
-            None => self.network.close_statistics(end, &mut watch),
+            None => self.network.close_statistics(end, &mut self.watch),
         }
     }
 
-    /// Tells the probe what is left to tell at the end of a run.
+    /// Tells the probe what is left to tell at the end of a run, and flows what happened to them.
     pub(crate) fn end(&mut self, now: Time) {
-        self.network.settle(now, &mut AtQueues(self.probe));
-        self.probe.on_end(now);
+        self.network.settle(now, &mut self.watch);
+        self.watch.probe.on_end(now);
+        for number in 0..self.connections.len() {
+            if !self.connections[number].replaced {
+                let counts = self.counts(number);
+                self.connections[number].book(&mut self.flows, counts);
+            }
+        }
     }
 
     /// Every byte is delivered once, every packet is somewhere.
@@ -221,23 +266,28 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 "{sent} packets sent, {delivered} delivered, {drops} dropped, {held} in the network"
             )));
         }
-        for (index, flow) in self.flows.iter().enumerate() {
-            let (sender, receiver) = self.ends(flow);
-            let received = receiver.received();
-            let whole = flow.size.is_none_or(|size| size == received);
-            let complete = flow.completion == Time::NEVER || whole;
-            let once = flow.stored == received + receiver.held();
-            let sent_first = received < sender.highest_sent().max(1);
-            if !(complete && once && sent_first) {
-                return Err(RunError::Conservation(format!(
-                    "flow {index} of {:?} bytes stored {} and received {received} in order, of {} sent",
-                    flow.size,
-                    flow.stored,
-                    sender.highest_sent()
-                )));
-            }
+        if let Some(violation) = &self.violation {
+            return Err(violation.clone());
         }
-        Ok(())
+        let numbers = 0..self.connections.len();
+        let mut left = numbers.filter(|number| !self.connections[*number].replaced);
+        left.try_for_each(|number| self.check_connection(number))
+    }
+
+    fn check_connection(&self, number: usize) -> Result<(), RunError> {
+        let connection = &self.connections[number];
+        let (sender, receiver) = self.ends(connection);
+        if connection.is_conserved(&self.flows, (sender, receiver)) {
+            return Ok(());
+        }
+        Err(RunError::Conservation(format!(
+            "of connection {number} {:?} bytes were stored, {} and {} received in order, of {} and {} sent",
+            connection.stored,
+            receiver.received(),
+            sender.received(),
+            sender.highest_sent(),
+            receiver.highest_sent()
+        )))
     }
 
     fn act_token(&self) -> Token {
@@ -265,6 +315,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             }
             self.agenda.pop();
             match act {
+                Act::Open(connection) => self.open(connection, sched),
                 Act::Start(flow) => self.start(flow, sched),
                 Act::Stop(flow) => self.stop(flow, sched),
             }
@@ -272,116 +323,43 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.arm_agenda(sched);
     }
 
-    fn start(&mut self, id: FlowId, sched: &mut Scheduler) {
-        let flow = &mut self.flows[id.0 as usize];
-        flow.started = true;
-        let size = flow.size;
-        let open = |endpoint: &mut Endpoint<Sender>| {
-            endpoint.write(size.unwrap_or(u64::MAX));
-            if size.is_some() {
-                endpoint.close();
-            }
-            endpoint.connect();
-        };
-        let end = self.at_sender(id, open, sched);
-        self.probe.on_start(id, sched.now());
-        self.report(end, false, sched.now());
-    }
-
-    fn stop(&mut self, id: FlowId, sched: &mut Scheduler) {
-        let end = self.at_sender(id, Endpoint::close_early, sched);
-        self.report(end, false, sched.now());
-    }
-
-    /// The sending application of a flow acts on its connection.
-    fn at_sender(
-        &mut self,
-        flow: FlowId,
-        act: impl FnOnce(&mut Endpoint<Sender>),
-        sched: &mut Scheduler,
-    ) -> End {
-        let (host, slot) = self.flows[flow.0 as usize].sender;
-        let mut out = Out::new(
-            (&mut self.network, self.probe),
-            &mut self.helpers,
-            &mut self.deadlines,
-            sched,
-            host,
-        );
-        let now = out.sched.now();
-        self.hosts[host.0 as usize].act(slot, act, now, &mut out);
-        End { host, slot, flow }
-    }
-
     #[inline]
     fn deliver(&mut self, host: HostId, packet: &mut Packet, sched: &mut Scheduler) {
         if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
             helper.on_incoming(packet, sched.now());
         }
-        let flow = &self.flows[packet.flow.0 as usize];
-        let incoming = flow.receiver.0 == host;
+        let connection = &self.connections[packet.flow.0 as usize];
+        if connection.replaced {
+            // Nobody is left there whom it could concern: both ends were done.
+            return;
+        }
+        let incoming = connection.receiver.0 == host;
         let slot = if incoming {
-            flow.receiver.1
+            connection.receiver.1
         } else {
-            flow.sender.1
+            connection.sender.1
         };
         let now = sched.now();
         let mut out = Out::new(
-            (&mut self.network, self.probe),
+            (&mut self.network, &mut self.watch),
             &mut self.helpers,
             &mut self.deadlines,
             sched,
             host,
         );
         let progress = self.hosts[host.0 as usize].on_packet(slot, packet, now, &mut out);
-        if incoming && progress.stored {
+        if progress.stored {
             let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
-            self.note_arrival(packet.flow, &arrival, sched);
+            if incoming {
+                self.note_arrival(packet.flow, &arrival, sched);
+            } else {
+                self.note_request(packet.flow, &arrival, sched);
+            }
         }
         let flow = packet.flow;
         let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, false, now);
-    }
-
-    /// Books what arrived at the receiver of a flow.
-    #[inline]
-    fn note_arrival(&mut self, id: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
-        let now = sched.now();
-        let flow = &mut self.flows[id.0 as usize];
-        flow.stored += arrival.new_bytes;
-        if flow.first_byte == Time::NEVER && arrival.payload > 0 {
-            flow.first_byte = now;
-        }
-        let in_order = arrival.expected - 1 + arrival.in_order;
-        if flow.size == Some(in_order) && flow.completion == Time::NEVER {
-            flow.completion = now;
-            self.probe.on_completion(id, now);
-            self.finish_flow(id, sched);
-        }
-    }
-
-    fn finish_flow(&mut self, id: FlowId, sched: &mut Scheduler) {
-        let now = sched.now();
-        if let Some(barrier) = self.flows[id.0 as usize].awaited_by {
-            let barrier = &mut self.barriers[barrier as usize];
-            barrier.waits_for -= 1;
-            if barrier.waits_for == 0 {
-                let begin = (now + barrier.think).since(Time::ZERO);
-                for next in barrier.next.clone() {
-                    let flow = &mut self.flows[next as usize];
-                    flow.start += begin;
-                    self.agenda
-                        .push(Reverse((flow.start, Act::Start(FlowId(next)))));
-                }
-                self.arm_agenda(sched);
-            }
-        }
-        self.unfinished -= 1;
-        if self.unfinished == 0 {
-            let mut watch = AtQueues(self.probe);
-            self.queues = Some(self.network.close_statistics(now, &mut watch));
-        }
     }
 
     /// What an event of an endpoint means for its application and for the end of the run.
@@ -399,7 +377,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         if progress.peer_finished {
             // The application closes when its peer has.
             let mut out = Out::new(
-                (&mut self.network, self.probe),
+                (&mut self.network, &mut self.watch),
                 &mut self.helpers,
                 &mut self.deadlines,
                 sched,
@@ -407,27 +385,18 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             );
             self.hosts[host.0 as usize].act(slot, Endpoint::close, now, &mut out);
         }
-        let ending = &mut self.flows[flow.0 as usize];
-        let incoming = ending.receiver == (host, slot);
-        if progress.peer_finished && incoming && ending.completion == Time::NEVER {
-            // A flow without end was stopped: this was all of it.
-            ending.completion = now;
-            self.probe.on_completion(flow, now);
-            self.finish_flow(flow, sched);
+        if progress.peer_finished && self.connections[flow.0 as usize].receiver == (host, slot) {
+            self.end_endless(flow, sched);
         }
         if progress.aborted {
-            let aborted = &mut self.flows[flow.0 as usize];
-            let was_over = aborted.failed || aborted.completion != Time::NEVER;
-            aborted.failed |= aborted.completion == Time::NEVER;
-            if !was_over {
-                self.finish_flow(flow, sched);
-            }
+            self.fail(flow, sched);
         }
         let endpoint = self.deadlines.first[host.0 as usize] + slot.0;
         let ended = self.hosts[host.0 as usize].endpoint(slot).is_ended();
         if ended && !self.ended[endpoint as usize] {
             self.ended[endpoint as usize] = true;
             self.open -= 1;
+            self.hand_over(flow, sched);
         }
     }
 
@@ -445,7 +414,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let slot = Slot(number(place) - self.deadlines.first[host.0 as usize]);
         let flow = self.hosts[host.0 as usize].endpoint(slot).identity().flow;
         let mut out = Out::new(
-            (&mut self.network, self.probe),
+            (&mut self.network, &mut self.watch),
             &mut self.helpers,
             &mut self.deadlines,
             sched,
@@ -460,7 +429,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
 
     fn on_role_deadline(&mut self, host: HostId, sched: &mut Scheduler) {
         let mut out = Out::new(
-            (&mut self.network, self.probe),
+            (&mut self.network, &mut self.watch),
             &mut self.helpers,
             &mut self.deadlines,
             sched,
@@ -469,7 +438,9 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let now = out.sched.now();
         self.hosts[host.0 as usize].on_role_deadline(now, &mut out);
         self.arm_role(host, sched);
-        self.probe.on_host(host, &self.hosts[host.0 as usize], now);
+        self.watch
+            .probe
+            .on_host(host, &self.hosts[host.0 as usize], now);
     }
 
     /// Shows the probe an endpoint after one of its events.
@@ -478,16 +449,53 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let host = &self.hosts[end.host.0 as usize];
         let place = probe::End {
             flow: end.flow,
-            sends: self.flows[end.flow.0 as usize].sender.0 == end.host,
+            sends: self.connections[end.flow.0 as usize].sender.0 == end.host,
             deadline,
         };
-        self.probe.on_endpoint(place, host.endpoint(end.slot), now);
-        self.probe.on_host(end.host, host, now);
+        self.watch
+            .probe
+            .on_endpoint(place, host.endpoint(end.slot), now);
+        self.watch.probe.on_host(end.host, host, now);
     }
 }
 
 /// Makes the receiver role of a host from the roles of the group that controls it, if one does.
 pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + 'a;
+
+/// What applications do by themselves: open connections in advance, start the flows of `starts`, and
+/// stop those without end.
+fn agenda(
+    starts: impl Iterator<Item = usize>,
+    flows: &[PlannedFlow],
+    connections: &[PlannedConnection],
+) -> BinaryHeap<Reverse<(Time, Act)>> {
+    let opened = (0..).zip(connections);
+    let opened = opened.map(|(number, connection)| (connection.open, Act::Open(FlowId(number))));
+    let started = starts.map(|index| (flows[index].start, Act::Start(number(index))));
+    let stopped = (0..).zip(flows);
+    let stopped = stopped.map(|(number, flow)| (flow.stop, Act::Stop(number)));
+    let acts = opened.chain(started).chain(stopped);
+    acts.filter(|(at, _)| *at != Time::NEVER)
+        .map(Reverse)
+        .collect()
+}
+
+/// A flow that has not started.
+fn flow(plan: &PlannedFlow) -> Flow {
+    Flow {
+        group: plan.group,
+        connection: plan.connection,
+        size: plan.size,
+        start: plan.start,
+        first_byte: Time::NEVER,
+        completion: Time::NEVER,
+        awaited_by: plan.awaited_by,
+        next: None,
+        counts: Counts::default(),
+        started: false,
+        failed: false,
+    }
+}
 
 /// Flows that start behind a barrier.
 fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
@@ -501,19 +509,17 @@ impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
         if (token.0 as usize) < self.network.ports().len() {
             let port = PortId(token.0);
             let mut packet = Packet::new(FlowId(0), HostId(0));
-            let mut watch = AtQueues(self.probe);
             let reached = self
                 .network
-                .on_arrival(port, &mut packet, sched, &mut watch);
-            self.probe.on_hop(port, &packet, sched.now());
+                .on_arrival(port, &mut packet, sched, &mut self.watch);
+            self.watch.probe.on_hop(port, &packet, sched.now());
             if let Some(host) = reached {
                 self.deliver(host, &mut packet, sched);
             }
             return;
         }
         if token.0 < self.deadlines.token {
-            self.network
-                .on_transmit(token, sched, &mut AtQueues(self.probe));
+            self.network.on_transmit(token, sched, &mut self.watch);
             return;
         }
         let place = (token.0 - self.deadlines.token) as usize;

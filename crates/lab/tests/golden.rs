@@ -48,6 +48,13 @@ fn incast_with_random_loss() {
 }
 
 #[test]
+fn incast_with_baselines_in_switches() {
+    let sets = ["workload.senders=1,20,60", "tcp.initial_window=2"];
+    let schemes = "red,red-ecn,pias,xcp";
+    insta::assert_snapshot!(table(&points("incast", schemes, &sets)));
+}
+
+#[test]
 fn long_flows_for_half_a_second() {
     let sets = ["run.duration=500ms", "workload.senders=2,8"];
     insta::assert_snapshot!(table(&points("long-flows", "newreno,dctcp,rcc", &sets)));

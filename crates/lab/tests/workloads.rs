@@ -278,6 +278,197 @@ fn elephants_stop_and_close_both_ways() {
 }
 
 #[test]
+fn persistent_connections_are_open_before_the_first_flow() {
+    let text = |kind: &str| {
+        format!(
+            "[workload]\nsenders = 8\nsize = \"1B\"\nstart = \"10ms\"\ninterval = \"1ms\"\nconnection = \"{kind}\""
+        )
+    };
+    let fct = |kind: &str| {
+        outcome(&text(kind))
+            .flows
+            .iter()
+            .map(|flow| flow.fct_us.unwrap())
+            .collect::<Vec<_>>()
+    };
+    let (new, open) = (fct("new"), fct("persistent"));
+    for (new, open) in new.iter().zip(&open) {
+        // The handshake takes two more ways over both links, with headers of 54 bytes: 2 * (2 * 40 us +
+        // 2 * 0.432 us) = 161.728 us.
+        assert!((new - open - 161.728).abs() < 1e-6, "{new} {open}");
+    }
+    // Two links of 40 us, and 55 bytes at 1 Gbit/s on each.
+    assert!((open[0] - 80.88).abs() < 1e-6, "{}", open[0]);
+}
+
+#[test]
+fn messages_wait_for_each_other_on_a_connection() {
+    // 2 x 100 KB, the second 20 us after the first, which takes above 800 us.
+    let text = |kind: &str| {
+        format!(
+            "[workload]\nsenders = 1\nsize = \"100KB\"\nstart = \"10ms\"\nepochs = 2\nepoch_interval = \"20us\"\n\
+             connection = \"{kind}\""
+        )
+    };
+    let persistent = outcome(&text("persistent"));
+    let [first, second] = &persistent.flows[..] else {
+        panic!("two flows")
+    };
+    let (one, two) = (first.completion_us.unwrap(), second.completion_us.unwrap());
+    assert!((second.start_us - first.start_us - 20.0).abs() < 1e-6);
+    assert!((two - second.start_us - second.fct_us.unwrap()).abs() < 1e-6);
+    // The bytes of the second follow those of the first: 100,000 more take 69 packets and 16 bytes over,
+    // of which the first packet took 830 bytes that were left.
+    assert!(
+        second.first_byte_us.unwrap() >= one - 12.0,
+        "{persistent:?}"
+    );
+    assert!(two - one > 100_000.0 * 8.0 / 1000.0, "{one} {two}");
+    assert_eq!(
+        (first.received_bytes, second.received_bytes),
+        (100_000, 100_000)
+    );
+    assert_eq!(first.connection, second.connection);
+    let new = outcome(&text("new"));
+    assert_ne!(new.flows[0].connection, new.flows[1].connection);
+}
+
+#[test]
+fn each_message_has_its_own_losses() {
+    // A loss of every 40th data packet hits messages of 25 packets in turn; one at a time.
+    let outcome = outcome(
+        "bottleneck.loss = 0.025\nbottleneck.loss_pattern = \"periodic\"\n[workload]\nsenders = 1\n\
+         size = \"36150B\"\nepochs = 8\nepoch_interval = \"100ms\"\nconnection = \"persistent\"",
+    );
+    let flows = &outcome.flows;
+    let drops: u64 = flows.iter().map(|flow| flow.drops).sum();
+    assert_eq!(drops, outcome.metrics.drops);
+    let sent: u64 = flows.iter().map(|flow| flow.packets).sum();
+    let again: u64 = flows.iter().map(|flow| flow.retransmissions).sum();
+    // 8 x 25 data packets; the FIN travels with the last, that of the receiver alone.
+    assert_eq!((sent - again, again), (201, drops));
+    for (number, flow) in (0..8).zip(flows) {
+        assert_eq!(flow.retransmissions, flow.drops, "{flow:?}");
+        let fin = u64::from(number == 7);
+        assert_eq!(flow.packets, 25 + flow.drops + fin, "{flow:?}");
+        assert!(flow.drops <= 1);
+    }
+    assert!(drops >= 4);
+}
+
+#[test]
+fn a_connection_that_was_idle_starts_from_its_initial_window() {
+    let second = |restart: bool| {
+        let outcome = outcome(&format!(
+            "tcp.initial_window = 2\ntcp.idle_restart = {restart}\n[workload]\nsenders = 1\nsize = \"60KB\"\n\
+             epochs = 2\nepoch_interval = \"1s\"\nconnection = \"persistent\""
+        ));
+        (
+            outcome.flows[0].fct_us.unwrap(),
+            outcome.flows[1].fct_us.unwrap(),
+        )
+    };
+    let (first, again) = second(true);
+    assert!(
+        (first - again).abs() < 1e-6,
+        "it starts as the first time: {first} {again}"
+    );
+    // 42 packets fit in the window that the first message reached: one way over two links, and the
+    // packets behind each other.
+    let (_, at_once) = second(false);
+    assert!(at_once < first - 300.0, "{at_once} {first}");
+}
+
+#[test]
+fn requests_are_a_closed_loop() {
+    for kind in ["new", "persistent"] {
+        let outcome = outcome(&format!(
+            "[workload]\nkind = \"requests\"\nsenders = 3\nreceivers = 2\nconnections = 12\nrequests = 5\n\
+             request_size = \"100B\"\nsize = \"11500B\"\nthink = \"50us\"\nconnection = \"{kind}\""
+        ));
+        let flows = &outcome.flows;
+        assert_eq!(
+            (flows.len(), outcome.metrics.flows_completed),
+            (60, 60),
+            "{kind}"
+        );
+        for of_one in flows.chunks(5) {
+            for pair in of_one.windows(2) {
+                let end = pair[0].completion_us.unwrap();
+                assert!(
+                    (pair[1].start_us - end - 50.0).abs() < 1e-6,
+                    "{kind} {pair:?}"
+                );
+                let same = pair[0].connection == pair[1].connection;
+                assert_eq!(same, kind == "persistent");
+            }
+        }
+        // Twelve connections of six pairs: two each.
+        let mut pairs = BTreeMap::new();
+        for flow in flows.iter().step_by(5) {
+            *pairs.entry((flow.sender, flow.receiver)).or_insert(0) += 1;
+        }
+        assert_eq!(pairs.into_values().collect::<Vec<_>>(), [2; 6], "{kind}");
+    }
+}
+
+#[test]
+fn the_time_of_an_answer_counts_from_the_request() {
+    let fct = |kind: &str| {
+        let outcome = outcome(&format!(
+            "[workload]\nkind = \"requests\"\nsenders = 1\nrequests = 2\nrequest_size = \"100B\"\n\
+             size = \"1446B\"\nthink = \"1ms\"\nconnection = \"{kind}\""
+        ));
+        outcome
+            .flows
+            .iter()
+            .map(|flow| flow.fct_us.unwrap())
+            .collect::<Vec<_>>()
+    };
+    // One packet each way over two links of 40 us: 154 bytes there, 1500 back, at 1 Gbit/s.
+    // The ACK of the request, 54 bytes, leaves just before the answer.
+    let there_and_back = 4.0 * 40.0 + 2.0 * (1.232 + 12.0) + 0.432;
+    // A new connection takes a SYN and its answer of 54 bytes before, at each request.
+    let handshake = 4.0 * (40.0 + 0.432);
+    for time in fct("persistent") {
+        assert!((time - there_and_back).abs() < 1e-6, "{time}");
+    }
+    for time in fct("new") {
+        assert!((time - there_and_back - handshake).abs() < 1e-6, "{time}");
+    }
+}
+
+#[test]
+fn requests_start_anew_in_epochs() {
+    let outcome = outcome(
+        "[workload]\nkind = \"requests\"\nsenders = 2\nconnections = 4\nrequests = 3\nsize = \"5KB\"\nepochs = 3\n\
+         epoch_interval = \"20ms\"\nstart = \"10ms\"",
+    );
+    let first = outcome.flows.iter().step_by(3).map(|flow| flow.start_us);
+    let expected: Vec<f64> = (0..12)
+        .map(|i| 10_000.0 + f64::from(i / 4) * 20_000.0)
+        .collect();
+    assert_eq!(first.collect::<Vec<_>>(), expected);
+    assert_eq!(outcome.metrics.flows_completed, 36);
+}
+
+#[test]
+fn a_heavy_incast_of_requests_loses_and_still_answers_each() {
+    for kind in ["new", "persistent"] {
+        let outcome = outcome(&format!(
+            "switch.buffer = \"20pkt\"\nswitch.ecn_threshold = \"off\"\ntcp.initial_window = 10\n[workload]\n\
+             kind = \"requests\"\nsenders = 21\nconnections = 63\nrequests = 10\nsize = \"11500B\"\nconnection = \"{kind}\""
+        ));
+        assert_eq!(outcome.metrics.flows_completed, 630, "{kind}");
+        assert!(outcome.metrics.drops > 500, "{}", outcome.metrics.drops);
+        let drops: u64 = outcome.flows.iter().map(|flow| flow.drops).sum();
+        assert_eq!(drops, outcome.metrics.drops, "{kind}");
+        let timeouts: u64 = outcome.flows.iter().map(|flow| flow.timeouts).sum();
+        assert!(timeouts > 0 && timeouts == outcome.metrics.timeouts);
+    }
+}
+
+#[test]
 fn sizes_come_in_steps() {
     let flows = outcome(
         "[workload]\nsenders = 100\nsize = \"pareto(50KiB, 1.2, 100KiB)\"\nsize_step = \"1KiB\"",

@@ -27,7 +27,7 @@
 mod tagging;
 mod thresholds;
 
-use base::setting::Settings;
+use base::setting::{Key, Settings};
 use base::{Count, Ecn, OrAuto, Packet, Size, Time};
 use fabric::{Backlog, Discipline, QueueDisc, Verdict};
 use tcp::EcnMode;
@@ -46,7 +46,7 @@ pub const SCHEME: Scheme = Scheme {
     reference: "Bai et al., NSDI 2015; HotNets 2014",
     roles: &[Role::Sender, Role::Marks, Role::Host, Role::Queue],
     needs_marking: false,
-    keys: Params::KEYS,
+    keys: KEYS,
     gauges: dctcp::SENDER_GAUGES,
     build: |text| {
         let params = Params::read(text)?;
@@ -80,6 +80,22 @@ base::settings! {
         pub ecn_threshold: Size = "65pkt",
     }
 }
+
+/// Its own parameters, then those of its transport.
+const KEYS: &[Key] = &{
+    let (own, below) = (Params::KEYS, dctcp::SCHEME.keys);
+    let mut all = [own[0]; Params::KEYS.len() + dctcp::SCHEME.keys.len()];
+    let mut place = 1;
+    while place < all.len() {
+        all[place] = if place < own.len() {
+            own[place]
+        } else {
+            below[place - own.len()]
+        };
+        place += 1;
+    }
+    all
+};
 
 impl Params {
     fn misfits(&self) -> Vec<Misfit> {

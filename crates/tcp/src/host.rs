@@ -47,6 +47,16 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         Slot(self.endpoints.len() as u32 - 1)
     }
 
+    /// Puts a new endpoint in the place of one that has ended.
+    ///
+    /// # Panics
+    /// If the host has no such slot.
+    pub fn replace(&mut self, slot: Slot, endpoint: Endpoint<C>) {
+        let place = &mut self.endpoints[slot.0 as usize];
+        debug_assert!(place.is_ended(), "a connection in use keeps its slot");
+        *place = endpoint;
+    }
+
     /// The application acts on a connection: writes, reads, connects, closes.
     pub fn act(
         &mut self,

@@ -86,6 +86,8 @@ pub struct SenderCounters {
     pub segments: u64,
     /// Data segments sent again.
     pub retransmissions: u64,
+    /// Of these, those that no fast recovery sent: what timeouts repaired, needlessly or not.
+    pub after_timeout: u64,
     /// Expiries of the retransmission timer with data outstanding, or of a SYN or SYN-ACK.
     pub timeouts: u64,
     /// Fast recoveries entered.
@@ -309,6 +311,7 @@ impl<C: SenderCc> Sender<C> {
         let cwr = self.cwr_due && !again && payload > 0;
         if again {
             self.counters.retransmissions += 1;
+            self.counters.after_timeout += u64::from(!self.is_recovering());
             // Karn: a segment sent twice gives no sample, and BSD gives up the sample in progress.
             self.timed = None;
         } else {

@@ -2,7 +2,7 @@
 
 use base::{OrAuto, OrOff, OrUnlimited, Size, SizeUnit, Span};
 
-use super::{Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
+use super::{ConnectionKind, Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 use crate::workload::{SizeLaw, expected_flows};
 
 /// A contradiction between settings.
@@ -264,8 +264,12 @@ fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
         + match workload.kind {
             WorkloadKind::Poisson => workload.flows.0.map_or(workload.duration, |_| Span::ZERO),
             WorkloadKind::Burst => workload.jitter + delay + last_epoch,
-            WorkloadKind::Incast | WorkloadKind::Pairs => {
-                let last = u64::from(workload.senders.0 - 1);
+            WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => {
+                let last = match workload.kind {
+                    WorkloadKind::Requests => workload.connections,
+                    _ => workload.senders,
+                };
+                let last = u64::from(last.0 - 1);
                 workload.jitter + delay + workload.interval * last + last_epoch
             }
         };
@@ -289,6 +293,7 @@ fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
         });
     }
     epochs(keys, found);
+    connections(keys, found);
     stops(keys, found);
     if workload.rounds.0 > 1 && workload.kind != WorkloadKind::Incast {
         found.push(Conflict {
@@ -324,6 +329,28 @@ fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
             keys: &["workload.epochs", "workload.size"],
             message: "flows without end that start again and again never leave".into(),
             remedy: "set a finite workload.size, or leave workload.epochs out".into(),
+        });
+    }
+}
+
+fn connections(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    let between = keys.bottleneck.delay.0.unwrap_or(keys.link.delay);
+    // Connections open in the first half; of the other half they need a round trip over the longest
+    // path there is, two links of hosts and four between switches.
+    let least = (keys.link.delay * 2 + between * 4) * 4;
+    if workload.connection == ConnectionKind::Persistent && workload.start < least.max(MOMENT) {
+        found.push(Conflict {
+            keys: &["workload.start", "workload.connection"],
+            message: "there is no time to open persistent connections before the first flow".into(),
+            remedy: format!("set workload.start to {} or later", least.max(MOMENT)),
+        });
+    }
+    if workload.kind == WorkloadKind::Requests && workload.request_size.amount == 0 {
+        found.push(Conflict {
+            keys: &["workload.request_size"],
+            message: "a request of size 0 asks for nothing".into(),
+            remedy: "give at least \"1B\"".into(),
         });
     }
 }
@@ -368,10 +395,18 @@ fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
                     "set run.duration or workload.stop, as in \"1s\", or a finite workload.size"
                         .into(),
             }),
-        SizeLaw::Unlimited if workload.rounds.0 > 1 || workload.kind == WorkloadKind::Poisson => {
+        SizeLaw::Unlimited
+            if workload.rounds.0 > 1
+                || matches!(
+                    workload.kind,
+                    WorkloadKind::Poisson | WorkloadKind::Requests
+                ) =>
+        {
             found.push(Conflict {
                 keys: &["workload.size", "workload.rounds", "workload.kind"],
-                message: "flows that never end neither finish a round nor make a load".into(),
+                message:
+                    "flows that never end neither finish a round nor make a load nor an answer"
+                        .into(),
                 remedy: "set a finite workload.size".into(),
             });
         }
@@ -412,6 +447,8 @@ fn in_words(size: Size, packet_bytes: u64) -> String {
 
 /// The total length field of an IPv4 header has 16 bits (RFC 791 §3.1).
 const MAX_PACKET: u64 = 65_535;
+/// Handshakes take time even where wires do not.
+const MOMENT: Span = Span::from_millis(1);
 /// RFC 7323 §2.3: windows stay below 2^30.
 const MAX_WINDOW: u64 = 1 << 30;
 /// At 100 ns per packet-hop and four hops for a segment and its ACK, ten thousand million segments

@@ -79,6 +79,12 @@ pub(super) fn flow_fields() -> Vec<Field> {
             "",
             "Name of its group of flows; empty if the scenario has none.",
         ),
+        field(
+            "connection",
+            Kind::Int32,
+            "",
+            "Number of its connection, by which series name it; of flows with connections of their own in the order of flows.",
+        ),
         field("sender", Kind::Int32, "", "Sending host."),
         field("receiver", Kind::Int32, "", "Receiving host."),
         optional(field(
@@ -117,6 +123,21 @@ pub(super) fn flow_fields() -> Vec<Field> {
             "us",
             "Flow completion time: from start to completion, the handshake included.",
         )),
+    ]
+    .into_iter()
+    .chain(flow_counts())
+    .collect()
+}
+
+/// What happened to a flow.
+fn flow_counts() -> Vec<Field> {
+    vec![
+        field(
+            "packets",
+            Kind::Int64,
+            "segments",
+            "Segments with data or FIN sent by both ends, those sent again included.",
+        ),
         field(
             "retransmissions",
             Kind::Int64,
@@ -124,10 +145,28 @@ pub(super) fn flow_fields() -> Vec<Field> {
             "Segments sent again.",
         ),
         field(
+            "after_timeout",
+            Kind::Int64,
+            "segments",
+            "Segments sent again after a timeout rather than in a fast recovery: losses that nothing else repaired, and what went with them.",
+        ),
+        field(
             "timeouts",
             Kind::Int64,
             "events",
             "Retransmission timers that expired, those of SYNs included.",
+        ),
+        field(
+            "drops",
+            Kind::Int64,
+            "packets",
+            "Packets of it that were dropped, in both directions.",
+        ),
+        field(
+            "late",
+            Kind::Bool,
+            "",
+            "Whether it took longer than workload.deadline, complete or not.",
         ),
         field(
             "failed",
@@ -223,6 +262,7 @@ impl<W: Write + Send> Records<W> {
         let cells = [
             Cell::Int(flow.flow.into()),
             Cell::Text(&flow.group),
+            Cell::Int(flow.connection.into()),
             Cell::Int(flow.sender.into()),
             Cell::Int(flow.receiver.into()),
             flow.size_bytes.map_or(Cell::Null, count),
@@ -231,8 +271,12 @@ impl<W: Write + Send> Records<W> {
             flow.first_byte_us.map_or(Cell::Null, Cell::Double),
             flow.completion_us.map_or(Cell::Null, Cell::Double),
             flow.fct_us.map_or(Cell::Null, Cell::Double),
+            count(flow.packets),
             count(flow.retransmissions),
+            count(flow.after_timeout),
             count(flow.timeouts),
+            count(flow.drops),
+            Cell::Bool(flow.late),
             Cell::Bool(flow.failed),
         ];
         self.table.row(self.leading.cells(point).chain(cells))
@@ -269,17 +313,22 @@ pub(super) fn read_flow(row: &Row<'_>, first: usize) -> (u32, FlowRecord) {
     let flow = FlowRecord {
         flow: cells.small(0),
         group: cells.text(1),
-        sender: cells.small(2),
-        receiver: cells.small(3),
-        size_bytes: cells.whole(4),
-        received_bytes: cells.whole(5).unwrap_or_default(),
-        start_us: cells.real(6).unwrap_or(f64::NAN),
-        first_byte_us: cells.real(7),
-        completion_us: cells.real(8),
-        fct_us: cells.real(9),
-        retransmissions: cells.whole(10).unwrap_or_default(),
-        timeouts: cells.whole(11).unwrap_or_default(),
-        failed: cells.flag(12),
+        connection: cells.small(2),
+        sender: cells.small(3),
+        receiver: cells.small(4),
+        size_bytes: cells.whole(5),
+        received_bytes: cells.whole(6).unwrap_or_default(),
+        start_us: cells.real(7).unwrap_or(f64::NAN),
+        first_byte_us: cells.real(8),
+        completion_us: cells.real(9),
+        fct_us: cells.real(10),
+        packets: cells.whole(11).unwrap_or_default(),
+        retransmissions: cells.whole(12).unwrap_or_default(),
+        after_timeout: cells.whole(13).unwrap_or_default(),
+        timeouts: cells.whole(14).unwrap_or_default(),
+        drops: cells.whole(15).unwrap_or_default(),
+        late: cells.flag(16),
+        failed: cells.flag(17),
     };
     (cells.point(), flow)
 }

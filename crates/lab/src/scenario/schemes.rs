@@ -10,6 +10,7 @@ use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::suggest;
 use super::values::{self, Value};
+use crate::keys;
 
 /// One row of every comparison: a composition of schemes with settings of its own.
 #[derive(Clone, Debug)]
@@ -52,7 +53,8 @@ fn uses(bundle: &str, group: &str) -> bool {
     let mut parts = ::schemes::all().iter();
     parts.any(|scheme| {
         let named = bundle.split('+').any(|part| part == scheme.name);
-        named && [scheme.name, scheme.group()].contains(&group)
+        let reads = || scheme.keys.iter().any(|key| keys::group(key.name) == group);
+        named && (scheme.name == group || reads())
     })
 }
 

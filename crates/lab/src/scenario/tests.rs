@@ -241,7 +241,9 @@ fn seeds_without_anything_random_are_worth_a_warning() {
 fn a_setting_of_a_scheme_that_does_not_run_is_worth_a_warning() {
     let text = "schemes = [\"newreno\"]";
     assert_eq!(scenario(text, &["dctcp.g=0.5"]).warnings().len(), 1);
-    // RDTCP reads RCC's settings.
+    // RDTCP reads RCC's settings, and PIAS runs over DCTCP.
+    let pias = scenario("schemes = [\"pias\"]", &["dctcp.g=0.5"]);
+    assert_eq!(pias.warnings().len(), 0);
     for (scheme, warnings) in [("rcc", 0), ("rdtcp", 0), ("rdtcp+newreno", 0), ("dctcp", 1)] {
         let text = format!("schemes = [\"{scheme}\"]");
         let found = scenario(&text, &["rcc.max_queue=20pkt"]).warnings().len();

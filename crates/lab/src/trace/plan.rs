@@ -47,7 +47,7 @@ impl Plan {
             events: names.contains(&quantity::EVENTS),
             interval: trace.interval,
             ports,
-            flows: trace.flows.choose(workload.flows.len()),
+            flows: trace.flows.choose(workload.connections.len()),
         })
     }
 

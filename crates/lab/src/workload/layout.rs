@@ -95,7 +95,7 @@ impl Layout {
     pub(crate) fn expected_flows(&self, group: &Group) -> f64 {
         let (each, workload) = (super::expected_flows(&group.keys), &group.keys.workload);
         match workload.kind {
-            WorkloadKind::Incast | WorkloadKind::Pairs => each,
+            WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => each,
             WorkloadKind::Poisson if workload.flows.0.is_some() => each,
             WorkloadKind::Poisson => {
                 let places = self.everywhere(group);
@@ -254,7 +254,7 @@ impl Layout {
         }
         match workload.kind {
             WorkloadKind::Poisson | WorkloadKind::Burst => self.everyone().collect(),
-            WorkloadKind::Incast => {
+            WorkloadKind::Incast | WorkloadKind::Requests => {
                 let wanted = workload.receivers.0 as usize;
                 self.receiving_side().take(wanted).collect()
             }
@@ -318,7 +318,7 @@ fn senders_needed(group: &Group) -> usize {
     let each = workload.senders.0 as usize;
     match workload.kind {
         WorkloadKind::Incast => each * workload.receivers.0 as usize,
-        WorkloadKind::Pairs => each,
+        WorkloadKind::Pairs | WorkloadKind::Requests => each,
         WorkloadKind::Poisson | WorkloadKind::Burst => 0,
     }
 }
@@ -345,7 +345,9 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
         }
         match workload.kind {
             _ if workload.to.0.is_some() => {}
-            WorkloadKind::Incast => shared = shared.max(workload.receivers.0.into()),
+            WorkloadKind::Incast | WorkloadKind::Requests => {
+                shared = shared.max(workload.receivers.0.into());
+            }
             WorkloadKind::Pairs => own += u64::from(workload.senders.0),
             WorkloadKind::Poisson | WorkloadKind::Burst => {}
         }
@@ -419,10 +421,24 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
                 .iter()
                 .filter_map(|group| without_uplinks(&layout, group)),
         );
+        found.extend(groups.iter().filter_map(asking_receivers));
         found.extend(mixed(&layout, groups));
         found.extend(clashing(groups));
     }
     found
+}
+
+/// A scheme at receivers that are not the ones who are called.
+fn asking_receivers(group: &Group) -> Option<Conflict> {
+    let role = group.receiver_role()?;
+    (group.keys.workload.kind == WorkloadKind::Requests).then(|| Conflict {
+        keys: &["workload.kind"],
+        message: format!(
+            "{} controls connections that senders open to a receiver, and here the receivers open them",
+            role.name
+        ),
+        remedy: "choose another scheme, or repeat an incast with workload.rounds".into(),
+    })
 }
 
 /// A load of uplinks that nothing makes.
@@ -500,7 +516,7 @@ fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
             None => senders_needed(group),
         };
         let receivers = match (&workload.to.0, workload.kind) {
-            (None, WorkloadKind::Incast) => workload.receivers.0 as usize,
+            (None, WorkloadKind::Incast | WorkloadKind::Requests) => workload.receivers.0 as usize,
             (None, WorkloadKind::Pairs) => workload.senders.0 as usize,
             _ => 1,
         };

@@ -1,7 +1,7 @@
 //! Every flow of a simulation, before it runs.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use base::{HostId, Span, Time};
@@ -10,7 +10,7 @@ use fabric::{PortId, Topology};
 
 use super::layout::{Layout, Places};
 use super::{TimeLaw, load};
-use crate::keys::{Keys, Workload, WorkloadKind};
+use crate::keys::{ConnectionKind, Keys, Workload, WorkloadKind};
 use crate::scenario::PointSpec;
 
 /// The network and what happens in it.
@@ -19,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) topology: Topology,
     /// The port whose queue the metrics describe.
     pub(crate) bottleneck: PortId,
+    /// In the order of groups.
+    pub(crate) connections: Vec<PlannedConnection>,
     /// In the order of groups.
     pub(crate) flows: Vec<PlannedFlow>,
     pub(crate) barriers: Vec<Barrier>,
@@ -29,16 +31,34 @@ pub(crate) struct Plan {
 pub(crate) struct PlannedFlow {
     /// Place of its group in the point.
     pub(crate) group: u32,
+    /// The connection that carries it.
+    pub(crate) connection: u32,
     /// Payload; `None` without end.
     pub(crate) size: Option<u64>,
-    pub(crate) sender: HostId,
-    pub(crate) receiver: HostId,
     /// When it starts; of a flow behind a barrier, how long after that on the clock's zero.
     pub(crate) start: Time,
     /// When its application stops it, if it has no end; [`Time::NEVER`] if that does not happen.
     pub(crate) stop: Time,
     /// The barrier that waits for it.
     pub(crate) awaited_by: Option<u32>,
+}
+
+/// A connection that will be opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlannedConnection {
+    /// Place of its group in the point.
+    pub(crate) group: u32,
+    /// The host whose data the flows are.
+    pub(crate) sender: HostId,
+    pub(crate) receiver: HostId,
+    /// When it is opened; [`Time::NEVER`]: with its first flow.
+    pub(crate) open: Time,
+    /// How many flows it carries.
+    pub(crate) messages: u32,
+    /// Bytes with which the receiver asks for each flow; 0: the sender sends unasked.
+    pub(crate) request: u64,
+    /// An earlier connection between the same hosts, of which it takes the places.
+    pub(crate) heir_of: Option<u32>,
 }
 
 /// The end of a round: when all flows that it waits for are over, the next ones start.
@@ -60,12 +80,7 @@ impl Plan {
         let first = places.iter().find_map(|place| place.receivers.first());
         let (topology, bottleneck) =
             layout.topology(&point.keys, first.copied().unwrap_or(HostId(0)));
-        let mut plan = Self {
-            topology,
-            bottleneck,
-            flows: Vec::new(),
-            barriers: Vec::new(),
-        };
+        let mut draft = Draft::default();
         for ((number, group), place) in (0..).zip(point.groups.iter()).zip(&places) {
             let maker = Maker {
                 seed: point.seed,
@@ -74,13 +89,67 @@ impl Plan {
                 place,
                 delay: load::delay(&group.keys, &layout),
             };
-            maker.make(&mut plan, &layout);
+            maker.make(&mut draft, &layout);
         }
-        plan
+        let Draft {
+            connections,
+            flows,
+            barriers,
+            ..
+        } = draft;
+        Self {
+            topology,
+            bottleneck,
+            connections,
+            flows,
+            barriers,
+        }
+    }
+}
+
+/// What has been planned so far.
+#[derive(Default)]
+struct Draft {
+    connections: Vec<PlannedConnection>,
+    flows: Vec<PlannedFlow>,
+    barriers: Vec<Barrier>,
+    /// Persistent connections by group and by what they stand for in it.
+    persistent: BTreeMap<(u32, u64), u32>,
+}
+
+impl Draft {
+    /// The number of the next flow.
+    fn next(&self) -> u32 {
+        number(self.flows.len())
     }
 
-    fn next(&self) -> u32 {
-        u32::try_from(self.flows.len()).expect("flows have 32-bit numbers")
+    /// A barrier that waits for so many flows.
+    fn barrier(&mut self, waits_for: u32, next: Range<u32>, think: Span) -> u32 {
+        self.barriers.push(Barrier {
+            waits_for,
+            next,
+            think,
+        });
+        number(self.barriers.len() - 1)
+    }
+}
+
+/// What a connection stands for: its ends, and which of a group's connections it is where those are
+/// used again.
+#[derive(Clone, Copy)]
+struct Route {
+    sender: HostId,
+    receiver: HostId,
+    key: u64,
+}
+
+impl Route {
+    fn new((sender, receiver): (HostId, HostId), key: u64) -> Self {
+        Self {
+            sender,
+            receiver,
+            key,
+        }
     }
 }
 
@@ -99,24 +168,44 @@ impl Maker<'_> {
     }
 
     /// All flows: of an epoch, then of the next.
-    fn make(&self, plan: &mut Plan, layout: &Layout) {
-        let workload = self.workload();
-        if workload.kind == WorkloadKind::Poisson {
-            return self.poisson(plan, load::arrivals(self.keys, layout, self.place));
+    fn make(&self, draft: &mut Draft, layout: &Layout) {
+        let first = draft.connections.len();
+        if self.workload().kind == WorkloadKind::Poisson {
+            self.poisson(draft, load::arrivals(self.keys, layout, self.place));
+        } else {
+            self.make_epochs(draft);
         }
+        if self.workload().connection == ConnectionKind::Persistent {
+            self.open_in_advance(&mut draft.connections[first..]);
+        }
+    }
+
+    /// One connection after the other, all in the first half of the time before the first flow.
+    fn open_in_advance(&self, connections: &mut [PlannedConnection]) {
+        let half = u128::from(self.workload().start.as_ps() / 2);
+        let count = connections.len() as u128;
+        for (index, connection) in (0_u128..).zip(connections) {
+            let after = u64::try_from(half * index / count).expect("less than half of a time");
+            connection.open = Time::ZERO + Span::from_ps(after);
+        }
+    }
+
+    fn make_epochs(&self, plan: &mut Draft) {
+        let workload = self.workload();
         for epoch in 0..workload.epochs.0 {
             let base = Time::ZERO + workload.start + workload.epoch_interval * u64::from(epoch);
             match workload.kind {
                 WorkloadKind::Incast => self.incast(plan, epoch, base),
                 WorkloadKind::Pairs => self.pairs(plan, base),
                 WorkloadKind::Burst => self.burst(plan, base),
+                WorkloadKind::Requests => self.requests(plan, base),
                 WorkloadKind::Poisson => unreachable!("random arrivals have no epochs"),
             }
         }
     }
 
     /// Receivers one after the other, at each of them rounds one after the other.
-    fn incast(&self, plan: &mut Plan, epoch: u32, start: Time) {
+    fn incast(&self, plan: &mut Draft, epoch: u32, start: Time) {
         let (senders, rounds) = (self.workload().senders.0, self.workload().rounds.0);
         let mut sender = 0;
         let first = u64::from(epoch) * self.place.receivers.len() as u64;
@@ -127,29 +216,19 @@ impl Maker<'_> {
                     index * u64::from(rounds) + u64::from(round),
                 );
                 let from = plan.next();
-                let barrier = (rounds > 1).then(|| {
-                    let last = round + 1 == rounds;
-                    plan.barriers.push(Barrier {
-                        waits_for: senders,
-                        next: from + senders..if last {
-                            from + senders
-                        } else {
-                            from + 2 * senders
-                        },
-                        think: self.workload().think,
-                    });
-                    u32::try_from(plan.barriers.len() - 1).expect("fewer barriers than flows")
-                });
+                let end = from + senders * if round + 1 == rounds { 1 } else { 2 };
+                let barrier = (rounds > 1)
+                    .then(|| plan.barrier(senders, from + senders..end, self.workload().think));
                 let base = if round == 0 { start } else { Time::ZERO };
                 for place in 0..senders {
                     let from = self.sender(&mut sender, *receiver);
-                    let ends = (from, *receiver);
-                    let mut flow = self.flow(plan.next(), ends, (base, place));
+                    let number = (index - first) * u64::from(senders) + u64::from(place);
+                    let mut flow = self.flow(plan.next(), (base, place));
                     if self.workload().together {
                         flow.start += together;
                     }
                     flow.awaited_by = barrier;
-                    plan.flows.push(flow);
+                    self.add(plan, Route::new((from, *receiver), number), flow);
                 }
                 // The senders of a receiver are the same in every round.
                 if round + 1 < rounds {
@@ -159,32 +238,58 @@ impl Maker<'_> {
         }
     }
 
-    fn pairs(&self, plan: &mut Plan, base: Time) {
+    fn pairs(&self, plan: &mut Draft, base: Time) {
         let mut sender = 0;
         for place in 0..self.workload().senders.0 {
             let receivers = &self.place.receivers;
             let receiver = receivers[place as usize % receivers.len()];
             let from = self.sender(&mut sender, receiver);
-            let flow = self.flow(plan.next(), (from, receiver), (base, place));
-            plan.flows.push(flow);
+            let flow = self.flow(plan.next(), (base, place));
+            self.add(plan, Route::new((from, receiver), place.into()), flow);
         }
     }
 
     /// One flow from every sender to every receiver but itself.
-    fn burst(&self, plan: &mut Plan, base: Time) {
+    fn burst(&self, plan: &mut Draft, base: Time) {
         let mut place = 0;
         for sender in &self.place.senders {
             for receiver in self.place.receivers.iter().filter(|host| *host != sender) {
-                let flow = self.flow(plan.next(), (*sender, *receiver), (base, place));
-                plan.flows.push(flow);
+                let flow = self.flow(plan.next(), (base, place));
+                self.add(plan, Route::new((*sender, *receiver), place.into()), flow);
                 place += 1;
+            }
+        }
+    }
+
+    /// Connections that ask again and again, as many at each client and server as the numbers allow.
+    fn requests(&self, plan: &mut Draft, base: Time) {
+        let (workload, clients) = (self.workload(), &self.place.receivers);
+        let pairs = least_common_multiple(clients.len(), self.place.senders.len());
+        for place in 0..workload.connections.0 {
+            let client = clients[place as usize % clients.len()];
+            // After each pair of the two cycles has occurred, the servers are one ahead.
+            let mut turn = place as usize + place as usize / pairs;
+            let route = Route::new((self.sender(&mut turn, client), client), place.into());
+            let first = plan.next();
+            for id in first..first + workload.requests.0 {
+                let mut flow = self.flow(id, (base, place));
+                if id > first {
+                    // Those that follow start when they can.
+                    flow.start = Time::ZERO;
+                }
+                flow.awaited_by = (id + 1 < first + workload.requests.0)
+                    .then(|| plan.barrier(1, id + 1..id + 2, workload.think));
+                let connection = self.add(plan, route, flow);
+                if workload.connection == ConnectionKind::New && id >= first + PLACES {
+                    plan.connections[connection as usize].heir_of = Some(connection - PLACES);
+                }
             }
         }
     }
 
     /// At each receiver exponential gaps between flows, from random senders: as many flows as were
     /// asked for, or those of a time.
-    fn poisson(&self, plan: &mut Plan, per_second: f64) {
+    fn poisson(&self, plan: &mut Draft, per_second: f64) {
         let workload = self.workload();
         let begin = Time::ZERO + workload.start;
         let gap = TimeLaw::exponential(load::mean_gap(per_second));
@@ -212,16 +317,53 @@ impl Maker<'_> {
         }
         arrivals.sort_unstable();
         for (at, from, receiver) in arrivals {
-            let size = self.size(plan.next());
-            plan.flows.push(PlannedFlow {
+            let flow = PlannedFlow {
                 group: self.number,
-                size,
-                sender: from,
-                receiver,
+                connection: 0,
+                size: self.size(plan.next()),
                 start: at,
                 stop: Time::NEVER,
                 awaited_by: None,
+            };
+            let pair = u64::from(from.0) << 32 | u64::from(receiver.0);
+            self.add(plan, Route::new((from, receiver), pair), flow);
+        }
+    }
+
+    /// Adds a flow and, unless there is one for it, its connection, whose number is returned.
+    fn add(&self, plan: &mut Draft, route: Route, flow: PlannedFlow) -> u32 {
+        let next = number(plan.connections.len());
+        let connection = match self.workload().connection {
+            ConnectionKind::New => next,
+            ConnectionKind::Persistent => {
+                let standing = (self.number, route.key);
+                *plan.persistent.entry(standing).or_insert(next)
+            }
+        };
+        if connection == next {
+            plan.connections.push(PlannedConnection {
+                group: self.number,
+                sender: route.sender,
+                receiver: route.receiver,
+                open: Time::NEVER,
+                messages: 0,
+                request: self.request(),
+                heir_of: None,
             });
+        }
+        plan.connections[connection as usize].messages += 1;
+        plan.flows.push(PlannedFlow { connection, ..flow });
+        connection
+    }
+
+    /// Bytes with which a receiver asks.
+    fn request(&self) -> u64 {
+        match self.workload().kind {
+            WorkloadKind::Requests => {
+                let mss = u64::from(self.keys.tcp.mss.0);
+                self.workload().request_size.in_bytes(mss)
+            }
+            _ => 0,
         }
     }
 
@@ -248,7 +390,7 @@ impl Maker<'_> {
     }
 
     /// Flow `id`, which is number `place` of those that start at `base`.
-    fn flow(&self, id: u32, ends: (HostId, HostId), (base, place): (Time, u32)) -> PlannedFlow {
+    fn flow(&self, id: u32, (base, place): (Time, u32)) -> PlannedFlow {
         let workload = self.workload();
         let jitter = Stream::new(self.seed, "start", id.into()).below(workload.jitter.as_ps());
         let delay = if workload.together {
@@ -260,9 +402,8 @@ impl Maker<'_> {
         let stop = |stop| Time::ZERO + stop + workload.stop_interval * u64::from(place);
         PlannedFlow {
             group: self.number,
+            connection: 0,
             size: self.size(id),
-            sender: ends.0,
-            receiver: ends.1,
             start: base + workload.interval * u64::from(place) + delay + Span::from_ps(jitter),
             stop: workload.stop.0.map_or(Time::NEVER, stop),
             awaited_by: None,
@@ -289,3 +430,20 @@ impl Maker<'_> {
         Stream::new(self.seed, purpose, (u64::from(self.number) << 32) | entity)
     }
 }
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
+/// Flows and their parts have 32-bit numbers, as their packets carry them.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("flows have 32-bit numbers")
+}
+
+/// Connections that one client has at a time to one server: the next one is opened while the one
+/// before is still closing.
+pub(super) const PLACES: u32 = 2;

@@ -110,7 +110,9 @@ impl Connection {
             self.book(flows, counts);
             self.current = Some(id);
         }
-        self.unanswered = self.unanswered.or(Some(id));
+        if self.request > 0 {
+            self.unanswered = self.unanswered.or(Some(id));
+        }
         self.look_ahead(flows);
         self.left == 0
     }
@@ -206,7 +208,9 @@ impl Connection {
     pub(crate) fn received(&self, id: u32, flow: &Flow, received: u64) -> u64 {
         match flow.size {
             Some(size) if flow.completion != Time::NEVER => size,
-            _ if self.current == Some(id) => received - self.done.min(received) + self.endless(flow),
+            _ if self.current == Some(id) => {
+                received - self.done.min(received) + self.endless(flow)
+            }
             _ => 0,
         }
     }

@@ -63,19 +63,19 @@ impl Deadlines {
 pub(super) type Helper = Option<Box<dyn HostHelper>>;
 
 /// The way out of a host.
-pub(super) struct Out<'a, P> {
+pub(super) struct Out<'a, 'p, P> {
     helper: Option<&'a mut Helper>,
     network: &'a mut Network,
-    probe: &'a mut P,
+    watch: &'a mut AtQueues<'p, P>,
     deadlines: &'a mut Deadlines,
     pub(super) sched: &'a mut Scheduler,
     host: HostId,
 }
 
-impl<'a, P: Probe> Out<'a, P> {
+impl<'a, 'p, P: Probe> Out<'a, 'p, P> {
     #[inline]
     pub(super) fn new(
-        (network, probe): (&'a mut Network, &'a mut P),
+        (network, watch): (&'a mut Network, &'a mut AtQueues<'p, P>),
         helpers: &'a mut [Helper],
         deadlines: &'a mut Deadlines,
         sched: &'a mut Scheduler,
@@ -84,7 +84,7 @@ impl<'a, P: Probe> Out<'a, P> {
         Self {
             helper: helpers.get_mut(host.0 as usize),
             network,
-            probe,
+            watch,
             deadlines,
             sched,
             host,
@@ -92,14 +92,13 @@ impl<'a, P: Probe> Out<'a, P> {
     }
 }
 
-impl<P: Probe> Wire for Out<'_, P> {
+impl<P: Probe> Wire for Out<'_, '_, P> {
     #[inline]
     fn send(&mut self, packet: &mut Packet) {
         if let Some(Some(helper)) = &mut self.helper {
             helper.on_outgoing(packet, self.sched.now());
         }
-        let mut watch = AtQueues(self.probe);
-        self.network.send(self.host, packet, self.sched, &mut watch);
+        self.network.send(self.host, packet, self.sched, self.watch);
     }
 
     #[inline]

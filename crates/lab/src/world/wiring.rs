@@ -1,6 +1,6 @@
 //! What a world is made of: from settings to topology, network, flows and endpoints.
 
-use base::{FlowId, Seq, Time};
+use base::{FlowId, HostId, Seq, Time};
 use engine::random::Stream;
 use fabric::{
     Discipline, Limit, LinkSpec, LossLaw, Network, NetworkConfig, PortId, Spread, SwitchPort,
@@ -9,11 +9,11 @@ use fabric::{
 use schemes::{FlowInfo, HostInfo, PortInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, HostHelper, Identity, ReceiverCc};
 
-use super::Flow;
+use super::{Connection, Flow};
 use crate::error::RunError;
 use crate::keys::{Ecmp, Keys, LossPattern, QueueUnit, WindowScale};
-use crate::scenario::PointSpec;
-use crate::workload::PlannedFlow;
+use crate::scenario::{Group, PointSpec};
+use crate::workload::PlannedConnection;
 
 /// Which data packets are lost at the bottleneck, if any.
 pub(super) fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
@@ -103,31 +103,68 @@ pub(super) fn network(
     Ok(Network::new(topology, &config)?)
 }
 
-/// An endpoint for each end of each flow.
-pub(super) fn add_endpoints<R: ReceiverCc>(
-    hosts: &mut [Host<Sender, R>],
-    point: &PointSpec,
-    roles: &[Roles],
-    planned: &[PlannedFlow],
-) -> Vec<Flow> {
-    let groups = point.groups.iter().zip(roles);
-    let configs: Vec<Config> = groups
-        .map(|(group, roles)| endpoint_config(&group.keys, roles))
-        .collect();
-    let mut ends = vec![0; hosts.len()];
-    for end in planned.iter().flat_map(|plan| [plan.sender, plan.receiver]) {
-        ends[end.0 as usize] += 1;
+/// What makes endpoints.
+pub(super) struct Endpoints<'p> {
+    seed: u64,
+    roles: &'p [Roles],
+    /// Of each group.
+    configs: Vec<Config>,
+}
+
+impl<'p> Endpoints<'p> {
+    pub(super) fn new(point: &PointSpec, roles: &'p [Roles]) -> Self {
+        let groups = point.groups.iter().zip(roles);
+        let config = |(group, roles): (&Group, &Roles)| endpoint_config(&group.keys, roles);
+        Self {
+            seed: point.seed,
+            roles,
+            configs: groups.map(config).collect(),
+        }
     }
-    for (host, ends) in hosts.iter_mut().zip(ends) {
-        host.reserve(ends);
+
+    /// Adds an endpoint for each end of each connection to its host, unless the connection takes over
+    /// the places of another.
+    pub(super) fn add_all<R: ReceiverCc>(
+        &self,
+        hosts: &mut [Host<Sender, R>],
+        planned: &[PlannedConnection],
+        flows: &[Flow],
+    ) -> Vec<Connection> {
+        let mut sizes = vec![None; planned.len()];
+        for flow in flows {
+            // A connection that carries several flows has no size to tell.
+            let single = planned[flow.connection as usize].messages == 1;
+            sizes[flow.connection as usize] = flow.size.filter(|_| single);
+        }
+        reserve(hosts, planned);
+        let mut connections: Vec<Connection> = Vec::with_capacity(planned.len());
+        for (number, (plan, size)) in (0..).zip(planned.iter().zip(sizes)) {
+            let slots = if let Some(former) = plan.heir_of {
+                let former = &connections[former as usize];
+                [former.sender.1, former.receiver.1]
+            } else {
+                let ends = (plan.sender, plan.receiver);
+                let asked = plan.request > 0;
+                let made = self.make(FlowId(number), ends, (plan.group, size), asked);
+                made.map(|end| hosts[end.identity().local.0 as usize].add(end))
+            };
+            connections.push(Connection::new(plan, slots));
+        }
+        connections
     }
-    let mut flows = Vec::with_capacity(planned.len());
-    for (index, plan) in planned.iter().enumerate() {
-        let id = flow_id(index);
-        let (config, roles) = (configs[plan.group as usize], &roles[plan.group as usize]);
-        let mut initial = Stream::new(point.seed, "initial sequence number", u64::from(id.0));
-        let ends = [(plan.sender, plan.receiver), (plan.receiver, plan.sender)];
-        let slots = ends.map(|(local, remote)| {
+
+    /// The endpoints of connection `id` at its sender and its receiver, of a flow of this group and, if
+    /// it carries no other, this size; `asked` if the receiver opens it.
+    pub(super) fn make(
+        &self,
+        id: FlowId,
+        (sender, receiver): (HostId, HostId),
+        (group, size): (u32, Option<u64>),
+        asked: bool,
+    ) -> [Endpoint<Sender>; 2] {
+        let (config, roles) = (self.configs[group as usize], &self.roles[group as usize]);
+        let mut initial = Stream::new(self.seed, "initial sequence number", u64::from(id.0));
+        [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
             #[expect(clippy::cast_possible_truncation, reason = "32 random bits")]
             let initial_seq = Seq(initial.bits() as u32);
             let identity = Identity {
@@ -136,39 +173,38 @@ pub(super) fn add_endpoints<R: ReceiverCc>(
                 remote,
                 initial_seq,
             };
-            let sends = local == plan.sender;
+            let sends = local == sender;
             let info = FlowInfo {
-                size: plan.size.filter(|_| sends),
+                size: size.filter(|_| sends),
                 config,
             };
             let mut endpoint = Endpoint::new(identity, config, roles.make_sender(&info));
-            if !sends {
+            if sends == asked {
                 endpoint.listen();
             }
-            hosts[local.0 as usize].add(endpoint)
-        });
-        flows.push(Flow {
-            group: plan.group,
-            size: plan.size,
-            sender: (plan.sender, slots[0]),
-            receiver: (plan.receiver, slots[1]),
-            start: plan.start,
-            awaited_by: plan.awaited_by,
-            started: false,
-            first_byte: Time::NEVER,
-            completion: Time::NEVER,
-            stored: 0,
-            failed: false,
-        });
+            endpoint
+        })
     }
-    flows
+}
+
+/// Makes room at the hosts for the connections that have places of their own.
+fn reserve<R: ReceiverCc>(hosts: &mut [Host<Sender, R>], planned: &[PlannedConnection]) {
+    let mut ends = vec![0; hosts.len()];
+    for plan in planned.iter().filter(|plan| plan.heir_of.is_none()) {
+        for host in [plan.sender, plan.receiver] {
+            ends[host.0 as usize] += 1;
+        }
+    }
+    for (host, ends) in hosts.iter_mut().zip(ends) {
+        host.reserve(ends);
+    }
 }
 
 /// Which group's receiver role each host plays; `None`: the plain one.
 pub(super) fn controlling_groups(
     hosts: usize,
     roles: &[Roles],
-    planned: &[PlannedFlow],
+    planned: &[PlannedConnection],
 ) -> Vec<Option<u32>> {
     let mut groups = vec![None; hosts];
     for plan in planned {
@@ -185,7 +221,7 @@ pub(super) fn host_helpers(
     hosts: usize,
     point: &PointSpec,
     roles: &[Roles],
-    planned: &[PlannedFlow],
+    planned: &[PlannedConnection],
 ) -> Vec<Option<Box<dyn HostHelper>>> {
     if roles.iter().all(|roles| roles.host.is_none()) {
         return Vec::new();
@@ -257,9 +293,4 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         time_wait: tcp.time_wait,
         receiver_control: roles.receiver.is_some(),
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "flows have 32-bit numbers")]
-pub(super) const fn flow_id(index: usize) -> FlowId {
-    FlowId(index as u32)
 }

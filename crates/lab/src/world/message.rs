@@ -1,0 +1,275 @@
+//! What applications do with connections: open them, send messages and requests, close.
+
+use std::cmp::Reverse;
+
+use base::{FlowId, HostId, Time};
+use engine::Scheduler;
+use schemes::Sender;
+use tcp::{Arrival, Endpoint, ReceiverCc, Slot};
+
+use super::deadlines::{Out, number};
+use super::{Act, Connection, Counts, End, World};
+use crate::probe::Probe;
+
+impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
+    /// Opens a connection on which nothing is to be sent yet.
+    pub(super) fn open(&mut self, id: FlowId, sched: &mut Scheduler) {
+        let connection = self.of(id);
+        connection.opened = true;
+        let opener = connection.opener();
+        self.apply(id, opener, Endpoint::connect, sched);
+    }
+
+    /// A message begins: it is sent, or the other side is asked for it.
+    pub(super) fn start(&mut self, id: u32, sched: &mut Scheduler) {
+        let flow = &self.flows[id as usize];
+        let (size, of) = (flow.size, FlowId(flow.connection));
+        if !self.take_slots(id, of) {
+            return;
+        }
+        self.flows[id as usize].started = true;
+        if self.of(of).failed {
+            self.flows[id as usize].failed = true;
+            return self.finish_flow(id, sched);
+        }
+        let counts = self.counts(of.0 as usize);
+        let connection = &mut self.connections[of.0 as usize];
+        let last = connection.begin(id, &mut self.flows, counts);
+        let first = !std::mem::replace(&mut connection.opened, true);
+        let (opener, request) = (connection.opener(), connection.request());
+        self.note_message(opener.0, of);
+        let act = |endpoint: &mut Endpoint<Sender>| {
+            endpoint.write(request.or(size).unwrap_or(u64::MAX));
+            // One that asks closes when it has been answered, and one without end when it is stopped.
+            if last && request.is_none() && size.is_some() {
+                endpoint.close();
+            }
+            if first {
+                endpoint.connect();
+            }
+        };
+        let end = self.act_at(of, opener, act, sched);
+        if first {
+            self.watch.probe.on_start(of, sched.now());
+        }
+        self.report(end, false, sched.now());
+    }
+
+    /// The application of a flow without end stops sending.
+    pub(super) fn stop(&mut self, id: u32, sched: &mut Scheduler) {
+        let of = FlowId(self.flows[id as usize].connection);
+        let sender = self.of(of).sender;
+        self.apply(of, sender, Endpoint::close_early, sched);
+    }
+
+    /// Books what arrived at the receiver of messages.
+    #[inline]
+    pub(super) fn note_arrival(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
+        if self.connections[of.0 as usize].store(arrival) {
+            self.note_messages(of, arrival, sched);
+        }
+    }
+
+    fn note_messages(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
+        let now = sched.now();
+        let connection = &mut self.connections[of.0 as usize];
+        connection.note_first_bytes(&mut self.flows, arrival, now);
+        let counts = self.counts(of.0 as usize);
+        loop {
+            let connection = &mut self.connections[of.0 as usize];
+            let done = connection.complete(&mut self.flows, (arrival, now), counts);
+            let Some(id) = done else {
+                return;
+            };
+            if connection.ends_with(id) {
+                self.watch.probe.on_completion(of, now);
+            }
+            self.finish_flow(id, sched);
+        }
+    }
+
+    /// Books what arrived at the sender: requests, which it answers.
+    pub(super) fn note_request(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
+        let in_order = arrival.expected - 1 + arrival.in_order;
+        self.of(of).stored[1] += arrival.new_bytes;
+        loop {
+            let connection = &mut self.connections[of.0 as usize];
+            let Some(id) = connection.answer(&self.flows, in_order) else {
+                return;
+            };
+            let (sender, last) = (connection.sender, connection.ends_with(id));
+            let size = self.flows[id as usize].size.unwrap_or(u64::MAX);
+            self.note_message(sender.0, of);
+            let answer = |endpoint: &mut Endpoint<Sender>| {
+                endpoint.write(size);
+                if last {
+                    endpoint.close();
+                }
+            };
+            self.apply(of, sender, answer, sched);
+        }
+    }
+
+    /// The peer's FIN has come to the receiver: a message without end was stopped, and this was all.
+    pub(super) fn end_endless(&mut self, of: FlowId, sched: &mut Scheduler) {
+        let (now, counts) = (sched.now(), self.counts(of.0 as usize));
+        let received = self.ends(&self.connections[of.0 as usize]).1.received();
+        let connection = &mut self.connections[of.0 as usize];
+        if let Some(id) = connection.complete_endless(&mut self.flows, received, (now, counts)) {
+            self.watch.probe.on_completion(of, now);
+            self.finish_flow(id, sched);
+        }
+    }
+
+    /// A connection is dead, and with it all messages on it.
+    pub(super) fn fail(&mut self, of: FlowId, sched: &mut Scheduler) {
+        let counts = self.counts(of.0 as usize);
+        loop {
+            let connection = &mut self.connections[of.0 as usize];
+            connection.failed = true;
+            let Some(id) = connection.fail(&mut self.flows, counts) else {
+                return;
+            };
+            self.finish_flow(id, sched);
+        }
+    }
+
+    /// An end of a connection has ended: if both have, their slots go to the one that waits.
+    pub(super) fn hand_over(&mut self, of: FlowId, sched: &mut Scheduler) {
+        if self.has_ended(of)
+            && let Some(waiting) = self.of(of).awaited_by.take()
+        {
+            self.agenda
+                .push(Reverse((sched.now(), Act::Start(waiting))));
+            self.arm_agenda(sched);
+        }
+    }
+
+    /// What has happened to a connection so far.
+    pub(super) fn counts(&self, connection: usize) -> Counts {
+        let (sender, receiver) = self.ends(&self.connections[connection]);
+        let (sender, receiver) = (sender.counters(), receiver.counters());
+        Counts {
+            packets: small(sender.segments + receiver.segments),
+            retransmissions: small(sender.retransmissions + receiver.retransmissions),
+            after_timeout: small(sender.after_timeout + receiver.after_timeout),
+            timeouts: small(sender.timeouts + receiver.timeouts),
+            drops: self.watch.drops[connection],
+        }
+    }
+
+    /// A flow is over: perhaps a round is, or all are.
+    fn finish_flow(&mut self, id: u32, sched: &mut Scheduler) {
+        let now = sched.now();
+        if let Some(barrier) = self.flows[id as usize].awaited_by {
+            let barrier = &mut self.barriers[barrier as usize];
+            barrier.waits_for -= 1;
+            if barrier.waits_for == 0 {
+                let begin = (now + barrier.think).since(Time::ZERO);
+                for next in barrier.next.clone() {
+                    let flow = &mut self.flows[next as usize];
+                    flow.start += begin;
+                    self.agenda.push(Reverse((flow.start, Act::Start(next))));
+                }
+                self.arm_agenda(sched);
+            }
+        }
+        self.unfinished -= 1;
+        if self.unfinished == 0 {
+            let closed = self.network.close_statistics(now, &mut self.watch);
+            self.queues = Some(closed);
+        }
+    }
+
+    /// Gives a connection the slots that it is to take over. If they are in use, its message waits and
+    /// the answer is no.
+    fn take_slots(&mut self, message: u32, id: FlowId) -> bool {
+        let connection = &self.connections[id.0 as usize];
+        let (Some(former), false) = (connection.heir_of, connection.opened) else {
+            return true;
+        };
+        let former = FlowId(former);
+        if !self.has_ended(former) {
+            self.of(former).awaited_by = Some(message);
+            return false;
+        }
+        self.violation = self
+            .violation
+            .take()
+            .or(self.check_connection(former.0 as usize).err());
+        let counts = self.counts(former.0 as usize);
+        let connection = self.of(former);
+        connection.replaced = true;
+        self.connections[former.0 as usize].book(&mut self.flows, counts);
+        let flow = &self.flows[message as usize];
+        let connection = &self.connections[id.0 as usize];
+        let ends = [connection.sender, connection.receiver];
+        let asked = connection.request().is_some();
+        let hosts = (ends[0].0, ends[1].0);
+        let made = self
+            .endpoints
+            .make(id, hosts, (flow.group, flow.size), asked);
+        for ((host, slot), endpoint) in ends.into_iter().zip(made) {
+            self.hosts[host.0 as usize].replace(slot, endpoint);
+            let place = self.deadlines.first[host.0 as usize] + slot.0;
+            self.ended[place as usize] = false;
+        }
+        true
+    }
+
+    fn has_ended(&self, id: FlowId) -> bool {
+        let connection = &self.connections[id.0 as usize];
+        let ends = [connection.sender, connection.receiver];
+        ends.into_iter().all(|(host, slot)| {
+            let place = self.deadlines.first[host.0 as usize] + slot.0;
+            self.ended[place as usize]
+        })
+    }
+
+    /// Tells what a host adds below TCP that a message begins.
+    fn note_message(&mut self, host: HostId, id: FlowId) {
+        if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
+            helper.on_message(id);
+        }
+    }
+
+    /// An application acts on an end of a connection.
+    fn apply(
+        &mut self,
+        id: FlowId,
+        end: (HostId, Slot),
+        act: impl FnOnce(&mut Endpoint<Sender>),
+        sched: &mut Scheduler,
+    ) {
+        let end = self.act_at(id, end, act, sched);
+        self.report(end, false, sched.now());
+    }
+
+    fn act_at(
+        &mut self,
+        flow: FlowId,
+        (host, slot): (HostId, Slot),
+        act: impl FnOnce(&mut Endpoint<Sender>),
+        sched: &mut Scheduler,
+    ) -> End {
+        let mut out = Out::new(
+            (&mut self.network, &mut self.watch),
+            &mut self.helpers,
+            &mut self.deadlines,
+            sched,
+            host,
+        );
+        let now = out.sched.now();
+        self.hosts[host.0 as usize].act(slot, act, now, &mut out);
+        End { host, slot, flow }
+    }
+
+    fn of(&mut self, id: FlowId) -> &mut Connection {
+        &mut self.connections[id.0 as usize]
+    }
+}
+
+/// Events of one connection are fewer than 2^32.
+fn small(count: u64) -> u32 {
+    number(usize::try_from(count).unwrap_or(usize::MAX))
+}
