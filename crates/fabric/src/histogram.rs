@@ -15,6 +15,8 @@ pub struct LevelHistogram {
     /// Level in the upper bits, time in the lower [`TIME_BITS`]; 0 is a free place.
     places: Vec<u64>,
     used: usize,
+    /// Time at level 0, where most ports are most of the time.
+    idle: u64,
     /// Times of levels, or the part of them, that a place has no bits for.
     beyond: BTreeMap<u64, u64>,
 }
@@ -40,6 +42,7 @@ impl LevelHistogram {
         Self {
             places: Vec::new(),
             used: 0,
+            idle: 0,
             beyond: BTreeMap::new(),
         }
     }
@@ -48,7 +51,8 @@ impl LevelHistogram {
     #[inline(always)]
     pub fn add(&mut self, level: u64, span: Span) {
         let span = span.as_ps();
-        if span == 0 {
+        if level == 0 || span == 0 {
+            self.idle += span;
             return;
         }
         if self.used * 4 >= self.places.len() * 3 {
@@ -138,11 +142,19 @@ impl LevelHistogram {
     fn levels(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let places = self.places.iter().filter(|place| **place != 0);
         let places = places.map(|place| (place >> TIME_BITS, place & TIME));
-        places.chain(self.beyond.iter().map(|(level, span)| (*level, *span)))
+        let beyond = self.beyond.iter().map(|(level, span)| (*level, *span));
+        let idle = (self.idle > 0).then_some((0, self.idle));
+        idle.into_iter().chain(places).chain(beyond)
     }
 
     fn grow(&mut self) {
-        let bigger = vec![0; (self.places.len() * 3 / 2).max(16)];
+        // Small tables are soon large enough; large ones waste little.
+        let places = match self.places.len() {
+            0 => 16,
+            small @ ..1024 => 4 * small,
+            large => large / 2 * 3,
+        };
+        let bigger = vec![0; places];
         let old = std::mem::replace(&mut self.places, bigger);
         self.used = 0;
         for place in old.into_iter().filter(|place| *place != 0) {
