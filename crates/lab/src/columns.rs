@@ -42,7 +42,27 @@ pub const METRICS: &[Column] = &[
         "events",
         "Retransmission timers that expired, those of SYNs included.",
     ),
+    column(
+        "timeout_rate",
+        "",
+        "Timeouts for each segment sent, those sent again included.",
+    ),
     column("retransmissions", "segments", "Segments sent again."),
+    column(
+        "after_timeout",
+        "segments",
+        "Segments sent again after a timeout rather than in a fast recovery: losses that nothing else repaired, and what went with them.",
+    ),
+    column(
+        "packets",
+        "segments",
+        "Segments with data or FIN sent, those sent again included.",
+    ),
+    column(
+        "fairness",
+        "",
+        "Jain's index of the flows' throughput, payload over time from the start: 1 if all are equal, 1/n if one of n has all.",
+    ),
     column(
         "drops",
         "packets",
@@ -90,6 +110,11 @@ pub const METRICS: &[Column] = &[
         "flows",
         "Flows with an end that had neither completed nor failed when the simulation stopped.",
     ),
+    column(
+        "flows_late",
+        "flows",
+        "Flows with an end that took longer than workload.deadline, complete or not.",
+    ),
 ];
 
 /// The columns of [`Cost`](crate::metrics::Cost), in the order of its fields.
@@ -129,7 +154,11 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.fct_p99_us,
         m.fct_max_us,
         m.timeouts as f64,
+        m.timeout_rate,
         m.retransmissions as f64,
+        m.after_timeout as f64,
+        m.packets as f64,
+        m.fairness,
         m.drops as f64,
         m.marks as f64,
         m.threshold_crossings as f64,
@@ -141,12 +170,13 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.flows_completed as f64,
         m.flows_failed as f64,
         m.flows_unfinished as f64,
+        m.flows_late as f64,
     ]
 }
 
 /// The numbers of a group of flows: their names are those of [`METRICS`].
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 11] {
+pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 16] {
     let m = metrics;
     [
         ("goodput_bps", m.goodput_bps),
@@ -156,10 +186,15 @@ pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 11] {
         ("fct_p99_us", m.fct_p99_us),
         ("fct_max_us", m.fct_max_us),
         ("timeouts", m.timeouts as f64),
+        ("timeout_rate", m.timeout_rate),
         ("retransmissions", m.retransmissions as f64),
+        ("after_timeout", m.after_timeout as f64),
+        ("packets", m.packets as f64),
+        ("fairness", m.fairness),
         ("flows_completed", m.flows_completed as f64),
         ("flows_failed", m.flows_failed as f64),
         ("flows_unfinished", m.flows_unfinished as f64),
+        ("flows_late", m.flows_late as f64),
     ]
 }
 

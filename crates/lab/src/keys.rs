@@ -4,6 +4,7 @@
 //! that does not mention it gets. The scenario reader, `list keys`, `show --resolved` and the
 //! completions are made from the tables declared here and by the registered schemes.
 
+mod classes;
 mod conflict;
 mod traced;
 mod window_scale;
@@ -13,6 +14,7 @@ use std::sync::LazyLock;
 use base::setting::{Key, SettingError, Settings};
 use base::{Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Size, Span};
 
+pub use classes::SizeClasses;
 pub use conflict::Conflict;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
@@ -326,6 +328,8 @@ base::settings! {
         pub delayed_ack_timeout: Span = "40ms",
         /// Whether a connection that was idle for a retransmission timeout starts again from its initial window (RFC 5681).
         pub idle_restart: bool = "true",
+        /// Whether the congestion window stays as it is while less than half of it is used, as when a receiver or a switch grants less (RFC 7661); simulators let it grow.
+        pub window_validation: bool = "false",
         /// Receive buffer of a connection: the largest window it may advertise; a size in pkt counts segments of payload.
         pub receive_buffer: Size = "4MiB",
         /// Shift of advertised windows (RFC 7323): 0 to 14; "auto" is the smallest that can advertise the receive buffer, "off" leaves the option out.
@@ -404,6 +408,8 @@ base::settings! {
     pub struct Run in "run" {
         /// Simulated time at which the simulation stops even if flows are unfinished; "unlimited" waits for every flow.
         pub duration: OrUnlimited<Span> = "unlimited",
+        /// Sizes at which classes of flows end, joined by +: "100KB+10MB" makes three, of which results are told as of groups. Flows without end are in the last class. It changes nothing else.
+        pub classes: SizeClasses = "off",
     }
 }
 

@@ -22,7 +22,13 @@ pub struct Metrics {
     #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
+    #[serde(with = "absent")]
+    pub timeout_rate: f64,
     pub retransmissions: u64,
+    pub after_timeout: u64,
+    pub packets: u64,
+    #[serde(with = "absent")]
+    pub fairness: f64,
     pub drops: u64,
     pub marks: u64,
     pub threshold_crossings: u64,
@@ -34,9 +40,10 @@ pub struct Metrics {
     pub flows_completed: u64,
     pub flows_failed: u64,
     pub flows_unfinished: u64,
+    pub flows_late: u64,
 }
 
-/// Results of one group of flows. [`columns`](crate::columns) describes each field as it does for all
+/// Results of one group of flows, or of the flows of one class. [`columns`](crate::columns) describes each field as it does for all
 /// flows together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(
@@ -44,7 +51,7 @@ pub struct Metrics {
     reason = "described in `columns`, for people and machines alike"
 )]
 pub struct GroupMetrics {
-    /// Its name.
+    /// Its name; of a class its bounds, as in `100KB-10MB`.
     pub group: String,
     #[serde(with = "absent")]
     pub goodput_bps: f64,
@@ -59,10 +66,17 @@ pub struct GroupMetrics {
     #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
+    #[serde(with = "absent")]
+    pub timeout_rate: f64,
     pub retransmissions: u64,
+    pub after_timeout: u64,
+    pub packets: u64,
+    #[serde(with = "absent")]
+    pub fairness: f64,
     pub flows_completed: u64,
     pub flows_failed: u64,
     pub flows_unfinished: u64,
+    pub flows_late: u64,
 }
 
 /// What a simulation cost.
@@ -158,7 +172,8 @@ pub struct PortRecord {
 pub struct Outcome {
     /// Results.
     pub metrics: Metrics,
-    /// Results of each group of flows, if the scenario has groups.
+    /// Results of each group of flows, if the scenario has groups, and then of each class, if it has
+    /// classes.
     pub groups: Vec<GroupMetrics>,
     /// What they cost.
     pub cost: Cost,

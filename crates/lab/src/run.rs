@@ -102,7 +102,7 @@ fn outcome<R: ReceiverCc, P: Probe>(
         .filter(|(_, flow)| flow.started)
         .map(|flow| record(world, &point.groups, flow, end))
         .collect();
-    let fct = Distribution::of(flows.iter().filter_map(|flow| flow.fct_us).collect());
+    let all = totals(String::new(), &flows.iter().collect::<Vec<_>>(), end);
     let ports = || world.network().ports().iter().map(fabric::Port::counters);
     let packet_hops: u64 = ports().map(|port| port.packets).sum();
     let bottleneck = world.bottleneck().0 as usize;
@@ -110,13 +110,17 @@ fn outcome<R: ReceiverCc, P: Probe>(
     let wall_us = wall.as_secs_f64() * 1e6;
     let metrics = Metrics {
         goodput_bps: goodput(world, &flows, end),
-        fct_mean_us: fct.mean,
-        fct_p50_us: fct.p50,
-        fct_p95_us: fct.p95,
-        fct_p99_us: fct.p99,
-        fct_max_us: fct.max,
-        timeouts: flows.iter().map(|flow| flow.timeouts).sum(),
-        retransmissions: flows.iter().map(|flow| flow.retransmissions).sum(),
+        fct_mean_us: all.fct_mean_us,
+        fct_p50_us: all.fct_p50_us,
+        fct_p95_us: all.fct_p95_us,
+        fct_p99_us: all.fct_p99_us,
+        fct_max_us: all.fct_max_us,
+        timeouts: all.timeouts,
+        timeout_rate: all.timeout_rate,
+        retransmissions: all.retransmissions,
+        after_timeout: all.after_timeout,
+        packets: all.packets,
+        fairness: all.fairness,
         drops: ports().map(|port| port.drops).sum(),
         marks: ports().map(|port| port.marks).sum(),
         threshold_crossings: ports().map(|port| port.threshold_crossings).sum(),
@@ -127,9 +131,10 @@ fn outcome<R: ReceiverCc, P: Probe>(
         queue_max_bytes: world.network().ports()[bottleneck]
             .counters()
             .max_waiting_bytes,
-        flows_completed: flows.iter().filter(|flow| flow.fct_us.is_some()).count() as u64,
-        flows_failed: flows.iter().filter(|flow| flow.failed).count() as u64,
-        flows_unfinished: flows.iter().filter(|flow| is_unfinished(flow)).count() as u64,
+        flows_completed: all.flows_completed,
+        flows_failed: all.flows_failed,
+        flows_unfinished: all.flows_unfinished,
+        flows_late: all.flows_late,
     };
     let cost = Cost {
         simulated_us: Span::as_micros(end.since(Time::ZERO)),
@@ -148,28 +153,76 @@ fn outcome<R: ReceiverCc, P: Probe>(
     }
 }
 
-/// Results of every group, if the scenario has any.
+/// Results of every group, if the scenario has any, then of every class of sizes.
 fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetrics> {
     let named = point.groups.iter().filter(|group| !group.name.is_empty());
-    let metrics = named.map(|group| {
-        let own = || flows.iter().filter(|flow| *flow.group == *group.name);
-        let fct = Distribution::of(own().filter_map(|flow| flow.fct_us).collect());
-        GroupMetrics {
-            group: group.name.to_string(),
-            goodput_bps: group_goodput(own(), end),
-            fct_mean_us: fct.mean,
-            fct_p50_us: fct.p50,
-            fct_p95_us: fct.p95,
-            fct_p99_us: fct.p99,
-            fct_max_us: fct.max,
-            timeouts: own().map(|flow| flow.timeouts).sum(),
-            retransmissions: own().map(|flow| flow.retransmissions).sum(),
-            flows_completed: own().filter(|flow| flow.fct_us.is_some()).count() as u64,
-            flows_failed: own().filter(|flow| flow.failed).count() as u64,
-            flows_unfinished: own().filter(|flow| is_unfinished(flow)).count() as u64,
-        }
+    let groups = named.map(|group| {
+        let own: Vec<_> = flows
+            .iter()
+            .filter(|flow| *flow.group == *group.name)
+            .collect();
+        totals(group.name.to_string(), &own, end)
     });
-    metrics.collect()
+    let mss = u64::from(point.keys.tcp.mss.0);
+    let classes = point.keys.run.classes.all(mss).into_iter();
+    let classes = classes.map(|(name, above, upto)| {
+        let size = |flow: &FlowRecord| flow.size_bytes.unwrap_or(u64::MAX);
+        let own = flows
+            .iter()
+            .filter(|flow| size(flow) > above && size(flow) <= upto);
+        totals(name, &own.collect::<Vec<_>>(), end)
+    });
+    groups.chain(classes).collect()
+}
+
+/// What some flows achieved together.
+fn totals(name: String, flows: &[&FlowRecord], end: Time) -> GroupMetrics {
+    let flows = || flows.iter().copied();
+    let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us).collect());
+    let timeouts = flows().map(|flow| flow.timeouts).sum();
+    let packets = flows().map(|flow| flow.packets).sum();
+    GroupMetrics {
+        group: name,
+        goodput_bps: group_goodput(flows(), end),
+        fct_mean_us: fct.mean,
+        fct_p50_us: fct.p50,
+        fct_p95_us: fct.p95,
+        fct_p99_us: fct.p99,
+        fct_max_us: fct.max,
+        timeouts,
+        timeout_rate: rate(timeouts, packets),
+        retransmissions: flows().map(|flow| flow.retransmissions).sum(),
+        after_timeout: flows().map(|flow| flow.after_timeout).sum(),
+        packets,
+        fairness: fairness(flows(), end),
+        flows_completed: flows().filter(|flow| flow.fct_us.is_some()).count() as u64,
+        flows_failed: flows().filter(|flow| flow.failed).count() as u64,
+        flows_unfinished: flows().filter(|flow| is_unfinished(flow)).count() as u64,
+        flows_late: flows().filter(|flow| flow.late).count() as u64,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn rate(events: u64, of: u64) -> f64 {
+    events as f64 / of as f64
+}
+
+/// Jain's index of the throughput of flows from their start to their completion, or to the end of the
+/// run: the square of the sum over the number times the sum of squares.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn fairness<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
+    let end = end.since(Time::ZERO).as_micros();
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for flow in flows {
+        let took = flow.completion_us.unwrap_or(end) - flow.start_us;
+        if took > 0.0 {
+            let throughput = flow.received_bytes as f64 / took;
+            count += 1.0;
+            sum += throughput;
+            squares += throughput * throughput;
+        }
+    }
+    sum * sum / (count * squares)
 }
 
 /// As [`goodput`], from the first start of the group to its last completion; `NaN` without flows.

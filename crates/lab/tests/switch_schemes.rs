@@ -422,3 +422,20 @@ fn mice_that_come_and_go_are_counted_however_it_is_done() {
         assert!(seen.value_at(ms(200)) < 0.5, "{count}");
     }
 }
+
+// When a port switches off, every sender sends at once what its own window has room for. A window that
+// grew while the switch granted less makes that burst larger; one that is validated does not grow then.
+#[test]
+fn a_window_that_grows_while_a_switch_grants_less_bursts_when_it_lets_go() {
+    let sets = [
+        "workload.senders=20",
+        "workload.size=1MB",
+        "workload.jitter=2ms",
+        "switch.buffer=200pkt",
+        "tcp.initial_window=4",
+    ];
+    let drops = |set| pairs("hscc", &[&sets[..], &[set]].concat()).metrics.drops;
+    let grown = drops("tcp.window_validation=false");
+    let validated = drops("tcp.window_validation=true");
+    assert!(validated < grown, "{validated} {grown}");
+}

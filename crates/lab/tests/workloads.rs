@@ -469,6 +469,69 @@ fn a_heavy_incast_of_requests_loses_and_still_answers_each() {
 }
 
 #[test]
+fn results_tell_classes_of_sizes_apart() {
+    let outcome = outcome(
+        "run.classes = \"10KB+1MB\"\nworkload.deadline = \"20ms\"\nswitch.buffer = \"30pkt\"\n\
+         switch.ecn_threshold = \"off\"\nrun.duration = \"100ms\"\n\
+         [group.mice.workload]\nsenders = 20\nsize = \"10KB\"\n\
+         [group.middle.workload]\nsenders = 5\nsize = \"10001B\"\n\
+         [group.elephants.workload]\nsenders = 2\nsize = \"unlimited\"",
+    );
+    let names: Vec<_> = outcome.groups.iter().map(|group| &*group.group).collect();
+    assert_eq!(
+        names,
+        ["mice", "middle", "elephants", "<=10KB", "10KB-1MB", ">1MB"]
+    );
+    // Here each class is a group.
+    for (group, class) in outcome.groups[..3].iter().zip(&outcome.groups[3..]) {
+        let text = |metrics: &lab::metrics::GroupMetrics| {
+            let mut values = serde_json::to_value(metrics).unwrap();
+            values["group"] = "".into();
+            values.to_string()
+        };
+        assert_eq!(text(group), text(class));
+    }
+    let late = |flow: &&FlowRecord| {
+        flow.size_bytes.is_some() && flow.fct_us.is_none_or(|time| time > 20_000.0)
+    };
+    let expected = outcome.flows.iter().filter(late).count() as u64;
+    assert!(expected > 0 && expected < 25, "{expected}");
+    assert_eq!(outcome.metrics.flows_late, expected);
+    assert_eq!(
+        outcome.flows.iter().filter(|flow| flow.late).count() as u64,
+        expected
+    );
+    assert!(
+        outcome.metrics.after_timeout > 0,
+        "a timeout of 10 ms is what makes them late"
+    );
+    assert!(outcome.metrics.after_timeout <= outcome.metrics.retransmissions);
+}
+
+#[test]
+fn fairness_is_jains_index_of_throughputs() {
+    let outcome = outcome("[workload]\nsenders = 4\nsize = \"uniform(10KB, 200KB)\"");
+    let rates: Vec<f64> = outcome
+        .flows
+        .iter()
+        .map(|flow| {
+            flow.size_bytes
+                .map_or(0, |size| u32::try_from(size).unwrap())
+                .into()
+        })
+        .zip(outcome.flows.iter().map(|flow| flow.fct_us.unwrap()))
+        .map(|(size, time): (f64, f64)| size / time)
+        .collect();
+    let (sum, squares) = (
+        rates.iter().sum::<f64>(),
+        rates.iter().map(|rate| rate * rate).sum::<f64>(),
+    );
+    assert!((outcome.metrics.fairness - sum * sum / (4.0 * squares)).abs() < 1e-12);
+    let equal = self::outcome("[workload]\nsenders = 1").metrics.fairness;
+    assert!((equal - 1.0).abs() < 1e-12);
+}
+
+#[test]
 fn sizes_come_in_steps() {
     let flows = outcome(
         "[workload]\nsenders = 100\nsize = \"pareto(50KiB, 1.2, 100KiB)\"\nsize_step = \"1KiB\"",

@@ -92,7 +92,7 @@ pub struct Ack {
     pub next: u64,
     /// What the ECN echo of this ACK means.
     pub echo: Echo,
-    /// Whether the sender is in fast recovery, where windows do not grow.
+    /// Whether the window does not grow with this ACK: in fast recovery, and where it is not used.
     pub recovering: bool,
     /// A round-trip sample, if this ACK gave one.
     pub rtt: Option<Span>,

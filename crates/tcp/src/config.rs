@@ -26,6 +26,8 @@ pub struct Config {
     pub fast_retransmit: bool,
     /// Whether an idle connection starts again from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
+    /// Whether the congestion window stays while less than half of it is used (RFC 7661).
+    pub window_validation: bool,
     /// Lower bound of the retransmission timeout (RFC 6298 §2.4).
     pub min_rto: Span,
     /// Upper bound of the retransmission timeout (RFC 6298 §2.5).
@@ -96,6 +98,7 @@ impl Default for Config {
             limited_transmit: true,
             fast_retransmit: true,
             idle_restart: true,
+            window_validation: false,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             initial_rto: Span::from_secs(1),

@@ -274,6 +274,7 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         limited_transmit: tcp.limited_transmit,
         fast_retransmit: tcp.fast_retransmit,
         idle_restart: tcp.idle_restart,
+        window_validation: tcp.window_validation,
         min_rto: tcp.min_rto,
         max_rto: tcp.max_rto,
         initial_rto: tcp.initial_rto,

@@ -136,12 +136,15 @@ impl<C: SenderCc> Sender<C> {
             }
             _ => None,
         };
+        // RFC 7661: a window of which half was not used is not known to be right.
+        let unused =
+            self.config.window_validation && (self.next - self.una + bytes) * 2 < self.cc.window();
         self.cc.on_ack(&Ack {
             bytes,
             acknowledged: self.una,
             next: self.next,
             echo,
-            recovering: self.phase != Phase::Open,
+            recovering: self.phase != Phase::Open || unused,
             rtt,
             extension: feedback.extension,
             now: feedback.now,

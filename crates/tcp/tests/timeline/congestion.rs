@@ -130,3 +130,17 @@ fn idleness_does_not_enlarge_a_small_window() {
     t.at(ms(400)).ack(1).expect_cwnd(2 * MSS);
     t.at(ms(9000)).write(20 * MSS).expect_data(1..3);
 }
+
+// RFC 7661: a window of which less than half is used is not known to be right.
+#[test]
+fn a_window_that_is_not_used_grows_unless_it_is_to_be_validated() {
+    for (window_validation, segments, cwnd) in [(false, 4, 11), (true, 4, 10), (true, 5, 11)] {
+        let mut t = Timeline::established(Config {
+            initial_window: 10,
+            window_validation,
+            ..config()
+        });
+        t.write(segments * MSS).expect_data(0..segments);
+        t.ack(1).expect_cwnd(cwnd * MSS);
+    }
+}
