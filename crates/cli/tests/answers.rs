@@ -99,7 +99,15 @@ fn everything_that_is_listed_can_be_explained() {
     for key in [&keys[0], &keys[keys.len() - 1]] {
         assert!(answer(&["explain", key]).contains("Value: "), "{key}");
     }
-    assert_eq!(words("topologies"), ["star", "dumbbell", "chain", "tree"]);
+    let topologies = [
+        "star",
+        "dumbbell",
+        "chain",
+        "tree",
+        "leaf-spine",
+        "fat-tree",
+    ];
+    assert_eq!(words("topologies"), topologies);
     let workloads = words("workloads");
     for word in ["incast", "pairs", "poisson", "websearch", "datamining"] {
         assert!(

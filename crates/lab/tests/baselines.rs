@@ -196,3 +196,53 @@ fn xcp_makes_rates_equal_and_ns2s_least_intervals_make_it_slow() {
         "{slow:?}"
     );
 }
+
+/// Web search at 60 % over a fabric, with the settings of PIAS' ns-2 runs but for their first window.
+const SEARCH: &str = r#"
+name = "search"
+[topology]
+kind = "leaf-spine"
+racks = 3
+spines = 2
+hosts = 4
+[link]
+rate = "10Gbps"
+delay = "10us"
+[switch]
+buffer = "240pkt"
+ecn_threshold = "65pkt"
+[tcp]
+min_rto = "2ms"
+[workload]
+kind = "poisson"
+size = "websearch"
+load = 0.6
+duration = "100ms"
+[pias]
+thresholds = "websearch 0.6"
+"#;
+
+// PIAS §5.2: against DCTCP the short flows gain, in the middle and in the tail, and with them the
+// median of all.
+#[test]
+fn under_pias_the_short_flows_of_a_web_search_gain() {
+    // Completion times of the flows below a size, in order.
+    let times = |outcome: &Outcome, below: u64| -> Vec<f64> {
+        let flows = outcome.flows.iter();
+        let short = flows.filter(|flow| flow.size_bytes.is_some_and(|size| size < below));
+        let mut times: Vec<f64> = short.filter_map(|flow| flow.fct_us).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    };
+    let (pias, dctcp) = (outcome(SEARCH, "pias", &[]), outcome(SEARCH, "dctcp", &[]));
+    for (below, share) in [(100_000, 500), (100_000, 950), (u64::MAX, 500)] {
+        let [pias, dctcp] = [&pias, &dctcp].map(|outcome| {
+            let times = times(outcome, below);
+            times[times.len() * share / 1000]
+        });
+        assert!(
+            pias < dctcp,
+            "{share} of 1000 below {below}: {pias} {dctcp}"
+        );
+    }
+}

@@ -15,7 +15,8 @@
 //! | gentle | `red.gentle` | off | the same |
 //! | ECN | `red.ecn` | off | on in `red-ecn` |
 //!
-//! With `weight = 1` and `min = max` it is the step of DCTCP.
+//! With `weight = 1` and `min = max` it is the step of DCTCP. That harness has RED's ramp under DCTCP,
+//! too: `red+dctcp` with `ecn = true`.
 //!
 //! Deviations: above the upper threshold ECN-capable packets are marked, as ns-2 does, where RFC 3168
 //! §7 has them dropped; only a full queue drops them. A marking threshold of the scenario does not

@@ -21,10 +21,11 @@
 //!
 //! Deviations: the first timers run for exactly their interval (ns-2 draws it); the clock of the round
 //! trip is exact (ns-2's ticks of 10 ms would hide 100 us, so its users set 1 us); no timer is shorter
-//! than 1 us; windows count payload where routers count packets on the wire, which makes the answer to
-//! feedback stronger by the share of headers (2.7 % at 1500 bytes); the numbers in the header have 16
-//! significant bits. A granted increase is never below zero, also where an earlier router took more
-//! than this one may.
+//! than 1 us; a window is real where it is told to routers, of which ns-2 tells the whole packets; the
+//! numbers in the header have 16 significant bits. A granted increase is never below zero, also where an
+//! earlier router took more than this one may. As in ns-2, windows count payload where routers count
+//! packets on the wire, so feedback is answered more strongly by the share of headers (2.7 % at 1500
+//! bytes).
 //!
 //! Open in the paper: losses and marks (answered as Reno does), the largest window (the receive buffer
 //! the sender has itself), and traffic that carries no header: it counts as input and is left alone.

@@ -43,6 +43,7 @@ impl Tagger {
 }
 
 impl HostHelper for Tagger {
+    // What an earlier message has not sent yet counts as the beginning of this one.
     fn on_message(&mut self, flow: FlowId) {
         if let Some(sent) = self.flows.get_mut(&flow) {
             sent.message = sent.end;

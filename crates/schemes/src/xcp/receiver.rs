@@ -5,45 +5,31 @@ use tcp::{Arrival, ReceiverCc, Slot};
 
 use super::header::Header;
 
-/// Feedback on its way back, of all connections of a host.
+/// Feedback on its way back, of all connections of a host, whoever opened them.
 #[derive(Debug, Default)]
 pub struct Receiver {
-    /// Sum of what has arrived since the last ACK left, bytes per second, by slot; `None`: not a
-    /// connection of this scheme, or over.
-    sums: Vec<Option<f64>>,
-}
-
-impl Receiver {
-    fn sum(&mut self, slot: Slot) -> Option<&mut f64> {
-        self.sums.get_mut(slot.0 as usize)?.as_mut()
-    }
+    /// Sum of what has arrived since the last ACK left, bytes per second, by slot.
+    sums: Vec<f64>,
 }
 
 impl ReceiverCc for Receiver {
-    fn on_open(&mut self, slot: Slot, _syn: &Packet, _mss: u16, _now: Time) {
-        let place = slot.0 as usize;
-        if self.sums.len() <= place {
-            self.sums.resize(place + 1, None);
-        }
-        self.sums[place] = Some(0.0);
-    }
-
-    fn on_close(&mut self, slot: Slot, _now: Time) {
-        if let Some(place) = self.sums.get_mut(slot.0 as usize) {
-            *place = None;
-        }
-    }
-
     fn on_data(&mut self, slot: Slot, arrival: &Arrival, _now: Time) {
-        if let Some(sum) = self.sum(slot) {
-            *sum += Header::of(arrival.extension).delta;
+        let header = Header::of(arrival.extension);
+        // Without a round trip it is no request, or not of this scheme.
+        if header.rtt > 0.0 {
+            let place = slot.0 as usize;
+            if self.sums.len() <= place {
+                self.sums.resize(place + 1, 0.0);
+            }
+            self.sums[place] += header.delta;
         }
     }
 
     fn stamp(&mut self, slot: Slot, packet: &mut Packet) {
-        if let Some(sum) = self.sum(slot) {
+        let sum = self.sums.get_mut(slot.0 as usize).map(std::mem::take);
+        if let Some(sum) = sum.filter(|sum| *sum != 0.0) {
             let mut header = Header::of(packet.extension);
-            header.reverse = std::mem::take(sum);
+            header.reverse = sum;
             packet.extension = header.write();
         }
     }
@@ -80,8 +66,6 @@ mod tests {
     #[test]
     fn an_ack_returns_what_all_data_since_the_last_one_was_granted() {
         let mut receiver = Receiver::default();
-        let syn = Packet::new(FlowId(0), HostId(0));
-        receiver.on_open(SLOT, &syn, 1460, Time::ZERO);
         for delta in [1024.0, -256.0, 2048.0] {
             receiver.on_data(SLOT, &granted(delta), Time::ZERO);
         }
@@ -95,7 +79,11 @@ mod tests {
     #[test]
     fn connections_of_other_schemes_are_left_alone() {
         let mut receiver = Receiver::default();
-        receiver.on_data(SLOT, &granted(1024.0), Time::ZERO);
+        let other = Arrival {
+            extension: Extension::from_u64(32_768),
+            ..granted(0.0)
+        };
+        receiver.on_data(SLOT, &other, Time::ZERO);
         let mut packet = Packet::new(FlowId(0), HostId(0));
         packet.extension = Extension([1, 2, 3]);
         receiver.stamp(SLOT, &mut packet);
