@@ -4,6 +4,38 @@ use base::{Packet, Time};
 
 use crate::queue::Backlog;
 
+/// Which calls of a [`SwitchHook`] its port makes; a call that nobody waits for costs its packet time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Calls(u8);
+
+impl Calls {
+    /// No call.
+    pub const NONE: Self = Self(0);
+    /// [`SwitchHook::on_arrival`].
+    pub const ARRIVAL: Self = Self(1);
+    /// [`SwitchHook::on_departure`].
+    pub const DEPARTURE: Self = Self(2);
+    /// [`SwitchHook::on_level`].
+    pub const LEVEL: Self = Self(4);
+    /// [`SwitchHook::on_reverse`].
+    pub const REVERSE: Self = Self(8);
+    /// [`SwitchHook::deadline`] after every call, and [`SwitchHook::on_deadline`].
+    pub const TIMER: Self = Self(16);
+    /// Every call.
+    pub const ALL: Self = Self(31);
+
+    /// Both sets together.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all calls of `other` are made.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
 /// A scheme's state at one output port of a switch.
 ///
 /// A FIFO port knows its future, so departures and the hook's own timers take no events: they are
@@ -11,6 +43,11 @@ use crate::queue::Backlog;
 /// come in the order of time; at equal times departures come first, then timers, then arrivals.
 /// [`Backlog`] is what waits; the packet in transmission does not.
 pub trait SwitchHook: Send {
+    /// The calls that it needs. The port asks once.
+    fn calls(&self) -> Calls {
+        Calls::ALL
+    }
+
     /// `packet` arrives for this port and is offered to its queue next, which may drop it.
     fn on_arrival(&mut self, queue: Backlog, packet: &mut Packet, now: Time) {
         let _ = (queue, packet, now);

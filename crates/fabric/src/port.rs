@@ -3,7 +3,7 @@
 use base::{Ecn, Packet, Rate, Span, Time};
 
 use crate::histogram::LevelHistogram;
-use crate::hook::SwitchHook;
+use crate::hook::{Calls, SwitchHook};
 use crate::priority::Priorities;
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
@@ -55,6 +55,8 @@ pub struct Port {
     /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
     /// hook, or because others may still wait for their turn by priority.
     watches_idle: bool,
+    /// What the hook is told; nothing without one.
+    calls: Calls,
     /// Packets and bytes accepted.
     packets: u64,
     bytes: u64,
@@ -121,6 +123,8 @@ pub struct PortCounters {
 impl Port {
     /// An idle port whose queue statistics begin at `measure_from`.
     pub fn new(config: PortConfig, measure_from: Time) -> Self {
+        let hook = config.hook.as_ref();
+        let calls = hook.map_or(Calls::NONE, |hook| hook.calls());
         Self {
             free_at: Time::ZERO,
             ps_per_byte: config.rate.ps_per_byte().unwrap_or(0),
@@ -129,13 +133,15 @@ impl Port {
             header_bytes: config.header_bytes,
             watches_idle: config.discipline.is_congested(Backlog::default())
                 || matches!(config.discipline, Discipline::Custom(_))
-                || config.hook.is_some()
+                || calls.has(Calls::ARRIVAL)
                 || config.priorities > 1,
+            calls,
             packets: 0,
             bytes: 0,
             hook_due: config
                 .hook
                 .as_ref()
+                .filter(|_| calls.has(Calls::TIMER))
                 .map_or(Time::NEVER, |hook| hook.deadline()),
             hook: config.hook,
             waiting_bytes: 0,
@@ -174,7 +180,7 @@ impl Port {
             // The transmitter is idle and nothing waits, so nothing can drop or mark.
             return self.accept(packet, now, port, watch);
         }
-        self.call_hook(now, port, watch, |hook, queue| {
+        self.call_hook(Calls::ARRIVAL, now, port, watch, |hook, queue| {
             hook.on_arrival(queue, packet, now);
         });
         let backlog = self.backlog();
@@ -210,7 +216,7 @@ impl Port {
         let mut packet = priorities.pop().expect("a transmit event has a packet");
         let waits = priorities.packets() > 0;
         self.leave(u64::from(packet.payload), now, port, watch);
-        self.call_hook(now, port, watch, |hook, queue| {
+        self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
             hook.on_departure(queue, &mut packet, now);
         });
         let was_idle = self.ring.is_empty();
@@ -230,7 +236,7 @@ impl Port {
         watch: &mut W,
     ) {
         self.settle_watched(now, port, watch);
-        self.call_hook(now, port, watch, |hook, queue| {
+        self.call_hook(Calls::REVERSE, now, port, watch, |hook, queue| {
             hook.on_reverse(queue, packet, now);
         });
     }
@@ -310,13 +316,19 @@ impl Port {
                 let (start, payload) = self.ring.start_oldest();
                 self.leave(u64::from(payload), start, port, watch);
                 let queue = self.backlog();
-                if let Some(hook) = &mut self.hook {
+                if let Some(hook) = &mut self.hook
+                    && self.calls.has(Calls::DEPARTURE)
+                {
                     hook.on_departure(queue, self.ring.newest_started(), start);
-                    self.hook_due = hook.deadline();
+                    if self.calls.has(Calls::TIMER) {
+                        self.hook_due = hook.deadline();
+                    }
                 }
             } else {
                 let due = self.hook_due;
-                self.call_hook(due, port, watch, |hook, queue| hook.on_deadline(queue, due));
+                self.call_hook(Calls::TIMER, due, port, watch, |hook, queue| {
+                    hook.on_deadline(queue, due);
+                });
                 debug_assert!(self.hook_due > due, "a deadline moves on");
             }
         }
@@ -328,7 +340,9 @@ impl Port {
         self.change_level(at);
         self.waiting_bytes -= u64::from(self.header_bytes) + payload;
         watch.on_level(port, self.waiting_bytes, at);
-        self.call_hook(at, port, watch, |hook, queue| hook.on_level(queue, at));
+        self.call_hook(Calls::LEVEL, at, port, watch, |hook, queue| {
+            hook.on_level(queue, at);
+        });
         if self.waiting_bytes == 0 {
             self.discipline.on_empty(at);
         }
@@ -346,7 +360,7 @@ impl Port {
         self.packets += 1;
         self.bytes += size;
         if self.free_at <= now && self.waiting_bytes == 0 {
-            self.call_hook(now, port, watch, |hook, queue| {
+            self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
                 hook.on_departure(queue, packet, now);
             });
             let was_idle = self.ring.is_empty();
@@ -378,7 +392,9 @@ impl Port {
         self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);
         watch.on_level(port, self.waiting_bytes, now);
         watch.on_accept(port, packet, now);
-        self.call_hook(now, port, watch, |hook, queue| hook.on_level(queue, now));
+        self.call_hook(Calls::LEVEL, now, port, watch, |hook, queue| {
+            hook.on_level(queue, now);
+        });
         offer
     }
 
@@ -393,19 +409,25 @@ impl Port {
         arrival
     }
 
-    /// Calls the hook, if there is one, and notes when it is due.
+    /// Calls the hook, if there is one that wants this kind of call, and notes when it is due.
     #[inline(always)]
     fn call_hook<W: Watch>(
         &mut self,
+        kind: Calls,
         at: Time,
         port: PortId,
         watch: &mut W,
         call: impl FnOnce(&mut dyn SwitchHook, Backlog),
     ) {
+        if !self.calls.has(kind) {
+            return;
+        }
         let queue = self.backlog();
         if let Some(hook) = &mut self.hook {
             call(hook.as_mut(), queue);
-            self.hook_due = hook.deadline();
+            if self.calls.has(Calls::TIMER) {
+                self.hook_due = hook.deadline();
+            }
             watch.on_hook(port, hook.as_ref(), at);
         }
     }

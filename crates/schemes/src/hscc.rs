@@ -27,7 +27,7 @@
 
 use base::setting::Settings;
 use base::{Count, Fraction, Packet, TcpFlags, Time};
-use fabric::{Backlog, Limit, SwitchHook};
+use fabric::{Backlog, Calls, Limit, SwitchHook};
 use laws::{Hscc, HsccSettings};
 use tcp::Gauge;
 
@@ -47,7 +47,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Switch, Role::Host],
     needs_marking: false,
     keys: Params::KEYS,
-    gauges: &[CLAMPING],
+    gauges: &[tcp::SSTHRESH, CLAMPING],
     build: |text| {
         let params = Params::read(text)?;
         let encoding = params.encoding;
@@ -129,6 +129,10 @@ impl Hook {
 }
 
 impl SwitchHook for Hook {
+    fn calls(&self) -> Calls {
+        Calls::LEVEL.with(Calls::REVERSE)
+    }
+
     fn on_level(&mut self, queue: Backlog, _at: Time) {
         self.law.on_level(if self.counts_packets {
             queue.packets

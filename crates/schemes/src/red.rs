@@ -44,7 +44,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Queue],
     needs_marking: false,
     keys: Params::KEYS,
-    gauges: &[],
+    gauges: &[tcp::SSTHRESH],
     build: |text| Ok(Params::read(text)?.roles("red")),
 };
 

@@ -27,7 +27,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Marks, Role::Queue],
     needs_marking: false,
     keys: red::SCHEME.keys,
-    gauges: &[],
+    gauges: &[tcp::SSTHRESH],
     build: |text| {
         let params = Params::read(text)?;
         Ok(Roles {

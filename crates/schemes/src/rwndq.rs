@@ -37,7 +37,7 @@ use base::setting::Settings;
 use base::{
     Count, FlowId, Fraction, Options, OrOff, Packet, Quantity, QuantityError, Span, TcpFlags, Time,
 };
-use fabric::{Backlog, Limit, SwitchHook};
+use fabric::{Backlog, Calls, Limit, SwitchHook};
 use laws::{Case, Rwndq, RwndqSettings};
 use tcp::Gauge;
 
@@ -59,7 +59,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Switch, Role::Host],
     needs_marking: false,
     keys: Params::KEYS,
-    gauges: &[WINDOW, FLOWS, COUNT_ERROR],
+    gauges: &[tcp::SSTHRESH, WINDOW, FLOWS, COUNT_ERROR],
     build: |text| {
         let params = Params::read(text)?;
         Ok(Roles {
@@ -208,7 +208,7 @@ fn host(params: &Params) -> Option<MakeHost> {
                     packet.window = converted(packet.window, shifts, shift);
                 }
             };
-            Box::new(Helper::new(convert, |_: &mut Packet, _: Shifts| ()))
+            Box::new(Helper::new(convert, |_: &mut Packet, _: Shifts| (), false))
         })),
     }
 }
@@ -246,6 +246,8 @@ pub struct Hook {
     network_scale: u8,
     count_both: bool,
     header_bytes: u32,
+    /// Of the packets that have left.
+    largest_payload: u16,
 }
 
 impl Hook {
@@ -277,6 +279,7 @@ impl Hook {
             network_scale,
             count_both: params.count_both,
             header_bytes: port.header_bytes,
+            largest_payload: 0,
         }
     }
 
@@ -315,6 +318,11 @@ impl Hook {
 }
 
 impl SwitchHook for Hook {
+    fn calls(&self) -> Calls {
+        let others = Calls::DEPARTURE.with(Calls::REVERSE).with(Calls::TIMER);
+        others.with(Calls::ARRIVAL)
+    }
+
     fn on_arrival(&mut self, _queue: Backlog, packet: &mut Packet, now: Time) {
         if packet.flags.has(TcpFlags::SYN) {
             if self.scale == Scale::Unified {
@@ -329,8 +337,12 @@ impl SwitchHook for Hook {
     }
 
     fn on_departure(&mut self, _queue: Backlog, packet: &mut Packet, _at: Time) {
-        self.law
-            .on_packet(self.header_bytes + u32::from(packet.payload));
+        // Most packets are as large as one before.
+        if packet.payload > self.largest_payload {
+            self.largest_payload = packet.payload;
+            let payload = u32::from(packet.payload);
+            self.law.on_packet(self.header_bytes + payload);
+        }
     }
 
     fn on_reverse(&mut self, _queue: Backlog, packet: &mut Packet, now: Time) {

@@ -123,6 +123,7 @@ struct Noting {
     notes: std::sync::Arc<std::sync::Mutex<Vec<Note>>>,
     period: Option<Span>,
     fired: u64,
+    only: Option<Calls>,
 }
 
 impl Noting {
@@ -133,6 +134,10 @@ impl Noting {
 }
 
 impl SwitchHook for Noting {
+    fn calls(&self) -> Calls {
+        self.only.unwrap_or(Calls::ALL)
+    }
+
     fn on_arrival(&mut self, queue: Backlog, packet: &mut Packet, now: Time) {
         packet.reserved += 1;
         self.note("arrival", queue, now);
@@ -163,11 +168,17 @@ impl SwitchHook for Noting {
 }
 
 fn hooked(priorities: u8, period: Option<Span>) -> (Port, Noting) {
+    hooked_for(None, priorities, period)
+}
+
+/// A port whose hook wants only some calls.
+fn hooked_for(only: Option<Calls>, priorities: u8, period: Option<Span>) -> (Port, Noting) {
     let twin = Noting::default();
     let hook = Noting {
         notes: twin.notes.clone(),
         period,
         fired: 0,
+        only,
     };
     let config = PortConfig {
         rate: Rate::from_bps(1_000_000_000),
@@ -208,6 +219,29 @@ fn a_hook_sees_departures_and_timers_in_order_though_the_port_is_touched_late() 
         ("reverse", 36, 0),
     ];
     assert_eq!(*notes, expected);
+}
+
+#[test]
+fn a_hook_is_called_only_for_what_it_wants() {
+    for (only, expected) in [
+        (Calls::LEVEL, &["level"; 4][..]),
+        (Calls::ARRIVAL, &["arrival"; 3]),
+        (Calls::DEPARTURE, &["departure"; 3]),
+        (Calls::REVERSE, &["reverse"]),
+        (
+            Calls::REVERSE.with(Calls::TIMER),
+            &["timer", "timer", "reverse"],
+        ),
+    ] {
+        let (mut port, hook) = hooked_for(Some(only), 1, Some(Span::from_micros(18)));
+        for _ in 0..3 {
+            port.offer(&mut full_packet(), us(0));
+        }
+        port.reverse(&mut full_packet(), us(36), PortId(0), &mut ());
+        let notes = hook.notes.lock().unwrap();
+        let notes: Vec<&str> = notes.iter().map(|(what, ..)| *what).collect();
+        assert_eq!(notes, expected);
+    }
 }
 
 #[test]
