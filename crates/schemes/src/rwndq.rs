@@ -208,7 +208,7 @@ fn host(params: &Params) -> Option<MakeHost> {
                     packet.window = converted(packet.window, shifts, shift);
                 }
             };
-            Box::new(Helper::new(convert, |_: &mut Packet, _: Shifts| ()))
+            Box::new(Helper::new(convert, |_: &mut Packet, _: Shifts| (), false))
         })),
     }
 }
