@@ -306,6 +306,7 @@ fn scenario(workload: &Workload, (seeds, trace): (u32, Traced)) -> Scenario {
     let mut sets: Vec<_> = workload.sets.iter().map(ToString::to_string).collect();
     sets.extend(trace.map(|(_, interval)| format!("trace.interval={interval}")));
     let overrides = Overrides {
+        schemes: workload.scheme.map(str::to_owned),
         seeds: std::num::NonZeroU32::new(seeds),
         trace: trace.map(|(series, _)| series.to_owned()),
         sets,
@@ -359,33 +360,44 @@ fn clock() -> f64 {
 
 /// What `clock` tells.
 const CLOCK: &str = if cfg!(unix) { "CPU time" } else { "wall time" };
-/// A scenario, and what is set in it.
+/// A scenario, its scheme if it is not the one of the file, and what is set in it.
 struct Workload {
     name: &'static str,
     text: &'static str,
+    scheme: Option<&'static str>,
     sets: &'static [&'static str],
 }
 
-const WORKLOADS: [Workload; 4] = [
+const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "w1b",
         text: include_str!("scenarios/w1b.toml"),
+        scheme: None,
         sets: &[],
     },
     Workload {
         name: "w3",
         text: include_str!("scenarios/w3.toml"),
+        scheme: None,
         sets: &[],
     },
     Workload {
         name: "w2",
         text: W2,
+        scheme: None,
         sets: &[],
     },
     Workload {
         name: "w2-20000",
         text: W2,
-        sets: &["workload.duration=1.16s"],
+        scheme: None,
+        sets: &["workload.flows=20000"],
+    },
+    Workload {
+        name: "w2-hscc",
+        text: W2,
+        scheme: Some("hscc"),
+        sets: &[],
     },
 ];
 /// 2,000 flows.

@@ -127,8 +127,8 @@ pub fn bytes(count: u64) -> String {
 const BASE: u64 = 8 << 20;
 /// Beside its struct, what an endpoint keeps on the heap and in tables of the world.
 const ENDPOINT: u64 = 256;
-/// What plan and world keep of a flow beside its connection.
-const ROW: u64 = 192;
+/// What plan and world keep of a flow, and of a connection when it has no endpoints any more.
+const ROW: u64 = 448;
 /// The largest window without the option that scales it (RFC 7323, section 2).
 const UNSCALED: u64 = 65_535;
 /// A packet in a ring that doubles: twice its size, and the old half while it is copied.
