@@ -163,7 +163,7 @@ fn empty_slots(count: usize) -> Box<[Slot]> {
     vec![empty; count].into_boxed_slice()
 }
 
-/// Slots that a ring keeps for good, 20 KiB of them; of more it gives half back whenever it runs empty
+/// Slots that a ring keeps for good, 10 KiB of them; of more it gives half back whenever it runs empty
 /// without having needed a quarter. The queue of a host is long while a flow starts and then short
 /// again: a network of many hosts would otherwise keep memory for all of them to be long at once.
-const KEPT: usize = 256;
+const KEPT: usize = 128;

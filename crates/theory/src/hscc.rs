@@ -360,10 +360,9 @@ fn notes(fluid: &Fluid) -> Vec<String> {
             let sentence = if linear.dominant().re < 0.0 {
                 "With the delay, and probabilities that follow the queue, the equilibrium is stable."
             } else {
-                "With the probabilities held, and without the delay, the \
-                 equilibrium is stable. With the delay and probabilities that follow the queue it is not: \
-                 queue and windows swing between the thresholds, which is what a switch with hysteresis \
-                 does."
+                "With the probabilities held, and without the delay, the equilibrium is stable. With the \
+                 delay and probabilities that follow the queue it is not: queue and windows keep swinging \
+                 around it (figure queue)."
             };
             notes.push(sentence.into());
         }
