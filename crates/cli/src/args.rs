@@ -51,6 +51,9 @@ pub(crate) enum Command {
     /// Draw a figure of a run for a paper: SVG, PNG or PDF
     #[command(after_help = PLOT)]
     Plot(PlotArgs),
+    /// Compute what a paper's equations say, without a simulation or over one
+    #[command(after_help = MODEL)]
+    Model(ModelArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS)]
     Completions {
@@ -287,6 +290,60 @@ pub(crate) struct PlotArgs {
     pub(crate) log_y: bool,
 }
 
+#[derive(Args)]
+pub(crate) struct ModelArgs {
+    /// The model: rcc, rc3, hscc or rwndq [default: list them]
+    pub(crate) name: Option<String>,
+    /// Set a setting of the model; its name may be left out before the dot, as in target=0.3
+    #[arg(
+        long = "set",
+        value_name = "KEY=VALUE",
+        allow_hyphen_values = true,
+        requires = "name"
+    )]
+    pub(crate) sets: Vec<String>,
+    /// List the settings and figures of the model instead of computing it
+    #[arg(long, requires = "name", conflicts_with_all = ["output", "figure", "simulate", "format"])]
+    pub(crate) list: bool,
+    /// Draw into this file, whose name ends in .svg, .png or .pdf, or in .html for a page of everything
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        requires = "name",
+        conflicts_with = "format"
+    )]
+    pub(crate) output: Option<PathBuf>,
+    /// Which figure to draw, or to print the points of with --format csv [default: the first]
+    #[arg(long, value_name = "NAME", requires = "name")]
+    pub(crate) figure: Option<String>,
+    /// Run what the model is about and show both (rwndq)
+    #[arg(long, requires = "name")]
+    pub(crate) simulate: bool,
+    /// Width on paper, in cm, mm or in [default: 8.5cm, a column of a paper with two]
+    #[arg(long, value_parser = length, requires = "output")]
+    pub(crate) width: Option<Length>,
+    /// Height on paper [default: 6cm]
+    #[arg(long, value_parser = length, requires = "output")]
+    pub(crate) height: Option<Length>,
+    /// How to print the numbers
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Format,
+}
+
+impl ModelArgs {
+    /// What the parser of arguments cannot see.
+    pub(crate) fn check(&self) -> Result<(), Problems> {
+        if self.figure.is_some() && self.output.is_none() && self.format != Format::Csv {
+            let problem = Problem::new("--figure has no place where nothing is drawn");
+            return Err(problem
+                .help("add -o FILE, or --format csv for its points")
+                .into());
+        }
+        Ok(())
+    }
+}
+
 /// A length on paper in centimetres.
 #[derive(Clone, Copy)]
 pub(crate) struct Length(pub(crate) f64);
@@ -514,6 +571,16 @@ Examples:
   tailwater plot results/buffers --figure fct-cdf -o cdf.png --log-x
 
 The name of a chart without a choice, such as fct, means its first view in the report.";
+
+const MODEL: &str = "\
+Examples:
+  tailwater model                                 which there are
+  tailwater model rwndq                           numbers
+  tailwater model rwndq --list                    settings and figures
+  tailwater model rwndq --set buffer=200pkt --set target=0.1 -o queue.svg
+  tailwater model rwndq --set flows=5 --simulate -o rwndq.html
+  tailwater model hscc --figure hurwitz -o map.png
+  tailwater model rc3 --figure reduction --format csv > fig4.csv";
 
 const COMPLETIONS: &str = "\
 Example:

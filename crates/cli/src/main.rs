@@ -9,6 +9,7 @@ mod export;
 mod finished;
 mod list;
 mod merge;
+mod model;
 mod output;
 mod plot;
 mod render;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),
         Command::Report(args) => report::report(&args),
         Command::Plot(args) => plot::plot(&args),
+        Command::Model(args) => model::model(&args),
         Command::Completions { shell } => completions(shell),
         Command::Man { command } => manual(command.as_deref()),
     };

@@ -173,3 +173,21 @@ refused! {
     unknown_list: line(&["list", "scheme"]);
     explanation_of_an_unknown_word: line(&["explain", "tcp.min_rtt"]);
 }
+
+// Models.
+refused! {
+    model_typo: line(&["model", "rwdnq"]);
+    model_setting_of_another: line(&["model", "rwndq", "--set", "hscc.flows=3"]);
+    model_setting_typo: line(&["model", "rwndq", "--set", "taget=0.3"]);
+    model_setting_with_a_wrong_unit: line(&["model", "hscc", "--set", "hscc.rtt=100"]);
+    model_setting_twice: line(&["model", "rc3", "--set", "load=0.1", "--set", "rc3.load=0.2"]);
+    model_setting_without_equals: line(&["model", "rcc", "--set", "senders"]);
+    model_settings_that_do_not_fit: line(&["model", "hscc", "--set", "alpha2=0.2"]);
+    model_default_that_does_not_fit: line(&["model", "hscc", "--set", "alpha1=0.6"]);
+    model_figure_typo: line(&["model", "hscc", "--figure", "hurwits", "-o", "x.svg"]);
+    model_figure_that_is_not_drawn: line(&["model", "hscc", "--figure", "hurwitz"]);
+    model_figure_in_a_page: line(&["model", "rc3", "--figure", "reduction", "-o", "x.html"]);
+    model_in_an_unknown_format: line(&["model", "rc3", "-o", "x.gif"]);
+    model_with_nothing_to_simulate: line(&["model", "rcc", "--simulate"]);
+    model_settings_without_a_name: line(&["model", "--set", "target=0.3"]);
+}

@@ -187,6 +187,14 @@ impl Calendar {
     /// A bucket with several events: `near` has the first of its list, `index` begins the others.
     #[inline(never)]
     fn sort_bucket(&mut self, mut index: u32) {
+        let second = &mut self.nodes[index as usize];
+        if second.next == NONE {
+            // Most often there are two.
+            let (near, other) = (self.near, second.key);
+            (self.near, second.next, self.free) = (near.min(other), self.free, index);
+            self.rest.push(near.max(other));
+            return;
+        }
         self.rest.push(self.near);
         while let Some(node) = self.nodes.get_mut(index as usize) {
             self.rest.push(node.key);

@@ -1,16 +1,24 @@
 //! How long a quantity stood at each of its levels: exact time-weighted means and percentiles.
 
+use std::collections::BTreeMap;
+
 use base::Span;
 
 /// Time spent per level, for a level that takes few distinct values, such as a queue in bytes.
 ///
-/// An open-addressed table from level to time: `add` is O(1), memory is O(distinct levels). A dense
-/// array over bytes would touch a page of memory per level.
+/// An open-addressed table from level to time: `add` is O(1), memory is O(distinct levels), 8 bytes
+/// for each and some free places. A dense array over bytes would touch a page of memory per level,
+/// and a busy port with packets of all sizes has thousands of levels: the smaller the table, the
+/// more of it stays in the cache.
 #[derive(Clone, Debug)]
 pub struct LevelHistogram {
-    /// Power-of-two table; a place is free while its time is zero.
-    places: Vec<(u64, u64)>,
+    /// Level in the upper bits, time in the lower [`TIME_BITS`]; 0 is a free place.
+    places: Vec<u64>,
     used: usize,
+    /// Time at level 0, where most ports are most of the time.
+    idle: u64,
+    /// Times of levels, or the part of them, that a place has no bits for.
+    beyond: BTreeMap<u64, u64>,
 }
 
 /// What is reported of a queue, weighted by time, in bytes.
@@ -34,6 +42,8 @@ impl LevelHistogram {
         Self {
             places: Vec::new(),
             used: 0,
+            idle: 0,
+            beyond: BTreeMap::new(),
         }
     }
 
@@ -41,27 +51,47 @@ impl LevelHistogram {
     #[inline(always)]
     pub fn add(&mut self, level: u64, span: Span) {
         let span = span.as_ps();
-        if span == 0 {
+        if level == 0 || span == 0 {
+            self.idle += span;
             return;
         }
-        if self.used * 4 >= self.places.len() {
+        if self.used * 4 >= self.places.len() * 3 {
             self.grow();
         }
-        let mask = self.places.len() - 1;
-        let mut at = spread(level) & mask;
+        let mut at = first_place(level, self.places.len());
         loop {
-            let place = &mut self.places[at];
-            if place.1 == 0 {
-                *place = (level, span);
+            let place = self.places[at];
+            if place == 0 {
                 self.used += 1;
-                return;
+                break;
             }
-            if place.0 == level {
-                place.1 += span;
-                return;
+            if place >> TIME_BITS == level {
+                break;
             }
-            at = (at + 1) & mask;
+            at += 1;
+            if at == self.places.len() {
+                at = 0;
+            }
         }
+        let time = (self.places[at] & TIME) + span;
+        if time > TIME || level >= LEVELS {
+            self.add_beyond(level, time, at);
+        } else {
+            self.places[at] = level << TIME_BITS | time;
+        }
+    }
+
+    /// Books what the place `at` of `level` cannot hold, with all that it held but a picosecond.
+    #[cold]
+    fn add_beyond(&mut self, level: u64, time: u64, at: usize) {
+        let kept = u64::from(level < LEVELS);
+        if kept > 0 {
+            self.places[at] = level << TIME_BITS | kept;
+        } else {
+            // The free place that the search found stays free.
+            self.used -= 1;
+        }
+        *self.beyond.entry(level).or_insert(0) += time - kept;
     }
 
     /// Mean and percentiles at once: O(levels log levels).
@@ -80,7 +110,7 @@ impl LevelHistogram {
 
     /// Total time added.
     pub fn total(&self) -> Span {
-        Span::from_ps(self.places.iter().map(|(_, span)| span).sum())
+        Span::from_ps(self.levels().map(|(_, span)| span).sum())
     }
 
     /// The time-weighted mean level; 0 if no time was added.
@@ -90,12 +120,10 @@ impl LevelHistogram {
         if total == 0 {
             return 0.0;
         }
-        let area: u128 = self
-            .places
-            .iter()
-            .map(|(level, span)| u128::from(*level) * u128::from(*span))
-            .sum();
-        area as f64 / total as f64
+        let areas = self
+            .levels()
+            .map(|(level, span)| u128::from(level) * u128::from(span));
+        areas.sum::<u128>() as f64 / total as f64
     }
 
     /// The lowest level at or below which the quantity stood for at least `share` of the time, given
@@ -105,18 +133,32 @@ impl LevelHistogram {
     }
 
     fn sorted(&self) -> Vec<(u64, u64)> {
-        let used = self.places.iter().filter(|(_, span)| *span > 0);
-        let mut levels: Vec<(u64, u64)> = used.copied().collect();
+        let mut levels: Vec<(u64, u64)> = self.levels().collect();
         levels.sort_unstable();
         levels
     }
 
+    /// Levels and times; a level may come in two parts.
+    fn levels(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let places = self.places.iter().filter(|place| **place != 0);
+        let places = places.map(|place| (place >> TIME_BITS, place & TIME));
+        let beyond = self.beyond.iter().map(|(level, span)| (*level, *span));
+        let idle = (self.idle > 0).then_some((0, self.idle));
+        idle.into_iter().chain(places).chain(beyond)
+    }
+
     fn grow(&mut self) {
-        let bigger = vec![(0, 0); (self.places.len() * 2).max(16)];
+        // Small tables are soon large enough; large ones waste little.
+        let places = match self.places.len() {
+            0 => 16,
+            small @ ..1024 => 4 * small,
+            large => large / 2 * 3,
+        };
+        let bigger = vec![0; places];
         let old = std::mem::replace(&mut self.places, bigger);
         self.used = 0;
-        for (level, span) in old {
-            self.add(level, Span::from_ps(span));
+        for place in old.into_iter().filter(|place| *place != 0) {
+            self.add(place >> TIME_BITS, Span::from_ps(place & TIME));
         }
     }
 }
@@ -139,11 +181,18 @@ fn level_at(levels: &[(u64, u64)], total: u128, share: u64) -> u64 {
     levels.last().map_or(0, |(level, _)| *level)
 }
 
-/// Fibonacci hashing (Knuth vol. 3 §6.4): multiples of a packet size spread over the table.
+/// Fibonacci hashing (Knuth vol. 3 §6.4), which spreads multiples of a packet size over the table,
+/// onto `places` of any number.
 #[inline(always)]
-const fn spread(level: u64) -> usize {
-    (level.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
+const fn first_place(level: u64, places: usize) -> usize {
+    let hash = level.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    ((hash * places as u64) >> 32) as usize
 }
+
+/// 40 bits of picoseconds are a second, 24 of bytes 16 MiB: queues are rarely longer in either.
+const TIME_BITS: u32 = 40;
+const TIME: u64 = (1 << TIME_BITS) - 1;
+const LEVELS: u64 = 1 << (64 - TIME_BITS);
 
 #[cfg(test)]
 mod tests {
@@ -176,5 +225,23 @@ mod tests {
         }
         assert_eq!(histogram.total(), Span::from_ps(3 * 499_500 + 6000));
         assert_eq!(histogram.percentile(1000), 999 * 54);
+    }
+
+    #[test]
+    fn long_times_and_high_levels_are_exact_too() {
+        // 2^40 ps are 1.1 s; 2^24 bytes and 2^24 + 1 differ in the bits that a place has not.
+        let mut histogram = LevelHistogram::new();
+        let second = Span::from_millis(1000);
+        for round in 0..10 {
+            for level in [0, 7, 1 << 24, (1 << 24) + 1] {
+                histogram.add(level, second + Span::from_ps(round));
+            }
+            histogram.add(9, Span::from_ps(1));
+        }
+        assert_eq!(histogram.total(), second * 40 + Span::from_ps(4 * 45 + 10));
+        let percentiles = [249, 251, 499, 749, 751].map(|p| histogram.percentile(p));
+        assert_eq!(percentiles, [0, 7, 7, 1 << 24, (1 << 24) + 1]);
+        let mean = (7.0 + f64::from(1 << 24) + f64::from((1 << 24) + 1)) / 4.0;
+        assert!((histogram.mean() / mean - 1.0).abs() < 1e-12);
     }
 }

@@ -43,7 +43,9 @@ impl Calls {
 /// come in the order of time; at equal times departures come first, then timers, then arrivals.
 /// [`Backlog`] is what waits; the packet in transmission does not.
 pub trait SwitchHook: Send {
-    /// The calls that it needs. The port asks once.
+    /// The calls that it needs. The port asks at the beginning and after every
+    /// [`SwitchHook::on_level`]. A port whose hook does not need [`SwitchHook::on_reverse`] is not touched
+    /// by packets of the other direction, so only a packet that joins the queue can make it needed.
     fn calls(&self) -> Calls {
         Calls::ALL
     }

@@ -228,6 +228,7 @@ impl Port {
     }
 
     /// `packet` comes in over the link whose other direction this port feeds, before it is forwarded.
+    #[inline(always)]
     pub fn reverse<W: Watch>(
         &mut self,
         packet: &mut Packet,
@@ -235,6 +236,9 @@ impl Port {
         port: PortId,
         watch: &mut W,
     ) {
+        if !self.calls.has(Calls::REVERSE) {
+            return;
+        }
         self.settle_watched(now, port, watch);
         self.call_hook(Calls::REVERSE, now, port, watch, |hook, queue| {
             hook.on_reverse(queue, packet, now);
@@ -425,6 +429,9 @@ impl Port {
         let queue = self.backlog();
         if let Some(hook) = &mut self.hook {
             call(hook.as_mut(), queue);
+            if kind == Calls::LEVEL {
+                self.calls = hook.calls();
+            }
             if self.calls.has(Calls::TIMER) {
                 self.hook_due = hook.deadline();
             }

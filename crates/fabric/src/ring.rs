@@ -5,7 +5,8 @@ use base::{FlowId, HostId, Packet, Time};
 /// A ring of packets with the times a FIFO port knows when it accepts them.
 ///
 /// When the ring runs empty it starts again at its first place, so that a lightly used port stays in
-/// one or two cache lines however large its ring once grew. All operations O(1), growth amortised.
+/// one or two cache lines however large its ring once grew. All operations O(1), growing and
+/// shrinking amortised.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Ring {
@@ -88,6 +89,10 @@ impl Ring {
         *packet = self.slots[self.place(self.head)].packet;
         self.head += 1;
         if self.is_empty() {
+            // Since it was empty last, at most `tail` packets have been here at a time.
+            if self.slots.len() > KEPT && self.tail as usize <= self.slots.len() / 4 {
+                self.shrink();
+            }
             (self.head, self.waiting, self.tail) = (0, 0, 0);
             return None;
         }
@@ -131,17 +136,34 @@ impl Ring {
 
     #[cold]
     fn grow(&mut self) {
-        let filler = Packet::new(FlowId(0), HostId(0));
-        let empty = Slot {
-            start: Time::ZERO,
-            arrival: Time::ZERO,
-            packet: filler,
-        };
-        let mut slots = vec![empty; (self.slots.len() * 2).max(4)];
+        let mut slots = empty_slots((self.slots.len() * 2).max(4));
         for index in self.head..self.tail {
             slots[(index - self.head) as usize] = self.slots[self.place(index)];
         }
         (self.head, self.waiting, self.tail) = (0, self.waiting - self.head, self.tail - self.head);
-        self.slots = slots.into_boxed_slice();
+        self.slots = slots;
+    }
+
+    /// Gives back half of the memory of an empty ring that once needed it.
+    #[cold]
+    fn shrink(&mut self) {
+        let half = self.slots.len() / 2;
+        // What was there goes first, so that both are never there at once.
+        self.slots = Box::default();
+        self.slots = empty_slots(half);
     }
 }
+
+fn empty_slots(count: usize) -> Box<[Slot]> {
+    let empty = Slot {
+        start: Time::ZERO,
+        arrival: Time::ZERO,
+        packet: Packet::new(FlowId(0), HostId(0)),
+    };
+    vec![empty; count].into_boxed_slice()
+}
+
+/// Slots that a ring keeps for good, 10 KiB of them; of more it gives half back whenever it runs empty
+/// without having needed a quarter. The queue of a host is long while a flow starts and then short
+/// again: a network of many hosts would otherwise keep memory for all of them to be long at once.
+const KEPT: usize = 128;

@@ -9,8 +9,9 @@
 //! with w1b itself, which has none. Results are measured as runs of w1b into a run folder, its tables
 //! and summary included: one run, ten into one folder, and one with the series recorded unasked.
 //!
-//! `hops --rounds N` measures N rounds, `hops --once w1b|w3` runs one workload once and prints its
-//! packet-hops and its peak memory: for instruction counts, and for the memory of a fresh process.
+//! `hops --rounds N` measures N rounds, `hops --only w1b,w2` measures these workloads and nothing else
+//! but the yardstick, `hops --once w2` runs one workload once and prints its packet-hops and its peak
+//! memory: for instruction counts, and for the memory of a fresh process.
 
 #![expect(
     clippy::print_stdout,
@@ -47,13 +48,25 @@ fn main() -> ExitCode {
         (Some("--rounds"), Some(rounds), None) if rounds.parse::<usize>().is_ok_and(|n| n > 0) => {
             measure(rounds.parse().expect("parsed just now"));
         }
-        (Some("--once"), Some(name), None) if WORKLOADS.iter().any(|w| w.0 == name) => once(name),
+        (Some("--only"), Some(names), None)
+            if names.split(',').all(|name| known(name).is_some()) =>
+        {
+            measure_only(names);
+        }
+        (Some("--once"), Some(name), None) if known(name).is_some() => once(name),
         _ => {
-            eprintln!("usage: hops [--rounds N | --once w1b|w3]");
+            eprintln!(
+                "usage: hops [--rounds N | --only NAME,... | --once NAME], of {}",
+                WORKLOADS.map(|workload| workload.name).join(", ")
+            );
             return ExitCode::from(2);
         }
     }
     ExitCode::SUCCESS
+}
+
+fn known(name: &str) -> Option<&'static Workload> {
+    WORKLOADS.iter().find(|workload| workload.name == name)
 }
 
 /// Something measured once per round.
@@ -69,17 +82,16 @@ fn measure(rounds: usize) {
     let mut yardstick = HeapHold::<Entry>::new(1_000);
     let mut tuples = HeapHold::<Tuple>::new(1_000);
     let mut lists = PENDING.map(SchedulerHold::new);
-    let points = WORKLOADS.map(|(name, text)| point(name, text, None));
-    let folders = RESULTS.map(|(_, seeds, trace)| scenario("w1b", WORKLOADS[0].1, (seeds, trace)));
-    let traces =
-        TRACES.map(|(series, interval)| point("w1b", WORKLOADS[0].1, Some((series, interval))));
+    let points = WORKLOADS.map(|workload| point(&workload, None));
+    let folders = RESULTS.map(|(_, seeds, trace)| scenario(&WORKLOADS[0], (seeds, trace)));
+    let traces = TRACES.map(|(series, interval)| point(&WORKLOADS[0], Some((series, interval))));
     let mut series = vec![
         Series::new("yardstick: std binary heap, 1000 pending"),
         Series::new("the same of tuples, 1000 pending"),
     ];
     let first_workload = series.len() + PENDING.len();
     series.extend(PENDING.map(|pending| Series::new(format!("event list, {pending} pending"))));
-    series.extend(points.iter().map(|point| Series::new(point.0)));
+    series.extend(WORKLOADS.map(|workload| Series::new(workload.name)));
     series
         .extend(TRACES.map(|(traced, interval)| Series::new(format!("w1b, {interval}: {traced}"))));
     series.extend(RESULTS.map(|(what, ..)| Series::new(what)));
@@ -88,7 +100,7 @@ fn measure(rounds: usize) {
     for round in 0..=rounds {
         let mut samples = vec![per_step(|| yardstick.step()), per_step(|| tuples.step())];
         samples.extend(lists.iter_mut().map(|list| per_step(|| list.step())));
-        for (place, (_, point)) in points.iter().enumerate() {
+        for (place, point) in points.iter().enumerate() {
             let (ns, hops) = per_hop(|| hops_of(lab::run::run(point)));
             samples.push(ns);
             series[first_workload + place].hops = Some(hops);
@@ -96,7 +108,7 @@ fn measure(rounds: usize) {
         samples.extend(
             traces
                 .iter()
-                .map(|(_, point)| per_hop(|| hops_of(traced(point))).0),
+                .map(|point| per_hop(|| hops_of(traced(point))).0),
         );
         // To remove a folder is no part of a run.
         let parent = std::env::temp_dir().join(format!("hops-{}", std::process::id()));
@@ -113,6 +125,27 @@ fn measure(rounds: usize) {
     print_times(rounds, &series);
     print_memory();
     print_start_up();
+}
+
+/// Rounds of the yardstick and of single workloads.
+fn measure_only(names: &str) {
+    let workloads: Vec<_> = names.split(',').filter_map(known).collect();
+    let points: Vec<_> = workloads
+        .iter()
+        .map(|workload| point(workload, None))
+        .collect();
+    let mut yardstick = HeapHold::<Entry>::new(1_000);
+    let mut series = vec![Series::new("yardstick: std binary heap, 1000 pending")];
+    series.extend(workloads.iter().map(|workload| Series::new(workload.name)));
+    for _ in 0..FEW_ROUNDS {
+        series[0].ns.push(per_step(|| yardstick.step()));
+        for (series, point) in series[1..].iter_mut().zip(&points) {
+            let (ns, hops) = per_hop(|| hops_of(lab::run::run(point)));
+            series.ns.push(ns);
+            series.hops = Some(hops);
+        }
+    }
+    print_times(FEW_ROUNDS, &series);
 }
 
 impl Series {
@@ -153,7 +186,7 @@ fn print_times(rounds: usize, series: &[Series]) {
 /// Each workload in a process of its own, whose peak is not another's.
 fn print_memory() {
     let own = std::env::current_exe().expect("a running program has a path");
-    for (name, _) in WORKLOADS {
+    for Workload { name, .. } in WORKLOADS {
         let child = Command::new(&own).args(["--once", name]).output();
         let output = child.expect("this program starts again");
         assert!(output.status.success(), "{name} alone failed");
@@ -200,9 +233,8 @@ fn tailwater() -> Option<PathBuf> {
 }
 
 fn once(name: &str) {
-    let workload = WORKLOADS.into_iter().find(|workload| workload.0 == name);
-    let (name, text) = workload.expect("the arguments were checked");
-    let outcome = lab::run::run(&point(name, text, None).1).expect("the workload runs");
+    let workload = known(name).expect("the arguments were checked");
+    let outcome = lab::run::run(&point(workload, None)).expect("the workload runs");
     println!("{HOPS}{}", outcome.cost.packet_hops);
     if let Some(peak) = peak_memory() {
         println!("{PEAK}{peak}");
@@ -265,25 +297,25 @@ fn traced(point: &PointSpec) -> Result<Outcome, RunError> {
 }
 
 /// The point of a scenario, with a series of traces and their interval if given.
-fn point(name: &'static str, text: &str, trace: Traced) -> (&'static str, PointSpec) {
-    (name, scenario(name, text, (1, trace)).points()[0].clone())
+fn point(workload: &Workload, trace: Traced) -> PointSpec {
+    scenario(workload, (1, trace)).points()[0].clone()
 }
 
-fn scenario(name: &str, text: &str, (seeds, trace): (u32, Traced)) -> Scenario {
-    let source = Source::new(format!("{name}.toml"), text);
+fn scenario(workload: &Workload, (seeds, trace): (u32, Traced)) -> Scenario {
+    let source = Source::new(format!("{}.toml", workload.name), workload.text);
+    let mut sets: Vec<_> = workload.sets.iter().map(ToString::to_string).collect();
+    sets.extend(trace.map(|(_, interval)| format!("trace.interval={interval}")));
     let overrides = Overrides {
+        schemes: workload.scheme.map(str::to_owned),
         seeds: std::num::NonZeroU32::new(seeds),
         trace: trace.map(|(series, _)| series.to_owned()),
-        sets: trace.map_or_else(Vec::new, |(_, interval)| {
-            vec![format!("trace.interval={interval}")]
-        }),
+        sets,
         ..Overrides::default()
     };
-    let scenario = Scenario::load(source, &overrides);
-    let Ok(scenario) = scenario else {
-        panic!("{name}.toml is not a correct scenario");
-    };
-    scenario
+    match Scenario::load(source, &overrides) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{} is not a correct scenario: {problems}", workload.name),
+    }
 }
 
 /// `VmHWM`: the largest resident set of this process so far.
@@ -328,11 +360,48 @@ fn clock() -> f64 {
 
 /// What `clock` tells.
 const CLOCK: &str = if cfg!(unix) { "CPU time" } else { "wall time" };
-/// Names and scenarios of the workloads.
-const WORKLOADS: [(&str, &str); 2] = [
-    ("w1b", include_str!("scenarios/w1b.toml")),
-    ("w3", include_str!("scenarios/w3.toml")),
+/// A scenario, its scheme if it is not the one of the file, and what is set in it.
+struct Workload {
+    name: &'static str,
+    text: &'static str,
+    scheme: Option<&'static str>,
+    sets: &'static [&'static str],
+}
+
+const WORKLOADS: [Workload; 5] = [
+    Workload {
+        name: "w1b",
+        text: include_str!("scenarios/w1b.toml"),
+        scheme: None,
+        sets: &[],
+    },
+    Workload {
+        name: "w3",
+        text: include_str!("scenarios/w3.toml"),
+        scheme: None,
+        sets: &[],
+    },
+    Workload {
+        name: "w2",
+        text: W2,
+        scheme: None,
+        sets: &[],
+    },
+    Workload {
+        name: "w2-20000",
+        text: W2,
+        scheme: None,
+        sets: &["workload.flows=20000"],
+    },
+    Workload {
+        name: "w2-hscc",
+        text: W2,
+        scheme: Some("hscc"),
+        sets: &[],
+    },
 ];
+/// 2,000 flows.
+const W2: &str = include_str!("scenarios/w2.toml");
 /// Traces of w1b: series and interval.
 const TRACES: [(&str, &str); 3] = [
     ("queue", "change"),
@@ -351,6 +420,7 @@ const RESULTS: [(&str, u32, Traced); 3] = [
 const PENDING: [u32; 3] = [100, 1_000, 10_000];
 /// Odd, so that the median is a measurement.
 const ROUNDS: usize = 9;
+const FEW_ROUNDS: usize = 3;
 /// Steps of a sample: some 50 ms.
 const STEPS: u64 = 1_000_000;
 /// Starts of the command.

@@ -127,8 +127,8 @@ pub fn bytes(count: u64) -> String {
 const BASE: u64 = 8 << 20;
 /// Beside its struct, what an endpoint keeps on the heap and in tables of the world.
 const ENDPOINT: u64 = 256;
-/// What plan and world keep of a flow beside its connection.
-const ROW: u64 = 192;
+/// What plan and world keep of a flow, and of a connection when it has no endpoints any more.
+const ROW: u64 = 448;
 /// The largest window without the option that scales it (RFC 7323, section 2).
 const UNSCALED: u64 = 65_535;
 /// A packet in a ring that doubles: twice its size, and the old half while it is copied.
@@ -136,11 +136,11 @@ const SLOT: u64 = 3 * size_of::<Packet>() as u64;
 /// A packet of a burst in the rings of its host, and its places in the scoreboard and the assembler.
 const PACKET: u64 = SLOT + 64;
 /// Packets that a flow has on the way beside those in the queue of the switch.
-const BURST: u64 = 64;
+const BURST: u64 = 40;
 /// Flows that have a whole window on the way beside the queue of the switch.
 const WHOLE_WINDOWS: u64 = 16;
 /// A port with its ring, its histogram and its event, and its copy while rings grow.
-const PORT: u64 = 2048;
+const PORT: u64 = 1536;
 /// The names of the nodes at both ends of a port.
 const PORT_NAMES: u64 = 48;
 /// A route, twice while the network is built.

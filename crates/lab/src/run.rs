@@ -52,7 +52,7 @@ fn run_world<'p, R: ReceiverCc, P: Probe>(
     // A hop takes a serialisation and a delay; most events are at most that far ahead, one for each
     // busy port.
     let hop = keys.link.rate.serialisation(keys.packet_bytes()) + keys.link.delay;
-    let mut sched = Scheduler::sized(hop, 2 * plan.topology.hosts().len());
+    let mut sched = Scheduler::sized(hop, 4 * plan.topology.hosts().len());
     let mut world = World::new(point, roles, plan, (receiver, probe), &mut sched)?;
     let limit = keys
         .run

@@ -504,7 +504,7 @@ fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
 }
 
 impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
         if (token.0 as usize) < self.network.ports().len() {
             let port = PortId(token.0);

@@ -80,6 +80,37 @@ pub enum Shape {
     Ranges,
     /// A dashed line in the colour of text, without markers: what an equation says.
     Model,
+    /// Straight lines without markers: what was computed at so many points that it looks smooth.
+    Curve,
+    /// Rectangles of a map around the points, without gaps between them.
+    Cells(Cells),
+}
+
+/// How the rectangles of a map are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cells {
+    /// Half their width, or on a logarithmic axis the factor from their middle to their ends.
+    pub x: f64,
+    /// The same of their height.
+    pub y: f64,
+    /// How opaque they are, in percent: shades of a colour tell classes apart.
+    pub percent: u8,
+}
+
+impl Cells {
+    /// Left, right, lower and upper end of the rectangle around a point.
+    pub(crate) fn around(&self, figure: &Figure, point: &Point) -> [f64; 4] {
+        let ends = |axis: &Axis, middle: f64, half: f64| {
+            if axis.log {
+                (middle / half, middle * half)
+            } else {
+                (middle - half, middle + half)
+            }
+        };
+        let (left, right) = ends(&figure.x, point.x, self.x);
+        let (lower, upper) = ends(&figure.y, point.y, self.y);
+        [left, right, lower, upper]
+    }
 }
 
 /// A marker that means an event.

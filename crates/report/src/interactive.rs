@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::figure::{Axis, Figure, Line, Mark, Point, Shape, Style};
+use crate::figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
 use crate::palette::Marker;
 
 /// The whole of Plotly's script.
@@ -29,10 +29,13 @@ pub(crate) fn json(figure: &Figure) -> Value {
 }
 
 fn layout(figure: &Figure) -> Value {
-    let close = figure
-        .lines
-        .iter()
-        .all(|line| matches!(line.shape, Shape::Joined | Shape::Bars(_) | Shape::Model));
+    let close = figure.lines.iter().all(|line| {
+        let shape = line.shape;
+        matches!(
+            shape,
+            Shape::Joined | Shape::Bars(_) | Shape::Model | Shape::Curve
+        )
+    });
     json!({
         "xaxis": axis(&figure.x),
         "yaxis": axis(&figure.y),
@@ -141,6 +144,11 @@ fn trace(figure: &Figure, line: &Line) -> Value {
             trace["opacity"] = json!(if faint { 0.55 } else { 1.0 });
             trace["showlegend"] = json!(!faint);
         }
+        Shape::Curve => {
+            trace["mode"] = json!("lines");
+            trace["line"] = stroke;
+        }
+        Shape::Cells(shape) => cells(&mut trace, (figure, line), shape),
         Shape::Bars(width) => {
             trace["type"] = json!("bar");
             trace["width"] = json!(width);
@@ -204,6 +212,29 @@ fn arms(points: &[Point], colour: &Value) -> Value {
         "width": 4,
         "color": colour,
     })
+}
+
+/// Filled rectangles around the points, with gaps between their outlines.
+fn cells(trace: &mut Value, (figure, line): (&Figure, &Line), shape: Cells) {
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for point in &line.points {
+        let [left, right, lower, upper] = shape.around(figure, point);
+        x.extend([left, right, right, left, left, f64::NAN].map(short));
+        y.extend([lower, lower, upper, upper, lower, f64::NAN].map(short));
+    }
+    let (red, green, blue) = line.style.colour();
+    let opacity = f64::from(shape.percent) / 100.0;
+    trace["x"] = json!(x);
+    trace["y"] = json!(y);
+    trace["mode"] = json!("lines");
+    trace["line"] = json!({ "width": 0, "color": line.style.hex() });
+    trace["fill"] = json!("toself");
+    trace["fillcolor"] = json!(format!("rgba({red},{green},{blue},{opacity})"));
+    trace["hoveron"] = json!("fills");
+    trace["hoverinfo"] = json!("name");
+    if let Some(members) = trace.as_object_mut() {
+        members.remove("hovertemplate");
+    }
 }
 
 /// Lines from start to end of every flow, with gaps between.

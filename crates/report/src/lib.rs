@@ -12,6 +12,7 @@ mod figure;
 mod figures;
 mod fixed;
 mod interactive;
+mod model;
 mod page;
 mod palette;
 mod paper;
@@ -24,8 +25,9 @@ use std::path::Path;
 use lab::results::{self, Folder};
 
 pub use error::Error;
-pub use figure::{Axis, Figure, Line, Mark, Point, Shape, Style};
+pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
 pub use fixed::{Format, Size, draw, save};
+pub use model::{ModelPage, Rows, write_model};
 pub use paper::{Reproduction, write_paper};
 
 /// Writes the report of `folders` to `out`: one run, or several side by side.

@@ -1,6 +1,6 @@
 //! The shapes that figures of papers are made of, drawn from numbers that are known.
 
-use report::{Axis, Figure, Format, Line, Point, Shape, Size, Style};
+use report::{Axis, Cells, Figure, Format, Line, Point, Shape, Size, Style};
 
 /// A figure of one line, on axes from 0 to 10.
 fn figure(shape: Shape, points: Vec<Point>) -> Figure {
@@ -172,4 +172,55 @@ fn the_least_bar_of_a_logarithmic_axis_has_a_height() {
     for bar in bars {
         assert!(bar[3] - bar[1] > 5.0, "{bar:?}");
     }
+}
+
+#[test]
+fn a_curve_has_no_markers() {
+    let points = vec![Point::new(1.0, 1.0), Point::new(9.0, 9.0)];
+    let own = |shape| boxes(&drawn(&figure(shape, points.clone())), OWN);
+    // One path in the plot; with markers there are two more.
+    let (curve, joined) = (own(Shape::Curve), own(Shape::Joined));
+    assert_eq!(joined.len(), curve.len() + 2, "{curve:?} {joined:?}");
+}
+
+#[test]
+fn cells_of_a_map_touch_and_stay_within_the_axes() {
+    let cells = Cells {
+        x: 2.5,
+        y: 5.0,
+        percent: 60,
+    };
+    // Two of them side by side fill the plot, and a third lies beyond it.
+    let points = [2.5, 7.5, 12.5].map(|x| Point::new(x, 5.0)).to_vec();
+    let tree = drawn(&figure(Shape::Cells(cells), points));
+    let [left, top, right, bottom] = frame(&tree);
+    let found = boxes(&tree, OWN);
+    let middle = f32::midpoint(left, right);
+    for expected in [[left, top, middle, bottom], [middle, top, right, bottom]] {
+        let is_it = |edges: &[f32; 4]| edges.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.1);
+        assert!(found.iter().any(is_it), "{found:?}");
+    }
+    assert!(
+        found.iter().all(|edges| edges[2] < right + 0.1),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_logarithmic_map_has_cells_of_equal_factors() {
+    let cells = Cells {
+        x: 10.0_f64.sqrt(),
+        y: 5.0,
+        percent: 100,
+    };
+    let mut figure = figure(Shape::Cells(cells), vec![Point::new(10.0_f64.sqrt(), 5.0)]);
+    figure.x.log = true;
+    figure.x.range = Some((1.0, 100.0));
+    let tree = drawn(&figure);
+    let [left, _, right, _] = frame(&tree);
+    let middle = f32::midpoint(left, right);
+    let found = boxes(&tree, OWN);
+    let is_it =
+        |edges: &&[f32; 4]| (edges[0] - left).abs() < 0.1 && (edges[2] - middle).abs() < 0.1;
+    assert!(found.iter().any(|edges| is_it(&edges)), "{found:?}");
 }

@@ -130,7 +130,13 @@ impl Hook {
 
 impl SwitchHook for Hook {
     fn calls(&self) -> Calls {
-        Calls::LEVEL.with(Calls::REVERSE)
+        // Only a packet that joins the queue switches the port on, and only then ACKs are rewritten.
+        let rewrites = if self.law.is_on() {
+            Calls::REVERSE
+        } else {
+            Calls::NONE
+        };
+        Calls::LEVEL.with(rewrites)
     }
 
     fn on_level(&mut self, queue: Backlog, _at: Time) {

@@ -8,9 +8,9 @@
 //!
 //! | symbol | field | default | source |
 //! |---|---|---|---|
-//! | alpha | `rwndq.target` | 0.2 of the buffer | RWNDQ Table 1 |
-//! | T | `rwndq.interval` | 50 us | RWNDQ Table 1 |
-//! | M | `rwndq.samples` | 10 | RWNDQ Table 1 |
+//! | alpha | `rwndq.target` | 0.2 of the buffer | the paper's simulation |
+//! | T | `rwndq.interval` | 50 us | the paper's simulation |
+//! | M | `rwndq.samples` | 10 | the paper's simulation |
 //! | window scale | `rwndq.scale`, `rwndq.network_scale` | carried with the connection | RWNDQ, discussion |
 //! | f | `rwndq.count`, `rwndq.count_both` | exact, in the data's direction | RWNDQ, discussion |
 //! | counting Bloom filter | `rwndq.bloom_error`, `rwndq.bloom_flows` | 1 % at 10,000 flows | ours |
@@ -208,7 +208,7 @@ fn host(params: &Params) -> Option<MakeHost> {
                     packet.window = converted(packet.window, shifts, shift);
                 }
             };
-            Box::new(Helper::new(convert, |_: &mut Packet, _: Shifts| ()))
+            Box::new(Helper::new(convert, |_: &mut Packet, _: Shifts| (), false))
         })),
     }
 }

@@ -35,6 +35,11 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         }
     }
 
+    /// Makes room for so many endpoints more, and not for twice as many.
+    pub fn reserve(&mut self, endpoints: usize) {
+        self.endpoints.reserve_exact(endpoints);
+    }
+
     /// Adds an endpoint.
     #[expect(clippy::cast_possible_truncation, reason = "slots have 32-bit numbers")]
     pub fn add(&mut self, endpoint: Endpoint<C>) -> Slot {

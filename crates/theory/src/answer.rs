@@ -141,6 +141,8 @@ pub enum Colour {
 pub struct Refusal {
     /// The setting to change.
     pub key: &'static str,
+    /// Another that it contradicts, which may be changed instead.
+    pub other: Option<&'static str>,
     /// What is wrong, as a sentence without a full stop.
     pub message: String,
     /// What to do.
@@ -152,8 +154,18 @@ impl Refusal {
     pub fn new(key: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             key,
+            other: None,
             message: message.into(),
             help: help.into(),
+        }
+    }
+
+    /// The same, as a contradiction with another setting.
+    #[must_use]
+    pub fn with(self, other: &'static str) -> Self {
+        Self {
+            other: Some(other),
+            ..self
         }
     }
 }

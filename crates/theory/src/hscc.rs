@@ -19,13 +19,13 @@
 //!
 //! Deviations: g, what an ACK adds to a window, is printed as 1/tau, which is no number of packets; TCP
 //! adds 1/w, which is the corrected model. Both are solved, the printed one for a unit of time
-//! (`hscc.unit`), on which its result depends.
+//! (`hscc.unit`), on which its result depends; the only natural one is the round trip.
 //!
 //! Open in the paper: what M is (the buffer: then kappa is how many packets of each flow fit above the
 //! upper threshold), and how Pl follows the queue. Here it rises between the thresholds
-//! ([`Fluid::loss`]). The paper judges stability with the probabilities as inputs, in which case both
-//! eigenvalues are negative whatever the settings; with probabilities that follow the queue, as the
-//! switch makes them, the delay decides.
+//! ([`Fluid::loss`]). With the probabilities as inputs both
+//! eigenvalues have negative real parts whatever the settings; with probabilities that follow the queue,
+//! as the switch makes them, the delay decides. Both verdicts are given.
 
 mod fluid;
 mod linear;
@@ -38,7 +38,7 @@ pub use map::{Place, map};
 pub use throughput::{Burst, waiting_rounds};
 
 use base::setting::Settings;
-use base::{Count, Fraction, Rate, Size, Span};
+use base::{Count, Fraction, OrAuto, Rate, Size, Span};
 use nalgebra::Complex;
 
 use crate::answer::{Answer, Axis, Cell, Chart, Curve, Model, Refusal, Shape, Table, columns};
@@ -61,8 +61,9 @@ base::settings! {
         pub flows: Count = "36",
         /// Bytes of a packet on the wire.
         pub packet: Count = "1500",
-        /// Unit of time in which equation 1 is read as it is printed.
-        pub unit: Span = "1s",
+        /// Unit of time in which equation 1 is read as it is printed; auto: the round trip with an empty
+        /// queue. The result depends on it.
+        pub unit: OrAuto<Span> = "auto",
         /// How long to integrate the fluid model.
         pub duration: Span = "100ms",
         /// Bytes of an answer of the burst.
@@ -121,8 +122,9 @@ impl Burst {
 fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
     check(parameters)?;
     let corrected = Fluid::new(parameters);
+    let unit = parameters.unit.0.unwrap_or(parameters.rtt);
     let printed = Fluid {
-        increase: Increase::Printed(parameters.unit.as_secs()),
+        increase: Increase::Printed(unit.as_secs()),
         ..corrected
     };
     let readings = [("corrected", corrected), ("as printed", printed)];
@@ -268,8 +270,11 @@ fn motion(readings: &[(&str, Fluid)], duration: f64) -> Vec<Chart> {
         let steps = crate::whole(duration / step);
         let line = dde::solve(fluid, [10.0, 0.0], step, steps);
         let every = steps.div_ceil(POINTS).max(1);
+        let bound = WILD * (fluid.rate * fluid.rtt + fluid.buffer);
         let points = |part: usize| {
             let states = line.states.iter().enumerate().step_by(every);
+            // Windows beyond all bounds are no longer solved, and end the curve.
+            let states = states.take_while(|(_, state)| state[0] < bound);
             let points =
                 states.map(|(place, state)| (crate::count(place) * step * 1e3, state[part]));
             points.collect::<Vec<_>>()
@@ -355,10 +360,9 @@ fn notes(fluid: &Fluid) -> Vec<String> {
             let sentence = if linear.dominant().re < 0.0 {
                 "With the delay, and probabilities that follow the queue, the equilibrium is stable."
             } else {
-                "With the probabilities held, as the paper judges it, and without the delay the \
-                 equilibrium is stable. With the delay and probabilities that follow the queue it is not: \
-                 queue and windows swing between the thresholds, which is what a switch with hysteresis \
-                 does."
+                "With the probabilities held, and without the delay, the equilibrium is stable. With the \
+                 delay and probabilities that follow the queue it is not: queue and windows keep swinging \
+                 around it (figure queue)."
             };
             notes.push(sentence.into());
         }
@@ -393,18 +397,22 @@ fn check(parameters: &Parameters) -> Result<(), Refusal> {
             "the test bed of the paper has 183pkt",
         ));
     }
-    if fluid.low >= fluid.high || fluid.high >= 1.0 {
-        let message = "the thresholds are not one below the other and both below the buffer";
-        let help = "hscc.alpha1 must be less than hscc.alpha2, and hscc.alpha2 less than 1";
-        return Err(Refusal::new("hscc.alpha2", message, help));
-    }
-    if parameters.unit.as_ps() == 0 {
-        let message = "a unit of time of 0 measures nothing";
+    if fluid.high >= 1.0 {
+        let message = "the upper threshold is the whole buffer, above which nothing fits";
         return Err(Refusal::new(
-            "hscc.unit",
+            "hscc.alpha2",
             message,
-            "the unit of the paper's equation is 1s",
+            "choose less than 1; the paper has 0.5",
         ));
+    }
+    if fluid.low >= fluid.high {
+        let message = "hscc.alpha1 is not below hscc.alpha2";
+        let help = "raise hscc.alpha2 or lower hscc.alpha1; the paper has 0.5 and 0.25";
+        return Err(Refusal::new("hscc.alpha1", message, help).with("hscc.alpha2"));
+    }
+    if parameters.unit.0.is_some_and(|unit| unit.as_ps() == 0) {
+        let message = "a unit of time of 0 measures nothing";
+        return Err(Refusal::new("hscc.unit", message, "choose 1s, or auto"));
     }
     let steps = parameters.duration.as_secs() / fluid.rtt * STEPS;
     if !(1.0..=MOST_STEPS).contains(&steps) {
@@ -423,6 +431,9 @@ const STEPS: f64 = 20.0;
 
 /// Some ten megabytes.
 const MOST_STEPS: f64 = 1e6;
+
+/// A window of so many full paths and buffers means nothing.
+const WILD: f64 = 100.0;
 
 /// Points of a curve that a figure can tell apart.
 const POINTS: usize = 2000;
@@ -469,7 +480,7 @@ mod tests {
         for (key, value) in [
             ("hscc.rtt", "0s"),
             ("hscc.buffer", "1B"),
-            ("hscc.alpha2", "0.2"),
+            ("hscc.alpha1", "0.6"),
             ("hscc.alpha2", "1"),
             ("hscc.unit", "0s"),
             ("hscc.duration", "1000s"),

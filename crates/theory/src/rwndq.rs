@@ -200,9 +200,9 @@ impl Loop {
         let from = from.map_or(0, |place| place + 1);
         // What is still on its way at the end has not settled.
         let settles = last.queue > 0.0 && from < samples.len() / 2;
-        let reached = samples
-            .iter()
-            .find(|sample| sample.queue >= self.target * (1.0 - ROUNDING));
+        // From below it is approached for ever; that rounding ends there is no arrival.
+        let above = self.target * (1.0 + ROUNDING);
+        let reached = samples.iter().find(|sample| sample.queue >= above);
         let longest = samples.iter().map(|sample| sample.queue);
         Summary {
             reached: reached.map_or(nothing, |sample| sample.time),
@@ -233,12 +233,12 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
         name: "queue",
         case: "windows begin",
         columns: columns([
-            ("target first reached", "ms"),
-            ("longest queue", "packets"),
+            ("target reached", "ms"),
             ("settled", "ms"),
-            ("mean queue", "packets"),
-            ("least", "packets"),
-            ("greatest", "packets"),
+            ("longest queue", "pkt"),
+            ("mean", "pkt"),
+            ("least", "pkt"),
+            ("greatest", "pkt"),
         ]),
         rows: Vec::new(),
     };
@@ -253,8 +253,8 @@ fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
         };
         let cells = [
             summary.reached * 1e3,
-            summary.longest,
             summary.settled * 1e3,
+            summary.longest,
             summary.mean,
             summary.least,
             summary.greatest,
@@ -310,7 +310,8 @@ fn charts(queues: Vec<Curve>, windows: Vec<Curve>) -> Vec<Chart> {
 
 fn notes(parameters: &Parameters, chosen: &Loop) -> Vec<String> {
     let mut notes = vec![format!(
-        "The target is {:.1} packets, the path holds {:.1}; the window moves every {:.3} ms.",
+        "Mean, least and greatest queue are those of the second half; settled is what stays within 1 % of \
+         the end. The target is {:.1} packets, the path holds {:.1}; the window moves every {:.3} ms.",
         chosen.target,
         chosen.rate * chosen.rtt,
         chosen.interval * f64::from(chosen.samples) * 1e3
@@ -389,6 +390,7 @@ mod tests {
         let without = summary(&without, 1.0);
         assert!((without.mean - 16.6).abs() < 0.005, "{without:?}");
         assert!(without.longest < 16.6 + 1e-9, "from below: {without:?}");
+        assert!(without.reached.is_nan(), "{without:?}");
         assert!(without.settled > 1.5 * with.settled, "{without:?} {with:?}");
     }
 

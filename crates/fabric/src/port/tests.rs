@@ -237,11 +237,55 @@ fn a_hook_is_called_only_for_what_it_wants() {
         for _ in 0..3 {
             port.offer(&mut full_packet(), us(0));
         }
+        port.settle_watched(us(36), PortId(0), &mut ());
         port.reverse(&mut full_packet(), us(36), PortId(0), &mut ());
         let notes = hook.notes.lock().unwrap();
         let notes: Vec<&str> = notes.iter().map(|(what, ..)| *what).collect();
         assert_eq!(notes, expected);
     }
+}
+
+/// Wants packets of the other direction while packets wait, and notes when they come.
+struct WhileWaiting(std::sync::Arc<std::sync::Mutex<Vec<Time>>>, bool);
+
+impl SwitchHook for WhileWaiting {
+    fn calls(&self) -> Calls {
+        Calls::LEVEL.with(if self.1 { Calls::REVERSE } else { Calls::NONE })
+    }
+
+    fn on_level(&mut self, queue: Backlog, _at: Time) {
+        self.1 = queue.packets > 0;
+    }
+
+    fn on_reverse(&mut self, _queue: Backlog, _packet: &mut Packet, now: Time) {
+        self.0.lock().unwrap().push(now);
+    }
+}
+
+#[test]
+fn what_a_hook_wants_changes_with_the_queue() {
+    let came = std::sync::Arc::<std::sync::Mutex<Vec<Time>>>::default();
+    let mut port = Port::new(
+        PortConfig {
+            rate: Rate::from_bps(1_000_000_000),
+            delay: Span::from_micros(40),
+            limit: Limit::Unlimited,
+            discipline: Discipline::DropTail,
+            hook: Some(Box::new(WhileWaiting(came.clone(), false))),
+            priorities: 1,
+            header_bytes: 54,
+        },
+        Time::ZERO,
+    );
+    // The second packet waits until 12 us, which an ACK at 13 us finds out.
+    port.reverse(&mut full_packet(), us(0), PortId(0), &mut ());
+    port.offer(&mut full_packet(), us(0));
+    port.reverse(&mut full_packet(), us(1), PortId(0), &mut ());
+    port.offer(&mut full_packet(), us(2));
+    for at in [3, 11, 13, 14] {
+        port.reverse(&mut full_packet(), us(at), PortId(0), &mut ());
+    }
+    assert_eq!(*came.lock().unwrap(), [us(3), us(11)]);
 }
 
 #[test]

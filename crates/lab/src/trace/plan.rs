@@ -1,6 +1,6 @@
 //! What a point records.
 
-use fabric::Node;
+use fabric::{Node, PortId};
 
 use super::quantity::{self, Traceable};
 use crate::keys::{TraceInterval, TracedPorts, TracedSeries};
@@ -49,6 +49,14 @@ impl Plan {
             ports,
             flows: trace.flows.choose(workload.connections.len()),
         })
+    }
+
+    /// Numbers of the ports that are recorded.
+    pub fn ports(&self) -> impl Iterator<Item = PortId> {
+        let ports = (0..).zip(&self.ports);
+        ports
+            .filter(|(_, recorded)| **recorded)
+            .map(|(port, _)| PortId(port))
     }
 
     /// The quantities whose columns the file has.

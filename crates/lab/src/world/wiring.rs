@@ -136,6 +136,7 @@ impl<'p> Endpoints<'p> {
             let single = planned[flow.connection as usize].messages == 1;
             sizes[flow.connection as usize] = flow.size.filter(|_| single);
         }
+        reserve(hosts, planned);
         let mut connections: Vec<Connection> = Vec::with_capacity(planned.len());
         for (number, (plan, size)) in (0..).zip(planned.iter().zip(sizes)) {
             let slots = if let Some(former) = plan.heir_of {
@@ -183,6 +184,19 @@ impl<'p> Endpoints<'p> {
             }
             endpoint
         })
+    }
+}
+
+/// Makes room at the hosts for the connections that have places of their own.
+fn reserve<R: ReceiverCc>(hosts: &mut [Host<Sender, R>], planned: &[PlannedConnection]) {
+    let mut ends = vec![0; hosts.len()];
+    for plan in planned.iter().filter(|plan| plan.heir_of.is_none()) {
+        for host in [plan.sender, plan.receiver] {
+            ends[host.0 as usize] += 1;
+        }
+    }
+    for (host, ends) in hosts.iter_mut().zip(ends) {
+        host.reserve(ends);
     }
 }
 

@@ -4,7 +4,7 @@ use super::clip;
 use super::font;
 use super::scene::{Anchor, Colour, INK, Item, PALE, PAPER, Scene};
 use super::ticks::{Room, Scale};
-use crate::figure::{Figure, Line, Mark, Point, Shape, Style};
+use crate::figure::{Cells, Figure, Line, Mark, Point, Shape, Style};
 use crate::palette::Marker;
 
 /// Sizes of text in points.
@@ -57,7 +57,10 @@ pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
     let frame = frame(figure, (width, height), top);
     grid(&mut scene, &frame);
     for line in &figure.lines {
-        draw(&mut scene, &frame, line);
+        match line.shape {
+            Shape::Cells(shape) => cells(&mut scene, &frame, (figure, line), shape),
+            _ => draw(&mut scene, &frame, line),
+        }
     }
     axes(&mut scene, &frame, figure);
     draw_legend(&mut scene, &legend, frame.left);
@@ -190,6 +193,9 @@ fn axes(scene: &mut Scene, frame: &Frame, figure: &Figure) {
         scene.line((x, bottom), (x, bottom + MAJOR), INK, AXIS);
         let below = bottom + MAJOR + 1.5;
         if flat {
+            // The last name of an axis that ends there stays on the page.
+            let room = scene.width - 1.0 - font::width(name, TICK) / 2.0;
+            let x = x.min(room);
             scene.text((x, below + TICK * 0.8), TICK, Anchor::Middle, name);
         } else {
             scene.text_upward((x + TICK * 0.36, below + 1.0), TICK, Anchor::End, name);
@@ -258,16 +264,21 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
             }
         }
         Shape::Ranges => ranges(scene, frame, line),
-        Shape::Model => {
+        Shape::Model | Shape::Curve => {
             let path: Vec<_> = line
                 .points
                 .iter()
                 .filter_map(|point| frame.place(point))
                 .collect();
             for part in frame.clip(&path) {
-                dashed(scene, part);
+                if line.shape == Shape::Model {
+                    dashed(scene, part);
+                } else {
+                    stroke(scene, part, line.style, CURVE, 100);
+                }
             }
         }
+        Shape::Cells(_) => {}
         Shape::Bars(width) => {
             for point in &line.points {
                 let (from, to) = (
@@ -379,6 +390,25 @@ fn ranges(scene: &mut Scene, frame: &Frame, line: &Line) {
         if frame.holds(at) {
             marker(scene, at, line.style, RANGE);
         }
+    }
+}
+
+/// The rectangles of a map.
+fn cells(scene: &mut Scene, frame: &Frame, (figure, line): (&Figure, &Line), shape: Cells) {
+    for point in &line.points {
+        let [left, right, lower, upper] = shape.around(figure, point);
+        let ends = [Point::new(left, lower), Point::new(right, upper)];
+        let [Some(from), Some(to)] = ends.map(|end| frame.place(&end)) else {
+            continue;
+        };
+        let x = |x: f64| x.clamp(frame.left, frame.right);
+        let y = |y: f64| y.clamp(frame.top, frame.bottom);
+        let ((left, bottom), (right, top)) = ((x(from.0), y(from.1)), (x(to.0), y(to.1)));
+        scene.items.push(Item::Fill {
+            path: vec![(left, bottom), (right, bottom), (right, top), (left, top)],
+            colour: line.style.colour(),
+            percent: shape.percent,
+        });
     }
 }
 
@@ -521,7 +551,21 @@ fn draw_legend(scene: &mut Scene, rows: &[Vec<&Line>], left: f64) {
 fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
     let middle = (x + SAMPLE / 2.0, y);
     match line.shape {
-        Shape::Joined | Shape::Step | Shape::Faint => {
+        Shape::Cells(shape) => {
+            let (left, right) = (x + 4.0, x + SAMPLE - 2.0);
+            scene.items.push(Item::Fill {
+                path: vec![
+                    (left, y - 3.0),
+                    (right, y - 3.0),
+                    (right, y + 3.0),
+                    (left, y + 3.0),
+                ],
+                colour: line.style.colour(),
+                percent: shape.percent,
+            });
+        }
+        Shape::Joined if line.points.len() == 1 => marker(scene, middle, line.style, MARKER),
+        Shape::Joined | Shape::Step | Shape::Faint | Shape::Curve => {
             stroke(scene, vec![(x, y), (x + SAMPLE, y)], line.style, CURVE, 100);
             if line.shape == Shape::Joined {
                 marker(scene, middle, line.style, MARKER);

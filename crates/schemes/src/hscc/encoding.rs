@@ -23,6 +23,7 @@ impl Encoding {
         Box::new(Helper::new(
             move |packet: &mut Packet, shifts: Shifts| self.write(packet, shifts.ours),
             move |packet: &mut Packet, shifts: Shifts| self.erase(packet, shifts.theirs),
+            self == Self::Window12,
         ))
     }
 

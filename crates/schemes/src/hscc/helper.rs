@@ -18,10 +18,15 @@ pub(crate) struct Shifts {
 /// A table of connections, and what is done with packets on their way out and in.
 ///
 /// A connection is in the table from its first SYN until it has ended in both directions or is reset.
+///
+/// Where only our own shift is of interest, segments that come in without SYN, FIN or RST are not looked
+/// up: most of the cost of a helper.
 pub(crate) struct Helper<O, I> {
     connections: BTreeMap<FlowId, Connection>,
     outgoing: O,
     incoming: I,
+    /// Whether `incoming` is told the shifts.
+    reads_theirs: bool,
 }
 
 /// What a host has seen of a connection.
@@ -42,12 +47,14 @@ where
     O: FnMut(&mut Packet, Shifts),
     I: FnMut(&mut Packet, Shifts),
 {
-    /// `outgoing` and `incoming` see every packet with the shifts of its connection.
-    pub(crate) fn new(outgoing: O, incoming: I) -> Self {
+    /// `outgoing` sees every packet that leaves with the shifts of its connection, and `incoming` every
+    /// one that comes, with the shifts if `reads_theirs`.
+    pub(crate) fn new(outgoing: O, incoming: I, reads_theirs: bool) -> Self {
         Self {
             connections: BTreeMap::new(),
             outgoing,
             incoming,
+            reads_theirs,
         }
     }
 
@@ -90,17 +97,24 @@ where
     I: FnMut(&mut Packet, Shifts) + Send,
 {
     fn on_outgoing(&mut self, packet: &mut Packet, _now: Time) {
+        let reads_theirs = self.reads_theirs;
         let shifts = self.note(packet, |connection| {
             if packet.flags.has(TcpFlags::SYN) {
                 connection.offered = shift_option(packet);
             }
             connection.our_end = end_of(packet).or(connection.our_end);
             connection.ended.1 |= acknowledges(packet, connection.their_end);
+            // Once their FIN is acknowledged our windows mean nothing, whatever becomes of our own FIN.
+            connection.ended.0 |= !reads_theirs && connection.our_end.is_some();
         });
         (self.outgoing)(packet, shifts);
     }
 
     fn on_incoming(&mut self, packet: &mut Packet, _now: Time) {
+        let changes = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST];
+        if !self.reads_theirs && !changes.into_iter().any(|flag| packet.flags.has(flag)) {
+            return (self.incoming)(packet, Shifts::default());
+        }
         let shifts = self.note(packet, |connection| {
             if packet.flags.has(TcpFlags::SYN) {
                 connection.asked = shift_option(packet);
@@ -159,9 +173,14 @@ mod tests {
 
     /// A helper that notes the shifts in the packets themselves: ours out, theirs in.
     fn helper() -> impl HostHelper {
+        helper_that(true)
+    }
+
+    fn helper_that(reads_theirs: bool) -> impl HostHelper {
         Helper::new(
             |packet: &mut Packet, shifts: Shifts| packet.dscp = shifts.ours,
             |packet: &mut Packet, shifts: Shifts| packet.dscp = shifts.theirs,
+            reads_theirs,
         )
     }
 
@@ -216,6 +235,24 @@ mod tests {
         // An old ACK ends nothing; that of the FIN does.
         assert_eq!(back(&mut helper, segment(ACK, 501, 101)), 7);
         assert_eq!(back(&mut helper, segment(ACK, 501, 102)), 7);
+        assert_eq!(out(&mut helper, segment(ACK, 102, 501)), 0);
+    }
+
+    #[test]
+    fn our_own_shift_is_remembered_while_they_may_send() {
+        let mut helper = helper_that(false);
+        out(&mut helper, syn(TcpFlags::NONE, Some(7)));
+        back(&mut helper, syn(ACK, Some(7)));
+        // Our FIN comes first, and is acknowledged; their data goes on, and so do our windows.
+        out(&mut helper, segment(ACK.with(TcpFlags::FIN), 101, 101));
+        assert_eq!(
+            back(&mut helper, segment(ACK, 101, 102)),
+            0,
+            "not looked up"
+        );
+        assert_eq!(out(&mut helper, segment(ACK, 102, 400)), 7);
+        back(&mut helper, segment(ACK.with(TcpFlags::FIN), 500, 102));
+        assert_eq!(out(&mut helper, segment(ACK, 102, 501)), 7);
         assert_eq!(out(&mut helper, segment(ACK, 102, 501)), 0);
     }
 

@@ -187,6 +187,25 @@ fn the_window_follows_the_queue_once_every_ten_samples() {
     assert!((window(&*hook) - 25_200.0).abs() < 0.5);
 }
 
+// An empty queue says that there is room, also where nobody sends: slow start never ends.
+#[test]
+fn the_window_of_idle_flows_grows() {
+    let mut hook = hook("rwndq", &[]);
+    hook.on_departure(waiting(0), &mut full(), us(0));
+    comes(&mut *hook, 0, SYN_ACK, us(0));
+    // 200 updates in 100 ms, two packets of 1500 bytes each.
+    pass(&mut *hook, us(100_000), 0);
+    let window = gauge(&*hook, "granted_window_bytes");
+    assert!(
+        (window - (25_200.0 + 200.0 * 3000.0)).abs() < 0.1,
+        "{window}"
+    );
+    // The largest window that a header can carry is the end: 65 535 units of 2^14.
+    pass(&mut *hook, us(200_000_000), 0);
+    let window = gauge(&*hook, "granted_window_bytes");
+    assert!((window - 65_535.0 * 16_384.0).abs() < 0.1, "{window}");
+}
+
 fn full() -> Packet {
     let mut packet = packet(0, ACK);
     packet.payload = 1460;

@@ -58,7 +58,8 @@ impl Linear {
         }
     }
 
-    /// The same with probabilities held constant, as an input: eq. 3 as the paper judges it.
+    /// The same with probabilities held constant, as inputs. Both eigenvalues then have negative real
+    /// parts: the trace is negative, and in the determinant `w_q q_w` is not positive.
     #[must_use]
     pub fn held(&self) -> Self {
         Self {

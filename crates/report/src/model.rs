@@ -1,0 +1,66 @@
+//! The page of a model: its tables, what they mean, and its charts.
+
+use std::path::Path;
+
+use askama::Template;
+
+use crate::error::Error;
+use crate::figure::Figure;
+use crate::interactive;
+use crate::page::{self, Chart};
+
+/// What stands on the page of a model.
+#[derive(Clone, Debug, Default)]
+pub struct ModelPage {
+    /// The name of the model.
+    pub name: String,
+    /// What it computes.
+    pub title: String,
+    /// What the numbers mean, in sentences.
+    pub sentences: Vec<String>,
+    /// Tables of texts.
+    pub tables: Vec<Rows>,
+    /// The settings as `key = value`.
+    pub settings: Vec<String>,
+    /// The charts.
+    pub figures: Vec<Figure>,
+    /// Which program wrote it.
+    pub version: String,
+}
+
+/// A table of texts.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// The heads of the columns.
+    pub heads: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+#[derive(Template)]
+#[template(path = "model.html")]
+struct Page<'a> {
+    model: &'a ModelPage,
+    charts: Vec<Chart>,
+    figures: String,
+    style: &'static str,
+    script: &'static str,
+    plotly: String,
+}
+
+/// Writes the page to `out`: one file that needs no network. Equal pages give equal bytes.
+pub fn write_model(model: &ModelPage, out: &Path) -> Result<(), Error> {
+    crate::put(out, render(model).as_bytes())
+}
+
+fn render(model: &ModelPage) -> String {
+    let page = Page {
+        model,
+        charts: page::charts(&model.figures),
+        figures: page::embedded(&model.figures),
+        style: include_str!("../templates/report.css"),
+        script: include_str!("../templates/report.js"),
+        plotly: interactive::script(),
+    };
+    page.render().expect("writing to memory succeeds")
+}
