@@ -36,6 +36,26 @@ impl Calls {
     }
 }
 
+/// Lengths of a queue that tell a hook nothing new; without any, every length does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quiet {
+    /// The least of them, in packets where these limit the queue, else in bytes.
+    pub least: u64,
+    /// The largest of them.
+    pub most: u64,
+}
+
+impl Quiet {
+    /// No length.
+    pub const NEVER: Self = Self { least: 1, most: 0 };
+
+    /// Whether `length` is one of them.
+    #[inline(always)]
+    pub const fn has(self, length: u64) -> bool {
+        self.least <= length && length <= self.most
+    }
+}
+
 /// A scheme's state at one output port of a switch.
 ///
 /// A FIFO port knows its future, so departures and the hook's own timers take no events: they are
@@ -50,6 +70,12 @@ pub trait SwitchHook: Send {
         Calls::ALL
     }
 
+    /// Lengths of the queue for which [`SwitchHook::on_level`] would change nothing and is left out. Asked
+    /// when [`SwitchHook::calls`] is.
+    fn quiet(&self) -> Quiet {
+        Quiet::NEVER
+    }
+
     /// `packet` arrives for this port and is offered to its queue next, which may drop it.
     fn on_arrival(&mut self, queue: Backlog, packet: &mut Packet, now: Time) {
         let _ = (queue, packet, now);
@@ -60,7 +86,8 @@ pub trait SwitchHook: Send {
         let _ = (queue, packet, at);
     }
 
-    /// From `at` on the queue has this length: after every packet that joins or leaves it.
+    /// From `at` on the queue has this length: after every packet that joins or leaves it, unless the
+    /// length is [`SwitchHook::quiet`].
     fn on_level(&mut self, queue: Backlog, at: Time) {
         let _ = (queue, at);
     }

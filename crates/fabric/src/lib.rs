@@ -20,7 +20,7 @@ mod topology;
 mod watch;
 
 pub use histogram::{LevelHistogram, QueueStatistics};
-pub use hook::{Calls, SwitchHook};
+pub use hook::{Calls, Quiet, SwitchHook};
 pub use loss::LossLaw;
 pub use network::{Network, NetworkConfig, SwitchPort};
 pub use port::{Offer, Port, PortConfig, PortCounters, PortId, Transmission};

@@ -3,7 +3,7 @@
 use base::{Ecn, Packet, Rate, Span, Time};
 
 use crate::histogram::LevelHistogram;
-use crate::hook::{Calls, SwitchHook};
+use crate::hook::{Calls, Quiet, SwitchHook};
 use crate::priority::Priorities;
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
@@ -68,6 +68,8 @@ pub struct Port {
     level_since: Time,
     levels: LevelHistogram,
     limit: Limit,
+    /// Lengths of the queue that the hook is not told.
+    quiet: Quiet,
     discipline: Discipline,
     max_waiting_bytes: u64,
     drops: u64,
@@ -136,6 +138,7 @@ impl Port {
                 || calls.has(Calls::ARRIVAL)
                 || config.priorities > 1,
             calls,
+            quiet: hook.map_or(Quiet::NEVER, |hook| hook.quiet()),
             packets: 0,
             bytes: 0,
             hook_due: config
@@ -344,9 +347,7 @@ impl Port {
         self.change_level(at);
         self.waiting_bytes -= u64::from(self.header_bytes) + payload;
         watch.on_level(port, self.waiting_bytes, at);
-        self.call_hook(Calls::LEVEL, at, port, watch, |hook, queue| {
-            hook.on_level(queue, at);
-        });
+        self.tell_level(at, port, watch);
         if self.waiting_bytes == 0 {
             self.discipline.on_empty(at);
         }
@@ -396,9 +397,7 @@ impl Port {
         self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);
         watch.on_level(port, self.waiting_bytes, now);
         watch.on_accept(port, packet, now);
-        self.call_hook(Calls::LEVEL, now, port, watch, |hook, queue| {
-            hook.on_level(queue, now);
-        });
+        self.tell_level(now, port, watch);
         offer
     }
 
@@ -411,6 +410,24 @@ impl Port {
         self.ring.push(packet, now, arrival);
         self.ring.start_newest();
         arrival
+    }
+
+    /// The queue has another length from `at` on.
+    #[inline(always)]
+    fn tell_level<W: Watch>(&mut self, at: Time, port: PortId, watch: &mut W) {
+        if !self.calls.has(Calls::LEVEL) {
+            return;
+        }
+        let length = match self.limit {
+            Limit::Packets(_) => self.backlog().packets,
+            Limit::Bytes(_) | Limit::Unlimited => self.waiting_bytes,
+        };
+        if self.quiet.has(length) {
+            return;
+        }
+        self.call_hook(Calls::LEVEL, at, port, watch, |hook, queue| {
+            hook.on_level(queue, at);
+        });
     }
 
     /// Calls the hook, if there is one that wants this kind of call, and notes when it is due.
@@ -430,7 +447,7 @@ impl Port {
         if let Some(hook) = &mut self.hook {
             call(hook.as_mut(), queue);
             if kind == Calls::LEVEL {
-                self.calls = hook.calls();
+                (self.calls, self.quiet) = (hook.calls(), hook.quiet());
             }
             if self.calls.has(Calls::TIMER) {
                 self.hook_due = hook.deadline();

@@ -325,9 +325,6 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
 
     #[inline]
     fn deliver(&mut self, host: HostId, packet: &mut Packet, sched: &mut Scheduler) {
-        if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
-            helper.on_incoming(packet, sched.now());
-        }
         let connection = &self.connections[packet.flow.0 as usize];
         if connection.replaced {
             // Nobody is left there whom it could concern: both ends were done.
@@ -340,6 +337,9 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             connection.sender.1
         };
         let now = sched.now();
+        if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
+            helper.on_incoming(slot, packet, now);
+        }
         let mut out = Out::new(
             (&mut self.network, &mut self.watch),
             &mut self.helpers,

@@ -59,6 +59,15 @@ impl Hscc {
         laws_hscc_window(&self.params, &self.state, flags.bits(), advertised, scale)
     }
 
+    /// The least and the largest length of the queue for which the port stays as it is.
+    pub fn unmoved_units(&self) -> (u64, u64) {
+        if self.is_on() {
+            (self.params.off_below_units, u64::MAX)
+        } else {
+            (0, self.params.on_above_units)
+        }
+    }
+
     /// Whether windows are being rewritten.
     pub fn is_on(&self) -> bool {
         self.state.is_on != 0

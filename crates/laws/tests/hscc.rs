@@ -34,6 +34,25 @@ fn only_alpha2_switches_on_and_only_alpha1_off() {
 }
 
 #[test]
+fn exactly_the_lengths_said_to_leave_a_port_as_it_is_do_so() {
+    for start in [0, 84] {
+        let mut port = Hscc::new(&SETTINGS);
+        port.on_level(start);
+        let (least, most) = port.unmoved_units();
+        for qlen in 0..=84 {
+            let mut moved = port.clone();
+            moved.on_level(qlen);
+            let stays = moved.is_on() == port.is_on();
+            assert_eq!(
+                stays,
+                (least..=most).contains(&qlen),
+                "from {start} to {qlen}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_segment_is_rounded_up_at_every_scale() {
     let mut port = Hscc::new(&SETTINGS);
     port.on_level(84);

@@ -23,11 +23,11 @@
 //! waits at the instant, without the packet in transmission), SYN-ACKs, FINs, data with an ACK (rewritten),
 //! and several congested switches (the smallest window wins).
 //!
-//! Cost: O(1) per packet at a port; O(log n) at a host with n open connections.
+//! Cost: O(1) per packet, at a port and at a host.
 
 use base::setting::Settings;
 use base::{Count, Fraction, Packet, TcpFlags, Time};
-use fabric::{Backlog, Calls, Limit, SwitchHook};
+use fabric::{Backlog, Calls, Limit, Quiet, SwitchHook};
 use laws::{Hscc, HsccSettings};
 use tcp::Gauge;
 
@@ -137,6 +137,11 @@ impl SwitchHook for Hook {
             Calls::NONE
         };
         Calls::LEVEL.with(rewrites)
+    }
+
+    fn quiet(&self) -> Quiet {
+        let (least, most) = self.law.unmoved_units();
+        Quiet { least, most }
     }
 
     fn on_level(&mut self, queue: Backlog, _at: Time) {

@@ -18,8 +18,8 @@ pub struct Host<C, R> {
 
 /// Where a host's segments and deadlines go.
 pub trait Wire {
-    /// A segment leaves the host.
-    fn send(&mut self, packet: &mut Packet);
+    /// A segment of connection `slot` leaves the host.
+    fn send(&mut self, slot: Slot, packet: &mut Packet);
 
     /// [`Host::on_deadline`] of `slot` is wanted at `deadline`, instead of whatever was announced
     /// before; [`Time::NEVER`] withdraws.
@@ -158,7 +158,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         endpoint.limit_window(role.window(slot, u64::MAX));
         while let Some(mut packet) = endpoint.poll(now) {
             note_sent(role, slot, endpoint, &mut packet, now);
-            wire.send(&mut packet);
+            wire.send(slot, &mut packet);
         }
         if let Some(kind) = endpoint.ack_due() {
             match role.on_ack_ready(slot, kind, now) {
@@ -202,7 +202,7 @@ fn emit<C: SenderCc, R: ReceiverCc>(
     endpoint.limit_window(role.window(slot, u64::MAX));
     let mut packet = endpoint.emit_ack(push, now);
     note_sent(role, slot, endpoint, &mut packet, now);
-    wire.send(&mut packet);
+    wire.send(slot, &mut packet);
 }
 
 #[inline(always)]

@@ -245,6 +245,52 @@ fn a_hook_is_called_only_for_what_it_wants() {
     }
 }
 
+/// Wants to hear of queues above a length only, and notes them.
+struct Above(u64, std::sync::Arc<std::sync::Mutex<Vec<u64>>>);
+
+impl SwitchHook for Above {
+    fn quiet(&self) -> Quiet {
+        Quiet {
+            least: 0,
+            most: self.0,
+        }
+    }
+
+    fn on_level(&mut self, queue: Backlog, _at: Time) {
+        self.1.lock().unwrap().push(queue.packets);
+    }
+}
+
+#[test]
+fn a_hook_does_not_hear_of_lengths_that_tell_it_nothing() {
+    // In packets where these limit the queue, else in bytes: 2 packets of 1500 are 3000.
+    for (limit, most) in [
+        (Limit::Packets(10), 2),
+        (Limit::Bytes(15_000), 3000),
+        (Limit::Unlimited, 3000),
+    ] {
+        let heard = std::sync::Arc::<std::sync::Mutex<Vec<u64>>>::default();
+        let mut port = Port::new(
+            PortConfig {
+                rate: Rate::from_bps(1_000_000_000),
+                delay: Span::from_micros(40),
+                limit,
+                discipline: Discipline::DropTail,
+                hook: Some(Box::new(Above(most, heard.clone()))),
+                priorities: 1,
+                header_bytes: 54,
+            },
+            Time::ZERO,
+        );
+        for _ in 0..5 {
+            port.offer(&mut full_packet(), us(0));
+        }
+        port.settle_watched(us(100), PortId(0), &mut ());
+        // The queue grows to 4 and shrinks to 0.
+        assert_eq!(*heard.lock().unwrap(), [3, 4, 3]);
+    }
+}
+
 /// Wants packets of the other direction while packets wait, and notes when they come.
 struct WhileWaiting(std::sync::Arc<std::sync::Mutex<Vec<Time>>>, bool);
 

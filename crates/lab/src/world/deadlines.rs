@@ -94,9 +94,9 @@ impl<'a, 'p, P: Probe> Out<'a, 'p, P> {
 
 impl<P: Probe> Wire for Out<'_, '_, P> {
     #[inline]
-    fn send(&mut self, packet: &mut Packet) {
+    fn send(&mut self, slot: Slot, packet: &mut Packet) {
         if let Some(Some(helper)) = &mut self.helper {
-            helper.on_outgoing(packet, self.sched.now());
+            helper.on_outgoing(slot, packet, self.sched.now());
         }
         self.network.send(self.host, packet, self.sched, self.watch);
     }

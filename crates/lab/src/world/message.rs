@@ -37,7 +37,7 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
         let last = connection.begin(id, &mut self.flows, counts);
         let first = !std::mem::replace(&mut connection.opened, true);
         let (opener, request) = (connection.opener(), connection.request());
-        self.note_message(opener.0, of);
+        self.note_message(opener);
         let act = |endpoint: &mut Endpoint<Sender>| {
             endpoint.write(request.or(size).unwrap_or(u64::MAX));
             // One that asks closes when it has been answered, and one without end when it is stopped.
@@ -99,7 +99,7 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
             };
             let (sender, last) = (connection.sender, connection.ends_with(id));
             let size = self.flows[id as usize].size.unwrap_or(u64::MAX);
-            self.note_message(sender.0, of);
+            self.note_message(sender);
             let answer = |endpoint: &mut Endpoint<Sender>| {
                 endpoint.write(size);
                 if last {
@@ -227,9 +227,9 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
     }
 
     /// Tells what a host adds below TCP that a message begins.
-    fn note_message(&mut self, host: HostId, id: FlowId) {
+    fn note_message(&mut self, (host, slot): (HostId, Slot)) {
         if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
-            helper.on_message(id);
+            helper.on_message(slot);
         }
     }
 

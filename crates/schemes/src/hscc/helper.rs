@@ -1,9 +1,7 @@
 //! What hosts do for switches that rewrite windows: they know by how much each connection shifts its own.
 
-use std::collections::BTreeMap;
-
-use base::{FlowId, Options, Packet, Seq, TcpFlags, Time};
-use tcp::HostHelper;
+use base::{Options, Packet, Seq, TcpFlags, Time};
+use tcp::{HostHelper, Slot};
 
 /// By how much the windows of a connection are shifted: ours, and those the other side advertises.
 /// Both zero unless both SYNs had the option (RFC 7323 §2.2).
@@ -22,7 +20,8 @@ pub(crate) struct Shifts {
 /// Where only our own shift is of interest, segments that come in without SYN, FIN or RST are not looked
 /// up: most of the cost of a helper.
 pub(crate) struct Helper<O, I> {
-    connections: BTreeMap<FlowId, Connection>,
+    /// By slot, as far as slots have been seen.
+    connections: Vec<Option<Connection>>,
     outgoing: O,
     incoming: I,
     /// Whether `incoming` is told the shifts.
@@ -32,6 +31,8 @@ pub(crate) struct Helper<O, I> {
 /// What a host has seen of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 struct Connection {
+    /// Number of the SYN that opened it.
+    opened: Seq,
     /// The option in our SYN, and in theirs.
     offered: Option<u8>,
     asked: Option<u8>,
@@ -51,7 +52,7 @@ where
     /// one that comes, with the shifts if `reads_theirs`.
     pub(crate) fn new(outgoing: O, incoming: I, reads_theirs: bool) -> Self {
         Self {
-            connections: BTreeMap::new(),
+            connections: Vec::new(),
             outgoing,
             incoming,
             reads_theirs,
@@ -60,19 +61,31 @@ where
 
     /// The connection of a packet, which is forgotten if the packet ends it; an unknown one, such as
     /// one that has ended, shifts nothing.
-    fn note(&mut self, packet: &Packet, note: impl FnOnce(&mut Connection)) -> Shifts {
-        let entry = if packet.flags.has(TcpFlags::SYN) {
-            Some(self.connections.entry(packet.flow).or_default())
-        } else {
-            self.connections.get_mut(&packet.flow)
-        };
+    fn note(&mut self, slot: Slot, packet: &Packet, note: impl FnOnce(&mut Connection)) -> Shifts {
+        let place = slot.0 as usize;
+        if place >= self.connections.len() {
+            self.connections.resize(place + 1, None);
+        }
+        let entry = &mut self.connections[place];
+        if packet.flags.has(TcpFlags::SYN) {
+            let opens = !packet.flags.has(TcpFlags::ACK);
+            // The slot may be left from a connection that did not end well; the same SYN again changes
+            // nothing.
+            if opens && entry.is_none_or(|connection| connection.opened != packet.seq) {
+                *entry = None;
+            }
+            let connection = entry.get_or_insert_default();
+            if opens {
+                connection.opened = packet.seq;
+            }
+        }
         let Some(connection) = entry else {
             return Shifts::default();
         };
         note(connection);
         let shifts = connection.shifts();
         if packet.flags.has(TcpFlags::RST) || connection.ended == (true, true) {
-            self.connections.remove(&packet.flow);
+            *entry = None;
         }
         shifts
     }
@@ -96,9 +109,9 @@ where
     O: FnMut(&mut Packet, Shifts) + Send,
     I: FnMut(&mut Packet, Shifts) + Send,
 {
-    fn on_outgoing(&mut self, packet: &mut Packet, _now: Time) {
+    fn on_outgoing(&mut self, slot: Slot, packet: &mut Packet, _now: Time) {
         let reads_theirs = self.reads_theirs;
-        let shifts = self.note(packet, |connection| {
+        let shifts = self.note(slot, packet, |connection| {
             if packet.flags.has(TcpFlags::SYN) {
                 connection.offered = shift_option(packet);
             }
@@ -110,12 +123,12 @@ where
         (self.outgoing)(packet, shifts);
     }
 
-    fn on_incoming(&mut self, packet: &mut Packet, _now: Time) {
+    fn on_incoming(&mut self, slot: Slot, packet: &mut Packet, _now: Time) {
         let changes = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST];
         if !self.reads_theirs && !changes.into_iter().any(|flag| packet.flags.has(flag)) {
             return (self.incoming)(packet, Shifts::default());
         }
-        let shifts = self.note(packet, |connection| {
+        let shifts = self.note(slot, packet, |connection| {
             if packet.flags.has(TcpFlags::SYN) {
                 connection.asked = shift_option(packet);
             }
@@ -150,7 +163,7 @@ const MAX_SHIFT: u8 = 14;
 
 #[cfg(test)]
 mod tests {
-    use base::{HostId, SynOptions};
+    use base::{FlowId, HostId, SynOptions};
 
     use super::*;
 
@@ -185,12 +198,12 @@ mod tests {
     }
 
     fn out(helper: &mut impl HostHelper, mut packet: Packet) -> u8 {
-        helper.on_outgoing(&mut packet, Time::ZERO);
+        helper.on_outgoing(Slot(0), &mut packet, Time::ZERO);
         packet.dscp
     }
 
     fn back(helper: &mut impl HostHelper, mut packet: Packet) -> u8 {
-        helper.on_incoming(&mut packet, Time::ZERO);
+        helper.on_incoming(Slot(0), &mut packet, Time::ZERO);
         packet.dscp
     }
 
@@ -254,6 +267,20 @@ mod tests {
         back(&mut helper, segment(ACK.with(TcpFlags::FIN), 500, 102));
         assert_eq!(out(&mut helper, segment(ACK, 102, 501)), 7);
         assert_eq!(out(&mut helper, segment(ACK, 102, 501)), 0);
+    }
+
+    #[test]
+    fn another_connection_in_the_slot_begins_anew_and_a_syn_sent_twice_does_not() {
+        let mut helper = helper();
+        back(&mut helper, syn(TcpFlags::NONE, Some(3)));
+        out(&mut helper, syn(ACK, Some(7)));
+        back(&mut helper, syn(TcpFlags::NONE, Some(3)));
+        assert_eq!(out(&mut helper, segment(ACK, 101, 101)), 7);
+        // The other side was cut off and comes again, without the option.
+        let mut another = syn(TcpFlags::NONE, None);
+        another.seq = Seq(9000);
+        back(&mut helper, another);
+        assert_eq!(out(&mut helper, segment(ACK, 101, 9001)), 0);
     }
 
     #[test]

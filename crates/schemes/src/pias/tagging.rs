@@ -1,17 +1,15 @@
 //! The sending host's part: every packet is tagged by what its flow has sent before it.
 
-use std::collections::BTreeMap;
-
-use base::{FlowId, Packet, Seq, Time};
-use tcp::HostHelper;
+use base::{Packet, Seq, TcpFlags, Time};
+use tcp::{HostHelper, Slot};
 
 /// Tags what leaves a host.
 #[derive(Debug)]
 pub struct Tagger {
     /// Demotion thresholds, bytes, ascending.
     thresholds: Vec<u64>,
-    /// Flows that have sent data; those of a host are few among all.
-    flows: BTreeMap<FlowId, Sent>,
+    /// By slot: connections that have sent data.
+    connections: Vec<Option<Sent>>,
 }
 
 /// What a flow has sent. Offsets count its stream as TCP does: 1 is the first byte.
@@ -30,7 +28,7 @@ impl Tagger {
     pub fn new(thresholds: Vec<u64>) -> Self {
         Self {
             thresholds,
-            flows: BTreeMap::new(),
+            connections: Vec::new(),
         }
     }
 
@@ -44,19 +42,28 @@ impl Tagger {
 
 impl HostHelper for Tagger {
     // What an earlier message has not sent yet counts as the beginning of this one.
-    fn on_message(&mut self, flow: FlowId) {
-        if let Some(sent) = self.flows.get_mut(&flow) {
+    fn on_message(&mut self, slot: Slot) {
+        if let Some(Some(sent)) = self.connections.get_mut(slot.0 as usize) {
             sent.message = sent.end;
         }
     }
 
-    fn on_outgoing(&mut self, packet: &mut Packet, _now: Time) {
+    fn on_outgoing(&mut self, slot: Slot, packet: &mut Packet, _now: Time) {
         packet.dscp = 0;
+        let place = slot.0 as usize;
+        if place >= self.connections.len() {
+            self.connections.resize(place + 1, None);
+        }
+        let sent = &mut self.connections[place];
+        // Another connection may have taken the slot.
+        if packet.flags.has(TcpFlags::SYN) {
+            *sent = None;
+        }
         if packet.payload == 0 {
             return;
         }
         // The first data that a connection sends is that of offset 1.
-        let sent = self.flows.entry(packet.flow).or_insert_with(|| Sent {
+        let sent = sent.get_or_insert_with(|| Sent {
             initial: Seq(packet.seq.0.wrapping_sub(1)),
             message: 1,
             end: 1,
@@ -71,17 +78,17 @@ impl HostHelper for Tagger {
 
 #[cfg(test)]
 mod tests {
-    use base::HostId;
+    use base::{FlowId, HostId};
 
     use super::*;
 
     const MSS: u16 = 1460;
-    const FLOW: FlowId = FlowId(5);
+    const SLOT: Slot = Slot(5);
 
     fn tag(tagger: &mut Tagger, initial: Seq, offset: u64, payload: u16) -> u8 {
-        let mut packet = Packet::new(FLOW, HostId(0));
+        let mut packet = Packet::new(FlowId(0), HostId(0));
         (packet.seq, packet.payload) = (initial.at(offset), payload);
-        tagger.on_outgoing(&mut packet, Time::ZERO);
+        tagger.on_outgoing(SLOT, &mut packet, Time::ZERO);
         packet.dscp
     }
 
@@ -126,10 +133,10 @@ mod tests {
     #[test]
     fn a_message_on_an_open_connection_starts_at_the_top() {
         let mut tagger = Tagger::new(vec![1000]);
-        tagger.on_message(FLOW);
+        tagger.on_message(SLOT);
         assert_eq!(tag(&mut tagger, Seq(7), 1, MSS), 0);
         assert_eq!(tag(&mut tagger, Seq(7), 1461, MSS), 1);
-        tagger.on_message(FLOW);
+        tagger.on_message(SLOT);
         assert_eq!(tag(&mut tagger, Seq(7), 2921, MSS), 0);
         assert_eq!(tag(&mut tagger, Seq(7), 4381, MSS), 1);
     }

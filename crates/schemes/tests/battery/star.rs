@@ -47,7 +47,7 @@ pub(crate) struct Outbox {
 }
 
 impl Wire for Outbox {
-    fn send(&mut self, packet: &mut Packet) {
+    fn send(&mut self, _slot: Slot, packet: &mut Packet) {
         self.packets.push_back(*packet);
         self.fresh.push(*packet);
     }

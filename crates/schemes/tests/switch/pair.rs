@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use base::{FlowId, HostId, Packet, Rate, Seq, Span, Time};
 use fabric::{Backlog, Limit, PortId, SwitchHook};
 use schemes::{Bundle, FlowInfo, HostInfo, PortInfo, Roles, Sender};
-use tcp::{Config, Endpoint, HostHelper, Identity, Progress};
+use tcp::{Config, Endpoint, HostHelper, Identity, Progress, Slot};
 
 pub(crate) const MSS: u64 = 1460;
 /// Packets that fit into every queue.
@@ -150,7 +150,7 @@ impl Pair {
                     break;
                 };
                 if let Some(helper) = &mut self.helpers[from] {
-                    helper.on_outgoing(&mut packet, self.now);
+                    helper.on_outgoing(Slot(0), &mut packet, self.now);
                 }
                 self.cross(from, &mut packet);
                 self.flying.push_back((self.now + DELAY, 1 - from, packet));
@@ -189,7 +189,7 @@ impl Pair {
 
     fn deliver(&mut self, to: usize, mut packet: Packet) {
         if let Some(helper) = &mut self.helpers[to] {
-            helper.on_incoming(&mut packet, self.now);
+            helper.on_incoming(Slot(0), &mut packet, self.now);
         }
         assert_eq!(packet.reserved, 0, "TCP sees no reserved bits");
         let progress: Progress = self.ends[to].on_segment(&packet, self.now);

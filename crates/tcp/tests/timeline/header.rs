@@ -25,7 +25,7 @@ impl ReceiverCc for Sums {
 struct Last(Option<Packet>);
 
 impl Wire for Last {
-    fn send(&mut self, packet: &mut Packet) {
+    fn send(&mut self, _slot: Slot, packet: &mut Packet) {
         self.0 = Some(*packet);
     }
 

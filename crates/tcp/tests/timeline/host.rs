@@ -68,7 +68,7 @@ struct Outbox {
 }
 
 impl Wire for Outbox {
-    fn send(&mut self, packet: &mut Packet) {
+    fn send(&mut self, _slot: Slot, packet: &mut Packet) {
         self.packets.push(*packet);
     }
 
