@@ -340,14 +340,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
             helper.on_incoming(slot, packet, now);
         }
-        let mut out = Out::new(
-            (&mut self.network, &mut self.watch),
-            &mut self.helpers,
-            &mut self.deadlines,
-            sched,
-            host,
-        );
-        let progress = self.hosts[host.0 as usize].on_packet(slot, packet, now, &mut out);
+        let (at, mut out) = self.host(host, sched);
+        let progress = at.on_packet(slot, packet, now, &mut out);
         if progress.stored {
             let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
             if incoming {
@@ -360,6 +354,24 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, false, now);
+    }
+
+    /// A host and its way out.
+    #[inline(always)]
+    fn host<'a>(
+        &'a mut self,
+        host: HostId,
+        sched: &'a mut Scheduler,
+    ) -> (&'a mut Host<Sender, R>, Out<'a, 'p, P>) {
+        let out = Out {
+            helper: self.helpers.get_mut(host.0 as usize),
+            network: &mut self.network,
+            watch: &mut self.watch,
+            deadlines: &mut self.deadlines,
+            sched,
+            host,
+        };
+        (&mut self.hosts[host.0 as usize], out)
     }
 
     /// What an event of an endpoint means for its application and for the end of the run.
@@ -376,14 +388,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let now = sched.now();
         if progress.peer_finished {
             // The application closes when its peer has.
-            let mut out = Out::new(
-                (&mut self.network, &mut self.watch),
-                &mut self.helpers,
-                &mut self.deadlines,
-                sched,
-                host,
-            );
-            self.hosts[host.0 as usize].act(slot, Endpoint::close, now, &mut out);
+            let (at, mut out) = self.host(host, sched);
+            at.act(slot, Endpoint::close, now, &mut out);
         }
         if progress.peer_finished && self.connections[flow.0 as usize].receiver == (host, slot) {
             self.end_endless(flow, sched);
@@ -413,30 +419,18 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let host = self.deadlines.host[place];
         let slot = Slot(number(place) - self.deadlines.first[host.0 as usize]);
         let flow = self.hosts[host.0 as usize].endpoint(slot).identity().flow;
-        let mut out = Out::new(
-            (&mut self.network, &mut self.watch),
-            &mut self.helpers,
-            &mut self.deadlines,
-            sched,
-            host,
-        );
+        let (at, mut out) = self.host(host, sched);
         let now = out.sched.now();
-        let progress = self.hosts[host.0 as usize].on_deadline(slot, now, &mut out);
+        let progress = at.on_deadline(slot, now, &mut out);
         let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, true, now);
     }
 
     fn on_role_deadline(&mut self, host: HostId, sched: &mut Scheduler) {
-        let mut out = Out::new(
-            (&mut self.network, &mut self.watch),
-            &mut self.helpers,
-            &mut self.deadlines,
-            sched,
-            host,
-        );
+        let (at, mut out) = self.host(host, sched);
         let now = out.sched.now();
-        self.hosts[host.0 as usize].on_role_deadline(now, &mut out);
+        at.on_role_deadline(now, &mut out);
         self.arm_role(host, sched);
         self.watch
             .probe

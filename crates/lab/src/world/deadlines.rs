@@ -64,32 +64,12 @@ pub(super) type Helper = Option<Box<dyn HostHelper>>;
 
 /// The way out of a host.
 pub(super) struct Out<'a, 'p, P> {
-    helper: Option<&'a mut Helper>,
-    network: &'a mut Network,
-    watch: &'a mut AtQueues<'p, P>,
-    deadlines: &'a mut Deadlines,
+    pub(super) helper: Option<&'a mut Helper>,
+    pub(super) network: &'a mut Network,
+    pub(super) watch: &'a mut AtQueues<'p, P>,
+    pub(super) deadlines: &'a mut Deadlines,
     pub(super) sched: &'a mut Scheduler,
-    host: HostId,
-}
-
-impl<'a, 'p, P: Probe> Out<'a, 'p, P> {
-    #[inline]
-    pub(super) fn new(
-        (network, watch): (&'a mut Network, &'a mut AtQueues<'p, P>),
-        helpers: &'a mut [Helper],
-        deadlines: &'a mut Deadlines,
-        sched: &'a mut Scheduler,
-        host: HostId,
-    ) -> Self {
-        Self {
-            helper: helpers.get_mut(host.0 as usize),
-            network,
-            watch,
-            deadlines,
-            sched,
-            host,
-        }
-    }
+    pub(super) host: HostId,
 }
 
 impl<P: Probe> Wire for Out<'_, '_, P> {

@@ -7,7 +7,7 @@ use engine::Scheduler;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, ReceiverCc, Slot};
 
-use super::deadlines::{Out, number};
+use super::deadlines::number;
 use super::{Act, Connection, Counts, End, World};
 use crate::probe::Probe;
 
@@ -252,15 +252,9 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
         act: impl FnOnce(&mut Endpoint<Sender>),
         sched: &mut Scheduler,
     ) -> End {
-        let mut out = Out::new(
-            (&mut self.network, &mut self.watch),
-            &mut self.helpers,
-            &mut self.deadlines,
-            sched,
-            host,
-        );
+        let (at, mut out) = self.host(host, sched);
         let now = out.sched.now();
-        self.hosts[host.0 as usize].act(slot, act, now, &mut out);
+        at.act(slot, act, now, &mut out);
         End { host, slot, flow }
     }
 
