@@ -21,6 +21,8 @@ pub struct NetworkConfig<'a> {
     pub host_limit: Limit,
     /// Makes what differs from switch port to switch port.
     pub switch_port: &'a dyn Fn(PortId, &LinkSpec) -> SwitchPort,
+    /// Whether hosts' ports are made the same way, not plain.
+    pub hosts_like_switches: bool,
     /// Bytes for whose transmission switches hold every packet before it reaches the queue of the
     /// next link. All packets of a port are held alike, so the port behaves as if its wire were longer.
     pub switch_hold_bytes: u64,
@@ -52,6 +54,8 @@ pub struct Network {
     /// Whether switches have hooks, and priorities.
     hooked: bool,
     prioritised: bool,
+    /// Whether hosts have hooks.
+    hooked_hosts: bool,
     /// Where each port leads.
     ends: Vec<End>,
     /// The only port of each host.
@@ -88,6 +92,7 @@ impl Network {
             ports: Vec::with_capacity(topology.links().len() * 2),
             hooked: false,
             prioritised: false,
+            hooked_hosts: false,
             ends: Vec::with_capacity(topology.links().len() * 2),
             host_ports: (0..hosts)
                 .map(|h| topology.host_port(HostId(index(h))))
@@ -102,13 +107,18 @@ impl Network {
             for (from, to) in [(link.a, link.b), (link.b, link.a)] {
                 let id = PortId(index(network.ports.len()));
                 let (limit, made, held) = match topology.nodes()[from.0 as usize] {
+                    Node::Host(_) if config.hosts_like_switches => {
+                        let made = (config.switch_port)(id, &link.spec);
+                        network.hooked_hosts |= made.hook.is_some();
+                        (config.host_limit, made, 0)
+                    }
                     Node::Host(_) => (config.host_limit, SwitchPort::plain(), 0),
                     Node::Switch => {
                         let made = (config.switch_port)(id, &link.spec);
+                        network.hooked |= made.hook.is_some();
                         (config.switch_limit, made, config.switch_hold_bytes)
                     }
                 };
-                network.hooked |= made.hook.is_some();
                 network.prioritised |= made.priorities > 1;
                 let port = PortConfig {
                     rate: link.spec.rate,
@@ -157,6 +167,10 @@ impl Network {
         self.inside -= 1;
         match self.ends[port.0 as usize] {
             End::Host(host) => {
+                if self.hooked_hosts {
+                    let back = port.reverse();
+                    self.ports[back.0 as usize].reverse(packet, now, back, watch);
+                }
                 self.delivered += 1;
                 Some(host)
             }

@@ -36,6 +36,7 @@ impl Walk {
             switch_limit: Limit::Unlimited,
             host_limit: Limit::Unlimited,
             switch_port: &|_, _| SwitchPort::plain(),
+            hosts_like_switches: false,
             switch_hold_bytes: 0,
             measure_from: Time::ZERO,
             spread,

@@ -217,6 +217,16 @@ base::choices! {
     }
 }
 
+base::choices! {
+    /// How the network card of a host queues.
+    pub enum HostQueue {
+        /// First in, first out, in the room of host.buffer.
+        Own = "own",
+        /// Like an output queue of a switch: switch.buffer, marks, and what the scheme does in switches. ns-2 makes both ends of a link alike.
+        Switch = "switch",
+    }
+}
+
 base::settings! {
     /// The shape of the network.
     pub struct Topology in "topology" {
@@ -280,6 +290,8 @@ base::settings! {
 base::settings! {
     /// Output queues of hosts.
     pub struct Host in "host" {
+        /// Whether hosts queue by host.buffer alone, or as switches do.
+        pub queue: HostQueue = "own",
         /// Room of the output queue of every host's network card.
         pub buffer: OrUnlimited<Size> = "unlimited",
     }
@@ -396,7 +408,7 @@ base::settings! {
         pub load: Fraction = "0.5",
         /// The links that workload.load is a share of: those of the receivers, or those that lead out of the senders' racks, which only flows to other racks take. Of a burst, one such link.
         pub load_of: LoadOf = "receivers",
-        /// Poisson arrivals: how many flows arrive; "auto" is as many as workload.duration brings, which otherwise is of no meaning.
+        /// Poisson arrivals: how many flows arrive; "auto" is as many as workload.duration brings, which otherwise is of no meaning. Burst: how many flows there are, the first to start of all; "auto" is all.
         pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.
         pub duration: Span = "100ms",

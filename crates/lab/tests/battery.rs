@@ -52,6 +52,7 @@ const NETWORKS: &[Network] = &[
     Network { name: "classic ECN", sets: &["tcp.ecn=true", "workload.senders=20"], drops: 0 },
     Network { name: "a slow middle", sets: &["topology.kind=dumbbell", "workload.kind=pairs", "link.rate=11Gbps", "bottleneck.rate=100Mbps"], drops: 0 },
     Network { name: "short host queues", sets: &["host.buffer=4pkt", "workload.size=1MB"], drops: 0 },
+    Network { name: "hosts that queue as switches", sets: &["host.queue=switch", "workload.size=1MB"], drops: 0 },
 ];
 
 #[test]

@@ -423,6 +423,29 @@ fn mice_that_come_and_go_are_counted_however_it_is_done() {
     }
 }
 
+// The network card is the slowest link, so a window of 4 MB waits there. Where it queues as a switch
+// does, it drops, marks, and cuts the windows of what it sends.
+#[test]
+fn network_cards_can_queue_as_switches_do() {
+    let metrics = |scheme, sets: &[&str]| {
+        let slow = [
+            "link.rate=9Gbps",
+            "workload.senders=1",
+            "workload.size=20MB",
+        ];
+        pairs(scheme, &[&slow[..], sets].concat()).metrics
+    };
+    let like_switches = "host.queue=switch";
+    assert_eq!(metrics("newreno", &[]).drops, 0);
+    let plain = metrics("newreno", &[like_switches]);
+    assert!(plain.drops > 0);
+    let marking = ["switch.ecn_threshold=20pkt", like_switches];
+    assert_eq!(metrics("dctcp", &marking[..1]).marks, 0);
+    assert!(metrics("dctcp", &marking).marks > 0);
+    let cut = metrics("hscc", &[like_switches]);
+    assert!(cut.drops < plain.drops, "{} {}", cut.drops, plain.drops);
+}
+
 // When a port switches off, every sender sends at once what its own window has room for. A window that
 // grew while the switch granted less makes that burst larger; one that is validated does not grow then.
 #[test]

@@ -213,6 +213,28 @@ fn a_burst_has_one_flow_between_any_two_hosts() {
 }
 
 #[test]
+fn the_first_flows_of_a_burst_are_those_of_the_whole_one() {
+    let burst = |flows: &str| {
+        let text = format!(
+            "topology.hosts = 7\n[workload]\nkind = \"burst\"\nload = 0.5\nsize = \"exponential(20KB)\"\n\
+             epochs = 2\nepoch_interval = \"1s\"\n{flows}"
+        );
+        let flows = outcome(&text).flows;
+        let mut flows: Vec<_> = flows
+            .iter()
+            .map(|flow| (flow.start_us, flow.sender, flow.receiver, flow.size_bytes))
+            .collect();
+        flows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        flows
+    };
+    let (all, some) = (burst(""), burst("flows = 20"));
+    assert_eq!((all.len(), some.len()), (84, 40), "42 pairs, twice");
+    assert_eq!(some[..20], all[..20]);
+    assert_eq!(some[20..], all[42..62], "the second epoch begins anew");
+    assert_eq!(burst("flows = 42"), all);
+}
+
+#[test]
 fn a_burst_is_spread_by_the_load_of_one_link() {
     // The harness of HSCC's sister project: with uplinks of 8 Gbit/s and web search the mean delay is
     // 1,711,250 * 8 * 1500/1446 / (0.3 * 8e9) s = 5917 us, from one second on.
@@ -634,6 +656,10 @@ fn what_cannot_be_is_refused_with_the_place() {
         (
             "[workload]\nkind = \"burst\"\nload = 0",
             "no flow ever arrives",
+        ),
+        (
+            "host.queue = \"switch\"\nhost.buffer = \"84pkt\"",
+            "no buffer of their own",
         ),
         (
             "switch.emulated_load = 1",

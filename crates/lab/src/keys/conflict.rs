@@ -2,7 +2,7 @@
 
 use base::{OrAuto, OrOff, OrUnlimited, Size, SizeUnit, Span};
 
-use super::{ConnectionKind, Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
+use super::{ConnectionKind, HostQueue, Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 use crate::workload::{SizeLaw, expected_flows};
 
 /// A contradiction between settings.
@@ -124,6 +124,13 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
             message: "the emulated load takes the whole buffer, or a share of one without bound"
                 .into(),
             remedy: "give a load below 1 and a finite switch.buffer".into(),
+        });
+    }
+    if keys.host.queue == HostQueue::Switch && keys.host.buffer.0.is_some() {
+        found.push(Conflict {
+            keys: &["host.queue", "host.buffer"],
+            message: "hosts that queue as switches have no buffer of their own".into(),
+            remedy: "leave host.buffer out, or set host.queue = \"own\"".into(),
         });
     }
     let packet = keys.packet_bytes();

@@ -109,7 +109,8 @@ impl Layout {
                 let to = places.receivers.iter();
                 let themselves = to.filter(|host| senders.binary_search(host).is_ok());
                 let pairs = senders.len() * places.receivers.len() - themselves.count();
-                each * pairs as f64
+                let most = workload.flows.0.map_or(u32::MAX, |flows| flows.0);
+                each * (pairs as f64).min(f64::from(most))
             }
         }
     }

@@ -115,12 +115,19 @@ struct Draft {
     barriers: Vec<Barrier>,
     /// Persistent connections by group and by what they stand for in it.
     persistent: BTreeMap<(u32, u64), u32>,
+    /// Flows that were drawn and are not part of it.
+    left_out: u32,
 }
 
 impl Draft {
     /// The number of the next flow.
     fn next(&self) -> u32 {
         number(self.flows.len())
+    }
+
+    /// Its number among all flows that are drawn, which makes its draws its own.
+    fn draw(&self) -> u32 {
+        self.next() + self.left_out
     }
 
     /// A barrier that waits for so many flows.
@@ -223,7 +230,7 @@ impl Maker<'_> {
                 for place in 0..senders {
                     let from = self.sender(&mut sender, *receiver);
                     let number = (index - first) * u64::from(senders) + u64::from(place);
-                    let mut flow = self.flow(plan.next(), (base, place));
+                    let mut flow = self.flow(plan.draw(), (base, place));
                     if self.workload().together {
                         flow.start += together;
                     }
@@ -244,20 +251,34 @@ impl Maker<'_> {
             let receivers = &self.place.receivers;
             let receiver = receivers[place as usize % receivers.len()];
             let from = self.sender(&mut sender, receiver);
-            let flow = self.flow(plan.next(), (base, place));
+            let flow = self.flow(plan.draw(), (base, place));
             self.add(plan, Route::new((from, receiver), place.into()), flow);
         }
     }
 
-    /// One flow from every sender to every receiver but itself.
+    /// One flow from every sender to every receiver but itself, or of these as many as were asked for:
+    /// the first to start.
     fn burst(&self, plan: &mut Draft, base: Time) {
-        let mut place = 0;
+        let mut drawn = Vec::new();
         for sender in &self.place.senders {
             for receiver in self.place.receivers.iter().filter(|host| *host != sender) {
-                let flow = self.flow(plan.next(), (base, place));
-                self.add(plan, Route::new((*sender, *receiver), place.into()), flow);
-                place += 1;
+                let place = number(drawn.len());
+                let flow = self.flow(plan.draw() + place, (base, place));
+                drawn.push((Route::new((*sender, *receiver), place.into()), flow));
             }
+        }
+        let all = drawn.len();
+        if let Some(count) = self.workload().flows.0
+            && (count.0 as usize) < all
+        {
+            let first = |(route, flow): &(Route, PlannedFlow)| (flow.start, route.key);
+            drawn.select_nth_unstable_by_key(count.0 as usize, first);
+            drawn.truncate(count.0 as usize);
+            drawn.sort_unstable_by_key(|(route, _)| route.key);
+        }
+        plan.left_out += number(all - drawn.len());
+        for (route, flow) in drawn {
+            self.add(plan, route, flow);
         }
     }
 
@@ -272,7 +293,7 @@ impl Maker<'_> {
             let route = Route::new((self.sender(&mut turn, client), client), place.into());
             let first = plan.next();
             for id in first..first + workload.requests.0 {
-                let mut flow = self.flow(id, (base, place));
+                let mut flow = self.flow(plan.draw(), (base, place));
                 if id > first {
                     // Those that follow start when they can.
                     flow.start = Time::ZERO;
@@ -320,7 +341,7 @@ impl Maker<'_> {
             let flow = PlannedFlow {
                 group: self.number,
                 connection: 0,
-                size: self.size(plan.next()),
+                size: self.size(plan.draw()),
                 start: at,
                 stop: Time::NEVER,
                 awaited_by: None,

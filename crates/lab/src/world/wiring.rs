@@ -11,7 +11,7 @@ use tcp::{Config, Endpoint, Host, HostHelper, Identity, ReceiverCc};
 
 use super::{Connection, Flow};
 use crate::error::RunError;
-use crate::keys::{Ecmp, Keys, LossPattern, QueueUnit, WindowScale};
+use crate::keys::{Ecmp, HostQueue, Keys, LossPattern, QueueUnit, WindowScale};
 use crate::scenario::{Group, PointSpec};
 use crate::workload::PlannedConnection;
 
@@ -88,8 +88,12 @@ pub(super) fn network(
     let config = NetworkConfig {
         header_bytes: keys.net.header_bytes,
         switch_limit,
-        host_limit: keys.host.buffer.0.map_or(Limit::Unlimited, host_limit),
+        host_limit: match keys.host.queue {
+            HostQueue::Own => keys.host.buffer.0.map_or(Limit::Unlimited, host_limit),
+            HostQueue::Switch => switch_limit,
+        },
         switch_port: &switch_port,
+        hosts_like_switches: keys.host.queue == HostQueue::Switch,
         switch_hold_bytes: taken * packet,
         measure_from,
         spread: match keys.topology.ecmp {
