@@ -59,6 +59,10 @@ enum Chore {
         /// Read what `tailwater reproduce --format json` printed into this file, and run nothing
         #[arg(long)]
         from: Option<PathBuf>,
+        /// Instead run this figure at the paper's own scale, once, or several, and write
+        /// docs/reference/claims-full.md
+        #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
+        full: Vec<String>,
     },
     /// Build the documentation as a site in target/book, and check its links
     Book {
@@ -80,7 +84,7 @@ fn main() -> ExitCode {
         Chore::Bench { instructions } if instructions => bench::instructions(&repository),
         Chore::Bench { .. } => bench::bench(&repository),
         Chore::Docs => docs::write(&repository),
-        Chore::Claims { from } => claims::write(&repository, from.as_deref()),
+        Chore::Claims { from, full } => claims::write(&repository, from.as_deref(), &full),
         Chore::Book { open } => book(&repository, open),
         Chore::Screenshots => screenshots::draw(&repository),
         Chore::Cites => cites::print(&repository),
