@@ -106,19 +106,23 @@ impl Network {
         for link in topology.links() {
             for (from, to) in [(link.a, link.b), (link.b, link.a)] {
                 let id = PortId(index(network.ports.len()));
-                let (limit, made, held) = match topology.nodes()[from.0 as usize] {
-                    Node::Host(_) if config.hosts_like_switches => {
-                        let made = (config.switch_port)(id, &link.spec);
-                        network.hooked_hosts |= made.hook.is_some();
-                        (config.host_limit, made, 0)
-                    }
-                    Node::Host(_) => (config.host_limit, SwitchPort::plain(), 0),
-                    Node::Switch => {
-                        let made = (config.switch_port)(id, &link.spec);
-                        network.hooked |= made.hook.is_some();
-                        (config.switch_limit, made, config.switch_hold_bytes)
-                    }
+                let of_host = matches!(topology.nodes()[from.0 as usize], Node::Host(_));
+                let (limit, held) = if of_host {
+                    (config.host_limit, 0)
+                } else {
+                    (config.switch_limit, config.switch_hold_bytes)
                 };
+                let made = if of_host && !config.hosts_like_switches {
+                    SwitchPort::plain()
+                } else {
+                    (config.switch_port)(id, &link.spec)
+                };
+                let hooked = if of_host {
+                    &mut network.hooked_hosts
+                } else {
+                    &mut network.hooked
+                };
+                *hooked |= made.hook.is_some();
                 network.prioritised |= made.priorities > 1;
                 let port = PortConfig {
                     rate: link.spec.rate,

@@ -9,6 +9,7 @@ mod conflict;
 mod traced;
 mod window_scale;
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use base::setting::{Key, SettingError, Settings};
@@ -121,7 +122,16 @@ pub fn all_keys() -> &'static [&'static Key] {
 
 /// The key called `name`.
 pub fn key(name: &str) -> Option<&'static Key> {
-    all_keys().iter().find(|key| key.name == name).copied()
+    place(name).map(|place| all_keys()[place])
+}
+
+/// The place of the key called `name` among [`all_keys`].
+pub(crate) fn place(name: &str) -> Option<usize> {
+    static PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+        let names = all_keys().iter().map(|key| key.name);
+        names.zip(0..).collect()
+    });
+    PLACES.get(name).copied()
 }
 
 /// The part of a key's name before the dot: the table it belongs to.

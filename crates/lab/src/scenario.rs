@@ -12,9 +12,9 @@ mod schemes;
 mod show;
 mod source;
 pub mod suggest;
+mod texts;
 mod values;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ pub use problem::{Problem, Problems};
 use resolve::Resolver;
 use schemes::{Arm, Flows};
 pub use source::{BUILTINS, Builtin, Source};
+pub use texts::Texts;
 use values::Value;
 
 /// A scenario in which every setting is known to be correct.
@@ -73,7 +74,7 @@ pub struct PointSpec {
     /// result and is not among them.
     pub set: Vec<(String, String)>,
     /// The text of every key; shared by the seeds of a point.
-    pub texts: Arc<BTreeMap<&'static str, Arc<str>>>,
+    pub texts: Texts,
     /// Every setting that is not a scheme's own, typed. Its workload and endpoints are those of
     /// `groups`.
     pub keys: Arc<Keys>,
@@ -89,7 +90,7 @@ pub struct Group {
     /// The composition of schemes that its hosts follow.
     pub bundle: String,
     /// The text of every key.
-    pub texts: Arc<BTreeMap<&'static str, Arc<str>>>,
+    pub texts: Texts,
     /// Every setting, of which those of workload and endpoints are its own.
     pub keys: Arc<Keys>,
 }
@@ -130,7 +131,7 @@ impl PointSpec {
     /// # Panics
     /// If no such key is declared.
     pub fn text(&self, key: &str) -> &str {
-        self.texts.get(key).expect("a declared key has a text")
+        &self.texts[key]
     }
 }
 

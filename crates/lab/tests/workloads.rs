@@ -704,8 +704,8 @@ fn a_group_keeps_its_settings_and_the_rest_is_shared() {
     assert_eq!(groups[0].keys.workload.senders.0, 2);
     assert_eq!(groups[1].keys.workload.senders.0, 3);
     assert_eq!(groups[1].bundle, "dctcp");
-    assert_eq!(groups[1].texts["tcp.min_rto"].as_ref(), "7ms");
-    assert_eq!(groups[1].texts["tcp.max_rto"].as_ref(), "9s");
+    assert_eq!(&groups[1].texts["tcp.min_rto"], "7ms");
+    assert_eq!(&groups[1].texts["tcp.max_rto"], "9s");
     // Written out in full, it is the same scenario.
     let again = Scenario::load(
         Source::new("again.toml", scenario.resolved()),

@@ -19,8 +19,11 @@ mod paper;
 mod thin;
 mod units;
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
+
+use askama::Template;
 
 use lab::results::{self, Folder};
 
@@ -36,8 +39,7 @@ pub use paper::{Reproduction, write_paper};
 /// If there is no folder.
 pub fn write(folders: &[&Folder], out: &Path) -> Result<(), Error> {
     assert!(!folders.is_empty(), "a report is about a run");
-    let text = page::render(folders, out)?;
-    put(out, text.as_bytes())
+    put_page(out, &page::page(folders, out)?)
 }
 
 /// Every figure of a run, in the order of its report.
@@ -48,7 +50,19 @@ pub fn figures(folder: &Folder) -> Result<Vec<Figure>, Error> {
 
 /// Writes a file whole or not at all.
 fn put(out: &Path, bytes: &[u8]) -> Result<(), Error> {
-    results::replace(out, |file| file.write_all(bytes)).map_err(|error| Error::Write {
+    put_with(out, |file| file.write_all(bytes))
+}
+
+/// Writes a page whole or not at all, and never has its text in memory.
+fn put_page(out: &Path, page: &impl Template) -> Result<(), Error> {
+    put_with(out, |file| Template::write_into(page, file))
+}
+
+fn put_with(
+    out: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Error> {
+    results::replace(out, write).map_err(|error| Error::Write {
         path: out.display().to_string(),
         error,
     })

@@ -50,10 +50,6 @@ struct Page<'a> {
 
 /// Writes the page to `out`: one file that needs no network. Equal pages give equal bytes.
 pub fn write_model(model: &ModelPage, out: &Path) -> Result<(), Error> {
-    crate::put(out, render(model).as_bytes())
-}
-
-fn render(model: &ModelPage) -> String {
     let page = Page {
         model,
         charts: page::charts(&model.figures),
@@ -62,5 +58,5 @@ fn render(model: &ModelPage) -> String {
         script: include_str!("../templates/report.js"),
         plotly: interactive::script(),
     };
-    page.render().expect("writing to memory succeeds")
+    crate::put_page(out, &page)
 }

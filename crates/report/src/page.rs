@@ -17,7 +17,7 @@ use tables::{Compared, Failed, Table};
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page {
+pub(crate) struct Page {
     heading: String,
     title: String,
     runs: Vec<Described>,
@@ -64,9 +64,9 @@ pub(crate) struct View {
     pub(crate) caption: String,
 }
 
-/// The report of `folders` as text: a pure function of what they hold, which `out` only makes links
-/// relative to.
-pub(crate) fn render(folders: &[&Folder], out: &Path) -> Result<String, Error> {
+/// The report of `folders`: a pure function of what they hold, which `out` only makes links relative
+/// to.
+pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
     let data = Data::read(folders)?;
     let figures = figures::all(&data);
     let summaries = folders.iter().map(|folder| folder.summary());
@@ -91,7 +91,7 @@ pub(crate) fn render(folders: &[&Folder], out: &Path) -> Result<String, Error> {
         first.scenario.clone()
     };
     let comparisons = tables::comparisons(&data);
-    let page = Page {
+    Ok(Page {
         heading,
         title: first.title.clone().unwrap_or_default(),
         sentences: sentences.collect(),
@@ -114,8 +114,7 @@ pub(crate) fn render(folders: &[&Folder], out: &Path) -> Result<String, Error> {
         style: include_str!("../templates/report.css"),
         script: include_str!("../templates/report.js"),
         plotly: interactive::script(),
-    };
-    Ok(page.render().expect("writing to memory succeeds"))
+    })
 }
 
 fn describe(folder: &Folder, name: &str, out: &Path) -> Described {

@@ -61,7 +61,7 @@ pub fn write_paper(reproduction: &Reproduction<'_>, out: &Path) -> Result<(), Er
         let svg = fixed::draw(panel, Size::default(), Format::Svg);
         crate::put(&file, &svg)?;
     }
-    crate::put(out, page::render(reproduction, &panels).as_bytes())
+    crate::put_page(out, &page::page(reproduction, &panels))
 }
 
 /// The panels of a figure.

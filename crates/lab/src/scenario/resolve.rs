@@ -11,6 +11,7 @@ use super::document::{Setting, Variant, split_group};
 use super::problem::{Problem, Problems};
 use super::schemes::{Arm, Flows};
 use super::source::Source;
+use super::texts::{Pool, Texts};
 use super::{Group, PointSpec, suggest};
 use crate::keys::{self, Conflict, Keys, TracedSeries};
 use crate::workload::{self, Layout};
@@ -140,21 +141,21 @@ impl Resolver {
                 .into());
         }
         let mut points = Vec::new();
-        let mut texts = Texts::default();
+        let mut pool = Pool::default();
         for combination in 0..combinations {
             for arm in arms {
                 let chosen = self.choose(combination, arm);
-                let (shared, groups) = self.check(&chosen, arm, &mut texts)?;
+                let (shared, groups) = self.check(&chosen, arm, &mut pool)?;
                 let flows = Layout::of(&shared.keys, &groups).all_flows(&groups);
                 let series = |seed| {
                     let size = (combinations, rows);
                     TracedSeries::automatic(size, (seed, u64::from(seeds)), flows)
                 };
-                let first = shared.tracing(series(0));
+                let first = shared.tracing(series(0), &mut pool);
                 let others = if series(0) == series(1) {
                     first.clone()
                 } else {
-                    shared.tracing(series(1))
+                    shared.tracing(series(1), &mut pool)
                 };
                 let set: Vec<_> = self
                     .reported()
@@ -168,7 +169,7 @@ impl Resolver {
                         bundle: arm.bundle.clone(),
                         seed: seed + offset,
                         set: set.clone(),
-                        texts: Arc::clone(texts),
+                        texts: texts.clone(),
                         keys: Arc::clone(keys),
                         groups: Arc::clone(&groups),
                     });
@@ -320,7 +321,7 @@ impl Resolver {
         &self,
         chosen: &Chosen<'a>,
         arm: &Arm,
-        texts: &mut Texts<'a>,
+        pool: &mut Pool,
     ) -> Result<(Shared, Arc<[Group]>), Problems> {
         // Every text has been checked where it was read; the key is named should one slip through.
         let read = |layer: &Layer<'_>| {
@@ -331,7 +332,7 @@ impl Resolver {
         };
         let shared = Shared {
             keys: Arc::new(read(&chosen.all)?),
-            texts: texts.of(&chosen.all),
+            texts: pool.texts(|key| chosen.all.texts[key]),
         };
         let mut groups = Vec::new();
         let mut problems = Vec::new();
@@ -341,9 +342,9 @@ impl Resolver {
             let marking = needs_marking.then_some(own.unwrap_or(&arm.label).as_str());
             // Without groups in the file, all flows have the settings of the point.
             let (keys, texts) = if flows.name.is_empty() {
-                (Arc::clone(&shared.keys), Arc::clone(&shared.texts))
+                (Arc::clone(&shared.keys), shared.texts.clone())
             } else {
-                (Arc::new(read(layer)?), texts.of(layer))
+                (Arc::new(read(layer)?), pool.texts(|key| layer.texts[key]))
             };
             let group = Group {
                 name: Arc::clone(&flows.name),
@@ -426,32 +427,18 @@ impl Resolver {
 /// The settings of the seeds of one combination and scheme.
 struct Shared {
     keys: Arc<Keys>,
-    texts: Arc<BTreeMap<&'static str, Arc<str>>>,
-}
-
-/// Texts of settings, each kept once: a sweep of a thousand rows has few different ones.
-#[derive(Default)]
-struct Texts<'a>(BTreeMap<&'a str, Arc<str>>);
-
-impl<'a> Texts<'a> {
-    fn of(&mut self, layer: &Layer<'a>) -> Arc<BTreeMap<&'static str, Arc<str>>> {
-        let texts = layer.texts.iter().map(|(key, text)| {
-            let kept = self.0.entry(text).or_insert_with(|| Arc::from(*text));
-            (*key, Arc::clone(kept))
-        });
-        Arc::new(texts.collect())
-    }
+    texts: Texts,
 }
 
 impl Shared {
     /// The settings of a point that records `series` if it is left to us what to record: with it, a
     /// point is a pure function of its own settings, whatever the sweep.
-    fn tracing(&self, series: &str) -> (Arc<Keys>, Arc<BTreeMap<&'static str, Arc<str>>>) {
-        let (mut keys, mut texts) = (Arc::clone(&self.keys), Arc::clone(&self.texts));
+    fn tracing(&self, series: &str, pool: &mut Pool) -> (Arc<Keys>, Texts) {
+        let (mut keys, mut texts) = (Arc::clone(&self.keys), self.texts.clone());
         if keys.trace.series == TracedSeries::Auto {
             let own = Arc::make_mut(&mut keys);
             own.trace.series = TracedSeries::parse(series).expect("names of quantities");
-            Arc::make_mut(&mut texts).insert("trace.series", Arc::from(series));
+            texts = texts.with("trace.series", pool.kept(series));
         }
         (keys, texts)
     }

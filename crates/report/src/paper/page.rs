@@ -12,7 +12,7 @@ use crate::units;
 
 #[derive(Template)]
 #[template(path = "paper.html")]
-struct Page<'a> {
+pub(super) struct Page<'a> {
     name: &'a str,
     title: &'a str,
     citation: &'a str,
@@ -92,8 +92,8 @@ struct Cause<'a> {
     mark: Mark,
 }
 
-/// The page as text: a pure function of what came out. `panels` are those of each figure.
-pub(super) fn render(reproduction: &Reproduction<'_>, panels: &[Vec<Figure>]) -> String {
+/// The page: a pure function of what came out. `panels` are those of each figure.
+pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) -> Page<'a> {
     let claims = || {
         let figures = reproduction.figures.iter();
         figures.flat_map(|figure| &figure.claims)
@@ -117,7 +117,7 @@ pub(super) fn render(reproduction: &Reproduction<'_>, panels: &[Vec<Figure>]) ->
     let version = reproduction.figures.first();
     let version = version.map(|figure| &figure.bench.own.folder().summary().version);
     let paper = reproduction.paper;
-    let page = Page {
+    Page {
         name: &paper.name,
         title: &paper.title,
         citation: &paper.citation,
@@ -134,8 +134,7 @@ pub(super) fn render(reproduction: &Reproduction<'_>, panels: &[Vec<Figure>]) ->
         script: include_str!("../../templates/report.js"),
         own_script: include_str!("../../templates/paper.js"),
         plotly: interactive::script(),
-    };
-    page.render().expect("writing to memory succeeds")
+    }
 }
 
 fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Shown<'a> {

@@ -1,0 +1,56 @@
+//! The texts of settings.
+
+use std::collections::BTreeSet;
+use std::ops::Index;
+use std::sync::Arc;
+
+use crate::keys;
+
+/// The text of every key, in the order of [`all_keys`](keys::all_keys). A sweep has thousands of
+/// these, so a key costs each of them one pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texts(Arc<[Arc<str>]>);
+
+impl Texts {
+    /// The same but for one key.
+    ///
+    /// # Panics
+    /// If there is no such key.
+    pub(super) fn with(&self, key: &str, text: Arc<str>) -> Self {
+        let mut texts = self.0.to_vec();
+        texts[keys::place(key).expect("a declared key")] = text;
+        Self(texts.into())
+    }
+}
+
+/// # Panics
+/// If there is no such key.
+impl Index<&str> for Texts {
+    type Output = str;
+
+    fn index(&self, key: &str) -> &str {
+        &self.0[keys::place(key).expect("a declared key")]
+    }
+}
+
+/// Every text once: a sweep of a thousand rows has few different ones.
+#[derive(Default)]
+pub(super) struct Pool(BTreeSet<Arc<str>>);
+
+impl Pool {
+    /// The texts of all keys, each as `text` says.
+    pub(super) fn texts<'a>(&mut self, text: impl Fn(&'static str) -> &'a str) -> Texts {
+        let texts = keys::all_keys().iter().map(|key| self.kept(text(key.name)));
+        Texts(texts.collect())
+    }
+
+    /// `text`, shared with all that are equal.
+    pub(super) fn kept(&mut self, text: &str) -> Arc<str> {
+        if let Some(kept) = self.0.get(text) {
+            return Arc::clone(kept);
+        }
+        let kept = Arc::<str>::from(text);
+        self.0.insert(Arc::clone(&kept));
+        kept
+    }
+}
