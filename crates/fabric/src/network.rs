@@ -6,6 +6,7 @@ use engine::{Scheduler, Token};
 use crate::histogram::QueueStatistics;
 use crate::hook::SwitchHook;
 use crate::port::{Offer, Port, PortConfig, PortId};
+use crate::priority::Strict;
 use crate::queue::{Discipline, Limit};
 use crate::routes::{Routes, Row, Spread};
 use crate::topology::{LinkSpec, Node, NodeId, Topology, TopologyError};
@@ -19,10 +20,10 @@ pub struct NetworkConfig<'a> {
     pub switch_limit: Limit,
     /// How much may wait at a host port.
     pub host_limit: Limit,
-    /// Makes what differs from switch port to switch port.
-    pub switch_port: &'a dyn Fn(PortId, &LinkSpec) -> SwitchPort,
-    /// Whether hosts' ports are made the same way, not plain.
-    pub hosts_like_switches: bool,
+    /// Makes what differs from port to port of the switches.
+    pub switch_port: &'a dyn Fn(PortId, &LinkSpec) -> PortParts,
+    /// Makes what differs from port to port of the hosts.
+    pub host_port: &'a dyn Fn(PortId, &LinkSpec) -> PortParts,
     /// Bytes for whose transmission switches hold every packet before it reaches the queue of the
     /// next link. All packets of a port are held alike, so the port behaves as if its wire were longer.
     pub switch_hold_bytes: u64,
@@ -34,14 +35,14 @@ pub struct NetworkConfig<'a> {
     pub salt: u64,
 }
 
-/// What schemes and settings put into a port of a switch.
-pub struct SwitchPort {
+/// What schemes and settings put into a port.
+pub struct PortParts {
     /// What happens to arriving packets.
     pub discipline: Discipline,
     /// What the switch does besides queueing.
     pub hook: Option<Box<dyn SwitchHook>>,
-    /// Strict priorities; with 1 the port is a FIFO.
-    pub priorities: u8,
+    /// How packets are served by priority.
+    pub priorities: Strict,
 }
 
 /// Ports, switches and the packets between them.
@@ -107,23 +108,20 @@ impl Network {
             for (from, to) in [(link.a, link.b), (link.b, link.a)] {
                 let id = PortId(index(network.ports.len()));
                 let of_host = matches!(topology.nodes()[from.0 as usize], Node::Host(_));
-                let (limit, held) = if of_host {
-                    (config.host_limit, 0)
+                let (limit, held, make) = if of_host {
+                    (config.host_limit, 0, config.host_port)
                 } else {
-                    (config.switch_limit, config.switch_hold_bytes)
+                    let held = config.switch_hold_bytes;
+                    (config.switch_limit, held, config.switch_port)
                 };
-                let made = if of_host && !config.hosts_like_switches {
-                    SwitchPort::plain()
-                } else {
-                    (config.switch_port)(id, &link.spec)
-                };
+                let made = make(id, &link.spec);
                 let hooked = if of_host {
                     &mut network.hooked_hosts
                 } else {
                     &mut network.hooked
                 };
                 *hooked |= made.hook.is_some();
-                network.prioritised |= made.priorities > 1;
+                network.prioritised |= made.priorities.classes > 1;
                 let port = PortConfig {
                     rate: link.spec.rate,
                     delay: link.spec.delay + link.spec.rate.serialisation(held),
@@ -190,11 +188,23 @@ impl Network {
         }
     }
 
-    /// The transmitter of a port with priorities is free: the packet whose turn it is leaves.
-    pub fn on_transmit<W: Watch>(&mut self, token: Token, sched: &mut Scheduler, watch: &mut W) {
+    /// The transmitter of a port with priorities is free: the packet whose turn it is leaves. Packets
+    /// that still wait at the host that sent them and are `stale` are withdrawn: they were never sent.
+    pub fn on_transmit<W: Watch>(
+        &mut self,
+        token: Token,
+        sched: &mut Scheduler,
+        watch: &mut W,
+        stale: &mut dyn FnMut(&Packet) -> bool,
+    ) {
         let place = token.0 as usize - self.ports.len();
         let port = PortId(index(place));
-        let sent = self.ports[place].transmit(sched.now(), port, watch);
+        let of_host = matches!(self.ends[port.reverse().0 as usize], End::Host(_));
+        let mut stale = |packet: &Packet| of_host && stale(packet);
+        let sent = self.ports[place].transmit(sched.now(), port, watch, &mut stale);
+        let withdrawn = self.ports[place].take_gone();
+        self.inside -= withdrawn;
+        self.sent -= withdrawn;
         if let Some(arrival) = sent.arrival {
             sched.at(arrival, Token(port.0));
         }
@@ -251,7 +261,12 @@ impl Network {
         sched: &mut Scheduler,
         watch: &mut W,
     ) {
-        match self.ports[port.0 as usize].offer_watched(packet, sched.now(), port, watch) {
+        let out = &mut self.ports[port.0 as usize];
+        let offer = out.offer_watched(packet, sched.now(), port, watch);
+        if self.prioritised {
+            self.inside -= out.take_gone();
+        }
+        match offer {
             Offer::Dropped => {}
             Offer::Queued => self.inside += 1,
             Offer::First(arrival) => {
@@ -269,7 +284,9 @@ impl Network {
     fn record(&mut self, port: PortId, packet: &Packet, now: Time) {
         let place = u64::from(port.0) << 32 | u64::from(packet.flow.0);
         let numbers = u64::from(packet.seq.0) << 32 | u64::from(packet.ack.0);
-        let rest = u64::from(packet.payload) << 32
+        let rest = u64::from(packet.reserved) << 56
+            | u64::from(packet.dscp) << 48
+            | u64::from(packet.payload) << 32
             | u64::from(packet.window) << 16
             | u64::from(packet.flags.bits()) << 8
             | packet.ecn as u64;
@@ -284,13 +301,13 @@ impl Network {
     }
 }
 
-impl SwitchPort {
+impl PortParts {
     /// A FIFO that only its limit makes drop.
     pub fn plain() -> Self {
         Self {
             discipline: Discipline::DropTail,
             hook: None,
-            priorities: 1,
+            priorities: Strict::FIFO,
         }
     }
 }

@@ -4,7 +4,7 @@ use base::{Ecn, Packet, Rate, Span, Time};
 
 use crate::histogram::LevelHistogram;
 use crate::hook::{Calls, Quiet, SwitchHook};
-use crate::priority::Priorities;
+use crate::priority::{Priorities, Strict};
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
 use crate::watch::{DropReason, Watch};
@@ -25,8 +25,8 @@ pub struct PortConfig {
     pub discipline: Discipline,
     /// What the switch does here besides queueing.
     pub hook: Option<Box<dyn SwitchHook>>,
-    /// Strict priorities; with 1 the port is a FIFO.
-    pub priorities: u8,
+    /// How packets are served by priority.
+    pub priorities: Strict,
     /// Bytes a packet has on the wire beside its payload.
     pub header_bytes: u32,
 }
@@ -41,6 +41,7 @@ pub struct PortConfig {
 ///
 /// With priorities a later packet may overtake, so what leaves next is decided when the transmitter
 /// is free: [`Port::transmit`], an event more per packet that waits. All classes share the limit.
+/// A packet may then leave without having been sent, which [`Port::take_gone`] tells.
 ///
 /// Fields are in the order of use: an idle port touches the first two cache lines.
 #[repr(C, align(64))]
@@ -79,6 +80,8 @@ pub struct Port {
     rate: Rate,
     /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
     priorities: Option<Box<Priorities>>,
+    /// Packets that were accepted and not sent, and not told yet.
+    gone: u64,
 }
 
 /// What became of a packet offered to a port.
@@ -106,9 +109,9 @@ pub struct Transmission {
 /// What a port has seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
-    /// Packets accepted: each is one packet-hop.
+    /// Packets accepted and not pushed out or withdrawn: each is one packet-hop.
     pub packets: u64,
-    /// Bytes accepted, headers included.
+    /// Their bytes, headers included.
     pub bytes: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -136,7 +139,7 @@ impl Port {
             watches_idle: config.discipline.is_congested(Backlog::default())
                 || matches!(config.discipline, Discipline::Custom(_))
                 || calls.has(Calls::ARRIVAL)
-                || config.priorities > 1,
+                || config.priorities.classes > 1,
             calls,
             quiet: hook.map_or(Quiet::NEVER, |hook| hook.quiet()),
             packets: 0,
@@ -158,8 +161,9 @@ impl Port {
             marks: 0,
             threshold_crossings: 0,
             rate: config.rate,
-            priorities: (config.priorities > 1)
+            priorities: (config.priorities.classes > 1)
                 .then(|| Box::new(Priorities::new(config.priorities))),
+            gone: 0,
         }
     }
 
@@ -191,7 +195,9 @@ impl Port {
         self.threshold_crossings += u64::from(congested);
         let was_marked = packet.ecn == Ecn::Marked;
         let verdict = self.discipline.on_arrival(backlog, packet, now);
-        if verdict == Verdict::Drop || !self.fits(backlog, packet, now) {
+        if verdict == Verdict::Drop
+            || !(self.fits(backlog, packet, now) || self.make_room(packet, now, port, watch))
+        {
             self.drops += 1;
             self.dropped_payload += u64::from(packet.payload);
             let reason = match verdict {
@@ -208,26 +214,54 @@ impl Port {
         self.accept(packet, now, port, watch)
     }
 
-    /// A port with priorities is free at `now` and begins to send the packet whose turn it is.
+    /// A port with priorities is free at `now` and begins to send the packet whose turn it is, if any
+    /// waits. Packets of lower priority than the first that are `stale` are withdrawn instead.
     ///
     /// # Panics
-    /// If none waits: only [`Offer::Transmit`] and [`Transmission::next`] ask for this.
-    pub fn transmit<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) -> Transmission {
+    /// If the port has no priorities: only [`Offer::Transmit`] and [`Transmission::next`] ask for this.
+    pub fn transmit<W: Watch>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+        stale: &mut dyn FnMut(&Packet) -> bool,
+    ) -> Transmission {
         // What the hook's timers see at this instant is the queue after the departure.
         self.settle_watched(now.before(Span::from_ps(1)), port, watch);
-        let priorities = self.priorities.as_mut().expect("packets wait by priority");
-        let mut packet = priorities.pop().expect("a transmit event has a packet");
-        let waits = priorities.packets() > 0;
-        self.leave(u64::from(packet.payload), now, port, watch);
-        self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
-            hook.on_departure(queue, &mut packet, now);
-        });
-        let was_idle = self.ring.is_empty();
-        let arrival = self.start(&packet, now);
-        Transmission {
-            arrival: was_idle.then_some(arrival),
-            next: waits.then_some(self.free_at),
+        let mut sent = Transmission {
+            arrival: None,
+            next: None,
+        };
+        // What waited when this was scheduled may have been pushed out, and others have followed it.
+        while self.free_at <= now {
+            let priorities = self.priorities.as_mut().expect("packets wait by priority");
+            let Some(mut packet) = priorities.pop() else {
+                break;
+            };
+            self.leave(u64::from(packet.payload), now, port, watch);
+            if packet.dscp > 0 && stale(&packet) {
+                self.uncount(&packet);
+                continue;
+            }
+            self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
+                hook.on_departure(queue, &mut packet, now);
+            });
+            let was_idle = self.ring.is_empty();
+            let arrival = self.start(&packet, now);
+            sent.arrival = was_idle.then_some(arrival);
+            break;
         }
+        let free_at = self.free_at;
+        let priorities = self.priorities.as_mut().expect("packets wait by priority");
+        priorities.is_due = priorities.packets() > 0;
+        sent.next = priorities.is_due.then_some(free_at);
+        sent
+    }
+
+    /// How many packets were accepted and then pushed out or withdrawn since this was asked last.
+    #[inline(always)]
+    pub fn take_gone(&mut self) -> u64 {
+        std::mem::take(&mut self.gone)
     }
 
     /// `packet` comes in over the link whose other direction this port feeds, before it is forwarded.
@@ -380,10 +414,10 @@ impl Port {
         let offer = if let Some(waiting) = &mut self.priorities {
             waiting.push(packet);
             // The transmitter is busy, or free at this very instant with its event still to come.
-            if waiting.packets() == 1 {
-                Offer::Transmit(self.free_at)
-            } else {
+            if std::mem::replace(&mut waiting.is_due, true) {
                 Offer::Queued
+            } else {
+                Offer::Transmit(self.free_at)
             }
         } else {
             // What is being sent is in the ring until it arrives, so the ring is not empty.
@@ -399,6 +433,38 @@ impl Port {
         watch.on_accept(port, packet, now);
         self.tell_level(now, port, watch);
         offer
+    }
+
+    /// Pushes out packets of lower priority until `packet` fits. Returns whether it does.
+    fn make_room<W: Watch>(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) -> bool {
+        while let Some(victim) = self
+            .priorities
+            .as_mut()
+            .and_then(|waiting| waiting.push_out(packet))
+        {
+            self.leave(u64::from(victim.payload), now, port, watch);
+            self.uncount(&victim);
+            self.drops += 1;
+            self.dropped_payload += u64::from(victim.payload);
+            watch.on_drop(port, &victim, DropReason::Full, now);
+            if self.fits(self.backlog(), packet, now) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A packet that was accepted is not sent after all.
+    fn uncount(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(self.header_bytes) + u64::from(packet.payload);
+        self.gone += 1;
     }
 
     /// The transmitter, which is free, sends `packet`. Returns when it arrives.

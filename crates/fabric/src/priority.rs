@@ -4,25 +4,58 @@ use std::collections::VecDeque;
 
 use base::Packet;
 
-/// A FIFO queue for each priority; the class of a packet is its code point, 0 first.
+/// How a port serves packets by priority: strictly, by code point, 0 first, each class in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Strict {
+    /// Classes; packets of higher code points share the last one. With 1 the port is a FIFO.
+    pub classes: u8,
+    /// Whether a packet that does not fit pushes out packets of lower priority rather than being
+    /// dropped: the last of the lowest class first (RC3 §2.3, "priority dropping").
+    pub push_out: bool,
+}
+
+/// A FIFO queue for each class.
 #[derive(Debug)]
 pub(crate) struct Priorities {
     queues: Vec<VecDeque<Packet>>,
     packets: u64,
+    push_out: bool,
+    /// Whether a transmission is scheduled: once a packet waits, until one finds that none does.
+    pub(crate) is_due: bool,
+}
+
+impl Strict {
+    /// One class.
+    pub const FIFO: Self = Self {
+        classes: 1,
+        push_out: false,
+    };
+
+    /// Classes that drop the arriving packet, whatever its priority, if there is no room.
+    pub const fn of(classes: u8) -> Self {
+        Self {
+            classes,
+            push_out: false,
+        }
+    }
 }
 
 impl Priorities {
-    /// `classes` empty queues; packets of higher classes share the last one.
-    pub(crate) fn new(classes: u8) -> Self {
+    /// Empty queues.
+    pub(crate) fn new(strict: Strict) -> Self {
         Self {
-            queues: (0..classes.max(1)).map(|_| VecDeque::new()).collect(),
+            queues: (0..strict.classes.max(1))
+                .map(|_| VecDeque::new())
+                .collect(),
             packets: 0,
+            push_out: strict.push_out,
+            is_due: false,
         }
     }
 
     /// Appends a packet to the queue of its class. O(1), amortised.
     pub(crate) fn push(&mut self, packet: &Packet) {
-        let class = usize::from(packet.dscp).min(self.queues.len() - 1);
+        let class = self.class(packet);
         self.queues[class].push_back(*packet);
         self.packets += 1;
     }
@@ -34,8 +67,25 @@ impl Priorities {
         Some(packet)
     }
 
+    /// Takes out the newest packet of the lowest class, if that is lower than the class of `arriving`
+    /// and packets are pushed out here. O(classes).
+    pub(crate) fn push_out(&mut self, arriving: &Packet) -> Option<Packet> {
+        if !self.push_out {
+            return None;
+        }
+        let lower = self.class(arriving) + 1;
+        let mut queues = self.queues[lower..].iter_mut().rev();
+        let packet = queues.find_map(VecDeque::pop_back)?;
+        self.packets -= 1;
+        Some(packet)
+    }
+
     /// Packets of all classes.
     pub(crate) const fn packets(&self) -> u64 {
         self.packets
+    }
+
+    fn class(&self, packet: &Packet) -> usize {
+        usize::from(packet.dscp).min(self.queues.len() - 1)
     }
 }

@@ -3,7 +3,7 @@
 use base::{FlowId, HostId, Packet, Rate, Span, Time};
 use engine::{Scheduler, Token};
 use fabric::{
-    Layer, Limit, LinkSpec, Network, NetworkConfig, NodeId, Place, PortId, Spread, SwitchPort,
+    Layer, Limit, LinkSpec, Network, NetworkConfig, NodeId, Place, PortId, PortParts, Spread,
     Topology, Watch,
 };
 use proptest::prelude::*;
@@ -35,8 +35,8 @@ impl Walk {
             header_bytes: 40,
             switch_limit: Limit::Unlimited,
             host_limit: Limit::Unlimited,
-            switch_port: &|_, _| SwitchPort::plain(),
-            hosts_like_switches: false,
+            switch_port: &|_, _| PortParts::plain(),
+            host_port: &|_, _| PortParts::plain(),
             switch_hold_bytes: 0,
             measure_from: Time::ZERO,
             spread,

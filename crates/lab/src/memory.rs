@@ -7,9 +7,9 @@ use schemes::Sender;
 use sysinfo::System;
 use tcp::Endpoint;
 
-use crate::keys::{Keys, WindowScale};
+use crate::keys::{WindowScale, WorkloadKind};
 use crate::metrics::{FlowRecord, PortRecord};
-use crate::scenario::{PointSpec, Problem, Problems};
+use crate::scenario::{Group, PointSpec, Problem, Problems};
 use crate::workload::{Layout, expected_connections};
 
 /// The memory that simulating `point` needs, in bytes: an upper estimate. O(groups).
@@ -22,7 +22,7 @@ pub fn estimate(point: &PointSpec) -> u64 {
     let (hosts, ports) = (layout.all_hosts(), layout.ports());
     let groups = point.groups.iter();
     let flows: u64 = groups
-        .map(|group| of_flows(&group.keys, layout.expected_flows(group)))
+        .map(|group| of_flows(group, layout.expected_flows(group)))
         .sum();
     // What is measured is handed over in a compact copy before it is dropped.
     let records = 2 * ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
@@ -35,7 +35,8 @@ pub fn estimate(point: &PointSpec) -> u64 {
     clippy::cast_sign_loss,
     reason = "a number of flows, for a bound"
 )]
-fn of_flows(keys: &Keys, expected: f64) -> u64 {
+fn of_flows(group: &Group, expected: f64) -> u64 {
+    let keys = &*group.keys;
     let mss = u64::from(keys.tcp.mss.0);
     let (rows, flows) = (expected, expected_connections(keys, expected));
     let (rows, flows) = (rows.ceil() as u64, flows.ceil() as u64);
@@ -56,7 +57,14 @@ fn of_flows(keys: &Keys, expected: f64) -> u64 {
     let endpoints = 2 * flows * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
     let packets =
         (queued + flows.min(WHOLE_WINDOWS) * window) * SLOT + flows * window.min(BURST) * PACKET;
-    endpoints + packets + rows * (2 * size_of::<FlowRecord>() as u64 + ROW)
+    // What is handed over at low priority waits in the ports of hosts: that of all flows, if they start
+    // together.
+    let together = keys.workload.kind != WorkloadKind::Poisson;
+    let low = match group.roles().low_priority {
+        Some(_) if together && size < u64::MAX => flows.saturating_mul(size.div_ceil(mss)) * PACKET,
+        _ => 0,
+    };
+    endpoints + packets + low + rows * (2 * size_of::<FlowRecord>() as u64 + ROW)
 }
 
 /// How many simulations may run at a time, of at most `jobs`, so that the largest of `points` fit into
@@ -136,7 +144,7 @@ const SLOT: u64 = 3 * size_of::<Packet>() as u64;
 /// A packet of a burst in the rings of its host, and its places in the scoreboard and the assembler.
 const PACKET: u64 = SLOT + 64;
 /// Packets that a flow has on the way beside those in the queue of the switch.
-const BURST: u64 = 40;
+const BURST: u64 = 38;
 /// Flows that have a whole window on the way beside the queue of the switch.
 const WHOLE_WINDOWS: u64 = 16;
 /// A port with its ring, its histogram and its event, and its copy while rings grow.

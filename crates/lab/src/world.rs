@@ -33,6 +33,8 @@ pub(crate) struct World<'p, R, P> {
     hosts: Vec<Host<Sender, R>>,
     /// What each host adds below TCP; empty if none does.
     helpers: Vec<Helper>,
+    /// Whether any host withdraws packets that wait in its port.
+    withdraws: bool,
     connections: Vec<Connection>,
     /// Makes the endpoints of a connection.
     endpoints: Endpoints<'p>,
@@ -169,6 +171,9 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             network,
             hosts,
             helpers,
+            withdraws: roles
+                .iter()
+                .any(|roles| roles.low_priority.is_some_and(|low| low.withdraw)),
             connections,
             endpoints,
             flows,
@@ -356,6 +361,31 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.report(end, false, now);
     }
 
+    /// A port with priorities is free.
+    fn transmit(&mut self, token: Token, sched: &mut Scheduler) {
+        let Self {
+            network,
+            watch,
+            hosts,
+            connections,
+            ..
+        } = self;
+        let withdraws = self.withdraws;
+        let mut stale = |packet: &Packet| {
+            if !withdraws {
+                return false;
+            }
+            let connection = &connections[packet.flow.0 as usize];
+            let (host, slot) = if connection.receiver.0 == packet.to {
+                connection.sender
+            } else {
+                connection.receiver
+            };
+            !connection.replaced && hosts[host.0 as usize].endpoint(slot).withdraws(packet)
+        };
+        network.on_transmit(token, sched, watch, &mut stale);
+    }
+
     /// A host and its way out.
     #[inline(always)]
     fn host<'a>(
@@ -513,7 +543,7 @@ impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
             return;
         }
         if token.0 < self.deadlines.token {
-            self.network.on_transmit(token, sched, &mut self.watch);
+            self.transmit(token, sched);
             return;
         }
         let place = (token.0 - self.deadlines.token) as usize;

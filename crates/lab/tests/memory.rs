@@ -65,6 +65,23 @@ fn benchmarks_take_at_most_the_estimate() {
     check(include_str!("../benches/scenarios/w3.toml"), &[]);
 }
 
+/// All of every flow waits in the ports of the hosts.
+#[test]
+fn flows_at_low_priority_take_at_most_the_estimate() {
+    for senders in ["100", "1000"] {
+        let senders = format!("workload.senders={senders}");
+        let sets = [
+            "workload.size=1MB",
+            "switch.buffer=10MB",
+            "tcp.receive_buffer=4MiB",
+            "tcp.window_scale=auto",
+            "run.duration=1s",
+            &senders,
+        ];
+        check_scheme("incast", "rc3", &sets);
+    }
+}
+
 /// Between half of the hosts on either side.
 #[test]
 fn pairs_over_a_dumbbell_take_at_most_the_estimate() {
@@ -82,9 +99,13 @@ fn pairs_over_a_dumbbell_take_at_most_the_estimate() {
 
 /// The peak of a run is at most the estimate, and at least a quarter of it where it counts.
 fn check(scenario: &str, sets: &[&str]) {
-    let point = &points(scenario, "newreno", sets)[0];
+    check_scheme(scenario, "newreno", sets);
+}
+
+fn check_scheme(scenario: &str, scheme: &str, sets: &[&str]) {
+    let point = &points(scenario, scheme, sets)[0];
     let estimate = memory::estimate(point);
-    let peak = peak(|| drop(outcome(scenario, "newreno", sets)));
+    let peak = peak(|| drop(outcome(scenario, scheme, sets)));
     assert!(peak <= estimate, "{sets:?}: {peak} bytes, not {estimate}");
     // Small runs are the program's own size.
     assert!(

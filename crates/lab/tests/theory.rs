@@ -9,7 +9,7 @@
 mod support;
 
 use base::{FlowId, HostId, Packet, Rate, Span, Time};
-use fabric::{Discipline, Limit, Port, PortConfig, PortId};
+use fabric::{Discipline, Limit, Port, PortConfig, PortId, Strict};
 use lab::metrics::Outcome;
 use lab::run;
 use support::{outcome, points};
@@ -434,7 +434,7 @@ fn port(limit: Limit) -> Port {
         limit,
         discipline: Discipline::DropTail,
         hook: None,
-        priorities: 1,
+        priorities: Strict::FIFO,
         header_bytes: 54,
     };
     Port::new(config, Time::ZERO)

@@ -20,6 +20,7 @@ pub mod hscc;
 pub mod ictcp;
 pub mod newreno;
 pub mod pias;
+pub mod rc3;
 pub mod rcc;
 pub mod rdtcp;
 pub mod red;
@@ -29,7 +30,7 @@ pub mod xcp;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
-    MakeReceiver, MakeSender, Misfit, PortInfo, Role, Roles, Scheme, Texts,
+    MakeReceiver, MakeSender, Misfit, PlainSwitches, PortInfo, Role, Roles, Scheme, Texts,
 };
 
 schemes! {
@@ -45,4 +46,5 @@ schemes! {
     red_ecn,
     pias,
     xcp,
+    rc3,
 }

@@ -29,7 +29,7 @@ mod thresholds;
 
 use base::setting::{Key, Settings};
 use base::{Count, Ecn, OrAuto, Packet, Size, Time};
-use fabric::{Backlog, Discipline, QueueDisc, Verdict};
+use fabric::{Backlog, Discipline, QueueDisc, Strict, Verdict};
 use tcp::EcnMode;
 
 use crate::dctcp;
@@ -62,7 +62,7 @@ pub const SCHEME: Scheme = Scheme {
                 Box::new(Tagger::new(thresholds.in_bytes(host.mss)))
             })),
             queue: Some(queue(params.ecn_threshold)),
-            priorities: Some(priorities),
+            priorities: Some(Strict::of(priorities)),
             misfits,
             ..Roles::default()
         })
@@ -190,7 +190,8 @@ mod tests {
             ),
         ] {
             let roles = build(changed);
-            assert_eq!((roles.priorities, roles.misfits), (Some(queues), vec![]));
+            let strict = Some(Strict::of(queues));
+            assert_eq!((roles.priorities, roles.misfits), (strict, vec![]));
         }
         let misfits = build(&[("pias.queues", "2")]).misfits;
         assert_eq!(misfits[0].keys[0], "pias.queues");

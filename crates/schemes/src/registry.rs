@@ -4,8 +4,8 @@ use std::fmt;
 
 use base::setting::{Key, SettingError};
 use base::{Rate, Span};
-use fabric::{Discipline, Limit, PortId, SwitchHook};
-use tcp::{Config, EcnMode, Gauge, HostHelper};
+use fabric::{Discipline, Limit, PortId, Strict, SwitchHook};
+use tcp::{Config, EcnMode, Gauge, HostHelper, LowPriority};
 
 use crate::{Receiver, Sender};
 
@@ -56,9 +56,11 @@ pub enum Role {
     Receiver,
     /// How endpoints use congestion marks.
     Marks,
+    /// What of its data a sender sends when, and at which priority.
+    SendOrder,
     /// What an end host adds below TCP, to every segment of all its connections.
     Host,
-    /// How switch ports queue: their discipline, and whether they have priorities.
+    /// How ports queue: the discipline of switches, and whether ports have priorities.
     Queue,
     /// What switches do to packets besides queueing them.
     Switch,
@@ -81,8 +83,14 @@ pub struct Roles {
     pub host: Option<MakeHost>,
     /// Makes the discipline of a switch port.
     pub queue: Option<MakeQueue>,
-    /// Strict priorities of switch ports, by code point, 0 first; `None`: none.
-    pub priorities: Option<u8>,
+    /// Strict priorities of switch ports; `None`: none.
+    pub priorities: Option<Strict>,
+    /// Whether the ports of hosts have these priorities, too.
+    pub priorities_at_hosts: bool,
+    /// Switches that have no priorities after all.
+    pub plain_switches: PlainSwitches,
+    /// What connections send at low priorities besides; `None`: nothing.
+    pub low_priority: Option<LowPriority>,
     /// Makes what the switch does at a port besides queueing.
     pub hook: Option<MakeHook>,
     /// The scheme that measures queues in shares of their buffer, which must then have a bound.
@@ -91,6 +99,15 @@ pub struct Roles {
     pub random: bool,
     /// Parameters that are correct one by one and wrong together.
     pub misfits: Vec<Misfit>,
+}
+
+/// Switches that a scheme's priorities have not reached.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PlainSwitches {
+    /// Which share of all switches they are; which ones they are is drawn from the run's seed.
+    pub share: f64,
+    /// Whether they drop what has a low priority, as at the border of a network that does not take it.
+    pub drop_low: bool,
 }
 
 /// Parameters of a scheme that contradict each other.
@@ -228,6 +245,15 @@ impl Bundle {
             fill(&mut roles.queue, part.queue, decides(Role::Queue));
             fill(&mut roles.priorities, part.priorities, decides(Role::Queue));
             fill(&mut roles.hook, part.hook, decides(Role::Switch));
+            fill(
+                &mut roles.low_priority,
+                part.low_priority,
+                decides(Role::SendOrder),
+            );
+            if decides(Role::Queue) {
+                roles.priorities_at_hosts = part.priorities_at_hosts;
+                roles.plain_switches = part.plain_switches;
+            }
             roles.shares_buffer = part.shares_buffer.or(roles.shares_buffer);
             roles.random |= part.random;
             roles.misfits.extend(part.misfits);
@@ -288,6 +314,7 @@ impl fmt::Display for Role {
             Self::Helper => "what is added to the sender",
             Self::Receiver => "the receiver's control",
             Self::Marks => "the use of marks",
+            Self::SendOrder => "what is sent when",
             Self::Host => "what hosts add below TCP",
             Self::Queue => "how switches queue",
             Self::Switch => "what switches do to packets",
@@ -457,6 +484,7 @@ mod tests {
                 (Role::Helper, roles.helper.is_some()),
                 (Role::Receiver, roles.receiver.is_some()),
                 (Role::Marks, roles.ecn.is_some()),
+                (Role::SendOrder, roles.low_priority.is_some()),
                 (Role::Host, roles.host.is_some()),
                 (
                     Role::Queue,

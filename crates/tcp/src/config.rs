@@ -2,6 +2,8 @@
 
 use base::Span;
 
+use crate::low_priority::LowPriority;
+
 /// Settings of one endpoint. Sizes in bytes unless the name says otherwise.
 #[derive(Clone, Copy, Debug)]
 #[expect(
@@ -57,6 +59,8 @@ pub struct Config {
     /// Whether the receiver role of its host controls the connection; if not, the role sees its data
     /// but was never told of its opening.
     pub receiver_control: bool,
+    /// What is sent at low priorities besides; both sides have it or neither.
+    pub low_priority: Option<LowPriority>,
 }
 
 /// How an endpoint takes part in explicit congestion notification.
@@ -113,6 +117,7 @@ impl Default for Config {
             ecn: EcnMode::Off,
             time_wait: Span::from_secs(60),
             receiver_control: true,
+            low_priority: None,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod segment;
 
+use std::sync::Arc;
+
 use base::{FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 
 use crate::cc::SenderCc;
@@ -86,12 +88,13 @@ pub struct Progress {
 }
 
 impl<C: SenderCc> Endpoint<C> {
-    /// A closed endpoint.
-    pub fn new(identity: Identity, config: Config, cc: C) -> Self {
+    /// A closed endpoint; settings may be shared with others.
+    pub fn new(identity: Identity, config: impl Into<Arc<Config>>, cc: C) -> Self {
+        let config = config.into();
         Self {
             state: State::Closed,
-            sender: Sender::new(config, cc),
             receiver: Receiver::new(&config),
+            sender: Sender::new(config, cc),
             identity,
             window_limit: u64::MAX,
             scales: (0, 0),
@@ -180,12 +183,35 @@ impl<C: SenderCc> Endpoint<C> {
         if let Some(early) = self.receiver.take_early() {
             return Some(self.early_ack(early));
         }
+        if let Some(priority) = self.receiver.take_low_ack() {
+            return Some(self.low_ack(priority));
+        }
         if !self.may_send_data() {
             return (self.syn_due && self.state == State::SynSent).then(|| self.syn(now));
         }
-        let segment = self.sender.next_segment(now)?;
+        let Some(segment) = self.sender.next_segment(now) else {
+            let low = self.sender.next_low()?;
+            return Some(self.low_segment(&low));
+        };
         self.note_fin_sent(&segment);
         Some(self.data_segment(&segment, now))
+    }
+
+    /// Whether `packet`, which this endpoint handed over at a low priority and which has not left its host,
+    /// is to be withdrawn.
+    pub fn withdraws(&self, packet: &Packet) -> bool {
+        let end = self
+            .identity
+            .initial_seq
+            .near(packet.seq, self.sender.next())
+            + u64::from(packet.payload);
+        packet.payload > 0 && self.sender.withdraws(end)
+    }
+
+    /// Whether a segment belongs to the loop at low priorities.
+    #[inline(always)]
+    fn is_low(&self, packet: &Packet) -> bool {
+        packet.dscp > 0 && self.sender.config.low_priority.is_some()
     }
 
     /// What a pure ACK or SYN-ACK would acknowledge, if one is due.
@@ -322,7 +348,7 @@ impl<C: SenderCc> Endpoint<C> {
 
     /// Highest stream offset sent, exclusive.
     pub fn highest_sent(&self) -> u64 {
-        self.sender.max()
+        self.sender.highest()
     }
 
     /// What the sender did about losses.

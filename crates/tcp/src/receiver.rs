@@ -40,6 +40,8 @@ pub(crate) struct Receiver {
     fin: Option<u64>,
     /// An ACK for the segments before a change of marks (RFC 8257 §3.2), to be sent first.
     early: Option<EarlyAck>,
+    /// The priority of an ACK that is due for data of low priority; 0: none is.
+    low_ack: u8,
 }
 
 /// An ACK whose content was fixed before the latest segment arrived.
@@ -100,6 +102,7 @@ impl Receiver {
             mode: EcnMode::Off,
             echo: false,
             early: None,
+            low_ack: 0,
         }
     }
 
@@ -129,6 +132,24 @@ impl Receiver {
     pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, now: Time) {
         let marked = segment.ecn == Ecn::Marked;
         self.note_mark(marked, segment.cwr);
+        let plain = self.store(segment, marked);
+        self.schedule_ack(plain, config, now);
+    }
+
+    /// Stores a segment of low priority, whose ACK has that priority and leaves at once if `answered`
+    /// (RC3 §4.2.2). Its sender does not look at the window: what the buffer has room for is kept.
+    pub(crate) fn on_low_segment(&mut self, segment: &Segment, priority: u8, answered: bool) {
+        let room = self.buffer.saturating_sub(self.unread);
+        self.edge = self.edge.max(self.next.saturating_add(room));
+        self.store(segment, false);
+        if answered {
+            self.low_ack = priority;
+        }
+    }
+
+    /// Puts a segment where it belongs. Returns whether it was the next one, with nothing beyond it.
+    #[inline(always)]
+    fn store(&mut self, segment: &Segment, marked: bool) -> bool {
         let expected = self.next;
         let end = (segment.offset + segment.payload).min(self.edge);
         let (new_bytes, in_order_end) = self.assembler.insert(segment.offset, end, expected);
@@ -141,13 +162,6 @@ impl Receiver {
         if fin_reached {
             self.next += 1;
         }
-        // RFC 5681 §4.2: at once when out of order, when a gap is filled, for a duplicate and a FIN.
-        let plain = segment.offset == expected
-            && new_bytes > 0
-            && in_order == new_bytes
-            && self.assembler.held() == 0
-            && !fin_reached;
-        self.schedule_ack(plain, config, now);
         self.arrival = Arrival {
             offset: segment.offset,
             payload: segment.payload,
@@ -158,6 +172,12 @@ impl Receiver {
             marked,
             extension: segment.extension,
         };
+        // RFC 5681 §4.2: at once when out of order, when a gap is filled, for a duplicate and a FIN.
+        segment.offset == expected
+            && new_bytes > 0
+            && in_order == new_bytes
+            && self.assembler.held() == 0
+            && !fin_reached
     }
 
     /// The segment stored last.
@@ -217,7 +237,7 @@ impl Receiver {
     /// The connection is over: nothing more is acknowledged by timer.
     pub(crate) fn stop(&mut self) {
         self.ack_deadline = Time::NEVER;
-        self.early = None;
+        (self.early, self.low_ack) = (None, 0);
     }
 
     /// The due ACK was handed to a role that holds it.
@@ -240,7 +260,17 @@ impl Receiver {
     /// Whether an ACK must leave before any other.
     #[inline(always)]
     pub(crate) const fn has_early(&self) -> bool {
-        self.early.is_some()
+        self.early.is_some() || self.low_ack > 0
+    }
+
+    /// The priority of the ACK that is due for data of low priority, if one is.
+    pub(crate) fn take_low_ack(&mut self) -> Option<u8> {
+        Some(std::mem::take(&mut self.low_ack)).filter(|priority| *priority > 0)
+    }
+
+    /// A segment of low priority leaves with `window`: what is due at priority 0 stays due.
+    pub(crate) fn on_low_sent(&mut self, window: u64) {
+        self.edge = self.edge.max(self.next + window);
     }
 
     /// That ACK.

@@ -75,12 +75,14 @@ impl Scoreboard {
     }
 
     /// Everything below this offset that is not SACKed is lost: `IsLost` of RFC 6675 §4, three
-    /// discontiguous ranges or more than two segments above it. `None`: nothing is lost.
-    pub(crate) fn lost_below(&self, mss: u64) -> Option<u64> {
+    /// discontiguous ranges or more than two segments above it, of what is below `limit`. `None`:
+    /// nothing is lost.
+    pub(crate) fn lost_below(&self, limit: u64, mss: u64) -> Option<u64> {
         let (mut ranges, mut bytes) = (0, 0);
-        self.ranges.iter().rev().find_map(|range| {
+        let known = self.ranges.iter().filter(|range| range.0 < limit);
+        known.rev().find_map(|range| {
             ranges += 1;
-            bytes += range.1 - range.0;
+            bytes += range.1.min(limit) - range.0;
             (ranges >= DUP_THRESH || bytes > (DUP_THRESH - 1) * mss).then_some(range.0)
         })
     }
@@ -155,16 +157,15 @@ mod tests {
     #[test]
     fn a_hole_is_lost_with_three_ranges_or_more_than_two_segments_above() {
         // RFC 6675 §4 IsLost: "more than (DupThresh - 1) * SMSS bytes".
-        assert_eq!(board(&[(10, 30)]).lost_below(10), None);
-        assert_eq!(board(&[(10, 31)]).lost_below(10), Some(10));
-        assert_eq!(
-            board(&[(10, 15), (20, 25), (30, 35)]).lost_below(10),
-            Some(10)
-        );
-        assert_eq!(
-            board(&[(5, 6), (10, 30), (40, 45)]).lost_below(10),
-            Some(10)
-        );
+        let lost_below = |ranges: &[(u64, u64)]| board(ranges).lost_below(u64::MAX, 10);
+        assert_eq!(lost_below(&[(10, 30)]), None);
+        assert_eq!(lost_below(&[(10, 31)]), Some(10));
+        assert_eq!(lost_below(&[(10, 15), (20, 25), (30, 35)]), Some(10));
+        assert_eq!(lost_below(&[(5, 6), (10, 30), (40, 45)]), Some(10));
+        // What lies beyond the limit is no evidence.
+        let board = board(&[(10, 31), (40, 90)]);
+        assert_eq!(board.lost_below(31, 10), Some(10));
+        assert_eq!(board.lost_below(30, 10), None);
     }
 
     #[test]

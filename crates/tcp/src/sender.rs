@@ -6,10 +6,13 @@
 mod recovery;
 mod timer;
 
+use std::sync::Arc;
+
 use base::{Extension, Packet, Span, Time};
 
 use crate::cc::SenderCc;
 use crate::config::Config;
+use crate::low_priority::{LowLoop, LowSegment};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 
@@ -72,11 +75,14 @@ pub(crate) struct Sender<C> {
     /// ECN echoes up to this acknowledgement belong to a window that was already answered.
     cwr_end: u64,
     scoreboard: Scoreboard,
+    /// The loop at low priorities, if there is one.
+    low: Option<Box<LowLoop>>,
     /// `max` when loss was last detected (RFC 6582 §3.2 step 2); recovery ends there.
     recover: u64,
     /// Highest offset sent again in this recovery (`HighRxt`, RFC 6675 §2).
     high_rxt: u64,
-    pub(crate) config: Config,
+    /// Shared by the connections with these settings.
+    pub(crate) config: Arc<Config>,
 }
 
 /// What a sender did about losses.
@@ -94,6 +100,8 @@ pub struct SenderCounters {
     pub fast_recoveries: u64,
     /// Probes of a closed window.
     pub probes: u64,
+    /// Data segments handed over at low priorities, which are not among `segments`.
+    pub low_priority: u64,
 }
 
 /// Where the sender is in loss recovery. After a timeout it is `Open`: it goes back and slow-starts.
@@ -145,11 +153,13 @@ pub(crate) struct Feedback<'a> {
 }
 
 impl<C: SenderCc> Sender<C> {
-    pub(crate) fn new(config: Config, cc: C) -> Self {
+    pub(crate) fn new(config: Arc<Config>, cc: C) -> Self {
         Self {
             repairs: cc.retransmits(),
+            low: config
+                .low_priority
+                .map(|settings| Box::new(LowLoop::new(settings))),
             cc,
-            config,
             mss: u64::from(config.mss),
             una: 0,
             next: 0,
@@ -178,6 +188,7 @@ impl<C: SenderCc> Sender<C> {
             cwr_end: 0,
             cwr_due: false,
             counters: SenderCounters::default(),
+            config,
         }
     }
 
@@ -194,7 +205,7 @@ impl<C: SenderCc> Sender<C> {
 
     /// The application takes back what was not sent and has written everything.
     pub(crate) fn close_early(&mut self) {
-        self.written = self.max.max(1);
+        self.written = self.highest().max(1);
         self.closed = true;
     }
 
@@ -259,12 +270,7 @@ impl<C: SenderCc> Sender<C> {
     /// The segment at `next`, within both windows.
     #[inline(always)]
     fn next_in_order(&mut self, now: Time) -> Option<Outgoing> {
-        let mut bound = self.written;
-        if self.next < self.max && !self.scoreboard.is_empty() {
-            // After a timeout, what has been reported since need not be sent again.
-            let (from, hole_end) = self.scoreboard.skip_sacked(self.next);
-            (self.next, bound) = (from, hole_end.unwrap_or(bound).min(bound));
-        }
+        let bound = self.skip_arrived();
         if self.next >= self.written {
             let fin_unsent = self.closed && self.next == self.written;
             return fin_unsent.then(|| self.commit(self.next, 0, MAX_OFFSET, now));
@@ -277,12 +283,56 @@ impl<C: SenderCc> Sender<C> {
         }
         // Sender's silly-window avoidance (RFC 1122 §4.2.3.4): less than a full segment leaves only
         // when nothing is outstanding that would bring an ACK and with it a larger window.
-        if room > 0 && self.next == self.una {
+        if room > 0 && self.in_flight() == 0 {
             return Some(self.commit(self.next, room, MAX_OFFSET, now));
         }
         // Data may have been written after the window had closed.
         self.review_timer(now);
         None
+    }
+
+    /// Moves on to what the receiver is not known to have, and returns where that ends at the latest:
+    /// after a timeout what has been reported since, and what has arrived at low priority, need not be
+    /// sent.
+    #[inline(always)]
+    fn skip_arrived(&mut self) -> u64 {
+        let may_skip = self.next < self.max || self.low.is_some();
+        if !may_skip || self.scoreboard.is_empty() {
+            return self.written;
+        }
+        let (from, hole_end) = self.scoreboard.skip_sacked(self.next);
+        if let Some(low) = &mut self.low
+            && from > self.next.max(self.max)
+        {
+            low.skipped.add(self.next.max(self.max), from);
+        }
+        self.next = from;
+        hole_end.unwrap_or(self.written).min(self.written)
+    }
+
+    /// The next segment at low priority: once the windows allow nothing more, what is written goes out
+    /// this way, too. A write without end has no last segment to begin with.
+    pub(crate) fn next_low(&mut self) -> Option<LowSegment> {
+        let low = self.low.as_mut()?;
+        if self.written >= MAX_OFFSET {
+            return None;
+        }
+        let segment = low.next(self.written, self.next, self.mss)?;
+        self.counters.low_priority += 1;
+        Some(segment)
+    }
+
+    /// Whether the ordinary loop has passed everything before `end`, so that copies of it need not
+    /// leave, and such copies are to be withdrawn.
+    pub(crate) fn withdraws(&self, end: u64) -> bool {
+        let low = self.low.as_ref();
+        low.is_some_and(|low| low.withdraws()) && end <= self.next.max(self.una)
+    }
+
+    /// Bytes between `una` and `next` that were passed and never sent at priority 0.
+    #[inline(always)]
+    fn skipped(&self) -> u64 {
+        self.low.as_ref().map_or(0, |low| low.skipped.sacked())
     }
 
     /// One past the last offset the congestion window allows.
@@ -297,6 +347,7 @@ impl<C: SenderCc> Sender<C> {
         self.una
             .saturating_add(window)
             .saturating_add(duplicates * self.mss)
+            .saturating_add(self.skipped())
     }
 
     /// Books a segment of up to `payload` bytes at `offset` and not beyond `limit` as sent.
@@ -366,8 +417,9 @@ impl<C: SenderCc> Sender<C> {
     }
 
     /// Bytes outstanding.
-    pub(crate) const fn in_flight(&self) -> u64 {
-        self.next - self.una
+    #[inline(always)]
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.next - self.una - self.skipped()
     }
 
     /// Whether this is fast recovery.
@@ -388,11 +440,6 @@ impl<C: SenderCc> Sender<C> {
     /// Next offset to send.
     pub(crate) const fn next(&self) -> u64 {
         self.next
-    }
-
-    /// Highest offset sent.
-    pub(crate) const fn max(&self) -> u64 {
-        self.max
     }
 
     /// Whether the FIN was sent and acknowledged.

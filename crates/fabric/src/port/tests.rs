@@ -12,7 +12,7 @@ fn port(limit: Limit, discipline: Discipline) -> Port {
             limit,
             discipline,
             hook: None,
-            priorities: 1,
+            priorities: Strict::FIFO,
             header_bytes: 54,
         },
         Time::ZERO,
@@ -186,7 +186,7 @@ fn hooked_for(only: Option<Calls>, priorities: u8, period: Option<Span>) -> (Por
         limit: Limit::Unlimited,
         discipline: Discipline::DropTail,
         hook: Some(Box::new(hook)),
-        priorities,
+        priorities: Strict::of(priorities),
         header_bytes: 54,
     };
     (Port::new(config, Time::ZERO), twin)
@@ -277,7 +277,7 @@ fn a_hook_does_not_hear_of_lengths_that_tell_it_nothing() {
                 limit,
                 discipline: Discipline::DropTail,
                 hook: Some(Box::new(Above(most, heard.clone()))),
-                priorities: 1,
+                priorities: Strict::FIFO,
                 header_bytes: 54,
             },
             Time::ZERO,
@@ -318,7 +318,7 @@ fn what_a_hook_wants_changes_with_the_queue() {
             limit: Limit::Unlimited,
             discipline: Discipline::DropTail,
             hook: Some(Box::new(WhileWaiting(came.clone(), false))),
-            priorities: 1,
+            priorities: Strict::FIFO,
             header_bytes: 54,
         },
         Time::ZERO,
@@ -343,7 +343,7 @@ fn what_a_hook_writes_into_a_packet_travels_on() {
             port.offer(&mut full_packet(), us(0));
         }
         if priorities == 2 {
-            port.transmit(us(12), PortId(0), &mut ());
+            transmit(&mut port, us(12));
         }
         for at in [52, 64] {
             let mut packet = full_packet();
@@ -351,6 +351,10 @@ fn what_a_hook_writes_into_a_packet_travels_on() {
             assert_eq!(packet.reserved, 3);
         }
     }
+}
+
+fn transmit(port: &mut Port, at: Time) -> Transmission {
+    port.transmit(at, PortId(0), &mut (), &mut |_| false)
 }
 
 fn with_priority(class: u8) -> Packet {
@@ -377,7 +381,7 @@ fn the_first_class_overtakes_what_waits_but_not_what_is_being_sent() {
     );
     assert_eq!(port.offer(&mut with_priority(0), us(2)), Offer::Queued);
     assert_eq!(port.held(), 3);
-    let first = port.transmit(us(12), PortId(0), &mut ());
+    let first = transmit(&mut port, us(12));
     // The wire holds a packet, whose event brings about the next.
     let expected = Transmission {
         arrival: None,
@@ -386,8 +390,8 @@ fn the_first_class_overtakes_what_waits_but_not_what_is_being_sent() {
     assert_eq!(first, expected);
     // At the instant at which the transmitter is free a packet of class 0 still comes first.
     assert_eq!(port.offer(&mut with_priority(0), us(24)), Offer::Queued);
-    port.transmit(us(24), PortId(0), &mut ());
-    assert_eq!(port.transmit(us(36), PortId(0), &mut ()).next, None);
+    transmit(&mut port, us(24));
+    assert_eq!(transmit(&mut port, us(36)).next, None);
     let order: Vec<u8> = [52, 64, 76, 88].map(|at| class(&mut port, at)).into();
     assert_eq!(order, [1, 0, 0, 1]);
     assert_eq!(port.held(), 0);
@@ -412,7 +416,7 @@ fn classes_share_the_limit_and_the_arriving_packet_is_dropped() {
             limit: Limit::Packets(2),
             discipline: Discipline::DropTail,
             hook: None,
-            priorities: 8,
+            priorities: Strict::of(8),
             header_bytes: 54,
         },
         Time::ZERO,
@@ -421,6 +425,100 @@ fn classes_share_the_limit_and_the_arriving_packet_is_dropped() {
         port.offer(&mut with_priority(7), us(0));
     }
     assert_eq!(port.offer(&mut with_priority(0), us(1)), Offer::Dropped);
-    port.transmit(us(12), PortId(0), &mut ());
+    transmit(&mut port, us(12));
     assert_eq!(port.offer(&mut with_priority(0), us(13)), Offer::Queued);
+}
+
+/// A port of 1 Gbit/s whose packets take 12 us, with room for some and classes that push out.
+fn pushing_out(packets: u64) -> Port {
+    Port::new(
+        PortConfig {
+            rate: Rate::from_bps(1_000_000_000),
+            delay: Span::from_micros(40),
+            limit: Limit::Packets(packets),
+            discipline: Discipline::DropTail,
+            hook: None,
+            priorities: Strict {
+                classes: 4,
+                push_out: true,
+            },
+            header_bytes: 54,
+        },
+        Time::ZERO,
+    )
+}
+
+#[test]
+fn the_newest_packet_of_the_lowest_class_makes_room_for_a_higher_one() {
+    let mut port = pushing_out(3);
+    let mut dropped = Dropped::default();
+    let mut offer = |port: &mut Port, class, number: u32| {
+        let mut packet = with_priority(class);
+        packet.flow = FlowId(number);
+        port.offer_watched(&mut packet, us(1), PortId(0), &mut dropped)
+    };
+    port.offer(&mut with_priority(0), us(0));
+    assert_eq!(offer(&mut port, 2, 1), Offer::Transmit(us(12)));
+    assert_eq!(offer(&mut port, 3, 2), Offer::Queued);
+    assert_eq!(offer(&mut port, 3, 3), Offer::Queued);
+    // Of class 3 the newest goes, then the other, then class 2 for class 1, never its own class.
+    assert_eq!(offer(&mut port, 1, 4), Offer::Queued);
+    assert_eq!(offer(&mut port, 0, 5), Offer::Queued);
+    assert_eq!(offer(&mut port, 2, 6), Offer::Dropped);
+    assert_eq!(offer(&mut port, 1, 7), Offer::Queued);
+    assert_eq!(offer(&mut port, 1, 8), Offer::Dropped);
+    assert_eq!(dropped.0, [3, 2, 6, 1, 8]);
+    let counters = port.counters();
+    assert_eq!((counters.packets, counters.drops), (4, 5));
+    assert_eq!(port.take_gone(), 3);
+    assert_eq!(port.held(), 4);
+}
+
+#[test]
+fn a_transmission_that_was_scheduled_for_a_packet_pushed_out_serves_what_followed_it() {
+    let mut port = pushing_out(1);
+    port.offer(&mut with_priority(0), us(0));
+    assert_eq!(
+        port.offer(&mut with_priority(3), us(1)),
+        Offer::Transmit(us(12))
+    );
+    assert_eq!(port.offer(&mut with_priority(0), us(2)), Offer::Queued);
+    let nothing_more = Transmission {
+        arrival: None,
+        next: None,
+    };
+    assert_eq!(transmit(&mut port, us(12)), nothing_more);
+    assert_eq!(port.counters().packets, 2);
+    assert_eq!(
+        port.offer(&mut with_priority(3), us(13)),
+        Offer::Transmit(us(24))
+    );
+}
+
+#[test]
+fn packets_of_low_priority_that_are_stale_are_withdrawn_and_the_next_leaves_at_once() {
+    let mut port = pushing_out(9);
+    port.offer(&mut with_priority(0), us(0));
+    for class in [1, 2, 3] {
+        port.offer(&mut with_priority(class), us(1));
+    }
+    let sent = port.transmit(us(12), PortId(0), &mut (), &mut |packet| packet.dscp < 3);
+    assert_eq!(sent.next, None);
+    assert_eq!((port.take_gone(), port.counters().packets), (2, 2));
+    // All that is left is stale: nothing leaves, and the port is idle.
+    port.offer(&mut with_priority(1), us(13));
+    let idle = port.transmit(us(24), PortId(0), &mut (), &mut |_| true);
+    assert_eq!((idle.arrival, idle.next, port.take_gone()), (None, None, 1));
+    assert_eq!(port.offer(&mut with_priority(1), us(25)), Offer::Queued);
+    assert_eq!(port.held(), 3);
+}
+
+/// The flows of dropped packets.
+#[derive(Default)]
+struct Dropped(Vec<u32>);
+
+impl Watch for Dropped {
+    fn on_drop(&mut self, _: PortId, packet: &Packet, _: DropReason, _: Time) {
+        self.0.push(packet.flow.0);
+    }
 }

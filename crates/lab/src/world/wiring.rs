@@ -1,10 +1,13 @@
 //! What a world is made of: from settings to topology, network, flows and endpoints.
 
-use base::{FlowId, HostId, Seq, Time};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use base::{FlowId, HostId, Packet, Seq, Time};
 use engine::random::Stream;
 use fabric::{
-    Discipline, Limit, LinkSpec, LossLaw, Network, NetworkConfig, PortId, Spread, SwitchPort,
-    Topology,
+    Backlog, Discipline, Limit, LinkSpec, LossLaw, Network, NetworkConfig, Node, NodeId, PortId,
+    PortParts, QueueDisc, Spread, Strict, Topology, Verdict,
 };
 use schemes::{FlowInfo, HostInfo, PortInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, HostHelper, Identity, ReceiverCc};
@@ -56,10 +59,11 @@ pub(super) fn network(
     let switch_limit = keys.switch.buffer.0.map_or(Limit::Unlimited, limit);
     // All groups share the switches; at most one brings a scheme for them.
     let in_switches = roles.iter().find(|roles| roles.in_switches());
+    let plain = plain_switches(point.seed, topology, in_switches);
     let switch_port = |port, link: &LinkSpec| {
-        let mut made = SwitchPort {
+        let mut made = PortParts {
             discipline: threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold),
-            ..SwitchPort::plain()
+            ..PortParts::plain()
         };
         if let Some(roles) = in_switches {
             let info = PortInfo {
@@ -76,12 +80,28 @@ pub(super) fn network(
                 made.discipline = make(&info, made.discipline);
             }
             made.hook = roles.hook.as_ref().map(|make| make(&info));
-            made.priorities = roles.priorities.unwrap_or(1);
+            made.priorities = roles.priorities.unwrap_or(Strict::FIFO);
+            if plain.contains(&topology.ends(port).0) {
+                made.priorities = Strict::FIFO;
+                if roles.plain_switches.drop_low {
+                    made.discipline = Discipline::Custom(Box::new(NoLow(made.discipline)));
+                }
+            }
         }
         if let Some(law) = loss.as_ref().filter(|_| port == *lossy) {
             made.discipline = law.clone().before(made.discipline);
         }
         made
+    };
+    let at_hosts = roles.iter().find(|roles| roles.priorities_at_hosts);
+    let host_port = |port, link: &LinkSpec| match keys.host.queue {
+        HostQueue::Own => PortParts {
+            priorities: at_hosts
+                .and_then(|roles| roles.priorities)
+                .unwrap_or(Strict::FIFO),
+            ..PortParts::plain()
+        },
+        HostQueue::Switch => switch_port(port, link),
     };
     let host_limit =
         |size: base::Size| Limit::Bytes(size.in_bytes(packet).saturating_sub(taken * packet));
@@ -93,7 +113,7 @@ pub(super) fn network(
             HostQueue::Switch => switch_limit,
         },
         switch_port: &switch_port,
-        hosts_like_switches: keys.host.queue == HostQueue::Switch,
+        host_port: &host_port,
         switch_hold_bytes: taken * packet,
         measure_from,
         spread: match keys.topology.ecmp {
@@ -107,18 +127,64 @@ pub(super) fn network(
     Ok(Network::new(topology, &config)?)
 }
 
+/// The switches that the priorities of a scheme have not reached.
+fn plain_switches(seed: u64, topology: &Topology, roles: Option<&Roles>) -> BTreeSet<NodeId> {
+    let share = roles.map_or(0.0, |roles| roles.plain_switches.share);
+    let mut switches: Vec<NodeId> = (0..)
+        .map(NodeId)
+        .zip(topology.nodes())
+        .filter(|(_, node)| **node == Node::Switch)
+        .map(|(id, _)| id)
+        .collect();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of the switches"
+    )]
+    let count = (share * switches.len() as f64).round() as usize;
+    // The first places of a shuffle (Fisher and Yates).
+    let mut stream = Stream::new(seed, "switches without priorities", 0);
+    for place in 0..count {
+        let other = place + stream.below((switches.len() - place) as u64) as usize;
+        switches.swap(place, other);
+    }
+    switches.into_iter().take(count).collect()
+}
+
+/// A queue that drops what has a low priority.
+struct NoLow(Discipline);
+
+impl QueueDisc for NoLow {
+    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
+        if packet.dscp > 0 {
+            return Verdict::Drop;
+        }
+        self.0.on_arrival(backlog, packet, now)
+    }
+
+    fn is_congested(&self, backlog: Backlog) -> bool {
+        self.0.is_congested(backlog)
+    }
+
+    fn on_empty(&mut self, at: Time) {
+        self.0.on_empty(at);
+    }
+}
+
 /// What makes endpoints.
 pub(super) struct Endpoints<'p> {
     seed: u64,
     roles: &'p [Roles],
     /// Of each group.
-    configs: Vec<Config>,
+    configs: Vec<Arc<Config>>,
 }
 
 impl<'p> Endpoints<'p> {
     pub(super) fn new(point: &PointSpec, roles: &'p [Roles]) -> Self {
         let groups = point.groups.iter().zip(roles);
-        let config = |(group, roles): (&Group, &Roles)| endpoint_config(&group.keys, roles);
+        let config =
+            |(group, roles): (&Group, &Roles)| Arc::new(endpoint_config(&group.keys, roles));
         Self {
             seed: point.seed,
             roles,
@@ -166,7 +232,7 @@ impl<'p> Endpoints<'p> {
         (group, size): (u32, Option<u64>),
         asked: bool,
     ) -> [Endpoint<Sender>; 2] {
-        let (config, roles) = (self.configs[group as usize], &self.roles[group as usize]);
+        let (config, roles) = (&self.configs[group as usize], &self.roles[group as usize]);
         let mut initial = Stream::new(self.seed, "initial sequence number", u64::from(id.0));
         [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
             #[expect(clippy::cast_possible_truncation, reason = "32 random bits")]
@@ -180,9 +246,10 @@ impl<'p> Endpoints<'p> {
             let sends = local == sender;
             let info = FlowInfo {
                 size: size.filter(|_| sends),
-                config,
+                config: **config,
             };
-            let mut endpoint = Endpoint::new(identity, config, roles.make_sender(&info));
+            let mut endpoint =
+                Endpoint::new(identity, Arc::clone(config), roles.make_sender(&info));
             if sends == asked {
                 endpoint.listen();
             }
@@ -297,5 +364,6 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         ecn: roles.ecn.unwrap_or(classic),
         time_wait: tcp.time_wait,
         receiver_control: roles.receiver.is_some(),
+        low_priority: roles.low_priority,
     }
 }

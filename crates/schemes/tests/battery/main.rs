@@ -46,8 +46,12 @@ fn everywhere(flows: usize, fate: fn(u64, &Packet) -> Fate) -> Vec<tcp::SenderCo
 #[test]
 fn a_transfer_without_losses_sends_every_segment_once() {
     for counters in everywhere(1, |_, _| Fate::Arrives) {
-        // 50,000 bytes in segments of 1,446.
-        assert_eq!((counters.segments, counters.retransmissions), (35, 0));
+        // 50,000 bytes in segments of 1,446. What RC3's second loop brings TCP need not send, and then its
+        // FIN goes alone.
+        let most = 35 + u64::from(counters.low_priority > 0);
+        assert!(counters.segments == 35 || counters.low_priority > 0);
+        assert!(counters.segments <= most, "{counters:?}");
+        assert_eq!(counters.retransmissions, 0);
         assert_eq!(counters.timeouts, 0);
     }
 }

@@ -95,6 +95,7 @@ impl Star {
         let config = Config {
             ecn: roles.ecn.unwrap_or(config.ecn),
             initial_window: roles.initial_window.unwrap_or(config.initial_window),
+            low_priority: roles.low_priority,
             ..config
         };
         let receiver = roles.make_receiver(&HostInfo {

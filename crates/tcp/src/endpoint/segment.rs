@@ -5,13 +5,15 @@ use base::{Ecn, Extension, Options, Packet, Seq, SynOptions, TcpFlags, Time};
 use super::{Endpoint, Progress, State};
 use crate::cc::SenderCc;
 use crate::config::EcnMode;
+use crate::low_priority::LowSegment;
 use crate::receiver::{EarlyAck, Segment};
 use crate::sender::{Agreement, Feedback, Outgoing};
 
 impl<C: SenderCc> Endpoint<C> {
     /// RFC 9293 §3.10.7.1: nobody is here.
     pub(super) fn on_segment_closed(&mut self, packet: &Packet) -> Progress {
-        if !packet.flags.has(TcpFlags::RST) {
+        // A low copy of data that was acknowledged may come late and troubles nobody.
+        if !packet.flags.has(TcpFlags::RST) && !self.is_low(packet) {
             self.ready = Some(Box::new(self.reset_for(packet)));
         }
         Progress::default()
@@ -89,7 +91,7 @@ impl<C: SenderCc> Endpoint<C> {
             if !(self.state == State::SynReceived && packet.flags.has(TcpFlags::ACK)) {
                 return Progress::default();
             }
-        } else if !self.receiver.accepts(offset, length) {
+        } else if !self.is_low(packet) && !self.receiver.accepts(offset, length) {
             // Out of the window: a probe, or damage. The answer tells the peer where we are, and its
             // acknowledgement still counts (RFC 9293 §3.10.7.4, first check).
             self.receiver.acknowledge_now();
@@ -125,6 +127,7 @@ impl<C: SenderCc> Endpoint<C> {
     /// dropped (RFC 9293 §3.10.7.4, fifth check).
     #[inline(always)]
     fn on_acknowledgement(&mut self, packet: &Packet, now: Time) -> bool {
+        let low = self.is_low(packet);
         let initial = self.identity.initial_seq;
         let ack = initial.near(packet.ack, self.sender.una());
         let plain = Feedback {
@@ -144,13 +147,16 @@ impl<C: SenderCc> Endpoint<C> {
                     *place = (initial.near(*start, ack), initial.near(*end, ack));
                 }
                 let sacked = &sacked[..blocks.len()];
-                self.sender.on_feedback(&Feedback { sacked, ..plain })
+                self.tell_sender(&Feedback { sacked, ..plain }, low)
             }
-            _ => self.sender.on_feedback(&plain),
+            _ => self.tell_sender(&plain, low),
         };
         if beyond_sent {
             self.receiver.acknowledge_now();
             return false;
+        }
+        if low {
+            return true;
         }
         if self.sender.cc.orders_retransmission(packet) && ack == self.sender.una() {
             self.sender.retransmit_first();
@@ -164,6 +170,16 @@ impl<C: SenderCc> Endpoint<C> {
             }
         }
         true
+    }
+
+    /// Returns whether it acknowledges something never sent.
+    #[inline(always)]
+    fn tell_sender(&mut self, feedback: &Feedback<'_>, low: bool) -> bool {
+        if low {
+            self.sender.on_low_feedback(feedback);
+            return false;
+        }
+        self.sender.on_feedback(feedback)
     }
 
     #[inline(always)]
@@ -180,7 +196,15 @@ impl<C: SenderCc> Endpoint<C> {
             cwr: packet.flags.has(TcpFlags::CWR),
             extension: packet.extension,
         };
-        self.receiver.on_segment(&segment, &self.sender.config, now);
+        if self.is_low(packet) {
+            let low = self.sender.config.low_priority;
+            let single = low.is_none_or(|low| low.burst == 1);
+            let answered = single || packet.flags.has(TcpFlags::PSH);
+            self.receiver
+                .on_low_segment(&segment, packet.dscp, answered);
+        } else {
+            self.receiver.on_segment(&segment, &self.sender.config, now);
+        }
         progress.stored = true;
         if self.receiver.is_finished() && !was_finished {
             progress.peer_finished = true;
@@ -333,6 +357,28 @@ impl<C: SenderCc> Endpoint<C> {
         packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
         self.receiver
             .on_acknowledged(u64::from(packet.window) << self.scales.0);
+        packet
+    }
+
+    /// A segment at low priority. Marks say nothing about the ordinary loop, so it is not ECN-capable.
+    pub(super) fn low_segment(&mut self, segment: &LowSegment) -> Packet {
+        let mut packet = self.header(segment.offset, TcpFlags::PSH.when(segment.push));
+        packet.payload = low_16(segment.payload);
+        packet.dscp = segment.priority;
+        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
+        self.receiver
+            .on_low_sent(u64::from(packet.window) << self.scales.0);
+        packet
+    }
+
+    /// The acknowledgement of data of low priority, at its priority.
+    pub(super) fn low_ack(&mut self, priority: u8) -> Packet {
+        let mut packet = self.header(self.sender.next(), TcpFlags::NONE);
+        packet.dscp = priority;
+        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
+        packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
+        self.receiver
+            .on_low_sent(u64::from(packet.window) << self.scales.0);
         packet
     }
 

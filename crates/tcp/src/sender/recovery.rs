@@ -10,8 +10,7 @@ impl<C: SenderCc> Sender<C> {
     /// Processes an acknowledgement. Returns whether it acknowledged something never sent.
     #[inline(always)]
     pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> bool {
-        let highest = self.max + u64::from(self.probed);
-        if feedback.ack > highest {
+        if feedback.ack > self.highest() + u64::from(self.probed) {
             return true;
         }
         if feedback.ack < self.una {
@@ -28,12 +27,48 @@ impl<C: SenderCc> Sender<C> {
             }
             // RFC 5681 §2 also wants the window unchanged; schemes that set the window in every ACK
             // would hide losses, so the window is ignored (as ns-2 and ns-3 do).
-            if feedback.bare && self.next > self.una && (news || !self.sack) {
-                self.on_duplicate(feedback.now);
+            if feedback.bare && self.next > self.una {
+                self.on_unmoved(news, feedback, echo);
             }
         }
         self.review_timer(feedback.now);
         false
+    }
+
+    /// Processes an acknowledgement at low priority: what it tells has arrived is not sent again, and it
+    /// moves nothing else (RC3 §4.2.2). O(SACKed ranges).
+    pub(crate) fn on_low_feedback(&mut self, feedback: &Feedback<'_>) {
+        let outstanding = self.una..=self.highest();
+        if !self.sack || !outstanding.contains(&feedback.ack) {
+            return;
+        }
+        self.note_sacked(feedback);
+        if feedback.ack > self.una {
+            self.scoreboard.add(self.una, feedback.ack);
+        }
+    }
+
+    /// One past the highest offset sent, at any priority.
+    #[inline(always)]
+    pub(crate) fn highest(&self) -> u64 {
+        self.low
+            .as_ref()
+            .map_or(self.max, |low| self.max.max(low.highest()))
+    }
+
+    /// A bare acknowledgement of what was acknowledged before, while something is outstanding.
+    #[inline(always)]
+    fn on_unmoved(&mut self, news: bool, feedback: &Feedback<'_>, echo: Echo) {
+        let bumped = self.low.as_ref().and_then(|low| low.bumped);
+        if bumped == Some(self.una) {
+            // What was sent before the acknowledgement jumped ahead is still being acknowledged: no
+            // segment is missing (RC3's published simulation).
+            if echo == Echo::None {
+                self.tell_congestion_control(feedback, self.mss, echo);
+            }
+        } else if news || !self.sack {
+            self.on_duplicate(feedback.now);
+        }
     }
 
     /// The receiver or the network asks for the segment at `una` again.
@@ -43,10 +78,11 @@ impl<C: SenderCc> Sender<C> {
 
     fn note_sacked(&mut self, feedback: &Feedback<'_>) -> bool {
         let mut news = false;
+        let highest = self.highest();
         for (start, end) in feedback.sacked {
             // RFC 2018 §5; a block outside what is outstanding is damaged or old.
             let outstanding =
-                *start >= feedback.ack.max(self.una) && start < end && *end <= self.max;
+                *start >= feedback.ack.max(self.una) && start < end && *end <= highest;
             news |= self.sack && outstanding && self.scoreboard.add(*start, *end);
         }
         news
@@ -73,7 +109,10 @@ impl<C: SenderCc> Sender<C> {
 
     #[inline(always)]
     fn on_new_ack(&mut self, feedback: &Feedback<'_>, echo: Echo) {
-        let bytes = feedback.ack - self.una;
+        let mut bytes = feedback.ack - self.una;
+        if self.low.is_some() {
+            bytes = self.pass_what_arrived(feedback.ack, bytes);
+        }
         self.una = feedback.ack;
         self.next = self.next.max(self.una);
         self.max = self.max.max(self.una);
@@ -105,6 +144,24 @@ impl<C: SenderCc> Sender<C> {
                 }
             }
         }
+    }
+
+    /// The acknowledgement moves to `ack`, perhaps beyond all that was sent at priority 0. Returns for how
+    /// many of its `bytes` windows grow: of what came at low priority, for no more than an ordinary
+    /// acknowledgement.
+    fn pass_what_arrived(&mut self, ack: u64, bytes: u64) -> u64 {
+        let Some(low) = &mut self.low else {
+            return bytes;
+        };
+        let skipped = low.skipped.sacked();
+        low.skipped.advance(ack);
+        let jumps = ack > self.max;
+        low.bumped = jumps.then_some(ack);
+        if jumps || low.skipped.sacked() < skipped {
+            let most = u64::from(self.config.byte_counting_limit) * self.mss;
+            return bytes.min(most.max(self.mss));
+        }
+        bytes
     }
 
     /// RFC 6582 §3.2 step 5: send the next hole, deflate by what was acknowledged, inflate by the
@@ -164,7 +221,7 @@ impl<C: SenderCc> Sender<C> {
         // RFC 6675 §5 step 4 (and 4.1: only beyond the last recovery point); RFC 6582 §3.2 step 2.
         let lost = || {
             self.scoreboard
-                .lost_below(self.mss)
+                .lost_below(self.max, self.mss)
                 .is_some_and(|below| below > self.una)
         };
         let detected = if self.sack {
@@ -199,20 +256,24 @@ impl<C: SenderCc> Sender<C> {
     pub(super) fn next_in_sack_recovery(&mut self, now: Time) -> Option<Outgoing> {
         let lost = self
             .scoreboard
-            .lost_below(self.mss)
+            .lost_below(self.max, self.mss)
             .unwrap_or(self.una)
             .max(self.una);
         if self.cc.window() < self.pipe(lost) + self.mss {
             return None;
         }
-        let hole = self.scoreboard.hole_from(self.high_rxt.max(self.una));
+        let hole = self
+            .scoreboard
+            .hole_from(self.high_rxt.max(self.una))
+            .filter(|(start, _)| *start < self.max);
         // Rule 1: the first lost hole. Rule 2: new data. Rule 3: any hole.
         if let Some((start, end)) = hole
             && start < lost
         {
             return Some(self.commit(start, self.mss, end, now));
         }
-        let wanted = (self.written - self.next.min(self.written)).min(self.mss);
+        let bound = self.skip_arrived();
+        let wanted = (bound - self.next.min(bound)).min(self.mss);
         if wanted > 0 && self.next + wanted <= self.edge {
             return Some(self.commit(self.next, wanted, u64::MAX, now));
         }
@@ -244,7 +305,7 @@ impl<C: SenderCc> Sender<C> {
     /// Bytes thought to be in the network: `SetPipe` of RFC 6675 §4. O(SACKed ranges).
     fn pipe(&self, lost: u64) -> u64 {
         let unsacked = |below: u64| (below - self.una) - self.scoreboard.sacked_below(below);
-        let all = (self.next - self.una) - self.scoreboard.sacked();
+        let all = unsacked(self.next);
         all - unsacked(lost) + unsacked(self.high_rxt.max(self.una))
     }
 }

@@ -117,6 +117,10 @@ impl<C: SenderCc> Sender<C> {
         self.timed = None;
         // RFC 2018 §8: the receiver may have discarded what it reported.
         self.scoreboard.clear();
+        if let Some(low) = &mut self.low {
+            low.skipped.clear();
+            low.bumped = None;
+        }
         self.recover = self.max;
         self.next = self.una;
         self.phase = Phase::Open;

@@ -10,6 +10,7 @@ mod ecn;
 mod handshake;
 mod header;
 mod host;
+mod low_priority;
 mod newreno;
 mod receive;
 mod reset;

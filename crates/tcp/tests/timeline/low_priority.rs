@@ -1,0 +1,239 @@
+//! RC3's second loop beside the ordinary one, on a path of one packet per millisecond: RC3 §2.
+
+use std::collections::VecDeque;
+
+use base::{FlowId, HostId, Packet, Seq, Span, Time};
+use proptest::prelude::*;
+use tcp::{Config, Endpoint, Identity, LowPriority, NewReno};
+
+use crate::script::ms;
+
+const MSS: u64 = 1460;
+/// Round trip: 50 packets.
+const RTT: u64 = 50;
+
+/// A data segment as it leaves: in which millisecond since the handshake, at which priority, and which it is,
+/// counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Sent {
+    at: u64,
+    priority: u8,
+    segment: u64,
+}
+
+/// Two endpoints; the network card of the first serves priorities strictly, and a packet of data takes a
+/// millisecond. The network holds nothing up.
+struct Path<L> {
+    ends: [Endpoint<NewReno>; 2],
+    card: [VecDeque<Packet>; 5],
+    wires: [VecDeque<(Time, Packet)>; 2],
+    now: u64,
+    is_lost: L,
+    sent: Vec<Sent>,
+    /// When the receiver had everything in order.
+    complete: Option<u64>,
+}
+
+fn config(low_priority: Option<LowPriority>) -> Config {
+    Config {
+        initial_window: 4,
+        receive_buffer: 1 << 30,
+        window_scale: Some(14),
+        low_priority,
+        ..Config::default()
+    }
+}
+
+const LOW: LowPriority = LowPriority {
+    first: 40,
+    growth: 10,
+    levels: 3,
+    added_up: true,
+    withdraw: false,
+    burst: 1,
+};
+
+impl<L: FnMut(Sent) -> bool> Path<L> {
+    fn new(config: Config, is_lost: L) -> Self {
+        let end = |local, remote, seq| {
+            let identity = Identity {
+                flow: FlowId(0),
+                local: HostId(local),
+                remote: HostId(remote),
+                initial_seq: Seq(seq),
+            };
+            Endpoint::new(identity, config, NewReno::new(&config))
+        };
+        let mut ends = [end(0, 1, 1_000), end(1, 0, 500_000)];
+        ends[0].connect();
+        ends[1].listen();
+        Self {
+            ends,
+            card: Default::default(),
+            wires: Default::default(),
+            now: 0,
+            is_lost,
+            sent: Vec::new(),
+            complete: None,
+        }
+    }
+
+    /// Sends so many segments, and runs until the receiver has them or for so many round trips.
+    fn transfer(mut self, segments: u64, round_trips: u64) -> Self {
+        self.ends[0].write(segments * MSS);
+        self.ends[0].close();
+        while self.now < round_trips * RTT {
+            self.step();
+            if self.ends[1].received() == segments * MSS {
+                self.complete.get_or_insert(self.now);
+            }
+            self.now += 1;
+        }
+        self
+    }
+
+    fn step(&mut self) {
+        let now = Time::ZERO + ms(self.now);
+        for end in 0..2 {
+            while let Some((_, packet)) = self.wires[end].pop_front_if(|(at, _)| *at <= now) {
+                self.ends[end].on_segment(&packet, now);
+                self.drain(end, now);
+            }
+            if self.ends[end].deadline() <= now {
+                self.ends[end].on_deadline(now);
+            }
+            self.drain(end, now);
+        }
+        let Some(packet) = self.card.iter_mut().find_map(VecDeque::pop_front) else {
+            return;
+        };
+        let sent = Sent {
+            at: self.now - RTT,
+            priority: packet.dscp,
+            segment: (Seq(1_000).near(packet.seq, 1) - 1) / MSS + 1,
+        };
+        self.sent.push(sent);
+        if !(self.is_lost)(sent) {
+            self.wires[1].push_back((now + half_round_trip(), packet));
+        }
+    }
+
+    fn drain(&mut self, end: usize, now: Time) {
+        while let Some(packet) = self.ends[end]
+            .poll(now)
+            .or_else(|| self.ends[end].due_ack(now))
+        {
+            if packet.payload > 0 {
+                self.card[usize::from(packet.dscp)].push_back(packet);
+            } else {
+                self.wires[1 - end].push_back((now + half_round_trip(), packet));
+            }
+        }
+    }
+
+    /// The segments that left at low priority, or ordinarily, in a round trip, the first being 1.
+    fn round(&self, round: u64, low: bool) -> Vec<u64> {
+        let during = (round - 1) * RTT..round * RTT;
+        let sent = self.sent.iter();
+        sent.filter(|sent| during.contains(&sent.at) && (sent.priority > 0) == low)
+            .map(|sent| sent.segment)
+            .collect()
+    }
+}
+
+const fn half_round_trip() -> Span {
+    Span::from_millis(RTT / 2)
+}
+
+// RC3 §2.2, the example: 66 segments, of which the network holds 50; 21 and 22 are lost.
+#[test]
+fn the_walk_through_of_the_paper() {
+    let lost = |sent: Sent| sent.priority > 0 && [21, 22].contains(&sent.segment);
+    let path = Path::new(config(Some(LOW)), lost).transfer(66, 8);
+    assert_eq!(path.round(1, false), [1, 2, 3, 4]);
+    assert!(path.round(1, true).into_iter().eq((21..=66).rev()));
+    let priorities = path.sent.iter().filter(|sent| sent.priority > 0);
+    for sent in priorities {
+        assert_eq!(sent.priority, if sent.segment > 26 { 1 } else { 2 });
+    }
+    assert!(path.round(2, false).into_iter().eq(5..=12));
+    // All that was handed over at the start leaves, also what TCP has sent meanwhile.
+    assert!(path.round(2, true).into_iter().eq((5..=20).rev()));
+    // The acknowledgements of 5 to 12 come a few packets before those of the low 13 to 20, which are sent
+    // once more; of all the others only what was lost is.
+    assert!(path.round(3, false).into_iter().eq(13..=22));
+    assert_eq!(path.round(3, true), []);
+    assert_eq!(path.round(4, false), []);
+    // The handshake, two round trips, the tenth packet of the third, and its way.
+    assert_eq!(path.complete, Some(RTT + 2 * RTT + 9 + RTT / 2));
+    assert_eq!(path.ends[0].counters().timeouts, 0);
+}
+
+// RC3 §2.2: without losses all data arrives as fast as the path carries it.
+#[test]
+fn a_flow_takes_a_handshake_and_its_transmission() {
+    for segments in [1, 4, 5, 66, 500] {
+        let path = Path::new(config(Some(LOW)), |_| false).transfer(segments, 80);
+        // The last packet leaves at RTT + N - 1 and takes half a round trip.
+        let ideal = RTT + segments - 1 + RTT / 2;
+        let complete = path.complete.expect("a complete flow");
+        // What TCP sends of what is on its way at low priority delays the rest.
+        let again = path
+            .sent
+            .iter()
+            .take_while(|sent| sent.at + RTT / 2 + RTT <= complete);
+        let again = again.count() as u64 - segments.min(complete - RTT);
+        assert!(complete >= ideal, "{segments}: {complete}");
+        assert!(
+            complete <= ideal + again,
+            "{segments}: {complete} {ideal} {again}"
+        );
+        assert!(again * 50 <= segments, "{segments}: {again} sent twice");
+    }
+}
+
+proptest! {
+    /// Whatever TCP loses, a second loop of which nothing arrives changes nothing.
+    #[test]
+    fn without_low_packets_it_is_tcp(
+        lost in prop::collection::btree_set(0_usize..150, 0..12),
+        segments in 1_u64..120,
+        sack: bool,
+    ) {
+        let run = |low: Option<LowPriority>| {
+            let mut ordinary = 0;
+            let is_lost = |sent: Sent| {
+                if sent.priority > 0 {
+                    return true;
+                }
+                ordinary += 1;
+                lost.contains(&(ordinary - 1))
+            };
+            let config = Config { sack, ..config(low) };
+            let path = Path::new(config, is_lost).transfer(segments, 200);
+            let sent = path.sent.iter().filter(|sent| sent.priority == 0);
+            (sent.copied().collect::<Vec<_>>(), path.complete, path.ends[0].counters().timeouts)
+        };
+        prop_assert_eq!(run(Some(LOW)), run(None));
+    }
+
+    /// Whatever is lost at any priority, everything arrives.
+    #[test]
+    fn everything_arrives(
+        lost in prop::collection::btree_set(0_usize..400, 0..60),
+        segments in 1_u64..200,
+        sack: bool,
+        burst in prop::sample::select(vec![1_u16, 7, 43]),
+    ) {
+        let mut number = 0;
+        let is_lost = |_: Sent| {
+            number += 1;
+            lost.contains(&(number - 1))
+        };
+        let low = LowPriority { burst, ..LOW };
+        let config = Config { sack, ..config(Some(low)) };
+        let path = Path::new(config, is_lost).transfer(segments, 4_000);
+        prop_assert!(path.complete.is_some());
+        prop_assert_eq!(path.ends[0].acknowledged(), segments * MSS);
+    }
+}
