@@ -1,6 +1,6 @@
 //! A topology in motion.
 
-use base::{HostId, Options, Packet, Time};
+use base::{FlowId, HostId, Options, Packet, Time};
 use engine::{Scheduler, Token};
 
 use crate::histogram::QueueStatistics;
@@ -104,7 +104,8 @@ impl Network {
             digest: 0,
         };
         for link in topology.links() {
-            for (from, to) in [(link.a, link.b), (link.b, link.a)] {
+            let directions = [(link.a, link.b, &link.spec), (link.b, link.a, &link.back)];
+            for (from, to, spec) in directions {
                 let id = PortId(index(network.ports.len()));
                 let of_host = matches!(topology.nodes()[from.0 as usize], Node::Host(_));
                 let (limit, held) = if of_host {
@@ -115,7 +116,7 @@ impl Network {
                 let made = if of_host && !config.hosts_like_switches {
                     SwitchPort::plain()
                 } else {
-                    (config.switch_port)(id, &link.spec)
+                    (config.switch_port)(id, spec)
                 };
                 let hooked = if of_host {
                     &mut network.hooked_hosts
@@ -125,8 +126,8 @@ impl Network {
                 *hooked |= made.hook.is_some();
                 network.prioritised |= made.priorities > 1;
                 let port = PortConfig {
-                    rate: link.spec.rate,
-                    delay: link.spec.delay + link.spec.rate.serialisation(held),
+                    rate: spec.rate,
+                    delay: spec.delay + spec.rate.serialisation(held),
                     limit,
                     discipline: made.discipline,
                     hook: made.hook,
@@ -138,6 +139,12 @@ impl Network {
             }
         }
         Ok(network)
+    }
+
+    /// Tells between which hosts a flow is, before its first packet. With [`Spread::Off`] the path
+    /// depends on it; else it means nothing. Flows are numbered densely from 0.
+    pub fn introduce(&mut self, flow: FlowId, ends: [HostId; 2]) {
+        self.routes.introduce(flow, ends);
     }
 
     /// A host sends a packet out of its port.
