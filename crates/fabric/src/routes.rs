@@ -173,10 +173,6 @@ impl Routes {
 
     /// The place of a packet's port in a list of so many.
     #[inline(always)]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a hash of 32 bits makes a place below a length of 32 bits"
-    )]
     fn choose(&mut self, row: Row, packet: &Packet, length: u32) -> usize {
         let what = match self.spread {
             Spread::Off => {

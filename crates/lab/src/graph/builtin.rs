@@ -48,6 +48,9 @@ pub const BUILTINS: &[Builtin] = &[
 
 impl Builtin {
     /// The graph.
+    ///
+    /// # Panics
+    /// If it is not one of [`BUILTINS`].
     pub fn graph(&self) -> Arc<Graph> {
         named(self.name).expect("a graph that comes with the program")
     }

@@ -81,10 +81,7 @@ impl Graph {
         rates.find(|(_, bits)| *bits > FASTEST)
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "bounded; what exceeds the bound is a conflict of settings"
-    )]
+    /// The same within what a link can have; to exceed that is a conflict of settings.
     fn equal_load(&self, link: usize, edge: Rate, hosts: u32) -> Rate {
         let bits = self.equal_load_bps(link, edge, hosts);
         Rate::from_bps(bits.clamp(1, FASTEST) as u64)

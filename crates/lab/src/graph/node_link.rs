@@ -1,4 +1,4 @@
-//! The node-link JSON of `NetworkX`: `{"nodes": [{"id": ...}], "links": [{"source": ..., "target": ...}]}`,
+//! The node-link JSON of NetworkX: `{"nodes": [{"id": ...}], "links": [{"source": ..., "target": ...}]}`,
 //! where newer versions write "edges" for "links".
 
 use serde_json::{Map, Value};
