@@ -1,7 +1,7 @@
 //! Makes the version of this program from its sources.
 //!
 //! Results of different sources must never be mixed, and the number in `Cargo.toml` changes too
-//! rarely to tell: the version carries a hash of every source that a simulation runs through.
+//! rarely to tell: the version carries a hash of every source that a simulation runs through, data included.
 //!
 //! Also makes the catalogue of papers part of the program, so that it works wherever the program is
 //! installed: a list of the files of `experiments` with their texts. They say what is run and what is
@@ -17,6 +17,11 @@ fn main() {
         let folder = Path::new("..").join(name).join("src");
         println!("cargo::rerun-if-changed={}", folder.display());
         collect(&folder, &mut files);
+    }
+    // Distributions and graphs are part of what is simulated.
+    for folder in ["graphs", "workloads"] {
+        println!("cargo::rerun-if-changed={folder}");
+        collect(Path::new(folder), &mut files);
     }
     println!("cargo::rerun-if-changed=../../Cargo.lock");
     files.sort();

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use base::setting::Key;
 use lab::experiment::{self, catalogue};
+use lab::graph::BUILTINS as BUILTINS_OF_GRAPHS;
 use lab::keys::{TopologyKind, WorkloadKind, all_keys};
 use lab::scenario::{BUILTINS, Scenario};
 use lab::workload;
@@ -36,7 +37,7 @@ pub(crate) fn list(what: Listed) -> Result<String, Stop> {
             )
         }
         Listed::Keys => keys(),
-        Listed::Topologies => text::pairs(TopologyKind::CHOICES.iter().copied()),
+        Listed::Topologies => topologies(),
         Listed::Workloads => {
             let kinds = WorkloadKind::CHOICES.iter().copied();
             let sizes = workload::NAMED.iter().map(|named| (named.name, named.help));
@@ -47,6 +48,25 @@ pub(crate) fn list(what: Listed) -> Result<String, Stop> {
             )
         }
     })
+}
+
+/// Every kind of network and every graph.
+fn topologies() -> String {
+    let graphs: Vec<_> = BUILTINS_OF_GRAPHS
+        .iter()
+        .map(|builtin| {
+            let graph = builtin.graph();
+            let (nodes, links) = (graph.nodes().len(), graph.links().len());
+            let what = format!("{nodes} nodes, {links} links: {}", builtin.help);
+            (builtin.name, what)
+        })
+        .collect();
+    let graphs = graphs.iter().map(|(name, what)| (*name, what.as_str()));
+    format!(
+        "Kinds, for topology.kind:\n{}\nGraphs, for topology.graph with topology.kind = \"graph\":\n{}",
+        text::pairs(TopologyKind::CHOICES.iter().copied()),
+        text::pairs(graphs)
+    )
 }
 
 /// Every paper with its figures.

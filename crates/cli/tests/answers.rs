@@ -99,15 +99,20 @@ fn everything_that_is_listed_can_be_explained() {
     for key in [&keys[0], &keys[keys.len() - 1]] {
         assert!(answer(&["explain", key]).contains("Value: "), "{key}");
     }
-    let topologies = [
+    let topologies = words("topologies");
+    for word in [
         "star",
-        "dumbbell",
-        "chain",
-        "tree",
         "leaf-spine",
         "fat-tree",
-    ];
-    assert_eq!(words("topologies"), topologies);
+        "graph",
+        "internet2",
+        "esnet",
+    ] {
+        assert!(
+            topologies.iter().any(|listed| listed == word),
+            "{topologies:?}"
+        );
+    }
     let workloads = words("workloads");
     for word in ["incast", "pairs", "poisson", "websearch", "datamining"] {
         assert!(

@@ -60,6 +60,15 @@ fn file_with(name: &str, contents: impl AsRef<[u8]>, arguments: &[&str]) -> Stri
     refusal(&folder.tailwater(&[&["run", "my.toml"], arguments].concat()))
 }
 
+/// With a network of the user's own.
+fn graph_file(name: &str, graph: &str) -> String {
+    let folder = Folder::new(name);
+    let scenario = "[topology]\nkind = \"graph\"\ngraph = \"net.graphml\"\n";
+    fs::write(folder.0.join("net.graphml"), graph).expect("a file for the test");
+    fs::write(folder.0.join("my.toml"), scenario).expect("a file for the test");
+    refusal(&folder.tailwater(&["run", "my.toml"]))
+}
+
 fn line(arguments: &[&str]) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("line-{}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -95,6 +104,11 @@ refused! {
     huge_number: file("huge", "[workload]\nsenders = 99999999999999999999\n");
     huge_size: file("huge-size", "[workload]\nsize = \"99999999999GB\"\n");
     wrong_choice: file("choice", "[topology]\nkind = \"ring\"\n");
+    misspelt_graph: file("graph", "[topology]\nkind = \"graph\"\ngraph = \"telstar\"\n");
+    graph_without_delays: graph_file("graph-delays", "<graphml><graph><node id='a'/><node id='b'/><edge source='a' target='b'/></graph></graphml>");
+    graph_that_is_not_connected: graph_file("graph-apart", "<graphml>\n<graph>\n<node id='a'/>\n<node id='b'/>\n</graph>\n</graphml>\n");
+    graph_faster_than_any_link: file("graph-fast", "[topology]\nkind = \"graph\"\nhosts = 1000\n[link]\nrate = \"100Gbps\"\n");
+    range_of_capacities_that_ends_before_it_begins: file("graph-range", "topology.capacity = \"2Gbps-500Mbps\"\n");
     wrong_type: file("type", "[tcp]\nsack = { enabled = true }\n");
     date_for_a_time: file("date", "[run]\nduration = 2026-01-01\n");
     duplicate_key: file("duplicate", "[tcp]\nmss = 1460\nmss = 1446\n");

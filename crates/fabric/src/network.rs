@@ -1,6 +1,6 @@
 //! A topology in motion.
 
-use base::{HostId, Options, Packet, Time};
+use base::{FlowId, HostId, Options, Packet, Time};
 use engine::{Scheduler, Token};
 
 use crate::histogram::QueueStatistics;
@@ -105,7 +105,8 @@ impl Network {
             digest: 0,
         };
         for link in topology.links() {
-            for (from, to) in [(link.a, link.b), (link.b, link.a)] {
+            let directions = [(link.a, link.b, &link.spec), (link.b, link.a, &link.back)];
+            for (from, to, spec) in directions {
                 let id = PortId(index(network.ports.len()));
                 let of_host = matches!(topology.nodes()[from.0 as usize], Node::Host(_));
                 let (limit, held, make) = if of_host {
@@ -114,7 +115,7 @@ impl Network {
                     let held = config.switch_hold_bytes;
                     (config.switch_limit, held, config.switch_port)
                 };
-                let made = make(id, &link.spec);
+                let made = make(id, spec);
                 let hooked = if of_host {
                     &mut network.hooked_hosts
                 } else {
@@ -123,8 +124,8 @@ impl Network {
                 *hooked |= made.hook.is_some();
                 network.prioritised |= made.priorities.classes > 1;
                 let port = PortConfig {
-                    rate: link.spec.rate,
-                    delay: link.spec.delay + link.spec.rate.serialisation(held),
+                    rate: spec.rate,
+                    delay: spec.delay + spec.rate.serialisation(held),
                     limit,
                     discipline: made.discipline,
                     hook: made.hook,
@@ -136,6 +137,12 @@ impl Network {
             }
         }
         Ok(network)
+    }
+
+    /// Tells between which hosts a flow is, before its first packet. With [`Spread::Off`] the path
+    /// depends on it; else it means nothing. Flows are numbered densely from 0.
+    pub fn introduce(&mut self, flow: FlowId, ends: [HostId; 2]) {
+        self.routes.introduce(flow, ends);
     }
 
     /// A host sends a packet out of its port.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-use base::{HostId, Packet};
+use base::{FlowId, HostId, Packet};
 
 use crate::port::PortId;
 use crate::topology::{Layer, Node, NodeId, Topology, TopologyError};
@@ -17,7 +17,7 @@ pub enum Spread {
     Flow,
     /// Every packet for itself, whatever its connection.
     Packet,
-    /// Not at all: all take the path whose links were added first.
+    /// Not at all: there is one path between two hosts, the same in both directions.
     Off,
 }
 
@@ -45,10 +45,27 @@ pub enum Spread {
 /// many planes. In a leaf-spine network a plane is one spine, in a fat tree one core switch and the
 /// aggregation switches below it, and flows spread evenly over all paths.
 ///
+/// # One path
+///
+/// With [`Spread::Off`] both directions take, of the shortest paths between two hosts, the one whose
+/// switches, read from the host with the lower number, come first in the order of their numbers, as
+/// words in a dictionary. It is the path that a breadth-first search from there finds which visits
+/// neighbours in the order of their numbers. No switch needs to know the source of a packet, only
+/// which way it goes:
+///
+/// - Away from the lower host, what follows any switch on the path is itself the first path from there.
+///   So a switch forwards to the lowest of the neighbours that are nearer to the destination.
+/// - Towards the lower host, what lies between it and any switch is the first path as well. So a switch
+///   forwards to its parent in the tree of the search.
+///
+/// Where both are the same port, which is the rule, it is the only one in the table. Where they differ
+/// there is a list of both, and the ends of the flow tell which way a packet goes.
+///
 /// # Costs
 ///
 /// A destination with one path costs one load. Switches with several share lists of ports: a hash and
-/// two more loads, from a table of `K` ports for each distinct list.
+/// two more loads, from a table of `K` ports for each distinct list. With one path for each pair of hosts
+/// the load of the flow's lower end is in the place of the hash.
 #[derive(Debug)]
 pub struct Routes {
     /// Of every switch, by host: a port, or with the highest bit a list.
@@ -61,6 +78,8 @@ pub struct Routes {
     salt: u64,
     /// Packets that chose a path for themselves.
     sprayed: u64,
+    /// Of every flow, the end with the lower number; empty where nobody asks.
+    lower: Vec<HostId>,
 }
 
 /// The part of [`Routes`] that belongs to one switch.
@@ -96,6 +115,7 @@ impl Routes {
             spread,
             salt,
             sprayed: 0,
+            lower: Vec::new(),
         };
         let planes = match spread {
             Spread::Symmetric => map.planes(),
@@ -107,7 +127,8 @@ impl Routes {
             map.check_reach(&distance, hosts[0])?;
             let choices = match spread {
                 Spread::Symmetric => map.by_plane(&distance, planes),
-                _ => map.closer_ports(&distance),
+                Spread::Off => map.by_direction(&distance, rack),
+                Spread::Flow | Spread::Packet => map.closer_ports(&distance),
             };
             for (node, row) in rows.iter().enumerate() {
                 let Some(Row(row)) = row else { continue };
@@ -122,7 +143,23 @@ impl Routes {
         Ok((routes, rows))
     }
 
+    /// Tells between which hosts a flow is, which matters with [`Spread::Off`] alone. Flows are numbered
+    /// densely from 0.
+    pub fn introduce(&mut self, flow: FlowId, [a, b]: [HostId; 2]) {
+        if self.spread != Spread::Off || self.lists.is_empty() {
+            return;
+        }
+        let place = flow.0 as usize;
+        if self.lower.len() <= place {
+            self.lower.resize(place + 1, HostId(u32::MAX));
+        }
+        self.lower[place] = a.min(b);
+    }
+
     /// The port by which `packet` leaves the switch of `row`.
+    ///
+    /// # Panics
+    /// With [`Spread::Off`], if nobody told between which hosts the flow is and its direction matters.
     #[inline(always)]
     pub fn next(&mut self, row: Row, packet: &Packet) -> PortId {
         let entry = self.entries[(row.0 + packet.to.0) as usize];
@@ -130,15 +167,20 @@ impl Routes {
             return PortId(entry);
         }
         let (first, length) = self.lists[(entry & !LIST) as usize];
-        let chosen = (self.hash(row, packet) * u64::from(length)) >> 32;
-        self.ports[first as usize + chosen as usize]
+        let place = first as usize + self.choose(row, packet, length);
+        self.ports[place]
     }
 
-    /// 32 uniform bits.
+    /// The place of a packet's port in a list of so many.
     #[inline(always)]
-    fn hash(&mut self, row: Row, packet: &Packet) -> u64 {
+    fn choose(&mut self, row: Row, packet: &Packet, length: u32) -> usize {
         let what = match self.spread {
-            Spread::Symmetric | Spread::Off => u64::from(packet.flow.0),
+            Spread::Off => {
+                let lower = self.lower[packet.flow.0 as usize];
+                debug_assert!(lower.0 < u32::MAX, "a flow is introduced before it sends");
+                return usize::from(packet.to == lower);
+            }
+            Spread::Symmetric => u64::from(packet.flow.0),
             Spread::Flow => {
                 let direction = u64::from(packet.to.0) << 32;
                 (direction | u64::from(packet.flow.0)) ^ mix(u64::from(row.0))
@@ -148,13 +190,14 @@ impl Routes {
                 self.sprayed
             }
         };
-        mix(what ^ self.salt) >> 32
+        let hash = mix(what ^ self.salt) >> 32;
+        ((hash * u64::from(length)) >> 32) as usize
     }
 
     /// What stands for `ports` in the table.
     fn entry(&mut self, ports: &[PortId], known: &mut BTreeMap<Vec<PortId>, u32>) -> u32 {
         let Some(first) = ports.first() else { return 0 };
-        if self.spread == Spread::Off || ports.iter().all(|port| port == first) {
+        if ports.iter().all(|port| port == first) {
             return first.0;
         }
         if let Some(entry) = known.get(ports) {
@@ -253,6 +296,44 @@ impl<'a> Map<'a> {
     fn closer_ports(&self, distance: &Distances) -> Vec<Vec<PortId>> {
         let ports = |node| self.closer(distance, node).map(|(port, _)| port).collect();
         (0..self.adjacent.len()).map(ports).collect()
+    }
+
+    /// The ports of every node for packets to the rack: of those from lower hosts, then of those from
+    /// higher ones.
+    fn by_direction(&self, distance: &Distances, rack: usize) -> Vec<Vec<PortId>> {
+        let parents = self.parents(rack);
+        let port = |node: usize, to: NodeId| {
+            let mut ports = self.adjacent[node].iter();
+            ports.find(|(_, next)| *next == to).map(|(port, _)| *port)
+        };
+        let both = |node: usize| {
+            let away = self.closer(distance, node).map(|(_, next)| next).min();
+            let next = [away, parents[node]].into_iter().flatten();
+            next.filter_map(|next| port(node, next)).collect()
+        };
+        (0..self.adjacent.len()).map(both).collect()
+    }
+
+    /// The parent of every node in the tree of a breadth-first search from `root` that visits
+    /// neighbours in the order of their numbers; hosts do not forward.
+    fn parents(&self, root: usize) -> Vec<Option<NodeId>> {
+        let mut parents = vec![None; self.adjacent.len()];
+        let mut open = VecDeque::from([root]);
+        while let Some(node) = open.pop_front() {
+            let mut neighbours: Vec<NodeId> =
+                self.adjacent[node].iter().map(|(_, next)| *next).collect();
+            neighbours.sort_unstable();
+            for next in neighbours {
+                let next = next.0 as usize;
+                if next != root && parents[next].is_none() {
+                    parents[next] = Some(NodeId(index(node)));
+                    if self.topology.nodes()[next] == Node::Switch {
+                        open.push_back(next);
+                    }
+                }
+            }
+        }
+        parents
     }
 
     /// How many planes there are.
@@ -357,7 +438,7 @@ const MAX_PLANES: u32 = 4096;
 
 #[cfg(test)]
 mod tests {
-    use base::{FlowId, Rate, Span};
+    use base::{Rate, Span};
 
     use super::*;
     use crate::topology::{LinkSpec, Place};
@@ -449,7 +530,7 @@ mod tests {
             assert_eq!(ports(&topology, spread, 3, 5), [17], "back down link 8");
             assert_eq!(ports(&topology, spread, 0, 1), [27], "its own host");
         }
-        assert_eq!(ports(&topology, Spread::Off, 0, 5), [0], "the first link");
+        assert_eq!(ports(&topology, Spread::Off, 0, 5), [0], "the first spine");
     }
 
     #[test]
@@ -496,6 +577,38 @@ mod tests {
         // The links of a are 0, 2, 4 to the first and 6, 8, 10 to the second; ports are twice that.
         let planes = ports(&topology, Spread::Symmetric, 0, 1);
         assert_eq!(planes, [0, 12, 4, 16, 8, 20]);
+    }
+
+    #[test]
+    fn one_path_is_the_first_from_its_lower_end() {
+        // A ring of six switches, a host at each. From 0 to 3 by 1 and 2, not by 4 and 5.
+        let ring = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 5), (5, 3)];
+        let links = ring.map(|(a, b)| (a, b, EDGE));
+        let topology = Topology::graph(6, 1, EDGE, links);
+        assert_eq!(ports(&topology, Spread::Off, 0, 3), [0], "link 0");
+        assert_eq!(ports(&topology, Spread::Off, 3, 0), [5], "back over link 2");
+        // Between 2 and 4 the ways over 0 and over 3 are equally long; from 2 the first leads over 1.
+        assert_eq!(
+            ports(&topology, Spread::Off, 2, 4),
+            [3],
+            "link 1 to switch 1"
+        );
+        assert_eq!(
+            ports(&topology, Spread::Off, 4, 2),
+            [7],
+            "link 3 to switch 0"
+        );
+        // From 1 the first path to 5 leads over 0, which is also the way back. From 5 the first path to 1
+        // would lead over 3: lists have a port for either way round.
+        let lists = [(1, 5), (5, 1)].map(|(at, to)| ports(&topology, Spread::Off, at, to));
+        assert_eq!(lists, [[1, 2], [10, 9]]);
+        let (mut routes, rows) = Routes::new(&topology, Spread::Off, 1).unwrap();
+        routes.introduce(FlowId(7), [HostId(5), HostId(1)]);
+        let mut next = |at: usize, to| {
+            let packet = Packet::new(FlowId(7), HostId(to));
+            routes.next(rows[at].unwrap(), &packet).0
+        };
+        assert_eq!([next(1, 5), next(5, 1)], [1, 9]);
     }
 
     #[test]

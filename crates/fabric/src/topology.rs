@@ -22,7 +22,7 @@ pub enum Node {
     Switch,
 }
 
-/// Rate and one-way delay of a link, the same in both directions.
+/// Rate and one-way delay of a link in one direction or, where nothing else is said, in both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkSpec {
     /// Bits per second.
@@ -38,8 +38,10 @@ pub struct Link {
     pub a: NodeId,
     /// The other end.
     pub b: NodeId,
-    /// Rate and delay.
+    /// From `a` to `b`.
     pub spec: LinkSpec,
+    /// From `b` to `a`.
+    pub back: LinkSpec,
 }
 
 /// Where a switch stands among its equals: those that packets could take in its stead.
@@ -133,13 +135,29 @@ impl Topology {
     /// Joins two nodes. Returns the port from `a` to `b`; the port back has the next number.
     pub fn connect(&mut self, a: NodeId, b: NodeId, spec: LinkSpec) -> PortId {
         let index = self.links.len();
-        self.links.push(Link { a, b, spec });
+        let back = spec;
+        self.links.push(Link { a, b, spec, back });
         for (node, direction) in [(a, 0), (b, 1)] {
             if let Node::Host(host) = self.nodes[node.0 as usize] {
                 self.host_ports[host.0 as usize].get_or_insert(port_of(index, direction));
             }
         }
         port_of(index, 0)
+    }
+
+    /// Gives every link of a host another rate from the switch to the host: hosts send faster or slower
+    /// than they receive.
+    #[must_use]
+    pub fn with_down_rate(mut self, rate: Rate) -> Self {
+        for link in &mut self.links {
+            if let Node::Host(_) = self.nodes[link.a.0 as usize] {
+                link.back.rate = rate;
+            }
+            if let Node::Host(_) = self.nodes[link.b.0 as usize] {
+                link.spec.rate = rate;
+            }
+        }
+        self
     }
 
     /// The nodes that `port` leads from and to.

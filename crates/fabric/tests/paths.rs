@@ -53,6 +53,7 @@ impl Walk {
         let mut packet = Packet::new(FlowId(flow), to);
         let mut ports = Ports::default();
         let Self { network, sched } = self;
+        network.introduce(FlowId(flow), [from, to]);
         network.send(from, &mut packet, sched, &mut ports);
         while let Some(Token(port)) = sched.next_before(Time::NEVER) {
             assert!(ports.0.len() < 100, "a packet goes round in circles");
@@ -147,6 +148,23 @@ fn shortest(topology: &Topology) -> Vec<Vec<usize>> {
     links
 }
 
+/// The nodes of every shortest path from one node to another.
+fn all_shortest(
+    topology: &Topology,
+    links: &[Vec<usize>],
+    from: usize,
+    to: usize,
+) -> Vec<Vec<usize>> {
+    if from == to {
+        return vec![vec![to]];
+    }
+    let rest = |node: usize| if node == to { 0 } else { links[node][to] };
+    let nodes = 0..topology.nodes().len();
+    let nearer = nodes.filter(|node| links[from][*node] == 1 && rest(*node) + 1 == links[from][to]);
+    let paths = nearer.flat_map(|next| all_shortest(topology, links, next, to));
+    paths.map(|path| [vec![from], path].concat()).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -164,6 +182,28 @@ proptest! {
                     prop_assert_eq!(&and_back, &back(&there));
                     prop_assert_eq!(there.len(), links[ends[0]][ends[1]]);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_spread_there_is_one_path_the_first_from_its_lower_end(random in random()) {
+        let topology = random.topology();
+        let links = shortest(&topology);
+        let mut walk = Walk::through(&topology, Spread::Off, random.salt);
+        let mut flow = 0;
+        for to in 0..hosts(&topology) {
+            for from in 0..to {
+                let ends = [from, to].map(|host| topology.hosts()[host as usize].0 as usize);
+                let first = all_shortest(&topology, &links, ends[0], ends[1]).into_iter().min();
+                let there = walk.path(flow, HostId(from), HostId(to));
+                let passed = there.iter().map(|port| topology.ends(*port).1.0 as usize);
+                let nodes: Vec<usize> = std::iter::once(ends[0]).chain(passed).collect();
+                prop_assert_eq!(Some(nodes), first);
+                // An ACK, and data the other way on a flow of its own.
+                prop_assert_eq!(&walk.path(flow, HostId(to), HostId(from)), &back(&there));
+                prop_assert_eq!(&walk.path(flow + 1, HostId(to), HostId(from)), &back(&there));
+                flow += 2;
             }
         }
     }
@@ -239,6 +279,37 @@ fn every_core_of_a_fat_tree_carries_both_directions_of_its_flows() {
         if from != to {
             let there = walk.path(flow, from, to);
             assert_eq!(walk.path(flow, to, from), back(&there));
+        }
+    }
+}
+
+#[test]
+fn hosts_may_receive_at_another_rate_than_they_send_at() {
+    let up = |topology: &Topology, port: PortId| {
+        let (from, _) = topology.ends(port);
+        let link = &topology.links()[port.0 as usize / 2];
+        let spec = if link.a == from { link.spec } else { link.back };
+        (topology.nodes()[from.0 as usize], spec.rate)
+    };
+    let down = Rate::from_bps(1_000_000_000);
+    // The second network has hosts at either end of their links.
+    let mut other = Topology::new();
+    let (switch, (first, _), (second, _)) =
+        (other.add_switch(), other.add_host(), other.add_host());
+    other.connect(switch, first, LINK);
+    other.connect(second, switch, LINK);
+    for topology in [Topology::dumbbell(2, LINK, LINK), other] {
+        let topology = topology.with_down_rate(down);
+        for port in (0..topology.links().len() * 2).map(|port| PortId(u32::try_from(port).unwrap()))
+        {
+            let (node, rate) = up(&topology, port);
+            let (_, to) = topology.ends(port);
+            let to_host = matches!(topology.nodes()[to.0 as usize], fabric::Node::Host(_));
+            assert_eq!(
+                rate,
+                if to_host { down } else { LINK.rate },
+                "from {node:?}"
+            );
         }
     }
 }

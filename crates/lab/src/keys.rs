@@ -4,6 +4,7 @@
 //! that does not mention it gets. The scenario reader, `list keys`, `show --resolved` and the
 //! completions are made from the tables declared here and by the registered schemes.
 
+mod capacity;
 mod classes;
 mod conflict;
 mod traced;
@@ -15,11 +16,13 @@ use std::sync::LazyLock;
 use base::setting::{Key, SettingError, Settings};
 use base::{Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Size, Span};
 
+pub use capacity::Capacity;
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
+use crate::graph::GraphChoice;
 use crate::workload::{HostSet, SizeLaw, TimeLaw};
 
 /// All settings of one simulation, typed.
@@ -154,6 +157,8 @@ base::choices! {
         LeafSpine = "leaf-spine",
         /// Pods of edge and aggregation switches below core switches, all with the same number of ports.
         FatTree = "fat-tree",
+        /// Switches and links as on a map, such as that of a wide-area network, hosts at every switch.
+        Graph = "graph",
     }
 }
 
@@ -166,7 +171,7 @@ base::choices! {
         Flow = "flow",
         /// Every packet for itself, whatever its connection.
         Packet = "packet",
-        /// Not at all: all take the first path.
+        /// Not at all: there is one path between two hosts, the same in both directions.
         Off = "off",
     }
 }
@@ -240,9 +245,9 @@ base::choices! {
 base::settings! {
     /// The shape of the network.
     pub struct Topology in "topology" {
-        /// The shape of the network: a star around one switch, a dumbbell of two switches, a chain of several in a row, a tree of racks below one root switch, racks below several spine switches, or a fat tree of three layers.
+        /// The shape of the network: a star around one switch, a dumbbell of two switches, a chain of several in a row, a tree of racks below one root switch, racks below several spine switches, a fat tree of three layers, or the switches and links of topology.graph.
         pub kind: TopologyKind = "star",
-        /// Number of hosts of a star, or of hosts at each edge switch of another shape; "auto" makes as many as the workload needs. A fat tree has half as many as it has pods.
+        /// Number of hosts of a star, or of hosts at each edge switch of another shape, of a graph at each node; "auto" makes as many as the workload needs, in a graph 10. A fat tree has half as many as it has pods.
         pub hosts: OrAuto<Count> = "auto",
         /// Switches of a chain.
         pub switches: Count = "3",
@@ -254,27 +259,53 @@ base::settings! {
         pub pods: Count = "4",
         /// Rate of the hosts at a switch over the rate of its uplinks in a leaf-spine network or fat tree; the links above have the rate of the uplinks. "auto" leaves their rate to bottleneck.rate.
         pub oversubscription: OrAuto<Factor> = "auto",
-        /// How packets spread over paths of equal length: connection by connection with ACKs on the path of the data ("symmetric") or on another ("flow"), packet by packet, or not at all ("off").
-        pub ecmp: Ecmp = "symmetric",
+        /// Switches and links of a graph: the name of one that comes with the program (`tailwater list topologies`), or the path of a file of GraphML (.graphml, .xml) or node-link JSON (.json), from the folder of the scenario file or the working directory. Every node is a switch with topology.hosts hosts.
+        pub graph: GraphChoice = "internet2",
+        /// Rates of the links of a graph. "auto" is what its file says and, where that says nothing, "equal-load": traffic from every host to all others fills every link as much as the links of hosts, so a link on the paths of P pairs of nodes has P*H*R/(n-1), with H hosts at each of n nodes and R = link.rate, rounded up to a thousandth of R. A range draws the rate of each link, uniformly. bottleneck.rate stands above all.
+        pub capacity: Capacity = "auto",
+        /// Seed from which a range in topology.capacity draws. It is not that of the run, so that all seeds and schemes have the same network.
+        pub capacity_seed: u64 = "1",
+        /// How packets spread over paths of equal length: connection by connection with ACKs on the path of the data ("symmetric") or on another ("flow"), packet by packet, or not at all ("off"): then packets in both directions take the path whose switches, read from the host with the lower number, have the lowest numbers. "auto" is "off" in a graph, else "symmetric".
+        pub ecmp: OrAuto<Ecmp> = "auto",
     }
 }
 
 base::settings! {
     /// Every link between a host and its switch.
     pub struct Link in "link" {
-        /// Rate of every link between a host and its switch, the same in both directions.
+        /// Rate of every link between a host and its switch, in both directions unless link.down_rate says otherwise.
         pub rate: Rate = "1Gbps",
+        /// Rate of these links from the switch to the host; "auto" is link.rate. With a lower one, the links to receivers are the bottleneck even where hosts send to one receiver each.
+        pub down_rate: OrAuto<Rate> = "auto",
         /// Propagation delay of every such link, one way.
         pub delay: Span = "40us",
+    }
+}
+
+impl Topology {
+    /// How packets spread over paths of equal length.
+    pub fn spread(&self) -> Ecmp {
+        let usual = match self.kind {
+            TopologyKind::Graph => Ecmp::Off,
+            _ => Ecmp::Symmetric,
+        };
+        self.ecmp.0.unwrap_or(usual)
+    }
+}
+
+impl Link {
+    /// Rate of a host's link towards the host.
+    pub fn to_hosts(&self) -> Rate {
+        self.down_rate.0.unwrap_or(self.rate)
     }
 }
 
 base::settings! {
     /// Links between switches, and loss at the bottleneck.
     pub struct Bottleneck in "bottleneck" {
-        /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree, every link above the racks of a leaf-spine network or fat tree; "auto" is link.rate, unless topology.oversubscription says otherwise.
+        /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree, every link above the racks of a leaf-spine network or fat tree, every link of a graph; "auto" is link.rate, unless topology.oversubscription says otherwise, and in a graph follows topology.capacity.
         pub rate: OrAuto<Rate> = "auto",
-        /// Propagation delay of every such link, one way; "auto" is link.delay.
+        /// Propagation delay of every such link, one way; "auto" is link.delay, and in a graph what its file says or, where that has coordinates of both ends, the time of light in fibre between them (2/3 of c).
         pub delay: OrAuto<Span> = "auto",
         /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in other networks the link to the first receiver. They count as drops.
         pub loss: Fraction = "0",

@@ -139,7 +139,10 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
         let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
-        let network = network(point, &topology, roles, &loss, first_start)?;
+        let mut network = network(point, &topology, roles, &loss, first_start)?;
+        for (id, plan) in (0..).map(FlowId).zip(&carrying) {
+            network.introduce(id, [plan.sender, plan.receiver]);
+        }
         let controlling = controlling_groups(topology.hosts().len(), roles, &carrying);
         let mut hosts: Vec<Host<Sender, R>> = controlling
             .into_iter()

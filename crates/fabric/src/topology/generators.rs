@@ -97,6 +97,37 @@ impl Topology {
         topology
     }
 
+    /// `switches` switches with `hosts` hosts at each, and links between switches: link `l` is
+    /// `links[l]`, and host `h` is at switch `h / hosts`.
+    ///
+    /// The switches of a graph have no places that would make them equal. To spread flows over several
+    /// paths with [`Spread::Symmetric`](crate::Spread::Symmetric), as many of them as there are planes
+    /// count as equals.
+    ///
+    /// # Panics
+    /// If a link leads to a switch that is not there.
+    pub fn graph(
+        switches: u32,
+        hosts: u32,
+        edge: LinkSpec,
+        links: impl IntoIterator<Item = (u32, u32, LinkSpec)>,
+    ) -> Self {
+        let mut topology = Self::new();
+        let of = switches.clamp(1, GRAPH_PLANES);
+        let place = |index: u32| Place {
+            position: index % of,
+            of,
+            ..Place::default()
+        };
+        let places = (0..switches).map(place);
+        let nodes: Vec<NodeId> = places.map(|place| topology.add_switch_at(place)).collect();
+        for (a, b, spec) in links {
+            topology.connect(nodes[a as usize], nodes[b as usize], spec);
+        }
+        topology.add_racks(&nodes, hosts, edge);
+        topology
+    }
+
     /// Adds `count` switches in groups of `of` equals.
     fn add_layer(&mut self, layer: Layer, count: u32, of: u32) -> Vec<NodeId> {
         let place = |index: u32| Place {
@@ -118,3 +149,7 @@ impl Topology {
         }
     }
 }
+
+/// Rankings of the switches of a graph among which flows choose: more paths than two switches of wide-area
+/// networks mostly have between them, and little work for graphs of hundreds of switches.
+const GRAPH_PLANES: u32 = 8;

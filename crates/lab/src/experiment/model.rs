@@ -102,10 +102,10 @@ fn budget(point: &PointSpec) -> Option<f64> {
     Some(budget / packet(point))
 }
 
-/// Full packets that a host's link carries in a second.
+/// Full packets that a host's link brings it in a second.
 #[expect(clippy::cast_precision_loss, reason = "a rate has fewer than 53 bits")]
 fn rate(point: &PointSpec) -> f64 {
-    point.keys.link.rate.as_bps() as f64 / 8.0 / packet(point)
+    point.keys.link.to_hosts().as_bps() as f64 / 8.0 / packet(point)
 }
 
 /// Bytes of a full packet.

@@ -64,6 +64,21 @@ fn topology(keys: &Keys, found: &mut Vec<Conflict>) {
             remedy: "leave topology.hosts at \"auto\" and set topology.pods".into(),
         });
     }
+    if topology.kind == TopologyKind::Graph
+        && let Some(link) = topology.graph.0.without_delay(keys)
+    {
+        found.push(Conflict {
+            keys: &["topology.graph", "bottleneck.delay"],
+            message: format!(
+                "the link {} has no delay, and its ends no coordinates from which it would follow",
+                topology.graph.0.in_words(link)
+            ),
+            remedy:
+                "set bottleneck.delay for all links, as in \"10ms\", or give the file delays or \
+                     coordinates"
+                    .into(),
+        });
+    }
     if topology.oversubscription.0.is_none() {
         return;
     }
@@ -342,10 +357,13 @@ fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
 
 fn connections(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
-    let between = keys.bottleneck.delay.0.unwrap_or(keys.link.delay);
+    let between = match keys.topology.kind {
+        TopologyKind::Graph => keys.topology.graph.0.span(keys),
+        _ => keys.bottleneck.delay.0.unwrap_or(keys.link.delay) * 4,
+    };
     // Connections open in the first half; of the other half they need a round trip over the longest
-    // path there is, two links of hosts and four between switches.
-    let least = (keys.link.delay * 2 + between * 4) * 4;
+    // path there is, two links of hosts and at most four between switches, if it is no graph.
+    let least = (keys.link.delay * 2 + between) * 4;
     if workload.connection == ConnectionKind::Persistent && workload.start < least.max(MOMENT) {
         found.push(Conflict {
             keys: &["workload.start", "workload.connection"],

@@ -1,10 +1,11 @@
 //! Writing a scenario with nothing left implicit.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Scenario;
 use super::document::Setting;
 use super::schemes::{Arm, Flows, MIXED};
+use super::{PointSpec, Scenario};
 use crate::keys;
 
 /// TOML that reads back into the same points.
@@ -42,6 +43,9 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
             .find(|setting| setting.key == key.name && setting.group.is_none());
         let value = setting.map_or_else(|| value(key.default), values);
         writeln!(out, "{field} = {value}")?;
+        if key.name == "topology.graph" {
+            files(out, scenario)?;
+        }
     }
     for arm in scenario.arms.iter().filter(|arm| arm.variant) {
         variant(out, arm, &scenario.settings)?;
@@ -54,6 +58,21 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         flows(out, group, &scenario.settings)?;
     }
     Ok(())
+}
+
+/// What was read from files, so that results of different contents are never taken for the same.
+fn files(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
+    let graph = |point: &PointSpec| {
+        let graph = &point.keys.topology.graph.0;
+        let fingerprint = graph.fingerprint()?;
+        let (nodes, links) = (graph.nodes().len(), graph.links().len());
+        let name = point.text("topology.graph");
+        Some(format!(
+            "# {name}: {nodes} nodes, {links} links, contents {fingerprint:016x}"
+        ))
+    };
+    let lines: BTreeSet<String> = scenario.points.iter().filter_map(graph).collect();
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 fn flows(out: &mut String, group: &Flows, settings: &[Setting]) -> std::fmt::Result {

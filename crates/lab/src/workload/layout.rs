@@ -1,20 +1,22 @@
 //! Where hosts are: the topology, and which hosts each group of flows uses.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
 use schemes::{Role, Scheme};
 
 use super::hosts::HostSet;
+use crate::graph::Graph;
 use crate::keys::{Conflict, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind};
 use crate::scenario::Group;
 
 /// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
-/// each leaf of a leaf-spine network, at each edge switch of a fat tree.
+/// each leaf of a leaf-spine network, at each edge switch of a fat tree, at each node of a graph.
 ///
 /// Host `h` is number `h % hosts` of rack `h / hosts`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Layout {
     kind: TopologyKind,
     racks: u32,
@@ -22,6 +24,8 @@ pub(crate) struct Layout {
     hosts: u32,
     /// Links of a rack towards the layer above, if there is one.
     uplinks: u32,
+    /// Racks and the links between them, if they are given one by one.
+    graph: Option<Arc<Graph>>,
 }
 
 /// Hosts of one group.
@@ -36,6 +40,7 @@ impl Layout {
     pub(crate) fn of(keys: &Keys, groups: &[Group]) -> Self {
         let kind = keys.topology.kind;
         let half = keys.topology.pods.0 / 2;
+        let graph = &keys.topology.graph.0;
         let (racks, uplinks) = match kind {
             TopologyKind::Star => (1, 0),
             TopologyKind::Dumbbell => (2, 0),
@@ -43,10 +48,12 @@ impl Layout {
             TopologyKind::Tree => (keys.topology.racks.0, 1),
             TopologyKind::LeafSpine => (keys.topology.racks.0, keys.topology.spines.0),
             TopologyKind::FatTree => (keys.topology.pods.0.saturating_mul(half), half),
+            TopologyKind::Graph => (u32::try_from(graph.nodes().len()).unwrap_or(u32::MAX), 0),
         };
         let hosts = match (kind, keys.topology.hosts.0) {
             (TopologyKind::FatTree, _) => half.into(),
             (_, Some(count)) => count.0.into(),
+            (TopologyKind::Graph, None) => GRAPH_HOSTS,
             (_, None) => needed(kind, racks, groups),
         };
         Self {
@@ -54,6 +61,7 @@ impl Layout {
             racks,
             hosts: u32::try_from(hosts).unwrap_or(u32::MAX),
             uplinks,
+            graph: (kind == TopologyKind::Graph).then(|| Arc::clone(graph)),
         }
     }
 
@@ -70,8 +78,11 @@ impl Layout {
     /// Links between switches.
     fn links_between(&self) -> u64 {
         let (racks, uplinks) = (u64::from(self.racks), u64::from(self.uplinks));
+        if let Some(graph) = &self.graph {
+            return graph.links().len() as u64;
+        }
         match self.kind {
-            TopologyKind::Star => 0,
+            TopologyKind::Star | TopologyKind::Graph => 0,
             TopologyKind::Dumbbell | TopologyKind::Chain => racks - 1,
             TopologyKind::Tree | TopologyKind::LeafSpine => racks * uplinks,
             // Above the racks a layer with as many links below as above.
@@ -129,12 +140,49 @@ impl Layout {
         racks
     }
 
-    /// Links that lead from a rack to other racks; 0 where there is no such thing as an uplink.
+    /// Links that lead from a rack to other racks; 0 where there is no such thing as an uplink. Of a
+    /// graph, in which that differs from rack to rack, one for any; see [`Layout::taken`].
     pub(super) fn uplinks_of_rack(&self) -> u32 {
         match self.kind {
             TopologyKind::Dumbbell => 1,
+            TopologyKind::Graph => u32::from(self.racks > 1),
             _ => self.uplinks,
         }
+    }
+
+    /// In a graph, the mean rate of all links, each direction for itself, that flows from senders in
+    /// these `racks` to the receivers take, and how many of each it takes to carry a flow at each receiver.
+    /// `None` in other networks.
+    pub(super) fn taken(
+        &self,
+        keys: &Keys,
+        racks: &[usize],
+        places: &Places,
+    ) -> Option<(f64, Rate)> {
+        let graph = self.graph.as_ref()?;
+        // Flows to the receivers of each rack from each sender, if each receiver gets one flow.
+        let mut each = vec![0.0; self.racks as usize];
+        for receiver in &places.receivers {
+            let others = places.senders.iter().filter(|sender| *sender != receiver);
+            each[self.rack(*receiver) as usize] += 1.0 / real(others.count().max(1));
+        }
+        let mut crossings = 0.0;
+        let mut used = vec![[false; 2]; graph.links().len()];
+        graph.each_hop(|[low, high], link, from_a| {
+            for (from, to, direction) in [(low, high, !from_a), (high, low, from_a)] {
+                let flows = real(racks[from as usize]) * each[to as usize];
+                crossings += flows;
+                used[link][usize::from(direction)] |= flows > 0.0;
+            }
+        });
+        let rates = graph.rates(keys, self.hosts).into_iter().zip(used);
+        let (mut sum, mut count) = (0, 0);
+        for (rate, used) in rates {
+            let directions = used.into_iter().filter(|used| *used).count();
+            sum += u128::from(rate.as_bps()) * directions as u128;
+            count += directions;
+        }
+        Some((crossings / real(count), mean(sum, count)?))
     }
 
     /// Hosts of a group of random flows, in which all take part that are not left out.
@@ -155,15 +203,23 @@ impl Layout {
         let (racks, uplinks) = (u64::from(self.racks), u64::from(self.uplinks));
         racks
             + match self.kind {
-                TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain => 0,
+                TopologyKind::Star
+                | TopologyKind::Dumbbell
+                | TopologyKind::Chain
+                | TopologyKind::Graph => 0,
                 TopologyKind::Tree | TopologyKind::LeafSpine => uplinks,
                 TopologyKind::FatTree => racks + uplinks * uplinks,
             }
     }
 
-    /// Rate of every link between switches.
+    /// Rate of every link between switches, or the mean of all.
     pub(crate) fn rate_between(&self, keys: &Keys) -> Rate {
         let edge = keys.link.rate;
+        if let Some(graph) = &self.graph {
+            let rates = graph.rates(keys, self.hosts);
+            let sum = rates.iter().map(|rate| u128::from(rate.as_bps())).sum();
+            return mean(sum, rates.len()).unwrap_or(edge);
+        }
         let Some(Factor(over)) = keys.topology.oversubscription.0 else {
             return keys.bottleneck.rate.0.unwrap_or(edge);
         };
@@ -181,18 +237,32 @@ impl Layout {
     /// The network, and the port whose queue the metrics describe: in front of the first link between
     /// switches of a dumbbell or chain, else in front of the link to `receiver`.
     pub(crate) fn topology(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
+        let (topology, port) = self.symmetric(keys, receiver);
+        match keys.link.down_rate.0 {
+            Some(rate) => (topology.with_down_rate(rate), port),
+            None => (topology, port),
+        }
+    }
+
+    /// The same, if hosts receive at the rate at which they send.
+    fn symmetric(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
         let edge = LinkSpec {
             rate: keys.link.rate,
             delay: keys.link.delay,
-        };
-        let between = LinkSpec {
-            rate: self.rate_between(keys),
-            delay: keys.bottleneck.delay.0.unwrap_or(edge.delay),
         };
         let (racks, hosts) = (self.racks, self.hosts);
         // Links between switches come first; the second port of a host's link leads to the host.
         let before = u32::try_from(self.links_between()).expect("ports have 32-bit numbers");
         let receiver = PortId(2 * (before + receiver.0) + 1);
+        if let Some(graph) = &self.graph {
+            let links = graph.links().iter().zip(graph.specs(keys, hosts));
+            let links = links.map(|(link, spec)| (link.a, link.b, spec));
+            return (Topology::graph(racks, hosts, edge, links), receiver);
+        }
+        let between = LinkSpec {
+            rate: self.rate_between(keys),
+            delay: keys.bottleneck.delay.0.unwrap_or(edge.delay),
+        };
         match self.kind {
             TopologyKind::Star => (Topology::star(hosts, edge), receiver),
             TopologyKind::Dumbbell => (Topology::dumbbell(hosts, edge, between), PortId(0)),
@@ -207,6 +277,7 @@ impl Layout {
                 (topology, receiver)
             }
             TopologyKind::FatTree => (Topology::fat_tree(2 * hosts, edge, between), receiver),
+            TopologyKind::Graph => unreachable!("the layout of a graph has one"),
         }
     }
 
@@ -280,9 +351,10 @@ impl Layout {
             TopologyKind::Dumbbell | TopologyKind::Chain => {
                 Box::new((last..last + self.hosts).map(HostId))
             }
-            TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
-                Box::new(self.across_racks())
-            }
+            TopologyKind::Tree
+            | TopologyKind::LeafSpine
+            | TopologyKind::FatTree
+            | TopologyKind::Graph => Box::new(self.across_racks()),
         }
     }
 
@@ -291,9 +363,10 @@ impl Layout {
         match self.kind {
             TopologyKind::Star => Box::new(self.everyone()),
             TopologyKind::Dumbbell | TopologyKind::Chain => Box::new((0..self.hosts).map(HostId)),
-            TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
-                Box::new(self.across_racks())
-            }
+            TopologyKind::Tree
+            | TopologyKind::LeafSpine
+            | TopologyKind::FatTree
+            | TopologyKind::Graph => Box::new(self.across_racks()),
         }
     }
 
@@ -311,6 +384,20 @@ impl Layout {
             })
         })
     }
+}
+
+/// The mean of so many rates; `None` of none.
+fn mean(sum: u128, count: usize) -> Option<Rate> {
+    let bits = sum.checked_div(count as u128)?;
+    u64::try_from(bits).ok().map(Rate::from_bps)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "hosts and links are fewer than 2^53"
+)]
+fn real(count: usize) -> f64 {
+    count as f64
 }
 
 /// Hosts that senders of a group take if it names none.
@@ -361,9 +448,10 @@ fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
     let free = match kind {
         TopologyKind::Dumbbell | TopologyKind::Chain if racks > 1 => senders.max(receivers),
         TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain => senders + receivers,
-        TopologyKind::Tree | TopologyKind::LeafSpine | TopologyKind::FatTree => {
-            (senders + receivers).div_ceil(racks.into())
-        }
+        TopologyKind::Tree
+        | TopologyKind::LeafSpine
+        | TopologyKind::FatTree
+        | TopologyKind::Graph => (senders + receivers).div_ceil(racks.into()),
     };
     // Where hosts are named in the racks that others choose from, these find as many more.
     match (free, named) {
@@ -396,6 +484,19 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
             remedy: format!("a network has at most {MAX_HOSTS}"),
         });
         return found;
+    }
+    if let Some(graph) = &layout.graph
+        && let Some((link, bits)) = graph.too_fast(keys, layout.hosts)
+    {
+        found.push(Conflict {
+            keys: &["topology.capacity", "topology.hosts", "link.rate"],
+            message: format!(
+                "the link {} would have {bits} bit/s to carry as much as the links of hosts",
+                graph.in_words(link)
+            ),
+            remedy: "a link has at most 8000Gbps: lower topology.hosts or link.rate, or set bottleneck.rate"
+                .into(),
+        });
     }
     found.extend(untraceable(&layout, keys, groups));
     for group in groups {
@@ -536,6 +637,9 @@ fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
                     (TopologyKind::FatTree, _) => {
                         "raise topology.pods or lower workload.senders".into()
                     }
+                    (TopologyKind::Graph, needed) => format!(
+                        "set topology.hosts to at least {needed}, or lower workload.senders"
+                    ),
                     (_, needed) => format!(
                         "set topology.hosts to \"auto\" or at least {needed}, or lower workload.senders"
                     ),
@@ -638,5 +742,7 @@ fn differ((scheme, group): (&Scheme, &Group), (other, with): (&Scheme, &Group)) 
     scheme.name != other.name || keys.any(|key| group.texts[key] != with.texts[key])
 }
 
+/// Hosts at each node of RC3's networks.
+const GRAPH_HOSTS: u64 = 10;
 /// A million hosts take gigabytes of memory; more is a slip of the keyboard.
 const MAX_HOSTS: u64 = 1_100_000;

@@ -13,7 +13,7 @@ pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {
         (Some(law), _) => law,
         (None, WorkloadKind::Burst) => {
             let rate = match workload.load_of {
-                LoadOf::Receivers => keys.link.rate,
+                LoadOf::Receivers => keys.link.to_hosts(),
                 LoadOf::Uplinks => layout.rate_between(keys),
             };
             TimeLaw::exponential(mean_gap(flows_per_second(keys, rate)))
@@ -25,12 +25,16 @@ pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {
 /// Flows per second of a Poisson process at each receiver.
 ///
 /// A load of uplinks counts flows between racks alone: senders are as likely as each other, so of the
-/// flows to a receiver the share of senders in other racks crosses.
+/// flows to a receiver the share of senders in other racks crosses. In a graph flows take several links,
+/// which all lie between racks: it is the mean load of all that any flow takes, weighted by their rates.
 pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
     match keys.workload.load_of {
         LoadOf::Receivers => at_receivers(keys),
         LoadOf::Uplinks => {
             let racks = layout.racks_of(&places.senders);
+            if let Some((links, rate)) = layout.taken(keys, &racks, places) {
+                return flows_per_second(keys, rate) / links;
+            }
             let crossing: f64 = places
                 .receivers
                 .iter()
@@ -46,7 +50,7 @@ pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
 
 /// As [`arrivals`] if the load is one of receivers, which no other host changes.
 pub(crate) fn at_receivers(keys: &Keys) -> f64 {
-    flows_per_second(keys, keys.link.rate)
+    flows_per_second(keys, keys.link.to_hosts())
 }
 
 /// Of the flows to `receiver` from any sender but itself, the share from other racks.

@@ -116,7 +116,7 @@ pub(super) fn network(
         host_port: &host_port,
         switch_hold_bytes: taken * packet,
         measure_from,
-        spread: match keys.topology.ecmp {
+        spread: match keys.topology.spread() {
             Ecmp::Symmetric => Spread::Symmetric,
             Ecmp::Flow => Spread::Flow,
             Ecmp::Packet => Spread::Packet,
@@ -314,7 +314,7 @@ pub(super) fn host_helpers(
 /// What a role of a host is told in a group with these settings.
 pub(super) fn host_info(keys: &Keys) -> HostInfo {
     HostInfo {
-        rate: keys.link.rate,
+        rate: keys.link.to_hosts(),
         mss: mss(keys),
         packet_bytes: keys.packet_bytes(),
     }

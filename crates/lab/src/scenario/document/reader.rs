@@ -8,6 +8,7 @@ use toml_edit::{Item, TableLike};
 
 use super::{Draft, GroupDraft, Setting, Variant, split_group};
 use crate::experiment;
+use crate::graph;
 use crate::keys;
 use crate::scenario::problem::{Problem, Problems};
 use crate::scenario::source::Source;
@@ -127,7 +128,13 @@ impl<'a> Reader<'a> {
 
     /// Checks one value, which may be a range, and adds it to its setting.
     pub(super) fn value(&mut self, key: &'static Key, value: Value, setting: &mut Setting) {
-        let texts = match values::range(&value.text) {
+        // The two points of "../net.graphml" are no range.
+        let range = match key.name {
+            GRAPH => None,
+            _ => values::range(&value.text),
+        };
+        let texts = match range {
+            None if key.name == GRAPH => vec![graph::beside(self.source.name(), &value.text)],
             None => vec![value.text.clone()],
             Some(Ok(texts)) => {
                 setting.listed = true;
@@ -496,6 +503,8 @@ fn groups() -> impl Iterator<Item = &'static str> {
     keys::all_keys().iter().map(|key| keys::group(key.name))
 }
 
+/// The only setting whose value may be a path.
+const GRAPH: &str = "topology.graph";
 /// Names of a file's top level, which are flags on a command line.
 const TOP_LEVEL: [(&str, &str); 3] = [
     ("schemes", "--scheme newreno,dctcp"),

@@ -1,0 +1,121 @@
+//! Files of graphs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::draft::Fault;
+use super::{Graph, graphml, node_link};
+
+/// Whether `text` is meant as a path, not as the name of a graph.
+pub(super) fn is_path(text: &str) -> bool {
+    text.contains(['/', '\\']) || format(text).is_some()
+}
+
+/// The path of a file that a scenario file at `scenario` names: beside that file if there is one, else as
+/// it is, which is relative to the working directory. Names of graphs stay what they are.
+pub(crate) fn beside(scenario: &str, text: &str) -> String {
+    let path = text.trim();
+    let folder = Path::new(scenario).parent();
+    let found = folder.map(|folder| folder.join(path));
+    match found {
+        Some(found) if is_path(path) && found.is_file() => found.to_string_lossy().into_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Reads the file at `path`. A sweep asks for the same one many times: while its text is the same, so is
+/// the graph.
+pub(super) fn open(path: &str) -> Result<Arc<Graph>, Fault> {
+    static KNOWN: Mutex<BTreeMap<String, (String, Arc<Graph>)>> = Mutex::new(BTreeMap::new());
+    let text = read(path)?;
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, graph)) = known.get(path).filter(|(before, _)| *before == text) {
+        return Ok(Arc::clone(graph));
+    }
+    let mut graph = parse(path, &text)?;
+    graph.fingerprint = Some(fingerprint(&text));
+    let graph = Arc::new(graph);
+    known.insert(path.to_owned(), (text, Arc::clone(&graph)));
+    Ok(graph)
+}
+
+/// The graph that `text`, of a file with this name, describes.
+pub(super) fn parse(name: &str, text: &str) -> Result<Graph, Fault> {
+    if text.trim().is_empty() {
+        return Err(Fault::of_file(
+            "it is empty",
+            "give a file of GraphML or node-link JSON",
+        ));
+    }
+    let draft = match format(name) {
+        Some(Format::GraphMl) => graphml::read(text)?,
+        Some(Format::NodeLink) => node_link::read(text)?,
+        None => {
+            return Err(Fault::of_file(
+                "the ending of its name says nothing about what it holds",
+                "name GraphML .graphml or .xml, and node-link JSON .json",
+            ));
+        }
+    };
+    draft.graph()
+}
+
+enum Format {
+    GraphMl,
+    NodeLink,
+}
+
+fn format(path: &str) -> Option<Format> {
+    let ending = Path::new(path).extension()?.to_str()?.to_ascii_lowercase();
+    match ending.as_str() {
+        "graphml" | "xml" => Some(Format::GraphMl),
+        "json" => Some(Format::NodeLink),
+        _ => None,
+    }
+}
+
+fn read(path: &str) -> Result<String, Fault> {
+    let refuse = |error: &io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Fault::of_file(
+            "there is no such file",
+            "a path is relative to the folder of the scenario file or to the working directory",
+        ),
+        io::ErrorKind::PermissionDenied => {
+            Fault::of_file("permission to read it is denied", "check its permissions")
+        }
+        _ => Fault::of_file(format!("it cannot be read: {error}"), "check the path"),
+    };
+    let metadata = fs::metadata(path).map_err(|error| refuse(&error))?;
+    if metadata.is_dir() {
+        return Err(Fault::of_file("it is a directory", "name a file in it"));
+    }
+    if metadata.len() > MAX_FILE {
+        return Err(Fault::of_file(
+            format!("it has {} bytes, too many for a network", metadata.len()),
+            format!("the limit is {MAX_FILE}; check the path"),
+        ));
+    }
+    let bytes = fs::read(path).map_err(|error| refuse(&error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.split(|byte| *byte == b'\n').count();
+        Fault::at_line(
+            line,
+            "a byte that is not UTF-8 text",
+            "save the file as UTF-8",
+        )
+    })
+}
+
+/// FNV-1a over the text.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// The largest graph of the Internet Topology Zoo has a megabyte.
+const MAX_FILE: u64 = 16 << 20;

@@ -1,0 +1,115 @@
+//! The node-link JSON of NetworkX: `{"nodes": [{"id": ...}], "links": [{"source": ..., "target": ...}]}`,
+//! where newer versions write "edges" for "links".
+
+use serde_json::{Map, Value};
+
+use super::draft::{Attributes, Draft, DraftLink, DraftNode, Fault};
+
+/// What the file says.
+pub(super) fn read(text: &str) -> Result<Draft, Fault> {
+    let document: Value = serde_json::from_str(text).map_err(|error| {
+        Fault::at_line(
+            error.line(),
+            format!("this is not correct JSON: {error}"),
+            "save it as NetworkX writes node_link_data",
+        )
+    })?;
+    let shape = "node-link JSON is an object with lists \"nodes\" and \"links\" or \"edges\"";
+    let Value::Object(document) = document else {
+        return Err(Fault::of_file("it holds no JSON object", shape));
+    };
+    let list = |name: &str| match document.get(name) {
+        None => Ok(None),
+        Some(Value::Array(list)) => Ok(Some(list)),
+        Some(_) => Err(Fault::of_file(format!("{name:?} is no list"), shape)),
+    };
+    let Some(nodes) = list("nodes")? else {
+        return Err(Fault::of_file("there is no \"nodes\" in it", shape));
+    };
+    let (name, links) = match (list("links")?, list("edges")?) {
+        (Some(links), None) => ("links", links),
+        (None, Some(edges)) => ("edges", edges),
+        (None, None) => {
+            return Err(Fault::of_file(
+                "there is neither \"links\" nor \"edges\" in it",
+                shape,
+            ));
+        }
+        (Some(_), Some(_)) => {
+            return Err(Fault::of_file(
+                "there are both \"links\" and \"edges\" in it",
+                "leave one of them in the file",
+            ));
+        }
+    };
+    let directed = document.get("directed") == Some(&Value::Bool(true));
+    let mut draft = Draft::default();
+    for (number, value) in nodes.iter().enumerate() {
+        draft.nodes.push(node(number, value)?);
+    }
+    for (number, value) in links.iter().enumerate() {
+        draft.links.push(link((name, number), value, directed)?);
+    }
+    Ok(draft)
+}
+
+fn node(number: usize, value: &Value) -> Result<DraftNode, Fault> {
+    let place = format!("nodes[{number}]");
+    let remedy = "write nodes as {\"id\": \"a\"}";
+    let Value::Object(fields) = value else {
+        return Err(Fault::new(place, "this node is no object", remedy));
+    };
+    let Some(id) = fields.get("id").and_then(scalar) else {
+        return Err(Fault::new(
+            place,
+            "this node has no id that is a text or a number",
+            remedy,
+        ));
+    };
+    Ok(DraftNode {
+        place: format!("{place}, node {id:?}"),
+        id,
+        attributes: attributes(fields),
+    })
+}
+
+fn link((list, number): (&str, usize), value: &Value, directed: bool) -> Result<DraftLink, Fault> {
+    let place = format!("{list}[{number}]");
+    let remedy = "write links as {\"source\": \"a\", \"target\": \"b\"} with ids of nodes";
+    let Value::Object(fields) = value else {
+        return Err(Fault::new(place, "this link is no object", remedy));
+    };
+    let end = |name: &str| {
+        fields.get(name).and_then(scalar).ok_or_else(|| {
+            let cause = format!("this link has no {name} that is a text or a number");
+            Fault::new(place.clone(), cause, remedy)
+        })
+    };
+    let (source, target) = (end("source")?, end("target")?);
+    Ok(DraftLink {
+        place: format!("{place} from {source:?} to {target:?}"),
+        source,
+        target,
+        directed,
+        attributes: attributes(fields),
+    })
+}
+
+fn attributes(fields: &Map<String, Value>) -> Attributes {
+    let given = fields.iter().filter(|(_, value)| !value.is_null());
+    let pair = |(name, value): (&String, &Value)| {
+        // What should be a number and is a list is shown as it is.
+        let text = scalar(value).unwrap_or_else(|| value.to_string());
+        (name.clone(), text)
+    };
+    Attributes(given.map(pair).collect())
+}
+
+/// The text of a text or a number.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
