@@ -268,6 +268,8 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
     };
     Config {
         mss: mss(keys),
+        header_bytes: keys.net.header_bytes,
+        link_rate: keys.link.rate,
         initial_window: roles.initial_window.unwrap_or(tcp.initial_window.0),
         initial_ssthresh: tcp
             .initial_ssthresh

@@ -11,6 +11,7 @@ mod handshake;
 mod header;
 mod host;
 mod newreno;
+mod pace;
 mod receive;
 mod reset;
 mod sack;
