@@ -21,6 +21,7 @@ pub mod ictcp;
 pub mod newreno;
 pub mod pias;
 pub mod rcc;
+pub mod rcp;
 pub mod rdtcp;
 pub mod red;
 pub mod red_ecn;
@@ -45,4 +46,5 @@ schemes! {
     red_ecn,
     pias,
     xcp,
+    rcp,
 }

@@ -359,6 +359,12 @@ macro_rules! schemes {
             fn on_established(&mut self, mss: u16, segments: u32) {
                 to_role!(self, role => role.on_established(mss, segments));
             }
+            fn on_handshake(&mut self, rtt: Option<base::Span>, extension: base::Extension) {
+                to_role!(self, role => role.on_handshake(rtt, extension));
+            }
+            fn pacing(&self) -> Option<base::Time> {
+                to_role!(self, role => role.pacing())
+            }
             #[inline(always)]
             fn on_ack(&mut self, ack: &tcp::Ack) {
                 to_role!(self, role => role.on_ack(ack));
