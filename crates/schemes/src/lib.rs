@@ -20,6 +20,7 @@ pub mod hscc;
 pub mod ictcp;
 pub mod newreno;
 pub mod pias;
+pub mod qos;
 pub mod rcc;
 pub mod rcp;
 pub mod rdtcp;
@@ -47,4 +48,5 @@ schemes! {
     pias,
     xcp,
     rcp,
+    qos,
 }

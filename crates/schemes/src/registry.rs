@@ -85,6 +85,8 @@ pub struct Roles {
     pub priorities: Option<u8>,
     /// Makes what the switch does at a port besides queueing.
     pub hook: Option<MakeHook>,
+    /// Parameters that concern hosts alone, in which groups that share switches may differ.
+    pub of_hosts: Vec<&'static str>,
     /// The scheme that measures queues in shares of their buffer, which must then have a bound.
     pub shares_buffer: Option<&'static str>,
     /// Whether switches draw from the run's seed.
@@ -228,6 +230,7 @@ impl Bundle {
             fill(&mut roles.queue, part.queue, decides(Role::Queue));
             fill(&mut roles.priorities, part.priorities, decides(Role::Queue));
             fill(&mut roles.hook, part.hook, decides(Role::Switch));
+            roles.of_hosts.extend(part.of_hosts);
             roles.shares_buffer = part.shares_buffer.or(roles.shares_buffer);
             roles.random |= part.random;
             roles.misfits.extend(part.misfits);
