@@ -1,4 +1,4 @@
-//! QoS: some flows are more important than others, and queues serve them first.
+//! Quality of service: some flows are more important than others, and queues serve them first.
 //!
 //! Hosts give every packet of their flows the same priority, that of their group, and ports serve
 //! priorities strictly. This is what a network does about important flows without RC3, which the RC3
@@ -49,7 +49,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 base::settings! {
-    /// Parameters of traditional QoS.
+    /// Parameters of traditional quality of service.
     pub struct Params in "qos" {
         /// Priority of every packet of the flows; 0 is the highest, and that of flows without this scheme.
         pub priority: u32 = "1",
