@@ -665,42 +665,6 @@ fn what_cannot_be_is_refused_with_the_place() {
             "switch.emulated_load = 1",
             "the emulated load takes the whole buffer",
         ),
-        (
-            "[workload]\nkind = \"poisson\"\npeers = \"other-racks\"",
-            "no host of another rack sends",
-        ),
-        (
-            "topology.kind = \"tree\"\n[workload]\nkind = \"poisson\"\npeers = \"other-racks\"\nfrom = \"1\"",
-            "no host of another rack sends",
-        ),
-        (
-            "topology.kind = \"tree\"\nworkload.peers = \"other-racks\"",
-            "only random arrivals draw",
-        ),
-        (
-            "[workload]\nfirst_write = \"10KB\"\nsize = \"unlimited\"\nstop = \"1s\"",
-            "never written to their end",
-        ),
-        (
-            "[workload]\nfirst_write = \"10KB\"\nconnection = \"persistent\"",
-            "among those of another",
-        ),
-        (
-            "[workload]\nfirst_write = \"10KB\"\nwrite_interval = \"0s\"",
-            "everything after no time",
-        ),
-        (
-            "[group.a]\nscheme = \"qos\"\nqos.priority = 2",
-            "no priority 2 among 2",
-        ),
-        (
-            "[group.a]\nscheme = \"qos\"\n[group.b]\nscheme = \"qos\"\nqos.levels = 3",
-            "would both work in the switches",
-        ),
-        (
-            "[group.a]\nscheme = \"qos\"\n[group.b]\nscheme = \"pias\"",
-            "would both work in the switches",
-        ),
         ("trace.flows = \"60\"", "there is no flow 60 among 40"),
         (two, "would both control the receiving host 0"),
         (
@@ -966,4 +930,49 @@ fn flows_of_one_host_have_the_priority_of_their_group() {
     // The same priority for all is the same as none.
     let same = fct(&qos(1), &qos(1));
     assert!((same / in_line - 1.0).abs() < 0.01, "{same} {in_line}");
+}
+
+#[test]
+fn peers_parts_and_priorities_that_cannot_be_are_refused_with_the_place() {
+    for (text, expected) in [
+        (
+            "[workload]\nkind = \"poisson\"\npeers = \"other-racks\"",
+            "no host of another rack sends",
+        ),
+        (
+            "topology.kind = \"tree\"\n[workload]\nkind = \"poisson\"\npeers = \"other-racks\"\nfrom = \"1\"",
+            "no host of another rack sends",
+        ),
+        (
+            "topology.kind = \"tree\"\nworkload.peers = \"other-racks\"",
+            "only random arrivals draw",
+        ),
+        (
+            "[workload]\nfirst_write = \"10KB\"\nsize = \"unlimited\"\nstop = \"1s\"",
+            "never written to their end",
+        ),
+        (
+            "[workload]\nfirst_write = \"10KB\"\nconnection = \"persistent\"",
+            "among those of another",
+        ),
+        (
+            "[workload]\nfirst_write = \"10KB\"\nwrite_interval = \"0s\"",
+            "everything after no time",
+        ),
+        (
+            "[group.a]\nscheme = \"qos\"\nqos.priority = 2",
+            "no priority 2 among 2",
+        ),
+        (
+            "[group.a]\nscheme = \"qos\"\n[group.b]\nscheme = \"qos\"\nqos.levels = 3",
+            "would both work in the switches",
+        ),
+        (
+            "[group.a]\nscheme = \"qos\"\n[group.b]\nscheme = \"pias\"",
+            "would both work in the switches",
+        ),
+    ] {
+        let message = wrong(text);
+        assert!(message.contains(expected), "{text}: {message}");
+    }
 }
