@@ -5,7 +5,7 @@ use engine::random::Stream;
 
 use crate::queue::{Backlog, Discipline, QueueDisc, Verdict};
 
-/// Which data packets are lost. Packets without payload, such as ACKs, never are.
+/// Which packets are lost, of those that can be: see [`LossLaw::before`] and [`LossLaw::before_all`].
 #[derive(Clone, Debug)]
 pub enum LossLaw {
     /// Each with this probability, independently of all others.
@@ -26,16 +26,29 @@ pub enum LossLaw {
 #[derive(Debug)]
 struct Lossy {
     law: LossLaw,
-    /// Data packets seen since the last periodic loss.
+    /// Whether packets without payload, such as ACKs, are spared.
+    spares_control: bool,
+    /// Packets that could be lost seen since the last periodic loss.
     since: u64,
     inner: Discipline,
 }
 
 impl LossLaw {
-    /// The discipline `inner` behind this loss. A lost packet counts as dropped by the port.
+    /// The discipline `inner` behind this loss of data: packets without payload, such as ACKs, are never
+    /// lost. A lost packet counts as dropped by the port.
     pub fn before(self, inner: Discipline) -> Discipline {
+        self.lossy(true, inner)
+    }
+
+    /// As [`LossLaw::before`], and any packet may be lost.
+    pub fn before_all(self, inner: Discipline) -> Discipline {
+        self.lossy(false, inner)
+    }
+
+    fn lossy(self, spares_control: bool, inner: Discipline) -> Discipline {
         Discipline::Custom(Box::new(Lossy {
             law: self,
+            spares_control,
             since: 0,
             inner,
         }))
@@ -61,7 +74,8 @@ impl Lossy {
 
 impl QueueDisc for Lossy {
     fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
-        if packet.payload > 0 && self.loses_next() {
+        let spared = self.spares_control && packet.payload == 0;
+        if !spared && self.loses_next() {
             return Verdict::Drop;
         }
         self.inner.on_arrival(backlog, packet, now)
@@ -97,6 +111,13 @@ mod tests {
         let mut discipline = LossLaw::Periodic { period: 4 }.before(Discipline::DropTail);
         assert_eq!(lost(&mut discipline, 0, 10), []);
         assert_eq!(lost(&mut discipline, 1446, 13), [4, 8, 12]);
+    }
+
+    #[test]
+    fn loss_of_all_packets_takes_acks_too() {
+        let mut discipline = LossLaw::Periodic { period: 4 }.before_all(Discipline::DropTail);
+        assert_eq!(lost(&mut discipline, 0, 6), [4]);
+        assert_eq!(lost(&mut discipline, 1446, 6), [2, 6]);
     }
 
     #[test]

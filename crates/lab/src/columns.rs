@@ -66,7 +66,7 @@ pub const METRICS: &[Column] = &[
     column(
         "drops",
         "packets",
-        "Packets that queues dropped, and those lost by bottleneck.loss.",
+        "Packets that queues dropped, and those lost by bottleneck.loss or switch.loss.",
     ),
     column(
         "marks",

@@ -229,6 +229,18 @@ base::choices! {
         Receivers = "receivers",
         /// The links from the senders' racks to other racks, by the flows that take them.
         Uplinks = "uplinks",
+        /// The links of the sending hosts, all together and by payload alone: flows arrive in one Poisson process.
+        Hosts = "hosts",
+    }
+}
+
+base::choices! {
+    /// To whom random flows go.
+    pub enum PeerKind {
+        /// Any host but the sender.
+        Any = "any",
+        /// A host of another rack.
+        OtherRacks = "other-racks",
     }
 }
 
@@ -323,6 +335,8 @@ base::settings! {
         pub ecn_threshold: OrOff<Size> = "40pkt",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
         pub unit: QueueUnit = "bytes",
+        /// Share of the packets that arrive at a queue of a switch, of hosts too where they queue as switches do, that is lost at random whatever they carry. Every queue loses this share anew, so of the packets on a path through four of them nearly four times as many are lost, and of the ACKs on the way back as many again. They count as drops.
+        pub loss: Fraction = "0",
         /// Load that is emulated rather than simulated, as the RCC paper's published simulation does for its Fig. 8: this share of the buffer counts as taken at every port, hosts included, thresholds move down with it, and switches hold every packet for the time that so many full packets take to send.
         pub emulated_load: Fraction = "0",
     }
@@ -445,10 +459,18 @@ base::settings! {
         pub epoch_interval: Span = "0s",
         /// Flows that take longer are late, which results count; it changes nothing else.
         pub deadline: OrOff<Span> = "off",
-        /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average, headers included. Of a burst it sets workload.delay = "auto".
+        /// Bytes that the application of a flow writes at its start; it writes the rest by workload.write and workload.write_interval. "off": everything at once. Results then tell when these bytes had arrived.
+        pub first_write: OrOff<Size> = "off",
+        /// Bytes that the application writes each time after workload.first_write, until the flow's size is written.
+        pub write: Size = "64KB",
+        /// Time from one such write to the next.
+        pub write_interval: Span = "100ms",
+        /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average, headers included unless these are those of the hosts. Of a burst it sets workload.delay = "auto".
         pub load: Fraction = "0.5",
-        /// The links that workload.load is a share of: those of the receivers, or those that lead out of the senders' racks, which only flows to other racks take. Of a burst, one such link.
+        /// The links that workload.load is a share of: those of the receivers; those that lead out of the senders' racks, which only flows to other racks take; or those of the sending hosts together, by payload alone. Of a burst, one such link.
         pub load_of: LoadOf = "receivers",
+        /// Poisson arrivals: to whom flows go: from any sender to any receiver, or between racks, of which both are drawn, all as likely as each other, and then a host of each.
+        pub peers: PeerKind = "any",
         /// Poisson arrivals: how many flows arrive; "auto" is as many as workload.duration brings, which otherwise is of no meaning. Burst: how many flows there are, the first to start of all; "auto" is all.
         pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.

@@ -118,6 +118,8 @@ pub struct FlowRecord {
     pub completion_us: Option<f64>,
     /// From start to completion.
     pub fct_us: Option<f64>,
+    /// From start to the last byte of `workload.first_write` in order at the receiver.
+    pub buffered_us: Option<f64>,
     /// Segments with data or FIN sent, by both ends.
     pub packets: u64,
     /// Segments sent again.
@@ -149,7 +151,7 @@ pub struct PortRecord {
     pub packets: u64,
     /// Bytes accepted, headers included.
     pub bytes: u64,
-    /// Packets dropped, by the queue or by `bottleneck.loss`.
+    /// Packets dropped, by the queue, `bottleneck.loss` or `switch.loss`.
     pub drops: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,

@@ -217,6 +217,6 @@ fn error(error: PcapError) -> io::Error {
 /// Comments of packets.
 const MARKED: &str = "marked: queue at or above switch.ecn_threshold";
 const FULL: &str = "dropped: queue full";
-const LOST: &str = "lost: bottleneck.loss";
+const LOST: &str = "lost: bottleneck.loss, switch.loss or the discipline of the queue";
 /// Negative power of ten: the option `if_tsresol` of pcapng.
 const NANOSECONDS: u8 = 9;

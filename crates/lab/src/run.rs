@@ -271,7 +271,8 @@ fn record<R: ReceiverCc, P: Probe>(
     end: Time,
 ) -> FlowRecord {
     let us = |time: Time| time.since(Time::ZERO).as_micros();
-    let completed = (flow.completion != Time::NEVER).then_some(flow.completion);
+    let known = |time: Time| (time != Time::NEVER).then_some(time);
+    let completed = known(flow.completion);
     let connection = world.connection(flow);
     FlowRecord {
         flow: index as u32,
@@ -282,11 +283,12 @@ fn record<R: ReceiverCc, P: Probe>(
         size_bytes: flow.size,
         received_bytes: world.received(index as u32),
         start_us: us(flow.start),
-        first_byte_us: (flow.first_byte != Time::NEVER).then(|| us(flow.first_byte)),
+        first_byte_us: known(flow.first_byte).map(us),
         completion_us: completed.map(us),
         fct_us: completed
             .filter(|_| flow.size.is_some())
             .map(|at| at.since(flow.start).as_micros()),
+        buffered_us: known(flow.buffered).map(|at| at.since(flow.start).as_micros()),
         packets: flow.counts.packets.into(),
         retransmissions: flow.counts.retransmissions.into(),
         after_timeout: flow.counts.after_timeout.into(),

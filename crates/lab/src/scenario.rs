@@ -288,7 +288,8 @@ fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
 /// Whether anything in `point` is drawn from its seed that a result depends on.
 fn is_random(point: &PointSpec) -> bool {
     let bottleneck = &point.keys.bottleneck;
-    let lossy = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random;
+    let lossy = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
+        || point.keys.switch.loss.0 > 0.0;
     let drawn = |group: &Group| {
         let workload = &group.keys.workload;
         workload.kind == WorkloadKind::Poisson

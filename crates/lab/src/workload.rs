@@ -7,6 +7,7 @@ mod hosts;
 mod law;
 mod layout;
 mod load;
+mod peers;
 mod plan;
 mod table;
 

@@ -2,6 +2,7 @@
 
 mod connection;
 mod deadlines;
+mod helpers;
 mod message;
 mod wiring;
 
@@ -16,11 +17,12 @@ use tcp::{Endpoint, Host, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
 use crate::probe::{self, AtQueues, Probe};
-use crate::scenario::PointSpec;
+use crate::scenario::{Group, PointSpec};
 use crate::workload::{Barrier, Plan, PlannedConnection, PlannedFlow};
 pub(crate) use connection::{Connection, Counts};
 use deadlines::{Deadlines, Helper, Out, number};
-use wiring::{Endpoints, controlling_groups, host_helpers, host_info, loss_law, network};
+use helpers::host_helpers;
+use wiring::{Endpoints, controlling_groups, host_info, loss_law, network};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
@@ -38,6 +40,7 @@ pub(crate) struct World<'p, R, P> {
     connections: Vec<Connection>,
     /// Makes the endpoints of a connection.
     endpoints: Endpoints<'p>,
+    groups: &'p [Group],
     flows: Vec<Flow>,
     deadlines: Deadlines,
     /// What applications will do, the next on top, and when the next event for it comes.
@@ -70,8 +73,14 @@ pub(crate) struct Flow {
     /// Start at the application; of a flow that has not started, when it will, or how long after the
     /// end of the round before it.
     pub(crate) start: Time,
+    /// Bytes that its application writes first, if it does not write all at once, and bytes that it has
+    /// still to write.
+    first_write: Option<u64>,
+    unwritten: u64,
     /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
     pub(crate) first_byte: Time,
+    /// The bytes written first in order at the receiver; [`Time::NEVER`] before, or if all are.
+    pub(crate) buffered: Time,
     /// Last byte in order at the receiver; [`Time::NEVER`] before.
     pub(crate) completion: Time,
     /// The barrier that waits for it.
@@ -91,6 +100,13 @@ impl Flow {
     const fn is_over(&self) -> bool {
         self.failed || self.completion.as_ps() != Time::NEVER.as_ps()
     }
+
+    /// Bytes after which the next thing is to be noted that happens to it when bytes arrive in order.
+    fn next_mark(&self) -> Option<u64> {
+        let size = self.size?;
+        let first = self.first_write.filter(|_| self.buffered == Time::NEVER);
+        Some(first.map_or(size, |first| first.min(size)))
+    }
 }
 
 /// What the application of a flow does.
@@ -102,6 +118,8 @@ enum Act {
     Start(u32),
     /// Ends a flow that has no end of its own.
     Stop(u32),
+    /// Writes more of a flow.
+    Write(u32),
 }
 
 /// The end of a connection that an event concerned.
@@ -152,10 +170,10 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 Host::new(receiver(group.map(|group| &roles[group]), &host_info(keys)))
             })
             .collect();
-        let helpers = host_helpers(hosts.len(), point, roles, &carrying);
         let endpoints = Endpoints::new(point, roles);
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         let connections = endpoints.add_all(&mut hosts, &carrying, &flows);
+        let helpers = host_helpers(&hosts, point, roles, (&carrying, &connections));
         let deadlines = Deadlines::new(&hosts, network.tokens());
         let tokens = network.tokens() + deadlines.armed.len() + 1;
         if tokens >= 1 << 24 {
@@ -179,6 +197,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 .any(|roles| roles.low_priority.is_some_and(|low| low.withdraw)),
             connections,
             endpoints,
+            groups: &point.groups,
             flows,
             deadlines,
             agenda,
@@ -326,6 +345,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 Act::Open(connection) => self.open(connection, sched),
                 Act::Start(flow) => self.start(flow, sched),
                 Act::Stop(flow) => self.stop(flow, sched),
+                Act::Write(flow) => self.write_more(flow, sched),
             }
         }
         self.arm_agenda(sched);
@@ -514,7 +534,10 @@ fn flow(plan: &PlannedFlow) -> Flow {
         connection: plan.connection,
         size: plan.size,
         start: plan.start,
+        first_write: plan.first_write,
+        unwritten: 0,
         first_byte: Time::NEVER,
+        buffered: Time::NEVER,
         completion: Time::NEVER,
         awaited_by: plan.awaited_by,
         next: None,

@@ -55,6 +55,18 @@ fn incast_with_baselines_in_switches() {
 }
 
 #[test]
+fn incast_with_rates_of_routers() {
+    let sets = [
+        "workload.senders=1,20,60",
+        "link.delay=2ms",
+        "switch.buffer=1MB",
+        "rcp.initial_rtt=8ms",
+        "rcp.request=packet,round-trip",
+    ];
+    insta::assert_snapshot!(table(&points("incast", "rcp", &sets)));
+}
+
+#[test]
 fn long_flows_for_half_a_second() {
     let sets = ["run.duration=500ms", "workload.senders=2,8"];
     insta::assert_snapshot!(table(&points("long-flows", "newreno,dctcp,rcc", &sets)));

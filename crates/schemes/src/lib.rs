@@ -20,8 +20,10 @@ pub mod hscc;
 pub mod ictcp;
 pub mod newreno;
 pub mod pias;
+pub mod qos;
 pub mod rc3;
 pub mod rcc;
+pub mod rcp;
 pub mod rdtcp;
 pub mod red;
 pub mod red_ecn;
@@ -46,5 +48,7 @@ schemes! {
     red_ecn,
     pias,
     xcp,
+    rcp,
     rc3,
+    qos,
 }

@@ -93,6 +93,8 @@ pub struct Roles {
     pub low_priority: Option<LowPriority>,
     /// Makes what the switch does at a port besides queueing.
     pub hook: Option<MakeHook>,
+    /// Parameters that concern hosts alone, in which groups that share switches may differ.
+    pub of_hosts: Vec<&'static str>,
     /// The scheme that measures queues in shares of their buffer, which must then have a bound.
     pub shares_buffer: Option<&'static str>,
     /// Whether switches draw from the run's seed.
@@ -254,6 +256,7 @@ impl Bundle {
                 roles.priorities_at_hosts = part.priorities_at_hosts;
                 roles.plain_switches = part.plain_switches;
             }
+            roles.of_hosts.extend(part.of_hosts);
             roles.shares_buffer = part.shares_buffer.or(roles.shares_buffer);
             roles.random |= part.random;
             roles.misfits.extend(part.misfits);
@@ -385,6 +388,12 @@ macro_rules! schemes {
             }
             fn on_established(&mut self, mss: u16, segments: u32) {
                 to_role!(self, role => role.on_established(mss, segments));
+            }
+            fn on_handshake(&mut self, rtt: Option<base::Span>, extension: base::Extension) {
+                to_role!(self, role => role.on_handshake(rtt, extension));
+            }
+            fn pacing(&self) -> Option<base::Time> {
+                to_role!(self, role => role.pacing())
             }
             #[inline(always)]
             fn on_ack(&mut self, ack: &tcp::Ack) {

@@ -18,6 +18,12 @@ pub trait SenderCc {
         let _ = (mss, segments);
     }
 
+    /// After [`SenderCc::on_established`]: the round trip of a SYN that was sent only once, and the
+    /// header space of the segment that completed the handshake.
+    fn on_handshake(&mut self, rtt: Option<Span>, extension: Extension) {
+        let _ = (rtt, extension);
+    }
+
     /// An ACK has arrived that acknowledges new data, carries an ECN echo, or something in the
     /// scheme's header space.
     fn on_ack(&mut self, ack: &Ack) {
@@ -55,6 +61,13 @@ pub trait SenderCc {
     /// again in any case: no order asks for them.
     fn retransmits(&self) -> bool {
         true
+    }
+
+    /// The earliest time at which the next segment with data or FIN may leave, retransmissions
+    /// included; `None`: whenever the windows allow. It may change with every call of another method.
+    /// Asked when the endpoint is made: a sender that does not pace then is not asked again.
+    fn pacing(&self) -> Option<Time> {
+        None
     }
 
     /// Reports its state by the names of [`Gauge`]s, for traces; its window is known without.

@@ -1,6 +1,6 @@
 //! What a connection may be told.
 
-use base::Span;
+use base::{Rate, Span};
 
 use crate::low_priority::LowPriority;
 
@@ -13,6 +13,10 @@ use crate::low_priority::LowPriority;
 pub struct Config {
     /// Largest payload of a segment; the smaller of both sides counts.
     pub mss: u16,
+    /// Bytes of a segment on the wire beside its payload, which rates count.
+    pub header_bytes: u32,
+    /// Rate of the host's link.
+    pub link_rate: Rate,
     /// Initial congestion window in segments (RFC 6928 §2).
     pub initial_window: u32,
     /// Slow-start threshold at the start; `u64::MAX`: none (RFC 5681 §3.1).
@@ -95,6 +99,8 @@ impl Default for Config {
         let receive_buffer = 4 << 20;
         Self {
             mss: 1460,
+            header_bytes: 40,
+            link_rate: Rate::from_bps(1_000_000_000),
             initial_window: 10,
             initial_ssthresh: u64::MAX,
             byte_counting_limit: 1,

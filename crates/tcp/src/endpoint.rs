@@ -266,6 +266,7 @@ impl<C: SenderCc> Endpoint<C> {
     pub fn deadline(&self) -> Time {
         self.sender
             .deadline()
+            .min(self.sender.held_until())
             .min(self.receiver.deadline())
             .min(self.state_deadline)
     }
@@ -283,6 +284,7 @@ impl<C: SenderCc> Endpoint<C> {
             return self.on_state_deadline(now);
         }
         self.receiver.on_deadline(now);
+        self.sender.release(now);
         match self.sender.on_deadline(now) {
             Expiry::Early | Expiry::Retransmit => Progress::default(),
             Expiry::Probe(probe) => {

@@ -3,6 +3,7 @@
 //! Windows come from the congestion control and from the peer; this half decides what is sent within
 //! them. Loss detection and recovery are in [`recovery`], timers in [`timer`].
 
+mod pace;
 mod recovery;
 mod timer;
 
@@ -64,6 +65,10 @@ pub(crate) struct Sender<C> {
     rescued: bool,
     /// Whether losses are repaired without an order of the peer ([`SenderCc::retransmits`]).
     repairs: bool,
+    /// Whether the congestion control says when segments leave ([`SenderCc::pacing`]).
+    paces: bool,
+    /// When a segment that pacing holds back may leave; [`Time::NEVER`] if none is held.
+    held_until: Time,
     pub(crate) cc: C,
     /// When data was last sent, to notice idleness.
     last_sent: Option<Time>,
@@ -159,6 +164,8 @@ impl<C: SenderCc> Sender<C> {
             low: config
                 .low_priority
                 .map(|settings| Box::new(LowLoop::new(settings))),
+            paces: cc.pacing().is_some(),
+            held_until: Time::NEVER,
             cc,
             mss: u64::from(config.mss),
             una: 0,
@@ -240,6 +247,7 @@ impl<C: SenderCc> Sender<C> {
     /// The connection is over: nothing more is sent.
     pub(crate) fn stop(&mut self) {
         self.timer = Timer::Off;
+        self.held_until = Time::NEVER;
         self.retransmit_first = false;
     }
 
@@ -247,6 +255,9 @@ impl<C: SenderCc> Sender<C> {
     /// recovery asks for, lost data, new data.
     #[inline(always)]
     pub(crate) fn next_segment(&mut self, now: Time) -> Option<Outgoing> {
+        if self.paces && self.holds_back(now) {
+            return None;
+        }
         if self.retransmit_first {
             self.retransmit_first = false;
             if self.una < self.max {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use base::{Ecn, FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
-use tcp::{Config, EcnMode, Endpoint, Identity, NewReno, SenderCc, State};
+use tcp::{Ack, Config, EcnMode, Endpoint, Identity, Loss, NewReno, SenderCc, State};
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -21,10 +21,67 @@ proptest! {
     fn everything_written_arrives_once_whatever_the_channel_does(
         opening in prop_oneof![Just(Opening::Client), Just(Opening::Simultaneous)],
         settings in [settings(), settings()],
+        intervals in [interval(), interval()],
         operations in prop::collection::vec(operation(), 0..150),
     ) {
-        Model::run(opening, settings, &operations);
+        Model::run(opening, (settings, intervals), &operations);
     }
+}
+
+/// NewReno, as it is or with a time between any two segments with data.
+struct Paced {
+    reno: NewReno,
+    interval: Option<Span>,
+    /// When the next segment with data may leave.
+    next: Time,
+}
+
+impl SenderCc for Paced {
+    fn window(&self) -> u64 {
+        self.reno.window()
+    }
+
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        self.reno.on_established(mss, segments);
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.reno.on_ack(ack);
+    }
+
+    fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
+        self.reno.on_loss(loss, in_flight, now);
+    }
+
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        self.reno.on_recovered(limit);
+    }
+
+    fn on_idle(&mut self) {
+        self.reno.on_idle();
+    }
+
+    fn on_send(&mut self, packet: &mut Packet, now: Time) {
+        if let Some(interval) = self.interval
+            && packet.payload > 0
+        {
+            // A probe of a closed window has one byte and does not wait.
+            assert!(
+                now >= self.next || packet.payload == 1,
+                "{packet:?} left early"
+            );
+            self.next = now + interval;
+        }
+    }
+
+    fn pacing(&self) -> Option<Time> {
+        self.interval.map(|_| self.next)
+    }
+}
+
+/// Half of the senders pace.
+fn interval() -> impl Strategy<Value = Option<Span>> {
+    prop::option::of((1..1000_u64).prop_map(Span::from_micros))
 }
 
 /// Who sends a SYN.
@@ -114,6 +171,9 @@ fn settings() -> impl Strategy<Value = (Config, Seq)> {
     })
 }
 
+/// Of both sides: settings with the number of the SYN, and the time between segments.
+type Settings = ([(Config, Seq); 2], [Option<Span>; 2]);
+
 /// Both sides, and what is on its way to each of them.
 struct Model {
     sides: [Peer; 2],
@@ -121,7 +181,7 @@ struct Model {
 }
 
 struct Peer {
-    endpoint: Endpoint<NewReno>,
+    endpoint: Endpoint<Paced>,
     /// Packets on their way to this side.
     incoming: VecDeque<Packet>,
     written: u64,
@@ -133,7 +193,7 @@ struct Peer {
 }
 
 impl Model {
-    fn run(opening: Opening, settings: [(Config, Seq); 2], operations: &[Operation]) {
+    fn run(opening: Opening, settings: Settings, operations: &[Operation]) {
         let mut model = Self::new(opening, settings);
         for operation in operations {
             model.apply(*operation);
@@ -142,7 +202,7 @@ impl Model {
         model.settle();
     }
 
-    fn new(opening: Opening, settings: [(Config, Seq); 2]) -> Self {
+    fn new(opening: Opening, (settings, intervals): Settings) -> Self {
         let peer = |side: u32| {
             let (config, initial_seq) = settings[side as usize];
             let identity = Identity {
@@ -151,8 +211,13 @@ impl Model {
                 remote: HostId(1 - side),
                 initial_seq,
             };
+            let cc = Paced {
+                reno: NewReno::new(&config),
+                interval: intervals[side as usize],
+                next: Time::ZERO,
+            };
             Peer {
-                endpoint: Endpoint::new(identity, config, NewReno::new(&config)),
+                endpoint: Endpoint::new(identity, config, cc),
                 incoming: VecDeque::new(),
                 written: 0,
                 closed: false,

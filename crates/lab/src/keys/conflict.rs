@@ -317,6 +317,7 @@ fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
     epochs(keys, found);
     connections(keys, found);
     stops(keys, found);
+    writes(keys, found);
     if workload.rounds.0 > 1 && workload.kind != WorkloadKind::Incast {
         found.push(Conflict {
             keys: &["workload.rounds", "workload.kind"],
@@ -405,6 +406,43 @@ fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
                  later",
                 starts[0], starts[1]
             ),
+        });
+    }
+}
+
+/// Applications that write in parts and cannot.
+fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    let Some(first) = workload.first_write.0 else {
+        return;
+    };
+    if workload.size.is_unlimited() {
+        found.push(Conflict {
+            keys: &["workload.first_write", "workload.size"],
+            message: "flows without end are never written to their end".into(),
+            remedy: "set a finite workload.size, or leave workload.first_write out".into(),
+        });
+    }
+    if workload.connection == ConnectionKind::Persistent {
+        found.push(Conflict {
+            keys: &["workload.first_write", "workload.connection"],
+            message:
+                "on a connection that carries several flows the parts of one would lie among those \
+                      of another"
+                    .into(),
+            remedy: "set workload.connection = \"new\", or leave workload.first_write out".into(),
+        });
+    }
+    let amounts = [first.amount, workload.write.amount];
+    if amounts.contains(&0) || workload.write_interval == Span::ZERO {
+        found.push(Conflict {
+            keys: &[
+                "workload.first_write",
+                "workload.write",
+                "workload.write_interval",
+            ],
+            message: "an application would write nothing, or everything after no time".into(),
+            remedy: "give each a value above 0, as in \"1.5MB\", \"64KB\" and \"100ms\"".into(),
         });
     }
 }

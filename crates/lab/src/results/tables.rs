@@ -123,6 +123,12 @@ pub(super) fn flow_fields() -> Vec<Field> {
             "us",
             "Flow completion time: from start to completion, the handshake included.",
         )),
+        optional(field(
+            "buffered_us",
+            Kind::Double,
+            "us",
+            "From start until the bytes of workload.first_write, or the whole flow if that is less, were in order at the receiver; missing without workload.first_write.",
+        )),
     ]
     .into_iter()
     .chain(flow_counts())
@@ -200,7 +206,7 @@ pub(super) fn port_fields() -> Vec<Field> {
             "drops",
             Kind::Int64,
             "packets",
-            "Packets dropped, those lost by bottleneck.loss included.",
+            "Packets dropped, those lost by bottleneck.loss or switch.loss included.",
         ),
         field(
             "marks",
@@ -271,6 +277,7 @@ impl<W: Write + Send> Records<W> {
             flow.first_byte_us.map_or(Cell::Null, Cell::Double),
             flow.completion_us.map_or(Cell::Null, Cell::Double),
             flow.fct_us.map_or(Cell::Null, Cell::Double),
+            flow.buffered_us.map_or(Cell::Null, Cell::Double),
             count(flow.packets),
             count(flow.retransmissions),
             count(flow.after_timeout),
@@ -322,13 +329,14 @@ pub(super) fn read_flow(row: &Row<'_>, first: usize) -> (u32, FlowRecord) {
         first_byte_us: cells.real(8),
         completion_us: cells.real(9),
         fct_us: cells.real(10),
-        packets: cells.whole(11).unwrap_or_default(),
-        retransmissions: cells.whole(12).unwrap_or_default(),
-        after_timeout: cells.whole(13).unwrap_or_default(),
-        timeouts: cells.whole(14).unwrap_or_default(),
-        drops: cells.whole(15).unwrap_or_default(),
-        late: cells.flag(16),
-        failed: cells.flag(17),
+        buffered_us: cells.real(11),
+        packets: cells.whole(12).unwrap_or_default(),
+        retransmissions: cells.whole(13).unwrap_or_default(),
+        after_timeout: cells.whole(14).unwrap_or_default(),
+        timeouts: cells.whole(15).unwrap_or_default(),
+        drops: cells.whole(16).unwrap_or_default(),
+        late: cells.flag(17),
+        failed: cells.flag(18),
     };
     (cells.point(), flow)
 }

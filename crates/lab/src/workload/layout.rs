@@ -523,6 +523,9 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
                 .iter()
                 .filter_map(|group| without_uplinks(&layout, group)),
         );
+        let places = layout.places(groups);
+        let lonely = |(group, place)| super::peers::lonely(&layout, place, group);
+        found.extend(groups.iter().zip(&places).filter_map(lonely));
         found.extend(groups.iter().filter_map(asking_receivers));
         found.extend(mixed(&layout, groups));
         found.extend(clashing(groups));
@@ -700,8 +703,14 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
     let mut others = with.filter(|(_, schemes)| !schemes.is_empty());
     others.find_map(|(group, others)| {
         let mut pairs = schemes.iter().zip(&others);
+        let of_hosts = first.roles().of_hosts;
+        let differ = |scheme: &Scheme, other: &Scheme| {
+            let keys = scheme.keys.iter().map(|key| key.name);
+            let mut shared = keys.filter(|key| !of_hosts.contains(key));
+            scheme.name != other.name || shared.any(|key| first.texts[key] != group.texts[key])
+        };
         let same = schemes.len() == others.len()
-            && pairs.all(|(scheme, other)| !differ((scheme, first), (other, group)));
+            && pairs.all(|(scheme, other)| !differ(scheme, other));
         (!same).then(|| Conflict {
             keys: &["workload.kind"],
             message: format!(

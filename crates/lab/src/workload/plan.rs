@@ -9,8 +9,9 @@ use engine::random::Stream;
 use fabric::{PortId, Topology};
 
 use super::layout::{Layout, Places};
+use super::peers::Peers;
 use super::{TimeLaw, load};
-use crate::keys::{ConnectionKind, Keys, Workload, WorkloadKind};
+use crate::keys::{ConnectionKind, Keys, LoadOf, Workload, WorkloadKind};
 use crate::scenario::PointSpec;
 
 /// The network and what happens in it.
@@ -35,6 +36,8 @@ pub(crate) struct PlannedFlow {
     pub(crate) connection: u32,
     /// Payload; `None` without end.
     pub(crate) size: Option<u64>,
+    /// Bytes that its application writes first, if it does not write all at once.
+    pub(crate) first_write: Option<u64>,
     /// When it starts; of a flow behind a barrier, how long after that on the clock's zero.
     pub(crate) start: Time,
     /// When its application stops it, if it has no end; [`Time::NEVER`] if that does not happen.
@@ -178,7 +181,7 @@ impl Maker<'_> {
     fn make(&self, draft: &mut Draft, layout: &Layout) {
         let first = draft.connections.len();
         if self.workload().kind == WorkloadKind::Poisson {
-            self.poisson(draft, load::arrivals(self.keys, layout, self.place));
+            self.poisson(draft, layout);
         } else {
             self.make_epochs(draft);
         }
@@ -308,19 +311,29 @@ impl Maker<'_> {
         }
     }
 
-    /// At each receiver exponential gaps between flows, from random senders: as many flows as were
-    /// asked for, or those of a time.
-    fn poisson(&self, plan: &mut Draft, per_second: f64) {
+    /// Exponential gaps between flows, as many as were asked for or those of a time: at each receiver
+    /// from random senders, or of all hosts together between random ones.
+    fn poisson(&self, plan: &mut Draft, layout: &Layout) {
         let workload = self.workload();
         let begin = Time::ZERO + workload.start;
-        let gap = TimeLaw::exponential(load::mean_gap(per_second));
         let (count, end) = match workload.flows.0 {
             Some(count) => (count.0 as usize, Time::NEVER),
             None => (usize::MAX, begin + workload.duration),
         };
+        let peers = Peers::new(workload.peers, self.place, layout);
+        // Each process with its receiver, unless it draws one for each flow.
+        let receivers = || self.place.receivers.iter().copied();
+        let (processes, per_second): (Vec<Option<HostId>>, _) = match workload.load_of {
+            LoadOf::Hosts => (vec![None], load::of_hosts(self.keys, self.place)),
+            LoadOf::Receivers | LoadOf::Uplinks => (
+                receivers().map(Some).collect(),
+                load::arrivals(self.keys, layout, self.place),
+            ),
+        };
+        let gap = TimeLaw::exponential(load::mean_gap(per_second));
         let mut streams = Vec::new();
         let mut next = BinaryHeap::new();
-        for index in 0..self.place.receivers.len() {
+        for index in 0..processes.len() {
             let mut stream = self.stream("arrivals", index as u64);
             next.push(Reverse((begin + gap.draw(&mut stream), index)));
             streams.push(stream);
@@ -332,8 +345,12 @@ impl Maker<'_> {
             if at >= end {
                 continue;
             }
-            let (stream, receiver) = (&mut streams[index], self.place.receivers[index]);
-            arrivals.push((at, self.random_sender(stream, receiver), receiver));
+            let stream = &mut streams[index];
+            let (from, to) = match processes[index] {
+                Some(receiver) => (peers.sender_to(receiver, stream), receiver),
+                None => peers.pair(stream),
+            };
+            arrivals.push((at, from, to));
             next.push(Reverse((at + gap.draw(stream), index)));
         }
         arrivals.sort_unstable();
@@ -342,6 +359,7 @@ impl Maker<'_> {
                 group: self.number,
                 connection: 0,
                 size: self.size(plan.draw()),
+                first_write: self.first_write(),
                 start: at,
                 stop: Time::NEVER,
                 awaited_by: None,
@@ -388,17 +406,6 @@ impl Maker<'_> {
         }
     }
 
-    fn random_sender(&self, stream: &mut Stream, receiver: HostId) -> HostId {
-        let among = self.place.senders.len() as u64;
-        loop {
-            let chosen = usize::try_from(stream.below(among)).expect("an index of a list");
-            let from = self.place.senders[chosen];
-            if from != receiver {
-                return from;
-            }
-        }
-    }
-
     /// The next sender in turn that is not the receiver itself.
     fn sender(&self, turn: &mut usize, receiver: HostId) -> HostId {
         loop {
@@ -425,6 +432,7 @@ impl Maker<'_> {
             group: self.number,
             connection: 0,
             size: self.size(id),
+            first_write: self.first_write(),
             start: base + workload.interval * u64::from(place) + delay + Span::from_ps(jitter),
             stop: workload.stop.0.map_or(Time::NEVER, stop),
             awaited_by: None,
@@ -440,6 +448,11 @@ impl Maker<'_> {
         }
         let step = self.workload().size_step.in_bytes(mss);
         Some((size / step * step).max(step))
+    }
+
+    fn first_write(&self) -> Option<u64> {
+        let first = self.workload().first_write.0;
+        first.map(|first| first.in_bytes(self.keys.tcp.mss.0.into()))
     }
 
     fn draw_delay(&self, purpose: &str, entity: u64) -> Span {
@@ -468,3 +481,6 @@ fn number(count: usize) -> u32 {
 /// Connections that one client has at a time to one server: the next one is opened while the one
 /// before is still closing.
 pub(super) const PLACES: u32 = 2;
+
+#[cfg(test)]
+mod tests;

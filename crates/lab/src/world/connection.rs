@@ -16,7 +16,8 @@ pub(crate) struct Connection {
     pub(crate) receiver: (HostId, Slot),
     /// Payload bytes stored at the receiver and at the sender, each counted when it first came.
     pub(super) stored: [u64; 2],
-    /// Where in the stream the message ends that completes next; `u64::MAX`: none does.
+    /// Where in the stream the message ends that completes next, or its first write; `u64::MAX`: none
+    /// does.
     due: u64,
     /// Where in the stream the first message begins of which nothing has come; `u64::MAX`: there is none.
     unseen: u64,
@@ -117,8 +118,8 @@ impl Connection {
         self.left == 0
     }
 
-    /// Books a segment that the receiver stored. Returns whether a message began to arrive, or one is
-    /// complete: then [`Connection::note_first_bytes`] and [`Connection::complete`] say which.
+    /// Books a segment that the receiver stored. Returns whether a message began to arrive, or one or its
+    /// first write is complete: then [`Connection::note_first_bytes`] and [`Connection::complete`] say which.
     #[inline(always)]
     pub(super) fn store(&mut self, arrival: &Arrival) -> bool {
         self.stored[0] += arrival.new_bytes;
@@ -154,6 +155,14 @@ impl Connection {
             return None;
         }
         let id = self.running(flows)?;
+        let flow = &mut flows[id as usize];
+        if flow.first_write.is_some() && flow.buffered == Time::NEVER {
+            flow.buffered = now;
+            self.look_ahead(flows);
+            if in_order(arrival) < self.due {
+                return None;
+            }
+        }
         self.done = self.due;
         self.end(flows, id, now, counts);
         Some(id)
@@ -256,8 +265,8 @@ impl Connection {
     /// Finds where the next message is complete, and where the first one begins that has not come.
     fn look_ahead(&mut self, flows: &[Flow]) {
         let running = self.running(flows);
-        let size = running.and_then(|id| flows[id as usize].size);
-        self.due = size.map_or(u64::MAX, |size| self.done + size);
+        let mark = running.and_then(|id| flows[id as usize].next_mark());
+        self.due = mark.map_or(u64::MAX, |mark| self.done + mark);
         self.unseen = u64::MAX;
         let (mut id, mut begin) = (running, self.done);
         while let Some(number) = id {

@@ -22,8 +22,7 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
 
     /// A message begins: it is sent, or the other side is asked for it.
     pub(super) fn start(&mut self, id: u32, sched: &mut Scheduler) {
-        let flow = &self.flows[id as usize];
-        let (size, of) = (flow.size, FlowId(flow.connection));
+        let of = FlowId(self.flows[id as usize].connection);
         if !self.take_slots(id, of) {
             return;
         }
@@ -38,10 +37,14 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
         let first = !std::mem::replace(&mut connection.opened, true);
         let (opener, request) = (connection.opener(), connection.request());
         self.note_message(opener);
+        // One that asks closes when it has been answered, and one without end when it is stopped.
+        let (bytes, whole) = match request {
+            Some(request) => (request, false),
+            None => self.write_first(id, sched),
+        };
         let act = |endpoint: &mut Endpoint<Sender>| {
-            endpoint.write(request.or(size).unwrap_or(u64::MAX));
-            // One that asks closes when it has been answered, and one without end when it is stopped.
-            if last && request.is_none() && size.is_some() {
+            endpoint.write(bytes);
+            if last && whole {
                 endpoint.close();
             }
             if first {
@@ -53,6 +56,55 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
             self.watch.probe.on_start(of, sched.now());
         }
         self.report(end, false, sched.now());
+    }
+
+    /// Bytes that the application of a flow writes at once, and whether they are all of one with an end.
+    /// The rest it writes later.
+    fn write_first(&mut self, id: u32, sched: &mut Scheduler) -> (u64, bool) {
+        let flow = &mut self.flows[id as usize];
+        let Some(size) = flow.size else {
+            return (u64::MAX, false);
+        };
+        let first = flow.first_write.map_or(size, |first| first.min(size));
+        flow.unwritten = size - first;
+        let whole = flow.unwritten == 0;
+        if !whole {
+            self.write_later(id, sched);
+        }
+        (first, whole)
+    }
+
+    fn write_later(&mut self, id: u32, sched: &mut Scheduler) {
+        let group = self.flows[id as usize].group as usize;
+        let interval = self.groups[group].keys.workload.write_interval;
+        let next = (sched.now() + interval, Act::Write(id));
+        self.agenda.push(Reverse(next));
+        self.arm_agenda(sched);
+    }
+
+    /// The application of a flow writes some more of it, and closes behind the last: the flow is alone on
+    /// its connection.
+    pub(super) fn write_more(&mut self, id: u32, sched: &mut Scheduler) {
+        let flow = &mut self.flows[id as usize];
+        if flow.failed {
+            return;
+        }
+        let keys = &self.groups[flow.group as usize].keys;
+        let part = keys.workload.write.in_bytes(keys.tcp.mss.0.into());
+        let part = part.min(flow.unwritten);
+        flow.unwritten -= part;
+        let (whole, of) = (flow.unwritten == 0, FlowId(flow.connection));
+        if !whole {
+            self.write_later(id, sched);
+        }
+        let sender = self.of(of).sender;
+        let write = |endpoint: &mut Endpoint<Sender>| {
+            endpoint.write(part);
+            if whole {
+                endpoint.close();
+            }
+        };
+        self.apply(of, sender, write, sched);
     }
 
     /// The application of a flow without end stops sending.
@@ -98,11 +150,11 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
                 return;
             };
             let (sender, last) = (connection.sender, connection.ends_with(id));
-            let size = self.flows[id as usize].size.unwrap_or(u64::MAX);
             self.note_message(sender);
+            let (bytes, whole) = self.write_first(id, sched);
             let answer = |endpoint: &mut Endpoint<Sender>| {
-                endpoint.write(size);
-                if last {
+                endpoint.write(bytes);
+                if last && whole {
                     endpoint.close();
                 }
             };

@@ -10,7 +10,7 @@ use fabric::{
     PortParts, QueueDisc, Spread, Strict, Topology, Verdict,
 };
 use schemes::{FlowInfo, HostInfo, PortInfo, Roles, Sender};
-use tcp::{Config, Endpoint, Host, HostHelper, Identity, ReceiverCc};
+use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
 
 use super::{Connection, Flow};
 use crate::error::RunError;
@@ -90,6 +90,13 @@ pub(super) fn network(
         }
         if let Some(law) = loss.as_ref().filter(|_| port == *lossy) {
             made.discipline = law.clone().before(made.discipline);
+        }
+        if keys.switch.loss.0 > 0.0 {
+            let law = LossLaw::Random {
+                probability: keys.switch.loss.0,
+                stream: Stream::new(point.seed, "switch loss", u64::from(port.0)),
+            };
+            made.discipline = law.before_all(made.discipline);
         }
         made
     };
@@ -286,31 +293,6 @@ pub(super) fn controlling_groups(
     groups
 }
 
-/// What each host adds below TCP, of the first group that has flows there and adds something; empty if
-/// no group does.
-pub(super) fn host_helpers(
-    hosts: usize,
-    point: &PointSpec,
-    roles: &[Roles],
-    planned: &[PlannedConnection],
-) -> Vec<Option<Box<dyn HostHelper>>> {
-    if roles.iter().all(|roles| roles.host.is_none()) {
-        return Vec::new();
-    }
-    let mut helpers: Vec<Option<Box<dyn HostHelper>>> = (0..hosts).map(|_| None).collect();
-    for plan in planned {
-        let group = plan.group as usize;
-        let Some(make) = &roles[group].host else {
-            continue;
-        };
-        for host in [plan.sender, plan.receiver] {
-            helpers[host.0 as usize]
-                .get_or_insert_with(|| make(&host_info(&point.groups[group].keys)));
-        }
-    }
-    helpers
-}
-
 /// What a role of a host is told in a group with these settings.
 pub(super) fn host_info(keys: &Keys) -> HostInfo {
     HostInfo {
@@ -335,6 +317,8 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
     };
     Config {
         mss: mss(keys),
+        header_bytes: keys.net.header_bytes,
+        link_rate: keys.link.rate,
         initial_window: roles.initial_window.unwrap_or(tcp.initial_window.0),
         initial_ssthresh: tcp
             .initial_ssthresh

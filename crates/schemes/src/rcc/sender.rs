@@ -1,6 +1,6 @@
 //! The sender: its window is the advertised one, and an ACK with PSH orders a retransmission.
 
-use base::{Extension, Packet, TcpFlags, Time};
+use base::{Extension, Packet, Span, TcpFlags, Time};
 use tcp::{Ack, Loss, SenderCc};
 
 use crate::registry::FlowInfo;
@@ -36,6 +36,16 @@ impl SenderCc for Sender {
         if let Some(inner) = &mut self.inner {
             inner.on_established(mss, segments);
         }
+    }
+
+    fn on_handshake(&mut self, rtt: Option<Span>, extension: Extension) {
+        if let Some(inner) = &mut self.inner {
+            inner.on_handshake(rtt, extension);
+        }
+    }
+
+    fn pacing(&self) -> Option<Time> {
+        self.inner.as_ref().and_then(|inner| inner.pacing())
     }
 
     #[inline]

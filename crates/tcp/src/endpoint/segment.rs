@@ -277,6 +277,7 @@ impl<C: SenderCc> Endpoint<C> {
         // Karn: a SYN sent twice gives no sample.
         let first_try = (tries == 1).then(|| now.since(sent));
         self.sender.establish(1 + self.window_of(packet), first_try);
+        self.sender.cc.on_handshake(first_try, packet.extension);
     }
 
     pub(super) fn syn(&mut self, now: Time) -> Packet {

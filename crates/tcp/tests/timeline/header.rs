@@ -1,10 +1,10 @@
 //! The header space of a scheme, both ways: what data carries reaches the receiver role, what the role
 //! writes into an ACK reaches the sender's congestion control.
 
-use base::{Extension, Packet, Seq, TcpFlags, Time};
+use base::{Extension, Packet, Seq, Span, TcpFlags, Time};
 use tcp::{Ack, Arrival, Endpoint, Host, NewReno, ReceiverCc, SenderCc, Slot, Wire};
 
-use crate::script::{MSS, Timeline, config, identity, willing};
+use crate::script::{MSS, Timeline, config, identity, ms, willing};
 
 /// Adds up the numbers that data carries and returns the sum with the next ACK.
 #[derive(Default)]
@@ -60,6 +60,8 @@ fn a_role_reads_what_data_carries_and_answers_in_the_ack() {
 struct Listener {
     reno: NewReno,
     heard: Vec<(u64, u64)>,
+    /// The round trip of the handshake, and the number that its last segment carried.
+    handshake: Option<(Option<Span>, u64)>,
 }
 
 impl SenderCc for Listener {
@@ -67,18 +69,44 @@ impl SenderCc for Listener {
         self.reno.window()
     }
 
+    fn on_handshake(&mut self, rtt: Option<Span>, extension: Extension) {
+        self.handshake = Some((rtt, extension.as_u64()));
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         self.heard.push((ack.extension.as_u64(), ack.bytes));
     }
 }
 
-#[test]
-fn duplicates_that_carry_something_reach_the_congestion_control() {
-    let listener = Listener {
+fn listener() -> Listener {
+    Listener {
         reno: NewReno::new(&config()),
         heard: Vec::new(),
-    };
-    let mut t = Timeline::established_with(config(), Seq(1000), listener);
+        handshake: None,
+    }
+}
+
+#[test]
+fn the_congestion_control_hears_what_completes_the_handshake() {
+    // A SYN that was sent again after a second gives no round trip (Karn).
+    for (at, rtt) in [(ms(30), Some(ms(30))), (ms(1030), None)] {
+        let mut t = Timeline::with(config(), Seq(1000), listener());
+        t.act(Endpoint::connect);
+        t.take();
+        if rtt.is_none() {
+            t.at(ms(1000)).take();
+        }
+        t.at(at);
+        let mut syn_ack = t.syn_ack(willing());
+        syn_ack.extension = Extension::from_u64(77);
+        t.deliver(syn_ack).expect_ack(0);
+        assert_eq!(t.endpoint.cc().handshake, Some((rtt, 77)));
+    }
+}
+
+#[test]
+fn duplicates_that_carry_something_reach_the_congestion_control() {
+    let mut t = Timeline::established_with(config(), Seq(1000), listener());
     t.write(10 * MSS).expect_data(0..10);
     for (segments, carried) in [(1, 5), (1, 6), (1, 0), (2, 0)] {
         let mut packet = t.peer_segment(TcpFlags::ACK);

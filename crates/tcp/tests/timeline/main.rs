@@ -12,6 +12,7 @@ mod header;
 mod host;
 mod low_priority;
 mod newreno;
+mod pace;
 mod receive;
 mod reset;
 mod sack;

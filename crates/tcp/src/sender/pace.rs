@@ -1,0 +1,38 @@
+//! Segments that leave one by one, when the congestion control says so.
+
+use base::Time;
+
+use super::Sender;
+use crate::cc::SenderCc;
+
+impl<C: SenderCc> Sender<C> {
+    /// Whether the next segment has to wait for its time, which is then part of the deadline.
+    pub(super) fn holds_back(&mut self, now: Time) -> bool {
+        let earliest = self.cc.pacing().unwrap_or(Time::ZERO);
+        let held = earliest > now && self.could_send();
+        self.held_until = if held { earliest } else { Time::NEVER };
+        held
+    }
+
+    /// When a segment that is held back may leave; [`Time::NEVER`] if none is.
+    #[inline(always)]
+    pub(crate) const fn held_until(&self) -> Time {
+        self.held_until
+    }
+
+    /// Time has passed: what was held back until now is decided anew when a segment is asked for.
+    pub(crate) fn release(&mut self, now: Time) {
+        if self.held_until <= now {
+            self.held_until = Time::NEVER;
+        }
+    }
+
+    /// Whether the windows allow a segment, or recovery with SACK may find one.
+    fn could_send(&self) -> bool {
+        let within = self.next < self.window_end().min(self.edge);
+        self.retransmit_first
+            || (self.sack && self.is_recovering())
+            || (self.next < self.written && within)
+            || (self.closed && self.next == self.written)
+    }
+}
