@@ -45,13 +45,15 @@ fn records(run: &Measured) -> BTreeMap<(String, u64), Vec<FlowRecord>> {
     run.folder()
         .flows(&mut |point, flow| {
             let mut points = summary.points.iter();
-            let point = points.find(|other| other.point == point).unwrap();
+            let point = points
+                .find(|other| other.point == point)
+                .expect("a run of a test is whole");
             let scheme = summary.rows[point.row as usize].scheme.clone();
             all.entry((scheme, point.seed))
                 .or_default()
                 .push(flow.clone());
         })
-        .unwrap();
+        .expect("a run of a test is whole");
     all
 }
 
@@ -59,7 +61,9 @@ fn records(run: &Measured) -> BTreeMap<(String, u64), Vec<FlowRecord>> {
 fn values(run: &Measured, paper: &Paper, index: usize, scheme: &str) -> Vec<f64> {
     let operand = paper.experiments[0].claims[index].kind.operands()[0].clone();
     let row = run.rows(scheme, &[])[0];
-    let values = run.values(&operand.measure).unwrap();
+    let values = run
+        .values(&operand.measure)
+        .expect("a run of a test is whole");
     values.per_seed(row).to_vec()
 }
 
