@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: hops [--rounds N | --only NAME,... | --once NAME], of {}",
-                WORKLOADS.map(|workload| workload.name).join(", ")
+                all().map(|workload| workload.name).collect::<Vec<_>>().join(", ")
             );
             return ExitCode::from(2);
         }
@@ -66,7 +66,11 @@ fn main() -> ExitCode {
 }
 
 fn known(name: &str) -> Option<&'static Workload> {
-    WORKLOADS.iter().find(|workload| workload.name == name)
+    all().find(|workload| workload.name == name)
+}
+
+fn all() -> impl Iterator<Item = &'static Workload> {
+    WORKLOADS.iter().chain([&WHOLE])
 }
 
 /// Something measured once per round.
@@ -82,7 +86,7 @@ fn measure(rounds: usize) {
     let mut yardstick = HeapHold::<Entry>::new(1_000);
     let mut tuples = HeapHold::<Tuple>::new(1_000);
     let mut lists = PENDING.map(SchedulerHold::new);
-    let points = WORKLOADS.map(|workload| point(&workload, None));
+    let points = WORKLOADS.each_ref().map(|workload| point(workload, None));
     let folders = RESULTS.map(|(_, seeds, trace)| scenario(&WORKLOADS[0], (seeds, trace)));
     let traces = TRACES.map(|(series, interval)| point(&WORKLOADS[0], Some((series, interval))));
     let mut series = vec![
@@ -91,7 +95,7 @@ fn measure(rounds: usize) {
     ];
     let first_workload = series.len() + PENDING.len();
     series.extend(PENDING.map(|pending| Series::new(format!("event list, {pending} pending"))));
-    series.extend(WORKLOADS.map(|workload| Series::new(workload.name)));
+    series.extend(WORKLOADS.each_ref().map(|workload| Series::new(workload.name)));
     series
         .extend(TRACES.map(|(traced, interval)| Series::new(format!("w1b, {interval}: {traced}"))));
     series.extend(RESULTS.map(|(what, ..)| Series::new(what)));
@@ -186,7 +190,7 @@ fn print_times(rounds: usize, series: &[Series]) {
 /// Each workload in a process of its own, whose peak is not another's.
 fn print_memory() {
     let own = std::env::current_exe().expect("a running program has a path");
-    for Workload { name, .. } in WORKLOADS {
+    for Workload { name, .. } in all() {
         let child = Command::new(&own).args(["--once", name]).output();
         let output = child.expect("this program starts again");
         assert!(output.status.success(), "{name} alone failed");
@@ -368,7 +372,7 @@ struct Workload {
     sets: &'static [&'static str],
 }
 
-const WORKLOADS: [Workload; 5] = [
+static WORKLOADS: [Workload; 7] = [
     Workload {
         name: "w1b",
         text: include_str!("scenarios/w1b.toml"),
@@ -399,9 +403,30 @@ const WORKLOADS: [Workload; 5] = [
         scheme: Some("hscc"),
         sets: &[],
     },
+    Workload {
+        name: "b7",
+        text: B7,
+        scheme: None,
+        sets: &[],
+    },
+    Workload {
+        name: "b7-newreno",
+        text: B7,
+        scheme: Some("newreno"),
+        sets: &[],
+    },
 ];
+/// Too large for every round: measured with `--only`, and for its memory.
+static WHOLE: Workload = Workload {
+    name: "b7-5s",
+    text: B7,
+    scheme: None,
+    sets: &["workload.duration=5s", "run.duration=5s"],
+};
 /// 2,000 flows.
 const W2: &str = include_str!("scenarios/w2.toml");
+/// 14,000 flows in a second.
+const B7: &str = include_str!("scenarios/b7.toml");
 /// Traces of w1b: series and interval.
 const TRACES: [(&str, &str); 3] = [
     ("queue", "change"),

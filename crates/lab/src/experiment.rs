@@ -26,7 +26,9 @@ pub use claim::{
     At, Average, Cause, Change, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape,
     ShapeKind,
 };
-pub use measure::{Chosen, Cluster, Measure, Of, Place, Sizes, Statistic, Stretch, Weight};
+pub use measure::{
+    Chosen, Cluster, FlowWeight, Measure, Moment, Of, Place, Sizes, Statistic, Stretch, Weight,
+};
 pub use measured::{Measured, Subject, Values};
 pub use plot::{Axis, Line, Plot, PlotKind};
 pub use sample::Sample;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::measured::{GOODPUT, SEGMENTS, THROUGHPUT};
-use super::model;
+use super::model::{self, Model};
 use super::unit::{Dimension, Level};
 use crate::columns;
 use crate::results::{self, Field, Kind};
@@ -17,6 +17,9 @@ pub struct Measure {
     /// What is made of the column's values; none for a metric and a model, which are one number, and
     /// for what a CDF or a plot over time draws whole.
     pub statistic: Option<Statistic>,
+    /// Not the number itself, but by what share it is lower than that of this scheme at the same values
+    /// of swept settings and with the same seed.
+    pub reduction_from: Option<String>,
 }
 
 /// Where values come from.
@@ -30,6 +33,8 @@ pub enum Of {
         column: &'static str,
         /// Only these flows.
         chosen: Chosen,
+        /// What each of them counts for.
+        weight: FlowWeight,
         /// Instead of one value for each flow, this statistic of the flows of each sending host.
         each_sender: Option<Box<Statistic>>,
     },
@@ -72,7 +77,13 @@ pub enum Of {
         group: Option<String>,
     },
     /// An equation of a paper, from the settings of the simulation.
-    Model(&'static str),
+    Model {
+        /// Its name.
+        name: &'static str,
+        /// The size of the flow that it is about; none if it is about no flow, or if the sizes on the
+        /// axis of a plot are meant.
+        size: Option<Level>,
+    },
 }
 
 /// Flows.
@@ -84,6 +95,22 @@ pub struct Chosen {
     pub sizes: Option<Sizes>,
     /// Only flows that completed in this cluster.
     pub cluster: Option<Cluster>,
+    /// Only flows that start no earlier than the begin of this stretch and complete by its end.
+    pub during: Option<Stretch>,
+    /// Only flows that complete, within the stretch if there is one, under each of these schemes too:
+    /// the flows of the same numbers at the same values of swept settings and with the same seed.
+    pub common_to: Vec<String>,
+}
+
+/// How much each flow counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FlowWeight {
+    /// Once.
+    #[default]
+    Flow,
+    /// As often as it has bytes of payload, so that a mean is one over bytes. Flows without end have no
+    /// weight and are left out.
+    Bytes,
 }
 
 /// Sizes of flows; flows without end are larger than any.
@@ -96,6 +123,27 @@ pub struct Sizes {
 }
 
 impl Measure {
+    /// What a statistic makes of values, or the values themselves.
+    pub fn new(of: Of, statistic: Option<Statistic>) -> Self {
+        Self {
+            of,
+            statistic,
+            reduction_from: None,
+        }
+    }
+
+    /// The same of flows of other sizes, or of an equation for the largest of these.
+    #[must_use]
+    pub fn of_sizes(&self, new: &Sizes) -> Self {
+        let mut measure = self.clone();
+        match &mut measure.of {
+            Of::Flows { chosen, .. } => chosen.sizes = Some(new.clone()),
+            Of::Model { size, .. } => size.clone_from(&new.up_to),
+            _ => {}
+        }
+        measure
+    }
+
     /// The same of a series whose values count otherwise.
     #[must_use]
     pub fn weighted(&self, new: Weight) -> Self {
@@ -137,14 +185,23 @@ pub enum Weight {
     Change,
 }
 
-/// A stretch of simulated time in microseconds.
+/// A stretch of simulated time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stretch {
     /// Its begin; none for the first start of a flow.
-    pub from_us: Option<f64>,
+    pub from: Option<Moment>,
     /// Its end; none for the last completion of a flow, or the end of the simulation if no flow
     /// completes.
-    pub to_us: Option<f64>,
+    pub to: Option<Moment>,
+}
+
+/// A point in simulated time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Moment {
+    /// So many microseconds from the begin of the simulation.
+    At(f64),
+    /// After this share of `run.duration`, or of the time simulated if that is unlimited.
+    Share(f64),
 }
 
 /// What is made of many values. Values of a series count as long as they last.
@@ -201,40 +258,53 @@ pub enum Statistic {
 impl Measure {
     /// A metric of the summary.
     pub fn metric(name: &'static str) -> Self {
-        Self {
-            of: Of::Metric(name),
-            statistic: None,
-        }
+        Self::new(Of::Metric(name), None)
     }
 
     /// A series of all that its column is about, each from the first start to the last completion.
     pub fn series(column: &'static str) -> Self {
-        Self {
-            of: Of::Series {
-                column,
-                place: Place::default(),
-                group: None,
-                flow: None,
-                host: None,
-                during: Stretch::default(),
-                window_us: None,
-                across: Statistic::Mean,
-                weight: Weight::Time,
-                apart_from: None,
-            },
-            statistic: None,
-        }
+        let of = Of::Series {
+            column,
+            place: Place::default(),
+            group: None,
+            flow: None,
+            host: None,
+            during: Stretch::default(),
+            window_us: None,
+            across: Statistic::Mean,
+            weight: Weight::Time,
+            apart_from: None,
+        };
+        Self::new(of, None)
     }
 
     /// Whether it is one number for each simulation, rather than a distribution or a series.
     pub fn is_number(&self) -> bool {
-        self.statistic.is_some() || matches!(self.of, Of::Metric(_) | Of::Model(_))
+        self.statistic.is_some() || matches!(self.of, Of::Metric(_) | Of::Model { .. })
+    }
+
+    /// Whether it is an equation about a flow whose size is not said.
+    pub fn needs_size(&self) -> bool {
+        match &self.of {
+            Of::Model { name, size: None } => model::find(name).is_some_and(Model::takes_size),
+            _ => false,
+        }
+    }
+
+    /// Other schemes whose simulations it looks at.
+    pub fn other_schemes(&self) -> impl Iterator<Item = &str> {
+        let common: &[String] = match &self.of {
+            Of::Flows { chosen, .. } => &chosen.common_to,
+            _ => &[],
+        };
+        let all = self.reduction_from.iter().chain(common);
+        all.map(String::as_str)
     }
 
     /// The column it is made from, or the name of the equation.
     pub fn column(&self) -> &'static str {
         match &self.of {
-            Of::Metric(name) | Of::Model(name) => name,
+            Of::Metric(name) | Of::Model { name, .. } => name,
             Of::Flows { column, .. } | Of::Ports { column, .. } | Of::Series { column, .. } => {
                 column
             }
@@ -250,7 +320,7 @@ impl Measure {
                 let found = columns::METRICS.iter().find(|column| column.name == name);
                 found.map_or("", |column| column.unit)
             }
-            Of::Model(_) => model::find(name).map_or("", |model| model.unit),
+            Of::Model { .. } => model::find(name).map_or("", |model| model.unit),
             Of::Flows { .. } if [THROUGHPUT, GOODPUT].contains(&name) => "bit/s",
             Of::Flows { .. } if name == SEGMENTS => "segments",
             Of::Events { .. } => "us",
@@ -284,6 +354,9 @@ impl Measure {
             Of::Flows { each_sender, .. } => each_sender.as_deref(),
             _ => None,
         };
+        if self.reduction_from.is_some() {
+            return Dimension::Share;
+        }
         match (&self.statistic, each) {
             (Some(Statistic::Share { .. }), _) => Dimension::Share,
             (Some(statistic), _) if statistic.counts() => Dimension::Count,

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::claim::At;
-use super::measure::{Measure, Of, Place, Statistic, Stretch};
+use super::measure::{Measure, Moment, Of, Place, Statistic, Stretch};
 use super::model;
 use super::sample::{Sample, Steps};
+use super::unit::Dimension;
 use crate::results::{Cell, Folder};
 use crate::scenario::{Overrides, Problem, Problems, Scenario, Source};
 use crate::statistics::Estimate;
@@ -136,12 +137,38 @@ impl Measured {
             let value = |point| by_point.get(point).copied().unwrap_or(f64::NAN);
             row.points.iter().map(value).collect()
         });
-        let values = Rc::new(Values {
-            rows: rows.collect(),
-        });
+        let mut rows: Vec<Vec<f64>> = rows.collect();
+        if let Some(baseline) = &measure.reduction_from {
+            rows = self.reduced(&rows, baseline);
+        }
+        let values = Rc::new(Values { rows });
         let entry = (measure.clone(), Rc::clone(&values));
         self.values.borrow_mut().push(entry);
         Ok(values)
+    }
+
+    /// By what share the values of each row are below those of `baseline` at the same values of swept
+    /// settings, seed by seed; `NaN` where that scheme was not run.
+    fn reduced(&self, rows: &[Vec<f64>], baseline: &str) -> Vec<Vec<f64>> {
+        let places = 0..rows.len();
+        let reduced = places.map(|place| {
+            let other = self.row_beside(place, baseline);
+            let ours = rows[place].iter().enumerate();
+            let each = ours.map(|(seed, value)| {
+                let other = other.map_or(f64::NAN, |other| rows[other][seed]);
+                (other - value) / other
+            });
+            each.collect()
+        });
+        reduced.collect()
+    }
+
+    /// The row of another scheme at the values of swept settings of the row at `place`.
+    fn row_beside(&self, place: usize, scheme: &str) -> Option<usize> {
+        let rows = &self.folder.summary().rows;
+        let set = &rows[place].set;
+        let mut all = rows.iter();
+        all.position(|row| row.scheme == scheme && row.set == *set)
     }
 
     /// The distribution of a measure without a statistic, over all seeds of a row: every flow, every
@@ -213,10 +240,13 @@ impl Measured {
                     values.extend(value.map(|(_, value)| (point.point, value)));
                 }
             }
-            (Of::Model(name), _) => {
+            (Of::Model { name, size }, _) => {
                 for point in points {
                     let spec = &self.scenario.points()[point.point as usize];
-                    let value = model::find(name).and_then(|model| (model.value)(spec));
+                    let packet = self.packet(point.point);
+                    let size = size.as_ref();
+                    let size = size.and_then(|size| size.in_column(Dimension::Bytes, packet));
+                    let value = model::find(name).and_then(|model| model.value(spec, size));
                     values.extend(value.map(|value| (point.point, value)));
                 }
             }
@@ -329,7 +359,7 @@ impl Measured {
                     }
                 })?;
             }
-            Of::Metric(_) | Of::Model(_) | Of::Series { .. } => {}
+            Of::Metric(_) | Of::Model { .. } | Of::Series { .. } => {}
         }
         for (point, values) in samples {
             each(point, Sample::new(values));
@@ -435,8 +465,30 @@ impl Measured {
     }
 
     fn stretch(&self, point: u32, during: Stretch) -> (f64, f64) {
-        let (start, end) = self.spans.get(&point).copied().unwrap_or_default();
-        (during.from_us.unwrap_or(start), during.to_us.unwrap_or(end))
+        let open = self.spans.get(&point).copied().unwrap_or_default();
+        self.within(point, during, open)
+    }
+
+    /// A stretch of the simulation of a point in microseconds, with what stands for its ends where it
+    /// has none.
+    fn within(&self, point: u32, during: Stretch, (start, end): (f64, f64)) -> (f64, f64) {
+        let us = |moment: Option<Moment>, open: f64| match moment {
+            None => open,
+            Some(Moment::At(us)) => us,
+            Some(Moment::Share(share)) => share * self.duration(point),
+        };
+        (us(during.from, start), us(during.to, end))
+    }
+
+    /// Microseconds after which the simulation of a point stops, or those it took if nothing limits it.
+    fn duration(&self, point: u32) -> f64 {
+        let spec = self.scenario.points().get(point as usize);
+        if let Some(limit) = spec.and_then(|spec| spec.keys.run.duration.0) {
+            return limit.as_micros();
+        }
+        let mut points = self.folder.summary().points.iter();
+        let found = points.find(|other| other.point == point);
+        found.map_or(f64::NAN, |point| point.simulated_us)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Equations of papers that a simulation can be compared with.
 
-use theory::rcc;
+use theory::{rc3, rcc};
 
 use super::unit::{Dimension, Level};
+use crate::keys::WorkloadKind;
 use crate::scenario::PointSpec;
 
 /// An equation of a paper.
@@ -14,8 +15,33 @@ pub struct Model {
     pub unit: &'static str,
     /// What it says, with the number of the equation.
     pub help: &'static str,
-    /// Its value for the settings of a point; none where it does not apply.
-    pub value: fn(&PointSpec) -> Option<f64>,
+    /// How it is evaluated.
+    value: Value,
+}
+
+/// How an equation is evaluated; it has no value where it does not apply.
+#[derive(Debug)]
+enum Value {
+    /// For the settings of a point.
+    OfPoint(fn(&PointSpec) -> Option<f64>),
+    /// For these and a flow of so many bytes.
+    OfFlow(fn(&PointSpec, f64) -> Option<f64>),
+}
+
+impl Model {
+    /// Its value for the settings of a point and, if it is about a flow, for one of `size` bytes; none
+    /// where it does not apply.
+    pub fn value(&self, point: &PointSpec, size: Option<f64>) -> Option<f64> {
+        match self.value {
+            Value::OfPoint(value) => value(point),
+            Value::OfFlow(value) => value(point, size?),
+        }
+    }
+
+    /// Whether it is about a flow of some size.
+    pub fn takes_size(&self) -> bool {
+        matches!(self.value, Value::OfFlow(_))
+    }
 }
 
 /// Every equation.
@@ -24,31 +50,58 @@ pub const MODELS: &[Model] = &[
         name: "rcc.steady_queue",
         unit: "bytes",
         help: "Queue of RCC in the steady state, the packet in service included: what is in flight less what the links hold (RCC eq. 4).",
-        value: steady_queue,
+        value: Value::OfPoint(steady_queue),
     },
     Model {
         name: "rcc.pending_acks",
         unit: "ACKs",
         help: "ACKs that wait in RCC's buffer queue while all flows have data to send: those beyond the budget of packets in flight (RCC eq. 6).",
-        value: pending_acks,
+        value: Value::OfPoint(pending_acks),
     },
     Model {
         name: "rcc.ecn_amplitude",
         unit: "packets",
         help: "Height of the sawtooth of the queue while flows without the scheduler answer marks together (RCC section 5.2).",
-        value: |point| Some(ecn(point)?.amplitude()),
+        value: Value::OfPoint(|point| Some(ecn(point)?.amplitude())),
     },
     Model {
         name: "rcc.ecn_period",
         unit: "round trips",
         help: "Period of that sawtooth (RCC section 5.2).",
-        value: |point| Some(ecn(point)?.period()),
+        value: Value::OfPoint(|point| Some(ecn(point)?.period())),
     },
     Model {
         name: "rcc.ideal_completion",
         unit: "us",
         help: "Completion time of the last of equal flows whose packets fill the receiver's link without a pause.",
-        value: ideal_completion,
+        value: Value::OfPoint(ideal_completion),
+    },
+    Model {
+        name: "rc3.reduction",
+        unit: "%",
+        help: "By how much RC3 shortens the completion time of a flow of some size, on a path of two links between switches each way that other flows load (RC3 section 2.1).",
+        value: Value::OfFlow(|point, size| {
+            let (path, packets) = path(point, size);
+            Some(path.reduction(packets))
+        }),
+    },
+    Model {
+        name: "rc3.completion",
+        unit: "us",
+        help: "Completion time of such a flow under RC3 (RC3 section 2.1).",
+        value: Value::OfFlow(|point, size| {
+            let (path, packets) = path(point, size);
+            Some(1e6 * path.rc3(packets))
+        }),
+    },
+    Model {
+        name: "rc3.tcp_completion",
+        unit: "us",
+        help: "Completion time of such a flow under TCP (RC3 section 2.1).",
+        value: Value::OfFlow(|point, size| {
+            let (path, packets) = path(point, size);
+            Some(1e6 * path.tcp(packets))
+        }),
     },
 ];
 
@@ -95,6 +148,25 @@ fn ideal_completion(point: &PointSpec) -> Option<f64> {
     Some(1e6 * rcc::ideal_completion(senders, size, mss, rate(point)))
 }
 
+/// RC3 §2.1: what the other flows leave of a host's link, and a flow of `size` bytes in packets.
+///
+/// The round trip is that of two links between switches each way, the paper's 40 ms for 10 ms each: its
+/// network has 1.978 of them between two hosts, and its model leaves out the links of hosts.
+fn path(point: &PointSpec, size: f64) -> (rc3::Path, f64) {
+    let keys = &point.keys;
+    let load = match keys.workload.kind {
+        WorkloadKind::Poisson => keys.workload.load.0,
+        _ => 0.0,
+    };
+    let delay = keys.bottleneck.delay.0.unwrap_or(keys.link.delay);
+    let path = rc3::Path {
+        rate: rate(point) * (1.0 - load),
+        rtt: 4.0 * delay.as_secs(),
+        initial_window: f64::from(keys.tcp.initial_window.0),
+    };
+    (path, libm::ceil(size / f64::from(keys.tcp.mss.0)))
+}
+
 /// The budget of packets in flight.
 fn budget(point: &PointSpec) -> Option<f64> {
     let budget = Level::parse(point.text("rcc.max_queue"))?;
@@ -117,7 +189,7 @@ fn packet(point: &PointSpec) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Scenario;
+    use crate::scenario::{Overrides, Scenario, Source};
 
     #[test]
     fn the_steady_queue_is_that_of_the_paper() {
@@ -143,5 +215,43 @@ mod tests {
         assert!((sawtooth.amplitude() - 0.5 * (40.0_f64 * 160.0 / 3.0).sqrt()).abs() < 1e-9);
         let us = ideal_completion(hundred).unwrap();
         assert!((us - 101.0 * 32_768.0 / 1446.0 * 12.0).abs() < 1e-6, "{us}");
+    }
+
+    #[test]
+    fn what_rc3_saves_follows_from_the_settings_and_the_size_of_a_flow() {
+        // 40 ms, i = 4, A = 0.7 Gbit/s / 12,000 bit. 5 packets: RC3 60 ms + 5/A = 60.086 ms, TCP 100 ms +
+        // 1/A = 100.017 ms. Two of the sizes of Fig. 7.
+        let text = "schemes = [\"newreno\"]\n[link]\nrate = \"1Gbps\"\ndelay = \"1ms\"\n\
+                    [bottleneck]\ndelay = \"10ms\"\n[tcp]\ninitial_window = 4\n\
+                    [workload]\nkind = \"poisson\"\nload = 0.3\nsize = \"100KB\"\n";
+        let load = |sets: &[&str]| {
+            let overrides = Overrides {
+                sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+                ..Overrides::default()
+            };
+            Scenario::load(Source::new("rc3.toml", text), &overrides).unwrap()
+        };
+        let busy = load(&[]);
+        let value = |scenario: &Scenario, name: &str, size| {
+            let model = find(name).unwrap();
+            assert!(model.takes_size());
+            model.value(&scenario.points()[0], Some(size)).unwrap()
+        };
+        let packet = 12_000.0 / 0.7e9;
+        let rc3 = value(&busy, "rc3.completion", 7300.0);
+        assert!((rc3 - 1e6 * (0.06 + 5.0 * packet)).abs() < 1e-6, "{rc3}");
+        let tcp = value(&busy, "rc3.tcp_completion", 7300.0);
+        assert!((tcp - 1e6 * (0.1 + packet)).abs() < 1e-6, "{tcp}");
+        let gain = value(&busy, "rc3.reduction", 7300.0);
+        assert!((gain - (1.0 - rc3 / tcp)).abs() < 1e-12);
+        assert!((100.0 * gain - 39.937_384_526).abs() < 0.013, "{gain}");
+        assert!(value(&busy, "rc3.reduction", 4.0 * 1460.0).abs() < 1e-12);
+        // Without other flows all of the link is left, and a size that no flow has says nothing.
+        let alone = load(&["workload.kind=incast"]);
+        let rc3 = value(&alone, "rc3.completion", 7300.0);
+        assert!((rc3 - 60_060.0).abs() < 1e-6, "{rc3}");
+        let model = find("rc3.reduction").unwrap();
+        assert_eq!(model.value(&alone.points()[0], None), None);
+        assert!(!find("rcc.steady_queue").unwrap().takes_size());
     }
 }

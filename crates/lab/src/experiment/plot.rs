@@ -1,7 +1,8 @@
 //! How a figure is drawn.
 
 use super::claim::At;
-use super::measure::Measure;
+use super::measure::{Measure, Sizes};
+use super::unit::Level;
 
 /// One panel of a figure.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +55,25 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// Logarithmic rather than linear.
     pub log: bool,
+    /// Instead of a swept setting: sizes of flows, ascending. At each stand flows of more than the size
+    /// before and up to this one.
+    pub sizes: Vec<Level>,
+}
+
+impl Axis {
+    /// The flows that stand at each of its sizes.
+    pub fn size_classes(&self) -> Vec<Sizes> {
+        let zero = Level {
+            value: 0.0,
+            unit: "B".to_owned(),
+        };
+        let before = [&zero].into_iter().chain(&self.sizes);
+        let classes = before.zip(&self.sizes).map(|(above, up_to)| Sizes {
+            above: above.clone(),
+            up_to: Some(up_to.clone()),
+        });
+        classes.collect()
+    }
 }
 
 /// What is drawn, for each scheme of the panel.
@@ -71,4 +91,18 @@ pub struct Line {
     pub schemes: Vec<String>,
     /// Values of swept settings it is drawn at, beside those of the panel.
     pub at: At,
+}
+
+impl Line {
+    /// The same of flows of these sizes.
+    #[must_use]
+    pub fn of_sizes(&self, sizes: &Sizes) -> Self {
+        let of = |measure: &Measure| measure.of_sizes(sizes);
+        Self {
+            measure: of(&self.measure),
+            low: self.low.as_ref().map(of),
+            high: self.high.as_ref().map(of),
+            ..self.clone()
+        }
+    }
 }

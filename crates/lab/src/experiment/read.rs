@@ -192,6 +192,7 @@ fn figure(
         let cause = reader.cause(&table, context, &ids);
         if let Some((cause, place)) = cause {
             let known = experiment.causes.iter().any(|other| other.id == cause.id);
+            reader.whole_comparison(&cause, &experiment.claims, &place);
             reader.unique(known, &cause.id, place);
             experiment.causes.push(cause);
         }

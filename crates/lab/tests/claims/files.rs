@@ -100,3 +100,108 @@ fn what_full_changes_must_be_a_correct_scenario_too() {
     let text = problems("files_full", &full);
     assert!(text.contains("ecn_threshold"), "{text}");
 }
+
+#[test]
+fn comparisons_of_schemes_must_be_whole() {
+    let claim = |measure: &str| {
+        format!(
+            "[[claim]]\nid = \"c\"\nkind = \"number\"\nsays = \"s\"\nwhere = \"w\"\nof = \"rcc\"\n\
+             measure = {measure}\npaper = 1\nunit = \"%\"\n"
+        )
+    };
+    let saved = r#"{ flows = "fct_us", statistic = "mean", common_to = ["newreno", "rcc"], reduction_from = "newreno" }"#;
+    let cause = |schemes: &str| {
+        format!(
+            "[[cause]]\nid = \"why\"\nsays = \"s\"\nset = {{ \"tcp.sack\" = true }}\n\
+             schemes = {schemes}\nclaims = [\"c\"]\n"
+        )
+    };
+    let text = |measure: &str, more: &str| {
+        problems(
+            "files_compared",
+            &format!("{INCAST}{}{more}", claim(measure)),
+        )
+    };
+    let unknown = text(&saved.replace("= \"newreno\" }", "= \"tcp\" }"), "");
+    assert!(
+        unknown.contains("no scheme in this scenario called \"tcp\""),
+        "{unknown}"
+    );
+    let unknown = text(&saved.replace("[\"newreno\", ", "[\"tcp\", "), "");
+    assert!(
+        unknown.contains("no scheme in this scenario called \"tcp\""),
+        "{unknown}"
+    );
+    let alone = text(saved, &cause("[\"rcc\"]"));
+    assert!(
+        alone.contains("why does not run newreno again, with which c compares"),
+        "{alone}"
+    );
+    let folder = Folder::with("files_compared_both", "");
+    let both = cause("[\"newreno\", \"rcc\"]");
+    folder.write("fig1.toml", &format!("{INCAST}{}{both}", claim(saved)));
+    assert_eq!(folder.paper().experiments[0].causes.len(), 1);
+    let series = text(r#"{ flows = "fct_us", reduction_from = "newreno" }"#, "");
+    assert!(
+        series.contains("only a number can be lower than another"),
+        "{series}"
+    );
+    let share = text(
+        r#"{ flows = "fct_us", statistic = "mean", during = ["40 percent", "end"] }"#,
+        "",
+    );
+    assert!(
+        share.contains("a share of the simulation as in \"40%\""),
+        "{share}"
+    );
+}
+
+#[test]
+fn equations_about_flows_need_a_size_and_an_axis_of_sizes_has_only_what_has_one() {
+    let claim = |measure: &str| {
+        format!(
+            "{INCAST}[[claim]]\nid = \"c\"\nkind = \"number\"\nsays = \"s\"\nwhere = \"w\"\n\
+             of = \"rcc\"\nmeasure = {measure}\npaper = 1\nunit = \"%\"\n"
+        )
+    };
+    let text = problems("files_model", &claim(r#"{ model = "rc3.reduction" }"#));
+    assert!(
+        text.contains("rc3.reduction is about a flow of some size"),
+        "{text}"
+    );
+    let text = problems(
+        "files_model_size",
+        &claim(r#"{ model = "rcc.ecn_amplitude", size = "1KB" }"#),
+    );
+    assert!(
+        text.contains("rcc.ecn_amplitude is not about a flow"),
+        "{text}"
+    );
+    let plot = |kind: &str, x: &str, line: &str| {
+        let plot = format!("[[plot]]\nkind = \"{kind}\"\nx = {x}\nlines = [{line}]\n");
+        let folder = Folder::with("files_sizes", &format!("{INCAST}{plot}"));
+        folder.find().map(|found| found.paper)
+    };
+    let sizes = r#"{ sizes = ["10KB", "1MB"] }"#;
+    let mean = r#"{ flows = "fct_us", statistic = "mean" }"#;
+    let model = r#"{ model = "rc3.reduction" }"#;
+    let paper = plot("sweep", sizes, &format!("{mean}, {model}")).unwrap();
+    let x = &paper.experiments[0].plots[0].x;
+    let classes = x.size_classes().into_iter();
+    let classes: Vec<String> = classes
+        .map(|class| format!("{} to {}", class.above, class.up_to.unwrap()))
+        .collect();
+    assert_eq!(classes, ["0 B to 10 KB", "10 KB to 1 MB"]);
+    let wrong = |kind, x, line: &str| plot(kind, x, line).unwrap_err().to_string();
+    let text = wrong("bars", sizes, "\"drops\"");
+    assert!(
+        text.contains("not measured at the sizes of the axis"),
+        "{text}"
+    );
+    let text = wrong("cdf", sizes, r#"{ flows = "fct_us" }"#);
+    assert!(text.contains("sizes do not go with this plot"), "{text}");
+    let text = wrong("sweep", r#"{ sizes = ["1MB", "10KB"] }"#, mean);
+    assert!(text.contains("wrong value for sizes"), "{text}");
+    let text = wrong("sweep", "{ }", model);
+    assert!(text.contains("is about a flow of some size"), "{text}");
+}

@@ -2,5 +2,6 @@
 
 mod bench;
 mod files;
+mod flows;
 mod judging;
 mod measures;

@@ -1,6 +1,8 @@
 //! Measures agree with the summary where both have a number.
 
-use lab::experiment::{Chosen, Level, Measure, Of, Place, Statistic, Stretch, Weight};
+use lab::experiment::{
+    Chosen, FlowWeight, Level, Measure, Moment, Of, Place, Statistic, Stretch, Weight,
+};
 
 use crate::bench::{Folder, INCAST};
 
@@ -62,22 +64,21 @@ fn drops_of_a_stretch_add_up_to_all_drops() {
         &["workload.senders=40"],
         "run",
     );
-    let drops = |from_us, to_us| {
-        let measure = Measure {
-            of: Of::Series {
-                column: "drops",
-                place: Place::default(),
-                group: None,
-                flow: None,
-                host: None,
-                during: Stretch { from_us, to_us },
-                window_us: None,
-                across: Statistic::Sum,
-                weight: Weight::Time,
-                apart_from: None,
-            },
-            statistic: Some(Statistic::Change),
+    let drops = |from: Option<f64>, to: Option<f64>| {
+        let (from, to) = (from.map(Moment::At), to.map(Moment::At));
+        let of = Of::Series {
+            column: "drops",
+            place: Place::default(),
+            group: None,
+            flow: None,
+            host: None,
+            during: Stretch { from, to },
+            window_us: None,
+            across: Statistic::Sum,
+            weight: Weight::Time,
+            apart_from: None,
         };
+        let measure = Measure::new(of, Some(Statistic::Change));
         run.values(&measure).unwrap().per_seed(0).to_vec()
     };
     let all = run.values(&Measure::metric("drops")).unwrap();
@@ -93,21 +94,19 @@ fn how_far_two_series_lie_apart_is_the_distance_of_their_statistics() {
     let sets = ["workload.senders=40", "trace.series=cwnd,rwnd"];
     let run = folder.run(&folder.paper().experiments[0], &sets, "run");
     let mean = |column, apart_from| {
-        let measure = Measure {
-            of: Of::Series {
-                column,
-                place: Place::default(),
-                group: None,
-                flow: Some(0),
-                host: None,
-                during: Stretch::default(),
-                window_us: None,
-                across: Statistic::Mean,
-                weight: Weight::Time,
-                apart_from,
-            },
-            statistic: Some(Statistic::Mean),
+        let of = Of::Series {
+            column,
+            place: Place::default(),
+            group: None,
+            flow: Some(0),
+            host: None,
+            during: Stretch::default(),
+            window_us: None,
+            across: Statistic::Mean,
+            weight: Weight::Time,
+            apart_from,
         };
+        let measure = Measure::new(of, Some(Statistic::Mean));
         run.values(&measure).unwrap().per_seed(0)[0]
     };
     let (cwnd, rwnd) = (mean("cwnd_bytes", None), mean("rwnd_bytes", None));
@@ -205,14 +204,13 @@ fn distributions_and_series_are_given_whole() {
         &["workload.senders=40"],
         "run",
     );
-    let flows = Measure {
-        of: Of::Flows {
-            column: "fct_us",
-            chosen: Chosen::default(),
-            each_sender: None,
-        },
-        statistic: None,
+    let of = Of::Flows {
+        column: "fct_us",
+        chosen: Chosen::default(),
+        weight: FlowWeight::Flow,
+        each_sender: None,
     };
+    let flows = Measure::new(of, None);
     let sample = run.sample(&flows, 0).unwrap();
     assert_eq!(sample.values().len(), 3 * 40);
     assert!(sample.values().is_sorted_by(|a, b| a.0 <= b.0));

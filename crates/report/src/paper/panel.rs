@@ -6,6 +6,7 @@
 
 mod bars;
 mod cdf;
+mod sizes;
 mod sweep;
 mod time;
 
@@ -53,6 +54,7 @@ type Drawn = (Axis, Axis, Vec<Line>);
 /// The panel as a figure of this name.
 pub(super) fn draw(panel: &Panel<'_>, name: String, title: String) -> Result<Figure, Problems> {
     let (x, y, lines) = match panel.plot.kind {
+        _ if !panel.plot.x.sizes.is_empty() => sizes::draw(panel)?,
         PlotKind::Sweep => sweep::draw(panel)?,
         PlotKind::Cdf => cdf::draw(panel)?,
         PlotKind::Time => time::draw(panel)?,
@@ -216,7 +218,7 @@ fn several(tracks: &[Track<'_>]) -> bool {
 }
 
 fn is_model(measure: &Measure) -> bool {
-    matches!(measure.of, Of::Model(_))
+    matches!(measure.of, Of::Model { .. })
 }
 
 /// An axis as the description has it.

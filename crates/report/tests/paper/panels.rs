@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lab::experiment::judge::{self, Bench};
 use lab::experiment::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
-use lab::experiment::{Chosen, Place, Statistic, Stretch, Weight};
+use lab::experiment::{Chosen, FlowWeight, Level, Place, Statistic, Stretch, Weight};
 use lab::scenario::Source;
 use report::{Figure, Reproduction, Shape};
 
@@ -72,10 +72,22 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
 }
 
 fn metric(name: &'static str) -> Measure {
-    Measure {
-        of: Of::Metric(name),
-        statistic: None,
-    }
+    Measure::metric(name)
+}
+
+/// A column of all flows.
+fn flows(column: &'static str, statistic: Option<Statistic>) -> Measure {
+    let of = Of::Flows {
+        column,
+        chosen: Chosen::default(),
+        weight: FlowWeight::Flow,
+        each_sender: None,
+    };
+    Measure::new(of, statistic)
+}
+
+fn equation(name: &'static str) -> Measure {
+    Measure::new(Of::Model { name, size: None }, None)
 }
 
 fn line(measure: Measure) -> Line {
@@ -123,10 +135,7 @@ fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
             },
             Line {
                 label: "equation 4".into(),
-                ..line(Measure {
-                    of: Of::Model("rcc.steady_queue"),
-                    statistic: None,
-                })
+                ..line(equation("rcc.steady_queue"))
             },
         ],
         ..Plot::default()
@@ -165,14 +174,7 @@ fn a_sweep_shows_means_with_percentiles_on_the_axes_of_the_paper() {
 
 #[test]
 fn two_pairs_of_percentiles_are_one_range() {
-    let percentile = |percent| Measure {
-        of: Of::Flows {
-            column: "fct_us",
-            chosen: Chosen::default(),
-            each_sender: None,
-        },
-        statistic: Some(Statistic::Percentile(percent)),
-    };
+    let percentile = |percent| flows("fct_us", Some(Statistic::Percentile(percent)));
     let range = |low, high| Line {
         low: Some(percentile(low)),
         high: Some(percentile(high)),
@@ -224,14 +226,7 @@ fn the_distribution_of_a_queue_agrees_with_its_percentiles() {
 
 #[test]
 fn a_distribution_of_flows_may_be_of_absolute_times() {
-    let completions = Measure {
-        of: Of::Flows {
-            column: "completion_us",
-            chosen: Chosen::default(),
-            each_sender: None,
-        },
-        statistic: None,
-    };
+    let completions = flows("completion_us", None);
     let plot = Plot {
         kind: PlotKind::Cdf,
         x: Axis {
@@ -276,8 +271,8 @@ fn a_distribution_of_flows_may_be_of_absolute_times() {
 
 #[test]
 fn flows_over_time_are_told_apart_or_drawn_as_one() {
-    let windows = |flow| Measure {
-        of: Of::Series {
+    let windows = |flow| {
+        let of = Of::Series {
             column: "cwnd_bytes",
             place: Place::default(),
             group: None,
@@ -288,8 +283,8 @@ fn flows_over_time_are_told_apart_or_drawn_as_one() {
             across: Statistic::Mean,
             weight: Weight::Time,
             apart_from: None,
-        },
-        statistic: None,
+        };
+        Measure::new(of, None)
     };
     let plot = |flow| Plot {
         kind: PlotKind::Time,
@@ -309,15 +304,15 @@ fn flows_over_time_are_told_apart_or_drawn_as_one() {
 
 #[test]
 fn bars_stand_side_by_side_and_zero_is_said_where_it_cannot_be_drawn() {
-    let ports = |place: &str| Measure {
-        of: Of::Ports {
+    let ports = |place: &str| {
+        let of = Of::Ports {
             column: "drops",
             place: Place {
                 from: Some(place.into()),
                 ..Place::default()
             },
-        },
-        statistic: Some(Statistic::Sum),
+        };
+        Measure::new(of, Some(Statistic::Sum))
     };
     let named = |label: &str, place| Line {
         label: label.into(),
@@ -345,4 +340,70 @@ fn bars_stand_side_by_side_and_zero_is_said_where_it_cannot_be_drawn() {
         "{}",
         figure.caption
     );
+}
+
+#[test]
+fn sizes_of_flows_are_an_axis_or_groups_of_bars_with_the_equation_over_them() {
+    // 32 KiB each: all flows are of the second class.
+    let sizes = ["10KB", "40KB"].map(|text| Level::parse(text).unwrap());
+    let saved = Measure {
+        reduction_from: Some("newreno".into()),
+        ..flows("fct_us", Some(Statistic::Mean))
+    };
+    let plot = |kind| Plot {
+        kind,
+        x: Axis {
+            unit: Some("KB".into()),
+            sizes: sizes.to_vec(),
+            ..Axis::default()
+        },
+        y: Axis {
+            label: Some("Reduction".into()),
+            unit: Some("%".into()),
+            ..Axis::default()
+        },
+        at: at_twenty(),
+        lines: vec![line(saved.clone()), line(equation("rc3.reduction"))],
+        ..Plot::default()
+    };
+    let labels = |figure: &Figure| -> Vec<String> {
+        let lines = figure.lines.iter();
+        lines.map(|line| line.label.clone()).collect()
+    };
+    let (figure, run, _kept) = drawn("panel-sizes", plot(PlotKind::Sweep));
+    assert_eq!(figure.x.title(), "Flow size (KB)");
+    assert_eq!(labels(&figure), ["newreno", "rcc", "equation"]);
+    assert_eq!(figure.lines[2].shape, Shape::Model);
+    // No flow has at most 10 KB; the equation is about flows of 10 and of 40 KB.
+    let places = |line: &report::Line| line.points.iter().map(|point| point.x).collect::<Vec<_>>();
+    assert_eq!(places(&figure.lines[1]), [40.0]);
+    assert_eq!(places(&figure.lines[2]), [10.0, 40.0]);
+    // What is saved against oneself is nothing; against the other what the rows of the summary say.
+    let rows = &run.folder().summary().rows;
+    let points = &run.folder().summary().points;
+    let means = |scheme: &str| -> Vec<f64> {
+        let mut rows = rows.iter();
+        let row =
+            rows.find(|row| row.scheme == scheme && row.setting("workload.senders") == Some("20"));
+        let own = row.unwrap().points.iter();
+        own.map(|own| {
+            let point = points.iter().find(|point| point.point == *own);
+            point.unwrap().metrics.fct_mean_us
+        })
+        .collect()
+    };
+    let each = means("newreno").into_iter().zip(means("rcc"));
+    let each: Vec<f64> = each.map(|(tcp, rcc)| 100.0 * (tcp - rcc) / tcp).collect();
+    let mean = each.iter().sum::<f64>() / 3.0;
+    assert!(figure.lines[0].points[0].y.abs() < 1e-12);
+    let drawn_mean = figure.lines[1].points[0].y;
+    assert!((drawn_mean - mean).abs() < 1e-9, "{drawn_mean} {mean}");
+
+    let (figure, _run, _kept) = drawn("panel-sizes-bars", plot(PlotKind::Bars));
+    assert_eq!(figure.x.categories, ["10", "40"]);
+    assert!(matches!(figure.lines[1].shape, Shape::Bars(_)));
+    assert_eq!(figure.lines[2].shape, Shape::Model);
+    // Side by side at the second place, left and right of it.
+    assert!(figure.lines[0].points[0].x < 1.0 && figure.lines[1].points[0].x > 1.0);
+    assert_eq!(places(&figure.lines[2]), [0.0, 1.0]);
 }

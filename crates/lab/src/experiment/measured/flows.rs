@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::measure::{Chosen, Cluster, Measure, Of};
+use super::super::measure::{Chosen, Cluster, FlowWeight, Measure, Of};
 use super::super::sample::Sample;
 use super::super::unit::{Dimension, Level};
 use super::{Measured, real, text, whole};
@@ -12,10 +12,16 @@ use crate::scenario::Problems;
 /// Times in microseconds, ascending, flow by flow.
 type Times = BTreeMap<u32, Vec<f64>>;
 
+/// Numbers of flows by point.
+type Numbers = BTreeMap<u32, BTreeSet<u32>>;
+
 /// The value of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
+    /// Its number within its simulation.
+    number: u32,
     value: f64,
+    weight: f64,
     /// The sending host.
     sender: u32,
     completion_us: Option<f64>,
@@ -32,15 +38,53 @@ impl Measured {
         let Of::Flows {
             column,
             chosen,
+            weight,
             each_sender,
         } = &measure.of
         else {
             return Ok(());
         };
+        let (flows, complete) = self.chosen_flows(column, chosen, *weight)?;
+        for (point, mut flows) in flows {
+            if !chosen.common_to.is_empty() {
+                let common = self.common(point, &chosen.common_to, &complete);
+                flows.retain(|flow| common.contains(&flow.number));
+            }
+            if let Some(cluster) = &chosen.cluster {
+                flows = cluster.of(flows);
+            }
+            let Some(statistic) = each_sender else {
+                let values = flows.iter().map(|flow| (flow.value, flow.weight));
+                each(point, Sample::new(values));
+                continue;
+            };
+            let mut senders: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
+            for flow in flows {
+                let values = senders.entry(flow.sender).or_default();
+                values.push((flow.value, flow.weight));
+            }
+            let units = (measure.dimension(), self.packet(point));
+            let values = senders.into_values();
+            let values = values.map(|flows| Sample::new(flows).statistic(statistic, units));
+            each(point, Sample::new(values.map(|value| (value, 1.0))));
+        }
+        Ok(())
+    }
+
+    /// By point the flows that are chosen and have a value, whatever happens to them under other
+    /// schemes, and the numbers of those that complete, if other schemes matter.
+    fn chosen_flows(
+        &self,
+        column: &str,
+        chosen: &Chosen,
+        weight: FlowWeight,
+    ) -> Result<(BTreeMap<u32, Vec<Flow>>, Numbers), Problems> {
         let points = self.folder.summary().points.iter();
         let mut flows: BTreeMap<u32, Vec<Flow>> =
             points.map(|point| (point.point, Vec::new())).collect();
-        let source = if DERIVED.contains(column) {
+        let mut complete = Numbers::new();
+        let stretches = self.flow_stretches(chosen);
+        let source = if DERIVED.contains(&column) {
             "fct_us"
         } else {
             column
@@ -54,54 +98,79 @@ impl Measured {
             "completion_us",
             "received_bytes",
             "start_us",
+            "flow",
         ];
         self.folder.cells("flows", &columns, &mut |cells| {
             let point = whole(cells[0]).unwrap_or(u32::MAX);
             let Some(flows) = flows.get_mut(&point) else {
                 return;
             };
-            let size = real(cells[4]);
-            let value = match *column {
+            let (size, completion_us) = (real(cells[4]), real(cells[5]));
+            let number = whole(cells[8]).unwrap_or(u32::MAX);
+            let inside = stretches.get(&point).is_none_or(|(from, to)| {
+                real(cells[7]).is_some_and(|start| start >= *from)
+                    && completion_us.is_some_and(|end| end <= *to)
+            });
+            if !inside || !chosen.contains(text(cells[1]), size, self.packet(point)) {
+                return;
+            }
+            if !chosen.common_to.is_empty() && completion_us.is_some() {
+                complete.entry(point).or_default().insert(number);
+            }
+            let value = match column {
                 // Payload over the completion time, in bits per second.
                 THROUGHPUT => size.zip(real(cells[2])).map(|(bytes, us)| bytes * 8e6 / us),
                 GOODPUT => self.goodput(point, cells),
                 SEGMENTS => size.map(|bytes| libm::ceil(bytes / self.segment(point))),
                 _ => real(cells[2]),
             };
-            if let Some(value) = value
-                && chosen.contains(text(cells[1]), size, self.packet(point))
-            {
+            let weight = match weight {
+                FlowWeight::Flow => Some(1.0),
+                FlowWeight::Bytes => size,
+            };
+            if let Some((value, weight)) = value.zip(weight) {
                 flows.push(Flow {
+                    number,
                     value,
+                    weight,
                     sender: whole(cells[3]).unwrap_or(u32::MAX),
-                    completion_us: real(cells[5]),
+                    completion_us,
                 });
             }
         })?;
-        for (point, mut flows) in flows {
-            if let Some(cluster) = &chosen.cluster {
-                flows = cluster.of(flows);
-            }
-            let Some(statistic) = each_sender else {
-                each(
-                    point,
-                    Sample::new(flows.iter().map(|flow| (flow.value, 1.0))),
-                );
-                continue;
-            };
-            let mut senders: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
-            for flow in flows {
-                senders
-                    .entry(flow.sender)
-                    .or_default()
-                    .push((flow.value, 1.0));
-            }
-            let units = (measure.dimension(), self.packet(point));
-            let values = senders.into_values();
-            let values = values.map(|flows| Sample::new(flows).statistic(statistic, units));
-            each(point, Sample::new(values.map(|value| (value, 1.0))));
+        Ok((flows, complete))
+    }
+
+    /// By point, in microseconds, the stretch in which flows start and complete; none if that does not
+    /// matter.
+    fn flow_stretches(&self, chosen: &Chosen) -> BTreeMap<u32, (f64, f64)> {
+        let Some(during) = chosen.during else {
+            return BTreeMap::new();
+        };
+        let points = self.folder.summary().points.iter().map(|point| point.point);
+        let open = (f64::NEG_INFINITY, f64::INFINITY);
+        points
+            .map(|point| (point, self.within(point, during, open)))
+            .collect()
+    }
+
+    /// The flows of a point that are complete there and under each of these schemes, at the same values
+    /// of swept settings and with the same seed. There is none if a scheme was not run.
+    fn common(&self, point: u32, schemes: &[String], complete: &Numbers) -> BTreeSet<u32> {
+        let rows = &self.folder.summary().rows;
+        let find = |row: usize| rows[row].points.iter().position(|other| *other == point);
+        let place = (0..rows.len()).find_map(|row| Some((row, find(row)?)));
+        let (Some((row, seed)), Some(own)) = (place, complete.get(&point)) else {
+            return BTreeSet::new();
+        };
+        let mut common = own.clone();
+        for scheme in schemes {
+            let other = self.row_beside(row, scheme);
+            let other = other.and_then(|other| rows[other].points.get(seed));
+            let other = other.and_then(|other| complete.get(other));
+            common.retain(|flow| other.is_some_and(|other| other.contains(flow)));
         }
-        Ok(())
+        common
     }
 
     /// Payload of a flow that arrived over the time from its start to its completion, or to the end

@@ -35,6 +35,9 @@ impl Reader<'_> {
             runs,
             measure: self.measure(fields, "measure"),
         };
+        if let Some(measure) = &common.measure {
+            self.check_measure(measure, &fields.value_place("measure"), runs.own);
+        }
         let describes = |(_, item): (&str, &Item)| item.to_string().contains("measure");
         if !fields.has("measure") && !fields.table.iter().any(describes) {
             self.missing(fields, "measure");
@@ -116,6 +119,36 @@ impl Reader<'_> {
             claims: explained.into_iter().map(|word| word.text).collect(),
         };
         Some((cause, fields.value_place("id")))
+    }
+
+    /// Complains of a cause that does not run a scheme again whose flows a claim looks at.
+    pub(super) fn whole_comparison(
+        &mut self,
+        cause: &Cause,
+        claims: &[Claim],
+        place: &Range<usize>,
+    ) {
+        if cause.schemes.is_empty() {
+            return;
+        }
+        let claims = claims
+            .iter()
+            .filter(|claim| cause.claims.contains(&claim.id));
+        for claim in claims {
+            let mut operands = claim.kind.operands().into_iter();
+            let missing = operands.find_map(|operand| {
+                let mut others = operand.measure.other_schemes();
+                others.find(|other| !cause.schemes.iter().any(|scheme| scheme == other))
+            });
+            if let Some(other) = missing {
+                let message = format!(
+                    "{} does not run {other} again, with which {} compares",
+                    cause.id, claim.id
+                );
+                let expected = format!("{other} among schemes, or no schemes for all");
+                self.wrong(message, place.clone(), &expected);
+            }
+        }
     }
 
     /// The figure whose runs are meant, and what is run for it.
@@ -487,11 +520,15 @@ impl Reader<'_> {
         }
         let scheme = self.text(&fields, "scheme")?;
         let known = self.scheme(&scheme, context);
-        let measure = if fields.has("measure") {
+        let own = fields.has("measure");
+        let measure = if own {
             self.measure(&fields, "measure")
         } else {
             common.measure.clone()
         };
+        if let Some(measure) = measure.as_ref().filter(|_| own || run.is_some()) {
+            self.check_measure(measure, &fields.place, context);
+        }
         let label = self.text(&fields, "label").map(|word| word.text);
         let at = self.at(&fields, "at", context);
         known.then_some(Operand {

@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use toml_edit::{Item, TableLike};
 
+use super::Context;
 use super::fields::{Fields, Reader, Word};
 use crate::columns;
 use crate::experiment::measure::{flow_columns, port_columns};
 use crate::experiment::measured::DERIVED;
 use crate::experiment::unit::Dimension;
 use crate::experiment::{
-    Chosen, Cluster, Level, Measure, Of, Place, Sizes, Statistic, Stretch, Weight, model,
+    Chosen, Cluster, FlowWeight, Level, Measure, Moment, Of, Place, Sizes, Statistic, Stretch,
+    Weight, model,
 };
 use crate::trace::{EventKind, quantity};
 
@@ -53,29 +55,89 @@ impl Reader<'_> {
             return None;
         };
         if source == "events" {
-            return self.events(&fields);
+            let measure = self.events(&fields)?;
+            return Some(self.reduced(&fields, measure));
         }
         let column = self.text(&fields, source)?;
-        match source {
+        let measure = match source {
             "metric" => {
-                self.only(&fields, &["metric"]);
+                self.only(&fields, &["metric", "reduction_from"]);
                 self.metric(&column)
             }
-            "model" => {
-                self.only(&fields, &["model"]);
-                let found = model::find(&column.text);
-                if found.is_none() {
-                    let names = model::MODELS.iter().map(|model| model.name);
-                    self.unknown("equation", &column, names);
-                }
-                found.map(|model| Measure {
-                    of: Of::Model(model.name),
-                    statistic: None,
-                })
-            }
+            "model" => return self.model(&fields, &column),
             "flows" => self.flows(&fields, &column),
             "ports" => self.ports(&fields, &column),
             _ => self.series(&fields, &column),
+        };
+        Some(self.reduced(&fields, measure?))
+    }
+
+    /// The measure, or by what share it is lower than under another scheme, if that is wanted.
+    fn reduced(&mut self, fields: &Fields<'_>, mut measure: Measure) -> Measure {
+        let Some(word) = self.text(fields, "reduction_from") else {
+            return measure;
+        };
+        if measure.is_number() {
+            measure.reduction_from = Some(word.text);
+        } else {
+            let message = "only a number can be lower than another";
+            self.wrong(message.into(), word.place, "a statistic in the measure");
+        }
+        measure
+    }
+
+    fn model(&mut self, fields: &Fields<'_>, name: &Word) -> Option<Measure> {
+        self.only(fields, &["model", "size"]);
+        let found = model::find(&name.text);
+        if found.is_none() {
+            let names = model::MODELS.iter().map(|model| model.name);
+            self.unknown("equation", name, names);
+        }
+        let model = found?;
+        let expected = "one size with its unit";
+        let size = match &self.words(fields, "size")[..] {
+            [] => None,
+            [word] if !model.takes_size() => {
+                let message = format!("{} is not about a flow", model.name);
+                self.wrong(message, word.place.clone(), "no size");
+                return None;
+            }
+            [word] => Some(self.size(word, expected)?),
+            _ => {
+                let place = fields.value_place("size");
+                self.wrong("wrong value for size".into(), place, expected);
+                return None;
+            }
+        };
+        let of = Of::Model {
+            name: model.name,
+            size,
+        };
+        Some(Measure::new(of, None))
+    }
+
+    /// Complains of schemes that a measure looks at and that are not run, and of an equation about a
+    /// flow without a size.
+    pub(super) fn check_measure(
+        &mut self,
+        measure: &Measure,
+        place: &Range<usize>,
+        context: &Context,
+    ) {
+        for scheme in measure.other_schemes() {
+            if !context.schemes.iter().any(|known| known == scheme) {
+                let word = Word {
+                    text: scheme.to_owned(),
+                    place: place.clone(),
+                };
+                let schemes = context.schemes.iter().map(String::as_str);
+                self.unknown("scheme in this scenario called", &word, schemes);
+            }
+        }
+        if measure.needs_size() {
+            let message = format!("{} is about a flow of some size", measure.column());
+            let expected = "size = \"100KB\", or in a plot x = { sizes = [...] }";
+            self.wrong(message, place.clone(), expected);
         }
     }
 
@@ -98,11 +160,15 @@ impl Reader<'_> {
                 "statistic",
                 "group",
                 "size",
+                "during",
+                "common_to",
+                "weight",
                 "each_sender",
                 "gap",
                 "cluster",
                 "below",
                 "above",
+                "reduction_from",
             ],
         );
         let names = || {
@@ -115,19 +181,23 @@ impl Reader<'_> {
         if found.is_none() {
             self.unknown("column of flows", column, names().collect::<Vec<_>>());
         }
+        let common = self.words(fields, "common_to").into_iter();
         let chosen = Chosen {
             group: self.text(fields, "group").map(|word| word.text),
             sizes: self.sizes(fields),
             cluster: self.cluster(fields),
+            during: fields.has("during").then(|| self.during(fields)),
+            common_to: common.map(|word| word.text).collect(),
         };
-        let mut measure = Measure {
-            of: Of::Flows {
-                column: found?,
-                chosen,
-                each_sender: None,
-            },
-            statistic: None,
+        let weights = [("flows", FlowWeight::Flow), ("bytes", FlowWeight::Bytes)];
+        let weight = self.choice(fields, "weight", &weights);
+        let of = Of::Flows {
+            column: found?,
+            chosen,
+            weight: weight.unwrap_or_default(),
+            each_sender: None,
         };
+        let mut measure = Measure::new(of, None);
         let each = self.statistic(fields, "each_sender", &measure);
         if let Of::Flows { each_sender, .. } = &mut measure.of {
             *each_sender = each.map(Box::new);
@@ -162,25 +232,35 @@ impl Reader<'_> {
             }
             return None;
         };
-        let mut size = |word: &Word| {
-            let level = Level::parse(&word.text).filter(|level| !level.unit.is_empty());
-            let level = level.filter(|level| level.in_column(Dimension::Bytes, 1.0).is_some());
-            if level.is_none() {
-                let place = word.place.clone();
-                self.wrong("wrong value for size".into(), place, expected);
-            }
-            level
-        };
-        let above = size(above)?;
+        let above = self.size(above, expected)?;
         let up_to = match up_to.text.as_str() {
             "unlimited" => None,
-            _ => Some(size(up_to)?),
+            _ => Some(self.size(up_to, expected)?),
         };
         Some(Sizes { above, up_to })
     }
 
+    /// A size of a flow, with its unit.
+    pub(super) fn size(&mut self, word: &Word, expected: &str) -> Option<Level> {
+        let level = Level::parse(&word.text).filter(|level| !level.unit.is_empty());
+        let level = level.filter(|level| level.in_column(Dimension::Bytes, 1.0).is_some());
+        if level.is_none() {
+            let place = word.place.clone();
+            self.wrong("wrong value for size".into(), place, expected);
+        }
+        level
+    }
+
     fn events(&mut self, fields: &Fields<'_>) -> Option<Measure> {
-        self.only(fields, &["events", "statistic", "group", "below", "above"]);
+        let known = [
+            "events",
+            "statistic",
+            "group",
+            "below",
+            "above",
+            "reduction_from",
+        ];
+        self.only(fields, &known);
         let mut kinds = Vec::new();
         for word in self.words(fields, "events") {
             let found = EventKind::NAMES.iter().find(|name| **name == word.text);
@@ -189,13 +269,11 @@ impl Reader<'_> {
             }
             kinds.push(*found?);
         }
-        let mut measure = Measure {
-            of: Of::Events {
-                kinds,
-                group: self.text(fields, "group").map(|word| word.text),
-            },
-            statistic: None,
+        let of = Of::Events {
+            kinds,
+            group: self.text(fields, "group").map(|word| word.text),
         };
+        let mut measure = Measure::new(of, None);
         measure.statistic = self.statistic(fields, "statistic", &measure);
         (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
     }
@@ -210,6 +288,7 @@ impl Reader<'_> {
             "below",
             "above",
             "gap",
+            "reduction_from",
         ];
         self.only(fields, &known);
         let names = || port_columns().iter().map(|field| field.name.as_str());
@@ -217,13 +296,11 @@ impl Reader<'_> {
         if found.is_none() {
             self.unknown("column of ports", column, names().collect::<Vec<_>>());
         }
-        let mut measure = Measure {
-            of: Of::Ports {
-                column: found?,
-                place: self.ports_place(fields),
-            },
-            statistic: None,
+        let of = Of::Ports {
+            column: found?,
+            place: self.ports_place(fields),
         };
+        let mut measure = Measure::new(of, None);
         measure.statistic = self.statistic(fields, "statistic", &measure);
         // One that is wrong has been reported, and is not as if there were none.
         (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
@@ -269,6 +346,7 @@ impl Reader<'_> {
             "apart_from",
             "below",
             "above",
+            "reduction_from",
         ];
         self.only(fields, &known);
         let names = || quantity::all().iter().map(|quantity| quantity.name);
@@ -297,21 +375,19 @@ impl Reader<'_> {
         );
         let weights = [("time", Weight::Time), ("change", Weight::Change)];
         let weight = self.choice(fields, "weight", &weights);
-        let mut measure = Measure {
-            of: Of::Series {
-                column: found?,
-                place: self.ports_place(fields),
-                group: self.text(fields, "group").map(|word| word.text),
-                flow: self.whole(fields, "flow"),
-                host: self.whole(fields, "host"),
-                during: self.during(fields),
-                window_us: self.window(fields),
-                across: across.unwrap_or(Statistic::Mean),
-                weight: weight.unwrap_or_default(),
-                apart_from,
-            },
-            statistic: None,
+        let of = Of::Series {
+            column: found?,
+            place: self.ports_place(fields),
+            group: self.text(fields, "group").map(|word| word.text),
+            flow: self.whole(fields, "flow"),
+            host: self.whole(fields, "host"),
+            during: self.during(fields),
+            window_us: self.window(fields),
+            across: across.unwrap_or(Statistic::Mean),
+            weight: weight.unwrap_or_default(),
+            apart_from,
         };
+        let mut measure = Measure::new(of, None);
         measure.statistic = self.statistic(fields, "statistic", &measure);
         // One that is wrong has been reported, and is not as if there were none.
         (measure.statistic.is_some() || !fields.has("statistic")).then_some(measure)
@@ -348,20 +424,25 @@ impl Reader<'_> {
                 return None;
             }
             let level = Level::parse(&word.text).filter(|level| !level.unit.is_empty());
-            let us = level.and_then(|level| level.in_column(Dimension::Time, 1.0));
-            if us.is_none() {
-                let expected = format!("a time with its unit, or {open:?}");
+            let moment = level.and_then(|level| match level.unit.as_str() {
+                "%" => Some(Moment::Share(level.value / 100.0)),
+                _ => level.in_column(Dimension::Time, 1.0).map(Moment::At),
+            });
+            if moment.is_none() {
+                let expected = format!(
+                    "a time with its unit, a share of the simulation as in \"40%\", or {open:?}"
+                );
                 self.wrong(
                     "wrong value for during".into(),
                     word.place.clone(),
                     &expected,
                 );
             }
-            us
+            moment
         };
         Stretch {
-            from_us: time(from, "start"),
-            to_us: time(to, "end"),
+            from: time(from, "start"),
+            to: time(to, "end"),
         }
     }
 

@@ -4,7 +4,8 @@ use toml_edit::Item;
 
 use super::Runs;
 use super::fields::{Fields, Reader};
-use crate::experiment::{Axis, Line, Measure, Of, Plot, PlotKind};
+use crate::experiment::unit::Dimension;
+use crate::experiment::{Axis, Level, Line, Measure, Of, Plot, PlotKind};
 
 impl Reader<'_> {
     /// One panel; none if what is wrong leaves nothing to draw.
@@ -51,6 +52,7 @@ impl Reader<'_> {
         for line in &lines {
             self.drawable(fields, kind, &line.measure);
         }
+        self.of_sizes(fields, kind, (&x, &lines), context);
         Some(Plot {
             kind,
             title: self
@@ -89,13 +91,72 @@ impl Reader<'_> {
         let Some(fields) = self.table(fields, name) else {
             return Axis::default();
         };
-        self.only(&fields, &["key", "label", "unit", "range", "log"]);
+        let mut known = vec!["key", "label", "unit", "range", "log"];
+        if name == "x" {
+            known.push("sizes");
+        }
+        self.only(&fields, &known);
         Axis {
+            sizes: self.axis_sizes(&fields),
             key: self.text(&fields, "key").map(|word| word.text),
             label: self.text(&fields, "label").map(|word| word.text),
             unit: self.text(&fields, "unit").map(|word| word.text),
             range: self.pair(&fields, "range"),
             log: self.truth(&fields, "log"),
+        }
+    }
+
+    /// Sizes of flows along an axis.
+    fn axis_sizes(&mut self, fields: &Fields<'_>) -> Vec<Level> {
+        let expected = "sizes with units in ascending order, as in [\"10KB\", \"1MB\"]";
+        let words = self.words(fields, "sizes");
+        let sizes: Option<Vec<Level>> =
+            words.iter().map(|word| self.size(word, expected)).collect();
+        let sizes = sizes.unwrap_or_default();
+        // A full packet stands for its usual size: it is not mixed with bytes.
+        let bytes = |size: &Level| size.in_column(Dimension::Bytes, 1500.0);
+        if !sizes.is_sorted_by(|a, b| bytes(a) < bytes(b)) {
+            let place = fields.value_place("sizes");
+            self.wrong("wrong value for sizes".into(), place, expected);
+        }
+        sizes
+    }
+
+    /// Along sizes of flows only flows and equations about them can be drawn.
+    fn of_sizes(
+        &mut self,
+        fields: &Fields<'_>,
+        kind: PlotKind,
+        (x, lines): (&Axis, &[Line]),
+        context: &super::Context,
+    ) {
+        let place = fields.value_place("lines");
+        let (sizes, along) = (x.size_classes(), !x.sizes.is_empty());
+        for line in lines {
+            let all = [Some(&line.measure), line.low.as_ref(), line.high.as_ref()];
+            for measure in all.into_iter().flatten() {
+                let measure = match sizes.last() {
+                    Some(class) => measure.of_sizes(class),
+                    None => measure.clone(),
+                };
+                self.check_measure(&measure, &place, context);
+            }
+            let fits = match &line.measure.of {
+                Of::Flows { chosen, .. } => chosen.sizes.is_none(),
+                Of::Model { size, .. } => size.is_none(),
+                _ => false,
+            };
+            if along && !fits {
+                let message = "this is not measured at the sizes of the axis";
+                let expected = "measures of flows, or equations about them, without a size";
+                self.wrong(message.into(), place.clone(), expected);
+            }
+        }
+        let drawn = [PlotKind::Sweep, PlotKind::Bars].contains(&kind) && x.key.is_none();
+        if along && !drawn {
+            let message = "sizes do not go with this plot";
+            let expected = "kind = \"sweep\" or \"bars\", and no key on the axis";
+            self.wrong(message.into(), fields.value_place("x"), expected);
         }
     }
 

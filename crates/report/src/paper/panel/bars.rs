@@ -19,7 +19,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
             if !groups.contains(&group) {
                 groups.push(group.clone());
             }
-            let point = point(panel, track, *row)?;
+            let point = point(panel, track.line, *row)?;
             bars.extend(point.map(|point| (track.scheme, group, point)));
         }
     }

@@ -59,14 +59,10 @@ fn distribution(panel: &Panel<'_>, track: &Track<'_>) -> Result<Distribution, Pr
             && chosen.cluster.is_none()
         {
             // Every flow has a start.
-            let flows = Measure {
-                of: Of::Flows {
-                    column: "start_us",
-                    chosen: chosen.clone(),
-                    each_sender: None,
-                },
-                statistic: None,
-            };
+            let mut flows = measure.clone();
+            if let Of::Flows { column, .. } = &mut flows.of {
+                *column = "start_us";
+            }
             let flows = panel.run.sample(&flows, *row)?;
             all += flows.values().iter().map(|(_, weight)| weight).sum::<f64>();
         }

@@ -52,7 +52,7 @@ fn points(panel: &Panel<'_>, track: &Track<'_>, places: &Places) -> Result<Vec<P
     let mut points = Vec::new();
     for row in &track.rows {
         let x = places.of_row(panel.row(*row));
-        if let (Some(x), Some(point)) = (x, point(panel, track, *row)?) {
+        if let (Some(x), Some(point)) = (x, point(panel, track.line, *row)?) {
             points.push(Point { x, ..point });
         }
     }
@@ -60,22 +60,27 @@ fn points(panel: &Panel<'_>, track: &Track<'_>, places: &Places) -> Result<Vec<P
     Ok(points)
 }
 
-/// What a track shows of a row, somewhere; none if nothing was measured.
+/// What a line shows of a row, somewhere; none if nothing was measured.
 pub(super) fn point(
     panel: &Panel<'_>,
-    track: &Track<'_>,
+    line: &lab::experiment::Line,
     row: usize,
 ) -> Result<Option<Point>, Problems> {
-    let estimate = panel.run.values(&track.line.measure)?.estimate(row);
-    let interval = match track.line.low.as_ref().zip(track.line.high.as_ref()) {
+    let estimate = panel.run.values(&line.measure)?.estimate(row);
+    // Nothing that is measured is negative, however wide the interval of few seeds is; but what is lower
+    // than another may also be higher.
+    let least = match line.measure.reduction_from {
+        Some(_) => f64::NEG_INFINITY,
+        None => 0.0,
+    };
+    let interval = match line.low.as_ref().zip(line.high.as_ref()) {
         Some((low, high)) => {
             let mean = |measure| Ok::<_, Problems>(panel.run.values(measure)?.estimate(row).mean);
             mean(low)?.zip(mean(high)?)
         }
-        // Nothing that is measured is negative, however wide the interval of few seeds is.
         None => estimate
             .low
-            .map(|low| low.max(0.0))
+            .map(|low| low.max(least))
             .zip(estimate.high)
             .filter(|(low, high)| low < high),
     };
