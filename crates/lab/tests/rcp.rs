@@ -71,8 +71,9 @@ fn see(text: &str, sets: &[&str]) -> Seen {
         queue: Vec::new(),
     };
     let outcome = run::observe(&point, &mut seen).expect("a conserving run");
-    let port = outcome.ports.iter().find(|port| port.bottleneck).unwrap();
-    assert_eq!(port.port, 0, "the middle link of a dumbbell is the first");
+    let port = outcome.ports.iter().find(|port| port.bottleneck);
+    let port = port.expect("a bottleneck").port;
+    assert_eq!(port, 0, "the middle link of a dumbbell is the first");
     seen
 }
 

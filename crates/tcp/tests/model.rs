@@ -24,7 +24,7 @@ proptest! {
         intervals in [interval(), interval()],
         operations in prop::collection::vec(operation(), 0..150),
     ) {
-        Model::run(opening, (settings, intervals), &operations);
+        Model::run(opening, &(settings, intervals), &operations);
     }
 }
 
@@ -193,7 +193,7 @@ struct Peer {
 }
 
 impl Model {
-    fn run(opening: Opening, settings: Settings, operations: &[Operation]) {
+    fn run(opening: Opening, settings: &Settings, operations: &[Operation]) {
         let mut model = Self::new(opening, settings);
         for operation in operations {
             model.apply(*operation);
@@ -202,7 +202,7 @@ impl Model {
         model.settle();
     }
 
-    fn new(opening: Opening, (settings, intervals): Settings) -> Self {
+    fn new(opening: Opening, (settings, intervals): &Settings) -> Self {
         let peer = |side: u32| {
             let (config, initial_seq) = settings[side as usize];
             let identity = Identity {
