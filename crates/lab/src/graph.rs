@@ -2,7 +2,7 @@
 //! GraphML or node-link JSON.
 //!
 //! A graph is data: nodes, the links between them, and what a file says about their rates and delays.
-//! Everything else follows from the settings of a scenario ([`Graph::rates`], [`Graph::delays`]).
+//! Everything else follows from the settings of a scenario.
 //!
 //! Between two nodes there is one path, the same in both directions: of the shortest ones that which a
 //! breadth-first search from the node with the lower number finds first, if it visits neighbours in the

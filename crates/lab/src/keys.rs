@@ -287,10 +287,10 @@ base::settings! {
     pub struct Link in "link" {
         /// Rate of every link between a host and its switch, in both directions unless link.down_rate says otherwise.
         pub rate: Rate = "1Gbps",
-        /// Rate of these links from the switch to the host; "auto" is link.rate. With a lower one, the links to receivers are the bottleneck even where hosts send to one receiver each.
-        pub down_rate: OrAuto<Rate> = "auto",
         /// Propagation delay of every such link, one way.
         pub delay: Span = "40us",
+        /// Rate of these links from the switch to the host; "auto" is link.rate. With a lower one, the links to receivers are the bottleneck even where hosts send to one receiver each.
+        pub down_rate: OrAuto<Rate> = "auto",
     }
 }
 

@@ -52,6 +52,8 @@ const NETWORKS: &[Network] = &[
     Network { name: "classic ECN", sets: &["tcp.ecn=true", "workload.senders=20"], drops: 0 },
     Network { name: "a slow middle", sets: &["topology.kind=dumbbell", "workload.kind=pairs", "link.rate=11Gbps", "bottleneck.rate=100Mbps"], drops: 0 },
     Network { name: "short host queues", sets: &["host.buffer=4pkt", "workload.size=1MB"], drops: 0 },
+    Network { name: "a graph", sets: &["topology.kind=graph", "topology.graph=telstra", "bottleneck.delay=100us", "bottleneck.rate=100Mbps"], drops: 0 },
+    Network { name: "slow downlinks", sets: &["link.down_rate=100Mbps"], drops: 0 },
     Network { name: "hosts that queue as switches", sets: &["host.queue=switch", "workload.size=1MB"], drops: 0 },
 ];
 

@@ -118,6 +118,12 @@ impl Draft {
                 "a network has at least one",
             ));
         }
+        if self.nodes.len() > MAX_NODES {
+            return Err(Fault::of_file(
+                format!("there are {} nodes in it", self.nodes.len()),
+                format!("a network has at most {MAX_NODES}: join those that lie together"),
+            ));
+        }
         let numbers = self.numbers()?;
         let mut places = Vec::new();
         for node in &self.nodes {
@@ -412,6 +418,9 @@ fn whole_span(picoseconds: f64) -> Option<Span> {
         .then(|| Span::from_ps(whole as u64))
 }
 
+/// Every node has a route to every other: beyond it they fill gigabytes. The largest network of the Internet
+/// Topology Zoo has 754.
+const MAX_NODES: usize = 10_000;
 /// Above it a byte lasts less than a picosecond.
 const MAX_RATE: u64 = 8_000_000_000_000;
 /// Mean radius of the earth in metres (IUGG).

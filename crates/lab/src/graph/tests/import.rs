@@ -371,6 +371,13 @@ fn wrong_json_is_refused_with_the_element_and_the_remedy() {
         let message = fault("net.json", text);
         assert!(message.contains(expected), "{message}");
     }
+    let nodes: Vec<String> = (0..10_001).map(|id| format!("{{\"id\": {id}}}")).collect();
+    let many = format!("{{\"nodes\": [{}], \"links\": []}}", nodes.join(", "));
+    let message = fault("net.json", &many);
+    assert!(
+        message.contains("there are 10001 nodes in it; a network has at most 10000"),
+        "{message}"
+    );
     let message = fault("net.csv", "a,b\n");
     assert!(
         message.contains("net.csv: the ending of its name says nothing"),
