@@ -70,7 +70,7 @@ fn traffic() -> impl Strategy<Value = Vec<Sent>> {
     prop::collection::vec(packet, 1..200).prop_map(|packets| {
         let mut at = Time::ZERO;
         let timed = packets.into_iter().map(|(gap, class, payload)| {
-            at = at + Span::from_micros(gap);
+            at += Span::from_micros(gap);
             Sent { at, class, payload }
         });
         timed.collect()

@@ -57,7 +57,10 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: hops [--rounds N | --only NAME,... | --once NAME], of {}",
-                all().map(|workload| workload.name).collect::<Vec<_>>().join(", ")
+                all()
+                    .map(|workload| workload.name)
+                    .collect::<Vec<_>>()
+                    .join(", ")
             );
             return ExitCode::from(2);
         }
@@ -95,7 +98,11 @@ fn measure(rounds: usize) {
     ];
     let first_workload = series.len() + PENDING.len();
     series.extend(PENDING.map(|pending| Series::new(format!("event list, {pending} pending"))));
-    series.extend(WORKLOADS.each_ref().map(|workload| Series::new(workload.name)));
+    series.extend(
+        WORKLOADS
+            .each_ref()
+            .map(|workload| Series::new(workload.name)),
+    );
     series
         .extend(TRACES.map(|(traced, interval)| Series::new(format!("w1b, {interval}: {traced}"))));
     series.extend(RESULTS.map(|(what, ..)| Series::new(what)));

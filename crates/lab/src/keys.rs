@@ -10,7 +10,7 @@ mod conflict;
 mod traced;
 mod window_scale;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use base::setting::{Key, SettingError, Settings};
@@ -130,7 +130,7 @@ pub fn key(name: &str) -> Option<&'static Key> {
 
 /// The place of the key called `name` among [`all_keys`].
 pub(crate) fn place(name: &str) -> Option<usize> {
-    static PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+    static PLACES: LazyLock<BTreeMap<&str, usize>> = LazyLock::new(|| {
         let names = all_keys().iter().map(|key| key.name);
         names.zip(0..).collect()
     });

@@ -4,6 +4,7 @@ mod connection;
 mod deadlines;
 mod helpers;
 mod message;
+mod ports;
 mod wiring;
 
 use std::cmp::Reverse;
@@ -22,7 +23,8 @@ use crate::workload::{Barrier, Plan, PlannedConnection, PlannedFlow};
 pub(crate) use connection::{Connection, Counts};
 use deadlines::{Deadlines, Helper, Out, number};
 use helpers::host_helpers;
-use wiring::{Endpoints, controlling_groups, host_info, loss_law, network};
+use ports::{Ports, loss_law};
+use wiring::{Endpoints, controlling_groups, host_info, network};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
@@ -157,7 +159,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
         let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
-        let mut network = network(point, &topology, roles, &loss, first_start)?;
+        let ports = Ports::new(point, &topology, roles, &loss);
+        let mut network = network(point, &topology, &ports, first_start)?;
         for (id, plan) in (0..).map(FlowId).zip(&carrying) {
             network.introduce(id, [plan.sender, plan.receiver]);
         }

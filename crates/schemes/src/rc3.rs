@@ -16,7 +16,7 @@
 //! | segments per TSO burst | `rc3.tso` | 1 | RC3 §4.2.3: up to 43 |
 //! | routers without priorities | `rc3.plain_routers` | none | RC3 §3.3: 20 and 50 % |
 //!
-//! The paper's runs have MSS 1460, an initial window of 4, RTOmin 200 ms, buffers of one product of bandwidth and
+//! The paper's runs have MSS 1460, an initial window of 4, a least timeout of 200 ms, buffers of one product of bandwidth and
 //! delay, an unlimited receive window: `tcp.*`, `switch.buffer`. The receive window does not hold back the
 //! second loop, and data beyond a receiver's buffer is lost.
 //!

@@ -317,9 +317,9 @@ impl Resolver {
         }
     }
 
-    fn check<'a>(
+    fn check(
         &self,
-        chosen: &Chosen<'a>,
+        chosen: &Chosen<'_>,
         arm: &Arm,
         pool: &mut Pool,
     ) -> Result<(Shared, Arc<[Group]>), Problems> {

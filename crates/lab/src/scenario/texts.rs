@@ -28,8 +28,8 @@ impl Texts {
 impl Index<&str> for Texts {
     type Output = str;
 
-    fn index(&self, key: &str) -> &str {
-        &self.0[keys::place(key).expect("a declared key")]
+    fn index(&self, index: &str) -> &str {
+        &self.0[keys::place(index).expect("a declared key")]
     }
 }
 

@@ -9,7 +9,7 @@ use schemes::{Role, Scheme};
 
 use super::hosts::HostSet;
 use crate::graph::Graph;
-use crate::keys::{Conflict, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind};
+use crate::keys::{Conflict, Keys, LoadOf, PeerKind, TopologyKind, TracedFlows, WorkloadKind};
 use crate::scenario::Group;
 
 /// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
@@ -160,17 +160,27 @@ impl Layout {
         places: &Places,
     ) -> Option<(f64, Rate)> {
         let graph = self.graph.as_ref()?;
-        // Flows to the receivers of each rack from each sender, if each receiver gets one flow.
+        // Who is drawn first is as likely as anyone else: a sender, or a rack that has senders.
+        let drawn = |rack: usize| match keys.workload.peers {
+            PeerKind::Any => racks[rack],
+            PeerKind::OtherRacks => usize::from(racks[rack] > 0),
+        };
+        let all: usize = (0..racks.len()).map(drawn).sum();
+        // Flows to the receivers of each rack from each of them, if each receiver gets one flow.
         let mut each = vec![0.0; self.racks as usize];
         for receiver in &places.receivers {
-            let others = places.senders.iter().filter(|sender| *sender != receiver);
-            each[self.rack(*receiver) as usize] += 1.0 / real(others.count().max(1));
+            let rack = self.rack(*receiver) as usize;
+            let left_out = match keys.workload.peers {
+                PeerKind::Any => usize::from(places.senders.contains(receiver)),
+                PeerKind::OtherRacks => drawn(rack),
+            };
+            each[rack] += 1.0 / real((all - left_out).max(1));
         }
         let mut crossings = 0.0;
         let mut used = vec![[false; 2]; graph.links().len()];
         graph.each_hop(|[low, high], link, from_a| {
             for (from, to, direction) in [(low, high, !from_a), (high, low, from_a)] {
-                let flows = real(racks[from as usize]) * each[to as usize];
+                let flows = real(drawn(from as usize)) * each[to as usize];
                 crossings += flows;
                 used[link][usize::from(direction)] |= flows > 0.0;
             }

@@ -1,127 +1,34 @@
 //! What a world is made of: from settings to topology, network, flows and endpoints.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use base::{FlowId, HostId, Packet, Seq, Time};
+use base::{FlowId, HostId, Seq, Time};
 use engine::random::Stream;
-use fabric::{
-    Backlog, Discipline, Limit, LinkSpec, LossLaw, Network, NetworkConfig, Node, NodeId, PortId,
-    PortParts, QueueDisc, Spread, Strict, Topology, Verdict,
-};
-use schemes::{FlowInfo, HostInfo, PortInfo, Roles, Sender};
+use fabric::{Network, NetworkConfig, Spread, Topology};
+use schemes::{FlowInfo, HostInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
 
+use super::ports::Ports;
 use super::{Connection, Flow};
 use crate::error::RunError;
-use crate::keys::{Ecmp, HostQueue, Keys, LossPattern, QueueUnit, WindowScale};
+use crate::keys::{Ecmp, Keys, WindowScale};
 use crate::scenario::{Group, PointSpec};
 use crate::workload::PlannedConnection;
-
-/// Which data packets are lost at the bottleneck, if any.
-pub(super) fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
-    let probability = keys.bottleneck.loss.0;
-    if probability <= 0.0 {
-        return None;
-    }
-    Some(match keys.bottleneck.loss_pattern {
-        LossPattern::Random => LossLaw::Random {
-            probability,
-            stream: Stream::new(seed, "loss", u64::from(bottleneck.0)),
-        },
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "1 / p is at least 1, and a period beyond 2^64 loses nothing"
-        )]
-        LossPattern::Periodic => LossLaw::Periodic {
-            period: (1.0 / probability).round() as u64,
-        },
-    })
-}
 
 pub(super) fn network(
     point: &PointSpec,
     topology: &Topology,
-    roles: &[Roles],
-    (lossy, loss): &(PortId, Option<LossLaw>),
+    ports: &Ports<'_>,
     measure_from: Time,
 ) -> Result<Network, RunError> {
     let keys = &*point.keys;
-    let packet = keys.packet_bytes();
-    // Packets that count as there at every port (the RCC paper's emulation of load).
-    let taken = keys.emulated_packets();
-    let limit = |size: base::Size| match keys.switch.unit {
-        QueueUnit::Bytes => Limit::Bytes(size.in_bytes(packet).saturating_sub(taken * packet)),
-        QueueUnit::Packets => Limit::Packets(size.amount.saturating_sub(taken)),
-    };
-    let threshold = keys.switch.ecn_threshold.0.map(limit);
-    let switch_limit = keys.switch.buffer.0.map_or(Limit::Unlimited, limit);
-    // All groups share the switches; at most one brings a scheme for them.
-    let in_switches = roles.iter().find(|roles| roles.in_switches());
-    let plain = plain_switches(point.seed, topology, in_switches);
-    let switch_port = |port, link: &LinkSpec| {
-        let mut made = PortParts {
-            discipline: threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold),
-            ..PortParts::plain()
-        };
-        if let Some(roles) = in_switches {
-            let info = PortInfo {
-                port,
-                rate: link.rate,
-                delay: link.delay,
-                limit: switch_limit,
-                packet_bytes: packet,
-                header_bytes: keys.net.header_bytes,
-                mss: mss(keys),
-                seed: point.seed,
-            };
-            if let Some(make) = &roles.queue {
-                made.discipline = make(&info, made.discipline);
-            }
-            made.hook = roles.hook.as_ref().map(|make| make(&info));
-            made.priorities = roles.priorities.unwrap_or(Strict::FIFO);
-            if plain.contains(&topology.ends(port).0) {
-                made.priorities = Strict::FIFO;
-                if roles.plain_switches.drop_low {
-                    made.discipline = Discipline::Custom(Box::new(NoLow(made.discipline)));
-                }
-            }
-        }
-        if let Some(law) = loss.as_ref().filter(|_| port == *lossy) {
-            made.discipline = law.clone().before(made.discipline);
-        }
-        if keys.switch.loss.0 > 0.0 {
-            let law = LossLaw::Random {
-                probability: keys.switch.loss.0,
-                stream: Stream::new(point.seed, "switch loss", u64::from(port.0)),
-            };
-            made.discipline = law.before_all(made.discipline);
-        }
-        made
-    };
-    let at_hosts = roles.iter().find(|roles| roles.priorities_at_hosts);
-    let host_port = |port, link: &LinkSpec| match keys.host.queue {
-        HostQueue::Own => PortParts {
-            priorities: at_hosts
-                .and_then(|roles| roles.priorities)
-                .unwrap_or(Strict::FIFO),
-            ..PortParts::plain()
-        },
-        HostQueue::Switch => switch_port(port, link),
-    };
-    let host_limit =
-        |size: base::Size| Limit::Bytes(size.in_bytes(packet).saturating_sub(taken * packet));
     let config = NetworkConfig {
         header_bytes: keys.net.header_bytes,
-        switch_limit,
-        host_limit: match keys.host.queue {
-            HostQueue::Own => keys.host.buffer.0.map_or(Limit::Unlimited, host_limit),
-            HostQueue::Switch => switch_limit,
-        },
-        switch_port: &switch_port,
-        host_port: &host_port,
-        switch_hold_bytes: taken * packet,
+        switch_limit: ports.switch_limit(),
+        host_limit: ports.host_limit(),
+        switch_port: &|port, link| ports.of_switch(port, link),
+        host_port: &|port, link| ports.of_host(port, link),
+        switch_hold_bytes: ports.taken(),
         measure_from,
         spread: match keys.topology.spread() {
             Ecmp::Symmetric => Spread::Symmetric,
@@ -132,51 +39,6 @@ pub(super) fn network(
         salt: Stream::new(point.seed, "ecmp", 0).bits(),
     };
     Ok(Network::new(topology, &config)?)
-}
-
-/// The switches that the priorities of a scheme have not reached.
-fn plain_switches(seed: u64, topology: &Topology, roles: Option<&Roles>) -> BTreeSet<NodeId> {
-    let share = roles.map_or(0.0, |roles| roles.plain_switches.share);
-    let mut switches: Vec<NodeId> = (0..)
-        .map(NodeId)
-        .zip(topology.nodes())
-        .filter(|(_, node)| **node == Node::Switch)
-        .map(|(id, _)| id)
-        .collect();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a share of the switches"
-    )]
-    let count = (share * switches.len() as f64).round() as usize;
-    // The first places of a shuffle (Fisher and Yates).
-    let mut stream = Stream::new(seed, "switches without priorities", 0);
-    for place in 0..count {
-        let other = place + stream.below((switches.len() - place) as u64) as usize;
-        switches.swap(place, other);
-    }
-    switches.into_iter().take(count).collect()
-}
-
-/// A queue that drops what has a low priority.
-struct NoLow(Discipline);
-
-impl QueueDisc for NoLow {
-    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
-        if packet.dscp > 0 {
-            return Verdict::Drop;
-        }
-        self.0.on_arrival(backlog, packet, now)
-    }
-
-    fn is_congested(&self, backlog: Backlog) -> bool {
-        self.0.is_congested(backlog)
-    }
-
-    fn on_empty(&mut self, at: Time) {
-        self.0.on_empty(at);
-    }
 }
 
 /// What makes endpoints.
@@ -302,7 +164,8 @@ pub(super) fn host_info(keys: &Keys) -> HostInfo {
     }
 }
 
-fn mss(keys: &Keys) -> u16 {
+/// Bytes of a full segment.
+pub(super) fn mss(keys: &Keys) -> u16 {
     u16::try_from(keys.tcp.mss.0).expect("the scenario checked the segment size")
 }
 
