@@ -37,6 +37,14 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
             ),
             ("yes-within-a-fifth", &format!("{reduction}\npaper = 84")),
             ("partly-sign", &format!("{reduction}\npaper = 50")),
+            (
+                "yes-within-points",
+                &format!("{reduction}\npaper = 98\nwithin = \"3%\""),
+            ),
+            (
+                "partly-beyond-points",
+                &format!("{reduction}\npaper = 98\nwithin = \"1%\""),
+            ),
             ("no-sign", &format!("{reduction}\npaper = -100")),
             ("yes-zero", &format!("{at}\nof = \"rcc\"\npaper = 0")),
             ("no-zero", &format!("{own}\npaper = 0")),

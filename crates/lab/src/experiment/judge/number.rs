@@ -113,7 +113,8 @@ fn verdict(
     let (low, high) = number.paper;
     let nearest = mean.clamp(low, high);
     let off = (mean - nearest).abs();
-    let dimension = number.of.measure.value_dimension();
+    let measured = number.of.measure.value_dimension();
+    let dimension = number.compare.dimension(measured);
     let within = number.within.as_ref();
     let within = within.and_then(|level| level.in_column(dimension, packet));
     let allowed = within.map_or(number.tolerance * nearest.abs(), |level| level / scale);
