@@ -428,7 +428,7 @@ static WHOLE: Workload = Workload {
     name: "b7-5s",
     text: B7,
     scheme: None,
-    sets: &["workload.duration=5s", "run.duration=5s"],
+    sets: &["workload.duration=4990ms", "run.duration=5s"],
 };
 /// 2,000 flows.
 const W2: &str = include_str!("scenarios/w2.toml");
