@@ -76,7 +76,7 @@ mod tests {
                 (read.reverse, reverse),
             ] {
                 // 15 explicit bits and one implied, rounded to nearest after a first rounding to 24.
-                let error = f64::powi(2.0, -16) + f64::powi(2.0, -24);
+                let error = 1.0 / 65_536.0 + 1.0 / 16_777_216.0;
                 prop_assert!((read - written).abs() <= written.abs() * error);
             }
             // What was read is written again without a change.
