@@ -12,7 +12,7 @@ pub struct HostId(pub u32);
 
 /// One TCP segment on the wire.
 ///
-/// `Copy` and the size of a cache line, because it moves by value from ring to ring. Its size on the
+/// `Copy` and the size of a cache line, because it moves by value from node to node. Its size on the
 /// wire is `payload` plus the header bytes of the network, which is a setting and not a field.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {

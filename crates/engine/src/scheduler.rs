@@ -24,16 +24,16 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// An empty list at time zero, for a hundred events mostly less than a millisecond ahead.
+    /// An empty list at time zero, for events mostly less than a millisecond ahead and 10 us apart.
     pub fn new() -> Self {
-        Self::sized(Span::from_millis(1), 100)
+        Self::sized(Span::from_millis(1), Span::from_micros(10))
     }
 
-    /// An empty list at time zero, fastest for about `pending` events at a time that are mostly less
-    /// than `horizon` ahead. Neither changes the order of events.
-    pub fn sized(horizon: Span, pending: usize) -> Self {
+    /// An empty list at time zero, fastest for events that are mostly less than `horizon` ahead and
+    /// `gap` apart. Neither changes the order of events.
+    pub fn sized(horizon: Span, gap: Span) -> Self {
         Self {
-            calendar: Calendar::new(horizon.as_ps(), pending),
+            calendar: Calendar::new(horizon.as_ps(), gap.as_ps()),
             now: Time::ZERO,
             sequence: 0,
             handled: 0,

@@ -81,7 +81,8 @@ pub trait SwitchHook: Send {
         let _ = (queue, packet, now);
     }
 
-    /// The transmission of `packet` begins; `queue` is what remains.
+    /// The transmission of `packet` begins; `queue` is what remains. TCP options are not shown and not
+    /// changed here.
     fn on_departure(&mut self, queue: Backlog, packet: &mut Packet, at: Time) {
         let _ = (queue, packet, at);
     }

@@ -47,9 +47,12 @@ pub struct PortParts {
 
 /// Ports, switches and the packets between them.
 ///
-/// A packet-hop is one event whose token is the number of the port the packet came out of; in a
-/// network of priorities a packet that waits has another one, when its port is free. Tokens from
-/// [`Network::tokens`] on belong to others.
+/// A packet-hop is one event whose token is the number of the port the packet came out of. Tokens from
+/// the number of ports on belong to others.
+///
+/// A host may withdraw packets that wait at its own port for their turn by priority. Whether they are
+/// `stale` is asked when it is their turn, or later: then nothing that decides it may have changed, so
+/// [`Network::settle_host`] comes before whatever happens at such a host.
 pub struct Network {
     ports: Vec<Port>,
     /// Whether switches have hooks, and priorities.
@@ -167,10 +170,18 @@ impl Network {
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
     ) -> Option<HostId> {
         let now = sched.now();
-        if let Some(next) = self.ports[port.0 as usize].arrive_into(packet, now, port, watch) {
+        let ends = &self.ends;
+        let stale =
+            &mut |packet: &Packet| is_host(ends[port.reverse().0 as usize]) && stale(packet);
+        let from = &mut self.ports[port.0 as usize];
+        if let Some(next) = from.arrive_into(packet, now, port, watch, stale) {
             sched.at(next, Token(port.0));
+        }
+        if self.prioritised {
+            self.count_withdrawn(port);
         }
         self.record(port, packet, now);
         self.inside -= 1;
@@ -195,34 +206,25 @@ impl Network {
         }
     }
 
-    /// The transmitter of a port with priorities is free: the packet whose turn it is leaves. Packets
-    /// that still wait at the host that sent them and are `stale` are withdrawn: they were never sent.
-    pub fn on_transmit<W: Watch>(
+    /// Accounts for what happened at the port of `host` until `now`.
+    #[inline(always)]
+    pub fn settle_host<W: Watch>(
         &mut self,
-        token: Token,
-        sched: &mut Scheduler,
+        host: HostId,
+        now: Time,
         watch: &mut W,
-        stale: &mut dyn FnMut(&Packet) -> bool,
+        stale: &mut impl FnMut(&Packet) -> bool,
     ) {
-        let place = token.0 as usize - self.ports.len();
-        let port = PortId(index(place));
-        let of_host = matches!(self.ends[port.reverse().0 as usize], End::Host(_));
-        let mut stale = |packet: &Packet| of_host && stale(packet);
-        let sent = self.ports[place].transmit(sched.now(), port, watch, &mut stale);
-        let withdrawn = self.ports[place].take_gone();
-        self.inside -= withdrawn;
-        self.sent -= withdrawn;
-        if let Some(arrival) = sent.arrival {
-            sched.at(arrival, Token(port.0));
-        }
-        if let Some(next) = sent.next {
-            sched.at(next, token);
-        }
+        let port = self.host_ports[host.0 as usize];
+        self.ports[port.0 as usize].settle_watched(now, port, watch, stale);
+        self.count_withdrawn(port);
     }
 
-    /// Tokens of packet-hops, and of [`Network::on_transmit`] behind them if there are priorities.
-    pub fn tokens(&self) -> usize {
-        self.ports.len() * if self.prioritised { 2 } else { 1 }
+    #[inline(always)]
+    fn count_withdrawn(&mut self, port: PortId) {
+        let withdrawn = self.ports[port.0 as usize].take_gone();
+        self.inside -= withdrawn;
+        self.sent -= withdrawn;
     }
 
     /// Every port, by [`PortId`].
@@ -231,15 +233,24 @@ impl Network {
     }
 
     /// Reports everything that left a queue until `now` and that no event has brought up.
-    pub fn settle<W: Watch>(&mut self, now: Time, watch: &mut W) {
-        for (index, port) in (0..).zip(&mut self.ports) {
-            port.settle_watched(now, PortId(index), watch);
+    pub fn settle<W: Watch>(
+        &mut self,
+        now: Time,
+        watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
+    ) {
+        for port in (0..index(self.ports.len())).map(PortId) {
+            let ends = &self.ends;
+            let stale =
+                &mut |packet: &Packet| is_host(ends[port.reverse().0 as usize]) && stale(packet);
+            self.ports[port.0 as usize].settle_watched(now, port, watch, stale);
+            self.count_withdrawn(port);
         }
     }
 
-    /// Closes the queue statistics of every port at `now`: levels later on are not counted.
-    pub fn close_statistics<W: Watch>(&mut self, now: Time, watch: &mut W) -> Vec<QueueStatistics> {
-        self.settle(now, watch);
+    /// Closes the queue statistics of every port at `now`, up to which [`Network::settle`] must have
+    /// come: levels later on are not counted.
+    pub fn close_statistics(&mut self, now: Time) -> Vec<QueueStatistics> {
         let close = |port: &mut Port| port.close_statistics(now).statistics();
         self.ports.iter_mut().map(close).collect()
     }
@@ -280,10 +291,6 @@ impl Network {
                 self.inside += 1;
                 sched.at(arrival, Token(port.0));
             }
-            Offer::Transmit(free) => {
-                self.inside += 1;
-                sched.at(free, Token(index(self.ports.len()) + port.0));
-            }
         }
     }
 
@@ -306,6 +313,10 @@ impl Network {
                 .wrapping_mul(ODD_B);
         self.digest = (self.digest.rotate_left(5) ^ hop).wrapping_mul(ODD_A);
     }
+}
+
+const fn is_host(end: End) -> bool {
+    matches!(end, End::Host(_))
 }
 
 impl PortParts {

@@ -1,6 +1,6 @@
 //! An output port: a queue, a transmitter and the wire behind it.
 
-use base::{Ecn, Packet, Rate, Span, Time};
+use base::{Ecn, FlowId, HostId, Packet, Rate, Span, Time};
 
 use crate::histogram::LevelHistogram;
 use crate::hook::{Calls, Quiet, SwitchHook};
@@ -39,25 +39,27 @@ pub struct PortConfig {
 /// transmission does not count as queued, and a packet that starts at the instant of an arrival has
 /// left the queue before it.
 ///
-/// With priorities a later packet may overtake, so what leaves next is decided when the transmitter
-/// is free: [`Port::transmit`], an event more per packet that waits. All classes share the limit.
-/// A packet may then leave without having been sent, which [`Port::take_gone`] tells.
+/// With priorities a later packet may overtake, so what leaves next depends on what waits when the
+/// transmitter is free. That needs no event either: what waits changes only with [`Port::offer`], and
+/// while packets wait the one in transmission has an arrival to come, so both decide what is overdue
+/// first. All classes share the limit. A packet may leave without having been sent, which
+/// [`Port::take_gone`] tells.
 ///
 /// Fields are in the order of use: an idle port touches the first two cache lines.
 #[repr(C, align(64))]
 pub struct Port {
     /// When the transmitter will have sent everything accepted so far.
     free_at: Time,
-    /// Picoseconds per byte if whole, else 0: then `rate` divides.
-    ps_per_byte: u64,
     delay: Span,
     ring: Ring,
-    header_bytes: u32,
+    /// Picoseconds per byte if whole and few, else 0: then `rate` divides.
+    ps_per_byte: u32,
     /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
     /// hook, or because others may still wait for their turn by priority.
     watches_idle: bool,
     /// What the hook is told; nothing without one.
     calls: Calls,
+    header_bytes: u32,
     /// Packets and bytes accepted.
     packets: u64,
     bytes: u64,
@@ -66,6 +68,8 @@ pub struct Port {
     hook: Option<Box<dyn SwitchHook>>,
     /// Bytes waiting since `level_since`; levels before are in the histogram.
     waiting_bytes: u64,
+    /// When the transmission of the oldest packet that waits in a FIFO begins.
+    next_start: Time,
     level_since: Time,
     levels: LevelHistogram,
     limit: Limit,
@@ -93,17 +97,6 @@ pub enum Offer {
     Queued,
     /// It is the only one and arrives then, which is to be scheduled: one event per busy port.
     First(Time),
-    /// It waits for its turn by priority, and [`Port::transmit`] is to be called then.
-    Transmit(Time),
-}
-
-/// What follows when a port with priorities has begun to send a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Transmission {
-    /// When the packet arrives, if it is the only one on the wire and that is to be scheduled.
-    pub arrival: Option<Time>,
-    /// When [`Port::transmit`] is to be called again, if packets wait.
-    pub next: Option<Time>,
 }
 
 /// What a port has seen.
@@ -132,9 +125,11 @@ impl Port {
         let calls = hook.map_or(Calls::NONE, |hook| hook.calls());
         Self {
             free_at: Time::ZERO,
-            ps_per_byte: config.rate.ps_per_byte().unwrap_or(0),
             delay: config.delay,
             ring: Ring::new(),
+            ps_per_byte: (config.rate.ps_per_byte())
+                .and_then(|exact| exact.try_into().ok())
+                .unwrap_or(0),
             header_bytes: config.header_bytes,
             watches_idle: config.discipline.is_congested(Backlog::default())
                 || matches!(config.discipline, Discipline::Custom(_))
@@ -151,6 +146,7 @@ impl Port {
                 .map_or(Time::NEVER, |hook| hook.deadline()),
             hook: config.hook,
             waiting_bytes: 0,
+            next_start: Time::ZERO,
             level_since: measure_from,
             levels: LevelHistogram::new(),
             limit: config.limit,
@@ -182,7 +178,7 @@ impl Port {
         port: PortId,
         watch: &mut W,
     ) -> Offer {
-        self.settle_watched(now, port, watch);
+        self.settle_watched(now, port, watch, &mut |_| false);
         if self.free_at <= now && !self.watches_idle {
             // The transmitter is idle and nothing waits, so nothing can drop or mark.
             return self.accept(packet, now, port, watch);
@@ -214,50 +210,6 @@ impl Port {
         self.accept(packet, now, port, watch)
     }
 
-    /// A port with priorities is free at `now` and begins to send the packet whose turn it is, if any
-    /// waits. Packets of lower priority than the first that are `stale` are withdrawn instead.
-    ///
-    /// # Panics
-    /// If the port has no priorities: only [`Offer::Transmit`] and [`Transmission::next`] ask for this.
-    pub fn transmit<W: Watch>(
-        &mut self,
-        now: Time,
-        port: PortId,
-        watch: &mut W,
-        stale: &mut dyn FnMut(&Packet) -> bool,
-    ) -> Transmission {
-        // What the hook's timers see at this instant is the queue after the departure.
-        self.settle_watched(now.before(Span::from_ps(1)), port, watch);
-        let mut sent = Transmission {
-            arrival: None,
-            next: None,
-        };
-        // What waited when this was scheduled may have been pushed out, and others have followed it.
-        while self.free_at <= now {
-            let priorities = self.priorities.as_mut().expect("packets wait by priority");
-            let Some(mut packet) = priorities.pop() else {
-                break;
-            };
-            self.leave(u64::from(packet.payload), now, port, watch);
-            if packet.dscp > 0 && stale(&packet) {
-                self.uncount(&packet);
-                continue;
-            }
-            self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
-                hook.on_departure(queue, &mut packet, now);
-            });
-            let was_idle = self.ring.is_empty();
-            let arrival = self.start(&packet, now);
-            sent.arrival = was_idle.then_some(arrival);
-            break;
-        }
-        let free_at = self.free_at;
-        let priorities = self.priorities.as_mut().expect("packets wait by priority");
-        priorities.is_due = priorities.packets() > 0;
-        sent.next = priorities.is_due.then_some(free_at);
-        sent
-    }
-
     /// How many packets were accepted and then pushed out or withdrawn since this was asked last.
     #[inline(always)]
     pub fn take_gone(&mut self) -> u64 {
@@ -276,14 +228,14 @@ impl Port {
         if !self.calls.has(Calls::REVERSE) {
             return;
         }
-        self.settle_watched(now, port, watch);
+        self.settle_watched(now, port, watch, &mut |_| false);
         self.call_hook(Calls::REVERSE, now, port, watch, |hook, queue| {
             hook.on_reverse(queue, packet, now);
         });
     }
 
     /// The oldest packet has arrived at the other end and is put into `packet`. Returns the arrival
-    /// time of the next one, to be scheduled.
+    /// time of the next one, to be scheduled. What is `stale` is as in [`Port::settle_watched`].
     #[inline(always)]
     pub fn arrive_into<W: Watch>(
         &mut self,
@@ -291,22 +243,23 @@ impl Port {
         now: Time,
         port: PortId,
         watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
     ) -> Option<Time> {
         debug_assert_eq!(
             self.ring.next_arrival(),
             Some(now),
             "one event per busy port"
         );
-        if self.ring.oldest_waits() {
-            self.settle_watched(now, port, watch);
+        // The last packet on the wire brings about those that wait by priority.
+        if self.ring.oldest_waits() || self.watches_idle && self.ring.len() == 1 {
+            self.settle_watched(now, port, watch, stale);
         }
         self.ring.pop_into(packet)
     }
 
-    /// Closes the queue statistics at `now`, up to which the port is settled: levels later on are not
-    /// counted.
+    /// Closes the queue statistics at `now`, up to which the port must be settled: levels later on are
+    /// not counted.
     pub fn close_statistics(&mut self, now: Time) -> &LevelHistogram {
-        self.settle_watched(now, PortId(0), &mut ());
         self.change_level(now);
         &self.levels
     }
@@ -339,30 +292,40 @@ impl Port {
     }
 
     /// Accounts for everything that happened here until `now`: packets that left the queue, timers of
-    /// the hook.
+    /// the hook. Packets that waited by priority, of lower priority than the first, and are `stale`
+    /// when it is their turn are withdrawn instead.
     #[inline(always)]
-    pub fn settle_watched<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) {
-        if self.ring.waiting() > 0 || self.hook_due <= now {
-            self.catch_up(now, port, watch);
+    pub fn settle_watched<W: Watch>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
+    ) {
+        if self.waiting_bytes > 0 || self.hook_due <= now {
+            self.catch_up(now, port, watch, stale);
         }
     }
 
-    fn catch_up<W: Watch>(&mut self, now: Time, port: PortId, watch: &mut W) {
+    fn catch_up<W: Watch>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
+    ) {
         loop {
-            let start = self.ring.next_start();
+            let start = self.next_start();
             if start.min(self.hook_due) > now {
                 return;
             }
             if start <= self.hook_due {
-                let (start, payload) = self.ring.start_oldest();
-                self.leave(u64::from(payload), start, port, watch);
-                let queue = self.backlog();
-                if let Some(hook) = &mut self.hook
-                    && self.calls.has(Calls::DEPARTURE)
-                {
-                    hook.on_departure(queue, self.ring.newest_started(), start);
-                    if self.calls.has(Calls::TIMER) {
-                        self.hook_due = hook.deadline();
+                match &mut self.priorities {
+                    None => self.start_oldest(port, watch),
+                    Some(waiting) => {
+                        let mut packet = Packet::new(FlowId(0), HostId(0));
+                        waiting.pop_into(&mut packet);
+                        self.start_waiting(&mut packet, start, port, watch, stale);
                     }
                 }
             } else {
@@ -373,6 +336,60 @@ impl Port {
                 debug_assert!(self.hook_due > due, "a deadline moves on");
             }
         }
+    }
+
+    /// When the transmission of the next packet that waits begins; [`Time::NEVER`] if none waits.
+    #[inline(always)]
+    fn next_start(&self) -> Time {
+        match &self.priorities {
+            Some(waiting) if waiting.packets() > 0 => self.free_at,
+            None if self.ring.waiting() > 0 => self.next_start,
+            Some(_) | None => Time::NEVER,
+        }
+    }
+
+    /// The transmission of the oldest packet that waits in a FIFO has begun.
+    #[inline(always)]
+    fn start_oldest<W: Watch>(&mut self, port: PortId, watch: &mut W) {
+        let start = self.next_start;
+        let payload = u64::from(self.ring.start_oldest());
+        self.next_start = start + self.serialisation(u64::from(self.header_bytes) + payload);
+        self.leave(payload, start, port, watch);
+        let queue = self.backlog();
+        if let Some(hook) = &mut self.hook
+            && self.calls.has(Calls::DEPARTURE)
+        {
+            self.ring
+                .change_newest_started(|packet| hook.on_departure(queue, packet, start));
+            if self.calls.has(Calls::TIMER) {
+                self.hook_due = hook.deadline();
+            }
+        }
+    }
+
+    /// The turn of `packet`, which waited by priority, has come at `start`.
+    #[inline(always)]
+    fn start_waiting<W: Watch>(
+        &mut self,
+        packet: &mut Packet,
+        start: Time,
+        port: PortId,
+        watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
+    ) {
+        self.leave(u64::from(packet.payload), start, port, watch);
+        if packet.dscp > 0 && stale(packet) {
+            self.uncount(packet);
+            return;
+        }
+        self.call_hook(Calls::DEPARTURE, start, port, watch, |hook, queue| {
+            hook.on_departure(queue, packet, start);
+        });
+        debug_assert!(
+            !self.ring.is_empty(),
+            "the packet before it has yet to arrive"
+        );
+        self.start(packet, start);
     }
 
     /// A packet with this payload has left the queue at `at`.
@@ -411,28 +428,23 @@ impl Port {
                 Offer::Queued
             };
         }
-        let offer = if let Some(waiting) = &mut self.priorities {
+        // What is being sent is in the ring until it arrives, so the ring is not empty.
+        if let Some(waiting) = &mut self.priorities {
             waiting.push(packet);
-            // The transmitter is busy, or free at this very instant with its event still to come.
-            if std::mem::replace(&mut waiting.is_due, true) {
-                Offer::Queued
-            } else {
-                Offer::Transmit(self.free_at)
-            }
         } else {
-            // What is being sent is in the ring until it arrives, so the ring is not empty.
-            let start = self.free_at;
-            self.free_at = start + self.serialisation(size);
-            self.ring.push(packet, start, self.free_at + self.delay);
-            Offer::Queued
-        };
+            if self.ring.waiting() == 0 {
+                self.next_start = self.free_at;
+            }
+            self.free_at += self.serialisation(size);
+            self.ring.push(packet, self.free_at + self.delay);
+        }
         self.change_level(now);
         self.waiting_bytes += size;
         self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);
         watch.on_level(port, self.waiting_bytes, now);
         watch.on_accept(port, packet, now);
         self.tell_level(now, port, watch);
-        offer
+        Offer::Queued
     }
 
     /// Pushes out packets of lower priority until `packet` fits. Returns whether it does.
@@ -473,7 +485,7 @@ impl Port {
         let size = u64::from(self.header_bytes) + u64::from(packet.payload);
         self.free_at = now + self.serialisation(size);
         let arrival = self.free_at + self.delay;
-        self.ring.push(packet, now, arrival);
+        self.ring.push(packet, arrival);
         self.ring.start_newest();
         arrival
     }
@@ -558,7 +570,7 @@ impl Port {
     fn serialisation(&self, size: u64) -> Span {
         match self.ps_per_byte {
             0 => self.rate.serialisation(size),
-            exact => Span::from_ps(exact * size),
+            exact => Span::from_ps(u64::from(exact) * size),
         }
     }
 }

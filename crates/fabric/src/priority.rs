@@ -1,8 +1,8 @@
 //! Waiting packets by priority.
 
-use std::collections::VecDeque;
+use base::{Packet, Time};
 
-use base::Packet;
+use crate::ring::Ring;
 
 /// How a port serves packets by priority: strictly, by code point, 0 first, each class in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,11 +17,9 @@ pub struct Strict {
 /// A FIFO queue for each class.
 #[derive(Debug)]
 pub(crate) struct Priorities {
-    queues: Vec<VecDeque<Packet>>,
+    queues: Vec<Ring>,
     packets: u64,
     push_out: bool,
-    /// Whether a transmission is scheduled: once a packet waits, until one finds that none does.
-    pub(crate) is_due: bool,
 }
 
 impl Strict {
@@ -44,27 +42,28 @@ impl Priorities {
     /// Empty queues.
     pub(crate) fn new(strict: Strict) -> Self {
         Self {
-            queues: (0..strict.classes.max(1))
-                .map(|_| VecDeque::new())
-                .collect(),
+            queues: (0..strict.classes.max(1)).map(|_| Ring::new()).collect(),
             packets: 0,
             push_out: strict.push_out,
-            is_due: false,
         }
     }
 
     /// Appends a packet to the queue of its class. O(1), amortised.
     pub(crate) fn push(&mut self, packet: &Packet) {
         let class = self.class(packet);
-        self.queues[class].push_back(*packet);
+        self.queues[class].push(packet, Time::NEVER);
         self.packets += 1;
     }
 
-    /// The oldest packet of the first class that has one. O(classes).
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
-        let packet = self.queues.iter_mut().find_map(VecDeque::pop_front)?;
+    /// Puts the oldest packet of the first class that has one into `packet`. O(classes).
+    ///
+    /// # Panics
+    /// If no packet waits.
+    pub(crate) fn pop_into(&mut self, packet: &mut Packet) {
+        let mut queues = self.queues.iter_mut();
+        let queue = queues.find(|queue| !queue.is_empty());
+        queue.expect("a packet waits").pop_into(packet);
         self.packets -= 1;
-        Some(packet)
     }
 
     /// Takes out the newest packet of the lowest class, if that is lower than the class of `arriving`
@@ -75,7 +74,7 @@ impl Priorities {
         }
         let lower = self.class(arriving) + 1;
         let mut queues = self.queues[lower..].iter_mut().rev();
-        let packet = queues.find_map(VecDeque::pop_back)?;
+        let packet = queues.find_map(Ring::pop_newest)?;
         self.packets -= 1;
         Some(packet)
     }

@@ -1,17 +1,25 @@
 //! The packets of one port, in order: on the wire first, then waiting.
 
-use base::{FlowId, HostId, Packet, Time};
+use base::{Ecn, Extension, FlowId, HostId, Options, Packet, Seq, TcpFlags, Time};
 
-/// A ring of packets with the times a FIFO port knows when it accepts them.
+mod extras;
+
+use extras::{Extras, Which};
+
+/// A ring of packets with the times at which a FIFO port knows, when it accepts them, that they arrive.
 ///
-/// When the ring runs empty it starts again at its first place, so that a lightly used port stays in
-/// one or two cache lines however large its ring once grew. All operations O(1), growing and
+/// A long wire holds more packets than a cache, so most of what a packet-hop costs there is to fetch
+/// its slot: half a cache line, with options and extensions elsewhere, where only packets that have
+/// some look. When the ring runs empty it starts again at its first place, so that a lightly used port
+/// stays in one or two cache lines however large its ring once grew. All operations O(1), growing and
 /// shrinking amortised.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Ring {
     /// A power of two of them.
     slots: Box<[Slot]>,
+    /// What packets carry beyond their slots; none before the first that does.
+    extras: Option<Box<Extras>>,
     /// Running index of the oldest packet; places are indices modulo the number of slots.
     head: u32,
     /// Running index of the oldest packet whose transmission has not begun.
@@ -20,19 +28,29 @@ pub(crate) struct Ring {
     tail: u32,
 }
 
-/// A packet, when it starts to leave, and when it arrives at the next node.
+/// When a packet arrives at the next node, and most of it.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(C, align(32))]
 struct Slot {
-    start: Time,
     arrival: Time,
-    packet: Packet,
+    flow: FlowId,
+    to: HostId,
+    seq: Seq,
+    ack: Seq,
+    window: u16,
+    payload: u16,
+    flags: TcpFlags,
+    ecn: Ecn,
+    dscp: u8,
+    /// The four reserved bits, and [`Which`] extras there are.
+    reserved: u8,
 }
 
 impl Ring {
     pub(crate) fn new() -> Self {
         Self {
             slots: Box::default(),
+            extras: None,
             head: 0,
             waiting: 0,
             tail: 0,
@@ -62,16 +80,18 @@ impl Ring {
         self.waiting == self.head
     }
 
-    /// Appends a packet; it starts to leave and arrives as given.
+    /// Appends a packet, which will arrive at `arrival`.
     #[inline(always)]
-    pub(crate) fn push(&mut self, packet: &Packet, start: Time, arrival: Time) {
+    pub(crate) fn push(&mut self, packet: &Packet, arrival: Time) {
         if self.len() == self.slots.len() {
             self.grow();
         }
         let place = self.place(self.tail);
-        let slot = &mut self.slots[place];
-        slot.packet = *packet;
-        (slot.start, slot.arrival) = (start, arrival);
+        let which = Which::of(packet);
+        self.slots[place] = Slot::of(packet, arrival, which);
+        if !which.is_none() {
+            self.extras.get_or_insert_default().push(self.tail, packet);
+        }
         self.tail += 1;
     }
 
@@ -86,7 +106,13 @@ impl Ring {
     #[inline(always)]
     pub(crate) fn pop_into(&mut self, packet: &mut Packet) -> Option<Time> {
         debug_assert!(!self.is_empty(), "an arrival has a packet");
-        *packet = self.slots[self.place(self.head)].packet;
+        let slot = &self.slots[self.place(self.head)];
+        slot.get_into(packet);
+        if let Some(extras) = &mut self.extras
+            && !slot.which().is_none()
+        {
+            extras.pop_into(slot.which(), packet);
+        }
         self.head += 1;
         if self.is_empty() {
             // Since it was empty last, at most `tail` packets have been here at a time.
@@ -99,34 +125,53 @@ impl Ring {
         Some(self.slots[self.place(self.head)].arrival)
     }
 
+    /// The newest packet leaves the ring again, if there is one.
+    pub(crate) fn pop_newest(&mut self) -> Option<Packet> {
+        let newest = self.tail.checked_sub(1).filter(|_| !self.is_empty())?;
+        let slot = &self.slots[self.place(newest)];
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        slot.get_into(&mut packet);
+        if let Some(extras) = &mut self.extras {
+            extras.pop_newest_into(slot.which(), &mut packet);
+        }
+        self.tail = newest;
+        self.waiting = self.waiting.min(newest);
+        Some(packet)
+    }
+
     /// When the oldest packet arrives.
     pub(crate) fn next_arrival(&self) -> Option<Time> {
         (!self.is_empty()).then(|| self.slots[self.place(self.head)].arrival)
     }
 
-    /// When the transmission of the oldest waiting packet begins; [`Time::NEVER`] if none waits.
+    /// The oldest waiting packet waits no longer. Returns its payload.
     #[inline(always)]
-    pub(crate) fn next_start(&self) -> Time {
-        if self.waiting == self.tail {
-            return Time::NEVER;
-        }
-        self.slots[self.place(self.waiting)].start
-    }
-
-    /// The oldest waiting packet waits no longer. Returns when its transmission began, and its payload.
-    #[inline(always)]
-    pub(crate) fn start_oldest(&mut self) -> (Time, u16) {
+    pub(crate) fn start_oldest(&mut self) -> u16 {
         debug_assert!(self.waiting != self.tail, "a packet waits");
-        let slot = &self.slots[self.place(self.waiting)];
-        let started = (slot.start, slot.packet.payload);
+        let payload = self.slots[self.place(self.waiting)].payload;
         self.waiting += 1;
-        started
+        payload
     }
 
-    /// The packet that [`Ring::start_oldest`] has just started.
-    pub(crate) fn newest_started(&mut self) -> &mut Packet {
-        let place = self.place(self.waiting - 1);
-        &mut self.slots[place].packet
+    /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options.
+    pub(crate) fn change_newest_started(&mut self, change: impl FnOnce(&mut Packet)) {
+        let index = self.waiting - 1;
+        let place = self.place(index);
+        let slot = &mut self.slots[place];
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        slot.get_into(&mut packet);
+        if let Some(extras) = &self.extras {
+            packet.extension = extras.extension(index);
+        }
+        let before = packet.extension;
+        change(&mut packet);
+        debug_assert_eq!(packet.options, Options::None, "options are added by hosts");
+        if packet.extension != before {
+            let extras = self.extras.get_or_insert_default();
+            extras.set_extension(index, packet.extension);
+        }
+        let options = slot.which().without_extension();
+        *slot = Slot::of(&packet, slot.arrival, Which::of(&packet).and(options));
     }
 
     #[inline(always)]
@@ -140,7 +185,12 @@ impl Ring {
         for index in self.head..self.tail {
             slots[(index - self.head) as usize] = self.slots[self.place(index)];
         }
-        (self.head, self.waiting, self.tail) = (0, self.waiting - self.head, self.tail - self.head);
+        if let Some(extras) = &mut self.extras {
+            extras.count_from(self.head);
+        }
+        // In a class of priority nobody asks what is on the wire.
+        let waiting = self.waiting.saturating_sub(self.head);
+        (self.head, self.waiting, self.tail) = (0, waiting, self.tail - self.head);
         self.slots = slots;
     }
 
@@ -149,21 +199,70 @@ impl Ring {
     fn shrink(&mut self) {
         let half = self.slots.len() / 2;
         // What was there goes first, so that both are never there at once.
-        self.slots = Box::default();
+        (self.slots, self.extras) = (Box::default(), None);
         self.slots = empty_slots(half);
     }
 }
 
+impl Slot {
+    #[inline(always)]
+    fn of(packet: &Packet, arrival: Time, extras: Which) -> Self {
+        debug_assert!(packet.reserved < 16, "there are four reserved bits");
+        Self {
+            arrival,
+            flow: packet.flow,
+            to: packet.to,
+            seq: packet.seq,
+            ack: packet.ack,
+            window: packet.window,
+            payload: packet.payload,
+            flags: packet.flags,
+            ecn: packet.ecn,
+            dscp: packet.dscp,
+            reserved: packet.reserved | extras.bits(),
+        }
+    }
+
+    /// The packet but for options and extension.
+    #[inline(always)]
+    const fn get_into(&self, packet: &mut Packet) {
+        *packet = Packet {
+            flow: self.flow,
+            to: self.to,
+            seq: self.seq,
+            ack: self.ack,
+            window: self.window,
+            payload: self.payload,
+            flags: self.flags,
+            ecn: self.ecn,
+            dscp: self.dscp,
+            reserved: self.reserved & !Which::BITS,
+            options: Options::None,
+            extension: Extension::NONE,
+        };
+    }
+
+    #[inline(always)]
+    const fn which(&self) -> Which {
+        Which::from_bits(self.reserved)
+    }
+}
+
 fn empty_slots(count: usize) -> Box<[Slot]> {
-    let empty = Slot {
-        start: Time::ZERO,
-        arrival: Time::ZERO,
-        packet: Packet::new(FlowId(0), HostId(0)),
-    };
+    let packet = Packet::new(FlowId(0), HostId(0));
+    let empty = Slot::of(&packet, Time::ZERO, Which::of(&packet));
     vec![empty; count].into_boxed_slice()
 }
 
-/// Slots that a ring keeps for good, 10 KiB of them; of more it gives half back whenever it runs empty
+/// Slots that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty
 /// without having needed a quarter. The queue of a host is long while a flow starts and then short
 /// again: a network of many hosts would otherwise keep memory for all of them to be long at once.
 const KEPT: usize = 128;
+
+/// Memory that a packet takes in the ring of a port, in bytes, options and extension aside.
+pub const SLOT_BYTES: u64 = size_of::<Slot>() as u64;
+
+const _: () = assert!(SLOT_BYTES == 32, "two slots have the size of a cache line");
+
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,8 @@ impl Walk {
         network.send(from, &mut packet, sched, &mut ports);
         while let Some(Token(port)) = sched.next_before(Time::NEVER) {
             assert!(ports.0.len() < 100, "a packet goes round in circles");
-            let reached = network.on_arrival(PortId(port), &mut packet, sched, &mut ports);
+            let reached =
+                network.on_arrival(PortId(port), &mut packet, sched, &mut ports, &mut |_| false);
             assert!(reached.is_none_or(|host| host == to));
         }
         ports.0

@@ -37,28 +37,22 @@ fn port(limit: Limit) -> Port {
 /// When each packet that was not dropped has arrived behind `port`, by its place in `sent`.
 fn arrivals(port: &mut Port, sent: &[Sent]) -> BTreeMap<u32, Time> {
     let mut arrived = BTreeMap::new();
-    let (mut transmit, mut next) = (None, None);
+    let mut next = None;
     let mut packets = (0..).zip(sent).peekable();
     loop {
         let offered = packets.peek().map(|(_, sent)| sent.at);
-        let due = [transmit, next, offered];
-        let Some(now) = due.into_iter().flatten().min() else {
+        let Some(now) = [next, offered].into_iter().flatten().min() else {
             return arrived;
         };
-        if transmit == Some(now) {
-            let begun = port.transmit(now, PortId(0), &mut (), &mut |_| false);
-            transmit = begun.next;
-            next = next.or(begun.arrival);
-        } else if next == Some(now) {
+        if next == Some(now) {
             let mut packet = Packet::new(FlowId(0), HostId(0));
-            next = port.arrive_into(&mut packet, now, PortId(0), &mut ());
+            next = port.arrive_into(&mut packet, now, PortId(0), &mut (), &mut |_| false);
             arrived.insert(packet.flow.0, now);
         } else if let Some((number, sent)) = packets.next() {
             let mut packet = Packet::new(FlowId(number), HostId(0));
             (packet.dscp, packet.payload) = (sent.class, sent.payload);
             match port.offer(&mut packet, now) {
                 Offer::First(at) => next = Some(at),
-                Offer::Transmit(at) => transmit = Some(at),
                 Offer::Queued | Offer::Dropped => {}
             }
         }

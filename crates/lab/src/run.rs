@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use base::{Span, Time};
 use engine::Scheduler;
-use fabric::{PortId, QueueStatistics};
+use fabric::{PortId, QueueStatistics, Topology};
 use schemes::{HostInfo, Receiver, Roles};
 use tcp::{Plain, ReceiverCc};
 
@@ -49,10 +49,9 @@ fn run_world<'p, R: ReceiverCc, P: Probe>(
 ) -> Result<Outcome, RunError> {
     let keys = &point.keys;
     let plan = Plan::of(point);
-    // A hop takes a serialisation and a delay; most events are at most that far ahead, one for each
-    // busy port.
+    // A hop takes a serialisation and a delay; most events are at most that far ahead.
     let hop = keys.link.rate.serialisation(keys.packet_bytes()) + keys.link.delay;
-    let mut sched = Scheduler::sized(hop, 4 * plan.topology.hosts().len());
+    let mut sched = Scheduler::sized(hop, least_gap(&plan.topology, keys.packet_bytes()));
     let mut world = World::new(point, roles, plan, (receiver, probe), &mut sched)?;
     let limit = keys
         .run
@@ -70,6 +69,16 @@ fn run_world<'p, R: ReceiverCc, P: Probe>(
     let queues = world.close_statistics(end);
     world.end(end);
     Ok(outcome(&world, point, &queues, &sched, (end, wall)))
+}
+
+/// The mean time between packet-hops if every port of `topology` sends all the time.
+fn least_gap(topology: &Topology, packet_bytes: u64) -> Span {
+    let links = topology.links().iter();
+    let rates =
+        links.map(|link| u128::from(link.spec.rate.as_bps()) + u128::from(link.back.rate.as_bps()));
+    let bits_per_s: u128 = rates.sum();
+    let gap = u128::from(packet_bytes) * 8 * 1_000_000_000_000 / bits_per_s.max(1);
+    Span::from_ps(u64::try_from(gap).unwrap_or(u64::MAX))
 }
 
 /// Runs the events and takes the time that needs.

@@ -177,8 +177,8 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         let connections = endpoints.add_all(&mut hosts, &carrying, &flows);
         let helpers = host_helpers(&hosts, point, roles, (&carrying, &connections));
-        let deadlines = Deadlines::new(&hosts, network.tokens());
-        let tokens = network.tokens() + deadlines.armed.len() + 1;
+        let deadlines = Deadlines::new(&hosts, network.ports().len());
+        let tokens = network.ports().len() + deadlines.armed.len() + 1;
         if tokens >= 1 << 24 {
             return Err(RunError::TooLarge(tokens));
         }
@@ -265,13 +265,23 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     pub(crate) fn close_statistics(&mut self, end: Time) -> Vec<QueueStatistics> {
         match self.queues.take() {
             Some(closed) => closed,
-            None => self.network.close_statistics(end, &mut self.watch),
+            None => self.close_queues(end),
         }
+    }
+
+    fn close_queues(&mut self, now: Time) -> Vec<QueueStatistics> {
+        self.settle(now);
+        self.network.close_statistics(now)
+    }
+
+    fn settle(&mut self, now: Time) {
+        let stale = &mut stale(self.withdraws, &self.hosts, &self.connections);
+        self.network.settle(now, &mut self.watch, stale);
     }
 
     /// Tells the probe what is left to tell at the end of a run, and flows what happened to them.
     pub(crate) fn end(&mut self, now: Time) {
-        self.network.settle(now, &mut self.watch);
+        self.settle(now);
         self.watch.probe.on_end(now);
         for number in 0..self.connections.len() {
             if !self.connections[number].replaced {
@@ -387,31 +397,6 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.report(end, false, now);
     }
 
-    /// A port with priorities is free.
-    fn transmit(&mut self, token: Token, sched: &mut Scheduler) {
-        let Self {
-            network,
-            watch,
-            hosts,
-            connections,
-            ..
-        } = self;
-        let withdraws = self.withdraws;
-        let mut stale = |packet: &Packet| {
-            if !withdraws {
-                return false;
-            }
-            let connection = &connections[packet.flow.0 as usize];
-            let (host, slot) = if connection.receiver.0 == packet.to {
-                connection.sender
-            } else {
-                connection.receiver
-            };
-            !connection.replaced && hosts[host.0 as usize].endpoint(slot).withdraws(packet)
-        };
-        network.on_transmit(token, sched, watch, &mut stale);
-    }
-
     /// A host and its way out.
     #[inline(always)]
     fn host<'a>(
@@ -419,6 +404,11 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         host: HostId,
         sched: &'a mut Scheduler,
     ) -> (&'a mut Host<Sender, R>, Out<'a, 'p, P>) {
+        if self.withdraws {
+            let stale = &mut stale(true, &self.hosts, &self.connections);
+            self.network
+                .settle_host(host, sched.now(), &mut self.watch, stale);
+        }
         let out = Out {
             helper: self.helpers.get_mut(host.0 as usize),
             network: &mut self.network,
@@ -509,6 +499,27 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
     }
 }
 
+/// Whether the sender of a packet that waits at its own host for its turn by priority withdraws it,
+/// if any sender `withdraws` packets.
+fn stale<'a, R: ReceiverCc>(
+    withdraws: bool,
+    hosts: &'a [Host<Sender, R>],
+    connections: &'a [Connection],
+) -> impl Fn(&Packet) -> bool + Copy + 'a {
+    move |packet| {
+        if !withdraws {
+            return false;
+        }
+        let connection = &connections[packet.flow.0 as usize];
+        let (host, slot) = if connection.receiver.0 == packet.to {
+            connection.sender
+        } else {
+            connection.receiver
+        };
+        !connection.replaced && hosts[host.0 as usize].endpoint(slot).withdraws(packet)
+    }
+}
+
 /// Makes the receiver role of a host from the roles of the group that controls it, if one does.
 pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + 'a;
 
@@ -562,17 +573,14 @@ impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
         if (token.0 as usize) < self.network.ports().len() {
             let port = PortId(token.0);
             let mut packet = Packet::new(FlowId(0), HostId(0));
+            let stale = &mut stale(self.withdraws, &self.hosts, &self.connections);
             let reached = self
                 .network
-                .on_arrival(port, &mut packet, sched, &mut self.watch);
+                .on_arrival(port, &mut packet, sched, &mut self.watch, stale);
             self.watch.probe.on_hop(port, &packet, sched.now());
             if let Some(host) = reached {
                 self.deliver(host, &mut packet, sched);
             }
-            return;
-        }
-        if token.0 < self.deadlines.token {
-            self.transmit(token, sched);
             return;
         }
         let place = (token.0 - self.deadlines.token) as usize;

@@ -97,7 +97,8 @@ fn pairs_over_a_dumbbell_take_at_most_the_estimate() {
     }
 }
 
-/// The peak of a run is at most the estimate, and at least a quarter of it where it counts.
+/// The peak of a run is at most the estimate, and at least an eighth of it where it counts: an
+/// estimate allows for windows that are all full at the moment at which the longest ring grows.
 fn check(scenario: &str, sets: &[&str]) {
     check_scheme(scenario, "newreno", sets);
 }
@@ -109,7 +110,7 @@ fn check_scheme(scenario: &str, scheme: &str, sets: &[&str]) {
     assert!(peak <= estimate, "{sets:?}: {peak} bytes, not {estimate}");
     // Small runs are the program's own size.
     assert!(
-        estimate < 30_000_000 || peak >= estimate / 4,
+        estimate < 30_000_000 || peak >= estimate / 8,
         "{sets:?}: {peak} bytes, far from {estimate}"
     );
 }

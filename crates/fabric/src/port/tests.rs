@@ -38,11 +38,11 @@ fn a_packet_arrives_after_serialisation_and_delay() {
     assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::Queued);
     let mut packet = full_packet();
     assert_eq!(
-        port.arrive_into(&mut packet, us(52), PortId(0), &mut ()),
+        port.arrive_into(&mut packet, us(52), PortId(0), &mut (), &mut |_| false),
         Some(us(64))
     );
     assert_eq!(
-        port.arrive_into(&mut packet, us(64), PortId(0), &mut ()),
+        port.arrive_into(&mut packet, us(64), PortId(0), &mut (), &mut |_| false),
         None
     );
 }
@@ -95,7 +95,7 @@ fn every_change_of_the_queue_is_reported_with_its_own_time() {
         port.offer_watched(&mut full_packet(), us(0), PortId(7), &mut levels);
     }
     // Noticed late, at the end of the run, with the times at which transmissions began.
-    port.settle_watched(us(1000), PortId(7), &mut levels);
+    port.settle_watched(us(1000), PortId(7), &mut levels, &mut |_| false);
     assert_eq!(levels.0, [(0, 1500), (0, 3000), (12, 1500), (24, 0)]);
 }
 
@@ -106,6 +106,7 @@ fn queue_statistics_follow_a_burst_down_to_zero() {
         port.offer(&mut full_packet(), us(0));
     }
     // Waiting: 3000 bytes for 12 us, 1500 for 12 us, then 0 until 48 us.
+    port.settle_watched(us(48), PortId(0), &mut (), &mut |_| false);
     let levels = port.close_statistics(us(48));
     assert!((levels.mean() - 1125.0).abs() < 1e-9);
     assert_eq!(
@@ -237,7 +238,7 @@ fn a_hook_is_called_only_for_what_it_wants() {
         for _ in 0..3 {
             port.offer(&mut full_packet(), us(0));
         }
-        port.settle_watched(us(36), PortId(0), &mut ());
+        port.settle_watched(us(36), PortId(0), &mut (), &mut |_| false);
         port.reverse(&mut full_packet(), us(36), PortId(0), &mut ());
         let notes = hook.notes.lock().unwrap();
         let notes: Vec<&str> = notes.iter().map(|(what, ..)| *what).collect();
@@ -285,7 +286,7 @@ fn a_hook_does_not_hear_of_lengths_that_tell_it_nothing() {
         for _ in 0..5 {
             port.offer(&mut full_packet(), us(0));
         }
-        port.settle_watched(us(100), PortId(0), &mut ());
+        port.settle_watched(us(100), PortId(0), &mut (), &mut |_| false);
         // The queue grows to 4 and shrinks to 0.
         assert_eq!(*heard.lock().unwrap(), [3, 4, 3]);
     }
@@ -342,19 +343,17 @@ fn what_a_hook_writes_into_a_packet_travels_on() {
         for _ in 0..2 {
             port.offer(&mut full_packet(), us(0));
         }
-        if priorities == 2 {
-            transmit(&mut port, us(12));
-        }
         for at in [52, 64] {
-            let mut packet = full_packet();
-            port.arrive_into(&mut packet, us(at), PortId(0), &mut ());
-            assert_eq!(packet.reserved, 3);
+            assert_eq!(arrived(&mut port, us(at)).reserved, 3);
         }
     }
 }
 
-fn transmit(port: &mut Port, at: Time) -> Transmission {
-    port.transmit(at, PortId(0), &mut (), &mut |_| false)
+/// The packet that arrives behind `port` at `at`.
+fn arrived(port: &mut Port, at: Time) -> Packet {
+    let mut packet = full_packet();
+    port.arrive_into(&mut packet, at, PortId(0), &mut (), &mut |_| false);
+    packet
 }
 
 fn with_priority(class: u8) -> Packet {
@@ -366,34 +365,18 @@ fn with_priority(class: u8) -> Packet {
 #[test]
 fn the_first_class_overtakes_what_waits_but_not_what_is_being_sent() {
     let (mut port, hook) = hooked(2, None);
-    let class = |port: &mut Port, at| {
-        let mut packet = full_packet();
-        port.arrive_into(&mut packet, us(at), PortId(0), &mut ());
-        packet.dscp
-    };
     assert_eq!(
         port.offer(&mut with_priority(1), us(0)),
         Offer::First(us(52))
     );
-    assert_eq!(
-        port.offer(&mut with_priority(1), us(1)),
-        Offer::Transmit(us(12))
-    );
+    // Whether these wait is known, and not yet when they leave.
+    assert_eq!(port.offer(&mut with_priority(1), us(1)), Offer::Queued);
     assert_eq!(port.offer(&mut with_priority(0), us(2)), Offer::Queued);
     assert_eq!(port.held(), 3);
-    let first = transmit(&mut port, us(12));
-    // The wire holds a packet, whose event brings about the next.
-    let expected = Transmission {
-        arrival: None,
-        next: Some(us(24)),
-    };
-    assert_eq!(first, expected);
-    // At the instant at which the transmitter is free a packet of class 0 still comes first.
+    // A packet whose transmission begins at the instant of an arrival has left the queue before it.
     assert_eq!(port.offer(&mut with_priority(0), us(24)), Offer::Queued);
-    transmit(&mut port, us(24));
-    assert_eq!(transmit(&mut port, us(36)).next, None);
-    let order: Vec<u8> = [52, 64, 76, 88].map(|at| class(&mut port, at)).into();
-    assert_eq!(order, [1, 0, 0, 1]);
+    let order = [52, 64, 76, 88].map(|at| arrived(&mut port, us(at)).dscp);
+    assert_eq!(order, [1, 0, 1, 0]);
     assert_eq!(port.held(), 0);
     let levels: Vec<u64> = hook
         .notes
@@ -403,7 +386,7 @@ fn the_first_class_overtakes_what_waits_but_not_what_is_being_sent() {
         .filter(|(what, ..)| *what == "level")
         .map(|(.., packets)| *packets)
         .collect();
-    assert_eq!(levels, [1, 2, 1, 2, 1, 0]);
+    assert_eq!(levels, [1, 2, 1, 0, 1, 0]);
 }
 
 #[test]
@@ -425,8 +408,7 @@ fn classes_share_the_limit_and_the_arriving_packet_is_dropped() {
         port.offer(&mut with_priority(7), us(0));
     }
     assert_eq!(port.offer(&mut with_priority(0), us(1)), Offer::Dropped);
-    transmit(&mut port, us(12));
-    assert_eq!(port.offer(&mut with_priority(0), us(13)), Offer::Queued);
+    assert_eq!(port.offer(&mut with_priority(0), us(12)), Offer::Queued);
 }
 
 /// A port of 1 Gbit/s whose packets take 12 us, with room for some and classes that push out.
@@ -458,7 +440,7 @@ fn the_newest_packet_of_the_lowest_class_makes_room_for_a_higher_one() {
         port.offer_watched(&mut packet, us(1), PortId(0), &mut dropped)
     };
     port.offer(&mut with_priority(0), us(0));
-    assert_eq!(offer(&mut port, 2, 1), Offer::Transmit(us(12)));
+    assert_eq!(offer(&mut port, 2, 1), Offer::Queued);
     assert_eq!(offer(&mut port, 3, 2), Offer::Queued);
     assert_eq!(offer(&mut port, 3, 3), Offer::Queued);
     // Of class 3 the newest goes, then the other, then class 2 for class 1, never its own class.
@@ -475,42 +457,39 @@ fn the_newest_packet_of_the_lowest_class_makes_room_for_a_higher_one() {
 }
 
 #[test]
-fn a_transmission_that_was_scheduled_for_a_packet_pushed_out_serves_what_followed_it() {
+fn the_turn_of_a_packet_pushed_out_is_that_of_what_followed_it() {
     let mut port = pushing_out(1);
     port.offer(&mut with_priority(0), us(0));
-    assert_eq!(
-        port.offer(&mut with_priority(3), us(1)),
-        Offer::Transmit(us(12))
-    );
+    assert_eq!(port.offer(&mut with_priority(3), us(1)), Offer::Queued);
     assert_eq!(port.offer(&mut with_priority(0), us(2)), Offer::Queued);
-    let nothing_more = Transmission {
-        arrival: None,
-        next: None,
-    };
-    assert_eq!(transmit(&mut port, us(12)), nothing_more);
     assert_eq!(port.counters().packets, 2);
-    assert_eq!(
-        port.offer(&mut with_priority(3), us(13)),
-        Offer::Transmit(us(24))
-    );
+    assert_eq!(port.offer(&mut with_priority(3), us(13)), Offer::Queued);
+    let order = [52, 64, 76].map(|at| arrived(&mut port, us(at)).dscp);
+    assert_eq!(order, [0, 0, 3]);
 }
 
 #[test]
 fn packets_of_low_priority_that_are_stale_are_withdrawn_and_the_next_leaves_at_once() {
     let mut port = pushing_out(9);
+    let settle = |port: &mut Port, at, stale: &mut dyn FnMut(&Packet) -> bool| {
+        port.settle_watched(us(at), PortId(0), &mut (), &mut |packet: &Packet| {
+            stale(packet)
+        });
+    };
     port.offer(&mut with_priority(0), us(0));
     for class in [1, 2, 3] {
         port.offer(&mut with_priority(class), us(1));
     }
-    let sent = port.transmit(us(12), PortId(0), &mut (), &mut |packet| packet.dscp < 3);
-    assert_eq!(sent.next, None);
+    settle(&mut port, 12, &mut |packet| packet.dscp < 3);
     assert_eq!((port.take_gone(), port.counters().packets), (2, 2));
+    assert_eq!(port.held(), 2);
     // All that is left is stale: nothing leaves, and the port is idle.
     port.offer(&mut with_priority(1), us(13));
-    let idle = port.transmit(us(24), PortId(0), &mut (), &mut |_| true);
-    assert_eq!((idle.arrival, idle.next, port.take_gone()), (None, None, 1));
+    settle(&mut port, 24, &mut |_| true);
+    assert_eq!((port.take_gone(), port.held()), (1, 2));
     assert_eq!(port.offer(&mut with_priority(1), us(25)), Offer::Queued);
-    assert_eq!(port.held(), 3);
+    let order = [52, 64, 77].map(|at| arrived(&mut port, us(at)).dscp);
+    assert_eq!(order, [0, 3, 1]);
 }
 
 /// The flows of dropped packets.

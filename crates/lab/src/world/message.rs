@@ -228,7 +228,7 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
         }
         self.unfinished -= 1;
         if self.unfinished == 0 {
-            let closed = self.network.close_statistics(now, &mut self.watch);
+            let closed = self.close_queues(now);
             self.queues = Some(closed);
         }
     }
