@@ -26,7 +26,7 @@ pub use network::{Network, NetworkConfig, PortParts};
 pub use port::{Offer, Port, PortConfig, PortCounters, PortId};
 pub use priority::Strict;
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
-pub use ring::SLOT_BYTES;
+pub use ring::PLACE_BYTES;
 pub use routes::{Routes, Row, Spread};
 pub use topology::{Layer, Link, LinkSpec, Node, NodeId, Place, Topology, TopologyError};
 pub use watch::{DropReason, Watch};

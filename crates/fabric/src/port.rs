@@ -251,7 +251,7 @@ impl Port {
             "one event per busy port"
         );
         // The last packet on the wire brings about those that wait by priority.
-        if self.ring.oldest_waits() || self.watches_idle && self.ring.len() == 1 {
+        if self.ring.oldest_waits() || self.watches_idle && self.ring.may_be_last() {
             self.settle_watched(now, port, watch, stale);
         }
         self.ring.pop_into(packet)

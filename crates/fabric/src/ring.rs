@@ -2,36 +2,42 @@
 
 use base::{Ecn, Extension, FlowId, HostId, Options, Packet, Seq, TcpFlags, Time};
 
-mod extras;
-
-use extras::{Extras, Which};
-
 /// A ring of packets with the times at which a FIFO port knows, when it accepts them, that they arrive.
 ///
 /// A long wire holds more packets than a cache, so most of what a packet-hop costs there is to fetch
-/// its slot: half a cache line, with options and extensions elsewhere, where only packets that have
-/// some look. When the ring runs empty it starts again at its first place, so that a lightly used port
-/// stays in one or two cache lines however large its ring once grew. All operations O(1), growing and
-/// shrinking amortised.
+/// what the ring has of it: half a cache line, and as much again for options, and for an extension, of
+/// packets that carry them. When the ring runs empty it starts again at its first place, so that a
+/// lightly used port stays in one or two cache lines however large its ring once grew. All operations
+/// O(1), growing and shrinking amortised, unless they say otherwise.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Ring {
     /// A power of two of them.
-    slots: Box<[Slot]>,
-    /// What packets carry beyond their slots; none before the first that does.
-    extras: Option<Box<Extras>>,
-    /// Running index of the oldest packet; places are indices modulo the number of slots.
+    places: Box<[Place]>,
+    /// Running index of the oldest packet; the place is the index modulo the number of places.
     head: u32,
     /// Running index of the oldest packet whose transmission has not begun.
     waiting: u32,
     /// Running index of the next free place.
     tail: u32,
+    /// Packets whose transmission has not begun.
+    waiting_packets: u32,
 }
 
-/// When a packet arrives at the next node, and most of it.
+/// What a place of the ring holds.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(32))]
-struct Slot {
+enum Place {
+    Packet(Fields),
+    /// Of the packet before it.
+    Options(Options),
+    /// Of the packet before it.
+    Extension(Extension),
+}
+
+/// A packet, but for its options and extension, and when it arrives at the next node.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Fields {
     arrival: Time,
     flow: FlowId,
     to: HostId,
@@ -40,20 +46,20 @@ struct Slot {
     window: u16,
     payload: u16,
     flags: TcpFlags,
+    /// Behind the 28 bytes of options, so that values it cannot have tell what a place holds.
     ecn: Ecn,
     dscp: u8,
-    /// The four reserved bits, and [`Which`] extras there are.
     reserved: u8,
 }
 
 impl Ring {
     pub(crate) fn new() -> Self {
         Self {
-            slots: Box::default(),
-            extras: None,
+            places: Box::default(),
             head: 0,
             waiting: 0,
             tail: 0,
+            waiting_packets: 0,
         }
     }
 
@@ -62,16 +68,23 @@ impl Ring {
         self.head == self.tail
     }
 
-    /// Packets on the wire or waiting.
+    /// Whether there may be no packet but the oldest.
     #[inline(always)]
-    pub(crate) const fn len(&self) -> usize {
-        (self.tail - self.head) as usize
+    pub(crate) const fn may_be_last(&self) -> bool {
+        self.tail - self.head <= MOST_PLACES
+    }
+
+    /// Packets on the wire or waiting. O(packets).
+    pub(crate) fn len(&self) -> usize {
+        (self.head..self.tail)
+            .filter(|index| self.fields(*index).is_some())
+            .count()
     }
 
     /// Packets whose transmission has not begun.
     #[inline(always)]
     pub(crate) const fn waiting(&self) -> u32 {
-        self.tail - self.waiting
+        self.waiting_packets
     }
 
     /// Whether the transmission of the oldest packet has not been noticed.
@@ -83,22 +96,21 @@ impl Ring {
     /// Appends a packet, which will arrive at `arrival`.
     #[inline(always)]
     pub(crate) fn push(&mut self, packet: &Packet, arrival: Time) {
-        if self.len() == self.slots.len() {
-            self.grow();
+        self.append(Place::Packet(Fields::of(packet, arrival)));
+        if packet.options != Options::None {
+            self.append(Place::Options(packet.options));
         }
-        let place = self.place(self.tail);
-        let which = Which::of(packet);
-        self.slots[place] = Slot::of(packet, arrival, which);
-        if !which.is_none() {
-            self.extras.get_or_insert_default().push(self.tail, packet);
+        if packet.extension != Extension::NONE {
+            self.append(Place::Extension(packet.extension));
         }
-        self.tail += 1;
+        self.waiting_packets += 1;
     }
 
     /// The packet just pushed found the transmitter idle: it does not wait, nor does any before it.
     #[inline(always)]
     pub(crate) const fn start_newest(&mut self) {
         self.waiting = self.tail;
+        self.waiting_packets = 0;
     }
 
     /// The oldest packet leaves the ring, into `packet`: it has arrived. Returns when the next one
@@ -106,108 +118,174 @@ impl Ring {
     #[inline(always)]
     pub(crate) fn pop_into(&mut self, packet: &mut Packet) -> Option<Time> {
         debug_assert!(!self.is_empty(), "an arrival has a packet");
-        let slot = &self.slots[self.place(self.head)];
-        slot.get_into(packet);
-        if let Some(extras) = &mut self.extras
-            && !slot.which().is_none()
-        {
-            extras.pop_into(slot.which(), packet);
+        if let Place::Packet(fields) = &self.places[self.place(self.head)] {
+            fields.get_into(packet);
         }
         self.head += 1;
-        if self.is_empty() {
-            // Since it was empty last, at most `tail` packets have been here at a time.
-            if self.slots.len() > KEPT && self.tail as usize <= self.slots.len() / 4 {
-                self.shrink();
+        while !self.is_empty() {
+            match &self.places[self.place(self.head)] {
+                Place::Packet(next) => return Some(next.arrival),
+                Place::Options(options) => packet.options = *options,
+                Place::Extension(extension) => packet.extension = *extension,
             }
-            (self.head, self.waiting, self.tail) = (0, 0, 0);
-            return None;
+            self.head += 1;
         }
-        Some(self.slots[self.place(self.head)].arrival)
+        // Since it was empty last, at most `tail` places have been in use at a time.
+        if self.places.len() > KEPT && self.tail as usize <= self.places.len() / 4 {
+            self.shrink();
+        }
+        (self.head, self.waiting, self.tail) = (0, 0, 0);
+        self.waiting_packets = 0;
+        None
     }
 
     /// The newest packet leaves the ring again, if there is one.
     pub(crate) fn pop_newest(&mut self) -> Option<Packet> {
-        let newest = self.tail.checked_sub(1).filter(|_| !self.is_empty())?;
-        let slot = &self.slots[self.place(newest)];
         let mut packet = Packet::new(FlowId(0), HostId(0));
-        slot.get_into(&mut packet);
-        if let Some(extras) = &mut self.extras {
-            extras.pop_newest_into(slot.which(), &mut packet);
+        if self.is_empty() {
+            return None;
         }
+        let newest = self.packet_before(self.tail);
+        self.get_into(newest, &mut packet);
         self.tail = newest;
-        self.waiting = self.waiting.min(newest);
+        if self.waiting > newest {
+            self.waiting = newest;
+        } else {
+            self.waiting_packets -= 1;
+        }
         Some(packet)
     }
 
     /// When the oldest packet arrives.
     pub(crate) fn next_arrival(&self) -> Option<Time> {
-        (!self.is_empty()).then(|| self.slots[self.place(self.head)].arrival)
+        let oldest = (!self.is_empty()).then(|| self.fields(self.head));
+        oldest.flatten().map(|fields| fields.arrival)
     }
 
     /// The oldest waiting packet waits no longer. Returns its payload.
     #[inline(always)]
     pub(crate) fn start_oldest(&mut self) -> u16 {
-        debug_assert!(self.waiting != self.tail, "a packet waits");
-        let payload = self.slots[self.place(self.waiting)].payload;
-        self.waiting += 1;
+        debug_assert!(self.waiting_packets > 0, "a packet waits");
+        let payload = self.fields(self.waiting).map_or(0, |fields| fields.payload);
+        self.waiting = self.packet_after(self.waiting);
+        self.waiting_packets -= 1;
         payload
     }
 
-    /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options.
+    /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options. To give an
+    /// extension to a packet without one is O(places behind it).
     pub(crate) fn change_newest_started(&mut self, change: impl FnOnce(&mut Packet)) {
-        let index = self.waiting - 1;
-        let place = self.place(index);
-        let slot = &mut self.slots[place];
+        let index = self.packet_before(self.waiting);
         let mut packet = Packet::new(FlowId(0), HostId(0));
-        slot.get_into(&mut packet);
-        if let Some(extras) = &self.extras {
-            packet.extension = extras.extension(index);
-        }
-        let before = packet.extension;
+        let arrival = self.get_into(index, &mut packet);
+        let (options, extension) = (packet.options, packet.extension);
         change(&mut packet);
-        debug_assert_eq!(packet.options, Options::None, "options are added by hosts");
-        if packet.extension != before {
-            let extras = self.extras.get_or_insert_default();
-            extras.set_extension(index, packet.extension);
+        debug_assert_eq!(packet.options, options, "only hosts have options");
+        let place = self.place(index);
+        self.places[place] = Place::Packet(Fields::of(&packet, arrival));
+        if packet.extension == extension {
+            return;
         }
-        let options = slot.which().without_extension();
-        *slot = Slot::of(&packet, slot.arrival, Which::of(&packet).and(options));
+        let new = Place::Extension(packet.extension);
+        let last = self.waiting - 1;
+        let place = self.place(last);
+        if matches!(self.places[place], Place::Extension(_)) {
+            self.places[place] = new;
+            return;
+        }
+        // What is behind moves on by one place.
+        let mut moved = new;
+        let end = self.tail;
+        for index in self.waiting..end {
+            let place = self.place(index);
+            std::mem::swap(&mut self.places[place], &mut moved);
+        }
+        self.append(moved);
+        self.waiting += 1;
     }
 
     #[inline(always)]
     const fn place(&self, index: u32) -> usize {
-        index as usize & (self.slots.len() - 1)
+        index as usize & (self.places.len() - 1)
+    }
+
+    #[inline(always)]
+    fn append(&mut self, what: Place) {
+        if (self.tail - self.head) as usize == self.places.len() {
+            self.grow();
+        }
+        let place = self.place(self.tail);
+        self.places[place] = what;
+        self.tail += 1;
+    }
+
+    /// The packet at this index, if it is not where options or an extension are.
+    #[inline(always)]
+    fn fields(&self, index: u32) -> Option<&Fields> {
+        match &self.places[self.place(index)] {
+            Place::Packet(fields) => Some(fields),
+            Place::Options(_) | Place::Extension(_) => None,
+        }
+    }
+
+    /// Where the packet after the one at `index` is, or the first free place.
+    #[inline(always)]
+    fn packet_after(&self, mut index: u32) -> u32 {
+        index += 1;
+        while index != self.tail && self.fields(index).is_none() {
+            index += 1;
+        }
+        index
+    }
+
+    /// Where the packet before the one at `index` is.
+    fn packet_before(&self, mut index: u32) -> u32 {
+        index -= 1;
+        while self.fields(index).is_none() {
+            index -= 1;
+        }
+        index
+    }
+
+    /// Copies the packet at `index`. Returns when it arrives.
+    fn get_into(&self, index: u32, packet: &mut Packet) -> Time {
+        let fields = self.fields(index).expect("a packet is there");
+        fields.get_into(packet);
+        for index in index + 1..self.packet_after(index) {
+            match &self.places[self.place(index)] {
+                Place::Packet(_) => {}
+                Place::Options(options) => packet.options = *options,
+                Place::Extension(extension) => packet.extension = *extension,
+            }
+        }
+        fields.arrival
     }
 
     #[cold]
     fn grow(&mut self) {
-        let mut slots = empty_slots((self.slots.len() * 2).max(4));
+        let mut places = empty_places((self.places.len() * 2).max(4));
         for index in self.head..self.tail {
-            slots[(index - self.head) as usize] = self.slots[self.place(index)];
-        }
-        if let Some(extras) = &mut self.extras {
-            extras.count_from(self.head);
+            places[(index - self.head) as usize] = self.places[self.place(index)];
         }
         // In a class of priority nobody asks what is on the wire.
         let waiting = self.waiting.saturating_sub(self.head);
         (self.head, self.waiting, self.tail) = (0, waiting, self.tail - self.head);
-        self.slots = slots;
+        self.places = places;
     }
 
     /// Gives back half of the memory of an empty ring that once needed it.
     #[cold]
     fn shrink(&mut self) {
-        let half = self.slots.len() / 2;
+        let half = self.places.len() / 2;
         // What was there goes first, so that both are never there at once.
-        (self.slots, self.extras) = (Box::default(), None);
-        self.slots = empty_slots(half);
+        self.places = Box::default();
+        self.places = empty_places(half);
     }
 }
 
-impl Slot {
+impl Fields {
     #[inline(always)]
-    fn of(packet: &Packet, arrival: Time, extras: Which) -> Self {
-        debug_assert!(packet.reserved < 16, "there are four reserved bits");
+    const fn of(packet: &Packet, arrival: Time) -> Self {
         Self {
             arrival,
             flow: packet.flow,
@@ -219,11 +297,11 @@ impl Slot {
             flags: packet.flags,
             ecn: packet.ecn,
             dscp: packet.dscp,
-            reserved: packet.reserved | extras.bits(),
+            reserved: packet.reserved,
         }
     }
 
-    /// The packet but for options and extension.
+    /// The packet without options and extension.
     #[inline(always)]
     const fn get_into(&self, packet: &mut Packet) {
         *packet = Packet {
@@ -236,33 +314,33 @@ impl Slot {
             flags: self.flags,
             ecn: self.ecn,
             dscp: self.dscp,
-            reserved: self.reserved & !Which::BITS,
+            reserved: self.reserved,
             options: Options::None,
             extension: Extension::NONE,
         };
     }
-
-    #[inline(always)]
-    const fn which(&self) -> Which {
-        Which::from_bits(self.reserved)
-    }
 }
 
-fn empty_slots(count: usize) -> Box<[Slot]> {
-    let packet = Packet::new(FlowId(0), HostId(0));
-    let empty = Slot::of(&packet, Time::ZERO, Which::of(&packet));
-    vec![empty; count].into_boxed_slice()
+fn empty_places(count: usize) -> Box<[Place]> {
+    vec![Place::Extension(Extension::NONE); count].into_boxed_slice()
 }
 
-/// Slots that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty
+/// Places that a packet takes at most.
+const MOST_PLACES: u32 = 3;
+
+/// Places that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty
 /// without having needed a quarter. The queue of a host is long while a flow starts and then short
 /// again: a network of many hosts would otherwise keep memory for all of them to be long at once.
 const KEPT: usize = 128;
 
-/// Memory that a packet takes in the ring of a port, in bytes, options and extension aside.
-pub const SLOT_BYTES: u64 = size_of::<Slot>() as u64;
+/// Memory that a packet takes in the ring of a port, in bytes, and as much again for options and for an
+/// extension.
+pub const PLACE_BYTES: u64 = size_of::<Place>() as u64;
 
-const _: () = assert!(SLOT_BYTES == 32, "two slots have the size of a cache line");
+const _: () = assert!(
+    PLACE_BYTES == 32,
+    "two places have the size of a cache line"
+);
 
 #[cfg(test)]
 mod tests;

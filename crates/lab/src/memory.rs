@@ -139,7 +139,7 @@ const ROW: u64 = 448;
 /// The largest window without the option that scales it (RFC 7323, section 2).
 const UNSCALED: u64 = 65_535;
 /// A packet in a ring that doubles: twice its size, and the old half while it is copied.
-const SLOT: u64 = 3 * fabric::SLOT_BYTES;
+const SLOT: u64 = 3 * fabric::PLACE_BYTES;
 /// A packet of a burst in the rings of its host, and its places in the scoreboard and the assembler.
 const PACKET: u64 = SLOT + 64;
 /// Packets that a flow has on the way beside those in the queue of the switch.
