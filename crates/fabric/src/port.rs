@@ -65,27 +65,27 @@ pub struct Port {
     bytes: u64,
     /// When the hook is to be called next; [`Time::NEVER`] without one.
     hook_due: Time,
-    hook: Option<Box<dyn SwitchHook>>,
     /// Bytes waiting since `level_since`; levels before are in the histogram.
     waiting_bytes: u64,
     /// When the transmission of the oldest packet that waits in a FIFO begins.
     next_start: Time,
     level_since: Time,
-    levels: LevelHistogram,
+    /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
+    priorities: Option<Box<Priorities>>,
+    /// Packets that were accepted and not sent, and not told yet.
+    gone: u64,
     limit: Limit,
-    /// Lengths of the queue that the hook is not told.
-    quiet: Quiet,
     discipline: Discipline,
     max_waiting_bytes: u64,
+    hook: Option<Box<dyn SwitchHook>>,
+    levels: LevelHistogram,
+    /// Lengths of the queue that the hook is not told.
+    quiet: Quiet,
     drops: u64,
     dropped_payload: u64,
     marks: u64,
     threshold_crossings: u64,
     rate: Rate,
-    /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
-    priorities: Option<Box<Priorities>>,
-    /// Packets that were accepted and not sent, and not told yet.
-    gone: u64,
 }
 
 /// What became of a packet offered to a port.
@@ -343,7 +343,7 @@ impl Port {
     fn next_start(&self) -> Time {
         match &self.priorities {
             Some(waiting) if waiting.packets() > 0 => self.free_at,
-            None if self.ring.waiting() > 0 => self.next_start,
+            None if self.ring.waiting_packets() > 0 => self.next_start,
             Some(_) | None => Time::NEVER,
         }
     }
@@ -432,7 +432,7 @@ impl Port {
         if let Some(waiting) = &mut self.priorities {
             waiting.push(packet);
         } else {
-            if self.ring.waiting() == 0 {
+            if self.ring.waiting_packets() == 0 {
                 self.next_start = self.free_at;
             }
             self.free_at += self.serialisation(size);
@@ -542,7 +542,7 @@ impl Port {
             .map_or(0, |waiting| waiting.packets());
         Backlog {
             bytes: self.waiting_bytes,
-            packets: u64::from(self.ring.waiting()) + by_priority,
+            packets: u64::from(self.ring.waiting_packets()) + by_priority,
         }
     }
 

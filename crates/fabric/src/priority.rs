@@ -7,7 +7,7 @@ use crate::ring::Ring;
 /// How a port serves packets by priority: strictly, by code point, 0 first, each class in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Strict {
-    /// Classes; packets of higher code points share the last one. With 1 the port is a FIFO.
+    /// Classes, at most 64; packets of higher code points share the last one. With 1 the port is a FIFO.
     pub classes: u8,
     /// Whether a packet that does not fit pushes out packets of lower priority rather than being
     /// dropped: the last of the lowest class first (RC3 §2.3, "priority dropping").
@@ -18,6 +18,8 @@ pub struct Strict {
 #[derive(Debug)]
 pub(crate) struct Priorities {
     queues: Vec<Ring>,
+    /// A bit for each class that has packets, the first one lowest.
+    waiting: u64,
     packets: u64,
     push_out: bool,
 }
@@ -42,7 +44,10 @@ impl Priorities {
     /// Empty queues.
     pub(crate) fn new(strict: Strict) -> Self {
         Self {
-            queues: (0..strict.classes.max(1)).map(|_| Ring::new()).collect(),
+            queues: (0..strict.classes.clamp(1, MOST_CLASSES))
+                .map(|_| Ring::new())
+                .collect(),
+            waiting: 0,
             packets: 0,
             push_out: strict.push_out,
         }
@@ -52,29 +57,34 @@ impl Priorities {
     pub(crate) fn push(&mut self, packet: &Packet) {
         let class = self.class(packet);
         self.queues[class].push(packet, Time::NEVER);
+        self.waiting |= 1 << class;
         self.packets += 1;
     }
 
-    /// Puts the oldest packet of the first class that has one into `packet`. O(classes).
+    /// Puts the oldest packet of the first class that has one into `packet`. O(1).
     ///
     /// # Panics
     /// If no packet waits.
     pub(crate) fn pop_into(&mut self, packet: &mut Packet) {
-        let mut queues = self.queues.iter_mut();
-        let queue = queues.find(|queue| !queue.is_empty());
-        queue.expect("a packet waits").pop_into(packet);
+        let class = self.waiting.trailing_zeros();
+        let next = self.queues[class as usize].pop_into(packet);
+        self.waiting &= !(u64::from(next.is_none()) << class);
         self.packets -= 1;
     }
 
     /// Takes out the newest packet of the lowest class, if that is lower than the class of `arriving`
-    /// and packets are pushed out here. O(classes).
+    /// and packets are pushed out here. O(1).
     pub(crate) fn push_out(&mut self, arriving: &Packet) -> Option<Packet> {
         if !self.push_out {
             return None;
         }
-        let lower = self.class(arriving) + 1;
-        let mut queues = self.queues[lower..].iter_mut().rev();
-        let packet = queues.find_map(Ring::pop_newest)?;
+        let class = self.waiting.checked_ilog2()? as usize;
+        if class <= self.class(arriving) {
+            return None;
+        }
+        let queue = &mut self.queues[class];
+        let packet = queue.pop_newest()?;
+        self.waiting &= !(u64::from(queue.is_empty()) << class);
         self.packets -= 1;
         Some(packet)
     }
@@ -88,3 +98,6 @@ impl Priorities {
         usize::from(packet.dscp).min(self.queues.len() - 1)
     }
 }
+
+/// Code points have six bits (RFC 2474 §3).
+const MOST_CLASSES: u8 = 64;

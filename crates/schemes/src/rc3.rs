@@ -29,7 +29,7 @@
 //! arriving packet's), how an acknowledgement that jumped ahead changes the window (as one ordinary
 //! acknowledgement, also when it comes again), and what a write without end does (nothing at low priority).
 //!
-//! Cost: O(levels) per segment, and an event per packet that waits at a port.
+//! Cost: O(levels) per segment.
 
 use base::setting::{SettingError, Settings};
 use base::{Count, Fraction, Size, SizeUnit};

@@ -114,7 +114,7 @@ proptest! {
                     );
                     started = started.min(model.len());
                 }
-                Step::Start(extension) if ring.waiting() > 0 => {
+                Step::Start(extension) if ring.waiting_packets() > 0 => {
                     let expected = &mut model[started].0;
                     started += 1;
                     prop_assert_eq!(ring.start_oldest(), expected.payload);
@@ -129,7 +129,7 @@ proptest! {
                 Step::Start(_) => {}
             }
             prop_assert_eq!(ring.len(), model.len());
-            prop_assert_eq!(ring.waiting() as usize, model.len() - started);
+            prop_assert_eq!(ring.waiting_packets() as usize, model.len() - started);
         }
     }
 }
