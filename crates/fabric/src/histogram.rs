@@ -8,7 +8,7 @@ use base::Span;
 ///
 /// Up to a thousand levels are kept apart, in an open-addressed table from level to time: totals, means
 /// and percentiles are exact. A long queue of packets of all sizes has a hundred thousand levels, and
-/// each would be a cache miss; if there are that many they are put together in [`BINS`] bins of equal
+/// each would be a cache miss; if there are that many they are put together in 2,048 bins of equal
 /// width. Totals and means stay exact, percentiles are then too high by at most a thousandth of the
 /// highest level. `add` is O(1), amortised; memory is 8 bytes per level or bin and some free places.
 #[derive(Clone, Debug)]
