@@ -155,9 +155,9 @@ pub(crate) struct ReproduceArgs {
     /// How many seeds to run [default: what each figure says]
     #[arg(long, value_name = "N", value_parser = seeds)]
     pub(crate) seeds: Option<NonZeroU32>,
-    /// Run every cause, not only those of claims that are not reproduced
-    #[arg(long)]
-    pub(crate) causes: bool,
+    /// Which causes of differences to try
+    #[arg(long, value_name = "WHICH", default_value = "missed")]
+    pub(crate) causes: Causes,
     /// Fail if a claim is not reproduced, even in part
     #[arg(long)]
     pub(crate) strict: bool,
@@ -179,6 +179,17 @@ pub(crate) struct ReproduceArgs {
     /// Print no progress and no hints
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// Which causes `reproduce` tries.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Causes {
+    /// Those of claims that are not reproduced
+    Missed,
+    /// All of them
+    All,
+    /// None, which takes the least time
+    None,
 }
 
 #[derive(Args)]
@@ -523,7 +534,7 @@ Examples:
   tailwater reproduce                             every paper, every claim
   tailwater reproduce rcc                         one paper
   tailwater reproduce rcc/fig5a rcc/fig7c --seeds 3
-  tailwater reproduce rcc --full --causes
+  tailwater reproduce rcc --full --causes all
   tailwater reproduce ./my-paper --format json > claims.json
 
 What is finished is not run again: after an interruption, or with more figures, only the rest runs.

@@ -12,7 +12,7 @@ use lab::memory;
 use lab::results::{self, Folder, Host, RunInfo, Store};
 use lab::scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
 
-use crate::args::{Format, ReproduceArgs};
+use crate::args::{Causes, Format, ReproduceArgs};
 use crate::output::{self, Stop};
 use crate::render::claims;
 use crate::simulate::{self, Simulations};
@@ -320,11 +320,8 @@ impl<'a> Book<'a> {
                 }
             }
             for cause in &figure.causes {
-                let wanted = cause
-                    .claims
-                    .iter()
-                    .any(|claim| missed.contains(claim.as_str()));
-                if args.causes || wanted {
+                let mut claims = cause.claims.iter();
+                if claims.any(|claim| tries(args, missed.contains(claim.as_str()))) {
                     let job = self.runs[figure.runs()].0.with(figure, cause, out);
                     tried.extend(job.map(|job| (figure, cause, job)));
                 }
@@ -348,7 +345,7 @@ impl<'a> Book<'a> {
             let mut claims = Vec::new();
             for claim in &figure.claims {
                 let mut judged = Judged::new(figure, claim, &bench, &scale)?;
-                let tries = args.causes || judged.finding.verdict.is_missed();
+                let tries = tries(args, judged.finding.verdict.is_missed());
                 for (other, cause, runs) in changed.iter().filter(|_| tries) {
                     let same = other.id() == figure.id();
                     if same && cause.claims.contains(&claim.id) {
@@ -372,6 +369,15 @@ impl<'a> Book<'a> {
             });
         }
         Ok(figures)
+    }
+}
+
+/// Whether causes are tried for a claim that is `missed` or not.
+fn tries(args: &ReproduceArgs, missed: bool) -> bool {
+    match args.causes {
+        Causes::Missed => missed,
+        Causes::All => true,
+        Causes::None => false,
     }
 }
 

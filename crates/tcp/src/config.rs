@@ -56,6 +56,8 @@ pub struct Config {
     pub receive_buffer: u64,
     /// Shift of advertised windows; `None`: the option is not sent (RFC 7323 §2).
     pub window_scale: Option<u8>,
+    /// Whether the window of a SYN-ACK is scaled as those of other segments are, against RFC 7323 §2.2.
+    pub scale_syn_ack: bool,
     /// How congestion marks are used.
     pub ecn: EcnMode,
     /// How long a closed connection answers stray segments: twice the segment lifetime (RFC 9293 §3.6.1).
@@ -120,6 +122,7 @@ impl Default for Config {
             delayed_ack_timeout: Span::from_millis(40),
             receive_buffer,
             window_scale: Some(Self::scale_for(receive_buffer)),
+            scale_syn_ack: false,
             ecn: EcnMode::Off,
             time_wait: Span::from_secs(60),
             receiver_control: true,

@@ -390,7 +390,7 @@ impl<C: SenderCc> Endpoint<C> {
         if !packet.flags.has(TcpFlags::ACK) || packet.flags.has(TcpFlags::RST) {
             return None;
         }
-        let window = u64::from(packet.window) << if syn { 0 } else { self.scales.0 };
+        let window = u64::from(packet.window) << self.scale_in(packet, self.scales.0);
         Some(AckSent {
             ack: self.receiver.irs.near(packet.ack, self.receiver.next()),
             window,

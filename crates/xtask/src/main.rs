@@ -56,10 +56,11 @@ enum Chore {
     Docs,
     /// Run every figure of the papers and write docs/reference/claims.md
     Claims {
-        /// Read what `tailwater reproduce --format json` printed into this file, and run nothing
-        #[arg(long)]
-        from: Option<PathBuf>,
-        /// Instead run this figure at the paper's own scale, once, or several, and write
+        /// Read what `tailwater reproduce --format json` printed into this file, or several of which the
+        /// later count, and run nothing
+        #[arg(long, value_name = "FILE", value_delimiter = ',')]
+        from: Vec<PathBuf>,
+        /// Instead run this figure at the paper's own scale without causes, once, or several, and write
         /// docs/reference/claims-full.md
         #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
         full: Vec<String>,
@@ -84,7 +85,7 @@ fn main() -> ExitCode {
         Chore::Bench { instructions } if instructions => bench::instructions(&repository),
         Chore::Bench { .. } => bench::bench(&repository),
         Chore::Docs => docs::write(&repository),
-        Chore::Claims { from, full } => claims::write(&repository, from.as_deref(), &full),
+        Chore::Claims { from, full } => claims::write(&repository, &from, &full),
         Chore::Book { open } => book(&repository, open),
         Chore::Screenshots => screenshots::draw(&repository),
         Chore::Cites => cites::print(&repository),

@@ -208,6 +208,7 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
             WindowScale::Off => None,
             WindowScale::Shift(shift) => Some(shift),
         },
+        scale_syn_ack: tcp.scale_syn_ack,
         ecn: roles.ecn.unwrap_or(classic),
         time_wait: tcp.time_wait,
         receiver_control: roles.receiver.is_some(),

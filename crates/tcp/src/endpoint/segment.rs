@@ -262,11 +262,20 @@ impl<C: SenderCc> Endpoint<C> {
         self.sender.agree(agreed);
     }
 
-    /// The window a segment of the peer advertises, bytes; unscaled with SYN (RFC 7323 §2.2).
+    /// The window a segment of the peer advertises, bytes.
     #[inline(always)]
     fn window_of(&self, packet: &Packet) -> u64 {
-        let syn = packet.flags.has(TcpFlags::SYN);
-        u64::from(packet.window) << if syn { 0 } else { self.scales.1 }
+        u64::from(packet.window) << self.scale_in(packet, self.scales.1)
+    }
+
+    /// By how much the window of a segment is scaled, of one whose sender scales by `scale`: not with SYN
+    /// (RFC 7323 §2.2).
+    #[inline(always)]
+    pub(super) fn scale_in(&self, packet: &Packet, scale: u8) -> u8 {
+        if packet.flags.has(TcpFlags::SYN) && !self.sender.config.scale_syn_ack {
+            return 0;
+        }
+        scale
     }
 
     /// The SYN is acknowledged.
@@ -285,6 +294,9 @@ impl<C: SenderCc> Endpoint<C> {
         if self.sender.config.ecn != EcnMode::Off {
             packet.flags = packet.flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
         }
+        let config = &self.sender.config;
+        let window = config.receive_buffer.min(self.window_limit);
+        packet.window = low_16(window.min(u64::from(u16::MAX)));
         self.finish_syn(&mut packet, true, now);
         self.syn_due = false;
         packet
@@ -295,24 +307,17 @@ impl<C: SenderCc> Endpoint<C> {
         packet.flags = packet
             .flags
             .with(TcpFlags::ECE.when(self.sender.uses_ecn()));
-        self.add_acknowledgement(&mut packet, 0, false);
+        let scale = self.scale_in(&packet, self.scales.0);
+        self.add_acknowledgement(&mut packet, scale, false);
+        let window = u64::from(packet.window) << scale;
+        self.receiver.on_acknowledged(window);
         let sack = self.sender.uses_sack();
         self.finish_syn(&mut packet, sack, now);
         packet
     }
 
     fn finish_syn(&mut self, packet: &mut Packet, sack: bool, now: Time) {
-        let window = self
-            .sender
-            .config
-            .receive_buffer
-            .min(self.window_limit)
-            .min(u64::from(u16::MAX));
-        packet.window = low_16(window);
         let answers = packet.flags.has(TcpFlags::ACK);
-        if answers {
-            self.receiver.on_acknowledged(window);
-        }
         packet.options = Options::Syn(SynOptions {
             mss: self.sender.config.mss,
             window_scale: self

@@ -85,6 +85,29 @@ fn the_window_of_a_syn_ack_is_not_scaled() {
     t.ack(1).expect_data(2..10);
 }
 
+// As in simulators whose windows have no field to fit into: both ends scale the window of a SYN-ACK.
+#[test]
+fn the_window_of_a_syn_ack_can_be_scaled() {
+    let config = Config {
+        scale_syn_ack: true,
+        receive_buffer: 1_000_000,
+        window_scale: Some(4),
+        ..config()
+    };
+    let mut t = Timeline::connecting(config);
+    t.take();
+    let mut syn_ack = t.syn_ack(willing());
+    // 5,120 bytes.
+    syn_ack.window = 5 << (10 - PEER_SCALE);
+    t.deliver(syn_ack).expect_ack(0);
+    t.write(10 * MSS).expect_data(0..5);
+
+    let mut t = Timeline::listening(config);
+    let syn = t.syn(willing());
+    t.deliver(syn);
+    assert_eq!(t.take().window, 62_500);
+}
+
 // RFC 9293 §3.5 and RFC 6298 §2: the handshake is a round-trip sample, 100 ms: RTO = 300 ms.
 #[test]
 fn the_handshake_gives_the_first_sample() {
