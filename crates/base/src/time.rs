@@ -82,6 +82,16 @@ impl Span {
         Self(s * 1_000_000_000_000)
     }
 
+    /// `s` seconds, rounded down; [`Span::ZERO`] if negative or no number, [`Span::MAX`] if too much.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "such a cast saturates"
+    )]
+    pub fn from_secs_f64(s: f64) -> Self {
+        Self((s * 1e12) as u64)
+    }
+
     /// Picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
@@ -223,6 +233,15 @@ mod tests {
             assert_eq!(span.to_string().parse::<Span>().unwrap(), span);
         }
         assert_eq!("1.5us".parse::<Span>().unwrap(), Span::from_nanos(1500));
+    }
+
+    #[test]
+    fn seconds_are_rounded_down_and_saturate() {
+        assert_eq!(Span::from_secs_f64(1.5e-12), Span::from_ps(1));
+        assert_eq!(Span::from_secs_f64(0.25), Span::from_millis(250));
+        assert_eq!(Span::from_secs_f64(-1.0), Span::ZERO);
+        assert_eq!(Span::from_secs_f64(f64::NAN), Span::ZERO);
+        assert_eq!(Span::from_secs_f64(1e9), Span::MAX);
     }
 
     #[test]

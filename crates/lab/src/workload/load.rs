@@ -85,7 +85,7 @@ pub(super) fn crossing_share(
 
 /// The mean time between so many flows.
 pub(super) fn mean_gap(per_second: f64) -> Span {
-    Span::from_ps(picoseconds(1.0 / per_second).max(1))
+    Span::from_secs_f64(1.0 / per_second).max(Span::from_ps(1))
 }
 
 /// Flows per second that make the wanted share of a link of this rate: full packets with their
@@ -103,15 +103,6 @@ fn flows_per_second(keys: &Keys, rate: Rate) -> f64 {
     )]
     let (packet, rate) = (counted as f64, rate.as_bps() as f64);
     keys.workload.load.0 * rate / (8.0 * mean * packet / f64::from(keys.tcp.mss.0))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and what exceeds 64 bits saturates"
-)]
-fn picoseconds(seconds: f64) -> u64 {
-    (seconds * 1e12) as u64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]

@@ -74,7 +74,7 @@ impl Router {
         let target = gamma.0 * self.capacity;
         let wanted = alpha.0 * (target - arriving) - beta.0 * queue as f64 / self.mean_rtt;
         self.set_rate(self.rate * (1.0 + interval / self.mean_rtt * wanted / target));
-        self.interval = span(self.mean_rtt)
+        self.interval = Span::from_secs_f64(self.mean_rtt)
             .min(self.params.max_interval)
             .max(LEAST_INTERVAL);
         self.input = std::mem::take(&mut self.spill);
@@ -161,16 +161,6 @@ impl SwitchHook for Router {
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         sink(RATE.name, self.rate * 8.0);
     }
-}
-
-/// Seconds as a span.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive and at most the longest round trip"
-)]
-fn span(seconds: f64) -> Span {
-    Span::from_ps((seconds * 1e12) as u64)
 }
 
 /// No interval is shorter.

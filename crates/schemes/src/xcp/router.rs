@@ -102,7 +102,7 @@ impl Router {
                 per_byte: decrease / bytes as f64,
             };
         }
-        self.interval = span(self.mean_rtt)
+        self.interval = Span::from_secs_f64(self.mean_rtt)
             .max(self.params.min_interval)
             .max(LEAST_INTERVAL);
     }
@@ -111,7 +111,7 @@ impl Router {
     fn measure_queue(&mut self, queue: u64) {
         self.standing = std::mem::replace(&mut self.shortest, queue);
         let drained = self.mean_rtt - queue as f64 / self.capacity();
-        let interval = span(drained / 2.0)
+        let interval = Span::from_secs_f64(drained / 2.0)
             .max(self.params.min_queue_interval)
             .max(LEAST_INTERVAL);
         self.queue_at += interval;
@@ -187,16 +187,6 @@ impl SwitchHook for Router {
             self.control_at += self.interval;
         }
     }
-}
-
-/// Seconds as a span; nothing if negative.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "at most a second; a cast saturates at zero"
-)]
-fn span(seconds: f64) -> Span {
-    Span::from_ps((seconds * 1e12) as u64)
 }
 
 /// Granularity of the clocks: no timer runs for less.
