@@ -75,6 +75,30 @@ fn behind_a_border_it_is_tcp() {
     }
 }
 
+// RC3 §3.3: what waits in a card at a low priority is passed by other flows, but not where there are none.
+#[test]
+fn cards_without_priorities_hold_up_other_flows() {
+    let flows = r#"
+from = "0:0"
+to = "1:0"
+[group.long]
+workload.size = "2000pkt"
+[group.short]
+workload.size = "2pkt"
+workload.start = "10ms"
+"#;
+    let short = |sets: &[&str]| {
+        let outcome = outcome(&format!("{ALONE}{flows}"), "rc3", sets);
+        outcome.flows[1].fct_us.expect("a complete flow") / 1e3
+    };
+    let with = short(&["rc3.plain_routers=1"]);
+    let without = short(&["rc3.plain_routers=1", "rc3.plain_hosts=true"]);
+    // Of the 24 ms that the long flow's packets take to leave, 10 are over when the short one's come.
+    let (least, later) = (1.5 * 40.0, without - with);
+    assert!((least..least + 1.0).contains(&with), "{with} ms");
+    assert!((13.0..15.0).contains(&later), "{later} ms later");
+}
+
 // RC3 §3.3, footnote 3: without SACK TCP sends what has arrived again, and still gains.
 #[test]
 fn without_selective_acknowledgements_it_still_gains() {

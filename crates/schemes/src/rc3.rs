@@ -15,6 +15,7 @@
 //! | copies passed by TCP | `rc3.withdraw` | stay in the NIC | RC3's simulation |
 //! | segments per TSO burst | `rc3.tso` | 1 | RC3 §4.2.3: up to 43 |
 //! | routers without priorities | `rc3.plain_routers` | none | RC3 §3.3: 20 and 50 % |
+//! | and their hosts | `rc3.plain_hosts` | have priorities | ambiguous in RC3 §3.3 |
 //!
 //! The paper's runs have MSS 1460, an initial window of 4, a least timeout of 200 ms, buffers of one product of bandwidth and
 //! delay, an unlimited receive window: `tcp.*`, `switch.buffer`. The receive window does not hold back the
@@ -69,6 +70,8 @@ base::settings! {
         pub tso: Count = "1",
         /// Share of the switches that have no priorities: they queue everything first come, first served, and drop what does not fit. Which ones is drawn from the seed.
         pub plain_routers: Fraction = "0",
+        /// Whether the network cards of hosts at such switches have no priorities either.
+        pub plain_hosts: bool = "false",
         /// Whether switches without priorities forward what has a low one, or drop it as the border of a network would.
         pub border: Border = "forward",
     }
@@ -140,6 +143,7 @@ fn build(text: &crate::Texts<'_>) -> Result<Roles, SettingError> {
         priorities_at_hosts: true,
         plain_switches: PlainSwitches {
             share: params.plain_routers.0,
+            hosts: params.plain_hosts,
             drop_low: params.border == Border::Drop,
         },
         random: params.plain_routers.0 > 0.0 && params.plain_routers.0 < 1.0,

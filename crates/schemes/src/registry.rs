@@ -108,6 +108,8 @@ pub struct Roles {
 pub struct PlainSwitches {
     /// Which share of all switches they are; which ones they are is drawn from the run's seed.
     pub share: f64,
+    /// Whether the hosts behind them have no priorities either.
+    pub hosts: bool,
     /// Whether they drop what has a low priority, as at the border of a network that does not take it.
     pub drop_low: bool,
 }

@@ -118,7 +118,11 @@ impl<'a> Ports<'a> {
         if self.point.keys.host.queue == HostQueue::Switch {
             return self.of_switch(port, link);
         }
-        let at_hosts = self.roles.iter().find(|roles| roles.priorities_at_hosts);
+        let plain = self.plain.contains(&self.topology.ends(port).1);
+        let at_hosts = self
+            .roles
+            .iter()
+            .find(|roles| roles.priorities_at_hosts && !(plain && roles.plain_switches.hosts));
         PortParts {
             priorities: at_hosts
                 .and_then(|roles| roles.priorities)
