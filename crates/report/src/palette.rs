@@ -58,7 +58,7 @@ pub(crate) struct Palette(BTreeMap<String, usize>);
 
 impl Palette {
     /// Gives schemes that the registry knows their place there, so that they look the same in every
-    /// report, and others what is left.
+    /// report, and others what is left, first of the colours that fewest have.
     pub(crate) fn new<'a>(schemes: impl Iterator<Item = &'a str> + Clone) -> Self {
         let registry = schemes::all();
         let mut slots = BTreeMap::new();
@@ -70,8 +70,13 @@ impl Palette {
         for name in schemes {
             if !slots.contains_key(name) {
                 let taken = |slot: &usize| slots.values().any(|other| other == slot);
-                let free = (0..=slots.len()).find(|slot| !taken(slot));
-                slots.insert(name.to_owned(), free.unwrap_or(0));
+                let shared = |slot: &usize| {
+                    let colour = slot % COLOURS.len();
+                    let others = slots.values().map(|other| other % COLOURS.len());
+                    others.filter(|other| *other == colour).count()
+                };
+                let free = (0..slots.len() + COLOURS.len()).filter(|slot| !taken(slot));
+                slots.insert(name.to_owned(), free.min_by_key(shared).unwrap_or(0));
             }
         }
         Self(slots)
@@ -128,5 +133,22 @@ mod tests {
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(distinct.len(), slots.len());
+    }
+
+    #[test]
+    fn a_variant_has_a_colour_of_its_own_while_there_are_any() {
+        let mut names: Vec<&str> = schemes::all().iter().map(|scheme| scheme.name).collect();
+        names.truncate(COLOURS.len() + 3);
+        names.drain(3..COLOURS.len());
+        for variants in 1..=COLOURS.len() - 3 {
+            let variant = ["a", "b", "c", "d"][variants - 1];
+            names.push(variant);
+            let palette = Palette::new(names.iter().copied());
+            let colour = palette.style(variant, 0).colour();
+            let same = names
+                .iter()
+                .filter(|name| palette.style(name, 0).colour() == colour);
+            assert_eq!(same.count(), 1, "{variant}");
+        }
     }
 }
