@@ -7,9 +7,10 @@ use prefetch_index::prefetch_index;
 ///
 /// A long wire holds more packets than a cache, so most of what a packet-hop costs there is to wait for
 /// what the ring has of it. That is little, half a cache line, and as much again for options, and for
-/// an extension, of packets that carry them; and it is asked for some packets ahead. When the ring runs empty it starts again at its first place, so that a
-/// lightly used port stays in one or two cache lines however large its ring once grew. All operations
-/// O(1), growing and shrinking amortised, unless they say otherwise.
+/// an extension, of packets that carry them; and it is asked for some packets ahead. When the ring runs
+/// empty it starts again at its first place, so that a lightly used port stays in one or two cache
+/// lines however large its ring once grew. All operations O(1), growing and shrinking amortised, unless
+/// they say otherwise.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Ring {
@@ -229,6 +230,9 @@ impl Ring {
         let place = self.place(self.tail);
         self.places[place] = what;
         self.tail += 1;
+        if self.tail == LAST_INDEX {
+            self.renumber();
+        }
         self.prefetch(self.tail);
     }
 
@@ -272,6 +276,19 @@ impl Ring {
             }
         }
         fields.arrival
+    }
+
+    /// A ring that never runs empty counts from its first round again.
+    #[cold]
+    fn renumber(&mut self) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a multiple below the index"
+        )]
+        let rounds = (self.head as usize / self.places.len() * self.places.len()) as u32;
+        self.head -= rounds;
+        self.waiting = self.waiting.saturating_sub(rounds);
+        self.tail -= rounds;
     }
 
     #[cold]
@@ -337,6 +354,9 @@ impl Fields {
 fn empty_places(count: usize) -> Box<[Place]> {
     vec![Place::Extension(Extension::NONE); count].into_boxed_slice()
 }
+
+/// Running indices stay below this; there is never need for as many places.
+const LAST_INDEX: u32 = if cfg!(test) { 1 << 10 } else { 1 << 31 };
 
 /// How many places ahead the ring is fetched: the next cache line or the one after.
 const AHEAD: u32 = 3;

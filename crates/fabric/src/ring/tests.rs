@@ -133,3 +133,25 @@ proptest! {
         }
     }
 }
+
+// The indices start anew, however long the ring never runs empty.
+#[test]
+fn a_ring_that_never_runs_empty_goes_on() {
+    let mut ring = Ring::new();
+    let numbered = |number: u32| Packet {
+        seq: Seq(number),
+        extension: Extension([number, 0, 0]),
+        ..Packet::new(FlowId(0), HostId(0))
+    };
+    let mut popped = Packet::new(FlowId(0), HostId(0));
+    for number in 0..4 * LAST_INDEX {
+        ring.push(&numbered(number), Time::ZERO);
+        assert!(ring.tail < LAST_INDEX);
+        if number >= 2 {
+            ring.start_oldest();
+            ring.pop_into(&mut popped);
+            assert_eq!(shown(&popped), shown(&numbered(number - 2)));
+            assert_eq!((ring.len(), ring.waiting_packets()), (2, 2));
+        }
+    }
+}
