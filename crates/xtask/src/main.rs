@@ -61,7 +61,7 @@ enum Chore {
         #[arg(long, value_name = "FILE", value_delimiter = ',')]
         from: Vec<PathBuf>,
         /// Instead run this figure at the paper's own scale without causes, once, or several, and write
-        /// docs/reference/claims-full.md
+        /// docs/reference/claims-full-PAPER.md
         #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
         full: Vec<String>,
     },
