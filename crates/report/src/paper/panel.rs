@@ -166,6 +166,17 @@ impl<'a> Panel<'a> {
         (given(axis, label, &unit.name), unit)
     }
 
+    /// How an equation is drawn: apart from what was measured, or, where there are only equations, each
+    /// in the colour of its scheme.
+    fn equation(&self) -> Shape {
+        let mut lines = self.plot.lines.iter();
+        if lines.all(|line| is_model(&line.measure)) {
+            Shape::Curve
+        } else {
+            Shape::Model
+        }
+    }
+
     /// The measure that gives an axis its unit: that of the first line that is measured.
     fn measure(&self) -> Option<&'a Measure> {
         let mut lines = self.plot.lines.iter().map(|line| &line.measure);

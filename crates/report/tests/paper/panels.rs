@@ -406,4 +406,22 @@ fn sizes_of_flows_are_an_axis_or_groups_of_bars_with_the_equation_over_them() {
     // Side by side at the second place, left and right of it.
     assert!(figure.lines[0].points[0].x < 1.0 && figure.lines[1].points[0].x > 1.0);
     assert_eq!(places(&figure.lines[2]), [0.0, 1.0]);
+
+    // Equations alone are told apart by the colours of their schemes, and have no intervals.
+    let of = |scheme: &str| Line {
+        label: scheme.into(),
+        schemes: vec![scheme.to_owned()],
+        ..line(equation("rc3.reduction"))
+    };
+    let alone = Plot {
+        lines: vec![of("newreno"), of("rcc")],
+        ..plot(PlotKind::Sweep)
+    };
+    let (figure, _run, _kept) = drawn("panel-equations", alone);
+    assert_eq!(labels(&figure), ["newreno", "rcc"]);
+    for line in &figure.lines {
+        assert_eq!(line.shape, Shape::Curve);
+        assert!(line.points.iter().all(|point| point.interval.is_none()));
+    }
+    assert_ne!(figure.lines[0].style.slot, figure.lines[1].style.slot);
 }

@@ -26,10 +26,13 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     for (track, mut points) in drawn {
         for point in &mut points {
             scale(point, unit.size);
+            if is_model(&track.line.measure) {
+                point.interval = None;
+            }
         }
         let (label, style) = (track.label(several), panel.style(track));
         if is_model(&track.line.measure) {
-            equations.push(line(label, style, Shape::Model, points));
+            equations.push(line(label, style, panel.equation(), points));
         } else {
             let ranges = track.line.low.is_some();
             let shape = if ranges { Shape::Ranges } else { Shape::Joined };

@@ -32,7 +32,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
             scale(point, unit.size);
         }
         let shape = match &track.line.low {
-            _ if is_model(&track.line.measure) => Shape::Model,
+            _ if is_model(&track.line.measure) => panel.equation(),
             Some(_) => Shape::Ranges,
             None => Shape::Joined,
         };
