@@ -401,7 +401,7 @@ base::settings! {
         pub receive_buffer: Size = "4MiB",
         /// Shift of advertised windows (RFC 7323): 0 to 14; "auto" is the smallest that can advertise the receive buffer, "off" leaves the option out.
         pub window_scale: WindowScale = "auto",
-        /// Whether the window of a SYN-ACK is scaled as those of other segments are. RFC 7323 forbids it, so that its 65,535 bytes bound the first flight; in most simulations nothing does.
+        /// Whether the window of a SYN-ACK is scaled as those of other segments are. RFC 7323 forbids it, so that its 65,535 bytes bound the first flight; in ns-2, whose packets carry no window, nothing does. A switch that rewrites SYN-ACKs takes their window for unscaled all the same.
         pub scale_syn_ack: bool = "false",
         /// Segments the congestion window may grow for each ACK in slow start: the limit L of RFC 3465.
         pub byte_counting_limit: Count = "1",

@@ -73,6 +73,25 @@ fn every_claim_has_a_verdict_and_a_miss_its_cause() {
 }
 
 #[test]
+fn causes_are_tried_for_what_is_missed_or_for_all_or_not() {
+    let workspace = paper("reproduce_causes");
+    let tried = |which: &str| {
+        let command = format!("reproduce ./mine/fig1.toml --format json --quiet --causes {which}");
+        let answer: serde_json::Value = serde_json::from_str(&workspace.answer(&command)).unwrap();
+        let claims = answer["claims"].as_array().expect("an array of claims");
+        let counts = claims
+            .iter()
+            .map(|claim| claim["causes"].as_array().unwrap().len());
+        counts.collect::<Vec<_>>()
+    };
+    assert_eq!(tried("none"), [0, 0]);
+    let runs = workspace.path("results/reproduce/mine/causes");
+    assert!(!runs.exists(), "no cause is run");
+    assert_eq!(tried("missed"), [1, 0]);
+    assert_eq!(tried("all"), [1, 1]);
+}
+
+#[test]
 fn what_is_finished_is_not_run_again() {
     let workspace = paper("reproduce_again");
     let first = workspace.answer("reproduce ./mine --no-report --quiet --out all");
@@ -188,7 +207,7 @@ id = "buffer"
 says = "the buffer has room for all"
 set = { "switch.buffer" = "unlimited" }
 schemes = ["newreno"]
-claims = ["no-drops"]
+claims = ["no-drops", "fewest-drops"]
 "#;
 
 const FIG2: &str = r#"

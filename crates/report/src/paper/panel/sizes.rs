@@ -26,9 +26,6 @@ pub(super) fn draw(panel: &Panel<'_>) -> Result<Drawn, Problems> {
     for (track, mut points) in drawn {
         for point in &mut points {
             scale(point, unit.size);
-            if is_model(&track.line.measure) {
-                point.interval = None;
-            }
         }
         let (label, style) = (track.label(several), panel.style(track));
         if is_model(&track.line.measure) {

@@ -74,6 +74,8 @@ pub(super) fn point(
         None => 0.0,
     };
     let interval = match line.low.as_ref().zip(line.high.as_ref()) {
+        // What an equation says does not depend on seeds.
+        _ if is_model(&line.measure) => None,
         Some((low, high)) => {
             let mean = |measure| Ok::<_, Problems>(panel.run.values(measure)?.estimate(row).mean);
             mean(low)?.zip(mean(high)?)
