@@ -13,6 +13,7 @@
 
 #[macro_use]
 mod registry;
+mod roster;
 
 pub mod cubic;
 pub mod dctcp;

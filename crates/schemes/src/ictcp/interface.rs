@@ -6,6 +6,7 @@ use tcp::{AckSent, Arrival, Gauge, ReceiverCc, SSTHRESH, Slot};
 use super::Params;
 use super::connection::{Connection, Quota};
 use crate::registry::HostInfo;
+use crate::roster::Roster;
 
 /// See the module documentation of [`super`].
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub struct Interface {
     /// By slot; `None` for connections that were not opened from outside or have ended.
     connections: Vec<Option<Connection>>,
     /// Connections in order of their opening.
-    active: Vec<Slot>,
+    active: Roster,
     /// The least round trip seen at this host.
     least_rtt: Option<Span>,
     part: Part,
@@ -46,7 +47,7 @@ impl Interface {
             header_bytes: host.packet_bytes - u64::from(host.mss),
             packet_time: host.rate.serialisation(host.packet_bytes),
             connections: Vec::new(),
-            active: Vec::new(),
+            active: Roster::default(),
             least_rtt: None,
             part: Part {
                 start: None,
@@ -68,7 +69,7 @@ impl Interface {
 
     /// The connections that are open.
     fn open(&self) -> impl Iterator<Item = &Connection> {
-        let by_slot = |slot: &Slot| self.connections[slot.0 as usize].as_ref();
+        let by_slot = |slot: Slot| self.connections[slot.0 as usize].as_ref();
         self.active.iter().filter_map(by_slot)
     }
 
@@ -109,7 +110,7 @@ impl Interface {
     #[expect(clippy::cast_possible_truncation, reason = "a mean of 64-bit times")]
     fn mean_rtt(&mut self, base: Span) -> Span {
         let (mut weighted, mut bytes) = (0_u128, 0_u128);
-        for slot in &self.active {
+        for slot in self.active.iter() {
             if let Some(connection) = &mut self.connections[slot.0 as usize] {
                 let share = u128::from(std::mem::take(&mut connection.slot_bytes));
                 let rtt = connection.rtt.smoothed().unwrap_or(base).max(base);
@@ -126,8 +127,8 @@ impl Interface {
             return;
         }
         let total: u64 = self.open().map(|connection| connection.rwnd).sum();
-        let count = self.open().count() as u64;
-        for slot in &self.active {
+        let count = self.active.len() as u64;
+        for slot in self.active.iter() {
             if let Some(connection) = &mut self.connections[slot.0 as usize]
                 && connection.rwnd * count > total
             {
@@ -144,15 +145,15 @@ impl ReceiverCc for Interface {
             self.connections.resize_with(index + 1, || None);
         }
         self.connections[index] = Some(Connection::new(u64::from(mss), &self.params, now));
-        self.active.push(slot);
+        self.active.add(slot);
     }
 
     fn on_close(&mut self, slot: Slot, _now: Time) {
         let connection = self.connections.get_mut(slot.0 as usize);
         if connection.and_then(Option::take).is_some() {
-            self.active.retain(|active| *active != slot);
+            self.active.remove(slot);
         }
-        if self.active.is_empty() {
+        if self.active.len() == 0 {
             // The next slot begins with the next data.
             (self.part.start, self.part.bytes, self.quota.open) = (None, 0, false);
         }
@@ -203,10 +204,10 @@ impl ReceiverCc for Interface {
     #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(Option<Slot>, &'static str, f64)) {
         sink(None, AVAILABLE.name, self.quota.available);
-        for slot in &self.active {
+        for slot in self.active.iter() {
             if let Some(connection) = &self.connections[slot.0 as usize] {
-                sink(Some(*slot), ASSIGNED.name, connection.rwnd as f64);
-                sink(Some(*slot), DIFFERENCE.name, connection.difference);
+                sink(Some(slot), ASSIGNED.name, connection.rwnd as f64);
+                sink(Some(slot), DIFFERENCE.name, connection.difference);
             }
         }
     }

@@ -9,6 +9,7 @@ use super::control::{Control, Notice};
 use super::params::{MergeDupacks, Params, Priority, ReleaseTest};
 use super::timing::Timing;
 use crate::registry::HostInfo;
+use crate::roster::Roster;
 
 /// See the module documentation of [`super`].
 #[derive(Debug)]
@@ -22,9 +23,9 @@ pub struct Scheduler {
     /// By slot; `None` for connections that were not opened from outside or have ended.
     flows: Vec<Option<Flow>>,
     /// Registered connections in order of registration.
-    active: Vec<Slot>,
-    /// Those of them that still expect data.
-    needy: usize,
+    active: Roster,
+    /// Those of them that still expect data, which alone take part in assignments.
+    needy: Roster,
     /// Whether there are so many of these that each has a window of one packet, whatever
     /// [`Flow::assigned`] says; changes when windows are assigned.
     crowded: bool,
@@ -98,8 +99,8 @@ impl Scheduler {
             limit: u64::MAX,
             mss,
             flows: Vec::new(),
-            active: Vec::new(),
-            needy: 0,
+            active: Roster::default(),
+            needy: Roster::default(),
             crowded: false,
             flight: 0,
             acks: AckQueue::new(
@@ -138,12 +139,9 @@ impl Scheduler {
 
     /// Windows of the connections that still expect data, packets, in order of registration.
     pub fn windows(&self) -> impl Iterator<Item = u64> {
-        let flows = self
-            .active
-            .iter()
-            .filter_map(|slot| self.flows[slot.0 as usize].as_ref());
-        let needy = flows.filter(|flow| flow.is_needy());
-        needy.map(|flow| self.assigned(flow))
+        let needy = self.needy.iter();
+        let flows = needy.filter_map(|slot| self.flows[slot.0 as usize].as_ref());
+        flows.map(|flow| self.assigned(flow))
     }
 
     fn flow(&mut self, slot: Slot) -> Option<&mut Flow> {
@@ -179,43 +177,30 @@ impl Scheduler {
         self.assign();
     }
 
-    /// RCC Alg. 1, at every opening and end of a connection. O(1) when crowded, so that n connections
-    /// cost O(n), not O(n^2).
+    /// RCC Alg. 1, at every opening and end of a connection, for those that still expect data. O(1) when
+    /// crowded, and else bounded by the budget, so that n connections cost O(n), not O(n^2).
     fn assign(&mut self) {
         let Some(budget) = self.budget else { return };
-        self.crowded = assign::is_crowded(self.needy, budget);
-        if self.crowded {
+        self.crowded = assign::is_crowded(self.needy.len(), budget);
+        if self.crowded || self.needy.len() == 0 {
             return;
         }
-        let claims: Vec<Claim> = self
-            .active
-            .iter()
-            .map(|slot| {
-                let flow = self.flows[slot.0 as usize]
-                    .as_ref()
-                    .expect("active flows are there");
-                Claim {
-                    priority: self.priority(flow),
-                    need: flow
-                        .remaining()
-                        .map_or(u64::MAX, |rem| rem.div_ceil(flow.mss)),
-                }
-            })
-            .collect();
-        // Flows that have everything take no part; their place is kept until their FIN.
-        let needy = |claim: &&Claim| claim.need > 0;
-        let part: Vec<Claim> = claims.iter().filter(needy).copied().collect();
-        if part.is_empty() {
-            return;
+        let needy = std::mem::take(&mut self.needy);
+        let claims: Vec<Claim> = needy.iter().map(|slot| self.claim(slot)).collect();
+        let windows = assign::assign(&claims, budget, self.params.surplus);
+        for (slot, window) in needy.iter().zip(windows) {
+            self.flow(slot).expect("needy flows are there").assigned = window;
         }
-        let windows = assign::assign(&part, budget, self.params.surplus);
-        let mut windows = windows.into_iter();
-        for (slot, claim) in self.active.clone().into_iter().zip(claims) {
-            if claim.need > 0
-                && let Some(flow) = self.flow(slot)
-            {
-                flow.assigned = windows.next().expect("one window per claim");
-            }
+        self.needy = needy;
+    }
+
+    fn claim(&self, slot: Slot) -> Claim {
+        let flow = self.flows[slot.0 as usize].as_ref();
+        let flow = flow.expect("needy flows are there");
+        let segments = |bytes: u64| bytes.div_ceil(flow.mss);
+        Claim {
+            priority: self.priority(flow),
+            need: flow.remaining().map_or(u64::MAX, segments),
         }
     }
 
@@ -325,20 +310,19 @@ impl ReceiverCc for Scheduler {
             push: false,
             mss,
         });
-        self.active.push(slot);
-        self.needy += 1;
+        self.active.add(slot);
+        self.needy.add(slot);
         self.assign();
     }
 
+    /// O(log n) for the buffer queue, amortised, and an assignment.
     fn on_close(&mut self, slot: Slot, _now: Time) {
         let Some(flow) = self.flows.get_mut(slot.0 as usize).and_then(Option::take) else {
             return;
         };
         self.flight -= flow.flight;
-        self.needy -= usize::from(flow.is_needy());
-        if let Some(place) = self.active.iter().position(|active| *active == slot) {
-            self.active.remove(place);
-        }
+        self.active.remove(slot);
+        self.needy.remove(slot);
         self.acks.forget(slot);
         self.assign();
     }
@@ -368,8 +352,8 @@ impl ReceiverCc for Scheduler {
         if complete {
             // It keeps its window, and takes no part in assignments from now on.
             flow.assigned = assigned;
+            self.needy.remove(slot);
         }
-        self.needy -= usize::from(complete);
         if self.orders_retransmission(notice) {
             self.flow(slot).expect("it was there").push = true;
         }
@@ -449,8 +433,8 @@ impl ReceiverCc for Scheduler {
     /// touching the common deadline.
     fn on_deadline(&mut self, now: Time) {
         self.deadline = Time::NEVER;
-        for index in 0..self.active.len() {
-            let slot = self.active[index];
+        let active = std::mem::take(&mut self.active);
+        for slot in active.iter() {
             let Some(flow) = self.flow(slot) else {
                 continue;
             };
@@ -461,20 +445,22 @@ impl ReceiverCc for Scheduler {
                 self.deadline = self.deadline.min(later);
             }
         }
+        self.active = active;
     }
+
     /// O(connections).
     #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
     fn gauges(&self, sink: &mut dyn FnMut(Option<Slot>, &'static str, f64)) {
         sink(None, WAITING.name, self.acks.len() as f64);
         sink(None, FLIGHT.name, self.flight as f64);
         sink(None, TIMEOUTS.name, self.timeouts as f64);
-        for slot in &self.active {
+        for slot in self.active.iter() {
             if let Some(flow) = &self.flows[slot.0 as usize] {
                 if self.budget.is_some() {
                     let window = self.assigned(flow) * flow.mss;
-                    sink(Some(*slot), ASSIGNED.name, window as f64);
+                    sink(Some(slot), ASSIGNED.name, window as f64);
                 }
-                sink(Some(*slot), ALPHA.name, flow.control.alpha());
+                sink(Some(slot), ALPHA.name, flow.control.alpha());
             }
         }
     }
@@ -518,38 +504,66 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_connection_that_ends_takes_its_waiting_ack_along() {
+    fn scheduler() -> Scheduler {
         let host = HostInfo {
             rate: Rate::from_bps(1_000_000_000),
             mss: 1446,
             packet_bytes: 1500,
         };
-        let mut scheduler = Scheduler::new(&Params::defaults(), &host);
+        Scheduler::new(&Params::defaults(), &host)
+    }
+
+    /// A connection of 32 KiB opens, and ACKs leave while there is room.
+    fn open(scheduler: &mut Scheduler, slot: Slot) {
         let now = Time::ZERO;
-        // SYN-ACKs of 41 flows, each a grant of one segment, for a budget of 40.
-        for slot in (0..41).map(Slot) {
-            let mut syn = Packet::new(FlowId(slot.0), HostId(0));
-            syn.extension = Extension::from_u64(32_768);
-            scheduler.on_open(slot, &syn, 1446, now);
-            assert_eq!(
-                scheduler.on_ack_ready(slot, AckKind::Syn, now),
-                AckVerdict::Hold
-            );
-            while let Some(release) = scheduler.next_release(now) {
-                let sent = AckSent {
-                    ack: 1,
-                    window: 1446,
-                    syn: true,
-                };
-                scheduler.on_ack_sent(release.slot, &sent, now);
-            }
+        let mut syn = Packet::new(FlowId(slot.0), HostId(0));
+        syn.extension = Extension::from_u64(32_768);
+        scheduler.on_open(slot, &syn, 1446, now);
+        assert_eq!(
+            scheduler.on_ack_ready(slot, AckKind::Syn, now),
+            AckVerdict::Hold
+        );
+        while let Some(release) = scheduler.next_release(now) {
+            let sent = AckSent {
+                ack: 1,
+                window: 1446,
+                syn: true,
+            };
+            scheduler.on_ack_sent(release.slot, &sent, now);
         }
+    }
+
+    #[test]
+    fn a_connection_that_ends_takes_its_waiting_ack_along() {
+        let (mut scheduler, now) = (scheduler(), Time::ZERO);
+        // SYN-ACKs of 41 flows, each a grant of one segment, for a budget of 40.
+        (0..41).for_each(|slot| open(&mut scheduler, Slot(slot)));
         assert_eq!(scheduler.waiting(), 1);
         scheduler.on_close(Slot(40), now);
         assert_eq!(scheduler.waiting(), 0);
         // Room for a grant finds nobody to give it to.
         scheduler.on_close(Slot(0), now);
         assert_eq!(scheduler.next_release(now), None);
+    }
+
+    #[test]
+    fn the_ends_of_a_crowd_cost_the_same_each_whatever_their_order() {
+        let flows = 10_000;
+        let orders: [fn(u32) -> u32; 3] = [
+            |slot| slot,
+            |slot| 9_999 - slot,
+            |slot| slot * 7_919 % 10_000,
+        ];
+        for order in orders {
+            let mut scheduler = scheduler();
+            (0..flows).for_each(|slot| open(&mut scheduler, Slot(slot)));
+            for slot in (0..flows).map(order) {
+                scheduler.on_close(Slot(slot), Time::ZERO);
+            }
+            assert_eq!((scheduler.windows().count(), scheduler.flight()), (0, 0));
+            // Two rosters, each of which halves until it is empty: n + n/2 + n/4 + ... places.
+            let moves = scheduler.active.moves + scheduler.needy.moves;
+            assert!(moves <= 4 * flows as usize, "{moves} for {flows} ends");
+        }
     }
 }
