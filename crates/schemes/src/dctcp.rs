@@ -372,6 +372,28 @@ mod tests {
         assert_eq!(sender.window(), 9687);
     }
 
+    // RFC 8257 §3.3 steps 4 and 5: one share of all bytes of a window, not one for each ACK.
+    #[test]
+    fn alpha_moves_once_per_window_by_the_share_of_its_bytes() {
+        let mut sender = sender("1");
+        // The first ACK ends the window of the handshake; the next one ends with offset 10,001.
+        sender.on_ack(&ack(1001, 10_001, Echo::None));
+        let first = 15.0 / 16.0;
+        assert!((sender.alpha - first).abs() < 1e-12);
+        for segment in 2..10 {
+            let echo = match segment {
+                3 => Echo::Reduce,
+                4 | 5 => Echo::Repeated,
+                _ => Echo::None,
+            };
+            sender.on_ack(&ack(segment * 1000 + 1, 20_001, echo));
+            assert!((sender.alpha - first).abs() < 1e-12, "after {segment}");
+        }
+        sender.on_ack(&ack(10_001, 20_001, Echo::None));
+        let second = first * 15.0 / 16.0 + 3.0 / 9.0 / 16.0;
+        assert!((sender.alpha - second).abs() < 1e-12, "{}", sender.alpha);
+    }
+
     #[test]
     fn with_all_packets_marked_alpha_tends_to_one_and_the_window_to_its_minimum() {
         let mut sender = sender("0");

@@ -76,6 +76,25 @@ fn packets_that_find_the_threshold_reached_are_marked() {
     );
 }
 
+#[test]
+fn a_mark_is_counted_by_the_port_that_made_it_and_by_none_behind() {
+    struct Marked(u32);
+    impl Watch for Marked {
+        fn on_mark(&mut self, _: PortId, _: &Packet, _: Time) {
+            self.0 += 1;
+        }
+    }
+    // Every arrival finds the threshold reached.
+    let congested = || port(Limit::Unlimited, Discipline::EcnThreshold(Limit::Bytes(0)));
+    let mut packet = full_packet();
+    for (marks, mut port) in [(1, congested()), (0, congested())] {
+        let mut marked = Marked(0);
+        port.offer_watched(&mut packet, us(0), PortId(0), &mut marked);
+        assert_eq!((port.counters().marks, marked.0), (marks.into(), marks));
+        assert_eq!(port.counters().threshold_crossings, 1);
+    }
+}
+
 /// Levels with their times in microseconds.
 #[derive(Default)]
 struct Levels(Vec<(u64, u64)>);

@@ -124,6 +124,25 @@ mod tests {
     }
 
     #[test]
+    fn the_long_flows_give_back_what_raising_their_shares_to_a_packet_cost() {
+        // Before the caps the shares are 26, 13 and 0: with 10, 13 and 20 times 1 the sum is 43. The
+        // longest have nothing to give, so the second shortest gives 3 and the shortest keeps its need.
+        let mut sizes = vec![10_000 * MSS; 20];
+        sizes.extend([10 * MSS, 20 * MSS]);
+        let windows = windows(&sizes);
+        assert_eq!(windows[..20], [1; 20]);
+        assert_eq!(windows[20..], [10, 10]);
+    }
+
+    #[test]
+    fn what_rounding_leaves_goes_to_the_shortest_first() {
+        // Shares of 9.2, 12.3 and 18.5 make 39; of 5.7, 7.6 and 26.7 make 38, two of the shorter ones
+        // get one more.
+        assert_eq!(windows(&[200, 150, 100].map(|n| n * MSS)), [9, 12, 19]);
+        assert_eq!(windows(&[280, 210, 60].map(|n| n * MSS)), [5, 8, 27]);
+    }
+
+    #[test]
     fn without_sizes_every_flow_gets_the_same_and_nothing_is_handed_out_twice() {
         let unknown = Claim {
             priority: None,

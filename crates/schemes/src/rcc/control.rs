@@ -255,6 +255,32 @@ mod tests {
         assert_eq!(control.rwnd(), 2 * MSS);
     }
 
+    // RCC §4.4, RFC 6582 §3.2 step 5.
+    #[test]
+    fn a_partial_fill_deflates_the_window_by_what_it_delivered_and_asks_for_the_next_gap() {
+        let mut control = control(Alpha::Average);
+        for i in 0..10 {
+            control.on_data(&in_order(1 + i * MSS), Span::ZERO, 40, Time::ZERO);
+        }
+        let gap = 1 + 10 * MSS;
+        for i in 1..=6 {
+            control.on_data(&beyond(gap + i * MSS, gap), Span::ZERO, 40, Time::ZERO);
+        }
+        let inflated = 11 * MSS / 2 + 6 * MSS;
+        assert_eq!(control.rwnd(), inflated);
+        // It fills the gap and what had come up to the next one: four segments, of which one has left
+        // the network just now.
+        let partial = Arrival {
+            in_order: 4 * MSS,
+            held: 3 * MSS,
+            ..in_order(gap)
+        };
+        let notice = control.on_data(&partial, Span::ZERO, 40, Time::ZERO);
+        assert_eq!(notice, Notice::NextGap);
+        assert!(control.is_recovering());
+        assert_eq!(control.rwnd(), inflated - 4 * MSS + MSS);
+    }
+
     #[test]
     fn marks_shrink_the_window_once_per_round_trip() {
         // All of a round trip's packets marked: the ratio is 1 and the window halves; the average

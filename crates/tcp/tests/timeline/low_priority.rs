@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use base::{FlowId, HostId, Packet, Seq, Span, Time};
 use proptest::prelude::*;
-use tcp::{Config, Endpoint, Identity, LowPriority, NewReno};
+use tcp::{Ack, Config, EcnMode, Endpoint, Identity, LowPriority, NewReno, SenderCc};
 
-use crate::script::ms;
+use crate::script::{self, Timeline, ms};
 
 const MSS: u64 = 1460;
 /// Round trip: 50 packets.
@@ -189,6 +189,118 @@ fn a_flow_takes_a_handshake_and_its_transmission() {
             "{segments}: {complete} {ideal} {again}"
         );
         assert!(again * 50 <= segments, "{segments}: {again} sent twice");
+    }
+}
+
+/// The settings of scripts with a second loop: segments of 1000 bytes, without SACK.
+fn scripted() -> Config {
+    Config {
+        low_priority: Some(LOW),
+        ..script::config()
+    }
+}
+
+/// Copies of these segments leave at priority 1, the last one first.
+#[track_caller]
+fn expect_low<C: SenderCc>(t: &mut Timeline<C>, segments: std::ops::Range<u64>) {
+    for segment in segments.rev() {
+        let packet = t.take();
+        let offset = 1 + segment * script::MSS;
+        assert_eq!((t.offset(&packet), packet.dscp), (offset, 1), "{packet:?}");
+    }
+}
+
+// rc3 §9, receive window: it bounds what TCP sends, and no copy at low priority.
+#[test]
+fn copies_leave_beyond_the_advertised_window() {
+    let mut t = Timeline::established(scripted());
+    t.window = 2 * 1024;
+    t.ack(0).write(10 * script::MSS).expect_data(0..2);
+    expect_low(&mut t, 2..10);
+    t.expect_nothing();
+    t.ack(1).expect_data(2..3).expect_nothing();
+}
+
+// rc3 §9, receive window: whatever a role lets the receiver advertise, what the buffer has room for is
+// kept, and no byte beyond. Copies are answered at their own priority alone: TCP's ACKs tell nothing of them.
+#[test]
+fn copies_are_kept_as_far_as_the_buffer_has_room() {
+    let mut t = Timeline::closed(Config {
+        receive_buffer: 8 * script::MSS,
+        ..scripted()
+    });
+    t.act(|endpoint| {
+        endpoint.limit_window(script::MSS);
+        endpoint.connect();
+    });
+    t.open(EcnMode::Off);
+    for (segment, held) in [(5, 1), (7, 2), (8, 2), (6, 3)] {
+        let mut copy = t.peer_data(segment);
+        copy.dscp = 2;
+        t.deliver(copy);
+        let answer = t.take();
+        assert_eq!((answer.dscp, answer.ack), (2, t.peer_seq.at(1)));
+        t.expect_nothing();
+        assert_eq!(t.endpoint.held(), held * script::MSS, "segment {segment}");
+    }
+    // The other segments bring everything up to the end of the buffer into order.
+    t.act(|endpoint| endpoint.limit_window(u64::MAX));
+    t.receive(0..5);
+    for segments in [1, 2, 3, 4, 8] {
+        t.expect_ack(segments);
+    }
+}
+
+/// A window of four segments that notes for how many bytes acknowledgements would make it grow.
+struct Noting(Vec<u64>);
+
+impl SenderCc for Noting {
+    fn window(&self) -> u64 {
+        4 * script::MSS
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.0.push(ack.bytes);
+    }
+}
+
+// RC3 §2.2, rc3 §5: what arrived at low priority counts like one ordinary ACK when TCP's jumps over it,
+// not with all its bytes.
+#[test]
+fn an_acknowledgement_of_copies_grows_windows_as_one_ordinary_one() {
+    for limit in [1, 2] {
+        let config = Config {
+            byte_counting_limit: limit,
+            sack: true,
+            ..scripted()
+        };
+        let mut t = Timeline::established_with(config, Seq(1000), Noting(Vec::new()));
+        t.write(40 * script::MSS).expect_data(0..4);
+        expect_low(&mut t, 4..40);
+        // An ordinary one; then one of all TCP has sent, five segments, and fifteen copies.
+        t.ack(1).expect_data(4..5);
+        t.ack(20).expect_data(20..24);
+        // ACKs of what was sent before the jump are ordinary, too, and so is one of data alone.
+        t.duplicates(2).expect_nothing();
+        t.ack(23).expect_data(24..27);
+        // TCP passes 27 to 36, of which an ACK at low priority tells, and does not send them.
+        let initial = t.endpoint.identity().initial_seq;
+        let mut low = t.peer_segment(base::TcpFlags::ACK);
+        low.dscp = 1;
+        let mut blocks = base::SackBlocks::new();
+        blocks.push(
+            initial.at(1 + 27 * script::MSS),
+            initial.at(1 + 37 * script::MSS),
+        );
+        low.options = base::Options::Sack(blocks);
+        t.deliver(low).expect_nothing();
+        t.ack(25).expect_data(37..39);
+        // Two sent segments and ten that were passed.
+        t.ack(37).expect_data(39..40);
+        let one = script::MSS;
+        let most = u64::from(limit) * one;
+        let expected = [one, most, one, one, 3 * one, 2 * one, most];
+        assert_eq!(t.endpoint.cc().0, expected);
     }
 }
 

@@ -34,6 +34,28 @@ fn without_fast_retransmit_only_the_timer_sends_again() {
     assert_eq!(t.endpoint.counters().timeouts, 1);
 }
 
+// RFC 5681 §3.1 eq. 4: half of what is in flight, six segments, not of the window, which is ten.
+#[test]
+fn a_loss_halves_the_flight_and_not_a_window_that_is_not_used() {
+    for sack in [false, true] {
+        let mut t = Timeline::established(Config { sack, ..config() });
+        t.write(6 * MSS).expect_data(0..6);
+        for end in 2..=4 {
+            let block = (1, end);
+            t.sack(
+                0,
+                if sack {
+                    std::slice::from_ref(&block)
+                } else {
+                    &[]
+                },
+            );
+        }
+        t.expect_retransmission(0);
+        t.expect_ssthresh(3 * MSS).expect_cwnd(3 * MSS);
+    }
+}
+
 // RFC 6582 §3.2 step 4: 5 + 3 + n segments from the first one; new data from the third further one.
 #[test]
 fn further_duplicates_inflate_the_window() {

@@ -133,6 +133,20 @@ fn a_timeout_halves_the_flight_and_starts_from_one_segment() {
         .expect_retransmission(5);
 }
 
+// RFC 5681 §3.1 eq. 4: half of the flight, not of the window, which the peer's or the data may not fill.
+#[test]
+fn a_timeout_halves_the_flight_and_not_a_window_that_is_not_used() {
+    let mut t = Timeline::established(config());
+    t.write(6 * MSS).expect_data(0..6);
+    t.at(RTO).expect_retransmission(0);
+    t.expect_cwnd(MSS).expect_ssthresh(3 * MSS);
+    let mut t = Timeline::established(config());
+    t.window = 8 * 1024;
+    t.ack(0).write(20 * MSS).expect_data(0..8);
+    t.at(RTO).expect_retransmission(0);
+    t.expect_cwnd(MSS).expect_ssthresh(4 * MSS);
+}
+
 // RFC 5681 §3.1: ssthresh is held when the same segment times out again.
 #[test]
 fn a_repeated_timeout_holds_the_threshold() {
