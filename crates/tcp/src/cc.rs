@@ -323,6 +323,25 @@ mod tests {
     }
 
     #[test]
+    fn avoidance_ends_what_a_timeout_did_to_slow_start() {
+        // RFC 3465 §2.3: L is 1 in the slow start that follows a timeout, and in no later one.
+        let mut cc = NewReno::new(&Config {
+            mss: 1000,
+            initial_window: 2,
+            byte_counting_limit: 2,
+            ..Config::default()
+        });
+        cc.on_loss(Loss::Timeout, 12_000, Time::ZERO);
+        for expected in [2000, 3000, 4000, 5000, 6000, 6166] {
+            cc.on_ack(&acked(3000));
+            assert_eq!(cc.window(), expected);
+        }
+        cc.on_idle();
+        cc.on_ack(&acked(3000));
+        assert_eq!(cc.window(), 4000);
+    }
+
+    #[test]
     fn an_ack_for_many_segments_grows_slow_start_by_the_byte_counting_limit() {
         let config = Config {
             mss: 1000,

@@ -110,6 +110,20 @@ mod tests {
     }
 
     #[test]
+    fn the_variance_counts_for_no_less_than_the_granularity_of_the_clock() {
+        // RFC 6298 §2.3: SRTT + max(G, 4 * RTTVAR), where RTTVAR has all but vanished.
+        let config = Config {
+            clock_granularity: Span::from_millis(100),
+            ..config()
+        };
+        let mut rtt = RttEstimator::new(&config);
+        for _ in 0..100 {
+            rtt.sample(Span::from_millis(80), &config);
+        }
+        assert_eq!(rtt.rto(), Span::from_millis(180));
+    }
+
+    #[test]
     fn the_minimum_bounds_the_sum_and_not_the_variance_alone() {
         // The RFC's form, not Linux's srtt + max(200 ms, 4 * rttvar).
         let mut rtt = RttEstimator::new(&Config::default());

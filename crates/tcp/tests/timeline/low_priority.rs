@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use base::{FlowId, HostId, Packet, Seq, Span, Time};
+use base::{FlowId, HostId, Options, Packet, SackBlocks, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
 use tcp::{Ack, Config, EcnMode, Endpoint, Identity, LowPriority, NewReno, SenderCc};
 
@@ -251,6 +251,58 @@ fn copies_are_kept_as_far_as_the_buffer_has_room() {
     }
 }
 
+/// An acknowledgement of so many segments at low priority, which tells of some copies.
+#[track_caller]
+fn low_ack<C: SenderCc>(t: &mut Timeline<C>, segments: u64, copies: std::ops::Range<u64>) {
+    let initial = t.endpoint.identity().initial_seq;
+    let mut packet = t.peer_segment(TcpFlags::ACK);
+    packet.ack = initial.at(1 + segments * script::MSS);
+    packet.dscp = 1;
+    let mut blocks = SackBlocks::new();
+    let [start, end] = [copies.start, copies.end].map(|n| initial.at(1 + n * script::MSS));
+    blocks.push(start, end);
+    packet.options = Options::Sack(blocks);
+    t.deliver(packet).expect_nothing();
+}
+
+// RFC 2018 §8, rc3 §5: at a timeout the sender forgets which copies have arrived, and what it passed
+// without sending it was never in flight.
+#[test]
+fn a_timeout_forgets_the_copies_that_were_passed() {
+    let mut t = Timeline::established(Config {
+        initial_window: 4,
+        sack: true,
+        ..scripted()
+    });
+    t.write(40 * script::MSS).expect_data(0..4);
+    expect_low(&mut t, 4..40);
+    t.at(ms(100));
+    low_ack(&mut t, 0, 4..30);
+    t.ack(1).expect_data(30..32);
+    // Segments 1, 2, 3, 30 and 31 are in flight.
+    assert_eq!(t.endpoint.in_flight(), 5 * script::MSS);
+    t.at(ms(350)).expect_retransmission(1);
+    t.expect_ssthresh(5 * script::MSS / 2);
+    assert_eq!(t.endpoint.in_flight(), script::MSS);
+    t.ack(2).expect_retransmission(2).expect_retransmission(3);
+    t.ack(4).expect_retransmission(4).expect_retransmission(5);
+    t.expect_retransmission(6);
+}
+
+// After a timeout an ACK of what the acknowledgement jumped to says nothing new: windows do not grow.
+#[test]
+fn a_timeout_ends_what_a_jump_of_the_acknowledgement_began() {
+    let mut t = Timeline::established(Config {
+        initial_window: 4,
+        ..scripted()
+    });
+    t.write(40 * script::MSS).expect_data(0..4);
+    expect_low(&mut t, 4..40);
+    t.at(ms(100)).ack(20).expect_data(20..25);
+    t.at(ms(350)).expect_retransmission(20);
+    t.duplicates(2).expect_nothing().expect_cwnd(script::MSS);
+}
+
 /// A window of four segments that notes for how many bytes acknowledgements would make it grow.
 struct Noting(Vec<u64>);
 
@@ -284,16 +336,7 @@ fn an_acknowledgement_of_copies_grows_windows_as_one_ordinary_one() {
         t.duplicates(2).expect_nothing();
         t.ack(23).expect_data(24..27);
         // TCP passes 27 to 36, of which an ACK at low priority tells, and does not send them.
-        let initial = t.endpoint.identity().initial_seq;
-        let mut low = t.peer_segment(base::TcpFlags::ACK);
-        low.dscp = 1;
-        let mut blocks = base::SackBlocks::new();
-        blocks.push(
-            initial.at(1 + 27 * script::MSS),
-            initial.at(1 + 37 * script::MSS),
-        );
-        low.options = base::Options::Sack(blocks);
-        t.deliver(low).expect_nothing();
+        low_ack(&mut t, 23, 27..37);
         t.ack(25).expect_data(37..39);
         // Two sent segments and ten that were passed.
         t.ack(37).expect_data(39..40);

@@ -134,6 +134,37 @@ fn several_holes_are_filled_in_order_before_new_data() {
     t.expect_data(23..30);
 }
 
+// RFC 9293 §3.8.6: whatever the pipe allows, new data stays within the peer's window.
+#[test]
+fn recovery_sends_nothing_beyond_the_peers_window() {
+    let mut t = Timeline::established(with_sack());
+    t.window = 10 * 1024;
+    t.ack(0).write(30 * MSS).expect_data(0..10);
+    for end in 2..=10 {
+        t.sack(0, &[(1, end)]);
+    }
+    // The window is 5, the pipe only segment 0, sent again.
+    t.expect_retransmission(0).expect_nothing();
+    t.ack(10).expect_data(10..15);
+}
+
+// RFC 6298 §5.3: with SACK every partial acknowledgement restarts the timer, not only the first.
+#[test]
+fn every_partial_acknowledgement_restarts_the_timer() {
+    let mut t = Timeline::established(with_sack());
+    t.write(10 * MSS).expect_data(0..10);
+    // Lost: 0, 2 and 4, all sent again at once.
+    t.at(ms(100)).sack(0, &[(1, 2)]).sack(0, &[(3, 4), (1, 2)]);
+    t.sack(0, &[(5, 10), (3, 4), (1, 2)]);
+    for segment in [0, 2, 4] {
+        t.expect_retransmission(segment);
+    }
+    t.at(ms(200)).sack(2, &[(5, 10), (3, 4)]);
+    t.at(ms(290)).sack(4, &[(5, 10)]);
+    // The RTO is that of the handshake: nothing was sampled since.
+    t.quiet_until(ms(590)).at(ms(590)).expect_retransmission(4);
+}
+
 // RFC 6675 §4 NextSeg rule 3: with nothing new to send, holes not yet counted as lost.
 #[test]
 fn without_new_data_other_holes_are_filled() {

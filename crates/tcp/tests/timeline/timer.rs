@@ -76,6 +76,20 @@ fn timeouts_double_up_to_the_maximum() {
     assert_eq!(t.endpoint.counters().timeouts, 4);
 }
 
+// RFC 6298 §5.5 and §2.5, of a SYN: 1, 2, 3 and 3 s.
+#[test]
+fn timeouts_of_a_syn_double_up_to_the_maximum() {
+    let mut t = Timeline::connecting(Config {
+        max_rto: ms(3000),
+        ..config()
+    });
+    t.take();
+    for time in [1000, 3000, 6000, 9000] {
+        t.quiet_until(ms(time)).at(ms(time));
+        assert!(t.take().flags.has(base::TcpFlags::SYN));
+    }
+}
+
 // RFC 6298 §5.7: a sample of a segment sent once ends the back-off.
 #[test]
 fn a_new_sample_ends_the_back_off() {

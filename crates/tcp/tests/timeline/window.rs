@@ -41,6 +41,24 @@ fn a_closed_window_is_probed_with_growing_intervals() {
     assert_eq!(t.endpoint.counters().timeouts, 0);
 }
 
+// RFC 9293 §3.8.6.1: the interval doubles up to the bound of the timeout.
+#[test]
+fn intervals_of_probes_have_the_bound_of_the_timeout() {
+    let mut t = Timeline::established(Config {
+        max_rto: ms(1000),
+        ..config()
+    });
+    t.window = 2 * 1024;
+    t.ack(0).write(7 * MSS).expect_data(0..2);
+    t.window = 0;
+    t.at(ms(100)).ack(2).expect_nothing();
+    for due in [350, 850, 1850, 2850, 3850] {
+        t.quiet_until(ms(due)).at(ms(due));
+        assert_eq!(t.take().payload, 1);
+        t.ack(2).expect_nothing();
+    }
+}
+
 // RFC 9293 §3.8.6.1: also if the data came after the window had closed ...
 #[test]
 fn data_written_to_a_closed_window_is_probed_for() {
