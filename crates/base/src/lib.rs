@@ -29,5 +29,5 @@ pub use quantity::{
 };
 pub use rate::Rate;
 pub use seq::Seq;
-pub use size::{Size, SizeUnit};
+pub use size::{DataSize, Full, OnWire, Payload, Size, SizeUnit, WireSize};
 pub use time::{Span, Time};

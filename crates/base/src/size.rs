@@ -1,17 +1,49 @@
 //! Sizes a user may give in bytes or in packets.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 use crate::quantity::{self, Quantity, QuantityError};
 
 /// An amount of data: bytes, or full packets whose size the network decides.
+///
+/// `P` says which bytes of a packet count, so that every key means one thing by `pkt` and says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Size {
+pub struct Size<P> {
     /// How many of `unit`.
     pub amount: u64,
     /// Bytes or packets.
     pub unit: SizeUnit,
+    packet: PhantomData<P>,
+}
+
+/// A size of queues and buffers of ports: a packet is a full one on the wire.
+pub type WireSize = Size<OnWire>;
+
+/// A size of windows and of what applications send: a packet is the payload of a full segment.
+pub type DataSize = Size<Payload>;
+
+/// What one packet of a [`Size`] counts.
+pub trait Full: Copy {
+    /// In words, for people.
+    const WORDS: &'static str;
+}
+
+/// Full packets as links carry them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnWire {}
+
+impl Full for OnWire {
+    const WORDS: &'static str = "full packets on the wire, headers included";
+}
+
+/// Full segments without headers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Payload {}
+
+impl Full for Payload {
+    const WORDS: &'static str = "full segments of payload, without headers";
 }
 
 /// What a [`Size`] counts.
@@ -19,28 +51,33 @@ pub struct Size {
 pub enum SizeUnit {
     /// Bytes.
     Byte,
-    /// Full packets: a full segment and its headers.
+    /// Full packets, on the wire or of payload.
     Packet,
 }
 
-impl Size {
+impl<P> Size<P> {
     /// `amount` bytes.
     pub const fn bytes(amount: u64) -> Self {
-        Self {
-            amount,
-            unit: SizeUnit::Byte,
-        }
+        Self::of(amount, SizeUnit::Byte)
     }
 
     /// `amount` full packets.
     pub const fn packets(amount: u64) -> Self {
-        Self {
-            amount,
-            unit: SizeUnit::Packet,
-        }
+        Self::of(amount, SizeUnit::Packet)
     }
 
-    /// The amount in bytes where a packet has `packet_bytes` bytes.
+    const fn of(amount: u64, unit: SizeUnit) -> Self {
+        Self {
+            amount,
+            unit,
+            packet: PhantomData,
+        }
+    }
+}
+
+impl<P: Full> Size<P> {
+    /// The amount in bytes where a packet of this kind has `packet_bytes` bytes: with its headers for a
+    /// [`WireSize`], of payload for a [`DataSize`].
     pub const fn in_bytes(self, packet_bytes: u64) -> u64 {
         match self.unit {
             SizeUnit::Byte => self.amount,
@@ -49,9 +86,12 @@ impl Size {
     }
 }
 
-impl Quantity for Size {
+impl<P: Full> Quantity for Size<P> {
     fn expected() -> String {
-        "a size with its unit: B, KB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024) or pkt, as in \"32KiB\" or \"80pkt\"".into()
+        format!(
+            "a size with its unit: B, KB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024) or pkt ({}), as in \"32KiB\" or \"80pkt\"",
+            P::WORDS
+        )
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
@@ -62,14 +102,14 @@ impl Quantity for Size {
     }
 }
 
-impl FromStr for Size {
+impl<P: Full> FromStr for Size<P> {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         Self::parse(text)
     }
 }
 
-impl fmt::Display for Size {
+impl<P> fmt::Display for Size<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unit == SizeUnit::Packet {
             return write!(f, "{}pkt", self.amount);
@@ -112,16 +152,26 @@ mod tests {
 
     #[test]
     fn kb_is_a_thousand_and_kib_is_1024() {
-        assert_eq!("128KB".parse::<Size>().unwrap(), Size::bytes(128_000));
-        assert_eq!("128KiB".parse::<Size>().unwrap(), Size::bytes(131_072));
-        assert_eq!("80pkt".parse::<Size>().unwrap().in_bytes(1500), 120_000);
+        assert_eq!("128KB".parse::<WireSize>().unwrap(), Size::bytes(128_000));
+        assert_eq!("128KiB".parse::<WireSize>().unwrap(), Size::bytes(131_072));
+        assert_eq!("80pkt".parse::<WireSize>().unwrap().in_bytes(1500), 120_000);
     }
 
     #[test]
     fn a_size_reads_back_what_it_writes() {
         for text in ["32KiB", "1MB", "80pkt", "1446B", "1.5KB", "0B"] {
-            let size: Size = text.parse().unwrap();
-            assert_eq!(size.to_string().parse::<Size>().unwrap(), size, "{text}");
+            let size: DataSize = text.parse().unwrap();
+            assert_eq!(
+                size.to_string().parse::<DataSize>().unwrap(),
+                size,
+                "{text}"
+            );
         }
+    }
+
+    #[test]
+    fn a_size_says_which_packets_it_counts() {
+        assert!(WireSize::expected().contains("pkt (full packets on the wire, headers included)"));
+        assert!(DataSize::expected().contains("pkt (full segments of payload, without headers)"));
     }
 }

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use base::{Count, Quantity, Size};
+use base::{Count, Quantity, WireSize};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::pcap::Places;
 use lab::results::Shard;
@@ -496,11 +496,11 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 fn memory(text: &str) -> Result<u64, String> {
-    let size = Size::parse(text).map_err(|error| error.to_string())?;
-    match size.in_bytes(0) {
-        0 => Err("expected bytes, as in 8GB".into()),
-        bytes => Ok(bytes),
-    }
+    // Memory has no packets: 0 bytes each.
+    let bytes = WireSize::parse(text).map_or(0, |size| size.in_bytes(0));
+    (bytes > 0)
+        .then_some(bytes)
+        .ok_or_else(|| format!("expected bytes with their unit, as in 8GB; found {text:?}"))
 }
 
 /// Seeds that `--until` begins with: fewer give intervals too wide to be worth a look.

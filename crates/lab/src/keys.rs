@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use base::setting::{Key, SettingError, Settings};
-use base::{Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Size, Span};
+use base::{
+    Count, DataSize, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Span, WireSize,
+};
 
 pub use capacity::Capacity;
 pub use classes::SizeClasses;
@@ -330,9 +332,9 @@ base::settings! {
     /// Output queues of switches.
     pub struct Switch in "switch" {
         /// Room of every output queue of a switch; a packet that does not fit is dropped. The packet in service does not count.
-        pub buffer: OrUnlimited<Size> = "80pkt",
+        pub buffer: OrUnlimited<WireSize> = "80pkt",
         /// Queue length at or above which an arriving ECN-capable packet is marked (K of DCTCP); "off" marks nothing.
-        pub ecn_threshold: OrOff<Size> = "40pkt",
+        pub ecn_threshold: OrOff<WireSize> = "40pkt",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
         pub unit: QueueUnit = "bytes",
         /// Share of the packets that arrive at a queue of a switch, of hosts too where they queue as switches do, that is lost at random whatever they carry. Every queue loses this share anew, so of the packets on a path through four of them nearly four times as many are lost, and of the ACKs on the way back as many again. They count as drops.
@@ -348,7 +350,7 @@ base::settings! {
         /// Whether hosts queue by host.buffer alone, or as switches do.
         pub queue: HostQueue = "own",
         /// Room of the output queue of every host's network card.
-        pub buffer: OrUnlimited<Size> = "unlimited",
+        pub buffer: OrUnlimited<WireSize> = "unlimited",
     }
 }
 
@@ -367,8 +369,8 @@ base::settings! {
         pub mss: Count = "1460",
         /// Initial congestion window in segments (RFC 6928).
         pub initial_window: Count = "10",
-        /// Slow-start threshold at the start (RFC 5681); a size in pkt counts segments of payload.
-        pub initial_ssthresh: OrUnlimited<Size> = "unlimited",
+        /// Slow-start threshold at the start (RFC 5681).
+        pub initial_ssthresh: OrUnlimited<DataSize> = "unlimited",
         /// Whether selective acknowledgements are negotiated (RFC 2018, RFC 6675).
         pub sack: bool = "true",
         /// Whether each of the first two duplicate ACKs sends a new segment (RFC 3042).
@@ -397,8 +399,8 @@ base::settings! {
         pub idle_restart: bool = "true",
         /// Whether the congestion window stays as it is while less than half of it is used, as when a receiver or a switch grants less (RFC 7661); simulators let it grow.
         pub window_validation: bool = "false",
-        /// Receive buffer of a connection: the largest window it may advertise; a size in pkt counts segments of payload.
-        pub receive_buffer: Size = "4MiB",
+        /// Receive buffer of a connection: the largest window it may advertise.
+        pub receive_buffer: DataSize = "4MiB",
         /// Shift of advertised windows (RFC 7323): 0 to 14; "auto" is the smallest that can advertise the receive buffer, "off" leaves the option out.
         pub window_scale: WindowScale = "auto",
         /// Whether the window of a SYN-ACK is scaled as those of other segments are. RFC 7323 forbids it, so that its 65,535 bytes bound the first flight; in ns-2, whose packets carry no window, nothing does. A switch that rewrites SYN-ACKs takes their window for unscaled all the same.
@@ -425,10 +427,10 @@ base::settings! {
         pub from: OrAuto<HostSet> = "auto",
         /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of another network as there are; with "poisson" and "burst", all.
         pub to: OrAuto<HostSet> = "auto",
-        /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until workload.stop or run.duration. A size in pkt counts segments of payload.
+        /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until workload.stop or run.duration.
         pub size: SizeLaw = "32KiB",
         /// Sizes drawn from a law are rounded down to a multiple of this, and not below it.
-        pub size_step: Size = "1B",
+        pub size_step: DataSize = "1B",
         /// When the first flow starts.
         pub start: Span = "10ms",
         /// Flow i starts i times this later.
@@ -454,7 +456,7 @@ base::settings! {
         /// Requests: how many flows each connection asks for, each when it has got the one before and workload.think has passed. With workload.connection = "new" it is a new one each time.
         pub requests: Count = "1",
         /// Requests: payload of a request; workload.size is that of the answer. A flow starts when its request does.
-        pub request_size: Size = "100B",
+        pub request_size: DataSize = "100B",
         /// How often all flows start anew, on the clock: an epoch does not wait for the flows of the one before.
         pub epochs: Count = "1",
         /// Time from the start of an epoch to the start of the next.
@@ -462,9 +464,9 @@ base::settings! {
         /// Flows that take longer are late, which results count; it changes nothing else.
         pub deadline: OrOff<Span> = "off",
         /// Bytes that the application of a flow writes at its start; it writes the rest by workload.write and workload.write_interval. "off": everything at once. Results then tell when these bytes had arrived.
-        pub first_write: OrOff<Size> = "off",
+        pub first_write: OrOff<DataSize> = "off",
         /// Bytes that the application writes each time after workload.first_write, until the flow's size is written.
-        pub write: Size = "64KB",
+        pub write: DataSize = "64KB",
         /// Time from one such write to the next.
         pub write_interval: Span = "100ms",
         /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average, headers included unless these are those of the hosts. Of a burst it sets workload.delay = "auto".
@@ -508,6 +510,8 @@ base::settings! {
 
 #[cfg(test)]
 mod tests {
+    use base::{Full, OnWire, Payload};
+
     use super::*;
 
     #[test]
@@ -525,6 +529,52 @@ mod tests {
         let declared = names.len();
         names.dedup();
         assert_eq!(names.len(), declared);
+    }
+
+    #[test]
+    fn every_key_that_counts_packets_says_which_packets() {
+        let says = |key: &Key, words| (key.expected)().contains(words);
+        let (mut on_wire, mut payload) = (Vec::new(), Vec::new());
+        for key in all_keys() {
+            match (says(key, OnWire::WORDS), says(key, Payload::WORDS)) {
+                (true, false) => on_wire.push(key.name),
+                (false, true) => payload.push(key.name),
+                said => assert_eq!(
+                    (said, (key.check)("2pkt").is_ok()),
+                    ((false, false), false),
+                    "{}",
+                    key.name
+                ),
+            }
+        }
+        // Queues count what links carry; windows and applications count payload.
+        assert_eq!(
+            on_wire,
+            [
+                "switch.buffer",
+                "switch.ecn_threshold",
+                "host.buffer",
+                "rcc.max_queue",
+                "red.min",
+                "red.max",
+                "pias.ecn_threshold",
+            ]
+        );
+        assert_eq!(
+            payload,
+            [
+                "tcp.initial_ssthresh",
+                "tcp.receive_buffer",
+                "workload.size",
+                "workload.size_step",
+                "workload.request_size",
+                "workload.first_write",
+                "workload.write",
+                "run.classes",
+                "pias.thresholds",
+                "rc3.first",
+            ]
+        );
     }
 
     #[test]

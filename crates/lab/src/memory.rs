@@ -51,7 +51,8 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
         })
         .div_ceil(mss);
     let buffer = keys.switch.buffer.0;
-    let queued = buffer.map_or(u64::MAX, |buffer| buffer.in_bytes(mss).div_ceil(mss));
+    let packet = keys.packet_bytes();
+    let queued = buffer.map_or(u64::MAX, |buffer| buffer.in_bytes(packet).div_ceil(mss));
     let queued = queued.min(flows.saturating_mul(window));
     let endpoints = 2 * flows * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
     let packets =

@@ -28,7 +28,7 @@ mod tagging;
 mod thresholds;
 
 use base::setting::{Key, Settings};
-use base::{Count, Ecn, OrAuto, Packet, Size, Time};
+use base::{Count, Ecn, OrAuto, Packet, Time, WireSize};
 use fabric::{Backlog, Discipline, QueueDisc, Strict, Verdict};
 use tcp::EcnMode;
 
@@ -77,7 +77,7 @@ base::settings! {
         /// Bytes of payload after which a flow sinks by one priority each: a row of the published table, as in "websearch 0.5", or sizes, as in "100KiB 1MB".
         pub thresholds: Thresholds = "websearch 0.5",
         /// Switches mark packets that make a port, all priorities together, longer than this (K).
-        pub ecn_threshold: Size = "65pkt",
+        pub ecn_threshold: WireSize = "65pkt",
     }
 }
 
@@ -114,7 +114,7 @@ impl Params {
     }
 }
 
-fn queue(threshold: Size) -> MakeQueue {
+fn queue(threshold: WireSize) -> MakeQueue {
     Box::new(move |port, given| {
         // The scenario's threshold yields; what is lost by law stays lost.
         let before = match given {

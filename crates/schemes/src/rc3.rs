@@ -33,7 +33,7 @@
 //! Cost: O(levels) per segment.
 
 use base::setting::{SettingError, Settings};
-use base::{Count, Fraction, Size, SizeUnit};
+use base::{Count, DataSize, Fraction, SizeUnit};
 use fabric::Strict;
 use tcp::LowPriority;
 
@@ -59,7 +59,7 @@ base::settings! {
         /// Low priorities; what is further from the end than the last one reaches has the last one.
         pub levels: Count = "3",
         /// Segments of a write that have priority 1, counted from its end.
-        pub first: Size = "40pkt",
+        pub first: DataSize = "40pkt",
         /// How many times more segments each further priority has.
         pub growth: Count = "10",
         /// Whether priorities end at the sums of their segments, 40, 440, 4440 ("sums"), or at 40, 400, 4000 ("powers").

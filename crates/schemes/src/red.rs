@@ -28,7 +28,7 @@
 //! Cost: O(1) per packet.
 
 use base::setting::Settings;
-use base::{Ecn, Fraction, Packet, Quantity, QuantityError, Size, SizeUnit, Span, Time};
+use base::{Ecn, Fraction, Packet, Quantity, QuantityError, SizeUnit, Span, Time, WireSize};
 use engine::random::Stream;
 use fabric::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 
@@ -54,21 +54,21 @@ pub enum Level {
     /// Of what the port may hold.
     Share(f64),
     /// As it is.
-    Size(Size),
+    Size(WireSize),
 }
 
 impl Quantity for Level {
     fn expected() -> String {
         format!(
             "a share of the buffer, as in \"0.2\", or {}",
-            Size::expected()
+            WireSize::expected()
         )
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
         let share = Fraction::parse(text).map(|share| Self::Share(share.0));
         share
-            .or_else(|_| Size::parse(text).map(Self::Size))
+            .or_else(|_| WireSize::parse(text).map(Self::Size))
             .map_err(|_| QuantityError::expected(&Self::expected(), text))
     }
 }

@@ -38,7 +38,7 @@ pub use map::{Place, map};
 pub use throughput::{Burst, waiting_rounds};
 
 use base::setting::Settings;
-use base::{Count, Fraction, OrAuto, Rate, Size, Span};
+use base::{Count, Fraction, OrAuto, Rate, Span, WireSize};
 use nalgebra::Complex;
 
 use crate::answer::{Answer, Axis, Cell, Chart, Curve, Model, Refusal, Shape, Table, columns};
@@ -52,7 +52,7 @@ base::settings! {
         /// Round trip with an empty queue.
         pub rtt: Span = "100us",
         /// Buffer of the bottleneck.
-        pub buffer: Size = "183pkt",
+        pub buffer: WireSize = "183pkt",
         /// Lower threshold as a share of the buffer: there the clamp begins in the fluid model.
         pub alpha1: Fraction = "0.25",
         /// Upper threshold: there every flow is clamped.
@@ -66,8 +66,8 @@ base::settings! {
         pub unit: OrAuto<Span> = "auto",
         /// How long to integrate the fluid model.
         pub duration: Span = "100ms",
-        /// Bytes of an answer of the burst.
-        pub size: Size = "500KB",
+        /// Size of an answer of the burst.
+        pub size: WireSize = "500KB",
         /// Round trips that an answer takes beside the time of its bytes.
         pub rounds: Count = "17",
         /// Timeouts that an answer sits out.

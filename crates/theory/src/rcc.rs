@@ -17,7 +17,7 @@
 //! one's documentation shows, and agree with the paper's results.
 
 use base::setting::Settings;
-use base::{Count, Rate, Size, Span};
+use base::{Count, DataSize, Rate, Span, WireSize};
 
 use crate::answer::{Answer, Axis, Chart, Curve, Model, Refusal, Table, columns};
 use crate::real;
@@ -30,13 +30,13 @@ base::settings! {
         /// Round trip without queueing: four links of 40 us.
         pub rtt: Span = "160us",
         /// Packets that may be in flight towards the receiver.
-        pub max_queue: Size = "40pkt",
+        pub max_queue: WireSize = "40pkt",
         /// Marking threshold of the bottleneck.
-        pub ecn_threshold: Size = "40pkt",
+        pub ecn_threshold: WireSize = "40pkt",
         /// Number of flows.
         pub senders: Count = "90",
         /// Bytes of each flow.
-        pub size: Size = "32KiB",
+        pub size: DataSize = "32KiB",
         /// Payload of a full packet.
         pub mss: Count = "1446",
         /// Bytes of a full packet on the wire.
@@ -183,7 +183,7 @@ pub fn prioritised_completion(
 fn answer(parameters: &Parameters) -> Result<Answer, Refusal> {
     check(parameters)?;
     let packet = u64::from(parameters.packet.0);
-    let packets = |size: Size| real(size.in_bytes(packet)) / real(packet);
+    let packets = |size: WireSize| real(size.in_bytes(packet)) / real(packet);
     let mss = u64::from(parameters.mss.0);
     let size = real(parameters.size.in_bytes(mss));
     let incast = Incast {
@@ -347,10 +347,10 @@ fn groups_chart(incast: &Incast) -> Chart {
 
 /// Settings for which the equations mean something.
 fn check(parameters: &Parameters) -> Result<(), Refusal> {
-    let packet = u64::from(parameters.packet.0);
+    let (packet, mss) = (parameters.packet.0.into(), parameters.mss.0.into());
     for (key, size) in [
         ("rcc.max_queue", parameters.max_queue.in_bytes(packet)),
-        ("rcc.size", parameters.size.in_bytes(packet)),
+        ("rcc.size", parameters.size.in_bytes(mss)),
     ] {
         if size == 0 {
             let message = "nothing of it is no setting to compute with";

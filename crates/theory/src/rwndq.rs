@@ -27,7 +27,7 @@
 //! what arrives in the interval that ends at t left with it.
 
 use base::setting::Settings;
-use base::{Count, Fraction, Rate, Size, Span};
+use base::{Count, Fraction, Rate, Span, WireSize};
 
 use crate::answer::{Answer, Axis, Cell, Chart, Curve, Model, Refusal, Shape, Table, columns};
 use crate::{ROUNDING, count, real, whole};
@@ -40,7 +40,7 @@ base::settings! {
         /// Round trip with an empty queue.
         pub rtt: Span = "100us",
         /// Buffer of the bottleneck.
-        pub buffer: Size = "83pkt",
+        pub buffer: WireSize = "83pkt",
         /// Target of the queue as a share of the buffer.
         pub target: Fraction = "0.2",
         /// Time between two samples of the queue.

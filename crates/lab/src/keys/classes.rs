@@ -1,10 +1,10 @@
 //! Classes of flows by their size.
 
-use base::{Quantity, QuantityError, Size};
+use base::{DataSize, Full, Payload, Quantity, QuantityError};
 
 /// Upper bounds of the classes that results tell apart; without any there are no classes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SizeClasses(Vec<Size>);
+pub struct SizeClasses(Vec<DataSize>);
 
 impl SizeClasses {
     /// Name of each class, with the sizes in bytes above which it begins and up to which it goes.
@@ -13,7 +13,7 @@ impl SizeClasses {
             return Vec::new();
         }
         let mut classes = Vec::new();
-        let mut above: Option<&Size> = None;
+        let mut above: Option<&DataSize> = None;
         for bound in &self.0 {
             let name = match above {
                 None => format!("<={bound}"),
@@ -32,7 +32,10 @@ impl SizeClasses {
 
 impl Quantity for SizeClasses {
     fn expected() -> String {
-        "\"off\", or sizes joined by +, the smallest first, as in \"100KB+10MB\"".into()
+        format!(
+            "\"off\", or sizes joined by +, the smallest first, as in \"100KB+10MB\" (pkt: {})",
+            Payload::WORDS
+        )
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
@@ -40,8 +43,10 @@ impl Quantity for SizeClasses {
             return Ok(Self::default());
         }
         let error = || QuantityError::expected(&Self::expected(), text);
-        let bounds = text.split('+').map(|bound| Size::parse(bound.trim()).ok());
-        let bounds: Vec<Size> = bounds.collect::<Option<_>>().ok_or_else(error)?;
+        let bounds = text
+            .split('+')
+            .map(|bound| DataSize::parse(bound.trim()).ok());
+        let bounds: Vec<DataSize> = bounds.collect::<Option<_>>().ok_or_else(error)?;
         let ascending = bounds
             .windows(2)
             .all(|pair| pair[0].unit == pair[1].unit && pair[0].amount < pair[1].amount);

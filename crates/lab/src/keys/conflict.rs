@@ -1,6 +1,6 @@
 //! Settings that are correct one by one and wrong together.
 
-use base::{OrAuto, OrOff, OrUnlimited, Size, SizeUnit, Span};
+use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
 
 use super::{ConnectionKind, HostQueue, Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
 use crate::workload::{SizeLaw, expected_flows};
@@ -501,7 +501,7 @@ fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
 }
 
 /// A size as the user wrote it, and in bytes where that says more.
-fn in_words(size: Size, packet_bytes: u64) -> String {
+fn in_words(size: WireSize, packet_bytes: u64) -> String {
     match size.unit {
         SizeUnit::Byte => size.to_string(),
         SizeUnit::Packet => format!("{size} ({} bytes)", size.in_bytes(packet_bytes)),

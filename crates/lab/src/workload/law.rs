@@ -1,6 +1,6 @@
 //! Laws that sizes and delays of flows are drawn from.
 
-use base::{Quantity, QuantityError, Size, Span};
+use base::{DataSize, Quantity, QuantityError, Span};
 use engine::random::Stream;
 
 use super::table::{self, Table};
@@ -11,19 +11,19 @@ pub enum SizeLaw {
     /// Without end.
     Unlimited,
     /// All alike.
-    Fixed(Size),
+    Fixed(DataSize),
     /// Every size from the first to the second is as likely as any other.
-    Uniform(Size, Size),
+    Uniform(DataSize, DataSize),
     /// Exponential with this mean.
-    Exponential(Size),
+    Exponential(DataSize),
     /// Pareto with this mean and shape; sizes above the bound are drawn again.
     Pareto {
         /// Mean of the law without the bound.
-        mean: Size,
+        mean: DataSize,
         /// Shape, above 1.
         shape: f64,
         /// Largest size.
-        most: Option<Size>,
+        most: Option<DataSize>,
     },
     /// A measured distribution.
     Empirical(Table),
@@ -47,7 +47,7 @@ pub enum TimeLaw {
 
 impl SizeLaw {
     /// The size that all flows have, if it is one.
-    pub fn fixed(&self) -> Option<Size> {
+    pub fn fixed(&self) -> Option<DataSize> {
         match self {
             Self::Fixed(size) => Some(*size),
             _ => None,
@@ -85,7 +85,7 @@ impl SizeLaw {
                     }
                 }
             }
-            Self::Empirical(table) => whole(table.quantile(stream.unit())),
+            Self::Empirical(table) => whole(table.quantile(stream.unit(), mss)),
         })
         .map(|size| size.max(1))
     }
@@ -95,7 +95,7 @@ impl SizeLaw {
     /// Of a Pareto law with a bound b and least size m, the mean below the bound:
     /// m^a a (m^(1-a) - b^(1-a)) / ((a - 1) (1 - (m/b)^a)).
     pub fn mean(&self, mss: u64) -> Option<f64> {
-        let bytes = |size: &Size| real(size.in_bytes(mss));
+        let bytes = |size: &DataSize| real(size.in_bytes(mss));
         Some(match self {
             Self::Unlimited => return None,
             Self::Fixed(size) | Self::Exponential(size) => bytes(size),
@@ -114,7 +114,7 @@ impl SizeLaw {
                 let share = 1.0 - libm::pow(least / most, *shape);
                 libm::pow(least, *shape) * shape * below / ((shape - 1.0) * share)
             }
-            Self::Empirical(table) => table.mean(),
+            Self::Empirical(table) => table.mean(mss),
         })
     }
 
@@ -123,7 +123,7 @@ impl SizeLaw {
         match self {
             Self::Fixed(size) | Self::Uniform(_, size) => Some(size.in_bytes(mss)),
             Self::Pareto { most, .. } => most.map(|most| most.in_bytes(mss)),
-            Self::Empirical(table) => Some(whole(table.quantile(1.0))),
+            Self::Empirical(table) => Some(whole(table.quantile(1.0, mss))),
             Self::Unlimited | Self::Exponential(_) => None,
         }
     }
@@ -135,7 +135,7 @@ impl Quantity for SizeLaw {
             "\"unlimited\", {}, or a law: \"uniform(2KiB, 98KiB)\", \"exponential(50KB)\", \
              \"pareto(50KB, 1.2)\" of mean and shape, with a third value the largest size, {}, or \
              \"empirical(10KB 0.5, 1MB 1)\" of sizes and the share of flows up to them",
-            Size::expected(),
+            DataSize::expected(),
             table::names()
         )
     }
@@ -150,10 +150,10 @@ impl Quantity for SizeLaw {
             return Ok(Self::Empirical(table));
         }
         let Some((name, values)) = call(text) else {
-            return Size::parse(text).map(Self::Fixed).map_err(|_| error());
+            return DataSize::parse(text).map(Self::Fixed).map_err(|_| error());
         };
         let size = |text: &str| {
-            let size = Size::parse(text).map_err(|_| error())?;
+            let size = DataSize::parse(text).map_err(|_| error())?;
             (size.amount > 0).then_some(size).ok_or_else(error)
         };
         match (name, values.as_slice()) {

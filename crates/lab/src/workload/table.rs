@@ -1,12 +1,14 @@
 //! Measured distributions of flow sizes.
 
-use base::{Quantity, QuantityError, Size};
+use base::{DataSize, Quantity, QuantityError, SizeUnit};
 
 /// A distribution by its cumulative shares.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// Sizes in bytes, ascending, with the share of flows up to them, which ends at 1.
+    /// Sizes in `unit`, ascending, with the share of flows up to them, which ends at 1.
     rows: Vec<(f64, f64)>,
+    /// Bytes, or segments of payload, whose size a scenario sets.
+    unit: SizeUnit,
     /// Whether sizes between two rows occur, all as likely as each other.
     interpolated: bool,
 }
@@ -81,7 +83,7 @@ pub(super) fn names() -> String {
 impl Named {
     /// Its mean in bytes.
     pub fn mean(&self) -> f64 {
-        Table::read(self).mean()
+        Table::read(self).mean(1)
     }
 
     /// Its sizes in bytes with the share of flows up to them.
@@ -91,21 +93,14 @@ impl Named {
 }
 
 impl Table {
-    /// The size in bytes that a share of `share` of all flows does not exceed. O(rows).
-    pub(super) fn quantile(&self, share: f64) -> f64 {
-        let above = self.rows.iter().position(|(_, upto)| share < *upto);
-        let above = above.unwrap_or(self.rows.len() - 1);
-        let (size, upto) = self.rows[above];
-        match above.checked_sub(1).map(|below| self.rows[below]) {
-            Some((least, from)) if self.interpolated => {
-                least + (size - least) * ((share - from) / (upto - from)).min(1.0)
-            }
-            _ => size,
-        }
+    /// The size in bytes that a share of `share` of all flows does not exceed, where a segment has `mss`
+    /// bytes. O(rows).
+    pub(super) fn quantile(&self, share: f64, mss: u64) -> f64 {
+        self.row_at(share) * self.unit_bytes(mss)
     }
 
     /// The mean in bytes. The share of the first row lies at its size.
-    pub(super) fn mean(&self) -> f64 {
+    pub(super) fn mean(&self, mss: u64) -> f64 {
         let (first, atom) = self.rows[0];
         let rows = self.rows.windows(2).map(|pair| {
             let (least, size) = (pair[0].0, pair[1].0);
@@ -116,7 +111,27 @@ impl Table {
             };
             middle * (pair[1].1 - pair[0].1)
         });
-        first * atom + rows.sum::<f64>()
+        (first * atom + rows.sum::<f64>()) * self.unit_bytes(mss)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a segment has a few kilobytes")]
+    fn unit_bytes(&self, mss: u64) -> f64 {
+        match self.unit {
+            SizeUnit::Byte => 1.0,
+            SizeUnit::Packet => mss as f64,
+        }
+    }
+
+    fn row_at(&self, share: f64) -> f64 {
+        let above = self.rows.iter().position(|(_, upto)| share < *upto);
+        let above = above.unwrap_or(self.rows.len() - 1);
+        let (size, upto) = self.rows[above];
+        match above.checked_sub(1).map(|below| self.rows[below]) {
+            Some((least, from)) if self.interpolated => {
+                least + (size - least) * ((share - from) / (upto - from)).min(1.0)
+            }
+            _ => size,
+        }
     }
 
     /// Reads rows of the form `10KB 0.5`.
@@ -129,16 +144,26 @@ impl Table {
         };
         let mut table = Self {
             rows: Vec::new(),
+            unit: SizeUnit::Byte,
             interpolated: true,
         };
         for row in rows {
             let (size, share) = row
                 .split_once(char::is_whitespace)
                 .ok_or_else(|| error(row))?;
-            let size = Size::parse(size).map_err(|_| error(row))?.in_bytes(1460);
+            let size = DataSize::parse(size).map_err(|_| error(row))?;
+            if table.rows.is_empty() {
+                table.unit = size.unit;
+            } else if table.unit != size.unit {
+                return Err(QuantityError {
+                    message: format!(
+                        "sizes are in the same kind of unit, bytes or pkt; found {row:?}"
+                    ),
+                });
+            }
             let share: f64 = share.trim().parse().map_err(|_| error(row))?;
             let (last_size, last_share) = table.rows.last().copied().unwrap_or((0.0, 0.0));
-            let size = f64::from(u32::try_from(size).map_err(|_| error(row))?);
+            let size = f64::from(u32::try_from(size.amount).map_err(|_| error(row))?);
             if size < last_size || share < last_share || share > 1.0 {
                 return Err(QuantityError {
                     message: format!("sizes and shares ascend, and shares end at 1; found {row:?}"),
@@ -169,6 +194,7 @@ impl Table {
         };
         Self {
             rows: lines.skip(1).map(row).collect(),
+            unit: SizeUnit::Byte,
             interpolated: named.interpolated,
         }
     }
@@ -180,7 +206,7 @@ mod tests {
 
     #[test]
     fn named_distributions_have_their_published_means() {
-        let mean = |name: &str| named(name).unwrap().mean();
+        let mean = |name: &str| named(name).unwrap().mean(1460);
         let near = |name: &str, bytes: f64| {
             assert!(
                 (mean(name) / bytes - 1.0).abs() < 1e-4,
@@ -198,19 +224,27 @@ mod tests {
     #[test]
     fn quantiles_lie_between_rows_or_on_them() {
         let websearch = named("websearch").unwrap();
-        assert!((websearch.quantile(0.35) - 40_000.0).abs() < 1e-6);
+        assert!((websearch.quantile(0.35, 1460) - 40_000.0).abs() < 1e-6);
         let internet = named("internet").unwrap();
-        assert!((internet.quantile(0.65) - 4380.0).abs() < 1e-9);
-        assert!((internet.quantile(0.0) - 1460.0).abs() < 1e-9);
+        assert!((internet.quantile(0.65, 1460) - 4380.0).abs() < 1e-9);
+        assert!((internet.quantile(0.0, 1460) - 1460.0).abs() < 1e-9);
     }
 
     #[test]
     fn rows_of_ones_own_are_checked() {
         let table = Table::parse(&["10KB 0.5", "1MB 1"]).unwrap();
-        assert!((table.mean() - (5_000.0 + 252_500.0)).abs() < 1e-6);
+        assert!((table.mean(1460) - (5_000.0 + 252_500.0)).abs() < 1e-6);
         let wrong = |rows: &[&str]| Table::parse(rows).unwrap_err().message;
         assert!(wrong(&["10KB 0.5"]).contains("the last size is 1"));
         assert!(wrong(&["10KB 0.5", "5KB 1"]).contains("ascend"));
         assert!(wrong(&["10KB"]).contains("as in 10KB 0.5"));
+        assert!(wrong(&["1pkt 0.5", "1MB 1"]).contains("the same kind of unit"));
+    }
+
+    #[test]
+    fn packets_of_rows_are_segments_of_the_scenario() {
+        let table = Table::parse(&["10pkt 0.5", "30pkt 1"]).unwrap();
+        assert!((table.mean(1000) - 15_000.0).abs() < 1e-9);
+        assert!((table.quantile(1.0, 1446) - 43_380.0).abs() < 1e-9);
     }
 }

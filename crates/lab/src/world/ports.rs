@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use base::{Packet, Size, Time};
+use base::{Packet, Time, WireSize};
 use engine::random::Stream;
 use fabric::{
     Backlog, Discipline, Limit, LinkSpec, LossLaw, Node, NodeId, PortId, PortParts, QueueDisc,
@@ -57,7 +57,7 @@ impl<'a> Ports<'a> {
     pub(super) fn host_limit(&self) -> Limit {
         let keys = &*self.point.keys;
         let packet = keys.packet_bytes();
-        let bytes = |size: Size| size.in_bytes(packet).saturating_sub(self.taken());
+        let bytes = |size: WireSize| size.in_bytes(packet).saturating_sub(self.taken());
         match keys.host.queue {
             HostQueue::Own => keys
                 .host
@@ -132,7 +132,7 @@ impl<'a> Ports<'a> {
     }
 
     /// What a size of a switch's queue means.
-    fn limit(&self, size: Size) -> Limit {
+    fn limit(&self, size: WireSize) -> Limit {
         let keys = &*self.point.keys;
         let bytes = size.in_bytes(keys.packet_bytes());
         match keys.switch.unit {

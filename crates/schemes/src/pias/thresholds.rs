@@ -1,10 +1,10 @@
 //! After how many bytes flows sink: the published table, or sizes.
 
-use base::{Fraction, Quantity, QuantityError, Size, SizeUnit};
+use base::{DataSize, Fraction, Full, Payload, Quantity, QuantityError};
 
 /// Demotion thresholds of a flow, ascending.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Thresholds(Vec<Size>);
+pub struct Thresholds(Vec<DataSize>);
 
 impl Thresholds {
     /// The priorities that they separate.
@@ -23,8 +23,9 @@ impl Thresholds {
 impl Quantity for Thresholds {
     fn expected() -> String {
         format!(
-            "a workload of the published table ({}) and a load from 0 to 0.9, as in \"websearch 0.5\", or up to {MOST} ascending sizes, as in \"100KiB 1MB\"",
-            WORKLOADS.join(", ")
+            "a workload of the published table ({}) and a load from 0 to 0.9, as in \"websearch 0.5\", or up to {MOST} ascending sizes, as in \"100KiB 1MB\" (pkt: {})",
+            WORKLOADS.join(", "),
+            Payload::WORDS
         )
     }
 
@@ -37,10 +38,11 @@ impl Quantity for Thresholds {
             let load = Fraction::parse(load).map_err(|_| error())?;
             return row(workload, load.0).ok_or_else(error);
         }
-        let sizes: Result<Vec<Size>, _> = words.iter().map(|word| Size::parse(word)).collect();
+        let sizes: Result<Vec<DataSize>, _> =
+            words.iter().map(|word| DataSize::parse(word)).collect();
         let sizes = sizes.map_err(|_| error())?;
         let ascends =
-            |pair: &[Size]| pair[0].unit == pair[1].unit && pair[0].amount < pair[1].amount;
+            |pair: &[DataSize]| pair[0].unit == pair[1].unit && pair[0].amount < pair[1].amount;
         if sizes.is_empty() || sizes.len() > MOST || !sizes.windows(2).all(ascends) {
             return Err(error());
         }
@@ -60,10 +62,9 @@ fn row(workload: &str, load: f64) -> Option<Thresholds> {
     });
     let enough = loads.filter(|(of, _)| *of >= load);
     let (_, packets) = enough.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    let bytes = packets.into_iter().map(|packets| Size {
-        amount: packets * PACKET,
-        unit: SizeUnit::Byte,
-    });
+    let bytes = packets
+        .into_iter()
+        .map(|packets| DataSize::bytes(packets * PACKET));
     Some(Thresholds(bytes.collect()))
 }
 

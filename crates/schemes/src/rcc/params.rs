@@ -1,6 +1,6 @@
 //! What a user may set.
 
-use base::{Count, OrAuto, Size, Span};
+use base::{Count, OrAuto, Span, WireSize};
 
 base::choices! {
     /// Which flows come first (RCC Alg. 1 l. 3, RDTCP "fixed flow priority").
@@ -80,9 +80,10 @@ base::choices! {
 base::settings! {
     /// Parameters of RCC.
     pub struct Params in "rcc" {
-        /// Budget of data in flight towards the receiver (queue_maxsize); auto: what is in flight when
-        /// the first mark arrives, and no bound before.
-        pub max_queue: OrAuto<Size> = "40pkt",
+        /// Budget of data in flight towards the receiver (queue_maxsize): as many segments as full packets
+        /// fit into this size, at least one; auto: what is in flight when the first mark arrives, and no
+        /// bound before.
+        pub max_queue: OrAuto<WireSize> = "40pkt",
         /// Which flows come first: those with the fewest bytes remaining, fixed by initial size, or off.
         pub priority: Priority = "remaining",
         /// What rounding leaves of the budget: handed out if windows follow priorities, or always.

@@ -93,7 +93,9 @@ impl Scheduler {
         let per_rto = params.min_rto.as_ps() / host.rate.serialisation(host.packet_bytes).as_ps();
         let auto = |divisor| u32::try_from(per_rto / divisor).unwrap_or(u32::MAX);
         let mss = u64::from(host.mss);
-        let budget = params.max_queue.0.map(|size| size.in_bytes(mss) / mss);
+        // Like the buffer of the switch that it is to spare, the budget counts packets on the wire.
+        let budget = params.max_queue.0;
+        let budget = budget.map(|size| size.in_bytes(host.packet_bytes) / host.packet_bytes);
         let mut scheduler = Self {
             budget: None,
             limit: u64::MAX,
@@ -504,13 +506,30 @@ mod tests {
 
     use super::*;
 
-    fn scheduler() -> Scheduler {
+    /// The paper's: 1446 bytes of payload in 1500 on the wire.
+    fn scheduler_with(max_queue: &str) -> Scheduler {
         let host = HostInfo {
             rate: Rate::from_bps(1_000_000_000),
             mss: 1446,
             packet_bytes: 1500,
         };
-        Scheduler::new(&Params::defaults(), &host)
+        let params = Params::read(&|key: &str| match key {
+            "rcc.max_queue" => max_queue.to_owned(),
+            other => Params::default_text(other).to_owned(),
+        });
+        Scheduler::new(&params.expect("correct texts"), &host)
+    }
+
+    fn scheduler() -> Scheduler {
+        scheduler_with("40pkt")
+    }
+
+    #[test]
+    fn the_budget_counts_packets_on_the_wire_as_buffers_do() {
+        for (text, segments) in [("40pkt", 40), ("60000B", 40), ("59999B", 39), ("1B", 1)] {
+            let budget = scheduler_with(text).budget();
+            assert_eq!(budget, Some(segments * 1446), "{text}");
+        }
     }
 
     /// A connection of 32 KiB opens, and ACKs leave while there is room.
