@@ -9,6 +9,11 @@ pub trait Quantity: Sized {
 
     /// Reads the value, or says what is wrong with the text.
     fn parse(text: &str) -> Result<Self, QuantityError>;
+
+    /// Every word with what it means, if values are chosen from a few words.
+    fn choices() -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
 }
 
 /// Why a text is not the quantity it should be.
@@ -147,6 +152,10 @@ macro_rules! or_word {
                     QuantityError { message: error.message.replacen(&T::expected(), &Self::expected(), 1) }
                 })?;
                 Ok(Self(Some(value)))
+            }
+
+            fn choices() -> &'static [(&'static str, &'static str)] {
+                T::choices()
             }
         }
     };

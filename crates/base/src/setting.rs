@@ -30,6 +30,8 @@ pub struct Key {
     pub default: &'static str,
     /// What a correct text looks like.
     pub expected: fn() -> String,
+    /// Every word that is a value with what it means, if a few words are.
+    pub choices: fn() -> &'static [(&'static str, &'static str)],
     /// Whether a text is a correct value.
     pub check: fn(&str) -> Result<(), QuantityError>,
 }
@@ -95,6 +97,7 @@ macro_rules! settings {
                     help: concat!($($doc),+).trim_ascii(),
                     default: $default,
                     expected: <$type as $crate::Quantity>::expected,
+                    choices: <$type as $crate::Quantity>::choices,
                     check: |text| <$type as $crate::Quantity>::parse(text).map(drop),
                 } ),*
             ];
@@ -140,6 +143,10 @@ macro_rules! choices {
                     $( $word => Ok(Self::$variant), )+
                     _ => Err($crate::QuantityError::expected(&Self::expected(), text)),
                 }
+            }
+
+            fn choices() -> &'static [(&'static str, &'static str)] {
+                Self::CHOICES
             }
         }
     };

@@ -1,6 +1,7 @@
-//! Prints a page of the reference: `reference schemes|keys|results`.
+//! Prints a page of the reference, `reference schemes|keys|results`, or the list of what a scenario can
+//! choose, `reference choices`.
 //!
-//! `cargo xtask docs` writes `docs/reference` with it. Everything comes from the registry of schemes
+//! `cargo xtask docs` writes `docs/reference` and a section of `docs/concepts/model.md` with it. Everything comes from the registry of schemes
 //! and the tables of settings and columns; nothing is simulated.
 
 #![expect(clippy::print_stdout, reason = "the page is what it is for")]
@@ -17,7 +18,8 @@ fn main() {
         Some("schemes") => schemes(),
         Some("keys") => keys(),
         Some("results") => results_reference(),
-        _ => panic!("usage: reference schemes|keys|results"),
+        Some("choices") => choices(),
+        _ => panic!("usage: reference schemes|keys|results|choices"),
     };
     print!("{page}");
 }
@@ -74,14 +76,10 @@ fn keys() -> String {
         "Settings",
         "the declarations of settings, `crates/lab/src/keys.rs`",
     );
-    page += "Each is a key of a scenario file and of `--set`; several values make a sweep. The settings \
+    page += "Each is a key of a scenario file and of `--set`; several values make a sweep. A full packet on \
+             the wire has `tcp.mss` + `net.header_bytes` bytes, a full segment of payload `tcp.mss`. The settings \
              of schemes are in [schemes.md](schemes.md).\n";
-    let own = |key: &&Key| {
-        schemes::all()
-            .iter()
-            .all(|scheme| scheme.name != group(key.name))
-    };
-    let keys: Vec<&Key> = all_keys().iter().copied().filter(own).collect();
+    let keys: Vec<&Key> = own_keys().collect();
     for members in keys.chunk_by(|one, other| group(one.name) == group(other.name)) {
         page += &["\n## ", group(members[0].name), "\n\n"].concat();
         page += &settings(members.iter().copied());
@@ -97,6 +95,48 @@ fn settings<'a>(keys: impl Iterator<Item = &'a Key>) -> String {
         table += &row([&name, &default, &(key.expected)(), key.help]);
     }
     table
+}
+
+/// What a scenario can choose: every setting that takes one of a few words, TCP's switches, and schemes
+/// by what they decide.
+fn choices() -> String {
+    let mut page = String::from("A setting that takes one of a few words:\n\n");
+    for key in own_keys().filter(|key| !(key.choices)().is_empty()) {
+        page += &["- `", key.name, "`\n"].concat();
+        for (word, help) in (key.choices)() {
+            page += &["  - *", word, "*: ", help, "\n"].concat();
+        }
+    }
+    page += "\nMechanisms of TCP that a setting switches on or off:\n\n";
+    page += &row(["key", "default", "meaning"]);
+    page += RULE_3;
+    let switches = own_keys().filter(|key| group(key.name) == "tcp");
+    for key in switches.filter(|key| ["true", "false"].contains(&key.default)) {
+        let (name, default) = (format!("`{}`", key.name), format!("`{}`", key.default));
+        page += &row([&name, &default, key.help]);
+    }
+    page += "\nSchemes by what they decide:\n\n";
+    page += &row(["what", "schemes"]);
+    page += "|---|---|\n";
+    for role in Role::ALL {
+        let schemes = schemes::all().iter();
+        let deciding = schemes.filter(|scheme| scheme.roles.contains(role));
+        let names: Vec<String> = deciding
+            .map(|scheme| format!("[{0}](../reference/schemes.md#{0})", scheme.name))
+            .collect();
+        page += &row([&role.to_string(), &names.join(", ")]);
+    }
+    page
+}
+
+/// Settings that are not those of a scheme.
+fn own_keys() -> impl Iterator<Item = &'static Key> {
+    let own = |key: &&Key| {
+        schemes::all()
+            .iter()
+            .all(|scheme| scheme.name != group(key.name))
+    };
+    all_keys().iter().copied().filter(own)
 }
 
 fn results_reference() -> String {

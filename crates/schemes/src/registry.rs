@@ -66,6 +66,20 @@ pub enum Role {
     Switch,
 }
 
+impl Role {
+    /// Every role, from the sender to the switch.
+    pub const ALL: &[Self] = &[
+        Self::Sender,
+        Self::Helper,
+        Self::Receiver,
+        Self::Marks,
+        Self::SendOrder,
+        Self::Host,
+        Self::Queue,
+        Self::Switch,
+    ];
+}
+
 /// The roles of a scheme or composition, ready to be played.
 #[derive(Default)]
 pub struct Roles {

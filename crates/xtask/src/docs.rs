@@ -70,14 +70,26 @@ fn pages(repository: &Repository) -> Result<Vec<Page>, Failure> {
         text: command_line(tailwater)?,
     });
     let sample = print(tailwater, &["run", "incast", "--no-save"])?;
-    pages.push(Page {
-        path: README.to_owned(),
-        text: with_sample(&repository.read(README)?, without_cost(&sample))?,
-    });
+    let sample = fenced(without_cost(&sample));
+    pages.push(within(repository, "README.md", "sample", &sample)?);
+    let choices = stdout(Command::new(reference).arg("choices"))?;
+    pages.push(within(
+        repository,
+        "docs/concepts/model.md",
+        "choices",
+        &choices,
+    )?);
     Ok(pages)
 }
 
-const README: &str = "README.md";
+/// The file at `path` with `text` as its generated part called `part`.
+fn within(repository: &Repository, path: &str, part: &str, text: &str) -> Result<Page, Failure> {
+    let text = with_part(&repository.read(path)?, part, text);
+    Ok(Page {
+        path: path.to_owned(),
+        text: text.map_err(|lacking| Failure(format!("{path} lacks {lacking:?}")))?,
+    })
+}
 
 /// The help of the command and of its subcommands.
 fn command_line(tailwater: &Path) -> Result<String, Failure> {
@@ -120,17 +132,14 @@ fn fenced(text: &str) -> String {
     format!("```text\n{}\n```\n", lines.join("\n"))
 }
 
-/// `readme` with `sample` between its two markers.
-fn with_sample(readme: &str, sample: &str) -> Result<String, Failure> {
-    let split = readme.split_once(BEGIN);
-    let split = split.and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
-    let (head, tail) =
-        split.ok_or_else(|| Failure(format!("{README} lacks {BEGIN:?} or {END:?}")))?;
-    Ok(format!("{head}{BEGIN}{}{END}{tail}", fenced(sample)))
+/// `page` with `text` between the two markers of `part`, or the marker that is not there.
+fn with_part(page: &str, part: &str, text: &str) -> Result<String, String> {
+    let begin = format!("<!-- begin of the {part}, written by `cargo xtask docs` -->\n");
+    let end = format!("<!-- end of the {part} -->\n");
+    let (head, rest) = page.split_once(&begin).ok_or_else(|| begin.clone())?;
+    let (_, tail) = rest.split_once(&end).ok_or_else(|| end.clone())?;
+    Ok([head, &begin, text, &end, tail].concat())
 }
-
-const BEGIN: &str = "<!-- begin of the sample, written by `cargo xtask docs` -->\n";
-const END: &str = "<!-- end of the sample -->\n";
 
 /// The answer without its paragraph about cost, which no two runs share.
 fn without_cost(answer: &str) -> &str {
@@ -142,12 +151,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sample_replaces_what_is_between_its_markers() {
-        let readme = format!("# A\n{BEGIN}old\n{END}tail\n");
-        let expected = format!("# A\n{BEGIN}```text\ntable\n```\n{END}tail\n");
-        let sample = without_cost("table\n\nCost: 1 ms\n");
-        assert_eq!(with_sample(&readme, sample).unwrap(), expected);
-        assert!(with_sample("# A\n", sample).is_err());
+    fn a_generated_part_replaces_what_is_between_its_markers() {
+        let begin = "<!-- begin of the sample, written by `cargo xtask docs` -->\n";
+        let end = "<!-- end of the sample -->\n";
+        let page = format!("# A\n{begin}old\n{end}tail\n");
+        let expected = format!("# A\n{begin}```text\ntable\n```\n{end}tail\n");
+        let sample = fenced(without_cost("table\n\nCost: 1 ms\n"));
+        assert_eq!(with_part(&page, "sample", &sample), Ok(expected));
+        assert_eq!(with_part("# A\n", "sample", ""), Err(begin.to_owned()));
+        assert_eq!(with_part(begin, "sample", ""), Err(end.to_owned()));
     }
 
     #[test]
