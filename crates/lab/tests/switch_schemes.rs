@@ -1,4 +1,4 @@
-//! HSCC and RWNDQ in whole simulations, against what can be computed on paper.
+//! HSCC, RWNDQ and XCP in whole simulations, against what can be computed on paper.
 
 #[path = "support/points.rs"]
 mod support;
@@ -461,4 +461,51 @@ fn a_window_that_grows_while_a_switch_grants_less_bursts_when_it_lets_go() {
     let grown = drops("tcp.window_validation=false");
     let validated = drops("tcp.window_validation=true");
     assert!(validated < grown, "{validated} {grown}");
+}
+
+// In deep overload, where routers often decide without a packet that tells its round trip.
+#[test]
+fn xcp_is_free_of_scale_if_all_its_times_are_divided() {
+    let mean = |factor: u64, unknown_spacing: u64| {
+        let time = |key: &str, us: u64| format!("{key}={}ps", us * 1_000_000 / factor);
+        let sets = [
+            format!("link.rate={factor}Gbps"),
+            time("link.delay", 40),
+            time("workload.start", 10_000),
+            time("tcp.min_rto", 10_000),
+            time("tcp.initial_rto", 1_000_000),
+            time("tcp.syn_rto", 1_000_000),
+            time("tcp.max_rto", 60_000_000),
+            time("tcp.delayed_ack_timeout", 40_000),
+            time("xcp.min_interval", 1000),
+            time("xcp.min_queue_interval", 2000),
+            time("xcp.initial_interval", 50_000),
+            time("xcp.max_rtt", 1_000_000),
+            format!("xcp.unknown_spacing={unknown_spacing}ps"),
+            "workload.senders=60".into(),
+            "tcp.sack=true".into(),
+            "tcp.delayed_ack=2".into(),
+            "tcp.initial_window=10".into(),
+            "switch.buffer=40pkt".into(),
+            "switch.ecn_threshold=20pkt".into(),
+        ];
+        let outcome = outcome("incast", "xcp", &sets.each_ref().map(String::as_str));
+        #[expect(clippy::cast_precision_loss, reason = "a small factor")]
+        let factor = factor as f64;
+        (outcome.metrics.fct_mean_us * factor, outcome.metrics.drops)
+    };
+    let second = 1_000_000_000_000;
+    let (base, drops) = mean(1, second);
+    assert!(drops > 0);
+    for factor in [2, 10] {
+        let (scaled, again) = mean(factor, second / factor);
+        assert!(
+            (scaled / base - 1.0).abs() < 1e-9,
+            "{factor}: {scaled} of {base}"
+        );
+        assert_eq!(again, drops);
+    }
+    // The one constant that matters, left as it is.
+    let (unlike, _) = mean(10, second);
+    assert!((unlike / base - 1.0).abs() > 0.1, "{unlike} of {base}");
 }

@@ -98,7 +98,12 @@ impl Router {
             self.budget = Budget {
                 increase,
                 decrease,
-                per_spacing: increase / if spacing > 0.0 { spacing } else { 1.0 },
+                per_spacing: increase
+                    / if spacing > 0.0 {
+                        spacing
+                    } else {
+                        self.params.unknown_spacing.as_secs()
+                    },
                 per_byte: decrease / bytes as f64,
             };
         }
@@ -151,7 +156,8 @@ impl SwitchHook for Router {
         let header = Header::of(packet.extension);
         if packet.payload > 0 && header.rtt > 0.0 {
             self.input.spacing += header.spacing;
-            self.input.spacing_rtt += header.spacing * header.rtt.min(LONGEST_RTT);
+            self.input.spacing_rtt +=
+                header.spacing * header.rtt.min(self.params.max_rtt.as_secs());
         }
     }
 
@@ -191,8 +197,6 @@ impl SwitchHook for Router {
 
 /// Granularity of the clocks: no timer runs for less.
 const LEAST_INTERVAL: Span = Span::from_micros(1);
-/// A longer round trip counts as this, seconds (ns-2.35).
-const LONGEST_RTT: f64 = 1.0;
 
 #[cfg(test)]
 mod tests;
