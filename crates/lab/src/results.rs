@@ -36,7 +36,7 @@ pub use folder::Folder;
 pub use info::{Host, RunInfo};
 pub use store::{Shard, Store};
 pub use summary::{
-    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until,
+    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until, Waits,
 };
 pub(crate) use table::Cell;
 pub use table::{Field, Kind};

@@ -1,11 +1,12 @@
 //! `summary.json`: every number of a sweep but those of single flows and ports.
 
+use base::Span;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::{METRICS, group_values, metric_values};
 use crate::metrics::{Cost, GroupMetrics, Metrics, Outcome};
-use crate::scenario::Scenario;
+use crate::scenario::{PointSpec, Scenario};
 use crate::statistics::{self, Estimate, Verdict};
 
 /// The numbers of one point.
@@ -69,9 +70,21 @@ pub struct Row {
     pub points: Vec<u32>,
     /// By the name of the metric: mean and confidence interval over the seeds.
     pub metrics: IndexMap<String, Estimate>,
+    /// What a loss costs that only a timer repairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
     /// The same of each group of flows, if the scenario has groups.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, IndexMap<String, Estimate>>,
+}
+
+/// The shortest times that a sender waits for a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waits {
+    /// For data to be sent again: `tcp.min_rto`, the least of all groups.
+    pub rto_us: f64,
+    /// For a packet of the handshake: `tcp.syn_rto`, the least of all groups.
+    pub syn_rto_us: f64,
 }
 
 /// A paired difference between two schemes.
@@ -143,6 +156,18 @@ pub struct FailedPoint {
     pub error: String,
     /// The command that shows it again, from within the run folder.
     pub reproduce: String,
+}
+
+impl Waits {
+    fn of(point: &PointSpec) -> Self {
+        let groups = || point.groups.iter().map(|group| &group.keys.tcp);
+        let least =
+            |spans: &mut dyn Iterator<Item = Span>| spans.min().map_or(0.0, Span::as_micros);
+        Self {
+            rto_us: least(&mut groups().map(|tcp| tcp.min_rto)),
+            syn_rto_us: least(&mut groups().map(|tcp| tcp.syn_rto)),
+        }
+    }
 }
 
 impl Row {
@@ -286,6 +311,7 @@ impl Summary {
                 scheme: points[0].scheme.clone(),
                 points: points.iter().map(|point| index(point.index)).collect(),
                 metrics: estimates.collect(),
+                waits: Some(Waits::of(&points[0])),
                 groups: IndexMap::new(),
             });
         }

@@ -1,0 +1,93 @@
+//! Whether timers show why a scheme is behind.
+
+use super::standing::{Measure, Standing};
+use super::words::{counted, place, rounded, set_time};
+use crate::results::summary::Row;
+
+/// What timers cost, at the last point where they tell the leader from the next best, or a scheme that
+/// is alone, if they are long enough to be seen in the tail.
+pub(super) fn sentence(standings: &[Standing<'_>]) -> Option<String> {
+    let told = standings.iter().rev().find_map(|standing| {
+        if standing.measure != Measure::Tail {
+            return None;
+        }
+        let leader = standing.leaders[0];
+        match standing.behind.first() {
+            Some(next) if standing.winner().is_some() => {
+                let more = timers(next) > timers(leader);
+                (more && shows(next)).then(|| (*next, Some(leader)))
+            }
+            None if standing.leaders.len() == 1 => shows(leader).then_some((leader, None)),
+            _ => None,
+        }
+    });
+    let (row, leader) = told?;
+    let at = match place(row) {
+        place if place.is_empty() => place,
+        place => format!("At {place} "),
+    };
+    let beside = leader.map_or_else(String::new, |leader| {
+        let waits = match timers(leader) {
+            none if none <= 0.0 => "for none".to_owned(),
+            some => format!("for {}", rounded(some)),
+        };
+        format!(", {} {waits}", leader.scheme)
+    });
+    Some(format!("{at}{} {}{beside}.", row.scheme, waits(row)))
+}
+
+/// Timers of the handshake and of data that expired in a run.
+fn timers(row: &Row) -> f64 {
+    row.value("timeouts") + handshakes(row)
+}
+
+/// Timers of the handshake, where results tell them apart.
+fn handshakes(row: &Row) -> f64 {
+    counter(row, "syn_timeouts")
+}
+
+fn counter(row: &Row, name: &str) -> f64 {
+    let estimate = row.metrics.get(name);
+    estimate.and_then(|estimate| estimate.mean).unwrap_or(0.0)
+}
+
+/// Whether so many flows waited for a timer, and so long, that the 99th percentile is one of them.
+fn shows(row: &Row) -> bool {
+    let Some(waits) = row.waits else {
+        return false;
+    };
+    let wait = if row.value("timeouts") > 0.0 {
+        waits.rto_us
+    } else {
+        waits.syn_rto_us
+    };
+    timers(row) >= 0.01 * row.value("flows_completed") && row.value("fct_p99_us") >= wait
+}
+
+/// "waited for 2 retransmission timers of at least 200 ms".
+fn waits(row: &Row) -> String {
+    let (data, syns) = (row.value("timeouts"), handshakes(row));
+    let waits = row.waits.expect("a cause shows only where waits are known");
+    let mut parts = Vec::new();
+    if data > 0.0 {
+        let tails = counter(row, "tail_timeouts").min(data);
+        let tails = match tails {
+            none if none <= 0.0 => String::new(),
+            all if all >= data => ", because the last segments of a flow were lost".to_owned(),
+            some => format!(
+                ", {} because the last segments of a flow were lost",
+                rounded(some)
+            ),
+        };
+        let timers = counted(data, "retransmission timer");
+        parts.push(format!(
+            "{timers} of at least {}{tails}",
+            set_time(waits.rto_us)
+        ));
+    }
+    if syns > 0.0 {
+        let timers = counted(syns, "lost handshake packet");
+        parts.push(format!("{timers}, {} each", set_time(waits.syn_rto_us)));
+    }
+    format!("waited for {}", parts.join(", and for "))
+}
