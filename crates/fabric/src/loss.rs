@@ -132,6 +132,27 @@ mod tests {
     }
 
     #[test]
+    fn the_discipline_behind_hears_that_the_queue_is_empty() {
+        struct Hears(std::sync::Arc<std::sync::Mutex<Vec<Time>>>);
+        impl QueueDisc for Hears {
+            fn on_arrival(&mut self, _: Backlog, _: &mut Packet, _: Time) -> Verdict {
+                Verdict::Accept
+            }
+            fn is_congested(&self, _: Backlog) -> bool {
+                false
+            }
+            fn on_empty(&mut self, at: Time) {
+                self.0.lock().unwrap().push(at);
+            }
+        }
+        let heard = std::sync::Arc::<std::sync::Mutex<Vec<Time>>>::default();
+        let inner = Discipline::Custom(Box::new(Hears(heard.clone())));
+        let mut discipline = LossLaw::Periodic { period: 2 }.before(inner);
+        discipline.on_empty(Time::ZERO);
+        assert_eq!(*heard.lock().unwrap(), [Time::ZERO]);
+    }
+
+    #[test]
     fn what_is_not_lost_meets_the_discipline_behind() {
         let inner = Discipline::EcnThreshold(Limit::Packets(0));
         let mut discipline = LossLaw::Periodic { period: 2 }.before(inner);

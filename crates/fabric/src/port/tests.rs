@@ -471,6 +471,7 @@ fn the_newest_packet_of_the_lowest_class_makes_room_for_a_higher_one() {
     assert_eq!(dropped.0, [3, 2, 6, 1, 8]);
     let counters = port.counters();
     assert_eq!((counters.packets, counters.drops), (4, 5));
+    assert_eq!(counters.bytes, 4 * 1500, "of what was not pushed out");
     assert_eq!(port.take_gone(), 3);
     assert_eq!(port.held(), 4);
 }

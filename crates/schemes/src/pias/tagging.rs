@@ -142,6 +142,16 @@ mod tests {
     }
 
     #[test]
+    fn a_message_begins_behind_all_that_was_sent_also_after_a_retransmission() {
+        let mut tagger = Tagger::new(vec![1000]);
+        for offset in [1, 1461, 2921, 1] {
+            tag(&mut tagger, Seq(7), offset, MSS);
+        }
+        tagger.on_message(SLOT);
+        assert_eq!(tag(&mut tagger, Seq(7), 4381, MSS), 0);
+    }
+
+    #[test]
     fn what_carries_no_data_is_at_the_top() {
         let mut tagger = Tagger::new(vec![1000]);
         for offset in [1, 1461] {

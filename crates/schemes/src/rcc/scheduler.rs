@@ -502,7 +502,7 @@ const UNASSIGNED: u64 = u32::MAX as u64;
 #[cfg(test)]
 mod tests {
     use base::setting::Settings;
-    use base::{Extension, FlowId, HostId, Rate};
+    use base::{Extension, FlowId, HostId, Rate, Span};
 
     use super::*;
 
@@ -542,14 +542,37 @@ mod tests {
             scheduler.on_ack_ready(slot, AckKind::Syn, now),
             AckVerdict::Hold
         );
+        release(scheduler, now);
+    }
+
+    /// SYN-ACKs leave while there is room. Returns how many.
+    fn release(scheduler: &mut Scheduler, now: Time) -> usize {
+        let sent = AckSent {
+            ack: 1,
+            window: 1446,
+            syn: true,
+        };
+        let mut count = 0;
         while let Some(release) = scheduler.next_release(now) {
-            let sent = AckSent {
-                ack: 1,
-                window: 1446,
-                syn: true,
-            };
             scheduler.on_ack_sent(release.slot, &sent, now);
+            count += 1;
         }
+        count
+    }
+
+    // RCC Alg. 3 l. 6, rcc §8: up to 64 times.
+    #[test]
+    fn an_ack_is_sent_again_after_ever_longer_times() {
+        let (mut scheduler, mut now) = (scheduler(), Time::ZERO);
+        open(&mut scheduler, Slot(0));
+        for ms in [10, 20, 40, 80, 160, 320, 640, 640] {
+            let due = scheduler.deadline();
+            assert_eq!(due.since(now), Span::from_millis(ms));
+            now = due;
+            scheduler.on_deadline(now);
+            assert_eq!(release(&mut scheduler, now), 1);
+        }
+        assert_eq!(scheduler.timeouts(), 8);
     }
 
     #[test]

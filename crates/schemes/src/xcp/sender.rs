@@ -208,4 +208,14 @@ mod tests {
         sender.on_loss(Loss::Timeout, 4000, Time::ZERO);
         assert_eq!(sender.window(), 1000);
     }
+
+    #[test]
+    fn the_end_of_recovery_bounds_the_window_and_never_enlarges_it() {
+        let mut sender = sender();
+        sender.cwnd = 20.0;
+        for (limit, window) in [(None, 20_000), (Some(3000), 3000), (Some(9000), 3000)] {
+            sender.on_recovered(limit);
+            assert_eq!(sender.window(), window);
+        }
+    }
 }
