@@ -134,6 +134,57 @@ fn queue_statistics_follow_a_burst_down_to_zero() {
     );
 }
 
+#[test]
+fn what_waits_before_the_measured_period_does_not_count() {
+    let config = PortConfig {
+        rate: Rate::from_bps(1_000_000_000),
+        delay: Span::from_micros(40),
+        limit: Limit::Unlimited,
+        discipline: Discipline::DropTail,
+        hook: None,
+        priorities: Strict::FIFO,
+        header_bytes: 54,
+    };
+    let mut port = Port::new(config, us(10));
+    for _ in 0..3 {
+        port.offer(&mut full_packet(), us(0));
+    }
+    // Waiting: 3000 bytes for 2 us, 1500 for 12 us, then 0 until 48 us.
+    port.settle_watched(us(48), PortId(0), &mut (), &mut |_| false);
+    let levels = port.close_statistics(us(48));
+    assert_eq!(levels.total(), Span::from_micros(38));
+    assert!((levels.mean() - 24_000.0 / 38.0).abs() < 1e-9);
+}
+
+/// Notes when the queue is empty.
+struct Empty(std::sync::Arc<std::sync::Mutex<Vec<Time>>>);
+
+impl QueueDisc for Empty {
+    fn on_arrival(&mut self, _: Backlog, _: &mut Packet, _: Time) -> Verdict {
+        Verdict::Accept
+    }
+
+    fn is_congested(&self, _: Backlog) -> bool {
+        false
+    }
+
+    fn on_empty(&mut self, at: Time) {
+        self.0.lock().unwrap().push(at);
+    }
+}
+
+#[test]
+fn a_discipline_hears_when_the_last_packet_begins_to_leave() {
+    let heard = std::sync::Arc::<std::sync::Mutex<Vec<Time>>>::default();
+    let discipline = Discipline::Custom(Box::new(Empty(heard.clone())));
+    let mut port = port(Limit::Unlimited, discipline);
+    for at in [0, 0, 0, 100, 100] {
+        port.offer(&mut full_packet(), us(at));
+    }
+    port.settle_watched(us(200), PortId(0), &mut (), &mut |_| false);
+    assert_eq!(*heard.lock().unwrap(), [us(24), us(112)]);
+}
+
 /// A call of a hook, its time in microseconds, and the packets that wait.
 type Note = (&'static str, u64, u64);
 

@@ -282,6 +282,26 @@ mod tests {
     }
 
     #[test]
+    fn a_marked_segment_beyond_a_gap_does_not_inflate_the_window() {
+        let mut control = control(Alpha::Average);
+        for i in 0..10 {
+            control.on_data(&in_order(1 + i * MSS), Span::ZERO, 40, Time::ZERO);
+        }
+        let gap = 1 + 10 * MSS;
+        let mut window = 0;
+        for i in 1..=5 {
+            window = control.rwnd();
+            let arrival = Arrival {
+                marked: i == 5,
+                ..beyond(gap + i * MSS, gap)
+            };
+            control.on_data(&arrival, Span::ZERO, 40, Time::ZERO);
+        }
+        assert!(control.is_recovering());
+        assert_eq!(control.rwnd(), window);
+    }
+
+    #[test]
     fn marks_shrink_the_window_once_per_round_trip() {
         // All of a round trip's packets marked: the ratio is 1 and the window halves; the average
         // moves by 1/16 and takes 1/32.
