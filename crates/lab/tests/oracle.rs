@@ -7,7 +7,7 @@
 //!
 //! - **Pipe**: when recovery begins, ns-3 sets ssthresh to half of its estimate of the data in flight,
 //!   from which lost segments are already taken. RFC 5681 §3.1 eq. 4 and RFC 6675 §5 say half of what is
-//!   sent and not acknowledged (FlightSize). With FlightSize and classic recovery, ns-3 itself has
+//!   sent and not acknowledged (`FlightSize`). With `FlightSize` and classic recovery, ns-3 itself has
 //!   our mean to 0.1 %: 10.22 ms for 16 senders with SACK.
 //! - **Back-off**: in ns-3 every new ACK ends the back-off of the retransmission timer, with timestamps
 //!   or without. Here it stays until a round trip is measured again, as RFC 6298 §5 allows and Karn's rule

@@ -15,7 +15,7 @@ pub(super) fn sentence(standings: &[Standing<'_>]) -> Option<String> {
         match standing.behind.first() {
             Some(next) if standing.winner().is_some() => {
                 let more = timers(next) > timers(leader);
-                (more && shows(next)).then(|| (*next, Some(leader)))
+                (more && shows(next)).then_some((*next, Some(leader)))
             }
             None if standing.leaders.len() == 1 => shows(leader).then_some((leader, None)),
             _ => None,

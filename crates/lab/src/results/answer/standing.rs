@@ -1,8 +1,8 @@
 //! Who leads among rows that differ only in the scheme.
 
 use super::words::{bytes, time};
-use crate::results::summary::{Row, Summary};
-use crate::statistics::Verdict;
+use crate::results::summary::{Comparison, Row, Summary};
+use crate::statistics::{Estimate, Verdict};
 
 /// What schemes are ranked by; less is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +85,7 @@ impl<'a> Standing<'a> {
         for other in others {
             let leaves_flows = left(other) > left(best);
             let alike = within_a_percent(measure.value(best), measure.value(other));
-            let open = summary.seeds > 1 && pair(summary, best, other, measure).is_none();
+            let open = summary.seeds > 1 && difference(summary, [best, other], measure).is_none();
             if leaves_flows || !(alike || open) {
                 standing.behind.push(other);
             } else {
@@ -94,7 +94,9 @@ impl<'a> Standing<'a> {
             }
         }
         if let ([leader], Some(next)) = (standing.leaders.as_slice(), standing.behind.first()) {
-            standing.interval = pair(summary, leader, next, measure).flatten();
+            let difference = difference(summary, [leader, next], measure);
+            standing.interval =
+                difference.and_then(|difference| interval(summary, difference, leader));
         }
         Some(standing)
     }
@@ -127,33 +129,31 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// What the paired difference between two rows of the same group says: none if it may be zero, else its
-/// interval, if there is one.
-fn pair(
-    summary: &Summary,
-    best: &Row,
-    other: &Row,
+/// The paired difference between two rows of the same group, unless it may be zero.
+fn difference<'a>(
+    summary: &'a Summary,
+    rows: [&Row; 2],
     measure: Measure,
-) -> Option<Option<(f64, f64)>> {
-    let names = [&best.scheme, &other.scheme];
-    let found = summary.comparisons.iter().find(|comparison| {
+) -> Option<&'a Comparison> {
+    let names = rows.map(|row| &row.scheme);
+    summary.comparisons.iter().find(|comparison| {
         comparison.metric == measure.metric()
-            && comparison.set == best.set
+            && comparison.set == rows[0].set
             && names.contains(&&comparison.scheme)
             && names.contains(&&comparison.baseline)
-    })?;
-    if found.verdict == Verdict::NotEnoughRuns {
-        return None;
-    }
-    let (low, high) = (found.difference.low, found.difference.high);
-    let interval = low.zip(high).filter(|_| summary.random);
-    Some(interval.map(|(low, high)| {
-        if found.scheme == best.scheme {
-            (-high, -low)
-        } else {
-            (low, high)
-        }
-    }))
+            && comparison.verdict != Verdict::NotEnoughRuns
+    })
+}
+
+/// By how much `best` is better: the 95 % interval of a difference, where seeds make one.
+fn interval(summary: &Summary, comparison: &Comparison, best: &Row) -> Option<(f64, f64)> {
+    let Estimate { low, high, .. } = comparison.difference;
+    let (low, high) = low.zip(high).filter(|_| summary.random)?;
+    Some(if comparison.scheme == best.scheme {
+        (-high, -low)
+    } else {
+        (low, high)
+    })
 }
 
 /// The share of flows with an end that reached it; 1 without such flows.
