@@ -52,13 +52,16 @@ pub(crate) fn problems(problems: &[Problem]) {
     let handler = GraphicalReportHandler::new_themed(theme)
         .with_width(WIDTH)
         .with_links(false);
-    for problem in problems {
+    for problem in problems.iter().take(SHOWN) {
         let mut text = String::new();
         let rendered = handler.render_report(&mut text, problem);
         complain(match rendered {
             Ok(()) => text.trim_end_matches('\n'),
             Err(_) => "a problem that cannot be shown",
         });
+    }
+    if let Some(more @ 1..) = problems.len().checked_sub(SHOWN) {
+        complain(&format!("and {more} more problems like these"));
     }
 }
 
@@ -69,3 +72,6 @@ pub(crate) fn styled(stream: &impl IsTerminal) -> bool {
 
 /// Columns of text for people.
 pub(crate) const WIDTH: usize = 100;
+
+/// Problems of one text that are shown; nobody mends more at a time.
+const SHOWN: usize = 50;

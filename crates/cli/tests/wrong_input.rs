@@ -205,3 +205,21 @@ refused! {
     model_with_nothing_to_simulate: line(&["model", "rcc", "--simulate"]);
     model_settings_without_a_name: line(&["model", "--set", "target=0.3"]);
 }
+
+#[test]
+fn a_mistake_beyond_column_65535_is_told_with_its_place() {
+    let numbers = (1..=20_000).map(|number| format!("{number}, "));
+    let line = format!("senders = [{}\"x\"]", numbers.collect::<String>());
+    let column = line.len() - 3;
+    assert!(column > 65_535);
+    let text = format!("name = \"long\"\nschemes = [\"newreno\"]\n\n[workload]\n{line}\n");
+    let refusal = file("long_line", text);
+    let words = refusal.split_whitespace().filter(|word| *word != "|");
+    let words = words.collect::<Vec<_>>().join(" ");
+    assert!(words.contains("found \"x\""), "{words}");
+    assert!(
+        words.contains(&format!("my.toml, line 5, byte {column}:")),
+        "{words}"
+    );
+    assert!(refusal.len() < 2000, "the line is not shown: {refusal}");
+}

@@ -17,6 +17,7 @@ pub mod columns;
 pub mod error;
 pub mod experiment;
 pub mod graph;
+pub mod guard;
 pub mod keys;
 pub mod memory;
 pub mod metrics;

@@ -14,12 +14,15 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
 };
+use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use serde_json::json;
+
+use crate::guard;
 
 /// A column of a table.
 #[derive(Clone, Debug)]
@@ -127,12 +130,16 @@ impl<W: Write + Send> TableWriter<W> {
 
 /// Calls `each` with every row of the file at `path`, which has a cell for each of its columns.
 pub(crate) fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
-    let reader = SerializedFileReader::new(File::open(path)?).map_err(io::Error::other)?;
+    let file = File::open(path)?;
+    let reader = guard::read(|| SerializedFileReader::new(file))?;
     for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group).map_err(io::Error::other)?;
-        let columns = (0..group.num_columns()).map(|index| Column::read(group.as_ref(), index));
-        let columns: Vec<Column> = columns.collect::<io::Result<_>>()?;
-        for row in 0..usize::try_from(group.metadata().num_rows()).unwrap_or(0) {
+        let (rows, columns) = guard::read(|| -> parquet::errors::Result<_> {
+            let group = reader.get_row_group(group)?;
+            let columns = (0..group.num_columns()).map(|index| Column::read(group.as_ref(), index));
+            let columns = columns.collect::<parquet::errors::Result<Vec<Column>>>()?;
+            Ok((group.metadata().num_rows(), columns))
+        })?;
+        for row in 0..usize::try_from(rows).unwrap_or(0) {
             each(&Row {
                 columns: &columns,
                 row,
@@ -144,7 +151,8 @@ pub(crate) fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()
 
 /// The names of the columns of the file at `path`.
 pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
-    let reader = SerializedFileReader::new(File::open(path)?).map_err(io::Error::other)?;
+    let file = File::open(path)?;
+    let reader = guard::read(|| SerializedFileReader::new(file))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names = schema.columns().iter().map(|column| column.name());
     Ok(names.map(str::to_owned).collect())
@@ -242,21 +250,22 @@ impl Column {
         out.close()
     }
 
-    fn read(group: &dyn RowGroupReader, index: usize) -> io::Result<Self> {
+    fn read(group: &dyn RowGroupReader, index: usize) -> parquet::errors::Result<Self> {
+        let wrong = |what: &str| Err(ParquetError::General(what.to_owned()));
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let schema = group.metadata().schema_descr().column(index);
         let optional = schema.max_def_level() > 0;
         let mut levels = optional.then(Vec::new);
-        let reader = group.get_column_reader(index).map_err(io::Error::other)?;
+        let reader = group.get_column_reader(index)?;
         macro_rules! all {
             ($reader:ident, $kind:ident) => {{
                 let mut values = Vec::new();
                 let mut left = rows;
                 while left > 0 {
                     let read = $reader.read_records(left, levels.as_mut(), None, &mut values);
-                    let (records, ..) = read.map_err(io::Error::other)?;
+                    let (records, ..) = read?;
                     if records == 0 {
-                        return Err(io::Error::other("a column is shorter than its table"));
+                        return wrong("a column is shorter than its table");
                     }
                     left -= records;
                 }
@@ -269,7 +278,7 @@ impl Column {
             ColumnReader::DoubleColumnReader(mut reader) => all!(reader, Double),
             ColumnReader::BoolColumnReader(mut reader) => all!(reader, Bool),
             ColumnReader::ByteArrayColumnReader(mut reader) => all!(reader, Text),
-            _ => return Err(io::Error::other("a column of a type that is not written")),
+            _ => return wrong("a column is of a type that is not written"),
         };
         let mut next = 0;
         let place = |level: &i16| {

@@ -59,6 +59,17 @@ impl Problem {
     /// Points at a range of `source` and says there what was expected.
     #[must_use]
     pub fn at(mut self, source: &Source, range: Range<usize>, label: impl Into<String>) -> Self {
+        let label = label.into();
+        // Lines around the place are shown whole, and a printer counts their columns in 16 bits.
+        if source.text().lines().any(|line| line.len() > LONGEST) {
+            let before = &source.text().as_bytes()[..range.start.min(source.text().len())];
+            let line = before.split(|byte| *byte == b'\n').count();
+            let column = before.rsplit(|byte| *byte == b'\n').next();
+            let column = column.map_or(0, <[u8]>::len) + 1;
+            let place = format!("{}, line {line}, byte {column}: {label}", source.name());
+            self.message = format!("{} ({place})", self.message);
+            return self;
+        }
         // Nothing can be underlined behind the last character, so that one is.
         let end = source.text().len();
         let range = if range.is_empty() && range.start == end {
@@ -74,7 +85,7 @@ impl Problem {
         if place.source.name() == source.name() {
             place
                 .labels
-                .push(LabeledSpan::new_with_span(Some(label.into()), range));
+                .push(LabeledSpan::new_with_span(Some(label), range));
         }
         self
     }
@@ -136,3 +147,6 @@ impl fmt::Display for Problems {
 }
 
 impl std::error::Error for Problems {}
+
+/// Bytes of the longest line that is shown with what is wrong in it.
+const LONGEST: usize = 4096;

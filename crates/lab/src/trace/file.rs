@@ -17,6 +17,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type as SchemaType, TypePtr};
 
 use super::quantity::{FIXED, Traceable};
+use crate::guard;
 
 /// One sample of one quantity of whatever `id` numbers.
 #[derive(Clone, Copy, Debug)]
@@ -230,7 +231,11 @@ pub fn concatenate(parts: &mut dyn Iterator<Item = (usize, PathBuf)>, out: File)
     for (point, path) in parts {
         let point = i32::try_from(point).map_err(io::Error::other)?;
         let file = File::open(&path)?;
-        let part = SerializedFileReader::new(file.try_clone()?).map_err(error)?;
+        let described = file.try_clone()?;
+        let part = guard::read(|| SerializedFileReader::new(described)).map_err(|error| {
+            let message = format!("{} is damaged: {error}", path.display());
+            io::Error::new(error.kind(), message)
+        })?;
         let described = part.metadata().file_metadata();
         if let Some(out) = out.take() {
             let metadata = described.key_value_metadata().cloned().unwrap_or_default();
@@ -335,7 +340,7 @@ const fn number(id: u32) -> i32 {
     id as i32
 }
 
-pub(super) fn error(error: ParquetError) -> io::Error {
+fn error(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }
 

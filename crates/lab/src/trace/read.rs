@@ -9,8 +9,8 @@ use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
-use super::file::error;
 use super::quantity::FIXED;
+use crate::guard;
 
 /// One row of a series file: a sample or an event.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -33,7 +33,8 @@ pub struct SeriesRow<'a> {
 
 /// Shows every row of the series file at `path`, in its order. Memory holds one row group.
 pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()> {
-    let file = SerializedFileReader::new(File::open(path)?).map_err(error)?;
+    let file = File::open(path)?;
+    let file = guard::read(|| SerializedFileReader::new(file))?;
     let columns = file
         .metadata()
         .file_metadata()
@@ -51,45 +52,61 @@ pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()>
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
     for index in 0..file.num_row_groups() {
-        let group = file.get_row_group(index).map_err(error)?;
-        read_group(group.as_ref(), &names, each).map_err(error)?;
+        let group = guard::read(|| {
+            let group = file.get_row_group(index)?;
+            Group::read(group.as_ref(), names.len())
+        })?;
+        group.show(&names, each);
     }
     Ok(())
 }
 
-fn read_group(
-    group: &dyn RowGroupReader,
-    names: &[&str],
-    each: &mut dyn FnMut(&SeriesRow<'_>),
-) -> Result<(), ParquetError> {
-    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-    let numbers = |column| numbers(group, column, rows);
-    let (points, ports, flows, hosts) = (numbers(0)?, numbers(2)?, numbers(3)?, numbers(4)?);
-    let times = reals(group, 1, rows)?;
-    let events = texts(group, 5, rows)?;
-    let quantities = (FIXED.len()..names.len()).map(|column| reals(group, column, rows));
-    let quantities = quantities.collect::<Result<Vec<_>, _>>()?;
-    let mut values = Vec::new();
-    for row in 0..rows {
-        values.clear();
-        for (name, quantity) in names[FIXED.len()..].iter().zip(&quantities) {
-            values.extend(quantity[row].map(|value| (*name, value)));
-        }
-        let event = events[row]
-            .as_ref()
-            .map(|event| event.as_utf8())
-            .transpose()?;
-        each(&SeriesRow {
-            point: points[row].unwrap_or(0),
-            time_us: times[row].unwrap_or(f64::NAN),
-            port: ports[row],
-            flow: flows[row],
-            host: hosts[row],
-            event,
-            values: &values,
-        });
+/// A row group, by columns.
+struct Group {
+    times: Vec<Option<f64>>,
+    points: Vec<Option<u32>>,
+    ports: Vec<Option<u32>>,
+    flows: Vec<Option<u32>>,
+    hosts: Vec<Option<u32>>,
+    events: Vec<Option<ByteArray>>,
+    quantities: Vec<Vec<Option<f64>>>,
+}
+
+impl Group {
+    fn read(group: &dyn RowGroupReader, columns: usize) -> Result<Self, ParquetError> {
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let numbers = |column| numbers(group, column, rows);
+        let quantities = (FIXED.len()..columns).map(|column| reals(group, column, rows));
+        Ok(Self {
+            points: numbers(0)?,
+            times: reals(group, 1, rows)?,
+            ports: numbers(2)?,
+            flows: numbers(3)?,
+            hosts: numbers(4)?,
+            events: texts(group, 5, rows)?,
+            quantities: quantities.collect::<Result<_, _>>()?,
+        })
     }
-    Ok(())
+
+    fn show(&self, names: &[&str], each: &mut dyn FnMut(&SeriesRow<'_>)) {
+        let mut values = Vec::new();
+        for row in 0..self.times.len() {
+            values.clear();
+            for (name, quantity) in names[FIXED.len()..].iter().zip(&self.quantities) {
+                values.extend(quantity[row].map(|value| (*name, value)));
+            }
+            let event = self.events[row].as_ref();
+            each(&SeriesRow {
+                point: self.points[row].unwrap_or(0),
+                time_us: self.times[row].unwrap_or(f64::NAN),
+                port: self.ports[row],
+                flow: self.flows[row],
+                host: self.hosts[row],
+                event: event.map(|event| event.as_utf8().unwrap_or_default()),
+                values: &values,
+            });
+        }
+    }
 }
 
 fn numbers(
