@@ -1,43 +1,24 @@
-//! Makes the version of this program from its sources.
-//!
-//! Results of different sources must never be mixed, and the number in `Cargo.toml` changes too
-//! rarely to tell: the version carries a hash of every source that a simulation runs through, data included.
+//! Makes the version of this program from its sources; see `version`.
 //!
 //! Also makes the catalogue of papers part of the program, so that it works wherever the program is
 //! installed: a list of the files of `experiments` with their texts. They say what is run and what is
 //! claimed, not how it is simulated, so they are no part of the version.
+
+mod version;
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let mut files = vec![PathBuf::from("../../Cargo.lock")];
-    for name in ["base", "engine", "fabric", "tcp", "schemes", "lab"] {
-        let folder = Path::new("..").join(name).join("src");
-        println!("cargo::rerun-if-changed={}", folder.display());
-        collect(&folder, &mut files);
+    let root = Path::new("../..");
+    for place in version::SIMULATES {
+        println!("cargo::rerun-if-changed={}", root.join(place).display());
     }
-    // Distributions and graphs are part of what is simulated.
-    for folder in ["graphs", "workloads"] {
-        println!("cargo::rerun-if-changed={folder}");
-        collect(Path::new(folder), &mut files);
-    }
-    println!("cargo::rerun-if-changed=../../Cargo.lock");
-    files.sort();
-    // FNV-1a: short, and a changed byte changes it.
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for file in files {
-        let bytes = fs::read(&file).expect("a source file can be read");
-        for byte in file.to_string_lossy().bytes().chain(bytes) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    let version = std::env::var("CARGO_PKG_VERSION").expect("cargo sets the version");
-    println!(
-        "cargo::rustc-env=TAILWATER_VERSION={version}+{:08x}",
-        hash >> 32
-    );
+    println!("cargo::rerun-if-changed=build");
+    let number = std::env::var("CARGO_PKG_VERSION").expect("cargo sets the version");
+    let hash = version::hash(root);
+    println!("cargo::rustc-env=TAILWATER_VERSION={number}+{hash:08x}");
     embed_catalogue();
 }
 
