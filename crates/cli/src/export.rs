@@ -18,18 +18,34 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
         let help = format!("{nearest}its tables: {}", tables.join(", "));
         return Err(Problems::from(problem.help(help)).into());
     }
-    let written = match &args.out {
-        None => output::ended(export_to(&folder, &args.table, io::stdout().lock())),
-        Some(path) => lab::results::replace(path, |file| export_to(&folder, &args.table, file)),
+    let mut unreadable = None;
+    let mut write = |out: &mut dyn io::Write| match export_to(&folder, &args.table, out) {
+        Ok(written) => written,
+        Err(problems) => {
+            unreadable = Some(problems);
+            Err(io::Error::other("there is nothing to write"))
+        }
     };
+    let written = match &args.out {
+        None => output::ended(write(&mut io::stdout().lock())),
+        Some(path) => lab::results::replace(path, |file| write(file)),
+    };
+    if let Some(problems) = unreadable {
+        return Err(problems.into());
+    }
     written.map_err(|error| {
         output::complain(&format!("cannot write the table: {error}"));
         Stop::Failed
     })
 }
 
-fn export_to(folder: &Folder, table: &str, out: impl io::Write) -> io::Result<()> {
+/// Writes a table; the inner result is about that, the outer one about reading it.
+fn export_to(
+    folder: &Folder,
+    table: &str,
+    out: &mut dyn io::Write,
+) -> Result<io::Result<()>, Problems> {
     let mut writer = csv::Writer::from_writer(out);
-    folder.table(table, &mut |record| Ok(writer.write_record(record)?))?;
-    writer.flush()
+    let written = folder.table(table, &mut |record| Ok(writer.write_record(record)?))?;
+    Ok(written.and_then(|()| writer.flush()))
 }

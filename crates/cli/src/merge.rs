@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use lab::results::{Folder, Host, RunInfo, Store};
+use lab::results::{self, Host, RunInfo, Store};
 use lab::scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 use crate::args::MergeArgs;
@@ -16,13 +16,13 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
     let start = simulate::now();
     let first = &args.folders[0];
     let out: &PathBuf = args.out.as_ref().unwrap_or(first);
-    let text = first.join("scenario.toml");
-    if !text.exists() {
+    let file = first.join("scenario.toml");
+    if !file.exists() {
         let problem = Problem::new(format!("{} is no run folder", first.display()));
         let help = "name the folders that `tailwater run --shard` wrote";
         return Err(Problems::from(problem.help(help)).into());
     }
-    let source = Source::find(&text.to_string_lossy())?;
+    let source = Source::new(file.display().to_string(), results::scenario(first)?);
     let scenario = Scenario::load(source, &Overrides::default())?;
     let store = Store::open_like(first, out, &scenario)?;
     for folder in &args.folders {
@@ -30,9 +30,10 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
     }
     if store.is_assembled() {
         // Only its end may be missing, if a merge was interrupted there.
-        let finished = Finished::of(Folder::open(out)?);
-        if finished.summary.failures.is_empty() {
-            return conclude(args, &store, &finished);
+        let folder = store.read()?;
+        if folder.summary().failures.is_empty() {
+            folder.check_all()?;
+            return conclude(args, &store, &Finished::of(folder));
         }
     }
     store.begin(&scenario)?;
@@ -43,7 +44,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
     if unknown > 0 {
         let all = scenario.points().len();
         let problem = Problem::new(format!(
-            "{unknown} of {all} points are in none of the folders"
+            "{unknown} of {all} points are in none of the folders, or damaged there"
         ));
         let help = format!(
             "name every shard; what is there is kept in {}, and `tailwater run` with --resume and \
@@ -68,7 +69,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
         results,
         info,
     };
-    simulate::write_info(&store, &finished.info)?;
+    store.write_info(&finished.info)?;
     conclude(args, &store, &finished)
 }
 

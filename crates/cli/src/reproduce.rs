@@ -9,7 +9,7 @@ use lab::experiment::catalogue::{self, Selection};
 use lab::experiment::judge::{Bench, Figure, Judged, Tried, Verdict, judge};
 use lab::experiment::{Cause, Change, Experiment, Measured, Paper};
 use lab::memory;
-use lab::results::{self, Folder, Host, RunInfo, Store};
+use lab::results::{self, Access, Host, RunInfo, Store};
 use lab::scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
 
 use crate::args::{Causes, Format, ReproduceArgs};
@@ -169,10 +169,10 @@ impl Job {
 
     /// The folder as it is to be continued; none if there is nothing to do.
     fn open(&self, scenario: &Scenario, quiet: bool) -> Result<Option<Store>, Problems> {
-        let replaced = match Store::open(&self.folder, scenario, None, true) {
+        let replaced = match Store::open(&self.folder, scenario, None, Access::Resume) {
             Ok(store) if !store.is_assembled() => return Ok(Some(store)),
             Ok(store) => {
-                let folder = Folder::open(&self.folder)?;
+                let folder = store.read()?;
                 let summary = folder.summary();
                 if summary.seeds == scenario.seeds() && summary.failures.is_empty() {
                     // An interruption may have left the points that everything was made from.
@@ -193,7 +193,7 @@ impl Job {
             output::complain(&format!("{folder} held {replaced}: it is run anew"));
         }
         results::clear(&self.folder)?;
-        Store::open(&self.folder, scenario, None, true).map(Some)
+        Store::open(&self.folder, scenario, None, Access::Resume).map(Some)
     }
 }
 
@@ -205,7 +205,7 @@ fn run_all(jobs: &[Job], args: &ReproduceArgs) -> Result<bool, Stop> {
     for job in jobs {
         let scenario = job.scenario()?;
         if let Some(store) = job.open(&scenario, args.quiet)? {
-            total += store.missing(&scenario)?.len();
+            total += store.missing(&scenario, None)?.len();
             open.push((scenario, store));
         }
     }
@@ -226,7 +226,7 @@ fn run_one(
 ) -> Result<bool, Stop> {
     let start = simulate::now();
     let started_unix_s = simulate::unix_seconds();
-    let missing: Vec<&PointSpec> = store.missing(scenario)?;
+    let missing: Vec<&PointSpec> = store.missing(scenario, None)?;
     let limit = args.memory.unwrap_or_else(memory::available);
     let wanted = args.jobs.unwrap_or_else(simulate::cores);
     let jobs = memory::fit(&missing, wanted, limit)?;
@@ -252,7 +252,7 @@ fn run_one(
         ..RunInfo::default()
     };
     info.add_costs(&results);
-    simulate::write_info(store, &info)?;
+    store.write_info(&info)?;
     if args.no_report {
         if summary.failures.is_empty() {
             store.complete()?;

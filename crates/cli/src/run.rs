@@ -6,14 +6,14 @@ use std::{env, fs, io};
 
 use lab::memory;
 use lab::pcap::Places;
-use lab::results::{Folder, Host, RunInfo, Store, Summary, Until};
+use lab::results::{Access, Folder, Host, RunInfo, Store, Summary, Until};
 use lab::scenario::{PointSpec, Problem, Problems, Scenario, Source};
 
 use crate::args::{Format, RunArgs};
 use crate::finished::Finished;
 use crate::output::{self, Stop};
 use crate::render;
-use crate::simulate::{self, Simulations, finish, now, unix_seconds, write_info};
+use crate::simulate::{self, Simulations, finish, now, unix_seconds};
 
 /// Simulates every point of a scenario and prints the answer.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
@@ -29,8 +29,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         Some(scratch) => scratch.0.clone(),
         None => choose_folder(args, &scenario, places.as_ref()),
     };
-    let resume = args.keep.resume || args.keep.shard.is_some();
-    let store = Store::open(&folder, &scenario, places.as_ref(), resume)?;
+    let access = match (args.keep.shard, args.keep.resume) {
+        (Some(_), _) => Access::Shard,
+        (None, true) => Access::Resume,
+        (None, false) => Access::New,
+    };
+    let store = Store::open(&folder, &scenario, places.as_ref(), access)?;
     let sweep = Sweep {
         args,
         store: &store,
@@ -44,7 +48,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     if let Some(finished) = sweep.finished(&scenario)? {
         return sweep.answer(&finished, &finish(&store)?, scratch.is_some());
     }
-    info.runs_before = scenario.points().len() - sweep.store.missing(&scenario)?.len();
+    info.runs_before = scenario.points().len() - sweep.missing(&scenario)?.len();
     info.jobs = sweep.simulate(&scenario)?.get();
     if args.keep.shard.is_some() {
         return sweep.report_shard(&scenario);
@@ -58,7 +62,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         results,
         info,
     };
-    write_info(&store, &finished.info)?;
+    store.write_info(&finished.info)?;
     sweep.answer(&finished, &finish(&store)?, scratch.is_some())
 }
 
@@ -75,11 +79,13 @@ impl Sweep<'_> {
         if !self.store.is_assembled() {
             return Ok(None);
         }
-        let finished = Finished::of(Folder::open(self.store.folder())?);
-        let summary = &finished.summary;
-        if !summary.failures.is_empty() {
+        let folder = self.store.read()?;
+        if !folder.summary().failures.is_empty() {
             return Ok(None);
         }
+        folder.check_all()?;
+        let finished = Finished::of(folder);
+        let summary = &finished.summary;
         let asked = self
             .args
             .until
@@ -135,11 +141,7 @@ impl Sweep<'_> {
 
     /// Points that this process is to run.
     fn missing<'b>(&self, scenario: &'b Scenario) -> Result<Vec<&'b PointSpec>, Problems> {
-        let mut missing = self.store.missing(scenario)?;
-        if let Some(shard) = self.args.keep.shard {
-            missing.retain(|point| shard.runs(point));
-        }
-        Ok(missing)
+        self.store.missing(scenario, self.args.keep.shard)
     }
 
     /// Runs more seeds until `--until` is content, if it was given.
@@ -170,16 +172,14 @@ impl Sweep<'_> {
     }
 
     fn report_shard(&self, scenario: &Scenario) -> Result<(), Stop> {
-        let left = self.store.unknown(scenario)?;
-        let (all, folder) = (scenario.points().len(), self.store.folder().display());
-        let text = match left {
-            0 => format!(
-                "{all} of {all} points are finished: `tailwater merge {folder}` ends the run\n"
-            ),
-            left => format!(
-                "{} of {all} points are in {folder}; `tailwater merge` puts the shards together\n",
-                all - left
-            ),
+        let (all, kept) = (scenario.points().len(), self.store.kept(scenario));
+        let folder = self.store.folder().display();
+        let text = if kept == all {
+            format!("{all} of {all} points are finished: `tailwater merge {folder}` ends the run\n")
+        } else {
+            format!(
+                "{kept} of {all} points are in {folder}; `tailwater merge` puts the shards together\n"
+            )
         };
         output::answer(&text)?;
         if self.missing(scenario)?.is_empty() {
@@ -279,10 +279,7 @@ fn choose_folder(args: &RunArgs, scenario: &Scenario, places: Option<&Places>) -
         .find(|number| !folder(*number).exists())
         .unwrap_or(1);
     if args.keep.resume {
-        let continues = |number: &u32| {
-            let folder = folder(*number);
-            folder.join("points").exists() && Store::open(&folder, scenario, places, true).is_ok()
-        };
+        let continues = |number: &u32| Store::continues(&folder(*number), scenario, places);
         if let Some(number) = (1..next).rev().find(continues) {
             return folder(number);
         }

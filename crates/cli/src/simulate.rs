@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::results::{Folder, RunInfo, Store};
+use lab::results::{Folder, Store};
 use lab::scenario::{PointSpec, Problem, Problems, Scenario};
 use lab::sweep;
 
@@ -51,7 +51,7 @@ impl Simulations<'_> {
 
 /// Writes the report and removes what the folder no longer needs.
 pub(crate) fn finish(store: &Store) -> Result<Folder, Stop> {
-    let folder = Folder::open(store.folder())?;
+    let folder = store.read()?;
     let out = folder.path().join(crate::report::NAME);
     ::report::write(&[&folder], &out).map_err(Problems::from)?;
     // Where a point failed, --resume runs it again and needs the others.
@@ -59,11 +59,6 @@ pub(crate) fn finish(store: &Store) -> Result<Folder, Stop> {
         store.complete()?;
     }
     Ok(folder)
-}
-
-pub(crate) fn write_info(store: &Store, info: &RunInfo) -> Result<(), Problems> {
-    let json = serde_json::to_string_pretty(info).expect("a description of a run is plain data");
-    store.write("run.json", &format!("{json}\n"))
 }
 
 /// Says that not all cores are used.

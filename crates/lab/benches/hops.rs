@@ -30,7 +30,7 @@ use std::time::Instant;
 
 use lab::error::RunError;
 use lab::metrics::Outcome;
-use lab::results::Store;
+use lab::results::{Access, Store};
 use lab::scenario::{Overrides, PointSpec, Scenario, Source};
 use lab::trace::{Plan, Recorder};
 
@@ -285,7 +285,7 @@ fn hops_of(outcome: Result<Outcome, RunError>) -> u64 {
 fn kept(scenario: &Scenario, parent: &Path, number: &Cell<u32>) -> u64 {
     number.set(number.get() + 1);
     let folder = parent.join(number.get().to_string());
-    let store = Store::open(&folder, scenario, None, false).expect("an empty folder");
+    let store = Store::open(&folder, scenario, None, Access::New).expect("an empty folder");
     store.begin(scenario).expect("a folder can be made");
     for point in scenario.points() {
         store.simulate(point, scenario).expect("the workload runs");

@@ -9,32 +9,40 @@
 //! summary.json     every metric of every point, over the seeds, and compared
 //! report.html      all of it to look at
 //! points/          finished points of a sweep that is not complete; see [`Store`]
+//! .lock            empty; held by whoever works in the folder
 //! ```
 //!
-//! Every file is written under another name and renamed when it is whole. Files but `run.json` are a
-//! pure function of the scenario and the version: neither threads, nor interruptions, nor shards
-//! change a byte.
+//! Every file is written under another name and renamed when it is whole and on disk. Files but
+//! `run.json` are a pure function of the scenario and the version: neither threads, nor interruptions,
+//! nor shards change a byte. Each has a checksum, without which it is not read: `scenario.toml`,
+//! `run.json` and `summary.json` at their end, tables and captures in `summary.json`, points in their
+//! first bytes.
 
 mod answer;
+mod checksum;
+mod files;
 mod folder;
+mod identity;
 mod info;
+mod lock;
 mod part;
 mod store;
 mod summary;
 mod table;
 mod tables;
 
-use std::fs::{self, File};
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::{fs, io};
 
 use crate::scenario::{Problem, Problems};
+use lock::Lock;
 
 pub use answer::{answer, cost};
+pub use checksum::sealed;
+pub use files::replace;
 pub use folder::Folder;
 pub use info::{Host, RunInfo};
-pub use store::{Shard, Store};
+pub use store::{Access, Shard, Store};
 pub use summary::{
     Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until, Waits,
 };
@@ -57,37 +65,11 @@ pub fn port_fields() -> Vec<Field> {
     tables::port_fields()
 }
 
-/// Writes a file that is either there whole or not at all.
-///
-/// Meanwhile it has a name that no other process uses, so that several may work in one folder.
-pub fn replace(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let temporary = unfinished(path);
-    let mut file = BufWriter::new(File::create(&temporary)?);
-    let written = write(&mut file).and_then(|()| file.flush());
-    if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
-        drop(fs::remove_file(&temporary));
-        return Err(error);
-    }
-    Ok(())
-}
-
 /// Removes what a run left in a folder, and nothing else.
 pub fn clear(folder: &Path) -> Result<(), Problems> {
-    let files = [
-        "summary.json",
-        "run.json",
-        "flows.parquet",
-        "ports.parquet",
-        "series.parquet",
-        "report.html",
-        "scenario.toml",
-    ];
-    let files = files.iter().map(|file| (folder.join(file), false));
+    let _alone = Lock::alone(folder)?;
+    let files = FILES.iter().map(|file| (folder.join(file), false));
     let folders = ["points", "pcap"].map(|name| (folder.join(name), true));
-    // The scenario last: until then the folder says whose the rest is.
     for (path, is_folder) in folders.into_iter().chain(files) {
         let removed = if is_folder {
             fs::remove_dir_all(&path)
@@ -104,29 +86,15 @@ pub fn clear(folder: &Path) -> Result<(), Problems> {
     Ok(())
 }
 
-/// A hidden name in the same folder for what is to become `path`.
-///
-/// The number of the process is not enough to make it unique: the machines of a cluster share folders
-/// but not numbers.
-fn unfinished(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let random = RandomState::new().build_hasher().finish();
-    path.with_file_name(format!(".{name}.{random:016x}{UNFINISHED}"))
-}
-
-/// Whether [`unfinished`] made this name.
-fn is_unfinished(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with('.') && name.ends_with(UNFINISHED)
+/// The `scenario.toml` of a run folder, without its checksum.
+pub fn scenario(folder: &Path) -> Result<String, Problems> {
+    identity::read(folder)
 }
 
 /// Whether `folder` has everything that is made from the points of a sweep but the report.
 fn is_assembled(folder: &Path) -> bool {
     folder.join("summary.json").exists() && folder.join("run.json").exists()
 }
-
-/// The end of a hidden name.
-const UNFINISHED: &str = ".unfinished";
 
 /// Wrong input: a file or folder that cannot be used.
 fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
@@ -135,6 +103,7 @@ fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
         io::ErrorKind::PermissionDenied => {
             "choose a folder that you may write to with --out, or keep no files with --no-save"
         }
+        io::ErrorKind::InvalidData => return damaged(path, &error.to_string(), AGAIN),
         _ => "check the path",
     };
     let path = path.display();
@@ -142,3 +111,24 @@ fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
         .help(remedy)
         .into()
 }
+
+/// Wrong input: a file that is not as it was written.
+fn damaged(path: &Path, what: &str, remedy: &str) -> Problems {
+    let message = format!("{} is damaged: {what}", path.display());
+    Problem::new(message).help(remedy).into()
+}
+
+/// What a run leaves in its folder, besides folders. The scenario last: until it is removed the
+/// folder says whose the rest is.
+const FILES: [&str; 7] = [
+    "summary.json",
+    "run.json",
+    "flows.parquet",
+    "ports.parquet",
+    "series.parquet",
+    "report.html",
+    identity::NAME,
+];
+
+/// What to do about a damaged file of a complete run.
+const AGAIN: &str = "run its scenario again into another folder; the results will be the same";

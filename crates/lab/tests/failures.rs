@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use lab::error::RunError;
-use lab::results::{Store, Summary};
+use lab::results::{Access, Store, Summary};
 use lab::scenario::{Overrides, PointSpec, Scenario, Source};
 use lab::sweep;
 
@@ -23,7 +23,7 @@ fn a_sweep_with_failures_keeps_the_rest_and_runs_them_again() {
         _ => Ok(()),
     });
     assert_eq!(failures, 2);
-    let missing = broken.missing(&scenario).unwrap();
+    let missing = broken.missing(&scenario, None).unwrap();
     let missing: Vec<_> = missing.iter().map(|point| point.index).collect();
     assert_eq!(missing, [2, 5]);
     assert_eq!(broken.unknown(&scenario).unwrap(), 0);
@@ -85,7 +85,7 @@ fn simulate(
     scenario: &Scenario,
     fail: &(dyn Fn(&PointSpec) -> Result<(), RunError> + Sync),
 ) -> usize {
-    let missing = store.missing(scenario).expect("readable parts");
+    let missing = store.missing(scenario, None).expect("readable parts");
     store.begin(scenario).expect("a folder for the test");
     let run = |point: &PointSpec| fail(point).and_then(|()| store.simulate(point, scenario));
     let results = sweep::run_all(&missing, NonZeroUsize::MIN, run, |_, _| ());
@@ -122,5 +122,5 @@ fn store(name: &str, scenario: &Scenario) -> Store {
         .join("failures")
         .join(name);
     drop(fs::remove_dir_all(&path));
-    Store::open(&path, scenario, None, false).expect("an empty folder")
+    Store::open(&path, scenario, None, Access::New).expect("an empty folder")
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use lab::results::{Folder, RunInfo, Store};
+use lab::results::{Access, Folder, RunInfo, Store};
 use lab::run;
 use lab::scenario::{Overrides, Scenario, Source};
 
@@ -25,7 +25,7 @@ fn flows_and_ports_are_read_back_as_they_were_measured() {
     };
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tables");
     drop(fs::remove_dir_all(&path));
-    let store = Store::open(&path, &scenario, None, false).unwrap();
+    let store = Store::open(&path, &scenario, None, Access::New).unwrap();
     store.begin(&scenario).unwrap();
     let (mut flows, mut ports) = (Vec::new(), Vec::new());
     for point in scenario.points() {
@@ -46,8 +46,8 @@ fn flows_and_ports_are_read_back_as_they_were_measured() {
         );
     }
     store.assemble(&scenario, |_| ()).unwrap();
-    let info = serde_json::to_string(&RunInfo::default()).unwrap();
-    store.write("run.json", &info).unwrap();
+    store.write_info(&RunInfo::default()).unwrap();
+    drop(store);
 
     let folder = Folder::open(&path).unwrap();
     let (mut flows_read, mut ports_read) = (Vec::new(), Vec::new());

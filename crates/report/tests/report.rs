@@ -6,7 +6,7 @@ mod run;
 use std::fs;
 use std::path::Path;
 
-use lab::results::Folder;
+use lab::results::{Folder, RunInfo, sealed};
 use run::{Temporary, Wanted, incast};
 use serde_json::Value;
 
@@ -191,11 +191,22 @@ fn a_report_does_not_depend_on_the_command_or_the_machine() {
     let folder = incast(&temporary.0.join("run"), &SWEEP);
     let path = folder.path().join("report.html");
     let first = report(&[&folder], &path);
-    let info = r#"{"command": ["tailwater", "run", "incast", "--resume"], "started_unix_s": 7,
-        "jobs": 3, "runs": 6, "runs_before": 5, "wall_us": 1.0, "busy_us": 1.0, "simulated_us": 1.0,
-        "packet_hops": 1, "events": 1, "host": {"os": "", "kernel": "", "cpu": "", "cores": 1,
-        "memory_bytes": 1}}"#;
-    fs::write(folder.path().join("run.json"), info).unwrap();
+    let info = RunInfo {
+        command: ["tailwater", "run", "incast", "--resume"]
+            .map(String::from)
+            .into(),
+        started_unix_s: 7,
+        jobs: 3,
+        runs: 6,
+        runs_before: 5,
+        wall_us: 1.0,
+        busy_us: 1.0,
+        simulated_us: 1.0,
+        packet_hops: 1,
+        events: 1,
+        ..RunInfo::default()
+    };
+    fs::write(folder.path().join("run.json"), sealed(&info)).unwrap();
     let folder = Folder::open(folder.path()).unwrap();
     assert_eq!(report(&[&folder], &path), first);
 }
@@ -220,7 +231,7 @@ fn names_from_outside_stay_text() {
     summary["title"] = hostile.into();
     summary["schemes"][0] = hostile.into();
     summary["rows"][0]["scheme"] = hostile.into();
-    fs::write(&file, summary.to_string()).unwrap();
+    fs::write(&file, sealed(&summary)).unwrap();
     let folder = Folder::open(&path).unwrap();
     let html = own(&report(&[&folder], &path.join("report.html")));
     assert!(!html.contains("<img"));

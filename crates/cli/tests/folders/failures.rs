@@ -1,6 +1,7 @@
 //! A point that failed leaves the others whole and is reported with the command that repeats it.
 
-use std::fs;
+use lab::results::{Access, Store};
+use lab::scenario::{Overrides, Scenario, Source};
 
 use crate::workspace::Workspace;
 
@@ -10,11 +11,7 @@ fn a_failed_point_is_reported_and_runs_again_with_resume() {
     workspace.answer(&format!("{SWEEP} --out whole"));
     workspace.answer(&format!("{SWEEP} --shard 1/1 --out folder"));
     // No scenario is known to fail, so the shard says that one did.
-    fail(
-        &workspace,
-        "folder/points/000003-2.part",
-        "bytes went missing",
-    );
+    fail(&workspace, "folder", 7, "bytes went missing");
 
     let output = workspace.output("merge folder");
     let answer = String::from_utf8_lossy(&output.stdout);
@@ -57,22 +54,22 @@ fn a_success_in_one_shard_is_not_replaced_by_a_failure_in_another() {
     for folder in ["one", "two"] {
         workspace.answer(&format!("{SWEEP} --shard 1/1 --out {folder}"));
     }
-    fail(&workspace, "one/points/000000-1.part", "a full disk");
-    fail(&workspace, "two/points/000001-1.part", "a full disk");
+    fail(&workspace, "one", 0, "a full disk");
+    fail(&workspace, "two", 2, "a full disk");
     workspace.answer("merge one two --out merged");
     workspace.assert_same("merged", "whole");
 }
 
-/// Overwrites the part of a finished point with that of a failed one.
-fn fail(workspace: &Workspace, part: &str, error: &str) {
-    let path = workspace.path(part);
-    let bytes = fs::read(&path).expect("a part");
-    // Magic and fingerprint, the length of the body, no success; then the second variant with its
-    // text, in postcard.
-    let length = u8::try_from(error.len()).expect("a short text");
-    let body = [&[1, length], error.as_bytes()].concat();
-    let count = (body.len() as u64).to_le_bytes();
-    fs::write(&path, [&bytes[..16], &count, &[0], &body].concat()).expect("a part");
+/// Makes a point of a folder one that failed.
+fn fail(workspace: &Workspace, folder: &str, point: usize, error: &str) {
+    let folder = workspace.path(folder);
+    let file = folder.join("scenario.toml");
+    let source = Source::find(&file.to_string_lossy()).expect("a file");
+    let scenario = Scenario::load(source, &Overrides::default()).expect("a scenario");
+    let store = Store::open(&folder, &scenario, None, Access::Shard).expect("a folder of it");
+    let failed = Err(error.to_owned());
+    let kept = store.keep(&scenario.points()[point], &scenario, failed);
+    kept.expect("room on disk");
 }
 
 /// 2 numbers of senders x 2 schemes x 2 seeds.

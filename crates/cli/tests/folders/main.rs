@@ -2,8 +2,10 @@
 //! changes it.
 
 mod columns;
+mod damage;
 mod failures;
 mod memory;
+mod races;
 mod reproduce;
 mod resume;
 mod shards;

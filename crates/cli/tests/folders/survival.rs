@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::workspace::Workspace;
+use crate::workspace::{Random, Workspace};
 
 #[expect(clippy::print_stdout, reason = "what a failure is repeated with")]
 #[test]
@@ -99,27 +99,6 @@ fn the_number_of_threads_changes_no_byte() {
     workspace.answer(&format!("{SWEEP} --jobs 2 --out two"));
     workspace.assert_same("two", "one");
     assert!(workspace.files("one").contains_key("series.parquet"));
-}
-
-/// Marsaglia's xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: u8) -> usize {
-        (self.next() >> 32) as usize % usize::from(bound)
-    }
-
-    /// From 0 to 1.
-    fn fraction(&mut self) -> f64 {
-        f64::from((self.next() >> 32) as u32) / f64::from(u32::MAX)
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test kills at instants")]

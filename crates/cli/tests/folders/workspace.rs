@@ -56,11 +56,31 @@ impl Workspace {
         serde_json::from_slice(&text).expect("JSON")
     }
 
-    /// Every file of a run folder but `run.json`, which differs between equal runs.
-    pub(crate) fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+    /// Every file of a run folder.
+    pub(crate) fn all_files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         let root = self.path(folder);
         collect(&root, &root, &mut files);
+        files
+    }
+
+    /// Makes `to` a copy of the folder `from`, whatever it was.
+    pub(crate) fn copy(&self, from: &str, to: &str) {
+        let to = self.path(to);
+        drop(fs::remove_dir_all(&to));
+        fs::create_dir_all(&to).expect("a folder for the test");
+        // Folders come before what is in them.
+        for (name, bytes) in self.all_files(from) {
+            match name.strip_suffix('/') {
+                Some(name) => fs::create_dir(to.join(name)).expect("a folder"),
+                None => fs::write(to.join(name), bytes).expect("a file"),
+            }
+        }
+    }
+
+    /// Every file of a run folder but `run.json`, which differs between equal runs.
+    pub(crate) fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut files = self.all_files(folder);
         files.remove("run.json").expect("a complete run folder");
         files
     }
@@ -92,5 +112,26 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
 impl Drop for Workspace {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Marsaglia's xorshift64.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.next() >> 32) as usize % bound
+    }
+
+    /// From 0 to 1.
+    pub(crate) fn fraction(&mut self) -> f64 {
+        f64::from((self.next() >> 32) as u32) / f64::from(u32::MAX)
     }
 }

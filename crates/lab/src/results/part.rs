@@ -1,23 +1,39 @@
 //! A finished point on disk, until the sweep is complete.
 //!
-//! A part is written under another name and renamed when it is whole, so a part that exists is
-//! finished, whatever ended the process. Its header names the scenario and the version it belongs to
-//! and its length, so that one of another sweep or one cut by a failing disk counts as missing.
+//! A part is written under another name and renamed when it is whole and on disk, so a part that
+//! exists is finished, whatever ended the process. It begins with a checksum of all that follows: the
+//! sweep it belongs to, the checksums of the files that the point has beside it, and its outcome. A
+//! part that fails this, or one of its files, counts as missing.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::checksum::Checksum;
+use super::files;
 use crate::metrics::Outcome;
 use crate::scenario::PointSpec;
 
-/// What became of a point.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Part {
-    Done(Box<Outcome>),
-    Failed(String),
+/// A part as it was written.
+pub(super) struct Part {
+    head: Head,
+    bytes: Vec<u8>,
+    /// Where the outcome begins.
+    body: usize,
+}
+
+/// What precedes the outcome.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    fingerprint: u64,
+    /// The name of the file.
+    name: String,
+    /// Whether the point succeeded.
+    done: bool,
+    /// Files of the point, as paths within the run folder.
+    files: Vec<(String, Checksum)>,
 }
 
 /// The name of a point's files, the same however many seeds the sweep has.
@@ -30,50 +46,83 @@ pub(super) fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.part"))
 }
 
-impl Part {
-    pub(super) fn write(&self, path: &Path, fingerprint: u64) -> io::Result<()> {
-        let body = postcard::to_stdvec(self).map_err(io::Error::other)?;
-        let mut bytes = Vec::with_capacity(HEADER + body.len());
-        bytes.extend(MAGIC);
-        bytes.extend(fingerprint.to_le_bytes());
-        bytes.extend((body.len() as u64).to_le_bytes());
-        bytes.push(u8::from(matches!(self, Self::Done(_))));
-        bytes.extend(body);
-        super::replace(path, |file| file.write_all(&bytes))
-    }
-
-    /// The part at `path`, if it is there, whole and of this sweep.
-    pub(super) fn read(path: &Path, fingerprint: u64) -> io::Result<Option<Self>> {
-        if is_done(path, fingerprint)?.is_none() {
-            return Ok(None);
-        }
-        let bytes = fs::read(path)?;
-        Ok(postcard::from_bytes(&bytes[HEADER..]).ok())
-    }
+/// Writes what became of a point of the sweep `fingerprint`, which has these files.
+pub(super) fn write(
+    path: &Path,
+    fingerprint: u64,
+    result: &Result<Outcome, String>,
+    files: Vec<(String, Checksum)>,
+) -> io::Result<()> {
+    let head = Head {
+        fingerprint,
+        name: stem(path),
+        done: result.is_ok(),
+        files,
+    };
+    let content = postcard::to_stdvec(&head).map_err(io::Error::other)?;
+    let content = postcard::to_extend(result, content).map_err(io::Error::other)?;
+    files::replace(path, |file| {
+        file.write_all(&MAGIC)?;
+        file.write_all(&Checksum::of(&content).0.to_le_bytes())?;
+        file.write_all(&content)
+    })
 }
 
-/// Whether the point of the part at `path` succeeded; none if it is missing, cut or of another sweep.
-pub(super) fn is_done(path: &Path, fingerprint: u64) -> io::Result<Option<bool>> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
+/// The part at `path`, if it is there, whole, of the sweep `fingerprint` and of this point.
+pub(super) fn read(path: &Path, fingerprint: u64) -> io::Result<Option<Part>> {
+    let bytes = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+        bytes => bytes?,
     };
-    let length = file.metadata()?.len();
-    let mut header = [0; HEADER];
-    if length < HEADER as u64 {
-        return Ok(None);
-    }
-    file.read_exact(&mut header)?;
-    let number = |at: usize| {
-        let bytes: [u8; 8] = header[at..at + 8].try_into().expect("eight bytes");
-        u64::from_le_bytes(bytes)
-    };
-    let whole =
-        header[..8] == MAGIC && number(8) == fingerprint && number(16) == length - HEADER as u64;
-    Ok(whole.then_some(header[24] == 1))
+    let ours = |part: &Part| part.head.fingerprint == fingerprint && part.head.name == stem(path);
+    Ok(Part::parse(bytes).filter(ours))
 }
 
-/// Magic, fingerprint, length of the body, whether the point succeeded.
-const HEADER: usize = 8 + 8 + 8 + 1;
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+impl Part {
+    fn parse(bytes: Vec<u8>) -> Option<Self> {
+        let rest = bytes.strip_prefix(&MAGIC)?;
+        let (checksum, content) = rest.split_first_chunk()?;
+        if Checksum::of(content).0 != u64::from_le_bytes(*checksum) {
+            return None;
+        }
+        let (head, outcome) = postcard::take_from_bytes(content).ok()?;
+        let body = bytes.len() - outcome.len();
+        Some(Self { head, bytes, body })
+    }
+
+    /// Whether the point succeeded.
+    pub(super) fn is_done(&self) -> bool {
+        self.head.done
+    }
+
+    /// The other files of the point, as paths within the run folder, and their checksums.
+    pub(super) fn files(&self) -> &[(String, Checksum)] {
+        &self.head.files
+    }
+
+    /// Whether they are in `folder` as they were written.
+    pub(super) fn has_files(&self, folder: &Path) -> io::Result<bool> {
+        for (name, checksum) in &self.head.files {
+            let found = match Checksum::of_file(&folder.join(name)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+                found => found?,
+            };
+            if found != *checksum {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What became of the point; none if another program wrote it.
+    pub(super) fn outcome(&self) -> Option<Result<Box<Outcome>, String>> {
+        postcard::from_bytes(&self.bytes[self.body..]).ok()
+    }
+}
+
 const MAGIC: [u8; 8] = *b"tailwatr";

@@ -1,19 +1,27 @@
 //! A run folder that is being filled.
 
+mod assemble;
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use super::checksum::{Checksum, Seal, sealed};
+use super::files::{self, replace, unfinished};
+use super::folder::Folder;
+use super::identity;
+use super::info::RunInfo;
+use super::lock::{self, Lock};
 use super::part::{self, Part};
-use super::summary::{PointResult, PointResults, Summary};
-use super::tables::{Records, flow_fields, port_fields};
-use super::{cannot, is_unfinished, replace, unfinished};
+use super::summary::{PointResult, PointResults};
+use super::{cannot, damaged};
 use crate::error::RunError;
 use crate::metrics::Outcome;
 use crate::pcap::{Capture, Places};
 use crate::run;
 use crate::scenario::{PointSpec, Problem, Problems, Scenario};
-use crate::trace::{self, Plan, Recorder};
+use crate::trace::{Plan, Recorder};
 
 /// A run folder and the finished points in it.
 ///
@@ -22,15 +30,31 @@ use crate::trace::{self, Plan, Recorder};
 /// get more seeds; and several processes may fill one folder. When every point is there,
 /// [`Store::assemble`] makes the tables from them, in the order of the points, and
 /// [`Store::complete`] removes them. Memory is O(points), not O(flows).
+///
+/// A folder with something in it is held from [`Store::open`] on, an empty one from [`Store::begin`]
+/// on, until the store is dropped; [`Access`] says against whom.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
+    access: Access,
+    lock: OnceLock<Lock>,
     /// Where packets are captured.
     places: Option<Places>,
     /// The line that says so.
     captures: Option<String>,
     /// Identifies the scenario but for the number of seeds, the captures and the version.
     fingerprint: u64,
+}
+
+/// What a process is going to do in a run folder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Fill one that is empty or does not exist, alone.
+    New,
+    /// The same, or go on with what is there, alone.
+    Resume,
+    /// Run some points, while other processes may run others.
+    Shard,
 }
 
 /// Which points of a sweep a process of several runs.
@@ -50,66 +74,91 @@ impl Shard {
 }
 
 impl Store {
-    /// A folder that does not exist, that is empty, or that continues the same scenario if `resume`
-    /// says so. Nothing is written before [`Store::begin`].
+    /// A folder that does not exist, that is empty, or that continues the same scenario if `access`
+    /// allows. Nothing but the lock is written before [`Store::begin`].
     pub fn open(
         folder: &Path,
         scenario: &Scenario,
         places: Option<&Places>,
-        resume: bool,
+        access: Access,
     ) -> Result<Self, Problems> {
-        let captures = places.map(|places| {
-            // Their names contain the numbers of points, which depend on the number of seeds.
-            format!("{CAPTURES}{places}, {} seeds", scenario.seeds())
-        });
-        Self::with(folder, scenario, captures, resume).map(|store| Self {
+        let captures = captures(scenario, places);
+        Self::with(folder, scenario, captures, access).map(|store| Self {
             places: places.cloned(),
             ..store
         })
     }
 
+    /// Whether a folder has points that [`Access::Resume`] would continue.
+    pub fn continues(folder: &Path, scenario: &Scenario, places: Option<&Places>) -> bool {
+        let text = identity::text(scenario, captures(scenario, places).as_deref());
+        folder.join(PARTS).exists() && identity::check(folder, &text).is_ok()
+    }
+
     /// The same for putting together what is in folders like `shard`, which have its captures.
     pub fn open_like(shard: &Path, folder: &Path, scenario: &Scenario) -> Result<Self, Problems> {
-        let text = read_scenario(shard)?;
+        let text = identity::read(shard)?;
         let captures = text.lines().find(|line| line.starts_with(CAPTURES));
-        Self::with(folder, scenario, captures.map(str::to_owned), true)
+        Self::with(
+            folder,
+            scenario,
+            captures.map(str::to_owned),
+            Access::Resume,
+        )
     }
 
     fn with(
         folder: &Path,
         scenario: &Scenario,
         captures: Option<String>,
-        resume: bool,
+        access: Access,
     ) -> Result<Self, Problems> {
-        let mut store = Self {
+        let text = identity::text(scenario, captures.as_deref());
+        let store = Self {
             folder: folder.to_owned(),
+            access,
+            lock: OnceLock::new(),
             places: None,
             captures,
-            fingerprint: 0,
+            fingerprint: identity::fingerprint(&text),
         };
-        let text = store.scenario_text(scenario);
-        store.fingerprint = fingerprint(&text);
-        match is_empty(folder) {
-            Ok(true) => {}
-            Err(error) => return Err(cannot("read the folder", folder, &error)),
-            Ok(false) if !resume => {
-                let problem = Problem::new(format!("{} is not empty", folder.display()));
-                let help = "choose another --out, or continue what is there with --resume";
-                return Err(problem.help(help).into());
-            }
-            Ok(false) => same_scenario(folder, &text)?,
+        if store.is_empty()? {
+            return Ok(store);
         }
+        if access == Access::New {
+            return Err(not_empty(folder));
+        }
+        // Whose folder it is comes first: none but a run folder gets a lock. Who held it before may
+        // have changed it.
+        identity::check(folder, &text)?;
+        store.hold()?;
+        identity::check(folder, &text)?;
         Ok(store)
     }
 
     /// Makes the folder and names its scenario, so that points can be kept.
     pub fn begin(&self, scenario: &Scenario) -> Result<(), Problems> {
-        let parts = self.parts();
+        let (folder, parts) = (&self.folder, self.parts());
+        fs::create_dir_all(folder).map_err(|error| cannot("make the folder", folder, &error))?;
+        if self.lock.get().is_none() {
+            self.hold()?;
+            // It was empty when it was opened.
+            if self.access != Access::Shard && !self.is_empty()? {
+                return Err(not_empty(folder));
+            }
+        }
         // The scenario first: a folder with points says whose they are.
-        fs::create_dir_all(&self.folder)
-            .map_err(|error| cannot("make the folder", &self.folder, &error))?;
-        self.write("scenario.toml", &self.scenario_text(scenario))?;
-        fs::create_dir_all(&parts).map_err(|error| cannot("make the folder", &parts, &error))
+        let (text, path) = (self.scenario_text(scenario), folder.join(identity::NAME));
+        let created = files::create(&path, &Seal::TOML.put(&text));
+        if !created.map_err(|error| cannot("write", &path, &error))? {
+            identity::check(folder, &text)?;
+            if identity::read(folder)? != text {
+                self.write(identity::NAME, &Seal::TOML.put(&text))?;
+            }
+        }
+        fs::create_dir_all(&parts)
+            .and_then(|()| files::sync_folder(folder))
+            .map_err(|error| cannot("make the folder", &parts, &error))
     }
 
     /// The folder.
@@ -122,13 +171,22 @@ impl Store {
         super::is_assembled(&self.folder)
     }
 
-    /// Points without a result: those never finished and those that failed.
-    pub fn missing<'a>(&self, scenario: &'a Scenario) -> Result<Vec<&'a PointSpec>, Problems> {
+    /// The folder as it is read once it is assembled.
+    pub fn read(&self) -> Result<Folder, Problems> {
+        Folder::held(&self.folder)
+    }
+
+    /// Points of this process without a result: those never finished, those that failed, and those
+    /// that changed since they were kept.
+    pub fn missing<'a>(
+        &self,
+        scenario: &'a Scenario,
+        shard: Option<Shard>,
+    ) -> Result<Vec<&'a PointSpec>, Problems> {
         let mut missing = Vec::new();
         for point in scenario.points() {
-            let path = self.part(point, scenario);
-            let done = part::is_done(&path, self.fingerprint);
-            if done.map_err(|error| cannot("read", &path, &error))? != Some(true) {
+            let ours = shard.is_none_or(|shard| shard.runs(point));
+            if ours && self.state(point, scenario)? != State::Done {
                 missing.push(point);
             }
         }
@@ -151,19 +209,20 @@ impl Store {
         let parts = self.parts();
         let plan = Plan::of(point);
         let series = unfinished(&parts.join(format!("{name}.{SERIES}")));
+        let captures = unfinished(&parts.join(format!("{name}.pcap")));
         let recorder = plan
             .as_ref()
             .map(|plan| File::create(&series).and_then(|file| Recorder::new(plan, point, file)));
         let mut recorder = recorder.transpose().map_err(stored)?;
+        let mut files = Vec::new();
         let outcome = if let Some(places) = &self.places {
-            let captures = unfinished(&parts.join(format!("{name}.pcap")));
             let capture = Capture::new(places, point, &captures).map_err(stored)?;
             let mut probes = (recorder, capture);
             let outcome = run::observe(point, &mut probes)?;
-            let capture = probes.1.finish();
+            let captured = probes.1.finish();
             recorder = probes.0;
-            capture
-                .and_then(|()| move_files(&captures, &self.folder.join("pcap")))
+            captured
+                .and_then(|()| self.keep_captures(&captures, &mut files))
                 .map_err(stored)?;
             outcome
         } else if let Some(recorder) = &mut recorder {
@@ -173,10 +232,11 @@ impl Store {
         };
         if let Some(recorder) = recorder {
             let kept = recorder.finish();
-            kept.and_then(|()| fs::rename(&series, self.series(point, scenario)))
+            let name = format!("{PARTS}/{name}.{SERIES}");
+            kept.and_then(|()| self.keep_file(&series, name, &mut files))
                 .map_err(stored)?;
         }
-        self.keep(point, scenario, Ok(outcome))
+        self.keep_with(point, scenario, &Ok(outcome), files)
     }
 
     /// Keeps what became of a point, whole or not at all.
@@ -186,190 +246,165 @@ impl Store {
         scenario: &Scenario,
         result: Result<Outcome, String>,
     ) -> Result<(), RunError> {
-        let part = match result {
-            Ok(outcome) => Part::Done(Box::new(outcome)),
-            Err(error) => Part::Failed(error),
-        };
-        let path = self.part(point, scenario);
-        part.write(&path, self.fingerprint)
-            .map_err(|error| RunError::Storage(format!("cannot write {}: {error}", path.display())))
+        self.keep_with(point, scenario, &result, Vec::new())
     }
 
     /// The numbers of every point, from disk.
     pub fn collect(&self, scenario: &Scenario) -> Result<PointResults, Problems> {
-        let mut results = Vec::with_capacity(scenario.points().len());
-        for point in scenario.points() {
-            results.push(match self.read(point, scenario)? {
-                Part::Done(outcome) => Ok(PointResult::from(&*outcome)),
-                Part::Failed(error) => Err(error),
-            });
-        }
-        Ok(results)
+        let points = scenario.points().iter();
+        let numbers = |outcome: Box<Outcome>| PointResult::from(&*outcome);
+        points
+            .map(|point| Ok(self.result(point, scenario)?.1.map(numbers)))
+            .collect()
     }
 
-    /// Makes the tables and the summary from the finished points. `change` may add to the summary.
-    pub fn assemble(
-        &self,
-        scenario: &Scenario,
-        change: impl FnOnce(&mut Summary),
-    ) -> Result<(Summary, PointResults), Problems> {
-        // A sweep that got more seeds than it began with says so.
-        self.write("scenario.toml", &self.scenario_text(scenario))?;
-        let results = self.write_tables(scenario)?;
-        self.write_series(scenario)?;
-        let mut summary = Summary::new(scenario, &results);
-        change(&mut summary);
-        let path = self.folder.join("summary.json");
-        let written = replace(&path, |file| {
-            serde_json::to_writer_pretty(&mut *file, &summary)?;
-            file.write_all(b"\n")
-        });
-        written.map_err(|error| cannot("write", &path, &error))?;
-        Ok((summary, results))
-    }
-
-    /// Removes the finished points from a folder that is complete without them, and files that an
-    /// interrupted process was about to write.
-    pub fn complete(&self) -> Result<(), Problems> {
-        for folder in [&self.folder, &self.folder.join("pcap")] {
-            remove_unfinished(folder).map_err(|error| cannot("clear", folder, &error))?;
-        }
-        match fs::remove_dir_all(self.parts()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(cannot("remove the folder", &self.parts(), &error))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Writes a text file of the folder.
-    pub fn write(&self, name: &str, text: &str) -> Result<(), Problems> {
-        let path = self.folder.join(name);
-        replace(&path, |file| file.write_all(text.as_bytes()))
-            .map_err(|error| cannot("write", &path, &error))
+    /// Writes `run.json`, with which a folder is complete but for its report.
+    pub fn write_info(&self, info: &RunInfo) -> Result<(), Problems> {
+        self.write("run.json", &sealed(info))
     }
 
     /// Fails unless `other` is a folder of the same scenario and version.
     pub fn fits(&self, other: &Path, scenario: &Scenario) -> Result<(), Problems> {
-        same_scenario(other, &self.scenario_text(scenario))
+        identity::check(other, &self.scenario_text(scenario))
     }
 
-    /// Takes over every point that `other`, a folder of the same scenario, has finished.
+    /// Takes over every point that `other`, a folder of the same scenario, has finished. What is
+    /// damaged there stays there.
     pub fn take_from(&self, other: &Path, scenario: &Scenario) -> Result<(), Problems> {
         self.fits(other, scenario)?;
-        let parts = other.join(PARTS);
-        let captures = other.join("pcap");
-        if captures.is_dir() && captures != self.folder.join("pcap") {
-            copy_files(&captures, &self.folder.join("pcap"))
-                .map_err(|error| cannot("copy", &captures, &error))?;
-        }
+        let _reading = Lock::to_read(other)?;
         for point in scenario.points() {
             let name = part::name(point, scenario.seeds());
-            let from = part::path(&parts, &name);
-            let done = part::is_done(&from, self.fingerprint);
-            let to = self.part(point, scenario);
+            let from = part::path(&other.join(PARTS), &name);
+            let Some(part) = self.read_part(&from)? else {
+                continue;
+            };
             // A success somewhere is not replaced by a failure elsewhere.
-            let wanted = done.map_err(|error| cannot("read", &from, &error))?;
-            let held = part::is_done(&to, self.fingerprint);
-            let held = held.map_err(|error| cannot("read", &to, &error))?;
-            if from != to && wanted.is_some() && held != Some(true) {
-                for ending in FILES_OF_A_POINT {
-                    let file = format!("{name}.{ending}");
-                    copy(&parts.join(&file), &self.parts().join(&file))?;
+            let held = self.state(point, scenario)?;
+            let wanted = held != State::Done && (part.is_done() || held != State::Failed);
+            let has_files = part.has_files(other);
+            if wanted && has_files.map_err(|error| cannot("read", other, &error))? {
+                let files = part.files().iter().map(|(file, _)| file.as_str());
+                for file in files.chain([format!("{PARTS}/{name}.part").as_str()]) {
+                    self.take(other, file)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Points of which nothing is known yet.
+    /// Points that have been kept, whole or damaged since.
+    pub fn kept(&self, scenario: &Scenario) -> usize {
+        let points = scenario.points().iter();
+        let kept = points.filter(|point| self.part(point, scenario).exists());
+        kept.count()
+    }
+
+    /// Points of which nothing is known yet, or nothing any more.
     pub fn unknown(&self, scenario: &Scenario) -> Result<usize, Problems> {
         let mut unknown = 0;
         for point in scenario.points() {
-            let path = self.part(point, scenario);
-            let done = part::is_done(&path, self.fingerprint);
-            unknown += usize::from(
-                done.map_err(|error| cannot("read", &path, &error))?
-                    .is_none(),
-            );
+            unknown += usize::from(self.state(point, scenario)? == State::Unknown);
         }
         Ok(unknown)
     }
 
-    fn write_tables(&self, scenario: &Scenario) -> Result<PointResults, Problems> {
-        let (flows, ports) = ("flows.parquet", "ports.parquet");
-        let mut results = Vec::with_capacity(scenario.points().len());
-        // Both tables come from one pass over the points, so both are open at once.
-        let flows_path = self.folder.join(flows);
-        let ports_path = self.folder.join(ports);
-        let mut problem = None;
-        let written = replace(&flows_path, |flows| {
-            let mut flows = Records::new(flows, scenario, flow_fields())?;
-            replace(&ports_path, |ports| {
-                let mut ports = Records::new(ports, scenario, port_fields())?;
-                for point in scenario.points() {
-                    match self.read(point, scenario) {
-                        Err(found) => {
-                            problem = Some(found);
-                            return Err(io::Error::other("a point cannot be read"));
-                        }
-                        Ok(Part::Failed(error)) => results.push(Err(error)),
-                        Ok(Part::Done(outcome)) => {
-                            outcome
-                                .flows
-                                .iter()
-                                .try_for_each(|flow| flows.flow(point, flow))?;
-                            outcome
-                                .ports
-                                .iter()
-                                .try_for_each(|port| ports.port(point, port))?;
-                            results.push(Ok(PointResult::from(&*outcome)));
-                        }
-                    }
-                }
-                ports.finish().map(drop)
-            })?;
-            flows.finish().map(drop)
-        });
-        match (problem, written) {
-            (Some(problem), _) => Err(problem),
-            (None, Err(error)) => Err(cannot("write tables in", &self.folder, &error)),
-            (None, Ok(())) => Ok(results),
-        }
-    }
-
-    /// Puts the series of all points that have some into one file.
-    fn write_series(&self, scenario: &Scenario) -> Result<(), Problems> {
-        let series = |point: &PointSpec| (point.index, self.series(point, scenario));
-        let parts = || {
-            scenario
-                .points()
-                .iter()
-                .map(series)
-                .filter(|(_, path)| path.exists())
+    fn hold(&self) -> Result<(), Problems> {
+        let lock = match self.access {
+            Access::Shard => Lock::together(&self.folder)?,
+            Access::New | Access::Resume => Lock::alone(&self.folder)?,
         };
-        if parts().next().is_none() {
-            return Ok(());
-        }
-        let path = self.folder.join("series.parquet");
-        let written = replace(&path, |file| {
-            trace::concatenate(&mut parts(), file.get_ref().try_clone()?)
-        });
-        written.map_err(|error| cannot("write", &path, &error))
+        self.lock.get_or_init(|| lock);
+        Ok(())
     }
 
-    fn read(&self, point: &PointSpec, scenario: &Scenario) -> Result<Part, Problems> {
+    fn write(&self, name: &str, text: &str) -> Result<(), Problems> {
+        let path = self.folder.join(name);
+        replace(&path, |file| file.write_all(text.as_bytes()))
+            .map_err(|error| cannot("write", &path, &error))
+    }
+
+    fn keep_with(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+        result: &Result<Outcome, String>,
+        files: Vec<(String, Checksum)>,
+    ) -> Result<(), RunError> {
         let path = self.part(point, scenario);
-        let part = Part::read(&path, self.fingerprint);
-        let part = part.map_err(|error| cannot("read", &path, &error))?;
-        if let Some(part) = part {
-            return Ok(part);
+        part::write(&path, self.fingerprint, result, files)
+            .map_err(|error| RunError::Storage(format!("cannot write {}: {error}", path.display())))
+    }
+
+    /// Gives a finished file its name within the folder, and adds it to `files`.
+    fn keep_file(
+        &self,
+        file: &Path,
+        name: String,
+        files: &mut Vec<(String, Checksum)>,
+    ) -> io::Result<()> {
+        let checksum = Checksum::of_file(file)?;
+        files::settle(file, &self.folder.join(&name))?;
+        files.push((name, checksum));
+        Ok(())
+    }
+
+    /// The same for every file of a folder, which is removed.
+    fn keep_captures(&self, folder: &Path, files: &mut Vec<(String, Checksum)>) -> io::Result<()> {
+        fs::create_dir_all(self.folder.join(CAPTURED))?;
+        let mut captures = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            captures.push(entry?.path());
         }
-        // Its header may be whole, as if it were finished, so --resume would end here again.
-        drop(fs::remove_file(&path));
-        let problem = Problem::new(format!("{} is missing or damaged", path.display()));
+        captures.sort();
+        for path in captures {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            self.keep_file(&path, format!("{CAPTURED}/{name}"), files)?;
+        }
+        fs::remove_dir(folder)
+    }
+
+    /// Copies a file of another run folder to the same place in this one.
+    fn take(&self, other: &Path, name: &str) -> Result<(), Problems> {
+        let (from, to) = (other.join(name), self.folder.join(name));
+        let folder = to.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(folder)
+            .and_then(|()| files::copy(&from, &to))
+            .map_err(|error| cannot("copy", &from, &error))
+    }
+
+    fn state(&self, point: &PointSpec, scenario: &Scenario) -> Result<State, Problems> {
+        let path = self.part(point, scenario);
+        let Some(part) = self.read_part(&path)? else {
+            return Ok(State::Unknown);
+        };
+        if !part.is_done() {
+            return Ok(State::Failed);
+        }
+        let whole = part.has_files(&self.folder);
+        let whole = whole.map_err(|error| cannot("read", &self.folder, &error))?;
+        Ok(if whole { State::Done } else { State::Unknown })
+    }
+
+    /// The part of a point, which has one, and its outcome.
+    fn result(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+    ) -> Result<(Part, Result<Box<Outcome>, String>), Problems> {
+        let path = self.part(point, scenario);
+        let part = self.read_part(&path)?;
+        if let Some(part) = part
+            && let Some(outcome) = part.outcome()
+        {
+            return Ok((part, outcome));
+        }
         let help = "run the sweep again with --resume, which simulates this point anew";
-        Err(problem.help(help).into())
+        Err(damaged(&path, "it was whole when this command began", help))
+    }
+
+    fn read_part(&self, path: &Path) -> Result<Option<Part>, Problems> {
+        part::read(path, self.fingerprint).map_err(|error| cannot("read", path, &error))
     }
 
     fn part(&self, point: &PointSpec, scenario: &Scenario) -> PathBuf {
@@ -385,129 +420,48 @@ impl Store {
         self.folder.join(PARTS)
     }
 
-    /// The resolved scenario under lines that name the version and the captures.
     fn scenario_text(&self, scenario: &Scenario) -> String {
-        let captures = self.captures.iter().map(|line| format!("{line}\n"));
-        format!(
-            "# tailwater {}: every setting of this run; `tailwater run scenario.toml` repeats it.\n\
-             {}{}",
-            crate::VERSION,
-            captures.collect::<String>(),
-            scenario.resolved()
-        )
+        identity::text(scenario, self.captures.as_deref())
+    }
+
+    /// Whether there is nothing in the folder but a lock and what an interrupted process was about
+    /// to write.
+    fn is_empty(&self) -> Result<bool, Problems> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+        };
+        let entries = entries.map_err(|error| cannot("read the folder", &self.folder, &error))?;
+        let nothing = |path: &Path| path.ends_with(lock::NAME) || files::becomes(path).is_some();
+        Ok(entries.iter().all(|entry| nothing(&entry.path())))
     }
 }
 
-/// The lines that make a scenario what it is: more seeds are more of the same, but for the step from
-/// one to several, at which less is traced.
-fn identifying(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .filter(|line| !line.starts_with("seeds = ") || *line == "seeds = 1")
+/// What is known of a point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unknown,
+    Failed,
+    Done,
 }
 
-/// FNV-1a over the identifying lines.
-fn fingerprint(text: &str) -> u64 {
-    let bytes = identifying(text).flat_map(str::bytes);
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+/// The line of `scenario.toml` about captures.
+fn captures(scenario: &Scenario, places: Option<&Places>) -> Option<String> {
+    // Their names contain the numbers of points, which depend on the number of seeds.
+    places.map(|places| format!("{CAPTURES}{places}, {} seeds", scenario.seeds()))
 }
 
-/// Refuses a folder of another scenario or version, with the first line that differs.
-fn same_scenario(folder: &Path, text: &str) -> Result<(), Problems> {
-    let there = read_scenario(folder)?;
-    if fingerprint(&there) == fingerprint(text) {
-        return Ok(());
-    }
-    let lines = |text: &str| -> Vec<String> { identifying(text).map(str::to_owned).collect() };
-    let (old, new) = (lines(&there), lines(text));
-    let difference = old.iter().zip(&new).find(|(old, new)| old != new);
-    let difference = difference.map_or_else(
-        || "one has more lines than the other".to_owned(),
-        |(old, new)| format!("there: {old}\nhere:  {new}"),
-    );
-    let problem = Problem::new(format!(
-        "{} holds results of another scenario or version",
-        folder.display()
-    ));
-    let help = format!("{difference}\nresults are never mixed: choose another --out");
-    Err(problem.help(help).into())
-}
-
-fn read_scenario(folder: &Path) -> Result<String, Problems> {
-    fs::read_to_string(folder.join("scenario.toml")).map_err(|error| {
-        let problem = Problem::new(format!(
-            "{} is no run folder: cannot read its scenario.toml: {error}",
-            folder.display()
-        ));
-        problem.help("choose another folder").into()
-    })
-}
-
-/// Whether there is nothing in a folder but what an interrupted process was about to write.
-fn is_empty(folder: &Path) -> io::Result<bool> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        entries => entries?,
-    };
-    for entry in entries {
-        if !is_unfinished(&entry?.path()) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn remove_unfinished(folder: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for entry in entries {
-        let path = entry?.path();
-        if is_unfinished(&path) {
-            fs::remove_file(path)?;
-        }
-    }
-    Ok(())
-}
-
-/// Moves every file of a folder, which is removed, into another.
-fn move_files(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        fs::rename(entry.path(), to.join(entry.file_name()))?;
-    }
-    fs::remove_dir(from)
-}
-
-fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let mut file = File::open(entry.path())?;
-        replace(&to.join(entry.file_name()), |out| {
-            io::copy(&mut file, out).map(drop)
-        })?;
-    }
-    Ok(())
-}
-
-/// Copies a file whole or not at all; one that does not exist is left out.
-fn copy(from: &Path, to: &Path) -> Result<(), Problems> {
-    let copied = match File::open(from) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => Err(error),
-        Ok(mut file) => replace(to, |out| io::copy(&mut file, out).map(drop)),
-    };
-    copied.map_err(|error| cannot("copy", from, &error))
+fn not_empty(folder: &Path) -> Problems {
+    let problem = Problem::new(format!("{} is not empty", folder.display()));
+    let help = "choose another --out, or continue what is there with --resume";
+    problem.help(help).into()
 }
 
 /// Begins the line of `scenario.toml` that says what was captured.
 const CAPTURES: &str = "# captures: ";
 /// Folder of the finished points.
 const PARTS: &str = "points";
-/// Endings of a point's files; the last one says that all are there.
-const FILES_OF_A_POINT: [&str; 2] = [SERIES, "part"];
+/// Folder of captures.
+const CAPTURED: &str = "pcap";
+/// Ending of the series of a point.
 const SERIES: &str = "series";

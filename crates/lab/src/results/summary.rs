@@ -57,6 +57,10 @@ pub struct Summary {
     pub points: Vec<PointSummary>,
     /// Every simulation that failed.
     pub failures: Vec<FailedPoint>,
+    /// XXH64 of the other files of the run that are functions of the scenario and the version, by their
+    /// paths.
+    #[serde(default)]
+    pub checksums: IndexMap<String, String>,
 }
 
 /// One scheme under one combination of swept values.
@@ -204,6 +208,7 @@ impl Summary {
             until: None,
             points: Vec::new(),
             failures: Vec::new(),
+            checksums: IndexMap::new(),
         };
         for (index, (key, value)) in scenario.points()[0].set.iter().enumerate() {
             let mut points = scenario.points().iter();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lab::experiment::catalogue::{self, Selection};
 use lab::experiment::judge::{Bench, Finding, Verdict, judge};
 use lab::experiment::{Experiment, Measured, Paper};
-use lab::results::{RunInfo, Store};
+use lab::results::{Access, RunInfo, Store};
 use lab::scenario::{Overrides, Problems, Scenario};
 
 /// A folder of its own for each test, removed at the end.
@@ -60,7 +60,7 @@ impl Drop for Folder {
 }
 
 fn simulate(scenario: &Scenario, folder: &Path) {
-    let store = Store::open(folder, scenario, None, false).expect("a run of a test is whole");
+    let store = Store::open(folder, scenario, None, Access::New).expect("a run of a test is whole");
     store.begin(scenario).expect("a run of a test is whole");
     for point in scenario.points() {
         store
@@ -70,9 +70,8 @@ fn simulate(scenario: &Scenario, folder: &Path) {
     store
         .assemble(scenario, |_| ())
         .expect("a run of a test is whole");
-    let info = serde_json::to_string(&RunInfo::default()).expect("a run of a test is whole");
     store
-        .write("run.json", &info)
+        .write_info(&RunInfo::default())
         .expect("a run of a test is whole");
     store.complete().expect("a run of a test is whole");
 }

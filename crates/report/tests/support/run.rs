@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lab::results::{Folder, RunInfo, Store};
+use lab::results::{Access, Folder, RunInfo, Store};
 use lab::scenario::{Overrides, Scenario, Source};
 
 /// A folder for a test, empty at the start and removed at the end.
@@ -54,7 +54,7 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
         ..Overrides::default()
     };
     let scenario = Scenario::load(source, &overrides).expect("a test makes its run");
-    let store = Store::open(path, &scenario, None, false).expect("a test makes its run");
+    let store = Store::open(path, &scenario, None, Access::New).expect("a test makes its run");
     store.begin(&scenario).expect("a test makes its run");
     for point in scenario.points() {
         let kept = if wanted.failed == Some(point.index) {
@@ -73,10 +73,8 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
         ..RunInfo::default()
     };
     info.add_costs(&results);
-    let info = serde_json::to_string(&info).expect("a test makes its run");
-    store
-        .write("run.json", &info)
-        .expect("a test makes its run");
+    store.write_info(&info).expect("a test makes its run");
     store.complete().expect("a test makes its run");
+    drop(store);
     Folder::open(path).expect("a test makes its run")
 }
