@@ -188,11 +188,11 @@ impl Job {
             Err(problems) if !self.folder.join("scenario.toml").is_file() => return Err(problems),
             Err(_) => "another scenario or version".to_owned(),
         };
+        results::clear(&self.folder)?;
         if !quiet {
             let folder = self.folder.display();
             output::complain(&format!("{folder} held {replaced}: it is run anew"));
         }
-        results::clear(&self.folder)?;
         Store::open(&self.folder, scenario, None, Access::Resume).map(Some)
     }
 }

@@ -25,30 +25,29 @@ pub fn replace(
 /// did.
 pub(super) fn create(path: &Path, text: &str) -> io::Result<bool> {
     let temporary = unfinished(path);
-    let linked = written(&temporary, |file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::hard_link(&temporary, path));
-    let created = match linked {
+    let name = || match fs::hard_link(&temporary, path) {
         Ok(()) => sync_folder_of(path).map(|()| true),
         Err(_) if path.exists() => Ok(false),
         // Some file systems have no second names for a file.
         Err(_) => place(&temporary, path).map(|()| true),
     };
+    let created = written(&temporary, |file| file.write_all(text.as_bytes())).and_then(|()| name());
     drop(fs::remove_file(&temporary));
     created
 }
 
 /// Gives a file that is whole, and on disk, its name.
-pub(super) fn place(temporary: &Path, path: &Path) -> io::Result<()> {
+fn place(temporary: &Path, path: &Path) -> io::Result<()> {
     fs::rename(temporary, path)?;
     sync_folder_of(path)
 }
 
-/// The same for a file that may not be on disk yet.
+/// The same for a file that may not be on disk yet; its name lasts once its folder is synced.
 pub(super) fn settle(temporary: &Path, path: &Path) -> io::Result<()> {
     // Some systems write back only what they may write.
     let file = OpenOptions::new().write(true).open(temporary)?;
     file.sync_all()?;
-    place(temporary, path)
+    fs::rename(temporary, path)
 }
 
 /// Copies a file, whole or not at all.

@@ -336,7 +336,8 @@ impl Store {
             .map_err(|error| RunError::Storage(format!("cannot write {}: {error}", path.display())))
     }
 
-    /// Gives a finished file its name within the folder, and adds it to `files`.
+    /// Gives a finished file its name within the folder, and adds it to `files`. That of a series lasts
+    /// when the part that follows is kept, in the same folder.
     fn keep_file(
         &self,
         file: &Path,
@@ -361,6 +362,7 @@ impl Store {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             self.keep_file(&path, format!("{CAPTURED}/{name}"), files)?;
         }
+        files::sync_folder(&self.folder.join(CAPTURED))?;
         fs::remove_dir(folder)
     }
 
