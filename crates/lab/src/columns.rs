@@ -40,7 +40,12 @@ pub const METRICS: &[Column] = &[
     column(
         "timeouts",
         "events",
-        "Retransmission timers that expired, those of SYNs included.",
+        "Retransmission timers that expired with data or a FIN outstanding.",
+    ),
+    column(
+        "syn_timeouts",
+        "events",
+        "Timers of the handshake that expired: a SYN or SYN-ACK, or what answers it, was lost.",
     ),
     column(
         "timeout_rate",
@@ -154,6 +159,7 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.fct_p99_us,
         m.fct_max_us,
         m.timeouts as f64,
+        m.syn_timeouts as f64,
         m.timeout_rate,
         m.retransmissions as f64,
         m.after_timeout as f64,
@@ -176,7 +182,7 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
 
 /// The numbers of a group of flows: their names are those of [`METRICS`].
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 16] {
+pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 17] {
     let m = metrics;
     [
         ("goodput_bps", m.goodput_bps),
@@ -186,6 +192,7 @@ pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 16] {
         ("fct_p99_us", m.fct_p99_us),
         ("fct_max_us", m.fct_max_us),
         ("timeouts", m.timeouts as f64),
+        ("syn_timeouts", m.syn_timeouts as f64),
         ("timeout_rate", m.timeout_rate),
         ("retransmissions", m.retransmissions as f64),
         ("after_timeout", m.after_timeout as f64),

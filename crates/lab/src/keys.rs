@@ -383,6 +383,8 @@ base::settings! {
         pub initial_rto: Span = "1s",
         /// Upper bound of the retransmission timeout (RFC 6298).
         pub max_rto: Span = "60s",
+        /// Lower bound of the retransmission timeout when data begins on a connection whose SYN or SYN-ACK had to be sent again (RFC 6298, 5.7); "0s" is none. It holds until the first round-trip sample.
+        pub rto_after_syn_loss: Span = "3s",
         /// Timeout of the first SYN or SYN-ACK; doubled after each.
         pub syn_rto: Span = "1s",
         /// How often a SYN or SYN-ACK is sent again before the connection fails.
@@ -397,8 +399,8 @@ base::settings! {
         pub delayed_ack_timeout: Span = "40ms",
         /// Whether a connection that was idle for a retransmission timeout starts again from its initial window (RFC 5681).
         pub idle_restart: bool = "true",
-        /// Whether the congestion window stays as it is while less than half of it is used, as when a receiver or a switch grants less (RFC 7661); simulators let it grow.
-        pub window_validation: bool = "false",
+        /// Whether the congestion window of every scheme stays as it is while less than half of it is used, as when the application, the receiver or a switch allows less (RFC 7661). Without it windows grow whatever limits the sender, as in ns-2.
+        pub window_validation: bool = "true",
         /// Receive buffer of a connection: the largest window it may advertise.
         pub receive_buffer: DataSize = "4MiB",
         /// Shift of advertised windows (RFC 7323): 0 to 14; "auto" is the smallest that can advertise the receive buffer, "off" leaves the option out.

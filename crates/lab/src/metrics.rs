@@ -22,6 +22,7 @@ pub struct Metrics {
     #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
+    pub syn_timeouts: u64,
     #[serde(with = "absent")]
     pub timeout_rate: f64,
     pub retransmissions: u64,
@@ -66,6 +67,7 @@ pub struct GroupMetrics {
     #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
+    pub syn_timeouts: u64,
     #[serde(with = "absent")]
     pub timeout_rate: f64,
     pub retransmissions: u64,
@@ -128,6 +130,8 @@ pub struct FlowRecord {
     pub after_timeout: u64,
     /// Retransmission timers that expired.
     pub timeouts: u64,
+    /// Timers of SYNs and SYN-ACKs that expired.
+    pub syn_timeouts: u64,
     /// Packets dropped, of both directions.
     pub drops: u64,
     /// Whether it took longer than `workload.deadline`.

@@ -127,9 +127,10 @@ fn a_release_test_that_includes_equality_lets_one_grant_more_go() {
     let run = outcome("incast", "rcc", &sets);
     let times = completions(&run.flows);
     let gap = times.windows(2).position(|pair| pair[1] - pair[0] > 5.0);
-    // 41 and 49 flows, and 58.5 kB of queue instead of 57.
+    // 41 and 49 flows, and 58.5 kB of queue instead of 57; in front of the segments that make the largest
+    // queue are ACKs of handshakes with 54 bytes each.
     assert_eq!(gap, Some(40));
-    assert_eq!(run.metrics.queue_max_bytes, 58_500);
+    assert_eq!(run.metrics.queue_max_bytes, 58_500 + 12 * 54);
 }
 
 #[test]

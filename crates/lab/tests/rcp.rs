@@ -176,8 +176,10 @@ fn a_flow_of_four_packets_takes_three_intervals_more_than_under_tcp() {
     let fct = |scheme: &str, sets: &[&str]| outcome(text, scheme, sets).metrics.fct_max_us;
     // 1500 bytes at a twentieth of 125 MB/s take 240 us, at the link 12 us. The SYN passes the switch
     // before its first decision, at 10 ms, and all data leaves before the first ACK.
+    // The ACK of the handshake, 40 bytes, delays the four packets under TCP, and only the first one where
+    // the others are paced.
     let more = fct("rcp", &[]) - fct("newreno", &[]);
-    assert!((more - 3.0 * (240.0 - 12.0)).abs() < 1e-3, "{more}");
+    assert!((more - 3.0 * (240.0 - 12.0) + 0.32).abs() < 1e-3, "{more}");
     // A single packet takes as long as ever.
     let one = ["workload.size=1pkt"];
     let more = fct("rcp", &one) - fct("newreno", &one);

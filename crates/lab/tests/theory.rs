@@ -54,9 +54,9 @@ impl Star {
         2 * (self.segment(1446) + self.delay) + 2 * (self.segment(0) + self.delay)
     }
 
-    /// SYN and SYN-ACK; data leaves with the handshake's last ACK.
+    /// SYN and SYN-ACK; data leaves behind the handshake's last ACK.
     fn handshake(&self) -> u64 {
-        4 * (self.segment(0) + self.delay)
+        4 * (self.segment(0) + self.delay) + self.segment(0)
     }
 
     /// Completion time of `size` bytes in slow start from `window` segments, without loss.

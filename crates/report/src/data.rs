@@ -74,7 +74,7 @@ pub(crate) const FLOWS: usize = 400;
 const SUBJECTS: usize = 100;
 
 /// Events that are drawn.
-const DRAWN_EVENTS: [&str; 2] = ["drop", "timeout"];
+const DRAWN_EVENTS: [&str; 3] = ["drop", "timeout", "syn_timeout"];
 
 /// Events drawn in one picture.
 const EVENTS: usize = 4000;

@@ -245,17 +245,20 @@ impl Sender {
             Some(stage) => stage,
             None => self.law.begin(cwnd, ack.now),
         };
-        // RFC 9438 §4.2 and §5.8: time in which something else limits the sender does not count, and the
-        // window does not grow. The flight is that before this ACK.
-        let in_flight = ack.next - ack.acknowledged + ack.bytes;
-        if in_flight + self.whole(1) > self.cwnd {
-            stage.elapsed += ack.now.since(stage.last);
-            let acked = self.segments(ack.bytes);
-            self.law.grow(&mut stage, acked, self.srtt);
-        }
+        stage.elapsed += ack.now.since(stage.last);
         stage.last = ack.now;
+        let acked = self.segments(ack.bytes);
+        self.law.grow(&mut stage, acked, self.srtt);
         self.cwnd = self.bytes(stage.cwnd);
         self.stage = Some(stage);
+    }
+
+    /// RFC 9438 §4.2 and §5.8: time in which something else limits the sender does not count, and the
+    /// window does not grow.
+    fn pause(&mut self, now: Time) {
+        if let Some(stage) = &mut self.stage {
+            stage.last = now;
+        }
     }
 
     /// RFC 9438 §4.6: a congestion event with so much in flight, and the least window after it.
@@ -294,6 +297,7 @@ impl SenderCc for Sender {
         }
         match ack.echo {
             Echo::None if ack.recovering || ack.bytes == 0 => {}
+            Echo::None if !ack.limited_by_window => self.pause(ack.now),
             Echo::None if self.cwnd < self.ssthresh => self.slow_start(ack.bytes),
             Echo::None => self.avoid(ack),
             Echo::Reduce => self.reduce(ack.next - ack.acknowledged + ack.bytes, 1),
@@ -383,6 +387,7 @@ mod tests {
                 next: self.acknowledged + in_flight - MSS,
                 echo,
                 recovering: false,
+                limited_by_window: in_flight * 2 >= self.sender.window(),
                 rtt: Some(rtt),
                 extension: Extension::NONE,
                 now: self.now,

@@ -296,8 +296,8 @@ impl SenderCc for Sender {
             (Echo::Reduce, _) => self.respond(ack),
             (Echo::Repeated, Response::Interval) if ack.bytes > 0 => self.respond(ack),
             (Echo::Repeated, Response::Interval) => {}
-            _ if ack.recovering => {}
-            _ => self.reno.grow(ack.bytes),
+            _ if ack.grows() => self.reno.grow(ack.bytes),
+            _ => {}
         }
     }
 
@@ -358,6 +358,7 @@ mod tests {
             next,
             echo,
             recovering: false,
+            limited_by_window: true,
             rtt: None,
             extension,
             now,

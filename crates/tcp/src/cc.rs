@@ -105,14 +105,27 @@ pub struct Ack {
     pub next: u64,
     /// What the ECN echo of this ACK means.
     pub echo: Echo,
-    /// Whether the window does not grow with this ACK: in fast recovery, and where it is not used.
+    /// Whether the ACK came in fast recovery, in which windows do not grow.
     pub recovering: bool,
+    /// Whether the sender uses its window, so that this ACK shows the window to be right: at least half
+    /// of it was in flight at some time in the last round trip (RFC 7661 §4.2). A window that something
+    /// else keeps from being used (the application, the receiver, a switch that rewrites windows) does not
+    /// grow.
+    pub limited_by_window: bool,
     /// A round-trip sample, if this ACK gave one.
     pub rtt: Option<Span>,
     /// The scheme's header space.
     pub extension: Extension,
     /// When the ACK arrived.
     pub now: Time,
+}
+
+impl Ack {
+    /// Whether a window may grow with this ACK, as far as recovery and its use decide it.
+    #[inline(always)]
+    pub const fn grows(&self) -> bool {
+        !self.recovering && self.limited_by_window
+    }
 }
 
 /// The ECN echo of an ACK.
@@ -219,7 +232,7 @@ impl SenderCc for NewReno {
     #[inline(always)]
     fn on_ack(&mut self, ack: &Ack) {
         match ack.echo {
-            Echo::None if !ack.recovering => self.grow(ack.bytes),
+            Echo::None if ack.grows() => self.grow(ack.bytes),
             // RFC 3168 §6.1.2: as for a loss, but nothing is retransmitted.
             Echo::Reduce => {
                 self.halve(self.cwnd);
@@ -276,6 +289,7 @@ mod tests {
             next: 1,
             echo: Echo::None,
             recovering: false,
+            limited_by_window: true,
             rtt: None,
             extension: Extension::NONE,
             now: Time::ZERO,

@@ -32,7 +32,10 @@ pub struct Config {
     pub fast_retransmit: bool,
     /// Whether an idle connection starts again from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
-    /// Whether the congestion window stays while less than half of it is used (RFC 7661).
+    /// Whether [`Ack::limited_by_window`] says how much of the window is used (RFC 7661); if not, every
+    /// window counts as used.
+    ///
+    /// [`Ack::limited_by_window`]: crate::Ack::limited_by_window
     pub window_validation: bool,
     /// Lower bound of the retransmission timeout (RFC 6298 §2.4).
     pub min_rto: Span,
@@ -42,6 +45,9 @@ pub struct Config {
     pub initial_rto: Span,
     /// Clock granularity G of RFC 6298 §2.2.
     pub clock_granularity: Span,
+    /// Lower bound of the retransmission timeout when data begins after a SYN or SYN-ACK had to be sent
+    /// again (RFC 6298 §5.7).
+    pub rto_after_syn_loss: Span,
     /// Timeout of the first SYN or SYN-ACK; doubled each time.
     pub syn_rto: Span,
     /// How often a SYN or SYN-ACK is sent again before the connection fails.
@@ -110,11 +116,12 @@ impl Default for Config {
             limited_transmit: true,
             fast_retransmit: true,
             idle_restart: true,
-            window_validation: false,
+            window_validation: true,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             initial_rto: Span::from_secs(1),
             clock_granularity: Span::ZERO,
+            rto_after_syn_loss: Span::from_secs(3),
             syn_rto: Span::from_secs(1),
             syn_retries: 6,
             retries: 15,

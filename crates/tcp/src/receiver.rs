@@ -38,13 +38,14 @@ pub(crate) struct Receiver {
     arrival: Arrival,
     /// Offset of the peer's FIN, once known.
     fin: Option<u64>,
-    /// An ACK for the segments before a change of marks (RFC 8257 §3.2), to be sent first.
+    /// An ACK to be sent before anything else.
     early: Option<EarlyAck>,
     /// The priority of an ACK that is due for data of low priority; 0: none is.
     low_ack: u8,
 }
 
-/// An ACK whose content was fixed before the latest segment arrived.
+/// An ACK that leaves before anything else: that of the handshake, which no data replaces, or one whose
+/// content was fixed before the latest segment arrived (RFC 8257 §3.2).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EarlyAck {
     pub(crate) ack: u64,
@@ -117,10 +118,11 @@ impl Receiver {
         self.mode = mode;
     }
 
-    /// Whether a segment at `offset` of `length` touches the window (RFC 9293 §3.10.7.4). Offsets
-    /// below are duplicates: stored as nothing, and acknowledged.
-    pub(crate) fn accepts(&self, offset: u64, length: u64) -> bool {
-        if length == 0 {
+    /// Whether a segment at `offset` with `payload` bytes touches the window (RFC 9293 §3.10.7.4). Offsets
+    /// below are duplicates: stored as nothing, and acknowledged. A FIN needs no room: it may come where
+    /// the window ends, as in Linux.
+    pub(crate) fn accepts(&self, offset: u64, payload: u64) -> bool {
+        if payload == 0 {
             offset <= self.edge
         } else {
             offset < self.edge
@@ -186,6 +188,20 @@ impl Receiver {
         &self.arrival
     }
 
+    /// The peer's SYN-ACK has arrived: its ACK leaves by itself, before data.
+    pub(crate) fn acknowledge_alone(&mut self) {
+        self.ack_due = false;
+        self.early = Some(EarlyAck {
+            ack: self.next,
+            echo: self.echo,
+        });
+    }
+
+    /// Whether the window is closed: no room was advertised beyond what has come.
+    pub(crate) const fn is_closed(&self) -> bool {
+        self.edge <= self.next
+    }
+
     /// A segment that must be answered at once.
     pub(crate) fn acknowledge_now(&mut self) {
         self.ack_due = true;
@@ -228,7 +244,7 @@ impl Receiver {
     /// An ACK with `window` leaves: nothing is due any more.
     #[inline(always)]
     pub(crate) fn on_acknowledged(&mut self, window: u64) {
-        self.edge = self.edge.max(self.next + window);
+        self.on_advertised(self.next, window);
         self.ack_due = false;
         self.unacknowledged = 0;
         self.ack_deadline = Time::NEVER;
@@ -268,9 +284,10 @@ impl Receiver {
         Some(std::mem::take(&mut self.low_ack)).filter(|priority| *priority > 0)
     }
 
-    /// A segment of low priority leaves with `window`: what is due at priority 0 stays due.
-    pub(crate) fn on_low_sent(&mut self, window: u64) {
-        self.edge = self.edge.max(self.next + window);
+    /// A segment leaves that allows `window` bytes from `ack` on. What is due stays due.
+    #[inline(always)]
+    pub(crate) fn on_advertised(&mut self, ack: u64, window: u64) {
+        self.edge = self.edge.max(ack + window);
     }
 
     /// That ACK.

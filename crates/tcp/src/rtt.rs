@@ -12,8 +12,6 @@ pub(crate) struct RttEstimator {
     /// Smoothed round trip; zero before the first sample.
     srtt: Span,
     rttvar: Span,
-    /// How often the timeout has been doubled since the last sample.
-    backoff: u32,
 }
 
 impl RttEstimator {
@@ -22,7 +20,6 @@ impl RttEstimator {
             rto: config.initial_rto.min(config.max_rto),
             srtt: Span::ZERO,
             rttvar: Span::ZERO,
-            backoff: 0,
         }
     }
 
@@ -36,14 +33,20 @@ impl RttEstimator {
             self.rttvar = self.rttvar - self.rttvar / 4 + self.srtt.abs_diff(rtt) / 4;
             self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
         }
-        self.backoff = 0;
-        self.rto = self.unbounded(config).min(config.max_rto);
+        let variance = (self.rttvar * 4).max(config.clock_granularity);
+        let bounded = (self.srtt + variance).max(config.min_rto);
+        self.rto = bounded.min(config.max_rto);
+    }
+
+    /// RFC 6298 §5.7: the handshake gave no sample because one of its segments was lost.
+    pub(crate) fn after_syn_loss(&mut self, config: &Config) {
+        let least = config.rto_after_syn_loss.min(config.max_rto);
+        self.rto = self.rto.max(least);
     }
 
     /// RFC 6298 §5.5.
     pub(crate) fn back_off(&mut self, config: &Config) {
-        self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
-        self.rto = (self.unbounded(config) * (1 << self.backoff)).min(config.max_rto);
+        self.rto = (self.rto * 2).min(config.max_rto);
     }
 
     /// The timeout now in force.
@@ -56,19 +59,7 @@ impl RttEstimator {
     pub(crate) const fn srtt(&self) -> Span {
         self.srtt
     }
-
-    /// The timeout before back-off and upper bound.
-    fn unbounded(&self, config: &Config) -> Span {
-        if self.srtt == Span::ZERO {
-            return config.initial_rto;
-        }
-        let variance = (self.rttvar * 4).max(config.clock_granularity);
-        (self.srtt + variance).max(config.min_rto)
-    }
 }
-
-/// The upper bound of the timeout is reached long before: 2^16 times 1 ms is a minute.
-const MAX_BACKOFF: u32 = 16;
 
 #[cfg(test)]
 mod tests {

@@ -34,6 +34,9 @@ pub(crate) struct Sender<C> {
     max: u64,
     /// First offset beyond the peer's window. It may move back: what was sent beyond stays sent.
     edge: u64,
+    /// Offset of the segment that set `edge` last, in the peer's stream (SND.WL1). SND.WL2 is not needed:
+    /// an acknowledgement below `una`, and so below SND.WL2, is not processed at all.
+    edge_set_by: u64,
     /// One past the last byte the application wrote.
     written: u64,
     timer: Timer,
@@ -44,6 +47,9 @@ pub(crate) struct Sender<C> {
     timed: Option<(u64, Time)>,
     /// Window beyond the congestion control's during recovery without SACK (RFC 6582 §3.2).
     inflation: i64,
+    /// Most bytes that were in flight when an ACK came, in the window of data that ends at `used_until`.
+    used: u64,
+    used_until: u64,
     /// Duplicate ACKs since the last new one.
     dupacks: u32,
     /// Timeouts or probes in a row.
@@ -99,8 +105,10 @@ pub struct SenderCounters {
     pub retransmissions: u64,
     /// Of these, those that no fast recovery sent: what timeouts repaired, needlessly or not.
     pub after_timeout: u64,
-    /// Expiries of the retransmission timer with data outstanding, or of a SYN or SYN-ACK.
+    /// Expiries of the retransmission timer with data or a FIN outstanding.
     pub timeouts: u64,
+    /// Expiries of the timer of a SYN or SYN-ACK.
+    pub syn_timeouts: u64,
     /// Fast recoveries entered.
     pub fast_recoveries: u64,
     /// Probes of a closed window.
@@ -143,6 +151,8 @@ pub(crate) struct Agreement {
 /// What an arriving segment tells the sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Feedback<'a> {
+    /// Offset of the segment in the peer's stream.
+    pub(crate) offset: u64,
     /// Acknowledged up to here.
     pub(crate) ack: u64,
     /// One past the last offset that the advertised window allows.
@@ -174,8 +184,11 @@ impl<C: SenderCc> Sender<C> {
             written: 1,
             closed: false,
             edge: 0,
+            edge_set_by: 0,
             phase: Phase::Open,
             recover: 0,
+            used: 0,
+            used_until: 0,
             dupacks: 0,
             inflation: 0,
             limited: 0,
@@ -232,8 +245,9 @@ impl<C: SenderCc> Sender<C> {
     pub(crate) fn establish(&mut self, edge: u64, first_try: Option<Span>) {
         self.edge = edge;
         (self.una, self.next, self.max) = (1, 1, 1);
-        if let Some(rtt) = first_try {
-            self.rtt.sample(rtt, &self.config);
+        match first_try {
+            Some(rtt) => self.rtt.sample(rtt, &self.config),
+            None => self.rtt.after_syn_loss(&self.config),
         }
         // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
         let segments = if first_try.is_some() {
@@ -294,6 +308,9 @@ impl<C: SenderCc> Sender<C> {
         }
         // Sender's silly-window avoidance (RFC 1122 §4.2.3.4): less than a full segment leaves only
         // when nothing is outstanding that would bring an ACK and with it a larger window.
+        // DEVIATION(RFC 1122 §4.2.3.4): then it leaves at once, as in Linux, and not only when the window
+        // has room for half of the largest window seen, or after 0.1 to 1 s. Receivers and switches that
+        // grant less than a segment would otherwise stop the connection for that time.
         if room > 0 && self.in_flight() == 0 {
             return Some(self.commit(self.next, room, MAX_OFFSET, now));
         }
@@ -451,6 +468,17 @@ impl<C: SenderCc> Sender<C> {
     /// Next offset to send.
     pub(crate) const fn next(&self) -> u64 {
         self.next
+    }
+
+    /// One past the highest offset sent at priority 0: what a segment without data is numbered with, also
+    /// after a timeout has taken `next` back, so that the peer does not take it for an old one.
+    #[inline(always)]
+    pub(crate) const fn newest(&self) -> u64 {
+        if self.next > self.max {
+            self.next
+        } else {
+            self.max
+        }
     }
 
     /// Whether the FIN was sent and acknowledged.

@@ -159,6 +159,7 @@ fn columns(groups: &[&[Row]]) -> Vec<Shown> {
     ];
     let counts = [
         ("timeouts", ["time-", "outs"]),
+        ("syn_timeouts", ["SYN t.-", "outs"]),
         ("retransmissions", ["re-", "sent"]),
         ("drops", ["", "drops"]),
         ("marks", ["", "marks"]),
@@ -175,6 +176,9 @@ fn columns(groups: &[&[Row]]) -> Vec<Shown> {
         .chain(times)
         .chain(counts)
         .chain(queues);
+    // Handshakes rarely wait for their timers: the column appears where they did.
+    let worth = |metric: &str| metric != "syn_timeouts" || largest(groups, metric) > 0.0;
+    let all = all.filter(|(metric, ..)| worth(metric));
     all.map(|(metric, head, unit, divisor)| Shown {
         metric,
         head,

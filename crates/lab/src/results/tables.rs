@@ -160,7 +160,13 @@ fn flow_counts() -> Vec<Field> {
             "timeouts",
             Kind::Int64,
             "events",
-            "Retransmission timers that expired, those of SYNs included.",
+            "Retransmission timers that expired with data or a FIN outstanding.",
+        ),
+        field(
+            "syn_timeouts",
+            Kind::Int64,
+            "events",
+            "Timers of the handshake that expired: a SYN or SYN-ACK, or what answers it, was lost.",
         ),
         field(
             "drops",
@@ -282,6 +288,7 @@ impl<W: Write + Send> Records<W> {
             count(flow.retransmissions),
             count(flow.after_timeout),
             count(flow.timeouts),
+            count(flow.syn_timeouts),
             count(flow.drops),
             Cell::Bool(flow.late),
             Cell::Bool(flow.failed),
@@ -334,9 +341,10 @@ pub(super) fn read_flow(row: &Row<'_>, first: usize) -> (u32, FlowRecord) {
         retransmissions: cells.whole(13).unwrap_or_default(),
         after_timeout: cells.whole(14).unwrap_or_default(),
         timeouts: cells.whole(15).unwrap_or_default(),
-        drops: cells.whole(16).unwrap_or_default(),
-        late: cells.flag(17),
-        failed: cells.flag(18),
+        syn_timeouts: cells.whole(16).unwrap_or_default(),
+        drops: cells.whole(17).unwrap_or_default(),
+        late: cells.flag(18),
+        failed: cells.flag(19),
     };
     (cells.point(), flow)
 }

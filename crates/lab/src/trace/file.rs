@@ -61,6 +61,7 @@ pub(crate) enum EventKind {
     Drop,
     Mark,
     Timeout,
+    SynTimeout,
     FastRetransmit,
     Start,
     Completion,
@@ -68,10 +69,11 @@ pub(crate) enum EventKind {
 
 impl EventKind {
     /// What the column `event` calls them, in the order of declaration.
-    pub(crate) const NAMES: [&'static str; 6] = [
+    pub(crate) const NAMES: [&'static str; 7] = [
         "drop",
         "mark",
         "timeout",
+        "syn_timeout",
         "fast_retransmit",
         "start",
         "completion",

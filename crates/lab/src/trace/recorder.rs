@@ -41,9 +41,9 @@ pub struct Recorder {
     /// Marks and drops of each port so far.
     counts: Vec<(u32, u32)>,
     /// Of each flow: payload that arrived, each byte counted when it first came; timeouts of the
-    /// receiving and of the sending end; whether the sender is in fast recovery.
+    /// receiving and of the sending end, and those of their SYNs; whether the sender is in fast recovery.
     stored: Vec<u64>,
-    timeouts: Vec<[u64; 2]>,
+    timeouts: Vec<[(u64, u64); 2]>,
     recovering: Vec<bool>,
 }
 
@@ -129,7 +129,7 @@ impl Recorder {
             events: plan.events.then(|| Kept::new(thinned)),
             counts: vec![(0, 0); ports],
             stored: vec![0; flows],
-            timeouts: vec![[0; 2]; flows],
+            timeouts: vec![[(0, 0); 2]; flows],
             recovering: vec![false; flows],
             rows,
         })
@@ -201,10 +201,15 @@ impl Recorder {
 
     /// A timer of an end has expired, perhaps that of retransmissions.
     fn notice_timeout(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
-        let timeouts = &mut self.timeouts[end.flow.0 as usize][usize::from(end.sends)];
-        let earlier = std::mem::replace(timeouts, endpoint.counters().timeouts);
-        if earlier < *timeouts {
+        let counters = endpoint.counters();
+        let timeouts = (counters.timeouts, counters.syn_timeouts);
+        let known = &mut self.timeouts[end.flow.0 as usize][usize::from(end.sends)];
+        let earlier = std::mem::replace(known, timeouts);
+        if earlier.0 < timeouts.0 {
             self.event(EventKind::Timeout, end.flow, None, now);
+        }
+        if earlier.1 < timeouts.1 {
+            self.event(EventKind::SynTimeout, end.flow, None, now);
         }
     }
 

@@ -59,6 +59,8 @@ pub(crate) struct Counts {
     pub(crate) after_timeout: u32,
     /// Retransmission timers that expired.
     pub(crate) timeouts: u32,
+    /// Timers of SYNs and SYN-ACKs that expired.
+    pub(crate) syn_timeouts: u32,
     /// Packets dropped.
     pub(crate) drops: u32,
 }
@@ -297,6 +299,7 @@ impl Counts {
             retransmissions: self.retransmissions - earlier.retransmissions,
             after_timeout: self.after_timeout - earlier.after_timeout,
             timeouts: self.timeouts - earlier.timeouts,
+            syn_timeouts: self.syn_timeouts - earlier.syn_timeouts,
             drops: self.drops - earlier.drops,
         }
     }
@@ -306,6 +309,7 @@ impl Counts {
         self.retransmissions += more.retransmissions;
         self.after_timeout += more.after_timeout;
         self.timeouts += more.timeouts;
+        self.syn_timeouts += more.syn_timeouts;
         self.drops += more.drops;
     }
 }

@@ -197,6 +197,7 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         max_rto: tcp.max_rto,
         initial_rto: tcp.initial_rto,
         clock_granularity: tcp.clock_granularity,
+        rto_after_syn_loss: tcp.rto_after_syn_loss,
         syn_rto: tcp.syn_rto,
         syn_retries: tcp.syn_retries,
         retries: tcp.retries,

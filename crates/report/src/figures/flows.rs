@@ -95,15 +95,16 @@ fn bars(detail: &Detail, style: Style, at: &dyn Fn(f64) -> f64, end: f64) -> Vec
 
 fn marks(detail: &Detail, at: &dyn Fn(f64) -> f64) -> Vec<Line> {
     let kinds = [
-        ("drop", "packet dropped", Mark::Cross),
-        ("timeout", "timeout", Mark::Triangle),
+        ("drop", "packet dropped", Mark::Cross, false),
+        ("timeout", "timeout", Mark::Triangle, false),
+        ("syn_timeout", "timeout of a SYN", Mark::Triangle, true),
     ];
-    let lines = kinds.into_iter().map(|(event, label, mark)| {
+    let lines = kinds.into_iter().map(|(event, label, mark, open)| {
         let points = detail.events.iter().filter(|(_, _, name)| name == event);
         let points = points.map(|(time, flow, _)| Point::new(at(*time), f64::from(*flow)));
         Line {
             label: label.into(),
-            style: plain(0),
+            style: Style { open, ..plain(0) },
             shape: Shape::Marks(mark),
             points: points.collect(),
         }

@@ -29,7 +29,7 @@ const COMPLETION: [Chart; 5] = [
     completion_chart("fct_mean_us", "mean"),
 ];
 
-const COUNTS: [Chart; 9] = [
+const COUNTS: [Chart; 10] = [
     chart("goodput", "goodput_bps", "Goodput", ""),
     chart("queue", "queue_mean_bytes", "Bottleneck queue", "mean"),
     chart(
@@ -42,6 +42,7 @@ const COUNTS: [Chart; 9] = [
     chart("drops", "drops", "Dropped packets", ""),
     chart("marks", "marks", "Marked packets", ""),
     chart("timeouts", "timeouts", "Timeouts", ""),
+    chart("syn-timeouts", "syn_timeouts", "Timeouts of SYNs", ""),
     chart(
         "retransmissions",
         "retransmissions",
@@ -58,9 +59,10 @@ pub(super) fn completion(data: &Data<'_>) -> Vec<Figure> {
 
 /// Goodput, queue and what happened to packets.
 pub(super) fn counts(data: &Data<'_>) -> Vec<Figure> {
-    // Nobody looks for flows that all ended.
+    // Charts of what rarely happens appear where it does.
     let any = |chart: &&Chart| {
-        chart.place != "unfinished" || data.rows().any(|(_, row)| row.value(chart.metric) > 0.0)
+        !matches!(chart.place, "unfinished" | "syn-timeouts")
+            || data.rows().any(|(_, row)| row.value(chart.metric) > 0.0)
     };
     let charts: Vec<&Chart> = COUNTS.iter().filter(any).collect();
     charts

@@ -69,7 +69,7 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 12] = [
+const SHOWN: [Shown; 13] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
     shown("fct_mean_us", "FCT mean", Some(Better::Less)),
     shown("fct_p50_us", "FCT p50", Some(Better::Less)),
@@ -77,6 +77,7 @@ const SHOWN: [Shown; 12] = [
     shown("fct_p99_us", "FCT p99", Some(Better::Less)),
     shown("fct_max_us", "FCT max", Some(Better::Less)),
     shown("timeouts", "Timeouts", Some(Better::Less)),
+    shown("syn_timeouts", "SYN timeouts", Some(Better::Less)),
     shown("drops", "Drops", Some(Better::Less)),
     shown("marks", "Marks", None),
     shown("queue_mean_bytes", "Queue mean", Some(Better::Less)),
@@ -162,7 +163,8 @@ fn group_order(data: &Data<'_>, scheme: &str) -> usize {
 
 /// Flows that all ended need no column.
 fn worth(data: &Data<'_>, shown: &Shown) -> bool {
-    shown.metric != "flows_unfinished" || data.rows().any(|(_, row)| row.value(shown.metric) > 0.0)
+    !matches!(shown.metric, "flows_unfinished" | "syn_timeouts")
+        || data.rows().any(|(_, row)| row.value(shown.metric) > 0.0)
 }
 
 fn unit(data: &Data<'_>, metric: &str) -> Unit {

@@ -155,6 +155,7 @@ mod tests {
             next: 1,
             echo: Echo::None,
             recovering: false,
+            limited_by_window: true,
             rtt,
             extension: returning(returned),
             now: Time::ZERO,

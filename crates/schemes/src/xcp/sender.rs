@@ -141,6 +141,7 @@ mod tests {
             next: 1,
             echo: Echo::None,
             recovering: false,
+            limited_by_window: true,
             rtt,
             extension: header.write(),
             now: Time::ZERO,

@@ -74,10 +74,11 @@ fn the_first_mark_tells_the_budget() {
     };
     let mut star = Star::new(&roles, star::config(), &[flow; 5], invariants);
     (0..5).for_each(|flow| star.open(flow));
-    // SYNs, then two rounds of slow start without a bound: 5 and 10 packets, 20 granted.
-    for count in [5, 5, 10] {
-        (0..count).for_each(|_| star.deliver_data());
-        (0..count).for_each(|_| star.deliver_ack());
+    // SYNs, then two rounds of slow start without a bound: 5 and 10 packets, 20 granted. Ahead of the
+    // first five come the ACKs of the handshake.
+    for (packets, acks) in [(5, 5), (5 + 5, 5), (10, 10)] {
+        (0..packets).for_each(|_| star.deliver_data());
+        (0..acks).for_each(|_| star.deliver_ack());
     }
     let packet = u64::from(star::MSS);
     assert_eq!(scheduler(&star).budget(), None);

@@ -64,6 +64,9 @@ impl<C: SenderCc> Endpoint<C> {
         if acceptable {
             self.state = State::Established;
             self.establish(packet, now);
+            // RFC 9293 §3.10.7.3 lets data travel with this ACK. It leaves alone, as in other stacks: if
+            // it came with data and was lost with it, the peer would send its SYN-ACK again.
+            self.receiver.acknowledge_alone();
             return Progress::default();
         }
         // Simultaneous open: the SYN-ACK repeats our SYN.
@@ -91,10 +94,13 @@ impl<C: SenderCc> Endpoint<C> {
             if !(self.state == State::SynReceived && packet.flags.has(TcpFlags::ACK)) {
                 return Progress::default();
             }
-        } else if !self.is_low(packet) && !self.receiver.accepts(offset, length) {
-            // Out of the window: a probe, or damage. The answer tells the peer where we are, and its
-            // acknowledgement still counts (RFC 9293 §3.10.7.4, first check).
+        } else if !self.is_low(packet) && !self.receiver.accepts(offset, packet.payload.into()) {
+            // RFC 9293 §3.10.7.4, first check: not acceptable, so it is answered and dropped. A closed
+            // window accepts no segment, but valid acknowledgements still count.
             self.receiver.acknowledge_now();
+            if !self.receiver.is_closed() {
+                return Progress::default();
+            }
         }
         if !packet.flags.has(TcpFlags::ACK) {
             return Progress::default();
@@ -102,7 +108,7 @@ impl<C: SenderCc> Endpoint<C> {
         if self.state == State::SynReceived && !self.accept_handshake_ack(packet, now) {
             return Progress::default();
         }
-        if !self.on_acknowledgement(packet, now) {
+        if !self.on_acknowledgement(packet, offset, now) {
             return Progress::default();
         }
         let mut progress = Progress::default();
@@ -126,11 +132,12 @@ impl<C: SenderCc> Endpoint<C> {
     /// Returns whether the segment counts: one that acknowledges what was never sent is answered and
     /// dropped (RFC 9293 §3.10.7.4, fifth check).
     #[inline(always)]
-    fn on_acknowledgement(&mut self, packet: &Packet, now: Time) -> bool {
+    fn on_acknowledgement(&mut self, packet: &Packet, offset: u64, now: Time) -> bool {
         let low = self.is_low(packet);
         let initial = self.identity.initial_seq;
         let ack = initial.near(packet.ack, self.sender.una());
         let plain = Feedback {
+            offset,
             ack,
             edge: ack + self.window_of(packet),
             sacked: &[],
@@ -358,7 +365,7 @@ impl<C: SenderCc> Endpoint<C> {
 
     #[inline(always)]
     pub(super) fn pure_ack(&mut self, push: bool) -> Packet {
-        let mut packet = self.header(self.sender.next(), TcpFlags::PSH.when(push));
+        let mut packet = self.header(self.sender.newest(), TcpFlags::PSH.when(push));
         self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
         packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
         self.receiver
@@ -372,27 +379,33 @@ impl<C: SenderCc> Endpoint<C> {
         packet.payload = low_16(segment.payload);
         packet.dscp = segment.priority;
         self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
-        self.receiver
-            .on_low_sent(u64::from(packet.window) << self.scales.0);
+        self.receiver.on_advertised(
+            self.receiver.next(),
+            u64::from(packet.window) << self.scales.0,
+        );
         packet
     }
 
     /// The acknowledgement of data of low priority, at its priority.
     pub(super) fn low_ack(&mut self, priority: u8) -> Packet {
-        let mut packet = self.header(self.sender.next(), TcpFlags::NONE);
+        let mut packet = self.header(self.sender.newest(), TcpFlags::NONE);
         packet.dscp = priority;
         self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
         packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
-        self.receiver
-            .on_low_sent(u64::from(packet.window) << self.scales.0);
+        self.receiver.on_advertised(
+            self.receiver.next(),
+            u64::from(packet.window) << self.scales.0,
+        );
         packet
     }
 
-    /// RFC 8257 §3.2: acknowledges the segments before a change of marks, with the old mark.
+    /// An ACK that leaves before anything else: see [`EarlyAck`].
     pub(super) fn early_ack(&mut self, early: EarlyAck) -> Packet {
-        let mut packet = self.header(self.sender.next(), TcpFlags::NONE);
+        let mut packet = self.header(self.sender.newest(), TcpFlags::NONE);
         self.add_acknowledgement(&mut packet, self.scales.0, early.echo);
         packet.ack = self.receiver.irs.at(early.ack);
+        self.receiver
+            .on_advertised(early.ack, u64::from(packet.window) << self.scales.0);
         packet
     }
 

@@ -16,7 +16,10 @@ impl<C: SenderCc> Sender<C> {
         if feedback.ack < self.una {
             return false;
         }
-        self.edge = feedback.edge;
+        // RFC 9293 §3.10.7.4, fifth check: a segment that was overtaken says nothing about the window.
+        if feedback.offset >= self.edge_set_by {
+            (self.edge, self.edge_set_by) = (feedback.edge, feedback.offset);
+        }
         let news = self.note_sacked(feedback);
         let echo = self.classify_echo(feedback);
         if feedback.ack > self.una {
@@ -110,6 +113,7 @@ impl<C: SenderCc> Sender<C> {
     #[inline(always)]
     fn on_new_ack(&mut self, feedback: &Feedback<'_>, echo: Echo) {
         let mut bytes = feedback.ack - self.una;
+        self.note_use();
         if self.low.is_some() {
             bytes = self.pass_what_arrived(feedback.ack, bytes);
         }
@@ -183,6 +187,17 @@ impl<C: SenderCc> Sender<C> {
         self.cc.on_recovered(limit);
     }
 
+    /// Notes how much is in flight when something new is acknowledged: between two such ACKs it only grows.
+    #[inline(always)]
+    fn note_use(&mut self) {
+        let flight = self.in_flight();
+        if self.una >= self.used_until {
+            (self.used, self.used_until) = (flight, self.next);
+        } else {
+            self.used = self.used.max(flight);
+        }
+    }
+
     fn tell_congestion_control(&mut self, feedback: &Feedback<'_>, bytes: u64, echo: Echo) {
         let rtt = match self.timed {
             Some((end, sent)) if bytes > 0 && feedback.ack >= end => {
@@ -193,15 +208,14 @@ impl<C: SenderCc> Sender<C> {
             }
             _ => None,
         };
-        // RFC 7661: a window of which half was not used is not known to be right.
-        let unused =
-            self.config.window_validation && (self.next - self.una + bytes) * 2 < self.cc.window();
         self.cc.on_ack(&Ack {
             bytes,
             acknowledged: self.una,
             next: self.next,
             echo,
-            recovering: self.phase != Phase::Open || unused,
+            recovering: self.phase != Phase::Open,
+            limited_by_window: !self.config.window_validation
+                || self.used.saturating_mul(2) >= self.cc.window(),
             rtt,
             extension: feedback.extension,
             now: feedback.now,

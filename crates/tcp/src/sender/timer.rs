@@ -60,7 +60,7 @@ impl<C: SenderCc> Sender<C> {
 
     /// A SYN or SYN-ACK has timed out.
     pub(crate) fn count_handshake_timeout(&mut self) {
-        self.counters.timeouts += 1;
+        self.counters.syn_timeouts += 1;
     }
 
     /// RFC 6298 §5.1: running whenever something is outstanding.
@@ -123,6 +123,7 @@ impl<C: SenderCc> Sender<C> {
         }
         self.recover = self.max;
         self.next = self.una;
+        self.used_until = self.una;
         self.phase = Phase::Open;
         (self.dupacks, self.inflation, self.limited) = (0, 0, 0);
         self.retransmit_first = true;

@@ -131,6 +131,36 @@ fn idleness_does_not_enlarge_a_small_window() {
     t.at(ms(9000)).write(20 * MSS).expect_data(1..3);
 }
 
+// RFC 7661 §4.2: what counts is the most that was in flight in a round trip, not what is left of it.
+#[test]
+fn the_last_acks_of_a_window_that_was_used_grow_it() {
+    let mut t = Timeline::established(Config {
+        initial_window: 4,
+        ..config()
+    });
+    t.write(4 * MSS).expect_data(0..4);
+    t.ack(1).ack(2).ack(3).ack(4).expect_cwnd(8 * MSS);
+    // The next window of data is three of eight segments.
+    t.write(3 * MSS).expect_data(4..7);
+    t.ack(5).ack(6).ack(7).expect_cwnd(8 * MSS);
+}
+
+// RFC 7661 §4.2: a peer, or a switch that rewrites its windows, grants four segments for ten round trips.
+// When it lets go, the window is what was proven, and not what ten round trips of slow start make of it.
+#[test]
+fn a_window_that_the_peer_bounds_does_not_grow_beyond_twice_its_use() {
+    let mut t = Timeline::established(Config {
+        initial_window: 4,
+        ..config()
+    });
+    t.window = 4 * 1024;
+    t.ack(0).write(100 * MSS).expect_data(0..4);
+    for segment in 1..=40 {
+        t.ack(segment).expect_data(segment + 3..segment + 4);
+    }
+    t.expect_cwnd(9 * MSS);
+}
+
 // RFC 7661: a window of which less than half is used is not known to be right.
 #[test]
 fn a_window_that_is_not_used_grows_unless_it_is_to_be_validated() {

@@ -184,6 +184,23 @@ fn a_change_of_marks_sends_the_delayed_ack_with_the_old_mark() {
     assert!(full.flags.has(TcpFlags::ECE));
 }
 
+// RFC 9293 §3.8.6: what an ACK allows is accepted when it comes, the early one's window too.
+#[test]
+fn the_window_of_an_early_ack_is_kept() {
+    let mut t = Timeline::established(Config {
+        delayed_ack: 8,
+        receive_buffer: 4 * MSS,
+        ..with_ecn(EcnMode::Accurate)
+    });
+    t.receive(0..3).receive_marked(3..4);
+    let early = t.take();
+    assert_eq!(early.ack, t.peer_seq.at(1 + 3 * MSS));
+    // Segments 3 to 6: three of them beyond what the handshake allowed.
+    assert_eq!(u64::from(early.window), 4 * MSS);
+    t.receive_marked(4..7);
+    assert_eq!(t.endpoint.received(), 7 * MSS);
+}
+
 // RFC 8257 §3.2: CWR means nothing to this receiver.
 #[test]
 fn accurate_echoes_ignore_cwr() {

@@ -118,14 +118,27 @@ fn the_handshake_gives_the_first_sample() {
     t.at(ms(300)).expect_retransmission(0);
 }
 
-// RFC 9293 §3.5: data may leave as soon as the SYN-ACK is there, and carries its acknowledgement.
+// RFC 9293 §3.10.7.3: data may leave as soon as the SYN-ACK is there; the ACK goes ahead of it.
 #[test]
-fn data_travels_with_the_handshake_acknowledgement() {
+fn the_acknowledgement_of_the_handshake_leaves_before_data() {
     let mut t = Timeline::connecting(config());
     t.take();
     t.write(2 * MSS);
     let syn_ack = t.syn_ack(willing());
-    t.deliver(syn_ack).expect_data(0..2).expect_nothing();
+    t.deliver(syn_ack);
+    t.expect_ack(0).expect_data(0..2).expect_nothing();
+}
+
+// The ACK of the handshake ends the timer of the SYN-ACK, whatever becomes of the data behind it.
+#[test]
+fn a_lost_first_flight_costs_no_timeout_of_the_syn_ack() {
+    let mut t = Timeline::listening(config());
+    let syn = t.syn(willing());
+    t.deliver(syn).take();
+    t.ack(0);
+    assert_eq!(t.endpoint.state(), State::Established);
+    t.at(ms(5000)).expect_nothing();
+    assert_eq!(t.endpoint.counters().syn_timeouts, 0);
 }
 
 // RFC 6298 §5.5 to §5.7: 1, 2, 4 s; with two retries the third expiry gives up.
@@ -156,7 +169,21 @@ fn after_a_lost_syn_the_first_window_is_one_segment() {
     let syn_ack = t.syn_ack(willing());
     t.deliver(syn_ack).expect_ack(0);
     t.write(10 * MSS).expect_data(0..1).expect_cwnd(MSS);
-    t.at(ms(2000)).expect_retransmission(0);
+    t.at(ms(4000)).expect_retransmission(0);
+}
+
+// Timers of the handshake are counted apart from those of data.
+#[test]
+fn expired_timers_of_syns_are_counted_by_themselves() {
+    let mut t = Timeline::connecting(config());
+    t.take();
+    t.at(ms(1000)).take();
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(syn_ack).expect_ack(0);
+    t.write(MSS).expect_data(0..1);
+    t.at(ms(4000)).expect_retransmission(0);
+    let counters = t.endpoint.counters();
+    assert_eq!((counters.syn_timeouts, counters.timeouts), (1, 1));
 }
 
 // RFC 9293 §3.10.7.2 and RFC 6298 §5.5.
@@ -173,6 +200,7 @@ fn a_lost_syn_ack_is_repeated_with_doubled_timeout() {
     }
     t.ack(0);
     assert_eq!(t.endpoint.state(), State::Established);
+    assert_eq!(t.endpoint.counters().syn_timeouts, 3);
 }
 
 // RFC 9293 §3.10.7.4: the SYN is a duplicate, what answered it was lost.

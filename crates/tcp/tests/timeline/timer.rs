@@ -7,19 +7,54 @@ use crate::script::{MSS, RTO, Timeline, config, ms};
 // RFC 6298 §2.1.
 #[test]
 fn without_a_sample_the_timeout_is_the_initial_one() {
-    let mut t = Timeline::connecting(Config {
+    let mut t = after_a_lost_syn(Config {
         initial_rto: ms(700),
+        rto_after_syn_loss: ms(0),
         ..config()
     });
+    t.quiet_until(ms(1700))
+        .at(ms(1700))
+        .expect_retransmission(0);
+}
+
+// RFC 6298 §5.7: 3 s when data begins, until the first sample; doubled as any other timeout.
+#[test]
+fn after_a_lost_syn_the_timeout_of_data_is_three_seconds() {
+    let mut t = after_a_lost_syn(config());
+    t.quiet_until(ms(4000))
+        .at(ms(4000))
+        .expect_retransmission(0);
+    t.quiet_until(ms(10_000))
+        .at(ms(10_000))
+        .expect_retransmission(0);
+    t.ack(1).write(MSS).expect_data(1..2);
+    t.at(ms(10_100)).ack(2).write(MSS).expect_data(2..3);
+    t.quiet_until(ms(10_400))
+        .at(ms(10_400))
+        .expect_retransmission(2);
+}
+
+// RFC 6298 §5.7 bounds the timeout from below: a longer one stays.
+#[test]
+fn a_lost_syn_does_not_shorten_the_timeout() {
+    let mut t = after_a_lost_syn(Config {
+        initial_rto: ms(5000),
+        ..config()
+    });
+    t.quiet_until(ms(6000))
+        .at(ms(6000))
+        .expect_retransmission(0);
+}
+
+/// The SYN is sent twice, which gives no sample; one segment has left after 1 s.
+fn after_a_lost_syn(config: Config) -> Timeline {
+    let mut t = Timeline::connecting(config);
     t.take();
-    // The SYN is sent twice and gives no sample.
     t.at(ms(1000)).take();
     let syn_ack = t.syn_ack(crate::script::willing());
     t.deliver(syn_ack).expect_ack(0);
     t.write(MSS).expect_data(0..1);
-    t.quiet_until(ms(1700))
-        .at(ms(1700))
-        .expect_retransmission(0);
+    t
 }
 
 // RFC 6298 §2.3, through a connection: samples 100 and 180 ms.

@@ -188,3 +188,62 @@ fn a_window_set_by_a_role_is_rounded_up_to_a_unit_of_the_scale() {
         assert_eq!(u64::from(t.take().window), units, "a shift of {scale}");
     }
 }
+
+// RFC 9293 §3.10.7.4, fifth check: SND.WL1. The ACK that was overtaken by newer data of the peer has an
+// older window.
+#[test]
+fn the_window_of_an_overtaken_segment_does_not_count() {
+    let mut t = Timeline::established(config());
+    t.window = 2 * 1024;
+    let overtaken = t.peer_segment(base::TcpFlags::ACK);
+    t.window = 6 * 1024;
+    t.receive(0..2).expect_ack(1).expect_ack(2);
+    t.deliver(overtaken);
+    t.write(10 * MSS).expect_data(0..6);
+}
+
+// RFC 9293 §3.4: a segment without data is numbered with SND.NXT. After a timeout that is still behind all
+// that was sent, or the peer would take the window for an old one.
+#[test]
+fn an_ack_during_a_timeout_is_numbered_behind_all_that_was_sent() {
+    let mut t = Timeline::established(config());
+    t.write(3 * MSS).expect_data(0..3);
+    t.at(ms(300)).expect_retransmission(0);
+    t.receive(0..1);
+    let ack = t.take();
+    assert_eq!((t.offset(&ack), ack.payload), (1 + 3 * MSS, 0));
+}
+
+// RFC 9293 §3.10.7.4, first check: a segment beyond the window is answered and dropped with its
+// acknowledgement.
+#[test]
+fn the_acknowledgement_of_a_segment_beyond_the_window_does_not_count() {
+    let mut t = Timeline::established(Config {
+        receive_buffer: 4 * MSS,
+        ..config()
+    });
+    t.write(MSS).expect_data(0..1);
+    let mut beyond = t.peer_data(4);
+    beyond.ack = t.endpoint.identity().initial_seq.at(1 + MSS);
+    t.deliver(beyond).expect_ack(0);
+    assert_eq!(t.endpoint.acknowledged(), 0);
+    t.ack(1);
+    assert_eq!(t.endpoint.acknowledged(), MSS);
+}
+
+// RFC 9293 §3.10.7.4: a closed window accepts no segment, but valid acknowledgements.
+#[test]
+fn a_probe_of_a_closed_window_still_acknowledges() {
+    let mut t = Timeline::established(Config {
+        receive_buffer: 2 * MSS,
+        ..config()
+    });
+    t.act(|endpoint| endpoint.set_reading(false));
+    t.receive(0..2).expect_ack(1).expect_ack(2);
+    t.write(MSS).expect_data(0..1);
+    let mut probe = t.peer_data(2);
+    probe.payload = 1;
+    probe.ack = t.endpoint.identity().initial_seq.at(1 + MSS);
+    t.deliver(probe).expect_ack(2);
+    assert_eq!(t.endpoint.acknowledged(), MSS);
+}
