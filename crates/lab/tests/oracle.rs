@@ -33,7 +33,7 @@ const RATIOS: &[Ratio] = &[
         drops: 1.0,
         tolerance: 0.1,
     },
-    // Pipe: with ssthresh from it the ratio of times is 0.99.
+    // Pipe: with ssthresh from it the ratios are 0.98 and 1.00.
     Ratio {
         fct: 1.31,
         drops: 1.12,
@@ -45,13 +45,13 @@ const RATIOS: &[Ratio] = &[
         drops: 0.84,
         tolerance: 0.08,
     },
-    // Back-off: if every new ACK ends it, the ratio of times is 0.99; with pipe as well, 0.95.
+    // Back-off: if every new ACK ends it, the ratios are 0.96 and 1.01; with pipe as well, 0.96 and 0.99.
     Ratio {
         fct: 1.25,
         drops: 1.02,
         tolerance: 0.08,
     },
-    // Back-off and pipe: the former alone makes the ratio of times 1.11, both make it 0.99.
+    // Back-off and pipe: the former alone makes the ratios 1.06 and 1.12, both make them 0.98 and 1.03.
     Ratio {
         fct: 1.38,
         drops: 1.14,
