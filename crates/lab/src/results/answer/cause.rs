@@ -41,14 +41,9 @@ fn timers(row: &Row) -> f64 {
     row.value("timeouts") + handshakes(row)
 }
 
-/// Timers of the handshake, where results tell them apart.
+/// Timers of the handshake.
 fn handshakes(row: &Row) -> f64 {
-    counter(row, "syn_timeouts")
-}
-
-fn counter(row: &Row, name: &str) -> f64 {
-    let estimate = row.metrics.get(name);
-    estimate.and_then(|estimate| estimate.mean).unwrap_or(0.0)
+    row.value("syn_timeouts")
 }
 
 /// Whether so many flows waited for a timer, and so long, that the 99th percentile is one of them.
@@ -70,24 +65,14 @@ fn waits(row: &Row) -> String {
     let waits = row.waits.expect("a cause shows only where waits are known");
     let mut parts = Vec::new();
     if data > 0.0 {
-        let tails = counter(row, "tail_timeouts").min(data);
-        let tails = match tails {
-            none if none <= 0.0 => String::new(),
-            all if all >= data => ", because the last segments of a flow were lost".to_owned(),
-            some => format!(
-                ", {} because the last segments of a flow were lost",
-                rounded(some)
-            ),
-        };
         let timers = counted(data, "retransmission timer");
-        parts.push(format!(
-            "{timers} of at least {}{tails}",
-            set_time(waits.rto_us)
-        ));
+        parts.push(format!("{timers} of at least {}", set_time(waits.rto_us)));
     }
     if syns > 0.0 {
-        let timers = counted(syns, "lost handshake packet");
-        parts.push(format!("{timers}, {} each", set_time(waits.syn_rto_us)));
+        let timers = counted(syns, "handshake timer");
+        // The timer of a packet that is lost again is twice as long.
+        let least = if syns > 1.0 { "at least " } else { "" };
+        parts.push(format!("{timers} of {least}{}", set_time(waits.syn_rto_us)));
     }
-    format!("waited for {}", parts.join(", and for "))
+    format!("waited for {}", parts.join(" and for "))
 }

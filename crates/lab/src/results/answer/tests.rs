@@ -15,6 +15,7 @@ fn metrics() -> Metrics {
         fct_p99_us: 3e4,
         fct_max_us: 3e4,
         timeouts: 0,
+        syn_timeouts: 0,
         timeout_rate: 0.0,
         retransmissions: 0,
         after_timeout: 0,
@@ -376,6 +377,23 @@ fn timers_that_show_in_the_tail_are_told_beside_those_of_the_leader() {
     );
     // As many timers do not tell the two apart.
     assert_eq!(cause(&waiting([5, 5])), None);
+}
+
+#[test]
+fn timers_of_the_handshake_are_told_apart() {
+    let waiting = |timeouts, syn_timeouts| {
+        let answer = answered("schemes = [\"rcc\"]\n", move |_, metrics| {
+            (metrics.timeouts, metrics.syn_timeouts) = (timeouts, syn_timeouts);
+            metrics.fct_p99_us = 1.03e6;
+        });
+        answer[1].clone()
+    };
+    assert_eq!(waiting(0, 1), "rcc waited for 1 handshake timer of 1 s.");
+    assert_eq!(
+        waiting(2, 3),
+        "rcc waited for 2 retransmission timers of at least 200 ms and for 3 handshake timers of at least \
+         1 s."
+    );
 }
 
 #[test]
