@@ -1,11 +1,13 @@
 //! Which crate may use which.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::repository::{Failure, Repository, stdout};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 15] = [
+const EDGES: [(&str, &[&str]); 13] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -15,9 +17,7 @@ const EDGES: [(&str, &[&str]); 15] = [
     ("theory", &["base"]),
     ("lab", &["schemes", "theory"]),
     ("report", &["lab"]),
-    ("live", &["lab", "laws"]),
-    ("cli", &["live", "report"]),
-    ("python", &["lab"]),
+    ("cli", &["report"]),
     ("testing", &[]),
     ("book", &[]),
     ("xtask", &[]),
@@ -29,11 +29,11 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let text = stdout(&mut repository.cargo(&arguments))?;
     let metadata: Value = serde_json::from_str(&text)
         .map_err(|error| Failure(format!("cargo metadata is not JSON: {error}")))?;
-    let wrong: Vec<String> = dependencies(&metadata)
+    let forbidden = dependencies(&metadata)
         .into_iter()
         .filter(|(user, used)| !may_use(user, used))
-        .map(|(user, used)| format!("{user} must not use {used}"))
-        .collect();
+        .map(|(user, used)| format!("{user} must not use {used}"));
+    let wrong: Vec<String> = forbidden.chain(strangers(&metadata)).collect();
     if wrong.is_empty() {
         return Ok(());
     }
@@ -41,6 +41,22 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
         "{}; see docs/architecture.md",
         wrong.join(", ")
     )))
+}
+
+/// What the list and the workspace do not have in common: a crate that only the list knows would let
+/// others use it once it exists, and one that it does not know is under no rule.
+fn strangers(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let crates: BTreeSet<&str> = packages.map(|package| short(&package["name"])).collect();
+    let users = EDGES.iter().map(|(user, _)| *user);
+    let used = EDGES.iter().flat_map(|(_, used)| used.iter().copied());
+    let named: BTreeSet<&str> = users.clone().chain(used).collect();
+    let users: BTreeSet<&str> = users.collect();
+    let absent = named.difference(&crates);
+    let absent = absent.map(|name| format!("the list of edges names {name}, which does not exist"));
+    let unlisted = crates.difference(&users);
+    let unlisted = unlisted.map(|name| format!("the list of edges does not name {name}"));
+    absent.chain(unlisted).collect()
 }
 
 /// Pairs of crates of which the first depends on the second, for tests and build scripts too. What
@@ -86,6 +102,22 @@ mod tests {
         assert!(!may_use("fabric", "tcp"));
         assert!(!may_use("engine", "schemes"));
         assert!(!may_use("new", "base"));
+    }
+
+    #[test]
+    fn the_list_names_every_crate_and_no_other() {
+        let metadata = |names: &[&str]| {
+            let package = |name: &&str| serde_json::json!({ "name": name, "dependencies": [] });
+            let packages: Vec<Value> = names.iter().map(package).collect();
+            serde_json::json!({ "packages": packages })
+        };
+        let mut names: Vec<&str> = EDGES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(strangers(&metadata(&names)), [""; 0]);
+        names.push("tailwater-new");
+        let unlisted = ["the list of edges does not name new"];
+        assert_eq!(strangers(&metadata(&names)), unlisted);
+        let absent = ["the list of edges names base, which does not exist"];
+        assert_eq!(strangers(&metadata(&names[1..names.len() - 1])), absent);
     }
 
     #[test]
