@@ -30,6 +30,13 @@ impl QuantityError {
             message: format!("expected {expected}; found {found:?}"),
         }
     }
+
+    /// An error that names the bound which the text exceeds.
+    pub fn too_large(expected: &str, found: &str, most: &str) -> Self {
+        Self {
+            message: format!("expected {expected}; {found:?} is above the largest, {most}"),
+        }
+    }
 }
 
 impl fmt::Display for QuantityError {
@@ -46,14 +53,18 @@ impl Quantity for u64 {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        let trimmed = text.trim();
-        let digits_only = !trimmed.is_empty() && trimmed.bytes().all(|b| b.is_ascii_digit());
-        let value = trimmed
-            .parse()
-            .ok()
-            .filter(|v| digits_only && *v < Self::MAX / 4);
-        value.ok_or_else(|| QuantityError::expected(&Self::expected(), text))
+        whole(text, LARGEST, &Self::expected())
     }
+}
+
+/// Reads digits as a number up to `most`.
+fn whole(text: &str, most: u64, expected: &str) -> Result<u64, QuantityError> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() || !trimmed.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(QuantityError::expected(expected, text));
+    }
+    let value = trimmed.parse().ok().filter(|value| *value <= most);
+    value.ok_or_else(|| QuantityError::too_large(expected, text, &most.to_string()))
 }
 
 impl Quantity for u32 {
@@ -62,8 +73,8 @@ impl Quantity for u32 {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        let value = u64::parse(text).ok().and_then(|v| Self::try_from(v).ok());
-        value.ok_or_else(|| QuantityError::expected(&Self::expected(), text))
+        let value = whole(text, Self::MAX.into(), &Self::expected())?;
+        Ok(Self::try_from(value).expect("at most this much"))
     }
 }
 
@@ -126,10 +137,10 @@ impl Quantity for Count {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        let value = u32::parse(text).ok().filter(|v| *v > 0);
-        value
-            .map(Self)
-            .ok_or_else(|| QuantityError::expected(&Self::expected(), text))
+        match whole(text, u32::MAX.into(), &Self::expected())? {
+            0 => Err(QuantityError::expected(&Self::expected(), text)),
+            value => Ok(Self(u32::try_from(value).expect("at most this much"))),
+        }
     }
 }
 
@@ -184,6 +195,16 @@ pub(crate) fn scaled(
     units: &[(&str, u64)],
     expected: &str,
 ) -> Result<u64, QuantityError> {
+    scaled_to(LARGEST, text, units, expected)
+}
+
+/// The same up to `most` base units.
+pub(crate) fn scaled_to(
+    most: u64,
+    text: &str,
+    units: &[(&str, u64)],
+    expected: &str,
+) -> Result<u64, QuantityError> {
     let trimmed = text.trim();
     let split = trimmed
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -199,22 +220,37 @@ pub(crate) fn scaled(
     if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.len() > 18 {
         return Err(error());
     }
-    let digits: u128 = format!("{whole}{fraction}").parse().map_err(|_| error())?;
+    let too_large = || {
+        let (name, unit) = units
+            .iter()
+            .max_by_key(|(_, unit)| *unit)
+            .expect("a list of units is not empty");
+        QuantityError::too_large(expected, text, &format!("{}{name}", most / unit))
+    };
+    let digits = format!("{whole}{fraction}");
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(error());
+    }
+    // Digits beyond 128 bits are many more than any bound has.
+    let digits: u128 = digits.parse().map_err(|_| too_large())?;
     let scale = 10_u128.pow(u32::try_from(fraction.len()).map_err(|_| error())?);
-    let product = digits.checked_mul(u128::from(*unit)).ok_or_else(error)?;
+    let product = digits
+        .checked_mul(u128::from(*unit))
+        .ok_or_else(too_large)?;
     if product % scale != 0 {
         return Err(QuantityError {
             message: format!("expected {expected}; {text:?} is finer than the smallest unit"),
         });
     }
-    // The largest value is kept free: it stands for "never" and "unlimited".
     u64::try_from(product / scale)
         .ok()
-        .filter(|v| *v < u64::MAX / 4)
-        .ok_or_else(|| QuantityError {
-            message: format!("expected {expected}; {text:?} is too large"),
-        })
+        .filter(|value| *value <= most)
+        .ok_or_else(too_large)
 }
+
+/// The largest values are kept free: they stand for "never" and "unlimited", and sums of some do not
+/// overflow.
+const LARGEST: u64 = u64::MAX / 4 - 1;
 
 /// Writes `value` in the largest of `units` (largest first) that needs at most three decimals.
 pub(crate) fn in_largest_unit(value: u64, units: &[(&str, u64)]) -> String {

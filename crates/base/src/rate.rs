@@ -54,8 +54,8 @@ impl Quantity for Rate {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        let bits = quantity::scaled(text, &UNITS, &Self::expected())?;
-        if bits == 0 || bits > PS_PER_SECOND * 8 {
+        let bits = quantity::scaled_to(PS_PER_SECOND * 8, text, &UNITS, &Self::expected())?;
+        if bits == 0 {
             return Err(QuantityError {
                 message: format!("expected a rate from 1bps to 8000Gbps; found {text:?}"),
             });
