@@ -75,7 +75,7 @@ impl SizeLaw {
             }
             Self::Exponential(mean) => whole(exponential(stream) * real(mean.in_bytes(mss))),
             Self::Pareto { mean, shape, most } => {
-                let scale = real(mean.in_bytes(mss)) * (shape - 1.0) / shape;
+                let scale = real(mean.in_bytes(mss)) * ((shape - 1.0) / shape);
                 let most = most.map_or(u64::MAX, |most| most.in_bytes(mss));
                 loop {
                     // The inverse of 1 - (scale / x)^shape at a uniform number.
@@ -93,7 +93,7 @@ impl SizeLaw {
     /// The mean in bytes; `None` without end.
     ///
     /// Of a Pareto law with a bound b and least size m, the mean below the bound:
-    /// m^a a (m^(1-a) - b^(1-a)) / ((a - 1) (1 - (m/b)^a)).
+    /// m a / (a - 1) (1 - (m/b)^(a-1)) / (1 - (m/b)^a).
     pub fn mean(&self, mss: u64) -> Option<f64> {
         let bytes = |size: &DataSize| real(size.in_bytes(mss));
         Some(match self {
@@ -108,14 +108,15 @@ impl SizeLaw {
                 shape,
                 most: Some(most),
             } => {
-                let least = bytes(mean) * (shape - 1.0) / shape;
-                let most = bytes(most);
-                let below = libm::pow(least, 1.0 - shape) - libm::pow(most, 1.0 - shape);
-                let share = 1.0 - libm::pow(least / most, *shape);
-                libm::pow(least, *shape) * shape * below / ((shape - 1.0) * share)
+                // The powers lie between 0 and 1, also of shapes of which those of sizes would overflow.
+                let least_over_most = bytes(mean) * ((shape - 1.0) / shape) / bytes(most);
+                let below = 1.0 - libm::pow(least_over_most, shape - 1.0);
+                bytes(mean) * below / (1.0 - libm::pow(least_over_most, *shape))
             }
             Self::Empirical(table) => table.mean(mss),
         })
+        // No draw is smaller.
+        .map(|mean: f64| mean.max(1.0))
     }
 
     /// The largest size that flows can have, in bytes, if there is one.
@@ -333,6 +334,23 @@ mod tests {
         // Least size 8533 bytes, 102,400 at most: the mean of 50 KiB falls to about 21.2 kB.
         let mean = size("pareto(50KiB, 1.2, 100KiB)").mean(1446).unwrap();
         assert!((21_000.0..21_500.0).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn a_pareto_law_of_any_shape_has_a_mean_between_its_least_and_largest_size() {
+        for shape in [
+            "1.0000000000000002",
+            "1.000001",
+            "1.2",
+            "300",
+            "1e10",
+            "1e308",
+        ] {
+            let law = size(&format!("pareto(50KB, {shape}, 10MB)"));
+            let mean = law.mean(1446).unwrap();
+            assert!((1.0..=50_000.0).contains(&mean), "{shape}: {mean}");
+        }
+        assert_eq!(size("pareto(50KB, 1e308, 10MB)").mean(1446), Some(50_000.0));
     }
 
     #[test]
