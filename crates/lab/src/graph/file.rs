@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -92,13 +92,17 @@ fn read(path: &str) -> Result<String, Fault> {
     if metadata.is_dir() {
         return Err(Fault::of_file("it is a directory", "name a file in it"));
     }
-    if metadata.len() > MAX_FILE {
+    // Devices do not know their length.
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path);
+    file.and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
+        .map_err(|error| refuse(&error))?;
+    if bytes.len() as u64 > MAX_FILE {
         return Err(Fault::of_file(
-            format!("it has {} bytes, too many for a network", metadata.len()),
-            format!("the limit is {MAX_FILE}; check the path"),
+            format!("it has more than {MAX_FILE} bytes, too many for a network"),
+            "check the path",
         ));
     }
-    let bytes = fs::read(path).map_err(|error| refuse(&error))?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = valid.split(|byte| *byte == b'\n').count();

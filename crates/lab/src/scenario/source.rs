@@ -1,7 +1,8 @@
 //! Texts that scenarios are read from: built-in, files, arguments of the command line.
 
+use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
-use std::{fs, io};
 
 use super::problem::{Problem, Problems};
 use super::suggest;
@@ -92,22 +93,23 @@ impl Source {
                 format!("name a .toml file in it; {start}"),
             ));
         }
-        if metadata.len() > MAX_FILE {
-            return Err(refuse(
-                format!(
-                    "{path} has {} bytes, too many for a scenario",
-                    metadata.len()
-                ),
-                "a scenario is a TOML file of a few kilobytes; check the path".into(),
-            ));
-        }
-        let bytes = fs::read(path).map_err(|error| {
+        // Devices and pipes do not know their length, so no more is read than a scenario may have.
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path);
+        let read = file.and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+        read.map_err(|error| {
             let cause = cause(&error);
             refuse(
                 format!("cannot read {path}: {cause}"),
                 "check the permissions of the file".into(),
             )
         })?;
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(refuse(
+                format!("{path} has more than {MAX_FILE} bytes, too many for a scenario"),
+                "a scenario is a TOML file of a few kilobytes; check the path".into(),
+            ));
+        }
         Self::decode(path, bytes)
     }
 
