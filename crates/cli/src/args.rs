@@ -82,9 +82,8 @@ pub(crate) struct RunArgs {
     /// Most seeds that --until runs
     #[arg(long, value_name = "N", value_parser = seeds, default_value = "100", requires = "until")]
     pub(crate) max_seeds: NonZeroU32,
-    /// Memory that simulations may take together, as in 8GB [default: what is free]
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
-    pub(crate) memory: Option<u64>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
     /// Add a record of every flow to the JSON
     #[arg(long)]
     pub(crate) flows: bool,
@@ -120,6 +119,21 @@ impl RunArgs {
         // An interval needs two.
         Some(given.max(2).min(self.max_seeds.get()))
     }
+}
+
+/// What a run may take.
+#[derive(Args)]
+pub(crate) struct LimitArgs {
+    /// Memory that simulations may take together, as in 8GB [default: what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) memory: Option<u64>,
+    /// Steps that one simulation may take, as in 1e12: packets that cross a link, timers of switches,
+    /// samples [default: 4e10, about an hour]
+    #[arg(long, value_name = "STEPS", value_parser = steps)]
+    pub(crate) work: Option<u64>,
+    /// Room on disk that series may take together, as in 8GB [default: what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) disk: Option<u64>,
 }
 
 /// Where results go.
@@ -167,9 +181,8 @@ pub(crate) struct ReproduceArgs {
     /// Write no reports
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// Memory that simulations may take together, as in 8GB [default: what is free]
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
-    pub(crate) memory: Option<u64>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
     /// Threads to run on; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
@@ -495,7 +508,20 @@ fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a percentage between 0 and 100, as in 5%".into())
 }
 
-fn memory(text: &str) -> Result<u64, String> {
+fn steps(text: &str) -> Result<u64, String> {
+    let steps: Option<f64> = text.trim().parse().ok();
+    match steps {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and what exceeds 64 bits saturates"
+        )]
+        Some(steps) if steps >= 1.0 => Ok(steps as u64),
+        _ => Err("expected a number of at least 1, as in 1e12".into()),
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
     // Memory has no packets: 0 bytes each.
     let bytes = WireSize::parse(text).map_or(0, |size| size.in_bytes(0));
     (bytes > 0)
@@ -527,7 +553,7 @@ Examples:
   tailwater run big.toml --out results/big --resume
   tailwater run big.toml --out cluster/big --shard 3/16
 
-Exit status: 0 done, 1 a simulation failed, 2 the input was wrong.";
+Exit status: 0 done, 1 a simulation or a file failed, 2 the input was wrong, 128 + N signal N ended it.";
 
 const REPRODUCE: &str = "\
 Examples:
@@ -540,7 +566,7 @@ Examples:
 What is finished is not run again: after an interruption, or with more figures, only the rest runs.
 
 Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, with --strict, a
-claim is not reproduced; 2 the input was wrong.";
+claim is not reproduced, or a file failed; 2 the input was wrong; 128 + N signal N ended it.";
 
 const MERGE: &str = "\
 Examples:

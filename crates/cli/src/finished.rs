@@ -9,6 +9,8 @@ pub(crate) struct Finished {
     /// One for each point, in the same order.
     pub(crate) results: PointResults,
     pub(crate) info: RunInfo,
+    /// Points of the sweep, if it ended before all were simulated.
+    pub(crate) of: Option<usize>,
 }
 
 impl Finished {
@@ -23,7 +25,7 @@ impl Finished {
                     simulated_us: point.simulated_us,
                     packet_hops: point.packet_hops,
                     events: point.events,
-                    wall_us: f64::NAN,
+                    cpu_us: f64::NAN,
                     ns_per_hop: f64::NAN,
                 },
                 digest: u64::from_str_radix(&point.digest, 16).unwrap_or_default(),
@@ -33,6 +35,7 @@ impl Finished {
             results: summary.points.iter().map(result).collect(),
             summary,
             info,
+            of: None,
         }
     }
 

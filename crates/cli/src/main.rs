@@ -1,7 +1,8 @@
 //! The command: reads arguments, calls the lab, prints the answer.
 //!
 //! Standard output carries the answer and nothing else, standard error the progress and what is
-//! wrong. Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong.
+//! wrong. Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong,
+//! 128 + signal: a signal ended it.
 
 mod args;
 mod explain;
@@ -12,6 +13,7 @@ mod merge;
 mod model;
 mod output;
 mod plot;
+mod progress;
 mod render;
 mod report;
 mod reproduce;
@@ -19,6 +21,7 @@ mod run;
 mod show;
 mod simulate;
 mod text;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -57,6 +60,10 @@ fn main() -> ExitCode {
         Err(Stop::WrongInput(problems)) => {
             output::problems(&problems.0);
             ExitCode::from(2)
+        }
+        Err(Stop::NoRoom(problems)) => {
+            output::problems(&problems.0);
+            ExitCode::from(1)
         }
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
         summary,
         results,
         info,
+        of: None,
     };
     store.write_info(&finished.info)?;
     conclude(args, &store, &finished)
@@ -76,7 +77,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
 /// Writes what is left to write and prints the answer.
 fn conclude(args: &MergeArgs, store: &Store, finished: &Finished) -> Result<(), Stop> {
     let folder = simulate::finish(store)?;
-    run::print(finished, &folder, args.format, false)?;
+    run::print(finished, args.format, None)?;
     if !args.quiet {
         run::say_where(&folder);
     }

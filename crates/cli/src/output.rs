@@ -9,13 +9,19 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 pub(crate) enum Stop {
     /// The input was wrong; nothing has run.
     WrongInput(Problems),
+    /// A disk had no room for a file.
+    NoRoom(Problems),
     /// Something failed and has been reported.
     Failed,
 }
 
 impl From<Problems> for Stop {
     fn from(problems: Problems) -> Self {
-        Self::WrongInput(problems)
+        if problems.0.iter().any(Problem::is_no_room) {
+            Self::NoRoom(problems)
+        } else {
+            Self::WrongInput(problems)
+        }
     }
 }
 

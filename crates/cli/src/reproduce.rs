@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, num::NonZeroU32};
 
-use indicatif::ProgressBar;
 use lab::experiment::catalogue::{self, Selection};
 use lab::experiment::judge::{Bench, Figure, Judged, Tried, Verdict, judge};
 use lab::experiment::{Cause, Change, Experiment, Measured, Paper};
-use lab::memory;
 use lab::results::{self, Access, Host, RunInfo, Store};
 use lab::scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
 
 use crate::args::{Causes, Format, ReproduceArgs};
 use crate::output::{self, Stop};
+use crate::progress::{self, Progress};
 use crate::render::claims;
-use crate::simulate::{self, Simulations};
+use crate::simulate::{self, Room, Simulations};
+use crate::text;
+use crate::watch::{listen, watched};
 
 /// Runs what is missing, judges every claim, tries causes, prints the verdicts.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
@@ -26,6 +27,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     for selection in &selections {
         jobs.extend(Job::of_paper(selection, args, &out)?);
     }
+    listen();
     let mut failed = run_all(&jobs, args)?;
     let mut books = Vec::new();
     for selection in &selections {
@@ -209,43 +211,88 @@ fn run_all(jobs: &[Job], args: &ReproduceArgs) -> Result<bool, Stop> {
             open.push((scenario, store));
         }
     }
-    let bar = simulate::progress(total, args.quiet);
-    let mut failed = false;
-    for (scenario, store) in &open {
-        failed |= run_one(scenario, store, args, &bar)?;
+    let progress = Progress::new(total, args.quiet);
+    let run = || {
+        let mut failed = false;
+        for (scenario, store) in &open {
+            failed |= run_one(scenario, store, args, &progress)?;
+        }
+        Ok(failed)
+    };
+    let tell = || {
+        progress.clear();
+        tell_ended("interrupted", &open);
+    };
+    let done = watched(progress.every, || progress.tick(), tell, run);
+    progress.clear();
+    match done {
+        Err(Stop::NoRoom(problems)) => {
+            output::problems(&problems.0);
+            tell_ended("a disk has no room", &open);
+            Err(Stop::Failed)
+        }
+        done => done,
     }
-    bar.finish_and_clear();
-    Ok(failed)
+}
+
+/// Says why the runs end before their end, how to go on, and prints how far each has come.
+fn tell_ended(why: &str, open: &[(Scenario, Store)]) {
+    let mut lines = Vec::new();
+    let (mut done, mut all) = (0, 0);
+    for (scenario, store) in open {
+        let points = scenario.points().len();
+        let left = store
+            .missing(scenario, None)
+            .map_or(points, |missing| missing.len());
+        // A run that is complete has given its points away.
+        let left = if store.is_assembled() { 0 } else { left };
+        let finished = text::grouped((points - left) as u64);
+        let folder = store.folder().display().to_string();
+        lines.push((
+            folder,
+            format!("{finished} of {}", text::grouped(points as u64)),
+        ));
+        (done, all) = (done + points - left, all + points);
+    }
+    let (done, all) = (text::grouped(done as u64), text::grouped(all as u64));
+    let command = progress::command(&[]);
+    output::complain(&format!(
+        "{why}: done {done} of {all}; go on with: {command}"
+    ));
+    let lines = lines.iter();
+    let table = text::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
+    // Whoever reads may have gone.
+    drop(output::answer(&table));
 }
 
 fn run_one(
     scenario: &Scenario,
     store: &Store,
     args: &ReproduceArgs,
-    bar: &ProgressBar,
+    progress: &Progress,
 ) -> Result<bool, Stop> {
     let start = simulate::now();
     let started_unix_s = simulate::unix_seconds();
     let missing: Vec<&PointSpec> = store.missing(scenario, None)?;
-    let limit = args.memory.unwrap_or_else(memory::available);
-    let wanted = args.jobs.unwrap_or_else(simulate::cores);
-    let jobs = memory::fit(&missing, wanted, limit)?;
-    if jobs < wanted && !args.quiet {
-        bar.suspend(|| simulate::say_memory(jobs, wanted));
+    let room = Room::for_points(&missing, Some(store.folder()), &args.limits, args.jobs)?;
+    if !args.quiet {
+        progress.say(|| simulate::say_memory(room.jobs, args.jobs));
     }
     store.begin(scenario)?;
     let run = Simulations {
-        store,
+        kept: store,
         scenario,
         points: &missing,
         say_failures: true,
+        room,
     };
-    run.run(jobs, bar)?;
+    run.run(progress)
+        .map_err(|error| Problems::from(Problem::new(error).for_lack_of_room()))?;
     let (summary, results) = store.assemble(scenario, |_| ())?;
     let mut info = RunInfo {
         command: env::args().collect(),
         started_unix_s,
-        jobs: jobs.get(),
+        jobs: room.jobs.get(),
         runs_before: scenario.points().len() - missing.len(),
         host: Host::this(),
         wall_us: start.elapsed().as_secs_f64() * 1e6,

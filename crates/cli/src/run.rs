@@ -1,147 +1,209 @@
 //! `tailwater run`: a scenario becomes a run folder and an answer.
 
-use std::num::NonZeroUsize;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::time::Instant;
+use std::{env, io};
 
-use lab::memory;
+use lab::metrics::FlowRecord;
 use lab::pcap::Places;
-use lab::results::{Access, Folder, Host, RunInfo, Store, Summary, Until};
+use lab::results::{
+    Access, Folder, Host, Keep, PointResults, RunInfo, Store, Summary, Transient, Until,
+};
 use lab::scenario::{PointSpec, Problem, Problems, Scenario, Source};
+use serde_json::json;
 
 use crate::args::{Format, RunArgs};
 use crate::finished::Finished;
 use crate::output::{self, Stop};
-use crate::render;
-use crate::simulate::{self, Simulations, finish, now, unix_seconds};
+use crate::progress::{self, Progress};
+use crate::simulate::{Room, Simulations, finish, now, say_memory, unix_seconds};
+use crate::watch::{listen, watched};
+use crate::{render, text};
 
 /// Simulates every point of a scenario and prints the answer.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     let start = now();
     args.check()?;
+    listen();
     let mut scenario = load(args, args.first_seeds())?;
     if !args.quiet {
         output::problems(scenario.warnings());
     }
     let places = args.pcap.places(&scenario)?;
-    let scratch = Scratch::for_run(args)?;
-    let folder = match &scratch {
-        Some(scratch) => scratch.0.clone(),
-        None => choose_folder(args, &scenario, places.as_ref()),
-    };
+    if args.keep.no_save {
+        let kept = Transient::new(args.flows);
+        let sweep = Sweep::new(args, &kept, None, start);
+        let (finished, _) = sweep.complete(&mut scenario)?;
+        sweep.print(&finished, &scenario)?;
+        return verdict(&finished);
+    }
+    let folder = choose_folder(args, &scenario, places.as_ref());
     let access = match (args.keep.shard, args.keep.resume) {
         (Some(_), _) => Access::Shard,
         (None, true) => Access::Resume,
         (None, false) => Access::New,
     };
     let store = Store::open(&folder, &scenario, places.as_ref(), access)?;
-    let sweep = Sweep {
-        args,
-        store: &store,
-    };
-    let mut info = RunInfo {
-        command: env::args().collect(),
-        started_unix_s: unix_seconds(),
-        host: Host::this(),
-        ..RunInfo::default()
-    };
-    if let Some(finished) = sweep.finished(&scenario)? {
-        return sweep.answer(&finished, &finish(&store)?, scratch.is_some());
+    let sweep = Sweep::new(args, &store, Some(&store), start);
+    if let Some(finished) = finished_before(args, &store, &scenario)? {
+        return sweep.answer_again(&finished, &finish(&store)?);
     }
-    info.runs_before = scenario.points().len() - sweep.missing(&scenario)?.len();
-    info.jobs = sweep.simulate(&scenario)?.get();
     if args.keep.shard.is_some() {
+        sweep.simulate(&scenario)?;
         return sweep.report_shard(&scenario);
     }
-    let until = sweep.more_seeds(&mut scenario)?;
-    let (summary, results) = store.assemble(&scenario, |summary| summary.until = until)?;
-    info.add_costs(&results);
-    info.wall_us = start.elapsed().as_secs_f64() * 1e6;
-    let finished = Finished {
-        summary,
-        results,
-        info,
-    };
-    store.write_info(&finished.info)?;
-    sweep.answer(&finished, &finish(&store)?, scratch.is_some())
+    let (finished, until) = sweep.complete(&mut scenario)?;
+    // The answer first: should there be no room for the files, it has been given all the same.
+    let printed = sweep.print(&finished, &scenario);
+    sweep.write(&store, &scenario, &finished, until)?;
+    printed?;
+    verdict(&finished)
 }
 
 /// What the phases of a run share.
 struct Sweep<'a> {
     args: &'a RunArgs,
-    store: &'a Store,
+    kept: &'a dyn Keep,
+    /// The same, if there is a folder.
+    store: Option<&'a Store>,
+    start: Instant,
+    started_unix_s: u64,
 }
 
-impl Sweep<'_> {
-    /// The results of an earlier run if there is nothing to add: only the last of its points and its
-    /// report may be left to do.
-    fn finished(&self, scenario: &Scenario) -> Result<Option<Finished>, Problems> {
-        if !self.store.is_assembled() {
-            return Ok(None);
+impl<'a> Sweep<'a> {
+    fn new(
+        args: &'a RunArgs,
+        kept: &'a dyn Keep,
+        store: Option<&'a Store>,
+        start: Instant,
+    ) -> Self {
+        Self {
+            args,
+            kept,
+            store,
+            start,
+            started_unix_s: unix_seconds(),
         }
-        let folder = self.store.read()?;
-        if !folder.summary().failures.is_empty() {
-            return Ok(None);
-        }
-        folder.check_all()?;
-        let finished = Finished::of(folder);
-        let summary = &finished.summary;
-        let asked = self
-            .args
-            .until
-            .map(|target| (target, self.args.max_seeds.get()));
-        let done = summary
-            .until
-            .as_ref()
-            .map(|until| (until.target, until.bound));
-        let same = match asked {
-            None => summary.seeds == scenario.seeds(),
-            Some(_) => asked == done,
+    }
+
+    /// Simulates what is missing, and with `--until` more seeds.
+    fn complete(&self, scenario: &mut Scenario) -> Result<(Finished, Option<Until>), Stop> {
+        let before = scenario.points().len() - self.missing(scenario)?.len();
+        let jobs = self.simulate(scenario)?;
+        let until = self.more_seeds(scenario)?;
+        let results = self.kept.results(scenario)?;
+        let mut summary = Summary::new(scenario, &results);
+        summary.until.clone_from(&until);
+        let finished = self.finished(summary, results, (before, jobs));
+        Ok((finished, until))
+    }
+
+    fn finished(
+        &self,
+        summary: Summary,
+        results: PointResults,
+        (runs_before, jobs): (usize, usize),
+    ) -> Finished {
+        let mut info = RunInfo {
+            command: env::args().collect(),
+            started_unix_s: self.started_unix_s,
+            host: Host::this(),
+            jobs,
+            runs_before,
+            wall_us: self.start.elapsed().as_secs_f64() * 1e6,
+            ..RunInfo::default()
         };
-        if same {
-            return Ok(Some(finished));
+        info.add_costs(&results);
+        Finished {
+            summary,
+            results,
+            info,
+            of: None,
         }
-        let folder = self.store.folder().display();
-        let there = summary.seeds;
-        let problem = Problem::new(match asked {
-            None => format!(
-                "{folder} holds a finished run of {there} seeds, and {} are asked for",
-                scenario.seeds()
-            ),
-            Some(_) => {
-                format!("{folder} holds a finished run of {there} seeds, not of this --until")
-            }
-        });
-        Err(problem.help("choose another --out").into())
     }
 
     /// Simulates every point that is missing, and says on how many threads.
-    fn simulate(&self, scenario: &Scenario) -> Result<NonZeroUsize, Stop> {
+    fn simulate(&self, scenario: &Scenario) -> Result<usize, Stop> {
         let missing = self.missing(scenario)?;
-        let limit = self.args.memory.unwrap_or_else(memory::available);
-        let wanted = self.args.jobs.unwrap_or_else(simulate::cores);
-        let jobs = memory::fit(&missing, wanted, limit)?;
-        self.store.begin(scenario)?;
-        if jobs < wanted && !self.args.quiet {
-            simulate::say_memory(jobs, wanted);
+        let folder = self.store.map(Store::folder);
+        let room = Room::for_points(&missing, folder, &self.args.limits, self.args.jobs)?;
+        if let Some(store) = self.store {
+            store.begin(scenario)?;
         }
-        let bar = simulate::progress(missing.len(), self.args.quiet);
+        if !self.args.quiet {
+            say_memory(room.jobs, self.args.jobs);
+        }
+        let progress = Progress::new(missing.len(), self.args.quiet);
         let run = Simulations {
-            store: self.store,
+            kept: self.kept,
             scenario,
             points: &missing,
             // Otherwise the whole run says so at its end.
             say_failures: self.args.keep.shard.is_some(),
+            room,
         };
-        let kept = run.run(jobs, &bar);
-        bar.finish_and_clear();
-        kept?;
+        let jobs = room.jobs.get();
+        let tell = || {
+            progress.clear();
+            self.tell_ended("interrupted", scenario, jobs);
+        };
+        let kept = watched(
+            progress.every,
+            || progress.tick(),
+            tell,
+            || run.run(&progress),
+        );
+        progress.clear();
+        kept.map_err(|error| {
+            self.tell_ended(&error, scenario, jobs);
+            Stop::Failed
+        })?;
         Ok(jobs)
+    }
+
+    /// Says why the sweep ends before its end, how far it came and how to go on, and prints what is done.
+    fn tell_ended(&self, why: &str, scenario: &Scenario, jobs: usize) {
+        let points = scenario.points().iter();
+        let known = |point| self.kept.outcome(point, scenario).ok().flatten();
+        let known: Vec<_> = points.map(known).collect();
+        let done = known.iter().flatten().count();
+        let (done, all) = (text::grouped(done as u64), known.len());
+        let all_done = format!("{why}: done {done} of {}", text::grouped(all as u64));
+        output::complain(&match self.store {
+            Some(store) => format!("{all_done}; go on with: {}", self.go_on(store)),
+            None => format!("{all_done}, and nothing is kept (--no-save)"),
+        });
+        if self.args.keep.shard.is_some() {
+            return;
+        }
+        if let Some((summary, results)) = Summary::so_far(scenario, known) {
+            let finished = Finished {
+                of: Some(all),
+                ..self.finished(summary, results, (0, jobs))
+            };
+            // Whoever reads may have gone.
+            drop(self.print(&finished, scenario));
+        }
+    }
+
+    /// The command that continues this one.
+    fn go_on(&self, store: &Store) -> String {
+        let folder = store.folder().to_string_lossy();
+        let mut more = Vec::new();
+        if self.args.keep.out.is_none() {
+            more.extend(["--out", &folder]);
+        }
+        if !self.args.keep.resume && self.args.keep.shard.is_none() {
+            more.push("--resume");
+        }
+        progress::command(&more)
     }
 
     /// Points that this process is to run.
     fn missing<'b>(&self, scenario: &'b Scenario) -> Result<Vec<&'b PointSpec>, Problems> {
-        self.store.missing(scenario, self.args.keep.shard)
+        self.kept.missing(scenario, self.args.keep.shard)
     }
 
     /// Runs more seeds until `--until` is content, if it was given.
@@ -150,7 +212,7 @@ impl Sweep<'_> {
             return Ok(None);
         };
         loop {
-            let results = self.store.collect(scenario)?;
+            let results = self.kept.results(scenario)?;
             let summary = Summary::new(scenario, &results);
             let until = summary.precision(target, self.args.max_seeds.get());
             let seeds = scenario.seeds();
@@ -172,14 +234,22 @@ impl Sweep<'_> {
     }
 
     fn report_shard(&self, scenario: &Scenario) -> Result<(), Stop> {
-        let (all, kept) = (scenario.points().len(), self.store.kept(scenario));
-        let folder = self.store.folder().display();
-        let text = if kept == all {
-            format!("{all} of {all} points are finished: `tailwater merge {folder}` ends the run\n")
-        } else {
-            format!(
-                "{kept} of {all} points are in {folder}; `tailwater merge` puts the shards together\n"
-            )
+        let store = self.store.expect("--shard requires --out");
+        let (all, finished) = (scenario.points().len(), store.kept(scenario));
+        let folder = store.folder().display();
+        let text = match (self.args.format, all - finished) {
+            (Format::Json, _) => {
+                let folder = folder.to_string();
+                let object = json!({ "points": all, "finished": finished, "folder": folder });
+                format!("{object:#}\n")
+            }
+            (Format::Csv, _) => format!("points,finished\n{all},{finished}\n"),
+            (Format::Table, 0) => format!(
+                "{all} of {all} points are finished: `tailwater merge {folder}` ends the run\n"
+            ),
+            (Format::Table, _) => format!(
+                "{finished} of {all} points are in {folder}; `tailwater merge` puts the shards together\n"
+            ),
         };
         output::answer(&text)?;
         if self.missing(scenario)?.is_empty() {
@@ -189,25 +259,120 @@ impl Sweep<'_> {
         }
     }
 
-    fn answer(&self, finished: &Finished, folder: &Folder, is_scratch: bool) -> Result<(), Stop> {
-        print(finished, folder, self.args.format, self.args.flows)?;
-        if !is_scratch && !self.args.quiet {
+    /// Makes the files of a complete run.
+    fn write(
+        &self,
+        store: &Store,
+        scenario: &Scenario,
+        finished: &Finished,
+        until: Option<Until>,
+    ) -> Result<(), Stop> {
+        let go_on = || {
+            format!(
+                "every simulation is kept; go on with: {}",
+                self.go_on(store)
+            )
+        };
+        let tell = || output::complain(&format!("interrupted: {}", go_on()));
+        let write = || -> Result<Folder, Stop> {
+            store.assemble(scenario, |summary| summary.until = until)?;
+            store.write_info(&finished.info)?;
+            finish(store)
+        };
+        match watched(None, || (), tell, write) {
+            Ok(folder) => {
+                self.say_where(&folder);
+                Ok(())
+            }
+            Err(Stop::NoRoom(problems)) => {
+                output::problems(&problems.0);
+                output::complain(&go_on());
+                Err(Stop::Failed)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// The answer of a run that was complete before.
+    fn answer_again(&self, finished: &Finished, folder: &Folder) -> Result<(), Stop> {
+        let mut flows = BTreeMap::<u32, Vec<FlowRecord>>::new();
+        if self.args.flows {
+            folder.flows(&mut |point, flow| flows.entry(point).or_default().push(flow.clone()))?;
+        }
+        print(finished, self.args.format, self.args.flows.then_some(flows))?;
+        self.say_where(folder);
+        verdict(finished)
+    }
+
+    fn print(&self, finished: &Finished, scenario: &Scenario) -> Result<(), Stop> {
+        let mut flows = BTreeMap::new();
+        if self.args.flows {
+            for (number, point) in (0..).zip(scenario.points()) {
+                flows.insert(number, self.kept.flows(point, scenario)?);
+            }
+        }
+        print(finished, self.args.format, self.args.flows.then_some(flows))
+    }
+
+    fn say_where(&self, folder: &Folder) {
+        if !self.args.quiet {
             say_where(folder);
         }
-        verdict(finished)
     }
 }
 
-/// Prints a sweep in the format asked for.
+/// The results of an earlier run if there is nothing to add: only the last of its points and its report
+/// may be left to do.
+fn finished_before(
+    args: &RunArgs,
+    store: &Store,
+    scenario: &Scenario,
+) -> Result<Option<Finished>, Problems> {
+    if !store.is_assembled() {
+        return Ok(None);
+    }
+    let folder = store.read()?;
+    if !folder.summary().failures.is_empty() {
+        return Ok(None);
+    }
+    folder.check_all()?;
+    let finished = Finished::of(folder);
+    let summary = &finished.summary;
+    let asked = args.until.map(|target| (target, args.max_seeds.get()));
+    let done = summary
+        .until
+        .as_ref()
+        .map(|until| (until.target, until.bound));
+    let same = match asked {
+        None => summary.seeds == scenario.seeds(),
+        Some(_) => asked == done,
+    };
+    if same {
+        return Ok(Some(finished));
+    }
+    let folder = store.folder().display();
+    let there = summary.seeds;
+    let problem = Problem::new(match asked {
+        None => format!(
+            "{folder} holds a finished run of {there} seeds, and {} are asked for",
+            scenario.seeds()
+        ),
+        Some(_) => {
+            format!("{folder} holds a finished run of {there} seeds, not of this --until")
+        }
+    });
+    Err(problem.help("choose another --out").into())
+}
+
+/// Prints a sweep in the format asked for, JSON with these flows by the number of their point.
 pub(crate) fn print(
     finished: &Finished,
-    folder: &Folder,
     format: Format,
-    flows: bool,
+    flows: Option<BTreeMap<u32, Vec<FlowRecord>>>,
 ) -> Result<(), Stop> {
     let text = match format {
         Format::Table => render::table(finished, output::styled(&io::stdout())),
-        Format::Json => render::json(finished, flows.then_some(folder))?,
+        Format::Json => render::json(finished, flows),
         Format::Csv => render::csv(finished),
     };
     output::answer(&text)
@@ -248,7 +413,7 @@ fn load(args: &RunArgs, seeds: Option<u32>) -> Result<Scenario, Problems> {
     let source = Source::find(&args.scenario.scenario)?;
     let mut overrides = args.scenario.overrides();
     if let Some(seeds) = seeds {
-        overrides.seeds = std::num::NonZeroU32::new(seeds);
+        overrides.seeds = NonZeroU32::new(seeds);
     }
     Scenario::load(source, &overrides)
 }
@@ -285,31 +450,4 @@ fn choose_folder(args: &RunArgs, scenario: &Scenario, places: Option<&Places>) -
         }
     }
     folder(next)
-}
-
-/// A folder that is removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    /// One for a run that keeps no files.
-    fn for_run(args: &RunArgs) -> Result<Option<Self>, Problems> {
-        if !args.keep.no_save {
-            return Ok(None);
-        }
-        let path = env::temp_dir().join(format!("tailwater-{}", std::process::id()));
-        fs::create_dir_all(&path).map_err(|error| {
-            Problem::new(format!(
-                "cannot make the folder {}: {error}",
-                path.display()
-            ))
-            .help("let TMPDIR name a folder that you may write to")
-        })?;
-        Ok(Some(Self(path)))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
 }

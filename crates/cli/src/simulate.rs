@@ -1,51 +1,123 @@
-//! Running the points of a scenario into a folder: what `run` and `reproduce` have in common.
+//! Running the points of a scenario: what `run` and `reproduce` have in common.
 
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::results::{Folder, Store};
+use lab::error::RunError;
+use lab::results::{Folder, Keep, Store};
+use lab::run::Limits;
 use lab::scenario::{PointSpec, Problem, Problems, Scenario};
-use lab::sweep;
+use lab::sweep::{self, Failure};
+use lab::{memory, work};
 
+use crate::args::LimitArgs;
 use crate::output::{self, Stop};
+use crate::progress::Progress;
 
-/// Points of a scenario that are to be simulated into a folder that has begun.
+/// Points of a scenario that are to be simulated.
 pub(crate) struct Simulations<'a> {
-    pub(crate) store: &'a Store,
+    pub(crate) kept: &'a dyn Keep,
     pub(crate) scenario: &'a Scenario,
     pub(crate) points: &'a [&'a PointSpec],
     /// Whether points that fail are named at once.
     pub(crate) say_failures: bool,
+    pub(crate) room: Room,
+}
+
+/// What simulations may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    /// Threads.
+    pub(crate) jobs: NonZeroUsize,
+    /// Bytes of memory that packets of one simulation may take.
+    memory: u64,
+    /// Steps of one simulation.
+    steps: u64,
+}
+
+impl Room {
+    /// Room for `points`, or why there is none. What is recorded goes into `folder`, if there is one.
+    pub(crate) fn for_points(
+        points: &[&PointSpec],
+        folder: Option<&Path>,
+        limits: &LimitArgs,
+        wanted: Option<NonZeroUsize>,
+    ) -> Result<Self, Problems> {
+        let steps = limits.work.unwrap_or(work::MOST_STEPS);
+        work::check(points, folder.is_some(), steps)?;
+        if let Some(folder) = folder {
+            work::check_series(points, limits.disk.unwrap_or_else(|| free_space(folder)))?;
+        }
+        let memory = limits.memory.unwrap_or_else(memory::available);
+        let jobs = memory::fit(points, wanted.unwrap_or_else(cores), memory)?;
+        let memory = memory / jobs.get() as u64;
+        Ok(Self {
+            jobs,
+            memory,
+            steps,
+        })
+    }
 }
 
 impl Simulations<'_> {
-    /// Simulates them on so many threads and keeps what becomes of each.
-    pub(crate) fn run(&self, jobs: NonZeroUsize, bar: &ProgressBar) -> Result<(), Stop> {
-        let run = |point: &PointSpec| self.store.simulate(point, self.scenario);
-        let results = sweep::run_all(self.points, jobs, run, |_, _| bar.inc(1));
-        let mut lost = false;
-        for (point, result) in self.points.iter().zip(results) {
-            let Err(failure) = result else { continue };
-            if self.say_failures {
-                let line = format!("failed: {}: {failure}", describe(point));
-                bar.suspend(|| output::complain(&line));
+    /// Simulates them and keeps what becomes of each, or says why that cannot be kept, in which case no
+    /// other begins.
+    pub(crate) fn run(&self, progress: &Progress) -> Result<(), String> {
+        let stop = AtomicBool::new(false);
+        let limits = Limits {
+            steps: self.room.steps,
+            memory: self.room.memory,
+            recorded: true,
+            stop: Some(&stop),
+        };
+        let lost = Mutex::new(None);
+        let run = |point: &PointSpec| self.kept.simulate(point, self.scenario, limits);
+        let done = |point: &PointSpec, result: &Result<(), Failure>| {
+            let Err(error) = self.settle(point, result, progress) else {
+                return ControlFlow::Continue(());
+            };
+            stop.store(true, Ordering::Relaxed);
+            if let Ok(mut lost) = lost.lock() {
+                // What follows is most likely the same.
+                lost.get_or_insert(error);
             }
-            let failure = Err(failure.to_string());
-            if let Err(error) = self.store.keep(point, self.scenario, failure) {
-                output::complain(&error.to_string());
-                lost = true;
+            ControlFlow::Break(())
+        };
+        sweep::run_all(self.points, self.room.jobs, run, done);
+        match lost.into_inner() {
+            Ok(Some(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps a failure and says so, unless it is that nothing can be kept.
+    fn settle(
+        &self,
+        point: &PointSpec,
+        result: &Result<(), Failure>,
+        progress: &Progress,
+    ) -> Result<(), String> {
+        match result {
+            Ok(()) | Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => {}
+            Err(Failure::Run(RunError::Storage(error))) => return Err(error.clone()),
+            Err(failure) => {
+                if self.say_failures {
+                    let line = format!("failed: {}: {failure}", describe(point));
+                    progress.say(|| output::complain(&line));
+                }
+                let kept = self
+                    .kept
+                    .keep_failure(point, self.scenario, failure.to_string());
+                kept.map_err(|error| error.to_string())?;
             }
         }
-        if !lost {
-            return Ok(());
-        }
-        let folder = self.store.folder().display();
-        output::complain(&format!(
-            "some points could not be kept; what is in {folder} is whole, and --resume continues"
-        ));
-        Err(Stop::Failed)
+        progress.advance();
+        Ok(())
     }
 }
 
@@ -62,27 +134,33 @@ pub(crate) fn finish(store: &Store) -> Result<Folder, Stop> {
 }
 
 /// Says that not all cores are used.
-pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: NonZeroUsize) {
-    let text = format!("memory allows {jobs} of {wanted} simulations at a time");
-    output::problems(&[Problem::warning(text).help("--memory SIZE raises the limit")]);
+pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
+    let wanted = wanted.unwrap_or_else(cores);
+    if jobs < wanted {
+        let text = format!("memory allows {jobs} of {wanted} simulations at a time");
+        output::problems(&[Problem::warning(text).help("--memory SIZE raises the limit")]);
+    }
 }
 
 /// Threads that the machine runs at a time.
-pub(crate) fn cores() -> NonZeroUsize {
+fn cores() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// A bar on standard error; the library hides it where that is not a terminal.
-pub(crate) fn progress(points: usize, quiet: bool) -> ProgressBar {
-    let target = if quiet {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    };
-    let bar = ProgressBar::with_draw_target(Some(points as u64), target);
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} simulations, {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
+/// Bytes that may still be written to the disk of a folder that may not exist yet.
+#[cfg(unix)]
+fn free_space(folder: &Path) -> u64 {
+    let here = std::path::absolute(folder).unwrap_or_default();
+    let found = here
+        .ancestors()
+        .find_map(|path| rustix::fs::statvfs(path).ok());
+    found.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Unknown; a full disk is noticed by the first write that fails.
+#[cfg(not(unix))]
+fn free_space(_folder: &Path) -> u64 {
+    u64::MAX
 }
 
 #[expect(

@@ -46,6 +46,19 @@ pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
     out
 }
 
+/// Digits in threes: `2,880`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// A number of things: `1 claim`, `3 claims`.
 pub(crate) fn counted(number: usize, thing: &str) -> String {
     if number == 1 {

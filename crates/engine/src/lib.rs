@@ -47,10 +47,20 @@ pub trait World {
 /// Handles events in order until none is left, the world has finished, or the next event is later
 /// than `limit`.
 pub fn run<W: World>(world: &mut W, sched: &mut Scheduler, limit: Time) {
-    while let Some(token) = sched.next_before(limit) {
+    while run_some(world, sched, limit, u64::MAX) {}
+}
+
+/// As [`run`], but at most so many events, and says whether that is why it stopped. Between two calls the
+/// caller may look at the world, and end the run.
+pub fn run_some<W: World>(world: &mut W, sched: &mut Scheduler, limit: Time, most: u64) -> bool {
+    for _ in 0..most {
+        let Some(token) = sched.next_before(limit) else {
+            return false;
+        };
         world.handle(token, sched);
         if world.finished() {
-            break;
+            return false;
         }
     }
+    true
 }

@@ -136,14 +136,14 @@ pub const COST: &[Column] = &[
     ),
     column("events", "events", "Events the scheduler handled."),
     column(
-        "wall_us",
+        "cpu_us",
         "us",
-        "Wall-clock time of the run on its thread. Differs from run to run.",
+        "Processor time of the simulation. Differs from run to run.",
     ),
     column(
         "ns_per_hop",
         "ns",
-        "Wall-clock time per packet-hop. Differs from run to run.",
+        "Processor time per packet-hop. Differs from run to run.",
     ),
 ];
 

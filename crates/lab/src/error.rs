@@ -1,5 +1,6 @@
 //! Why a simulation fails that a scenario allowed.
 
+use base::Span;
 use fabric::TopologyError;
 
 /// Why a simulation failed.
@@ -14,6 +15,43 @@ pub enum RunError {
     /// A result cannot be kept.
     #[error("{0}")]
     Storage(String),
+    /// It took more steps than it may.
+    #[error(
+        "ended after {steps} steps and {} s of simulated time, mostly {what}: change {key}, or allow \
+         more with --work STEPS",
+        .simulated.as_secs()
+    )]
+    Work {
+        /// Steps that were allowed.
+        steps: u64,
+        /// How far it came.
+        simulated: Span,
+        /// What most of the steps were expected to be.
+        what: &'static str,
+        /// The setting that makes them so many.
+        key: String,
+    },
+    /// Packets on the way took more memory than they may.
+    #[error(
+        "ended at {} s of simulated time: {packets} packets on the way exceed the memory allowed; \
+         lower link rates need longer timers and smaller windows, or allow more with --memory SIZE",
+        .simulated.as_secs()
+    )]
+    Memory {
+        /// How far it came.
+        simulated: Span,
+        /// Packets in the network.
+        packets: u64,
+    },
+    /// A file failed, of this or of another simulation, which ends the sweep.
+    #[error("ended because the sweep ends")]
+    Stopped,
+    /// Random arrivals brought none, or none in time.
+    #[error(
+        "no flow starts before the simulation ends, so there is no result; raise workload.load, \
+         workload.duration or run.duration, or run another seed"
+    )]
+    NoFlow,
     /// More ports, endpoints or flows than event tokens can name.
     #[error("the network has {0} ports, connections and hosts; 16,777,215 are possible")]
     TooLarge(usize),

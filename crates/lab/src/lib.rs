@@ -29,6 +29,7 @@ pub mod scenario;
 pub mod statistics;
 pub mod sweep;
 pub mod trace;
+pub mod work;
 pub mod workload;
 mod world;
 

@@ -91,7 +91,7 @@ pub struct Cost {
     pub simulated_us: f64,
     pub packet_hops: u64,
     pub events: u64,
-    pub wall_us: f64,
+    pub cpu_us: f64,
     pub ns_per_hop: f64,
 }
 

@@ -175,6 +175,10 @@ impl Tap {
 }
 
 impl Probe for Capture {
+    fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         let mut packet = *packet;
         if std::mem::take(&mut self.marked_on_arrival) {

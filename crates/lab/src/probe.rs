@@ -73,6 +73,12 @@ pub trait Probe {
         let _ = (host, state, now);
     }
 
+    /// Whether what it records is lost, so that there is no use in going on. Asked now and then.
+    #[inline(always)]
+    fn has_failed(&self) -> bool {
+        false
+    }
+
     /// The simulation is over; nothing follows.
     #[inline(always)]
     fn on_end(&mut self, now: Time) {
@@ -114,6 +120,10 @@ macro_rules! forward {
                 self.0.on_host(host, state, now);
                 self.1.on_host(host, state, now);
             }
+
+            fn has_failed(&self) -> bool {
+                self.0.has_failed() || self.1.has_failed()
+            }
         }
 
         impl<P: Probe> Probe for Option<P> {
@@ -129,6 +139,10 @@ macro_rules! forward {
                 if let Some(probe) = self {
                     probe.on_host(host, state, now);
                 }
+            }
+
+            fn has_failed(&self) -> bool {
+                self.as_ref().is_some_and(Probe::has_failed)
             }
         }
     };

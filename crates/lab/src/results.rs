@@ -24,6 +24,7 @@ mod files;
 mod folder;
 mod identity;
 mod info;
+mod keep;
 mod lock;
 mod part;
 mod store;
@@ -31,6 +32,7 @@ mod summary;
 mod table;
 mod tables;
 
+use std::error::Error;
 use std::path::Path;
 use std::{fs, io};
 
@@ -42,6 +44,7 @@ pub use checksum::sealed;
 pub use files::replace;
 pub use folder::Folder;
 pub use info::{Host, RunInfo};
+pub use keep::{Keep, Transient};
 pub use store::{Access, Shard, Store};
 pub use summary::{
     Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until, Waits,
@@ -98,8 +101,14 @@ fn is_assembled(folder: &Path) -> bool {
 
 /// Wrong input: a file or folder that cannot be used.
 fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
+    if lacks_room(error) {
+        let message = format!("cannot {action} {}: {error}", path.display());
+        let problem = Problem::new(message).for_lack_of_room();
+        return problem
+            .help("free some space; nothing that is finished is lost")
+            .into();
+    }
     let remedy = match error.kind() {
-        io::ErrorKind::StorageFull => "free some space; --resume continues where it ended",
         io::ErrorKind::PermissionDenied => {
             "choose a folder that you may write to with --out, or keep no files with --no-save"
         }
@@ -132,3 +141,21 @@ const FILES: [&str; 7] = [
 
 /// What to do about a damaged file of a complete run.
 const AGAIN: &str = "run its scenario again into another folder; the results will be the same";
+
+/// Whether a disk is full or a file may not grow, as the system says or a library that wrote for us.
+pub fn lacks_room(error: &io::Error) -> bool {
+    let is_full = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded
+        )
+    };
+    let mut cause = error.get_ref().map(|cause| cause as &dyn Error);
+    while let Some(inner) = cause {
+        if inner.downcast_ref().is_some_and(is_full) {
+            return true;
+        }
+        cause = inner.source();
+    }
+    is_full(error)
+}

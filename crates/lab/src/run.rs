@@ -1,9 +1,10 @@
 //! One point: build the world, run it, check it, measure it.
 
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use base::{Span, Time};
-use engine::Scheduler;
+use engine::{Scheduler, World as _};
 use fabric::{PortId, QueueStatistics, Topology};
 use schemes::{HostInfo, Receiver, Roles};
 use tcp::{Plain, ReceiverCc};
@@ -12,8 +13,32 @@ use crate::error::RunError;
 use crate::metrics::{Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord};
 use crate::probe::Probe;
 use crate::scenario::{Group, PointSpec};
+use crate::work::Work;
 use crate::workload::Plan;
 use crate::world::{Flow, MakeReceiver, World};
+
+/// What ends a simulation before its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// Steps of [`Work`](crate::work::Work) that it may take.
+    pub steps: u64,
+    /// Bytes that packets on the way may take.
+    pub memory: u64,
+    /// Whether series are recorded.
+    pub recorded: bool,
+    /// Becomes true when the result is not wanted any more.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Limits<'_> {
+    /// None at all.
+    pub const NONE: Self = Self {
+        steps: u64::MAX,
+        memory: u64::MAX,
+        recorded: true,
+        stop: None,
+    };
+}
 
 /// Simulates a point: a pure function of it, but for the cost.
 ///
@@ -28,23 +53,35 @@ pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
 /// # Panics
 /// As [`run`] does.
 pub fn observe<P: Probe>(point: &PointSpec, probe: &mut P) -> Result<Outcome, RunError> {
+    within(Limits::NONE, point, probe)
+}
+
+/// [`observe`], ended without a result where it exceeds its limits.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn within<P: Probe>(
+    limits: Limits<'_>,
+    point: &PointSpec,
+    probe: &mut P,
+) -> Result<Outcome, RunError> {
     let roles: Vec<Roles> = point.groups.iter().map(Group::roles).collect();
     if roles.iter().any(|roles| roles.receiver.is_some()) {
         let make = |roles: Option<&Roles>, host: &HostInfo| match roles {
             Some(roles) => roles.make_receiver(host),
             None => Receiver::newreno(Plain),
         };
-        run_world(point, &roles, &make, probe)
+        run_world(limits, point, (&roles, &make), probe)
     } else {
         // Without a receiver role its calls are compiled away.
-        run_world(point, &roles, &|_, _| Plain, probe)
+        run_world(limits, point, (&roles, &|_, _| Plain), probe)
     }
 }
 
 fn run_world<'p, R: ReceiverCc, P: Probe>(
+    limits: Limits<'_>,
     point: &'p PointSpec,
-    roles: &'p [Roles],
-    receiver: &MakeReceiver<'_, R>,
+    (roles, receiver): (&'p [Roles], &MakeReceiver<'_, R>),
     probe: &'p mut P,
 ) -> Result<Outcome, RunError> {
     let keys = &point.keys;
@@ -59,7 +96,14 @@ fn run_world<'p, R: ReceiverCc, P: Probe>(
         .0
         .map_or(Time::NEVER, |duration| Time::ZERO + duration);
 
-    let wall = simulate(&mut world, &mut sched, limit);
+    let bounds = Bounds {
+        limits,
+        work: Work::of(point, limits.recorded),
+        end: limit,
+    };
+    let start = processor_time();
+    bounds.simulate(&mut world, &mut sched)?;
+    let cpu = processor_time().saturating_sub(start);
     let end = sched.now().max(if limit == Time::NEVER {
         Time::ZERO
     } else {
@@ -68,7 +112,10 @@ fn run_world<'p, R: ReceiverCc, P: Probe>(
     world.check_conservation()?;
     let queues = world.close_statistics(end);
     world.end(end);
-    Ok(outcome(&world, point, &queues, &sched, (end, wall)))
+    if !world.flows().iter().any(|flow| flow.started) {
+        return Err(RunError::NoFlow);
+    }
+    Ok(outcome(&world, point, &queues, &sched, (end, cpu)))
 }
 
 /// The mean time between packet-hops if every port of `topology` sends all the time.
@@ -81,19 +128,85 @@ fn least_gap(topology: &Topology, packet_bytes: u64) -> Span {
     Span::from_ps(u64::try_from(gap).unwrap_or(u64::MAX))
 }
 
-/// Runs the events and takes the time that needs.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the cost of a run is wall-clock time"
-)]
-fn simulate<R: ReceiverCc, P: Probe>(
-    world: &mut World<'_, R, P>,
-    sched: &mut Scheduler,
-    limit: Time,
-) -> std::time::Duration {
-    let start = Instant::now();
-    engine::run(world, sched, limit);
-    start.elapsed()
+/// How far a simulation goes.
+struct Bounds<'a> {
+    limits: Limits<'a>,
+    work: Work,
+    /// Its end, if the settings have one.
+    end: Time,
+}
+
+impl Bounds<'_> {
+    /// Runs the events up to the end, or says which limit is exceeded before.
+    fn simulate<R: ReceiverCc, P: Probe>(
+        &self,
+        world: &mut World<'_, R, P>,
+        sched: &mut Scheduler,
+    ) -> Result<(), RunError> {
+        // Timers of switches and samples of series are no events: the time bounds their number.
+        let horizon = self.work.horizon(self.limits.steps);
+        while engine::run_some(world, sched, self.end.min(horizon), BATCH) {
+            self.check(world, sched)?;
+        }
+        let is_over = self.end <= horizon || world.finished() || sched.pending() == 0;
+        if is_over {
+            Ok(())
+        } else {
+            Err(self.too_long(sched))
+        }
+    }
+
+    fn check<R: ReceiverCc, P: Probe>(
+        &self,
+        world: &World<'_, R, P>,
+        sched: &Scheduler,
+    ) -> Result<(), RunError> {
+        let stop = self.limits.stop;
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) || world.has_failed() {
+            return Err(RunError::Stopped);
+        }
+        if sched.handled() > self.limits.steps {
+            return Err(self.too_long(sched));
+        }
+        let ports = world.network().ports().iter();
+        let packets = ports.map(|port| port.held() as u64).sum();
+        if fabric::PLACE_BYTES.saturating_mul(packets) > self.limits.memory {
+            return Err(RunError::Memory {
+                simulated: sched.now().since(Time::ZERO),
+                packets,
+            });
+        }
+        Ok(())
+    }
+
+    fn too_long(&self, sched: &Scheduler) -> RunError {
+        let (what, key) = self.work.largest();
+        RunError::Work {
+            steps: self.limits.steps,
+            simulated: sched.now().since(Time::ZERO),
+            what,
+            key: key.to_owned(),
+        }
+    }
+}
+
+/// Events between two looks at the limits: some milliseconds.
+const BATCH: u64 = 1 << 16;
+
+/// What this thread has computed so far. Unlike time on the wall, it does not grow while another process
+/// has the processor.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+/// Time on the wall, where the system has no clock of a thread that a safe function reads.
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "only the cost of a run follows")]
+fn processor_time() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
@@ -102,7 +215,7 @@ fn outcome<R: ReceiverCc, P: Probe>(
     point: &PointSpec,
     queues: &[QueueStatistics],
     sched: &Scheduler,
-    (end, wall): (Time, std::time::Duration),
+    (end, cpu): (Time, Duration),
 ) -> Outcome {
     let flows: Vec<FlowRecord> = world
         .flows()
@@ -116,7 +229,7 @@ fn outcome<R: ReceiverCc, P: Probe>(
     let packet_hops: u64 = ports().map(|port| port.packets).sum();
     let bottleneck = world.bottleneck().0 as usize;
     let queue = &queues[bottleneck];
-    let wall_us = wall.as_secs_f64() * 1e6;
+    let cpu_us = cpu.as_secs_f64() * 1e6;
     let metrics = Metrics {
         goodput_bps: goodput(world, &flows, end),
         fct_mean_us: all.fct_mean_us,
@@ -150,8 +263,8 @@ fn outcome<R: ReceiverCc, P: Probe>(
         simulated_us: Span::as_micros(end.since(Time::ZERO)),
         packet_hops,
         events: sched.handled(),
-        wall_us,
-        ns_per_hop: wall_us * 1e3 / packet_hops as f64,
+        cpu_us,
+        ns_per_hop: cpu_us * 1e3 / packet_hops as f64,
     };
     Outcome {
         metrics,

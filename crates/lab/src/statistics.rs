@@ -63,9 +63,20 @@ impl Estimate {
         estimate
     }
 
-    /// Half the width of the confidence interval.
+    /// The same of a quantity that lies between `least` and `most`: nor does its interval leave them.
+    #[must_use]
+    pub fn between(self, least: f64, most: f64) -> Self {
+        Self {
+            low: self.low.map(|low| low.max(least)),
+            high: self.high.map(|high| high.min(most)),
+            ..self
+        }
+    }
+
+    /// Half the width of the confidence interval, whatever a bound of the quantity cuts off from it.
     pub fn half_width(&self) -> Option<f64> {
-        Some((self.high? - self.low?) / 2.0)
+        let mean = self.mean?;
+        Some((self.high? - mean).max(mean - self.low?))
     }
 
     /// Half the width of the confidence interval over the mean; 0 if both are 0.
@@ -130,6 +141,17 @@ mod tests {
         assert!((estimate.relative_half_width().unwrap() - 0.6544).abs() < 1e-3);
         assert_eq!(Estimate::of([f64::NAN]), Estimate::default());
         assert_eq!(Estimate::of([2.0]).low, None);
+    }
+
+    #[test]
+    fn the_interval_of_what_cannot_be_negative_is_not_negative() {
+        // 0, 0, 3: mean 1, s = sqrt(3), half width 4.303 * sqrt(3 / 3) = 4.303.
+        let estimate = Estimate::of([0.0, 0.0, 3.0]).between(0.0, f64::INFINITY);
+        assert_eq!((estimate.mean, estimate.low), (Some(1.0), Some(0.0)));
+        assert!((estimate.half_width().unwrap() - 4.303).abs() < 1e-3);
+        let share = Estimate::of([1.0, 1.0, 0.7]).between(0.0, 1.0);
+        assert_eq!(share.high, Some(1.0));
+        assert!((share.half_width().unwrap() - 0.4303).abs() < 1e-3);
     }
 
     #[test]

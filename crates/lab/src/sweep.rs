@@ -1,7 +1,9 @@
 //! Running many points on all cores.
 
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -18,24 +20,34 @@ pub enum Failure {
     /// An invariant of this program does not hold.
     #[error("internal error: {0}")]
     Internal(String),
+    /// The sweep was ended before.
+    #[error("it was not run")]
+    NotRun,
 }
 
 /// Runs every point on `jobs` threads and returns what `run` made of them in the order of `points`.
 ///
 /// A point is a pure function of itself, so neither the number of threads nor the order in which
 /// they finish changes an outcome. A point that fails, even by a panic, leaves the others alone.
-/// `on_done` is called after each point, from the thread that ran it.
+/// `on_done` is called after each point, from the thread that ran it; once it says so, no other point
+/// begins.
 pub fn run_all<T: Send>(
     points: &[&PointSpec],
     jobs: NonZeroUsize,
     run: impl Fn(&PointSpec) -> Result<T, RunError> + Sync,
-    on_done: impl Fn(&PointSpec, &Result<T, Failure>) + Sync,
+    on_done: impl Fn(&PointSpec, &Result<T, Failure>) -> ControlFlow<()> + Sync,
 ) -> Vec<Result<T, Failure>> {
+    let ended = AtomicBool::new(false);
     let one = |point: &&PointSpec| {
+        if ended.load(Ordering::Relaxed) {
+            return Err(Failure::NotRun);
+        }
         let result = catch_unwind(AssertUnwindSafe(|| run(point)))
             .map_err(|panic| Failure::Internal(panic_message(panic.as_ref())))
             .and_then(|result| result.map_err(Failure::Run));
-        on_done(point, &result);
+        if on_done(point, &result).is_break() {
+            ended.store(true, Ordering::Relaxed);
+        }
         result
     };
     // Where the system refuses threads, the points still run one after another.
@@ -79,7 +91,9 @@ mod tests {
         let messages = |jobs| -> Vec<String> {
             let jobs = NonZeroUsize::new(jobs).unwrap();
             let points = points();
-            let results = run_all(&points.iter().collect::<Vec<_>>(), jobs, run, |_, _| ());
+            let results = run_all(&points.iter().collect::<Vec<_>>(), jobs, run, |_, _| {
+                ControlFlow::Continue(())
+            });
             results
                 .into_iter()
                 .map(|result| result.unwrap_err().to_string())
@@ -92,6 +106,20 @@ mod tests {
     }
 
     #[test]
+    fn no_point_begins_once_the_sweep_is_ended() {
+        let run = |_: &PointSpec| Err::<(), _>(RunError::Storage("the disk is full".into()));
+        let points = points();
+        let third = |point: &PointSpec, _: &_| match point.index {
+            2 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let points: Vec<_> = points.iter().collect();
+        let results = run_all(&points, NonZeroUsize::MIN, run, third);
+        let begun = |result: &&Result<_, Failure>| !matches!(result, Err(Failure::NotRun));
+        assert_eq!(results.iter().filter(begun).count(), 3);
+    }
+
+    #[test]
     fn a_point_that_panics_leaves_the_others_alone() {
         let run = |point: &PointSpec| {
             assert!(point.index != 3, "the queue is never negative");
@@ -99,7 +127,9 @@ mod tests {
         };
         let points = points();
         let points: Vec<_> = points.iter().collect();
-        let results = run_all(&points, NonZeroUsize::MIN, run, |_, _| ());
+        let results = run_all(&points, NonZeroUsize::MIN, run, |_, _| {
+            ControlFlow::Continue(())
+        });
         let broken: Vec<_> = results
             .iter()
             .filter(|result| matches!(result, Err(Failure::Internal(_))))

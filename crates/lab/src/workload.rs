@@ -39,6 +39,11 @@ pub(crate) fn expected_flows(keys: &Keys) -> f64 {
     }
 }
 
+/// Flows that arrive each second at a receiver, or of a load of hosts from a sender.
+pub(crate) fn arrivals_per_second(keys: &Keys) -> f64 {
+    load::at_receivers(keys)
+}
+
 /// How many connections there are at a time at most, of a group with so many flows.
 pub(crate) fn expected_connections(keys: &Keys, flows: f64) -> f64 {
     let workload = &keys.workload;

@@ -279,6 +279,11 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.network.settle(now, &mut self.watch, stale);
     }
 
+    /// Whether the probe has lost what it is to record.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.watch.probe.has_failed()
+    }
+
     /// Tells the probe what is left to tell at the end of a run, and flows what happened to them.
     pub(crate) fn end(&mut self, now: Time) {
         self.settle(now);

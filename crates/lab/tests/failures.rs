@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use lab::error::RunError;
@@ -88,7 +89,9 @@ fn simulate(
     let missing = store.missing(scenario, None).expect("readable parts");
     store.begin(scenario).expect("a folder for the test");
     let run = |point: &PointSpec| fail(point).and_then(|()| store.simulate(point, scenario));
-    let results = sweep::run_all(&missing, NonZeroUsize::MIN, run, |_, _| ());
+    let results = sweep::run_all(&missing, NonZeroUsize::MIN, run, |_, _| {
+        ControlFlow::Continue(())
+    });
     let mut failures = 0;
     for (point, result) in missing.iter().zip(results) {
         if let Err(failure) = result {

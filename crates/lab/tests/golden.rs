@@ -9,6 +9,7 @@ mod support;
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 
 use lab::metrics::{FlowRecord, Outcome};
 use lab::run;
@@ -97,7 +98,7 @@ fn run(points: &[PointSpec], jobs: usize) -> Vec<Outcome> {
         &points.iter().collect::<Vec<_>>(),
         jobs,
         run::run,
-        |_, _| (),
+        |_, _| ControlFlow::Continue(()),
     );
     results
         .into_iter()

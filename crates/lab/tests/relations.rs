@@ -93,7 +93,9 @@ fn a_point_gives_the_same_with_any_number_of_jobs_and_alone() {
     let together = |jobs| -> Vec<String> {
         let jobs = NonZeroUsize::new(jobs).expect("at least one");
         let points: Vec<&PointSpec> = sweep.iter().collect();
-        let runs = sweep::run_all(&points, jobs, run::run, |_, _| ());
+        let runs = sweep::run_all(&points, jobs, run::run, |_, _| {
+            std::ops::ControlFlow::Continue(())
+        });
         let runs = runs.into_iter();
         runs.map(|run| measured(&run.expect("a conserving run")))
             .collect()

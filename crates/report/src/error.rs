@@ -2,6 +2,7 @@
 
 use std::io;
 
+use lab::results::lacks_room;
 use lab::scenario::{Problem, Problems};
 
 /// What keeps a report or a figure from being written.
@@ -24,9 +25,17 @@ impl From<Error> for Problems {
     fn from(error: Error) -> Self {
         match error {
             Error::Input(problems) => problems,
-            Error::Write { .. } => Problem::new(error.to_string())
-                .help("name another file with -o")
-                .into(),
+            Error::Write {
+                error: ref cause, ..
+            } => {
+                let problem = Problem::new(error.to_string());
+                let problem = if lacks_room(cause) {
+                    problem.for_lack_of_room().help("free some space")
+                } else {
+                    problem.help("name a file that you may write")
+                };
+                problem.into()
+            }
         }
     }
 }

@@ -200,7 +200,7 @@ fn a_report_does_not_depend_on_the_command_or_the_machine() {
         runs: 6,
         runs_before: 5,
         wall_us: 1.0,
-        busy_us: 1.0,
+        cpu_us: 1.0,
         simulated_us: 1.0,
         packet_hops: 1,
         events: 1,

@@ -70,6 +70,7 @@ pub const SCHEME: Scheme = Scheme {
                 crate::Sender::rcp(Sender::new(&flow.config, request))
             })),
             receiver: Some(Box::new(|_| crate::Receiver::rcp(Receiver::default()))),
+            timers: vec![router::timer(&params)],
             hook: Some(Box::new(move |port| Box::new(Router::new(&params, port)))),
             ..Roles::default()
         })

@@ -115,6 +115,28 @@ pub struct Roles {
     pub random: bool,
     /// Parameters that are correct one by one and wrong together.
     pub misfits: Vec<Misfit>,
+    /// Timers that fire again and again, by which the work of a simulation grows with its time.
+    pub timers: Vec<Timer>,
+}
+
+/// A timer that fires again and again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timer {
+    /// The parameter that it follows.
+    pub key: &'static str,
+    /// The time from one firing to the next, at least or in most networks.
+    pub every: Span,
+    /// What there is one for.
+    pub each: TimerOf,
+}
+
+/// What has a timer of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimerOf {
+    /// Every port of a switch.
+    Port,
+    /// Every flow.
+    Flow,
 }
 
 /// Switches that a scheme's priorities have not reached.
@@ -276,6 +298,7 @@ impl Bundle {
             roles.shares_buffer = part.shares_buffer.or(roles.shares_buffer);
             roles.random |= part.random;
             roles.misfits.extend(part.misfits);
+            roles.timers.extend(part.timers);
             roles.initial_window = part.initial_window.or(roles.initial_window);
         }
         Ok(roles)

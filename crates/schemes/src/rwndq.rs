@@ -43,7 +43,7 @@ use tcp::Gauge;
 
 use crate::hscc::helper::{Helper, Shifts};
 use crate::hscc::{Encoding, millionths};
-use crate::registry::{MakeHost, Misfit, PortInfo, Role, Roles, Scheme};
+use crate::registry::{MakeHost, Misfit, PortInfo, Role, Roles, Scheme, Timer, TimerOf};
 
 mod bloom;
 mod count;
@@ -64,6 +64,11 @@ pub const SCHEME: Scheme = Scheme {
         let params = Params::read(text)?;
         Ok(Roles {
             misfits: misfits(&params),
+            timers: vec![Timer {
+                key: "rwndq.interval",
+                every: params.interval,
+                each: TimerOf::Port,
+            }],
             shares_buffer: Some("rwndq"),
             host: host(&params),
             hook: Some(Box::new(move |port| Box::new(Hook::new(&params, port)))),

@@ -68,6 +68,7 @@ pub const SCHEME: Scheme = Scheme {
     build: |text| {
         let params = Params::read(text)?;
         Ok(Roles {
+            timers: router::timers(&params).to_vec(),
             sender: Some(Box::new(|flow| {
                 crate::Sender::xcp(Sender::new(&flow.config))
             })),

@@ -3,24 +3,20 @@
 use std::collections::BTreeMap;
 
 use lab::metrics::FlowRecord;
-use lab::results::{Folder, PointResult, PointSummary};
-use lab::scenario::Problems;
+use lab::results::{PointResult, PointSummary};
 use serde_json::{Map, Number, Value, json};
 
 use crate::finished::Finished;
 
-/// The whole sweep as one object, with the flows in `folder` if one is given.
-pub(crate) fn json(finished: &Finished, folder: Option<&Folder>) -> Result<String, Problems> {
+/// The whole sweep as one object, with the flows of every point if they are given.
+pub(crate) fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowRecord>>>) -> String {
     let summary = &finished.summary;
-    let mut flows = BTreeMap::<u32, Vec<FlowRecord>>::new();
-    if let Some(folder) = folder {
-        folder.flows(&mut |point, flow| flows.entry(point).or_default().push(flow.clone()))?;
-    }
+    let mut flows = flows;
     let points: Vec<_> = finished
         .points()
         .map(|(point, result)| {
             let mut object = self::point(finished, point, result);
-            if folder.is_some() {
+            if let Some(flows) = &mut flows {
                 object["flows"] = json!(flows.remove(&point.point).unwrap_or_default());
             }
             object
@@ -49,7 +45,10 @@ pub(crate) fn json(finished: &Finished, folder: Option<&Folder>) -> Result<Strin
     if !failed.is_empty() {
         object["failed"] = Value::Array(failed);
     }
-    Ok(format!("{object:#}\n"))
+    if let Some(all) = finished.of {
+        object["interrupted"] = json!({ "done": finished.results.len(), "of": all });
+    }
+    format!("{object:#}\n")
 }
 
 /// Metrics and cost of one simulation under one roof.
@@ -93,8 +92,8 @@ fn set(finished: &Finished, row: u32) -> Map<String, Value> {
         .collect()
 }
 
-/// Sums over all points. `wall_us` is the time of the whole sweep, `busy_us` that of all threads
-/// together, from which the cost of a packet-hop follows.
+/// Sums over all points. `wall_us` is the time of the whole sweep, `cpu_us` the processor time of all
+/// simulations, from which the cost of a packet-hop follows.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn cost(finished: &Finished) -> Value {
     let info = &finished.info;
@@ -103,9 +102,9 @@ fn cost(finished: &Finished) -> Value {
         "packet_hops": info.packet_hops,
         "events": info.events,
         "wall_us": info.wall_us,
-        "busy_us": info.busy_us,
+        "cpu_us": info.cpu_us,
         // Without a hop this is NaN or infinite, which JSON writes as null.
-        "ns_per_hop": info.busy_us * 1e3 / info.packet_hops as f64,
+        "ns_per_hop": info.cpu_us * 1e3 / info.packet_hops as f64,
         "jobs": info.jobs,
     })
 }

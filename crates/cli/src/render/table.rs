@@ -28,7 +28,10 @@ fn write(out: &mut String, finished: &Finished, styled: bool) -> std::fmt::Resul
         writeln!(out, "{key} = {value}")?;
     }
     if summary.seeds > 1 {
-        let line = "Every number is the mean over";
+        let line = match finished.of {
+            None => "Every number is the mean over",
+            Some(_) => "Every number is the mean over what is done of",
+        };
         let interval = "\u{b1} is half the 95 % confidence interval.";
         writeln!(out, "{line} {} seeds; {interval}", summary.seeds)?;
     }

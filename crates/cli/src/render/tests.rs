@@ -54,7 +54,7 @@ fn outcome(point: &PointSpec) -> PointResult {
             simulated_us: 5e4,
             packet_hops: 1000,
             events: 1000,
-            wall_us: 70.0,
+            cpu_us: 70.0,
             ns_per_hop: 70.0,
         },
         digest: 0xabc,
@@ -81,6 +81,7 @@ fn with(scenario: &Scenario, results: Vec<Result<PointResult, String>>) -> Finis
         summary: Summary::new(scenario, &results),
         results,
         info,
+        of: None,
     }
 }
 
@@ -134,6 +135,19 @@ fn the_answer_in_words_stands_below_the_table() {
 }
 
 #[test]
+fn flows_that_failed_are_told_apart_from_unfinished_ones() {
+    let scenario = load("schemes = [\"rcc\"]\n");
+    let finished = finished(&scenario, |_, outcome| {
+        outcome.metrics.flows_completed = 5;
+        outcome.metrics.flows_unfinished = 3;
+        outcome.metrics.flows_failed = 2;
+    });
+    let text = sentence(&finished);
+    let told = "Unfinished: 3 of 10 flows of rcc. Failed: 2 of 10 flows of rcc.";
+    assert!(text.starts_with(told), "{text}");
+}
+
+#[test]
 fn json_has_numbers_as_numbers_and_failures_in_a_list_of_their_own() {
     let scenario = load(
         "schemes = [\"rcc\"]\nworkload.senders = [10, 20]\nswitch.buffer = [\"64KB\"]\ndctcp.g = [0.5]\n",
@@ -144,7 +158,6 @@ fn json_has_numbers_as_numbers_and_failures_in_a_list_of_their_own() {
     .results;
     results[1] = Err("internal error: a packet was lost".into());
     let text = json(&with(&scenario, results), None);
-    let text = text.unwrap_or_else(|_| panic!("no folder is read"));
     let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let point = &value["points"][0];
     assert_eq!(value["points"].as_array().map(Vec::len), Some(1));

@@ -1,8 +1,11 @@
 //! Run folders through the real command: what is in them, and that nothing that happens to a sweep
 //! changes it.
 
+mod bounds;
 mod columns;
 mod damage;
+#[cfg(unix)]
+mod ended;
 mod failures;
 mod memory;
 mod races;

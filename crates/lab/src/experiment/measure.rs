@@ -144,6 +144,23 @@ impl Measure {
         measure
     }
 
+    /// Below which no value lies: counts, times, lengths and rates are not negative, while reductions, the
+    /// errors that some roles report and equations may be.
+    pub fn least(&self) -> f64 {
+        let signed = match &self.of {
+            Of::Metric(_) | Of::Flows { .. } | Of::Ports { .. } | Of::Events { .. } => false,
+            Of::Series {
+                column, apart_from, ..
+            } => apart_from.is_some() || column.contains("error"),
+            Of::Model { .. } => true,
+        };
+        if signed || self.reduction_from.is_some() {
+            f64::NEG_INFINITY
+        } else {
+            0.0
+        }
+    }
+
     /// The same of a series whose values count otherwise.
     #[must_use]
     pub fn weighted(&self, new: Weight) -> Self {

@@ -31,6 +31,8 @@ pub struct Measured {
 #[derive(Debug)]
 pub struct Values {
     rows: Vec<Vec<f64>>,
+    /// Below which none lies.
+    least: f64,
 }
 
 /// What a series is about.
@@ -52,7 +54,7 @@ impl Values {
 
     /// Their mean and its 95 % interval.
     pub fn estimate(&self, row: usize) -> Estimate {
-        Estimate::of(self.rows[row].iter().copied())
+        Estimate::of(self.rows[row].iter().copied()).between(self.least, f64::INFINITY)
     }
 }
 
@@ -141,7 +143,10 @@ impl Measured {
         if let Some(baseline) = &measure.reduction_from {
             rows = self.reduced(&rows, baseline);
         }
-        let values = Rc::new(Values { rows });
+        let values = Rc::new(Values {
+            rows,
+            least: measure.least(),
+        });
         let entry = (measure.clone(), Rc::clone(&values));
         self.values.borrow_mut().push(entry);
         Ok(values)

@@ -21,7 +21,8 @@ pub fn answer(summary: &Summary) -> Vec<String> {
         .filter_map(|group| Standing::of(summary, group, measure))
         .collect();
     let mut sentences = Vec::new();
-    sentences.extend(unfinished(summary));
+    sentences.extend(incomplete(summary, "flows_unfinished", "Unfinished"));
+    sentences.extend(incomplete(summary, "flows_failed", "Failed"));
     sentences.extend(sweep::sentences(summary, &standings));
     sentences.extend(cause::sentence(&standings));
     sentences.extend(until(summary));
@@ -56,11 +57,15 @@ fn until(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Rows in which flows with an end did not reach it: their other numbers are about the rest.
-fn unfinished(summary: &Summary) -> Option<String> {
+/// Rows in which flows with an end did not reach it, whose other numbers are about the rest: those that
+/// the simulation stopped too soon for, or those whose connection gave up.
+fn incomplete(summary: &Summary, metric: &str, what: &str) -> Option<String> {
     let rows = summary.rows.iter().filter_map(|row| {
-        let left = row.value("flows_unfinished") + row.value("flows_failed");
-        let flows = left + row.value("flows_completed");
+        let left = row.value(metric);
+        let flows: f64 = ["flows_completed", "flows_unfinished", "flows_failed"]
+            .map(|metric| row.value(metric))
+            .iter()
+            .sum();
         (left > 0.0).then(|| {
             let place = place(row);
             let at = if place.is_empty() { "" } else { " at " };
@@ -79,7 +84,7 @@ fn unfinished(summary: &Summary) -> Option<String> {
         Ok(0) | Err(_) => String::new(),
         Ok(more) => format!("; and {}", counted(more.into(), "more row")),
     };
-    (!rows.is_empty()).then(|| format!("Unfinished: {shown}{more}."))
+    (!rows.is_empty()).then(|| format!("{what}: {shown}{more}."))
 }
 
 /// What a sweep cost, in one line.
@@ -87,7 +92,7 @@ fn unfinished(summary: &Summary) -> Option<String> {
 pub fn cost(info: &RunInfo) -> String {
     let hops = info.packet_hops as f64;
     let per_hop = if hops > 0.0 {
-        format!("{:.0}", info.busy_us * 1e3 / hops)
+        format!("{:.0}", info.cpu_us * 1e3 / hops)
     } else {
         "-".into()
     };

@@ -20,8 +20,8 @@ pub struct RunInfo {
     pub runs_before: usize,
     /// Wall-clock time of the command, up to its answer.
     pub wall_us: f64,
-    /// Wall-clock time of all simulations, each on its thread.
-    pub busy_us: f64,
+    /// Processor time of all simulations.
+    pub cpu_us: f64,
     /// Simulated time of all simulations.
     pub simulated_us: f64,
     /// Packets handed over a link, each counted once per link.
@@ -52,7 +52,7 @@ impl RunInfo {
     pub fn add_costs(&mut self, results: &PointResults) {
         self.runs = results.len();
         for result in results.iter().flatten() {
-            self.busy_us += result.cost.wall_us;
+            self.cpu_us += result.cost.cpu_us;
             self.simulated_us += result.cost.simulated_us;
             self.packet_hops += result.cost.packet_hops;
             self.events += result.cost.events;

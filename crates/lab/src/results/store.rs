@@ -19,7 +19,7 @@ use super::{cannot, damaged};
 use crate::error::RunError;
 use crate::metrics::Outcome;
 use crate::pcap::{Capture, Places};
-use crate::run;
+use crate::run::{self, Limits};
 use crate::scenario::{PointSpec, Problem, Problems, Scenario};
 use crate::trace::{Plan, Recorder};
 
@@ -199,6 +199,19 @@ impl Store {
     /// # Panics
     /// As [`run::run`] does.
     pub fn simulate(&self, point: &PointSpec, scenario: &Scenario) -> Result<(), RunError> {
+        self.simulate_within(Limits::NONE, point, scenario)
+    }
+
+    /// [`Store::simulate`], ended where the simulation exceeds its limits or a file cannot be written.
+    ///
+    /// # Panics
+    /// As [`run::run`] does.
+    pub fn simulate_within(
+        &self,
+        limits: Limits<'_>,
+        point: &PointSpec,
+        scenario: &Scenario,
+    ) -> Result<(), RunError> {
         let stored = |error: io::Error| {
             RunError::Storage(format!(
                 "cannot write to {}: {error}",
@@ -208,32 +221,38 @@ impl Store {
         let name = part::name(point, scenario.seeds());
         let parts = self.parts();
         let plan = Plan::of(point);
-        let series = unfinished(&parts.join(format!("{name}.{SERIES}")));
-        let captures = unfinished(&parts.join(format!("{name}.pcap")));
+        let series = Remains(unfinished(&parts.join(format!("{name}.{SERIES}"))));
+        let captures = Remains(unfinished(&parts.join(format!("{name}.pcap"))));
         let recorder = plan
             .as_ref()
-            .map(|plan| File::create(&series).and_then(|file| Recorder::new(plan, point, file)));
+            .map(|plan| File::create(&series.0).and_then(|file| Recorder::new(plan, point, file)));
         let mut recorder = recorder.transpose().map_err(stored)?;
         let mut files = Vec::new();
         let outcome = if let Some(places) = &self.places {
-            let capture = Capture::new(places, point, &captures).map_err(stored)?;
+            let capture = Capture::new(places, point, &captures.0).map_err(stored)?;
             let mut probes = (recorder, capture);
-            let outcome = run::observe(point, &mut probes)?;
+            let outcome = run::within(limits, point, &mut probes);
             let captured = probes.1.finish();
             recorder = probes.0;
-            captured
-                .and_then(|()| self.keep_captures(&captures, &mut files))
-                .map_err(stored)?;
+            // A file that failed is why a simulation was stopped.
+            captured.map_err(stored)?;
+            if outcome.is_ok() {
+                self.keep_captures(&captures.0, &mut files)
+                    .map_err(stored)?;
+            }
             outcome
         } else if let Some(recorder) = &mut recorder {
-            run::observe(point, recorder)?
+            run::within(limits, point, recorder)
         } else {
-            run::run(point)?
+            run::within(limits, point, &mut ())
         };
         if let Some(recorder) = recorder {
-            let kept = recorder.finish();
+            recorder.finish().map_err(stored)?;
+        }
+        let outcome = outcome?;
+        if plan.is_some() {
             let name = format!("{PARTS}/{name}.{SERIES}");
-            kept.and_then(|()| self.keep_file(&series, name, &mut files))
+            self.keep_file(&series.0, name, &mut files)
                 .map_err(stored)?;
         }
         self.keep_with(point, scenario, &Ok(outcome), files)
@@ -405,6 +424,16 @@ impl Store {
         Err(damaged(&path, "it was whole when this command began", help))
     }
 
+    /// What is known of a point, if anything.
+    pub(super) fn find(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+    ) -> Result<Option<Result<Box<Outcome>, String>>, Problems> {
+        let part = self.read_part(&self.part(point, scenario))?;
+        Ok(part.and_then(|part| part.outcome()))
+    }
+
     fn read_part(&self, path: &Path) -> Result<Option<Part>, Problems> {
         part::read(path, self.fingerprint).map_err(|error| cannot("read", path, &error))
     }
@@ -445,6 +474,17 @@ enum State {
     Unknown,
     Failed,
     Done,
+}
+
+/// A file or folder under the name that it has until it is whole, which is removed if it never is.
+struct Remains(PathBuf);
+
+impl Drop for Remains {
+    fn drop(&mut self) {
+        let removed = fs::remove_file(&self.0).or_else(|_| fs::remove_dir_all(&self.0));
+        // Mostly there is nothing left under this name.
+        drop(removed);
+    }
 }
 
 /// The line of `scenario.toml` about captures.

@@ -235,6 +235,50 @@ impl Summary {
         summary
     }
 
+    /// What is known of a sweep that has not ended: the groups of rows of which any point is known, and
+    /// those points. None if there is none.
+    pub fn so_far(
+        scenario: &Scenario,
+        known: Vec<Option<Result<PointResult, String>>>,
+    ) -> Option<(Self, PointResults)> {
+        let (schemes, seeds) = (scenario.schemes().len(), scenario.seeds() as usize);
+        let begun: Vec<bool> = known
+            .chunks(schemes * seeds)
+            .map(|group| group.iter().any(Option::is_some))
+            .collect();
+        if !begun.contains(&true) {
+            return None;
+        }
+        let are_known: Vec<bool> = known.iter().map(Option::is_some).collect();
+        let absent = || Err(String::new());
+        let results: PointResults = known
+            .into_iter()
+            .map(|known| known.unwrap_or_else(absent))
+            .collect();
+        let mut all = Self::new(scenario, &results);
+        let is_known = |point: u32| are_known[point as usize];
+        all.failures.retain(|failure| is_known(failure.point));
+        all.rows = kept(all.rows, schemes, &begun);
+        let comparisons = all.comparisons.len() / begun.len();
+        all.comparisons = kept(all.comparisons, comparisons, &begun);
+        // Rows of groups that have not begun are gone, so those behind them have other numbers.
+        let gone = |row: u32| {
+            begun[..row as usize / schemes]
+                .iter()
+                .filter(|begun| !**begun)
+        };
+        let place = |row: u32| row - index(gone(row).count() * schemes);
+        for point in &mut all.points {
+            point.row = place(point.row);
+        }
+        for failure in &mut all.failures {
+            failure.row = place(failure.row);
+        }
+        let results = results.into_iter().zip(are_known);
+        let results = results.filter_map(|(result, known)| known.then_some(result));
+        Some((all, results.collect()))
+    }
+
     /// How narrow the intervals of every row are: of the 99th percentile of completion times, or of
     /// the mean queue where no flow has an end.
     pub fn precision(&self, target: f64, bound: u32) -> Until {
@@ -308,7 +352,7 @@ impl Summary {
             let set = points[0].set.iter();
             let set = set.filter(|(key, _)| self.axes.contains(key));
             let estimates = METRICS.iter().zip(values).map(|(column, values)| {
-                let estimate = Estimate::of(values.iter().copied());
+                let estimate = estimate(column.name, values.iter().copied());
                 (column.name.to_owned(), estimate)
             });
             self.rows.push(Row {
@@ -370,10 +414,29 @@ fn group_estimates(
     }
     let estimates = values.into_iter().map(|(group, metrics)| {
         let metrics = metrics.into_iter();
-        let metrics = metrics.map(|(name, values)| (name.to_owned(), Estimate::of(values)));
+        let metrics = metrics.map(|(name, values)| {
+            let estimate = estimate(name, values);
+            (name.to_owned(), estimate)
+        });
         (group.to_owned(), metrics.collect())
     });
     estimates.collect()
+}
+
+/// The mean of a metric over seeds: none is negative, and an index of fairness does not exceed 1.
+fn estimate(metric: &str, values: impl IntoIterator<Item = f64>) -> Estimate {
+    let most = match metric {
+        "fairness" => 1.0,
+        _ => f64::INFINITY,
+    };
+    Estimate::of(values).between(0.0, most)
+}
+
+/// Of things in groups of `size` those whose group is chosen.
+fn kept<T>(things: Vec<T>, size: usize, chosen: &[bool]) -> Vec<T> {
+    let things = things.into_iter().enumerate();
+    let kept = things.filter_map(|(place, thing)| chosen[place / size].then_some(thing));
+    kept.collect()
 }
 
 /// For each metric the values of all seeds, `NaN` where a seed failed.

@@ -14,6 +14,7 @@ pub struct Problem {
     severity: Severity,
     help: Option<String>,
     place: Option<Place>,
+    no_room: bool,
 }
 
 /// Everything that is wrong; never empty.
@@ -45,6 +46,7 @@ impl Problem {
             severity: Severity::Error,
             help: None,
             place: None,
+            no_room: false,
         }
     }
 
@@ -54,6 +56,20 @@ impl Problem {
             severity: Severity::Warning,
             ..Self::new(message)
         }
+    }
+
+    /// The same, because a disk is full or a file may not grow: no mistake of whoever gave the input.
+    #[must_use]
+    pub fn for_lack_of_room(self) -> Self {
+        Self {
+            no_room: true,
+            ..self
+        }
+    }
+
+    /// Whether a file has no room.
+    pub fn is_no_room(&self) -> bool {
+        self.no_room
     }
 
     /// Points at a range of `source` and says there what was expected.

@@ -224,6 +224,10 @@ impl Recorder {
 }
 
 impl Probe for Recorder {
+    fn has_failed(&self) -> bool {
+        self.rows.has_failed()
+    }
+
     #[inline]
     fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
         if self.ports[port.0 as usize]

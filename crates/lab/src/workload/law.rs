@@ -151,7 +151,15 @@ impl Quantity for SizeLaw {
             return Ok(Self::Empirical(table));
         }
         let Some((name, values)) = call(text) else {
-            return DataSize::parse(text).map(Self::Fixed).map_err(|_| error());
+            // What is too large is not only no law.
+            let other = |error: QuantityError| {
+                says(
+                    &error
+                        .message
+                        .replacen(&DataSize::expected(), &Self::expected(), 1),
+                )
+            };
+            return DataSize::parse(text).map(Self::Fixed).map_err(other);
         };
         let size = |text: &str| {
             let size = DataSize::parse(text).map_err(|_| error())?;
@@ -237,7 +245,14 @@ impl Quantity for TimeLaw {
     fn parse(text: &str) -> Result<Self, QuantityError> {
         let error = || QuantityError::expected(&Self::expected(), text);
         let Some((name, values)) = call(text.trim()) else {
-            return Span::parse(text).map(Self::Fixed).map_err(|_| error());
+            let other = |error: QuantityError| {
+                says(
+                    &error
+                        .message
+                        .replacen(&Span::expected(), &Self::expected(), 1),
+                )
+            };
+            return Span::parse(text).map(Self::Fixed).map_err(other);
         };
         let span = |text: &&str| Span::parse(text).map_err(|_| error());
         match (name, values.as_slice()) {

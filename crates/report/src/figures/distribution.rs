@@ -49,8 +49,8 @@ fn figure(choice: String, unit: &str, line: Line) -> Figure {
         choice,
         title: "Distribution of flow completion times".into(),
         caption:
-            "The fraction of flows that completed within a time, over all seeds. A curve that \
-            ends below 1 leaves flows unfinished."
+            "The fraction of flows that completed within a time, over all seeds. Where a curve \
+            ends below 1, flows were unfinished or failed."
                 .into(),
         x: Axis::new("Flow completion time", unit),
         y,

@@ -63,22 +63,24 @@ fn figure(data: &Data<'_>, number: usize, run: &Run<'_>, detail: &Detail) -> Fig
     }
 }
 
-/// Bars of complete flows, and of others up to the end of the picture.
+/// Bars of complete flows, and of unfinished and of failed ones up to the end of the picture.
 fn bars(detail: &Detail, style: Style, at: &dyn Fn(f64) -> f64, end: f64) -> Vec<Line> {
     let mut complete = Vec::new();
     let mut unfinished = Vec::new();
+    let mut failed = Vec::new();
     for flow in &detail.flows {
         let (bars, to) = match flow.completion_us {
             Some(to) => (&mut complete, to),
+            None if flow.failed => (&mut failed, end),
             None => (&mut unfinished, end),
         };
         let y = f64::from(flow.flow);
         bars.extend([Point::new(at(flow.start_us), y), Point::new(at(to), y)]);
     }
-    let grey = plain(6);
     let lines = [
         ("start to completion", style, complete),
-        ("not completed", grey, unfinished),
+        ("not completed", plain(6), unfinished),
+        ("failed", plain(7), failed),
     ];
     let lines = lines
         .into_iter()

@@ -29,7 +29,7 @@ const COMPLETION: [Chart; 5] = [
     completion_chart("fct_mean_us", "mean"),
 ];
 
-const COUNTS: [Chart; 10] = [
+const COUNTS: [Chart; 11] = [
     chart("goodput", "goodput_bps", "Goodput", ""),
     chart("queue", "queue_mean_bytes", "Bottleneck queue", "mean"),
     chart(
@@ -50,6 +50,7 @@ const COUNTS: [Chart; 10] = [
         "",
     ),
     chart("unfinished", "flows_unfinished", "Unfinished flows", ""),
+    chart("failed", "flows_failed", "Failed flows", ""),
 ];
 
 /// Percentiles of the completion times.
@@ -61,7 +62,7 @@ pub(super) fn completion(data: &Data<'_>) -> Vec<Figure> {
 pub(super) fn counts(data: &Data<'_>) -> Vec<Figure> {
     // Charts of what rarely happens appear where it does.
     let any = |chart: &&Chart| {
-        !matches!(chart.place, "unfinished" | "syn-timeouts")
+        !matches!(chart.place, "unfinished" | "failed" | "syn-timeouts")
             || data.rows().any(|(_, row)| row.value(chart.metric) > 0.0)
     };
     let charts: Vec<&Chart> = COUNTS.iter().filter(any).collect();

@@ -69,7 +69,7 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 13] = [
+const SHOWN: [Shown; 14] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
     shown("fct_mean_us", "FCT mean", Some(Better::Less)),
     shown("fct_p50_us", "FCT p50", Some(Better::Less)),
@@ -83,6 +83,7 @@ const SHOWN: [Shown; 13] = [
     shown("queue_mean_bytes", "Queue mean", Some(Better::Less)),
     shown("queue_max_bytes", "Queue max", Some(Better::Less)),
     shown("flows_unfinished", "Unfinished flows", Some(Better::Less)),
+    shown("flows_failed", "Failed flows", Some(Better::Less)),
 ];
 
 impl Table {
@@ -161,10 +162,12 @@ fn group_order(data: &Data<'_>, scheme: &str) -> usize {
     names.position(|name| name == scheme).unwrap_or(usize::MAX)
 }
 
-/// Flows that all ended need no column.
+/// Flows that all ended, and those that did not fail, need no column.
 fn worth(data: &Data<'_>, shown: &Shown) -> bool {
-    !matches!(shown.metric, "flows_unfinished" | "syn_timeouts")
-        || data.rows().any(|(_, row)| row.value(shown.metric) > 0.0)
+    !matches!(
+        shown.metric,
+        "flows_unfinished" | "flows_failed" | "syn_timeouts"
+    ) || data.rows().any(|(_, row)| row.value(shown.metric) > 0.0)
 }
 
 fn unit(data: &Data<'_>, metric: &str) -> Unit {

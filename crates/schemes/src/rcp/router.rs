@@ -5,7 +5,7 @@ use fabric::{Backlog, Calls, SwitchHook};
 
 use super::header::Header;
 use super::{Averaging, Params, RATE};
-use crate::registry::PortInfo;
+use crate::registry::{PortInfo, Timer, TimerOf};
 
 /// RCP's controller at one output port.
 #[derive(Debug)]
@@ -163,6 +163,17 @@ impl SwitchHook for Router {
     }
 }
 
+/// The timer of every port, as often as it fires where round trips are short.
+pub(super) fn timer(params: &Params) -> Timer {
+    Timer {
+        key: "rcp.max_interval",
+        every: params.max_interval.min(SHORT_RTT).max(LEAST_INTERVAL),
+        each: TimerOf::Port,
+    }
+}
+
+/// A round trip within a data centre.
+const SHORT_RTT: Span = Span::from_micros(100);
 /// No interval is shorter.
 const LEAST_INTERVAL: Span = Span::from_micros(1);
 /// The ns-2 patch grants at least a hundredth of a packet of 1000 bytes per round trip.

@@ -5,7 +5,7 @@ use fabric::{Backlog, SwitchHook};
 
 use super::Params;
 use super::header::Header;
-use crate::registry::PortInfo;
+use crate::registry::{PortInfo, Timer, TimerOf};
 
 /// XCP's controllers at one output port.
 #[derive(Debug)]
@@ -193,6 +193,19 @@ impl SwitchHook for Router {
             self.control_at += self.interval;
         }
     }
+}
+
+/// The two timers of every port, as often as they fire at most.
+pub(super) fn timers(params: &Params) -> [Timer; 2] {
+    let timer = |key, every: Span| Timer {
+        key,
+        every: every.max(LEAST_INTERVAL),
+        each: TimerOf::Port,
+    };
+    [
+        timer("xcp.min_interval", params.min_interval),
+        timer("xcp.min_queue_interval", params.min_queue_interval),
+    ]
 }
 
 /// Granularity of the clocks: no timer runs for less.

@@ -20,6 +20,12 @@ pub(super) fn judge(
         .map(|value| value / scale)
         .collect();
     let estimate = Estimate::of(ours.iter().copied());
+    let estimate = match number.compare {
+        Compare::Value | Compare::Ratio => {
+            estimate.between(number.of.measure.least(), f64::INFINITY)
+        }
+        Compare::Difference | Compare::Reduction | Compare::Increase => estimate,
+    };
     let mut finding = Finding {
         paper: with_unit(&range(number.paper), &number.unit),
         ours: "no value".to_owned(),

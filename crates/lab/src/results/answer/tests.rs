@@ -50,7 +50,7 @@ fn answered(text: &str, change: impl Fn(&PointSpec, &mut Metrics)) -> Vec<String
                 simulated_us: 5e4,
                 packet_hops: 1000,
                 events: 1000,
-                wall_us: 70.0,
+                cpu_us: 70.0,
                 ns_per_hop: 70.0,
             },
             digest: 0,

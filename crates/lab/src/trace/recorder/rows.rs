@@ -66,6 +66,11 @@ impl Rows {
         self.pending = 0;
     }
 
+    /// Whether rows have been dropped.
+    pub(super) const fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.flush();
         match self.failure {

@@ -1,0 +1,150 @@
+//! Signals and the clock while a sweep runs: lines of progress, and what is told before the process
+//! ends because somebody pressed Ctrl-C or the system asked for it.
+
+use std::process;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::output;
+
+/// The number of a signal.
+type Signal = i32;
+
+/// Does `work`. Meanwhile calls `tick` each time that `every` has passed, and if the process is asked to
+/// end, `tell`, behind which it ends with exit status 128 + signal: nothing finished is lost, and a single
+/// long simulation is not waited for.
+pub(crate) fn watched<T>(
+    every: Option<Duration>,
+    tick: impl FnMut() + Send,
+    tell: impl FnOnce() + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    let (sender, receiver) = mpsc::channel();
+    *listener() = Some(sender);
+    thread::scope(|scope| {
+        let _closed = Closed;
+        scope.spawn(move || wait(&receiver, every, tick, tell));
+        work()
+    })
+}
+
+fn wait(
+    signals: &Receiver<Signal>,
+    every: Option<Duration>,
+    mut tick: impl FnMut(),
+    tell: impl FnOnce(),
+) {
+    loop {
+        match signals.recv_timeout(every.unwrap_or(Duration::MAX)) {
+            Ok(signal) => {
+                tell();
+                end(signal);
+            }
+            Err(RecvTimeoutError::Timeout) => tick(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Hears Ctrl-C, SIGTERM and SIGHUP from now on, but for those that the process was started to ignore,
+/// as `nohup` and shells without job control do. A second signal ends it at once.
+#[cfg(unix)]
+pub(crate) fn listen() {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::{flag, iterator::Signals};
+
+    let heard = [SIGINT, SIGTERM, SIGHUP];
+    let heard: Vec<_> = heard
+        .into_iter()
+        .filter(|signal| !is_ignored(*signal))
+        .collect();
+    let second = Arc::new(AtomicBool::new(false));
+    for signal in &heard {
+        // In this order: the first signal arms what ends the process at the second.
+        drop(flag::register_conditional_shutdown(
+            *signal,
+            128 + signal,
+            Arc::clone(&second),
+        ));
+        drop(flag::register(*signal, Arc::clone(&second)));
+    }
+    if let Ok(mut signals) = Signals::new(heard) {
+        thread::spawn(move || signals.forever().for_each(forward));
+    }
+}
+
+/// The system ends the process, which loses nothing that is finished.
+#[cfg(not(unix))]
+pub(crate) fn listen() {}
+
+/// Whether the process was started to ignore a signal. Only Linux says so without unsafe code; elsewhere
+/// SIGHUP keeps its usual effect, which `nohup` has changed or not.
+#[cfg(unix)]
+fn is_ignored(signal: Signal) -> bool {
+    match std::fs::read_to_string("/proc/self/status") {
+        Ok(status) => {
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+        }
+        Err(_) => signal == signal_hook::consts::SIGHUP,
+    }
+}
+
+#[cfg(unix)]
+fn forward(signal: Signal) {
+    let told = listener()
+        .as_ref()
+        .is_some_and(|listener| listener.send(signal).is_ok());
+    if !told {
+        output::complain("interrupted");
+        end(signal);
+    }
+}
+
+fn end(signal: Signal) -> ! {
+    process::exit(128 + signal)
+}
+
+/// Ends the thread that listens, also where the work panics.
+struct Closed;
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        *listener() = None;
+    }
+}
+
+/// Who is told of signals.
+fn listener() -> MutexGuard<'static, Option<Sender<Signal>>> {
+    static LISTENER: Mutex<Option<Sender<Signal>>> = Mutex::new(None);
+    LISTENER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn progress_is_told_again_and_again_while_work_goes_on() {
+        let ticks = AtomicU32::new(0);
+        let tick = || {
+            ticks.fetch_add(1, Ordering::Relaxed);
+        };
+        let work = || {
+            while ticks.load(Ordering::Relaxed) < 3 {
+                thread::yield_now();
+            }
+            7
+        };
+        let done = watched(Some(Duration::from_millis(1)), tick, || (), work);
+        assert_eq!(done, 7);
+    }
+}

@@ -1,0 +1,179 @@
+//! What ends a sweep before its end, told with what is done and how to go on.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::workspace::Workspace;
+
+#[test]
+fn an_interrupted_sweep_tells_what_is_done_and_goes_on_from_there() {
+    for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let workspace = Workspace::new(&format!("interrupted_{signal}"));
+        let words = format!("{MANY} --out folder");
+        let output = signalled(&workspace, &words, signal, &|| parts(&workspace) > 3);
+        let (answer, complaints) = texts(&output);
+        assert_eq!(output.status.code(), Some(status), "{complaints}");
+        assert!(complaints.contains("interrupted: done "), "{complaints}");
+        assert!(
+            complaints.contains(" of 1,200; go on with: "),
+            "{complaints}"
+        );
+        assert!(complaints.contains("--out folder --resume"), "{complaints}");
+        assert!(
+            answer.contains("newreno") && answer.contains("Cost: "),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_sweep_that_is_resumed_is_that_of_an_undisturbed_one() {
+    let workspace = Workspace::new("interrupted_resumed");
+    let sweep = "run incast --scheme newreno,rcc --set workload.senders=8..40:1 --quiet";
+    workspace.answer(&format!("{sweep} --out whole"));
+    let words = format!("{sweep} --jobs 1 --out folder");
+    signalled(&workspace, &words, "INT", &|| parts(&workspace) > 3);
+    workspace.answer(&format!("{sweep} --resume --out folder"));
+    workspace.assert_same("folder", "whole");
+}
+
+#[test]
+fn a_single_long_simulation_is_not_waited_for() {
+    let workspace = Workspace::new("interrupted_point");
+    // Hours of work, and timers of switches that are no events.
+    let long = "run incast --scheme rwndq --set workload.size=100GB --no-save --quiet --work 1e18";
+    for words in [long.to_owned(), format!("{long} --set rwndq.interval=1ns")] {
+        let output = signalled(&workspace, &words, "INT", &|| true);
+        let (answer, complaints) = texts(&output);
+        assert_eq!(output.status.code(), Some(130), "{complaints}");
+        assert!(
+            complaints.contains("done 0 of 3, and nothing is kept"),
+            "{complaints}"
+        );
+        assert_eq!(answer, "");
+    }
+}
+
+#[test]
+fn what_the_process_was_started_to_ignore_does_not_end_it() {
+    let workspace = Workspace::new("nohup");
+    let mut shell = Command::new("sh");
+    let run = format!(
+        "trap '' HUP; '{}' run incast --quiet --out folder & kill -HUP $!; wait $!",
+        env!("CARGO_BIN_EXE_tailwater")
+    );
+    shell.args(["-c", &run]).current_dir(workspace.path("."));
+    let output = shell.output().expect("a shell");
+    assert_eq!(output.status.code(), Some(0), "{}", texts(&output).1);
+    assert!(workspace.path("folder/summary.json").exists());
+}
+
+#[test]
+fn interrupted_papers_tell_how_far_each_figure_has_come() {
+    let workspace = Workspace::new("interrupted_papers");
+    let words = "reproduce rcc/fig5a --seeds 500 --jobs 1 --out folder --quiet";
+    let begun = || {
+        let points = workspace.path("folder/rcc/fig5a/points");
+        fs::read_dir(points).is_ok_and(|points| points.count() > 3)
+    };
+    let output = signalled(&workspace, words, "TERM", &begun);
+    let (answer, complaints) = texts(&output);
+    assert_eq!(output.status.code(), Some(143), "{complaints}");
+    assert!(complaints.contains("interrupted: done "), "{complaints}");
+    assert!(complaints.contains("go on with: "), "{complaints}");
+    assert!(answer.contains("folder/rcc/fig5a"), "{answer}");
+}
+
+#[test]
+fn a_full_disk_ends_the_sweep_at_once_and_loses_nothing_that_is_done() {
+    let workspace = Workspace::new("full_disk");
+    // 1000 flows do not fit into a file of 64 KiB, 8 and 16 do.
+    let sweep = "run incast --scheme newreno --set workload.senders=8,16,1000,8000 --trace off";
+    let output = limited(&workspace, 64, &format!("{sweep} --jobs 1 --out folder"));
+    let (answer, complaints) = texts(&output);
+    assert_eq!(output.status.code(), Some(1), "{complaints}");
+    assert!(
+        complaints.contains("done 2 of 4; go on with: "),
+        "{complaints}"
+    );
+    assert!(complaints.contains("--out folder --resume"), "{complaints}");
+    assert!(!complaints.contains("panicked"), "{complaints}");
+    assert!(
+        answer.contains("At 16 senders") || answer.contains("16"),
+        "{answer}"
+    );
+    // The fourth simulation was not begun: it would have been thrown away.
+    assert_eq!(parts(&workspace), 2);
+    let answer = workspace.answer(&format!("{sweep} --resume --out folder"));
+    assert!(answer.contains("(2 of them before)"), "{answer}");
+}
+
+#[test]
+fn the_answer_comes_before_files_that_find_no_room() {
+    let workspace = Workspace::new("full_at_the_end");
+    // Every point fits, the table of all flows does not.
+    let sweep = "run incast --scheme newreno,rcc --set workload.senders=100..120:1 --trace off";
+    let output = limited(&workspace, 64, &format!("{sweep} --out folder"));
+    let (answer, complaints) = texts(&output);
+    assert_eq!(output.status.code(), Some(1), "{complaints}");
+    assert!(answer.contains("Cost: "), "{answer}");
+    assert!(
+        complaints.contains("every simulation is kept; go on with: "),
+        "{complaints}"
+    );
+    workspace.answer(&format!("{sweep} --out whole"));
+    workspace.answer(&format!("{sweep} --resume --out folder"));
+    workspace.assert_same("folder", "whole");
+}
+
+/// Runs the command and sends it a signal as soon as `ready` says so.
+fn signalled(workspace: &Workspace, words: &str, signal: &str, ready: &dyn Fn() -> bool) -> Output {
+    let mut command = workspace.command(words);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the command runs");
+    sleep(Duration::from_millis(200));
+    while !ready() {
+        sleep(Duration::from_millis(1));
+    }
+    let kill = Command::new("kill")
+        .args([&format!("-{signal}"), &child.id().to_string()])
+        .status();
+    assert!(kill.expect("kill").success(), "it ended before");
+    child.wait_with_output().expect("a child")
+}
+
+/// Runs the command where no file may have more than so many KiB.
+fn limited(workspace: &Workspace, kib: u32, words: &str) -> Output {
+    // A process that ignores the signal gets an error from the write instead.
+    let run = format!(
+        "trap '' XFSZ; ulimit -f {}; exec '{}' {words}",
+        kib * 2,
+        env!("CARGO_BIN_EXE_tailwater")
+    );
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &run]).current_dir(workspace.path("."));
+    shell.output().expect("a shell")
+}
+
+fn texts(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// Finished points in the folder.
+fn parts(workspace: &Workspace) -> usize {
+    let entries = fs::read_dir(workspace.path("folder/points"))
+        .into_iter()
+        .flatten();
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names
+        .filter(|name| name.to_string_lossy().ends_with(".part"))
+        .filter(|name| !name.to_string_lossy().starts_with('.'))
+        .count()
+}
+
+/// Enough simulations for some seconds.
+const MANY: &str = "run incast --scheme newreno,dctcp,rcc --set workload.senders=40 \
+     --set workload.jitter=100us --seeds 400 --jobs 1";
