@@ -43,6 +43,11 @@ pub const METRICS: &[Column] = &[
         "Retransmission timers that expired with data or a FIN outstanding.",
     ),
     column(
+        "tail_timeouts",
+        "events",
+        "Timeouts with everything sent and at most the last three segments unacknowledged: too few for duplicate ACKs to tell of a loss.",
+    ),
+    column(
         "syn_timeouts",
         "events",
         "Timers of the handshake that expired: a SYN or SYN-ACK, or what answers it, was lost.",
@@ -159,6 +164,7 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.fct_p99_us,
         m.fct_max_us,
         m.timeouts as f64,
+        m.tail_timeouts as f64,
         m.syn_timeouts as f64,
         m.timeout_rate,
         m.retransmissions as f64,
@@ -182,7 +188,7 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
 
 /// The numbers of a group of flows: their names are those of [`METRICS`].
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 17] {
+pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 18] {
     let m = metrics;
     [
         ("goodput_bps", m.goodput_bps),
@@ -192,6 +198,7 @@ pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 17] {
         ("fct_p99_us", m.fct_p99_us),
         ("fct_max_us", m.fct_max_us),
         ("timeouts", m.timeouts as f64),
+        ("tail_timeouts", m.tail_timeouts as f64),
         ("syn_timeouts", m.syn_timeouts as f64),
         ("timeout_rate", m.timeout_rate),
         ("retransmissions", m.retransmissions as f64),

@@ -22,6 +22,7 @@ pub struct Metrics {
     #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
+    pub tail_timeouts: u64,
     pub syn_timeouts: u64,
     #[serde(with = "absent")]
     pub timeout_rate: f64,
@@ -67,6 +68,7 @@ pub struct GroupMetrics {
     #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
+    pub tail_timeouts: u64,
     pub syn_timeouts: u64,
     #[serde(with = "absent")]
     pub timeout_rate: f64,
@@ -130,6 +132,8 @@ pub struct FlowRecord {
     pub after_timeout: u64,
     /// Retransmission timers that expired.
     pub timeouts: u64,
+    /// Of these, those with only the last segments outstanding.
+    pub tail_timeouts: u64,
     /// Timers of SYNs and SYN-ACKs that expired.
     pub syn_timeouts: u64,
     /// Packets dropped, of both directions.

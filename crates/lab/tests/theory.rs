@@ -184,7 +184,8 @@ fn loss_of_one_of_the_last_three_packets_costs_a_timeout() {
             let (flow, cost) = ten_packet_window(lost, sack);
             let expected = timeout + star.round_trip() - (11 - lost) * star.segment(1446);
             assert_eq!(cost, expected, "packet {lost}");
-            assert_eq!(flow.metrics.timeouts, 1);
+            let m = &flow.metrics;
+            assert_eq!((m.timeouts, m.tail_timeouts, m.syn_timeouts), (1, 1, 0));
         }
     }
 }

@@ -107,6 +107,9 @@ pub struct SenderCounters {
     pub after_timeout: u64,
     /// Expiries of the retransmission timer with data or a FIN outstanding.
     pub timeouts: u64,
+    /// Of these, those that found everything written sent and at most the last three segments of it
+    /// unacknowledged: a loss there brings too few duplicate ACKs to be seen without the timer.
+    pub tail_timeouts: u64,
     /// Expiries of the timer of a SYN or SYN-ACK.
     pub syn_timeouts: u64,
     /// Fast recoveries entered.

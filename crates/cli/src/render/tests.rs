@@ -30,6 +30,7 @@ fn outcome(point: &PointSpec) -> PointResult {
             fct_p99_us: ms,
             fct_max_us: ms,
             timeouts: losses,
+            tail_timeouts: 0,
             syn_timeouts: 0,
             timeout_rate: if slow { 0.001 } else { 0.0 },
             retransmissions: losses * 3,

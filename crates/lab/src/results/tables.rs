@@ -163,6 +163,12 @@ fn flow_counts() -> Vec<Field> {
             "Retransmission timers that expired with data or a FIN outstanding.",
         ),
         field(
+            "tail_timeouts",
+            Kind::Int64,
+            "events",
+            "Timeouts with everything sent and at most the last three segments unacknowledged: too few for duplicate ACKs to tell of a loss.",
+        ),
+        field(
             "syn_timeouts",
             Kind::Int64,
             "events",
@@ -288,6 +294,7 @@ impl<W: Write + Send> Records<W> {
             count(flow.retransmissions),
             count(flow.after_timeout),
             count(flow.timeouts),
+            count(flow.tail_timeouts),
             count(flow.syn_timeouts),
             count(flow.drops),
             Cell::Bool(flow.late),
@@ -341,10 +348,11 @@ pub(super) fn read_flow(row: &Row<'_>, first: usize) -> (u32, FlowRecord) {
         retransmissions: cells.whole(13).unwrap_or_default(),
         after_timeout: cells.whole(14).unwrap_or_default(),
         timeouts: cells.whole(15).unwrap_or_default(),
-        syn_timeouts: cells.whole(16).unwrap_or_default(),
-        drops: cells.whole(17).unwrap_or_default(),
-        late: cells.flag(18),
-        failed: cells.flag(19),
+        tail_timeouts: cells.whole(16).unwrap_or_default(),
+        syn_timeouts: cells.whole(17).unwrap_or_default(),
+        drops: cells.whole(18).unwrap_or_default(),
+        late: cells.flag(19),
+        failed: cells.flag(20),
     };
     (cells.point(), flow)
 }

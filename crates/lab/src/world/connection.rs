@@ -59,6 +59,8 @@ pub(crate) struct Counts {
     pub(crate) after_timeout: u32,
     /// Retransmission timers that expired.
     pub(crate) timeouts: u32,
+    /// Of these, those with only the last segments outstanding.
+    pub(crate) tail_timeouts: u32,
     /// Timers of SYNs and SYN-ACKs that expired.
     pub(crate) syn_timeouts: u32,
     /// Packets dropped.
@@ -299,6 +301,7 @@ impl Counts {
             retransmissions: self.retransmissions - earlier.retransmissions,
             after_timeout: self.after_timeout - earlier.after_timeout,
             timeouts: self.timeouts - earlier.timeouts,
+            tail_timeouts: self.tail_timeouts - earlier.tail_timeouts,
             syn_timeouts: self.syn_timeouts - earlier.syn_timeouts,
             drops: self.drops - earlier.drops,
         }
@@ -309,6 +312,7 @@ impl Counts {
         self.retransmissions += more.retransmissions;
         self.after_timeout += more.after_timeout;
         self.timeouts += more.timeouts;
+        self.tail_timeouts += more.tail_timeouts;
         self.syn_timeouts += more.syn_timeouts;
         self.drops += more.drops;
     }

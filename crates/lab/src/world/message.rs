@@ -206,6 +206,7 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
             retransmissions: small(sender.retransmissions + receiver.retransmissions),
             after_timeout: small(sender.after_timeout + receiver.after_timeout),
             timeouts: small(sender.timeouts + receiver.timeouts),
+            tail_timeouts: small(sender.tail_timeouts + receiver.tail_timeouts),
             syn_timeouts: small(sender.syn_timeouts + receiver.syn_timeouts),
             drops: self.watch.drops[connection],
         }

@@ -4,6 +4,7 @@ use base::{Span, Time};
 
 use super::{Outgoing, Phase, Sender};
 use crate::cc::{Loss, SenderCc};
+use crate::scoreboard::DUP_THRESH;
 
 /// The one timer of a sender: outstanding data is retransmitted, a closed window is probed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,6 +105,9 @@ impl<C: SenderCc> Sender<C> {
     /// RFC 6298 §5.4 to §5.7; RFC 5681 §3.1; RFC 6582 §4 step 4.
     fn on_timeout(&mut self, now: Time) {
         self.counters.timeouts += 1;
+        let outstanding = self.max.min(self.written).saturating_sub(self.una);
+        let tail = self.max >= self.written && outstanding <= DUP_THRESH * self.mss;
+        self.counters.tail_timeouts += u64::from(tail);
         let repeated = self.timed_out_at == Some(self.una);
         let loss = if repeated {
             Loss::RepeatedTimeout

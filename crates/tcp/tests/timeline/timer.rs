@@ -241,3 +241,23 @@ fn an_acknowledgement_of_data_never_sent_is_answered_and_dropped() {
     t.deliver(packet).expect_ack(0);
     assert_eq!((t.endpoint.received(), t.endpoint.acknowledged()), (0, 0));
 }
+
+// RFC 5681 §3.2: with at most three segments behind the last ACK there are no three duplicates.
+#[test]
+fn timeouts_of_the_last_segments_are_told_from_others() {
+    for (segments, tail) in [(3, 1), (4, 0)] {
+        let mut t = Timeline::established(config());
+        t.write(segments * MSS).close().expect_data(0..segments);
+        t.at(RTO).expect_retransmission(0);
+        let counters = t.endpoint.counters();
+        assert_eq!((counters.timeouts, counters.tail_timeouts), (1, tail));
+    }
+    // More is written than the window lets out: the segments are not the last ones.
+    let mut t = Timeline::established(Config {
+        initial_window: 2,
+        ..config()
+    });
+    t.write(9 * MSS).expect_data(0..2);
+    t.at(RTO).expect_retransmission(0);
+    assert_eq!(t.endpoint.counters().tail_timeouts, 0);
+}

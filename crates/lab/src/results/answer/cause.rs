@@ -59,14 +59,20 @@ fn shows(row: &Row) -> bool {
     timers(row) >= 0.01 * row.value("flows_completed") && row.value("fct_p99_us") >= wait
 }
 
-/// "waited for 2 retransmission timers of at least 200 ms".
+/// "waited for 2 retransmission timers of at least 200 ms for lost last segments".
 fn waits(row: &Row) -> String {
     let (data, syns) = (row.value("timeouts"), handshakes(row));
     let waits = row.waits.expect("a cause shows only where waits are known");
     let mut parts = Vec::new();
     if data > 0.0 {
         let timers = counted(data, "retransmission timer");
-        parts.push(format!("{timers} of at least {}", set_time(waits.rto_us)));
+        let tail = match row.value("tail_timeouts") {
+            none if none <= 0.0 => String::new(),
+            all if all >= data => " for lost last segments".to_owned(),
+            some => format!(", {} of them for lost last segments", rounded(some)),
+        };
+        let least = set_time(waits.rto_us);
+        parts.push(format!("{timers} of at least {least}{tail}"));
     }
     if syns > 0.0 {
         let timers = counted(syns, "handshake timer");

@@ -15,6 +15,7 @@ fn metrics() -> Metrics {
         fct_p99_us: 3e4,
         fct_max_us: 3e4,
         timeouts: 0,
+        tail_timeouts: 0,
         syn_timeouts: 0,
         timeout_rate: 0.0,
         retransmissions: 0,
@@ -393,6 +394,25 @@ fn timers_of_the_handshake_are_told_apart() {
         waiting(2, 3),
         "rcc waited for 2 retransmission timers of at least 200 ms and for 3 handshake timers of at least \
          1 s."
+    );
+}
+
+#[test]
+fn lost_tails_are_told_among_timers() {
+    let waiting = |timeouts, tail_timeouts| {
+        let answer = answered("schemes = [\"rcc\"]\n", move |_, metrics| {
+            (metrics.timeouts, metrics.tail_timeouts) = (timeouts, tail_timeouts);
+            metrics.fct_p99_us = 1.03e6;
+        });
+        answer[1].clone()
+    };
+    assert_eq!(
+        waiting(2, 2),
+        "rcc waited for 2 retransmission timers of at least 200 ms for lost last segments."
+    );
+    assert_eq!(
+        waiting(5, 2),
+        "rcc waited for 5 retransmission timers of at least 200 ms, 2 of them for lost last segments."
     );
 }
 
