@@ -63,19 +63,22 @@ pub(crate) fn listen() {
         .into_iter()
         .filter(|signal| !is_ignored(*signal))
         .collect();
+    // Whoever hears comes first: otherwise a signal in between would arm what waits for the second one, and
+    // nobody would have heard it.
+    let Ok(mut signals) = Signals::new(&heard) else {
+        return;
+    };
     let second = Arc::new(AtomicBool::new(false));
-    for signal in &heard {
+    for signal in heard {
         // In this order: the first signal arms what ends the process at the second.
         drop(flag::register_conditional_shutdown(
-            *signal,
+            signal,
             128 + signal,
             Arc::clone(&second),
         ));
-        drop(flag::register(*signal, Arc::clone(&second)));
+        drop(flag::register(signal, Arc::clone(&second)));
     }
-    if let Ok(mut signals) = Signals::new(heard) {
-        thread::spawn(move || signals.forever().for_each(forward));
-    }
+    thread::spawn(move || signals.forever().for_each(forward));
 }
 
 /// The system ends the process, which loses nothing that is finished.
