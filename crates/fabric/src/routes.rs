@@ -15,7 +15,7 @@ pub enum Spread {
     Symmetric,
     /// By a hash of the connection, the direction and the switch: the ways there and back differ.
     Flow,
-    /// Every packet for itself, whatever its connection.
+    /// Every packet for itself at every switch, whatever its connection.
     Packet,
     /// Not at all: there is one path between two hosts, the same in both directions.
     Off,
@@ -25,9 +25,9 @@ pub enum Spread {
 ///
 /// # Symmetric paths
 ///
-/// A switch knows the destination and the number of the flow, not the source, and keeps nothing about
-/// flows. So a flow belongs to one of `K` *planes* by a hash of its number, and in each plane there is
-/// exactly one path between two hosts, the same from either end:
+/// A switch knows the destination and a hash of the flow, not the source. So a flow belongs to one of `K`
+/// *planes* by its hash, and in each plane there is exactly one path between two hosts, the same from
+/// either end:
 ///
 /// - A plane ranks all switches, no two alike: the higher layer first, then the place among equals
 ///   counted from the plane's number on, then the number of the switch.
@@ -63,9 +63,8 @@ pub enum Spread {
 ///
 /// # Costs
 ///
-/// A destination with one path costs one load. Switches with several share lists of ports: a hash and
-/// two more loads, from a table of `K` ports for each distinct list. With one path for each pair of hosts
-/// the load of the flow's lower end is in the place of the hash.
+/// A destination with one path costs one load. Switches with several share lists of ports: a load of what
+/// is known of the flow and two more, from a table of `K` ports for each distinct list.
 #[derive(Debug)]
 pub struct Routes {
     /// Of every switch, by host: a port, or with the highest bit a list.
@@ -76,13 +75,15 @@ pub struct Routes {
     spread: Spread,
     /// Makes hashes of runs with different seeds unrelated.
     salt: u64,
-    /// Packets that chose a path for themselves.
-    sprayed: u64,
-    /// Of every flow, the end with the lower number; empty where nobody asks.
-    lower: Vec<HostId>,
+    /// Packets that chose a path for themselves, at each switch.
+    sprayed: Vec<u64>,
+    /// What paths of each flow depend on: with [`Spread::Off`] the end with the lower number, else a hash.
+    /// Empty where nobody asks.
+    flows: Vec<u32>,
+    hosts: usize,
 }
 
-/// The part of [`Routes`] that belongs to one switch.
+/// The part of [`Routes`] that belongs to one switch; dense from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row(u32);
 
@@ -101,21 +102,21 @@ impl Routes {
         let map = Map::of(topology)?;
         let hosts = topology.hosts().len();
         let mut rows = Vec::with_capacity(topology.nodes().len());
-        let mut size = 0;
+        let mut switches = 0;
         for node in topology.nodes() {
-            let row = || Row(u32::try_from(size).expect("routes fit 32 bits"));
-            rows.push((*node == Node::Switch).then(row));
-            size += if *node == Node::Switch { hosts } else { 0 };
+            rows.push((*node == Node::Switch).then_some(Row(switches)));
+            switches += u32::from(*node == Node::Switch);
         }
         let mut routes = Self {
             // A switch without a path to a host never gets a packet for it: any port will do.
-            entries: vec![0; size],
+            entries: vec![0; switches as usize * hosts],
             lists: Vec::new(),
             ports: Vec::new(),
             spread,
             salt,
-            sprayed: 0,
-            lower: Vec::new(),
+            sprayed: vec![0; switches as usize],
+            flows: Vec::new(),
+            hosts,
         };
         let planes = match spread {
             Spread::Symmetric => map.planes(),
@@ -136,33 +137,37 @@ impl Routes {
                 for host in &hosts {
                     let direct = || topology.host_port(*host).reverse().0;
                     let entry = if node == rack { direct() } else { entry };
-                    routes.entries[(row + host.0) as usize] = entry;
+                    let place = routes.place(Row(*row), *host);
+                    routes.entries[place] = entry;
                 }
             }
         }
         Ok((routes, rows))
     }
 
-    /// Tells between which hosts a flow is, which matters with [`Spread::Off`] alone. Flows are numbered
-    /// densely from 0.
-    pub fn introduce(&mut self, flow: FlowId, [a, b]: [HostId; 2]) {
-        if self.spread != Spread::Off || self.lists.is_empty() {
+    /// Tells of a flow between which hosts it is, and a number that stands for it in the choice of its
+    /// path. Flows are numbered densely from 0.
+    pub fn introduce(&mut self, flow: FlowId, key: u64, [a, b]: [HostId; 2]) {
+        if self.lists.is_empty() || self.spread == Spread::Packet {
             return;
         }
         let place = flow.0 as usize;
-        if self.lower.len() <= place {
-            self.lower.resize(place + 1, HostId(u32::MAX));
+        if self.flows.len() <= place {
+            self.flows.resize(place + 1, 0);
         }
-        self.lower[place] = a.min(b);
+        self.flows[place] = match self.spread {
+            Spread::Off => a.min(b).0,
+            _ => upper(mix(key ^ self.salt)),
+        };
     }
 
     /// The port by which `packet` leaves the switch of `row`.
     ///
     /// # Panics
-    /// With [`Spread::Off`], if nobody told between which hosts the flow is and its direction matters.
+    /// If nobody told of the flow and it has several paths.
     #[inline(always)]
     pub fn next(&mut self, row: Row, packet: &Packet) -> PortId {
-        let entry = self.entries[(row.0 + packet.to.0) as usize];
+        let entry = self.entries[self.place(row, packet.to)];
         if entry & LIST == 0 {
             return PortId(entry);
         }
@@ -171,27 +176,33 @@ impl Routes {
         self.ports[place]
     }
 
+    fn place(&self, row: Row, to: HostId) -> usize {
+        row.0 as usize * self.hosts + to.0 as usize
+    }
+
     /// The place of a packet's port in a list of so many.
     #[inline(always)]
     fn choose(&mut self, row: Row, packet: &Packet, length: u32) -> usize {
-        let what = match self.spread {
-            Spread::Off => {
-                let lower = self.lower[packet.flow.0 as usize];
-                debug_assert!(lower.0 < u32::MAX, "a flow is introduced before it sends");
-                return usize::from(packet.to == lower);
-            }
-            Spread::Symmetric => u64::from(packet.flow.0),
+        let flow = packet.flow.0 as usize;
+        let hash = match self.spread {
+            Spread::Off => return usize::from(packet.to.0 == self.flows[flow]),
+            Spread::Symmetric => self.flows[flow],
             Spread::Flow => {
-                let direction = u64::from(packet.to.0) << 32;
-                (direction | u64::from(packet.flow.0)) ^ mix(u64::from(row.0))
+                let direction = u64::from(packet.to.0) << 32 | u64::from(self.flows[flow]);
+                upper(mix(direction ^ self.at(row)))
             }
             Spread::Packet => {
-                self.sprayed += 1;
-                self.sprayed
+                let count = &mut self.sprayed[row.0 as usize];
+                *count += 1;
+                upper(mix(*count ^ self.at(row)))
             }
         };
-        let hash = mix(what ^ self.salt) >> 32;
-        ((hash * u64::from(length)) >> 32) as usize
+        (u64::from(hash) * u64::from(length) >> 32) as usize
+    }
+
+    /// What makes the hashes of a switch unrelated to those of others.
+    fn at(&self, row: Row) -> u64 {
+        mix(u64::from(row.0) ^ self.salt)
     }
 
     /// What stands for `ports` in the table.
@@ -423,6 +434,11 @@ const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 33)
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "the upper half")]
+const fn upper(z: u64) -> u32 {
+    (z >> 32) as u32
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     reason = "nodes and ports have 32-bit numbers"
@@ -451,7 +467,7 @@ mod tests {
     /// Every port that packets to `host` may take at switch `node`.
     fn ports(topology: &Topology, spread: Spread, node: usize, host: u32) -> Vec<u32> {
         let (routes, rows) = Routes::new(topology, spread, 1).unwrap();
-        let entry = routes.entries[(rows[node].unwrap().0 + host) as usize];
+        let entry = routes.entries[routes.place(rows[node].unwrap(), HostId(host))];
         if entry & LIST == 0 {
             return vec![entry];
         }
@@ -603,7 +619,7 @@ mod tests {
         let lists = [(1, 5), (5, 1)].map(|(at, to)| ports(&topology, Spread::Off, at, to));
         assert_eq!(lists, [[1, 2], [10, 9]]);
         let (mut routes, rows) = Routes::new(&topology, Spread::Off, 1).unwrap();
-        routes.introduce(FlowId(7), [HostId(5), HostId(1)]);
+        routes.introduce(FlowId(7), 7, [HostId(5), HostId(1)]);
         let mut next = |at: usize, to| {
             let packet = Packet::new(FlowId(7), HostId(to));
             routes.next(rows[at].unwrap(), &packet).0
@@ -630,6 +646,25 @@ mod tests {
         }
         // 1000 each with a standard deviation of 27.
         assert!(counts.iter().all(|count| count.abs_diff(1000) < 110));
+    }
+
+    #[test]
+    fn packets_at_one_switch_change_no_choice_at_another() {
+        let topology = Topology::leaf_spine((2, 4), 1, EDGE, EDGE);
+        let choices = |elsewhere: usize| {
+            let (mut routes, rows) = Routes::new(&topology, Spread::Packet, 1).unwrap();
+            let mut next = |at: usize, to| {
+                let packet = Packet::new(FlowId(3), HostId(to));
+                routes.next(rows[at].unwrap(), &packet).0
+            };
+            let mut chosen = Vec::new();
+            for _ in 0..100 {
+                (0..elsewhere).for_each(|_| assert!(next(1, 0) < 16));
+                chosen.push(next(0, 1));
+            }
+            chosen
+        };
+        assert_eq!(choices(0), choices(3));
     }
 
     #[test]
