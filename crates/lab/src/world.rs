@@ -294,7 +294,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.settle(now);
         self.watch.probe.on_end(now);
         for number in 0..self.connections.len() {
-            if !self.connections[number].replaced {
+            if self.connections[number].has_endpoints() {
                 let counts = self.counts(number);
                 self.connections[number].book(&mut self.flows, counts);
             }
@@ -320,7 +320,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             return Err(violation.clone());
         }
         let numbers = 0..self.connections.len();
-        let mut left = numbers.filter(|number| !self.connections[*number].replaced);
+        let mut left = numbers.filter(|number| self.connections[*number].has_endpoints());
         left.try_for_each(|number| self.check_connection(number))
     }
 
