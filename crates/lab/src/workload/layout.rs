@@ -66,6 +66,10 @@ impl Layout {
         }
     }
 
+    pub(crate) fn racks(&self) -> u64 {
+        self.racks.into()
+    }
+
     /// Hosts of all racks.
     pub(crate) fn all_hosts(&self) -> u64 {
         u64::from(self.racks) * u64::from(self.hosts)
