@@ -17,7 +17,7 @@
 //!     }
 //! }
 //!
-//! let mut sched = Scheduler::new();
+//! let mut sched = Scheduler::new(1);
 //! let mut world = Counter(0);
 //! sched.at(Time::ZERO, Token(5));
 //! engine::run(&mut world, &mut sched, Time::NEVER);

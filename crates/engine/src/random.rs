@@ -12,16 +12,12 @@ pub struct Stream(Xoshiro256PlusPlus);
 impl Stream {
     /// The stream of `entity` for `purpose` under `seed`.
     pub fn new(seed: u64, purpose: &str, entity: u64) -> Self {
-        // FNV-1a over the purpose, then one round of `SplitMix64`'s finaliser per part; `seed_from_u64`
-        // runs SplitMix64 again, so that neighbouring seeds give unrelated streams.
-        let purpose = purpose
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
-            });
-        Self(Xoshiro256PlusPlus::seed_from_u64(mix(
-            mix(seed ^ purpose).wrapping_add(entity)
-        )))
+        // One round of `SplitMix64`'s finaliser per part; `seed_from_u64` runs SplitMix64 again, so that
+        // neighbouring seeds give unrelated streams.
+        Self(Xoshiro256PlusPlus::seed_from_u64(mix(mix(
+            seed ^ hash(purpose)
+        )
+        .wrapping_add(entity))))
     }
 
     /// 64 uniform bits.
@@ -40,6 +36,22 @@ impl Stream {
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
+}
+
+/// A number for member `index` of the group `name`, unrelated to those of other groups and the same
+/// whatever other groups there are. Members of the group without a name have their index.
+pub fn member(name: &str, index: u64) -> u64 {
+    if name.is_empty() {
+        return index;
+    }
+    mix(hash(name)).wrapping_add(index)
+}
+
+/// FNV-1a.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
+    })
 }
 
 /// The finaliser of `SplitMix64` (Steele, Lea, Flood 2014).
@@ -65,6 +77,20 @@ mod tests {
             first(2, "jitter", 7),
             first(1, "size", 7),
             first(1, "jitter", 8),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[i + 1..].iter().all(|b| a != b));
+        }
+    }
+
+    #[test]
+    fn members_of_groups_differ_by_name_and_index() {
+        let all = [
+            member("", 0),
+            member("", 1),
+            member("a", 0),
+            member("a", 1),
+            member("b", 0),
         ];
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));

@@ -3,12 +3,32 @@
 use base::{Span, Time};
 
 use crate::calendar::Calendar;
+use crate::random::Stream;
 
-/// What a world schedules: a number below 2^24 whose meaning only the world knows.
+/// What a world schedules: a number below [`Token::LIMIT`] whose meaning only the world knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token(pub u32);
 
-/// Tokens by time; equal times leave in the order in which they were scheduled.
+impl Token {
+    /// How many tokens there are. A world that needs more must refuse before it schedules any.
+    pub const LIMIT: u32 = 1 << TOKEN_BITS;
+}
+
+/// Tokens by time. Of equal times the one scheduled earliest leaves first; of those scheduled at the
+/// same time, too, an order decides that is drawn from the time and the seed.
+///
+/// # Equal times
+///
+/// Nothing in the order counts events: it follows from what is scheduled, when and for when, so parts
+/// of a world that do not affect each other may be simulated in any order, or at the same time. The
+/// time of scheduling is what a queue in front of several links goes by: who began to send first.
+/// Without it, or with a fixed order of tokens in the place of a drawn one, some ports would get the
+/// last free place of a queue more often than others.
+///
+/// An order is drawn by flipping the same bits of all tokens, which can be undone. So different tokens
+/// never are equal, and equal ones cannot be told apart.
+///
+/// # Costs
 ///
 /// `at` and `next_before` cost O(1) within the horizon and O(log n) beyond. A world keeps the number n
 /// of pending events small: one per busy port and one per deadline. Nothing is ever cancelled: a world
@@ -17,25 +37,25 @@ pub struct Token(pub u32);
 pub struct Scheduler {
     calendar: Calendar,
     now: Time,
-    /// Events scheduled so far: the second half of the sort key.
-    sequence: u64,
+    /// Makes the orders of equal times of runs with different seeds unrelated.
+    salt: u64,
     /// Events handed out so far.
     handled: u64,
 }
 
 impl Scheduler {
     /// An empty list at time zero, for events mostly less than a millisecond ahead and 10 us apart.
-    pub fn new() -> Self {
-        Self::sized(Span::from_millis(1), Span::from_micros(10))
+    pub fn new(seed: u64) -> Self {
+        Self::sized(Span::from_millis(1), Span::from_micros(10), seed)
     }
 
     /// An empty list at time zero, fastest for events that are mostly less than `horizon` ahead and
-    /// `gap` apart. Neither changes the order of events.
-    pub fn sized(horizon: Span, gap: Span) -> Self {
+    /// `gap` apart. Neither changes the order of events; the seed does where times are equal.
+    pub fn sized(horizon: Span, gap: Span, seed: u64) -> Self {
         Self {
             calendar: Calendar::new(horizon.as_ps(), gap.as_ps()),
             now: Time::ZERO,
-            sequence: 0,
+            salt: Stream::new(seed, "equal times", 0).bits(),
             handled: 0,
         }
     }
@@ -47,11 +67,13 @@ impl Scheduler {
     #[inline(always)]
     pub fn at(&mut self, time: Time, token: Token) {
         assert!(time >= self.now, "an event cannot be scheduled in the past");
-        debug_assert!(token.0 < 1 << TOKEN_BITS, "tokens have 24 bits");
-        self.sequence += 1;
-        let order = self.sequence << TOKEN_BITS | u64::from(token.0);
+        debug_assert!(token.0 < Token::LIMIT, "the world counts its tokens");
+        let (time, now) = (time.as_ps(), self.now.as_ps());
+        // The further ahead, the earlier it was scheduled.
+        let lateness = FURTHEST - (time - now).min(FURTHEST);
+        let order = (lateness << TOKEN_BITS) | (u64::from(token.0) ^ self.flips(time));
         self.calendar
-            .push(u128::from(time.as_ps()) << 64 | u128::from(order));
+            .push(u128::from(time) << 64 | u128::from(order));
     }
 
     /// Removes the next token and moves the clock to its time, unless that is later than `limit`.
@@ -62,9 +84,11 @@ impl Scheduler {
     )]
     pub fn next_before(&mut self, limit: Time) -> Option<Token> {
         let key = self.calendar.pop(limit.as_ps())?;
-        self.now = Time::from_ps((key >> 64) as u64);
+        let time = (key >> 64) as u64;
+        self.now = Time::from_ps(time);
         self.handled += 1;
-        Some(Token(key as u32 & ((1 << TOKEN_BITS) - 1)))
+        let token = (key as u64 ^ self.flips(time)) & TOKEN_MASK;
+        Some(Token(token as u32))
     }
 
     /// The time of the token handed out last.
@@ -82,16 +106,26 @@ impl Scheduler {
     pub fn pending(&self) -> usize {
         self.calendar.len()
     }
-}
 
-impl Default for Scheduler {
-    fn default() -> Self {
-        Self::new()
+    /// The bits of tokens that are flipped at `time`: a product, folded and multiplied again, so that no
+    /// pattern of times makes a pattern of these.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    fn flips(&self, time: u64) -> u64 {
+        let product = u128::from(time ^ self.salt) * u128::from(ODD_A);
+        let folded = ((product >> 64) ^ product) as u64;
+        folded.wrapping_mul(ODD_B) >> (64 - TOKEN_BITS)
     }
 }
 
-/// 24 bits of token leave 40 for the sequence: 10^12 events, a day of the fastest machine.
-pub(crate) const TOKEN_BITS: u32 = 24;
+/// 24 bits of token leave 40 for how far ahead an event was scheduled: 1.1 s.
+const TOKEN_BITS: u32 = 24;
+const TOKEN_MASK: u64 = (1 << TOKEN_BITS) - 1;
+/// What is scheduled further ahead counts as this far, in picoseconds.
+const FURTHEST: u64 = (1 << (64 - TOKEN_BITS)) - 1;
+/// Odd constants with well-mixed bits: 2^64 divided by the golden ratio, and the mixer of `MurmurHash3`.
+const ODD_A: u64 = 0x9e37_79b9_7f4a_7c15;
+const ODD_B: u64 = 0xff51_afd7_ed55_8ccd;
 
 #[cfg(test)]
 mod tests {
@@ -99,22 +133,95 @@ mod tests {
 
     use super::*;
 
+    const NOON: Time = Time::from_ps(1_000_000_000);
+
+    fn order(sched: &mut Scheduler) -> Vec<u32> {
+        let next = || sched.next_before(Time::NEVER);
+        std::iter::from_fn(next).map(|token| token.0).collect()
+    }
+
     #[test]
-    fn equal_times_leave_in_the_order_of_scheduling() {
-        let mut sched = Scheduler::new();
-        let noon = Time::ZERO + Span::from_millis(1);
-        for token in [7, 3, 9, 1] {
-            sched.at(noon, Token(token));
+    fn of_equal_times_the_one_scheduled_earliest_leaves_first() {
+        let mut sched = Scheduler::new(1);
+        for (us, token) in [(0, 7), (1, 3), (2, 9), (3, 1)] {
+            sched.at(Time::ZERO + Span::from_micros(us), Token(100));
+            assert_eq!(sched.next_before(Time::NEVER), Some(Token(100)));
+            sched.at(NOON, Token(token));
         }
-        let order: Vec<u32> = std::iter::from_fn(|| sched.next_before(Time::NEVER))
-            .map(|token| token.0)
-            .collect();
-        assert_eq!(order, [7, 3, 9, 1]);
+        assert_eq!(order(&mut sched), [7, 3, 9, 1]);
+    }
+
+    #[test]
+    fn who_schedules_first_at_the_same_time_does_not_matter() {
+        let leave = |tokens: [u32; 4]| {
+            let mut sched = Scheduler::new(1);
+            for token in tokens {
+                sched.at(NOON, Token(token));
+            }
+            order(&mut sched)
+        };
+        let first = leave([0, 1, 2, Token::LIMIT - 1]);
+        assert_eq!(leave([Token::LIMIT - 1, 1, 2, 0]), first);
+        assert_eq!(leave([2, Token::LIMIT - 1, 0, 1]), first);
+    }
+
+    #[test]
+    fn every_token_is_as_often_before_another_as_behind_it() {
+        // Packets of 1500 bytes at 1 and 10 Gbit/s, and times without a pattern.
+        for gap in [12_000_000, 1_200_000, 1_048_576, 999_983] {
+            for (a, b) in [(0, 1), (2, 3), (1, 2), (5, 133), (7, 1 << 20)] {
+                let mut sched = Scheduler::new(gap);
+                let (mut first, mut repeated, mut last) = (0_u32, 0_u32, false);
+                for step in 1..=10_000 {
+                    let time = Time::from_ps(step * gap);
+                    sched.at(time, Token(a));
+                    sched.at(time, Token(b));
+                    let wins = sched.next_before(time) == Some(Token(a));
+                    assert!(sched.next_before(time).is_some());
+                    first += u32::from(wins);
+                    repeated += u32::from(wins == last);
+                    last = wins;
+                }
+                // Binomial(10000, 0.5): standard deviation 50; 5 of them either way. It neither favours
+                // one nor takes turns.
+                for count in [first, repeated] {
+                    assert!(count.abs_diff(5000) < 250, "{a}, {b} at {gap}: {count}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn seeds_have_orders_of_their_own() {
+        let leave = |seed| {
+            let mut sched = Scheduler::new(seed);
+            (0..64).for_each(|token| sched.at(NOON, Token(token)));
+            order(&mut sched)
+        };
+        assert_eq!(leave(1), leave(1));
+        assert_ne!(leave(1), leave(2));
+    }
+
+    #[test]
+    fn what_was_scheduled_more_than_a_second_ahead_is_equally_early() {
+        let mut sched = Scheduler::new(1);
+        let late = Time::ZERO + Span::from_secs(10);
+        sched.at(late, Token(4));
+        sched.at(Time::ZERO + Span::from_secs(5), Token(0));
+        assert_eq!(sched.next_before(Time::NEVER), Some(Token(0)));
+        sched.at(late, Token(5));
+        sched.at(Time::ZERO + Span::from_secs(9), Token(1));
+        assert_eq!(sched.next_before(Time::NEVER), Some(Token(1)));
+        sched.at(late, Token(6));
+        let mut first = order(&mut sched);
+        assert_eq!(first.pop(), Some(6));
+        first.sort_unstable();
+        assert_eq!(first, [4, 5]);
     }
 
     #[test]
     fn an_event_after_the_limit_stays() {
-        let mut sched = Scheduler::new();
+        let mut sched = Scheduler::new(1);
         sched.at(Time::from_ps(10), Token(1));
         assert_eq!(sched.next_before(Time::from_ps(9)), None);
         assert_eq!((sched.pending(), sched.now()), (1, Time::ZERO));

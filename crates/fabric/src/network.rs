@@ -142,10 +142,10 @@ impl Network {
         Ok(network)
     }
 
-    /// Tells between which hosts a flow is, before its first packet. With [`Spread::Off`] the path
-    /// depends on it; else it means nothing. Flows are numbered densely from 0.
-    pub fn introduce(&mut self, flow: FlowId, ends: [HostId; 2]) {
-        self.routes.introduce(flow, ends);
+    /// Tells of a flow before its first packet: between which hosts it is, and a number that stands for
+    /// it in the choice of its path whatever other flows there are. Flows are numbered densely from 0.
+    pub fn introduce(&mut self, flow: FlowId, key: u64, ends: [HostId; 2]) {
+        self.routes.introduce(flow, key, ends);
     }
 
     /// A host sends a packet out of its port.
@@ -261,7 +261,8 @@ impl Network {
         self.inside == 0
     }
 
-    /// A number that any difference in any packet-hop changes: its time, place and headers.
+    /// A number that any difference in any packet-hop changes: its time, place and headers. It does not
+    /// depend on the order in which hops were simulated.
     pub fn digest(&self) -> u64 {
         self.digest
     }
@@ -295,6 +296,7 @@ impl Network {
     }
 
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     fn record(&mut self, port: PortId, packet: &Packet, now: Time) {
         let place = u64::from(port.0) << 32 | u64::from(packet.flow.0);
         let numbers = u64::from(packet.seq.0) << 32 | u64::from(packet.ack.0);
@@ -306,12 +308,13 @@ impl Network {
             | packet.ecn as u64;
         let [first, second, third] = packet.extension.0;
         let extension = u64::from(first) << 32 ^ u64::from(second) << 16 ^ u64::from(third);
-        // Two independent products are folded in, so that the running chain is one multiplication.
-        let hop = (now.as_ps() ^ place.rotate_left(17)).wrapping_mul(ODD_A)
-            ^ (numbers ^ rest.rotate_left(29) ^ digest_of(&packet.options))
-                .wrapping_add(extension)
-                .wrapping_mul(ODD_B);
-        self.digest = (self.digest.rotate_left(5) ^ hop).wrapping_mul(ODD_A);
+        let where_and_when = now.as_ps() ^ place.rotate_left(17) ^ ODD_A;
+        let what = numbers ^ rest.rotate_left(29) ^ digest_of(&packet.options);
+        // The two halves of a product are folded, which mixes both factors into every bit. A sum does not
+        // depend on the order of hops, of which those at equal times have none.
+        let product = u128::from(where_and_when) * u128::from(what.wrapping_add(extension) ^ ODD_B);
+        let hop = ((product >> 64) ^ product) as u64;
+        self.digest = self.digest.wrapping_add(hop);
     }
 }
 

@@ -82,7 +82,6 @@ pub struct Port {
     /// Lengths of the queue that the hook is not told.
     quiet: Quiet,
     drops: u64,
-    dropped_payload: u64,
     marks: u64,
     threshold_crossings: u64,
     rate: Rate,
@@ -108,8 +107,6 @@ pub struct PortCounters {
     pub bytes: u64,
     /// Packets dropped.
     pub drops: u64,
-    /// Payload bytes dropped.
-    pub dropped_payload: u64,
     /// Packets marked here.
     pub marks: u64,
     /// Packets that found the queue at or above the marking threshold, ECN-capable or not.
@@ -153,7 +150,6 @@ impl Port {
             discipline: config.discipline,
             max_waiting_bytes: 0,
             drops: 0,
-            dropped_payload: 0,
             marks: 0,
             threshold_crossings: 0,
             rate: config.rate,
@@ -195,7 +191,6 @@ impl Port {
             || !(self.fits(backlog, packet, now) || self.make_room(packet, now, port, watch))
         {
             self.drops += 1;
-            self.dropped_payload += u64::from(packet.payload);
             let reason = match verdict {
                 Verdict::Drop => DropReason::Discipline,
                 Verdict::Accept => DropReason::Full,
@@ -270,7 +265,6 @@ impl Port {
             packets: self.packets,
             bytes: self.bytes,
             drops: self.drops,
-            dropped_payload: self.dropped_payload,
             marks: self.marks,
             threshold_crossings: self.threshold_crossings,
             max_waiting_bytes: self.max_waiting_bytes,
@@ -355,15 +349,17 @@ impl Port {
         let payload = u64::from(self.ring.start_oldest());
         self.next_start = start + self.serialisation(u64::from(self.header_bytes) + payload);
         self.leave(payload, start, port, watch);
+        if !self.calls.has(Calls::DEPARTURE) {
+            return;
+        }
         let queue = self.backlog();
-        if let Some(hook) = &mut self.hook
-            && self.calls.has(Calls::DEPARTURE)
-        {
+        if let Some(hook) = &mut self.hook {
             self.ring
                 .change_newest_started(|packet| hook.on_departure(queue, packet, start));
             if self.calls.has(Calls::TIMER) {
                 self.hook_due = hook.deadline();
             }
+            watch.on_hook(port, hook.as_ref(), start);
         }
     }
 
@@ -447,7 +443,7 @@ impl Port {
         Offer::Queued
     }
 
-    /// Pushes out packets of lower priority until `packet` fits. Returns whether it does.
+    /// Pushes out packets of lower priority until `packet` fits, if it then does. Returns whether.
     fn make_room<W: Watch>(
         &mut self,
         packet: &Packet,
@@ -455,6 +451,17 @@ impl Port {
         port: PortId,
         watch: &mut W,
     ) -> bool {
+        let Some(waiting) = &self.priorities else {
+            return false;
+        };
+        let (all, lower) = (self.backlog(), waiting.lower(packet));
+        let least = Backlog {
+            bytes: all.bytes - lower.payload - lower.packets * u64::from(self.header_bytes),
+            packets: all.packets - lower.packets,
+        };
+        if !self.fits(least, packet, now) {
+            return false;
+        }
         while let Some(victim) = self
             .priorities
             .as_mut()
@@ -463,7 +470,6 @@ impl Port {
             self.leave(u64::from(victim.payload), now, port, watch);
             self.uncount(&victim);
             self.drops += 1;
-            self.dropped_payload += u64::from(victim.payload);
             watch.on_drop(port, &victim, DropReason::Full, now);
             if self.fits(self.backlog(), packet, now) {
                 return true;

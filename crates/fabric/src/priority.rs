@@ -18,10 +18,19 @@ pub struct Strict {
 #[derive(Debug)]
 pub(crate) struct Priorities {
     queues: Vec<Ring>,
+    /// What waits in each of them.
+    amounts: Vec<Amount>,
     /// A bit for each class that has packets, the first one lowest.
     waiting: u64,
     packets: u64,
     push_out: bool,
+}
+
+/// Packets, and their payload in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Amount {
+    pub(crate) packets: u64,
+    pub(crate) payload: u64,
 }
 
 impl Strict {
@@ -43,10 +52,10 @@ impl Strict {
 impl Priorities {
     /// Empty queues.
     pub(crate) fn new(strict: Strict) -> Self {
+        let classes = strict.classes.clamp(1, MOST_CLASSES);
         Self {
-            queues: (0..strict.classes.clamp(1, MOST_CLASSES))
-                .map(|_| Ring::new())
-                .collect(),
+            queues: (0..classes).map(|_| Ring::new()).collect(),
+            amounts: vec![Amount::default(); classes.into()],
             waiting: 0,
             packets: 0,
             push_out: strict.push_out,
@@ -57,6 +66,7 @@ impl Priorities {
     pub(crate) fn push(&mut self, packet: &Packet) {
         let class = self.class(packet);
         self.queues[class].push(packet, Time::NEVER);
+        self.amounts[class].add(packet);
         self.waiting |= 1 << class;
         self.packets += 1;
     }
@@ -68,6 +78,7 @@ impl Priorities {
     pub(crate) fn pop_into(&mut self, packet: &mut Packet) {
         let class = self.waiting.trailing_zeros();
         let next = self.queues[class as usize].pop_into(packet);
+        self.amounts[class as usize].take(packet);
         self.waiting &= !(u64::from(next.is_none()) << class);
         self.packets -= 1;
     }
@@ -84,9 +95,23 @@ impl Priorities {
         }
         let queue = &mut self.queues[class];
         let packet = queue.pop_newest()?;
+        self.amounts[class].take(&packet);
         self.waiting &= !(u64::from(queue.is_empty()) << class);
         self.packets -= 1;
         Some(packet)
+    }
+
+    /// What [`Priorities::push_out`] would take out for `arriving` if it were called again and again.
+    /// O(classes).
+    pub(crate) fn lower(&self, arriving: &Packet) -> Amount {
+        let mut sum = Amount::default();
+        if self.push_out {
+            for amount in &self.amounts[self.class(arriving) + 1..] {
+                sum.packets += amount.packets;
+                sum.payload += amount.payload;
+            }
+        }
+        sum
     }
 
     /// Packets of all classes.
@@ -96,6 +121,18 @@ impl Priorities {
 
     fn class(&self, packet: &Packet) -> usize {
         usize::from(packet.dscp).min(self.queues.len() - 1)
+    }
+}
+
+impl Amount {
+    fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.payload += u64::from(packet.payload);
+    }
+
+    fn take(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.payload -= u64::from(packet.payload);
     }
 }
 

@@ -1,12 +1,16 @@
 //! Which port of a switch leads to which host, and how flows spread over equal paths.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+mod lists;
+mod map;
+mod planes;
 
 use base::{FlowId, HostId, Packet};
 
 use crate::port::PortId;
-use crate::topology::{Layer, Node, NodeId, Topology, TopologyError};
+use crate::topology::{Node, Topology, TopologyError};
+use lists::Lists;
+use map::{Map, NOWHERE, Search};
+use planes::Planes;
 
 /// How packets spread over paths of equally few links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +19,7 @@ pub enum Spread {
     Symmetric,
     /// By a hash of the connection, the direction and the switch: the ways there and back differ.
     Flow,
-    /// Every packet for itself, whatever its connection.
+    /// Every packet for itself at every switch, whatever its connection.
     Packet,
     /// Not at all: there is one path between two hosts, the same in both directions.
     Off,
@@ -25,9 +29,9 @@ pub enum Spread {
 ///
 /// # Symmetric paths
 ///
-/// A switch knows the destination and the number of the flow, not the source, and keeps nothing about
-/// flows. So a flow belongs to one of `K` *planes* by a hash of its number, and in each plane there is
-/// exactly one path between two hosts, the same from either end:
+/// A switch knows the destination and a hash of the flow, not the source. So a flow belongs to one of `K`
+/// *planes* by its hash, and in each plane there is exactly one path between two hosts, the same from
+/// either end:
 ///
 /// - A plane ranks all switches, no two alike: the higher layer first, then the place among equals
 ///   counted from the plane's number on, then the number of the switch.
@@ -63,356 +67,216 @@ pub enum Spread {
 ///
 /// # Costs
 ///
-/// A destination with one path costs one load. Switches with several share lists of ports: a hash and
-/// two more loads, from a table of `K` ports for each distinct list. With one path for each pair of hosts
-/// the load of the flow's lower end is in the place of the hash.
+/// A rack is a switch with hosts. The ways to a rack are found when the first flow from or to one of its
+/// hosts is introduced, in O(ports of switches); [`Planes`] has the exceptions. They take four bytes for
+/// every switch, and lists of ports are shared: what does not communicate costs nothing.
+///
+/// To forward a packet costs a load for its host and one for the rack of that. Where several ports share
+/// the flows, it costs a load of what is known of the flow and two more, from a table of `K` ports for each
+/// distinct list.
 #[derive(Debug)]
 pub struct Routes {
-    /// Of every switch, by host: a port, or with the highest bit a list.
+    /// Of every host.
+    places: Vec<HostPlace>,
+    /// Of every rack to which there are ways, by switch: an entry of `lists`.
     entries: Vec<u32>,
-    /// Lists of ports that packets choose from: where in `ports` they begin, and their length.
-    lists: Vec<(u32, u32)>,
-    ports: Vec<PortId>,
+    lists: Lists,
     spread: Spread,
     /// Makes hashes of runs with different seeds unrelated.
     salt: u64,
-    /// Packets that chose a path for themselves.
-    sprayed: u64,
-    /// Of every flow, the end with the lower number; empty where nobody asks.
-    lower: Vec<HostId>,
+    /// Packets that chose a path for themselves, at each switch.
+    sprayed: Vec<u64>,
+    /// What paths of each flow depend on: with [`Spread::Off`] the end with the lower number, else a hash.
+    /// Empty where nobody asks.
+    flows: Vec<u32>,
+    map: Map,
+    planes: Planes,
+    /// All hosts, by rack.
+    by_rack: Vec<HostId>,
 }
 
-/// The part of [`Routes`] that belongs to one switch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Where a host is.
+#[derive(Clone, Copy, Debug)]
+struct HostPlace {
+    rack: Row,
+    /// The port of the rack that leads to it.
+    port: PortId,
+    /// Where in the entries the ways to its rack begin; [`NO_WAYS`] before they are found.
+    ways: u32,
+}
+
+/// The part of [`Routes`] that belongs to one switch; dense from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Row(u32);
 
 impl Routes {
-    /// The routes of `topology`, and the row of every switch, by node.
-    ///
-    /// O(racks * planes * links) time, where a rack is a switch with hosts.
-    ///
-    /// # Panics
-    /// If switches times hosts exceed 2^32.
+    /// The routes of `topology`, and the row of every switch, by node. O(ports).
     pub fn new(
         topology: &Topology,
         spread: Spread,
         salt: u64,
     ) -> Result<(Self, Vec<Option<Row>>), TopologyError> {
-        let map = Map::of(topology)?;
-        let hosts = topology.hosts().len();
-        let mut rows = Vec::with_capacity(topology.nodes().len());
-        let mut size = 0;
-        for node in topology.nodes() {
-            let row = || Row(u32::try_from(size).expect("routes fit 32 bits"));
-            rows.push((*node == Node::Switch).then(row));
-            size += if *node == Node::Switch { hosts } else { 0 };
-        }
-        let mut routes = Self {
-            // A switch without a path to a host never gets a packet for it: any port will do.
-            entries: vec![0; size],
-            lists: Vec::new(),
-            ports: Vec::new(),
+        let mut switches = 0;
+        let row = |node: &Node| {
+            let row = Row(switches);
+            (*node == Node::Switch).then(|| {
+                switches += 1;
+                row
+            })
+        };
+        let rows: Vec<_> = topology.nodes().iter().map(row).collect();
+        let places: Vec<HostPlace> = map::racks(topology, &rows)?
+            .into_iter()
+            .map(|(rack, port)| HostPlace {
+                rack,
+                port,
+                ways: NO_WAYS,
+            })
+            .collect();
+        let mut by_rack: Vec<HostId> = (0..).map(HostId).take(places.len()).collect();
+        by_rack.sort_by_key(|host| places[host.0 as usize].rack);
+        let map = Map::of(topology, &rows);
+        let routes = Self {
+            places,
+            entries: Vec::new(),
+            lists: Lists::default(),
             spread,
             salt,
-            sprayed: 0,
-            lower: Vec::new(),
+            sprayed: vec![0; map.switches()],
+            flows: Vec::new(),
+            planes: Planes::of(&map),
+            map,
+            by_rack,
         };
-        let planes = match spread {
-            Spread::Symmetric => map.planes(),
-            _ => 1,
-        };
-        let mut known = BTreeMap::new();
-        for (rack, hosts) in map.racks() {
-            let distance = map.distances(rack);
-            map.check_reach(&distance, hosts[0])?;
-            let choices = match spread {
-                Spread::Symmetric => map.by_plane(&distance, planes),
-                Spread::Off => map.by_direction(&distance, rack),
-                Spread::Flow | Spread::Packet => map.closer_ports(&distance),
-            };
-            for (node, row) in rows.iter().enumerate() {
-                let Some(Row(row)) = row else { continue };
-                let entry = routes.entry(&choices[node], &mut known);
-                for host in &hosts {
-                    let direct = || topology.host_port(*host).reverse().0;
-                    let entry = if node == rack { direct() } else { entry };
-                    routes.entries[(row + host.0) as usize] = entry;
-                }
-            }
-        }
+        routes.check_reach()?;
         Ok((routes, rows))
     }
 
-    /// Tells between which hosts a flow is, which matters with [`Spread::Off`] alone. Flows are numbered
-    /// densely from 0.
-    pub fn introduce(&mut self, flow: FlowId, [a, b]: [HostId; 2]) {
-        if self.spread != Spread::Off || self.lists.is_empty() {
+    /// Tells of a flow between which hosts it is, and a number that stands for it in the choice of its
+    /// path. Flows are numbered densely from 0.
+    ///
+    /// # Panics
+    /// If the ways to all racks that communicate are more than 2^32.
+    pub fn introduce(&mut self, flow: FlowId, key: u64, [a, b]: [HostId; 2]) {
+        self.find_ways(a);
+        self.find_ways(b);
+        if self.lists.is_empty() || self.spread == Spread::Packet {
             return;
         }
         let place = flow.0 as usize;
-        if self.lower.len() <= place {
-            self.lower.resize(place + 1, HostId(u32::MAX));
+        if self.flows.len() <= place {
+            self.flows.resize(place + 1, 0);
         }
-        self.lower[place] = a.min(b);
+        self.flows[place] = match self.spread {
+            Spread::Off => a.min(b).0,
+            _ => upper(mix(key ^ self.salt)),
+        };
     }
 
     /// The port by which `packet` leaves the switch of `row`.
     ///
     /// # Panics
-    /// With [`Spread::Off`], if nobody told between which hosts the flow is and its direction matters.
+    /// If nobody told of the flow.
     #[inline(always)]
     pub fn next(&mut self, row: Row, packet: &Packet) -> PortId {
-        let entry = self.entries[(row.0 + packet.to.0) as usize];
-        if entry & LIST == 0 {
-            return PortId(entry);
+        let to = self.places[packet.to.0 as usize];
+        if to.rack == row {
+            return to.port;
         }
-        let (first, length) = self.lists[(entry & !LIST) as usize];
-        let place = first as usize + self.choose(row, packet, length);
-        self.ports[place]
-    }
-
-    /// The place of a packet's port in a list of so many.
-    #[inline(always)]
-    fn choose(&mut self, row: Row, packet: &Packet, length: u32) -> usize {
-        let what = match self.spread {
+        let entry = self.entries[to.ways as usize + row.0 as usize];
+        if let Some(port) = Lists::only(entry) {
+            return port;
+        }
+        let flow = packet.flow.0 as usize;
+        let hash = match self.spread {
             Spread::Off => {
-                let lower = self.lower[packet.flow.0 as usize];
-                debug_assert!(lower.0 < u32::MAX, "a flow is introduced before it sends");
-                return usize::from(packet.to == lower);
+                let back = packet.to.0 == self.flows[flow];
+                return self.lists.ports(entry)[usize::from(back)];
             }
-            Spread::Symmetric => u64::from(packet.flow.0),
+            Spread::Symmetric => self.flows[flow],
             Spread::Flow => {
-                let direction = u64::from(packet.to.0) << 32;
-                (direction | u64::from(packet.flow.0)) ^ mix(u64::from(row.0))
+                let direction = u64::from(packet.to.0) << 32 | u64::from(self.flows[flow]);
+                upper(mix(direction ^ self.at(row)))
             }
             Spread::Packet => {
-                self.sprayed += 1;
-                self.sprayed
+                let count = self.sprayed[row.0 as usize] + 1;
+                self.sprayed[row.0 as usize] = count;
+                upper(mix(count ^ self.at(row)))
             }
         };
-        let hash = mix(what ^ self.salt) >> 32;
-        ((hash * u64::from(length)) >> 32) as usize
+        let ports = self.lists.ports(entry);
+        ports[((u64::from(hash) * ports.len() as u64) >> 32) as usize]
     }
 
-    /// What stands for `ports` in the table.
-    fn entry(&mut self, ports: &[PortId], known: &mut BTreeMap<Vec<PortId>, u32>) -> u32 {
-        let Some(first) = ports.first() else { return 0 };
-        if ports.iter().all(|port| port == first) {
-            return first.0;
+    /// What makes the hashes of a switch unrelated to those of others.
+    fn at(&self, row: Row) -> u64 {
+        mix(u64::from(row.0) ^ self.salt)
+    }
+
+    /// Whether all hosts have a path to the first one of the first rack.
+    fn check_reach(&self) -> Result<(), TopologyError> {
+        let Some(first) = self.by_rack.first().copied() else {
+            return Ok(());
+        };
+        let rack = self.places[first.0 as usize].rack;
+        if rack == NOWHERE {
+            return Ok(());
         }
-        if let Some(entry) = known.get(ports) {
-            return *entry;
-        }
-        let entry = LIST | index(self.lists.len());
-        self.lists
-            .push((index(self.ports.len()), index(ports.len())));
-        self.ports.extend(ports);
-        known.insert(ports.to_vec(), entry);
-        entry
-    }
-}
-
-/// A topology with what routes are made from.
-struct Map<'a> {
-    topology: &'a Topology,
-    /// Ports and neighbours of every node, in the order of links.
-    adjacent: Vec<Vec<(PortId, NodeId)>>,
-}
-
-/// Links from every node to the rack in question.
-type Distances = Vec<Option<u32>>;
-
-impl<'a> Map<'a> {
-    fn of(topology: &'a Topology) -> Result<Self, TopologyError> {
-        let adjacent = topology.adjacent();
-        for (host, node) in (0..).map(HostId).zip(topology.hosts()) {
-            let links = adjacent[node.0 as usize].len();
-            if links != 1 {
-                return Err(TopologyError::HostLinks(host, links));
-            }
-        }
-        Ok(Self { topology, adjacent })
-    }
-
-    /// Nodes with hosts at them, and these.
-    fn racks(&self) -> BTreeMap<usize, Vec<HostId>> {
-        let mut racks: BTreeMap<usize, Vec<HostId>> = BTreeMap::new();
-        for (host, node) in (0..).map(HostId).zip(self.topology.hosts()) {
-            racks.entry(self.rack(*node)).or_default().push(host);
-        }
-        racks
-    }
-
-    /// The only neighbour of a host.
-    fn rack(&self, host: NodeId) -> usize {
-        self.adjacent[host.0 as usize][0].1.0 as usize
-    }
-
-    /// Breadth-first distances to `target`; hosts do not forward.
-    fn distances(&self, target: usize) -> Distances {
-        let mut distance = vec![None; self.adjacent.len()];
-        distance[target] = Some(0);
-        let mut open = VecDeque::from([(target, 0)]);
-        while let Some((node, here)) = open.pop_front() {
-            for (_, next) in &self.adjacent[node] {
-                let next = next.0 as usize;
-                if distance[next].is_none() {
-                    distance[next] = Some(here + 1);
-                    if self.topology.nodes()[next] == Node::Switch {
-                        open.push_back((next, here + 1));
-                    }
-                }
-            }
-        }
-        distance
-    }
-
-    /// Whether every host has a path to `host`, whose rack the distances are for.
-    fn check_reach(&self, distance: &Distances, host: HostId) -> Result<(), TopologyError> {
-        for (other, node) in (0..).map(HostId).zip(self.topology.hosts()) {
-            if other != host && distance[node.0 as usize].is_none() {
-                return Err(TopologyError::Unconnected(other, host));
+        let search = self.map.search(rack);
+        for (host, place) in (0..).map(HostId).zip(&self.places) {
+            if place.rack != NOWHERE && !search.reaches(place.rack) {
+                return Err(TopologyError::Unconnected(host, first));
             }
         }
         Ok(())
     }
 
-    /// Ports and neighbours of `node` that are nearer to the rack.
-    fn closer<'b>(
-        &'b self,
-        distance: &'b Distances,
-        node: usize,
-    ) -> impl Iterator<Item = (PortId, NodeId)> + 'b {
-        let here = distance[node];
-        let closer = move |next: NodeId| {
-            let there = distance[next.0 as usize];
-            there.is_some_and(|there| Some(there + 1) == here)
-        };
-        let ports = self.adjacent[node].iter().copied();
-        ports.filter(move |(_, next)| closer(*next))
-    }
-
-    /// The ports of every node that lead nearer to the rack, in the order of links.
-    fn closer_ports(&self, distance: &Distances) -> Vec<Vec<PortId>> {
-        let ports = |node| self.closer(distance, node).map(|(port, _)| port).collect();
-        (0..self.adjacent.len()).map(ports).collect()
-    }
-
-    /// The ports of every node for packets to the rack: of those from lower hosts, then of those from
-    /// higher ones.
-    fn by_direction(&self, distance: &Distances, rack: usize) -> Vec<Vec<PortId>> {
-        let parents = self.parents(rack);
-        let port = |node: usize, to: NodeId| {
-            let mut ports = self.adjacent[node].iter();
-            ports.find(|(_, next)| *next == to).map(|(port, _)| *port)
-        };
-        let both = |node: usize| {
-            let away = self.closer(distance, node).map(|(_, next)| next).min();
-            let next = [away, parents[node]].into_iter().flatten();
-            next.filter_map(|next| port(node, next)).collect()
-        };
-        (0..self.adjacent.len()).map(both).collect()
-    }
-
-    /// The parent of every node in the tree of a breadth-first search from `root` that visits
-    /// neighbours in the order of their numbers; hosts do not forward.
-    fn parents(&self, root: usize) -> Vec<Option<NodeId>> {
-        let mut parents = vec![None; self.adjacent.len()];
-        let mut open = VecDeque::from([root]);
-        while let Some(node) = open.pop_front() {
-            let mut neighbours: Vec<NodeId> =
-                self.adjacent[node].iter().map(|(_, next)| *next).collect();
-            neighbours.sort_unstable();
-            for next in neighbours {
-                let next = next.0 as usize;
-                if next != root && parents[next].is_none() {
-                    parents[next] = Some(NodeId(index(node)));
-                    if self.topology.nodes()[next] == Node::Switch {
-                        open.push_back(next);
-                    }
+    /// Finds the ways to the rack of `host`, unless they are known.
+    fn find_ways(&mut self, host: HostId) {
+        let HostPlace { rack, ways, .. } = self.places[host.0 as usize];
+        if ways != NO_WAYS || rack == NOWHERE {
+            return;
+        }
+        let first = self.entries.len();
+        // A switch without a path never gets a packet: any port will do.
+        self.entries.resize(first + self.map.switches(), 0);
+        let search = self.map.search(rack);
+        match self.spread {
+            Spread::Symmetric => {
+                let entries = &mut self.entries[first..];
+                self.planes
+                    .fill(&self.map, &search, &mut self.lists, entries);
+            }
+            Spread::Off => self.by_direction(&search, first),
+            Spread::Flow | Spread::Packet => {
+                for switch in &search.order[1..] {
+                    let ports = self.map.closer(&search, *switch);
+                    let ports: Vec<PortId> = ports.map(|(port, _)| port).collect();
+                    self.entries[first + switch.0 as usize] = self.lists.entry(&ports);
                 }
             }
         }
-        parents
-    }
-
-    /// How many planes there are.
-    fn planes(&self) -> u32 {
-        self.turns().saturating_mul(self.lanes()).min(MAX_PLANES)
-    }
-
-    /// Planes after which the ranks of switches repeat.
-    fn turns(&self) -> u32 {
-        let nodes = (0..index(self.adjacent.len())).map(NodeId);
-        least_common_multiple(nodes.map(|node| self.topology.place(node).of))
-    }
-
-    /// The least number that every number of parallel links divides.
-    fn lanes(&self) -> u32 {
-        let mut between = BTreeMap::new();
-        for link in self.topology.links() {
-            let ends = (link.a.min(link.b), link.a.max(link.b));
-            *between.entry(ends).or_insert(0) += 1;
+        let ways = u32::try_from(first).expect("ways fit 32 bits");
+        let place = |host: &HostId| self.places[host.0 as usize].rack;
+        let here = self.by_rack.partition_point(|host| place(host) < rack)
+            ..self.by_rack.partition_point(|host| place(host) <= rack);
+        for host in &self.by_rack[here] {
+            self.places[host.0 as usize].ways = ways;
         }
-        least_common_multiple(between.into_values())
     }
 
-    /// The port of every node in each plane.
-    fn by_plane(&self, distance: &Distances, planes: u32) -> Vec<Vec<PortId>> {
-        let mut nodes: Vec<usize> = (0..distance.len())
-            .filter(|node| distance[*node].is_some_and(|far| far > 0))
-            .collect();
-        nodes.sort_by_key(|node| distance[*node]);
-        let mut ports = vec![Vec::new(); distance.len()];
-        let mut next = vec![None; distance.len()];
-        let turns = self.turns();
-        for plane in 0..planes {
-            for node in &nodes {
-                let closer = self.closer(distance, *node);
-                let neighbours = closer.map(|(_, neighbour)| neighbour);
-                let chosen =
-                    neighbours.reduce(|best, other| self.better(best, other, &next, plane));
-                let chosen = chosen.expect("who has a distance has someone closer");
-                next[*node] = Some(chosen);
-                let lanes = self.closer(distance, *node).filter(|(_, to)| *to == chosen);
-                let lanes: Vec<PortId> = lanes.map(|(port, _)| port).collect();
-                ports[*node].push(lanes[(plane / turns) as usize % lanes.len()]);
-            }
+    /// The ports of every switch for packets to a rack: of those from lower hosts, then of those from
+    /// higher ones.
+    fn by_direction(&mut self, search: &Search, first: usize) {
+        let parents = self.map.parents(search.order[0]);
+        for switch in &search.order[1..] {
+            let away = self.map.closer(search, *switch).map(|(_, next)| next).min();
+            let next = [away, parents[switch.0 as usize]].into_iter().flatten();
+            let ports = next.filter_map(|next| self.map.port(*switch, next));
+            let ports: Vec<PortId> = ports.collect();
+            self.entries[first + switch.0 as usize] = self.lists.entry(&ports);
         }
-        ports
     }
-
-    /// Of two neighbours at the same distance the one whose path has the smaller sum of `2^rank`:
-    /// these compare as the ranks do, the largest first.
-    fn better(&self, a: NodeId, b: NodeId, next: &[Option<NodeId>], plane: u32) -> NodeId {
-        if a == b {
-            return a;
-        }
-        let ranks = |from: NodeId| {
-            let path = std::iter::successors(Some(from), |node| next[node.0 as usize]);
-            let mut ranks: Vec<_> = path.map(|node| Reverse(self.rank(node, plane))).collect();
-            ranks.sort_unstable();
-            ranks
-        };
-        // `Reverse` sorts the largest first and turns the comparison around.
-        if ranks(a) > ranks(b) { a } else { b }
-    }
-
-    fn rank(&self, switch: NodeId, plane: u32) -> (Layer, u32, NodeId) {
-        let place = self.topology.place(switch);
-        let turned = (place.position + place.of - plane % place.of) % place.of;
-        (place.layer, turned, switch)
-    }
-}
-
-fn least_common_multiple(numbers: impl Iterator<Item = u32>) -> u32 {
-    numbers.fold(1, |product, number| {
-        let (mut a, mut b) = (product, number);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        product.saturating_mul(number / a)
-    })
 }
 
 /// The finaliser of `MurmurHash3`: every bit of `z` changes every other one half of the time.
@@ -423,228 +287,12 @@ const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 33)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "nodes and ports have 32-bit numbers"
-)]
-const fn index(i: usize) -> u32 {
-    i as u32
+const fn upper(z: u64) -> u32 {
+    (z >> 32) as u32
 }
 
-/// The bit of an entry that is no port but a list.
-const LIST: u32 = 1 << 31;
-/// Bounds the time and the tables of networks whose equals are hard to share evenly.
-const MAX_PLANES: u32 = 4096;
+/// No ways to a rack.
+const NO_WAYS: u32 = u32::MAX;
 
 #[cfg(test)]
-mod tests {
-    use base::{Rate, Span};
-
-    use super::*;
-    use crate::topology::{LinkSpec, Place};
-
-    const EDGE: LinkSpec = LinkSpec {
-        rate: Rate::from_bps(1_000_000_000),
-        delay: Span::from_micros(40),
-    };
-
-    /// Every port that packets to `host` may take at switch `node`.
-    fn ports(topology: &Topology, spread: Spread, node: usize, host: u32) -> Vec<u32> {
-        let (routes, rows) = Routes::new(topology, spread, 1).unwrap();
-        let entry = routes.entries[(rows[node].unwrap().0 + host) as usize];
-        if entry & LIST == 0 {
-            return vec![entry];
-        }
-        let (first, length) = routes.lists[(entry & !LIST) as usize];
-        let list = &routes.ports[first as usize..(first + length) as usize];
-        list.iter().map(|port| port.0).collect()
-    }
-
-    /// The only such port, whatever the spread.
-    fn port(topology: &Topology, node: usize, host: u32) -> u32 {
-        let spreads = [Spread::Symmetric, Spread::Flow, Spread::Packet, Spread::Off];
-        let all = spreads.map(|spread| ports(topology, spread, node, host));
-        assert!(all.iter().all(|ports| *ports == all[0]), "one path");
-        assert_eq!(all[0].len(), 1);
-        all[0][0]
-    }
-
-    #[test]
-    fn a_star_routes_through_its_switch() {
-        let star = Topology::star(3, EDGE);
-        // Node 0 is the switch; the port to host h is the second one of link h.
-        assert_eq!([0, 1, 2].map(|host| port(&star, 0, host)), [1, 3, 5]);
-        let (_, rows) = Routes::new(&star, Spread::Off, 0).unwrap();
-        assert_eq!(rows[1], None, "a host has one port");
-    }
-
-    #[test]
-    fn a_dumbbell_crosses_its_middle_only_when_it_must() {
-        let dumbbell = Topology::dumbbell(2, EDGE, EDGE);
-        assert_eq!(port(&dumbbell, 0, 2), 0, "the middle link leads right");
-        assert_eq!(port(&dumbbell, 0, 1), 5, "a neighbour is reached directly");
-        assert_eq!(dumbbell.host_port(HostId(3)), PortId(8));
-    }
-
-    #[test]
-    fn a_chain_leads_along_its_switches() {
-        let chain = Topology::chain(3, 2, EDGE, EDGE);
-        // Links 0 and 1 join the switches; host 5 is the last one at the third.
-        assert_eq!(port(&chain, 0, 5), 0);
-        assert_eq!(port(&chain, 1, 5), 2);
-        assert_eq!(port(&chain, 1, 0), 1, "and back");
-    }
-
-    #[test]
-    fn a_tree_leads_over_its_root_between_racks_only() {
-        let tree = Topology::tree(3, 2, EDGE, EDGE);
-        // Host 1 is in rack 0, host 4 in rack 2; the root is switch 3, links 0 to 2 lead to it.
-        assert_eq!(port(&tree, 0, 1), 9, "a neighbour directly");
-        assert_eq!(port(&tree, 0, 4), 0, "another rack by the uplink");
-        assert_eq!(port(&tree, 3, 4), 5, "down the uplink of rack 2");
-        assert_eq!(tree.names()[3], "switch 3");
-    }
-
-    #[test]
-    fn the_shortest_of_several_paths_wins() {
-        // host0 - s0 - s1 - host1, and a longer way s0 - s2 - s1 added first.
-        let mut topology = Topology::new();
-        let s: Vec<NodeId> = (0..3).map(|_| topology.add_switch()).collect();
-        topology.connect(s[0], s[2], EDGE);
-        topology.connect(s[2], s[1], EDGE);
-        let direct = topology.connect(s[0], s[1], EDGE);
-        for switch in [s[0], s[1]] {
-            let (host, _) = topology.add_host();
-            topology.connect(host, switch, EDGE);
-        }
-        assert_eq!(port(&topology, 0, 1), direct.0);
-    }
-
-    #[test]
-    fn a_leaf_chooses_among_all_spines_and_a_spine_has_one_way_down() {
-        let topology = Topology::leaf_spine((3, 4), 2, EDGE, EDGE);
-        assert_eq!(topology.names()[2..5], ["leaf 2", "spine 0", "spine 1"]);
-        // Leaf 0 has links 0 to 3, leaf 2 links 8 to 11. Host 5 is the second at leaf 2.
-        for spread in [Spread::Symmetric, Spread::Flow, Spread::Packet] {
-            assert_eq!(ports(&topology, spread, 0, 5), [0, 2, 4, 6]);
-            assert_eq!(ports(&topology, spread, 3, 5), [17], "back down link 8");
-            assert_eq!(ports(&topology, spread, 0, 1), [27], "its own host");
-        }
-        assert_eq!(ports(&topology, Spread::Off, 0, 5), [0], "the first spine");
-    }
-
-    #[test]
-    fn a_fat_tree_has_a_plane_for_every_core_switch() {
-        // Four pods: edge switches 0 to 7 are nodes 0 to 7, aggregation switches nodes 8 to 15. Links
-        // 0 to 15 lead from edge to aggregation switches, 16 to 31 from these to the cores.
-        let topology = Topology::fat_tree(4, EDGE, EDGE);
-        assert_eq!((topology.hosts().len(), topology.links().len()), (16, 48));
-        let names = topology.names();
-        assert_eq!(
-            [0, 8, 16, 20].map(|node| &*names[node]),
-            ["edge 0", "aggregation 0", "core 0", "host 0"]
-        );
-        // Host 15 is in pod 3. Cores 0 and 1 are above aggregation switch 0, cores 2 and 3 above 1.
-        assert_eq!(ports(&topology, Spread::Symmetric, 0, 15), [0, 0, 2, 2]);
-        // In the planes of the latter nothing for pod 3 comes by aggregation switch 0.
-        assert_eq!(ports(&topology, Spread::Symmetric, 8, 15)[..2], [32, 34]);
-        // Host 3 is in pod 0 like edge switch 0: both aggregation switches serve.
-        assert_eq!(ports(&topology, Spread::Symmetric, 0, 3), [0, 2, 0, 2]);
-        assert_eq!(ports(&topology, Spread::Flow, 0, 15), [0, 2]);
-    }
-
-    #[test]
-    fn parallel_links_are_planes_of_their_own() {
-        // Two switches with two equals between them, each with three links to either side.
-        let mut topology = Topology::new();
-        let (a, b) = (topology.add_switch(), topology.add_switch());
-        for position in 0..2 {
-            let layer = Layer::Spine;
-            let place = Place {
-                layer,
-                position,
-                of: 2,
-            };
-            let middle = topology.add_switch_at(place);
-            for end in [a, b, a, b, a, b] {
-                topology.connect(end, middle, EDGE);
-            }
-        }
-        for switch in [a, b] {
-            let (host, _) = topology.add_host();
-            topology.connect(host, switch, EDGE);
-        }
-        // The links of a are 0, 2, 4 to the first and 6, 8, 10 to the second; ports are twice that.
-        let planes = ports(&topology, Spread::Symmetric, 0, 1);
-        assert_eq!(planes, [0, 12, 4, 16, 8, 20]);
-    }
-
-    #[test]
-    fn one_path_is_the_first_from_its_lower_end() {
-        // A ring of six switches, a host at each. From 0 to 3 by 1 and 2, not by 4 and 5.
-        let ring = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 5), (5, 3)];
-        let links = ring.map(|(a, b)| (a, b, EDGE));
-        let topology = Topology::graph(6, 1, EDGE, links);
-        assert_eq!(ports(&topology, Spread::Off, 0, 3), [0], "link 0");
-        assert_eq!(ports(&topology, Spread::Off, 3, 0), [5], "back over link 2");
-        // Between 2 and 4 the ways over 0 and over 3 are equally long; from 2 the first leads over 1.
-        assert_eq!(
-            ports(&topology, Spread::Off, 2, 4),
-            [3],
-            "link 1 to switch 1"
-        );
-        assert_eq!(
-            ports(&topology, Spread::Off, 4, 2),
-            [7],
-            "link 3 to switch 0"
-        );
-        // From 1 the first path to 5 leads over 0, which is also the way back. From 5 the first path to 1
-        // would lead over 3: lists have a port for either way round.
-        let lists = [(1, 5), (5, 1)].map(|(at, to)| ports(&topology, Spread::Off, at, to));
-        assert_eq!(lists, [[1, 2], [10, 9]]);
-        let (mut routes, rows) = Routes::new(&topology, Spread::Off, 1).unwrap();
-        routes.introduce(FlowId(7), [HostId(5), HostId(1)]);
-        let mut next = |at: usize, to| {
-            let packet = Packet::new(FlowId(7), HostId(to));
-            routes.next(rows[at].unwrap(), &packet).0
-        };
-        assert_eq!([next(1, 5), next(5, 1)], [1, 9]);
-    }
-
-    #[test]
-    fn equal_choices_share_a_list() {
-        let topology = Topology::leaf_spine((9, 4), 16, EDGE, EDGE);
-        let (routes, _) = Routes::new(&topology, Spread::Symmetric, 1).unwrap();
-        assert_eq!(routes.lists.len(), 9, "one at each leaf");
-        assert_eq!(routes.ports.len(), 36);
-    }
-
-    #[test]
-    fn packets_that_choose_for_themselves_use_every_path() {
-        let topology = Topology::leaf_spine((2, 4), 1, EDGE, EDGE);
-        let (mut routes, rows) = Routes::new(&topology, Spread::Packet, 1).unwrap();
-        let packet = Packet::new(FlowId(3), HostId(1));
-        let mut counts = [0_u32; 4];
-        for _ in 0..4000 {
-            counts[routes.next(rows[0].unwrap(), &packet).0 as usize / 2] += 1;
-        }
-        // 1000 each with a standard deviation of 27.
-        assert!(counts.iter().all(|count| count.abs_diff(1000) < 110));
-    }
-
-    #[test]
-    fn a_topology_that_cannot_carry_traffic_is_refused() {
-        let refused = |topology: &Topology| Routes::new(topology, Spread::Off, 0).unwrap_err();
-        let mut islands = Topology::star(1, EDGE);
-        let other = islands.add_switch();
-        let (host, _) = islands.add_host();
-        islands.connect(host, other, EDGE);
-        assert_eq!(
-            refused(&islands),
-            TopologyError::Unconnected(HostId(1), HostId(0))
-        );
-        let mut lonely = Topology::new();
-        lonely.add_host();
-        assert_eq!(refused(&lonely), TopologyError::HostLinks(HostId(0), 0));
-    }
-}
+mod tests;

@@ -211,16 +211,6 @@ impl Topology {
     pub fn host_port(&self, host: HostId) -> PortId {
         self.host_ports[host.0 as usize].expect("a host has a link")
     }
-
-    /// Ports and neighbours of every node, in the order of links.
-    pub(crate) fn adjacent(&self) -> Vec<Vec<(PortId, NodeId)>> {
-        let mut adjacent = vec![Vec::new(); self.nodes.len()];
-        for (index, link) in self.links.iter().enumerate() {
-            adjacent[link.a.0 as usize].push((port_of(index, 0), link.b));
-            adjacent[link.b.0 as usize].push((port_of(index, 1), link.a));
-        }
-        adjacent
-    }
 }
 
 impl Default for Place {

@@ -44,16 +44,21 @@ impl Walk {
         };
         Self {
             network: Network::new(topology, &config).expect("a connected network"),
-            sched: Scheduler::new(),
+            sched: Scheduler::new(salt),
         }
     }
 
     /// The ports of the way from one host to another.
     fn path(&mut self, flow: u32, from: HostId, to: HostId) -> Vec<PortId> {
+        self.path_by(flow.into(), flow, from, to)
+    }
+
+    /// The same of a flow with a key of its own.
+    fn path_by(&mut self, key: u64, flow: u32, from: HostId, to: HostId) -> Vec<PortId> {
         let mut packet = Packet::new(FlowId(flow), to);
         let mut ports = Ports::default();
         let Self { network, sched } = self;
-        network.introduce(FlowId(flow), [from, to]);
+        network.introduce(FlowId(flow), key, [from, to]);
         network.send(from, &mut packet, sched, &mut ports);
         while let Some(Token(port)) = sched.next_before(Time::NEVER) {
             assert!(ports.0.len() < 100, "a packet goes round in circles");
@@ -225,12 +230,12 @@ proptest! {
 }
 
 /// How many of 20,000 flows between the same two hosts take each path.
-fn shares(topology: &Topology, spread: Spread, number: impl Fn(u32) -> u32) -> Vec<u32> {
+fn shares(topology: &Topology, spread: Spread, key: impl Fn(u64) -> u64) -> Vec<u32> {
     let last = HostId(hosts(topology) - 1);
     let mut walk = Walk::through(topology, spread, 7);
     let mut shares = std::collections::BTreeMap::new();
     for flow in 0..20_000 {
-        let path = walk.path(number(flow), HostId(0), last);
+        let path = walk.path_by(key(flow.into()), flow, HostId(0), last);
         *shares.entry(path).or_insert(0) += 1;
     }
     shares.into_values().collect()
@@ -257,12 +262,12 @@ fn flows_take_every_path_equally_often() {
         (Topology::fat_tree(6, LINK, LINK), 9),
     ];
     // As flows are numbered, and with strides that a simple hash would fold onto few paths.
-    for stride in [1, 4, 7, 64, 0x0101, 0x1_0000] {
+    for stride in [1, 4, 7, 64, 0x0101, 0x1_0000, 1 << 32] {
         for (topology, paths) in &networks {
             for spread in [Spread::Symmetric, Spread::Flow] {
                 let shares = shares(topology, spread, |flow| flow.wrapping_mul(stride));
                 assert_eq!(shares.len(), *paths);
-                // 48 tests: one in twenty of good hashes would fail one of them at 0.001. And too
+                // 56 tests: one in twenty of good hashes would fail one of them at 0.001. And too
                 // even is as suspicious as too uneven.
                 let chance = chance(&shares);
                 assert!((0.001..0.999).contains(&chance), "{shares:?}: {chance}");

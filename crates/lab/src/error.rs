@@ -3,6 +3,8 @@
 use base::Span;
 use fabric::TopologyError;
 
+pub use crate::tokens::TooLarge;
+
 /// Why a simulation failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RunError {
@@ -52,7 +54,7 @@ pub enum RunError {
          workload.duration or run.duration, or run another seed"
     )]
     NoFlow,
-    /// More ports, endpoints or flows than event tokens can name.
-    #[error("the network has {0} ports, connections and hosts; 16,777,215 are possible")]
-    TooLarge(usize),
+    /// Random flows are more than the scenario led to expect.
+    #[error("{0}")]
+    TooLarge(#[from] TooLarge),
 }

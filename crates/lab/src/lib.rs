@@ -28,6 +28,7 @@ pub mod run;
 pub mod scenario;
 pub mod statistics;
 pub mod sweep;
+mod tokens;
 pub mod trace;
 pub mod work;
 pub mod workload;

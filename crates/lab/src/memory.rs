@@ -25,7 +25,7 @@ pub fn estimate(point: &PointSpec) -> u64 {
         .sum();
     // What is measured is handed over in a compact copy before it is dropped.
     let records = 2 * ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
-    BASE + flows + ports * PORT + hosts * layout.switches() * ROUTE + hosts * HOST + records
+    BASE + flows + ports * PORT + layout.racks() * layout.switches() * ROUTE + hosts * HOST + records
 }
 
 /// What so many flows of a group need: their endpoints, packets and records.
@@ -151,7 +151,7 @@ const WHOLE_WINDOWS: u64 = 16;
 const PORT: u64 = 1536;
 /// The names of the nodes at both ends of a port.
 const PORT_NAMES: u64 = 48;
-/// A route, twice while the network is built.
+/// A way from a switch to a rack, and as much again while there are ever more of them.
 const ROUTE: u64 = 16;
-/// A host, its lists and its neighbours while routes are computed.
+/// A host, and its part of the lists of ports for flows between racks.
 const HOST: u64 = 1024;

@@ -88,7 +88,11 @@ fn run_world<'p, R: ReceiverCc, P: Probe>(
     let plan = Plan::of(point);
     // A hop takes a serialisation and a delay; most events are at most that far ahead.
     let hop = keys.link.rate.serialisation(keys.packet_bytes()) + keys.link.delay;
-    let mut sched = Scheduler::sized(hop, least_gap(&plan.topology, keys.packet_bytes()));
+    let mut sched = Scheduler::sized(
+        hop,
+        least_gap(&plan.topology, keys.packet_bytes()),
+        point.seed,
+    );
     let mut world = World::new(point, roles, plan, (receiver, probe), &mut sched)?;
     let limit = keys
         .run

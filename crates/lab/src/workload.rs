@@ -1,7 +1,8 @@
 //! Who sends what to whom, and when: from settings to a network with flows between its hosts.
 //!
 //! The plan is a pure function of a point: each [`Group`](crate::scenario::Group) of it adds the flows of its own
-//! settings to the same network. Draws of a flow depend on its number and the seed alone.
+//! settings to the same network. Draws of a flow depend on the name of its group, its number there and
+//! the seed alone, so that what other groups there are, and in which order, changes none.
 
 mod hosts;
 mod law;

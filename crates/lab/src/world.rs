@@ -19,6 +19,7 @@ use tcp::{Endpoint, Host, Progress, ReceiverCc, Slot};
 use crate::error::RunError;
 use crate::probe::{self, AtQueues, Probe};
 use crate::scenario::{Group, PointSpec};
+use crate::tokens::Tokens;
 use crate::workload::{Barrier, Plan, PlannedConnection, PlannedFlow};
 pub(crate) use connection::{Connection, Counts};
 use deadlines::{Deadlines, Helper, Out, number};
@@ -150,6 +151,13 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             flows: planned,
             barriers,
         } = plan;
+        let places = carrying.iter().filter(|plan| plan.heir_of.is_none());
+        let tokens = Tokens {
+            ports: 2 * topology.links().len() as u64,
+            ends: 2 * places.count() as u64,
+            hosts: topology.hosts().len() as u64,
+        };
+        tokens.check()?;
         let waiting = waiting(&barriers);
         let starts = || {
             let ready = |(index, _): &(usize, _)| !waiting.contains(index);
@@ -161,8 +169,10 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
         let ports = Ports::new(point, &topology, roles, &loss);
         let mut network = network(point, &topology, &ports, first_start)?;
+        let endpoints = Endpoints::new(point, roles, &carrying);
         for (id, plan) in (0..).map(FlowId).zip(&carrying) {
-            network.introduce(id, [plan.sender, plan.receiver]);
+            let key = endpoints.key(id, plan.group);
+            network.introduce(id, key, [plan.sender, plan.receiver]);
         }
         let controlling = controlling_groups(topology.hosts().len(), roles, &carrying);
         let mut hosts: Vec<Host<Sender, R>> = controlling
@@ -173,15 +183,10 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
                 Host::new(receiver(group.map(|group| &roles[group]), &host_info(keys)))
             })
             .collect();
-        let endpoints = Endpoints::new(point, roles);
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         let connections = endpoints.add_all(&mut hosts, &carrying, &flows);
         let helpers = host_helpers(&hosts, point, roles, (&carrying, &connections));
         let deadlines = Deadlines::new(&hosts, network.ports().len());
-        let tokens = network.ports().len() + deadlines.armed.len() + 1;
-        if tokens >= 1 << 24 {
-            return Err(RunError::TooLarge(tokens));
-        }
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {
             watch: AtQueues {
@@ -289,7 +294,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.settle(now);
         self.watch.probe.on_end(now);
         for number in 0..self.connections.len() {
-            if !self.connections[number].replaced {
+            if self.connections[number].has_endpoints() {
                 let counts = self.counts(number);
                 self.connections[number].book(&mut self.flows, counts);
             }
@@ -315,7 +320,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
             return Err(violation.clone());
         }
         let numbers = 0..self.connections.len();
-        let mut left = numbers.filter(|number| !self.connections[*number].replaced);
+        let mut left = numbers.filter(|number| self.connections[*number].has_endpoints());
         left.try_for_each(|number| self.check_connection(number))
     }
 

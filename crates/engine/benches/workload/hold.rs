@@ -114,7 +114,7 @@ impl HeapEntry for Tuple {
 impl SchedulerHold {
     pub(crate) fn new(pending: u32) -> Self {
         let mut hold = Self {
-            sched: Scheduler::sized(HORIZON, HORIZON / (2 * u64::from(pending))),
+            sched: Scheduler::sized(HORIZON, HORIZON / (2 * u64::from(pending)), 1),
             increments: Increments::new(pending),
         };
         for token in 0..pending {

@@ -316,6 +316,29 @@ fn a_hook_is_called_only_for_what_it_wants() {
     }
 }
 
+/// When something was seen of a hook, in microseconds.
+#[derive(Default)]
+struct Seen(Vec<u64>);
+
+impl Watch for Seen {
+    fn on_hook(&mut self, _: PortId, _: &dyn SwitchHook, at: Time) {
+        self.0.push(at.since(Time::ZERO).as_ps() / 1_000_000);
+    }
+}
+
+#[test]
+fn every_departure_that_a_hook_sees_is_told() {
+    for priorities in [1, 2] {
+        let (mut port, _) = hooked_for(Some(Calls::DEPARTURE), priorities, None);
+        let mut seen = Seen::default();
+        for _ in 0..3 {
+            port.offer_watched(&mut full_packet(), us(0), PortId(0), &mut seen);
+        }
+        port.settle_watched(us(36), PortId(0), &mut seen, &mut |_| false);
+        assert_eq!(seen.0, [0, 12, 24]);
+    }
+}
+
 /// Wants to hear of queues above a length only, and notes them.
 struct Above(u64, std::sync::Arc<std::sync::Mutex<Vec<u64>>>);
 
@@ -482,12 +505,12 @@ fn classes_share_the_limit_and_the_arriving_packet_is_dropped() {
 }
 
 /// A port of 1 Gbit/s whose packets take 12 us, with room for some and classes that push out.
-fn pushing_out(packets: u64) -> Port {
+fn pushing_out(limit: Limit) -> Port {
     Port::new(
         PortConfig {
             rate: Rate::from_bps(1_000_000_000),
             delay: Span::from_micros(40),
-            limit: Limit::Packets(packets),
+            limit,
             discipline: Discipline::DropTail,
             hook: None,
             priorities: Strict {
@@ -502,7 +525,7 @@ fn pushing_out(packets: u64) -> Port {
 
 #[test]
 fn the_newest_packet_of_the_lowest_class_makes_room_for_a_higher_one() {
-    let mut port = pushing_out(3);
+    let mut port = pushing_out(Limit::Packets(3));
     let mut dropped = Dropped::default();
     let mut offer = |port: &mut Port, class, number: u32| {
         let mut packet = with_priority(class);
@@ -528,8 +551,25 @@ fn the_newest_packet_of_the_lowest_class_makes_room_for_a_higher_one() {
 }
 
 #[test]
+fn nothing_is_pushed_out_that_would_not_make_room() {
+    let mut port = pushing_out(Limit::Bytes(2999));
+    let mut small = with_priority(3);
+    small.payload = 46;
+    port.offer(&mut with_priority(0), us(0));
+    assert_eq!(port.offer(&mut with_priority(1), us(1)), Offer::Queued);
+    assert_eq!(port.offer(&mut small, us(1)), Offer::Queued);
+    // Without the 100 bytes of class 3 it would still be one byte too many.
+    assert_eq!(port.offer(&mut with_priority(1), us(2)), Offer::Dropped);
+    assert_eq!((port.held(), port.counters().drops), (3, 1));
+    // A packet of class 0 needs the place of class 1, too.
+    assert_eq!(port.offer(&mut with_priority(0), us(3)), Offer::Queued);
+    assert_eq!((port.held(), port.counters().drops), (2, 3));
+    assert_eq!(port.take_gone(), 2);
+}
+
+#[test]
 fn the_turn_of_a_packet_pushed_out_is_that_of_what_followed_it() {
-    let mut port = pushing_out(1);
+    let mut port = pushing_out(Limit::Packets(1));
     port.offer(&mut with_priority(0), us(0));
     assert_eq!(port.offer(&mut with_priority(3), us(1)), Offer::Queued);
     assert_eq!(port.offer(&mut with_priority(0), us(2)), Offer::Queued);
@@ -541,7 +581,7 @@ fn the_turn_of_a_packet_pushed_out_is_that_of_what_followed_it() {
 
 #[test]
 fn packets_of_low_priority_that_are_stale_are_withdrawn_and_the_next_leaves_at_once() {
-    let mut port = pushing_out(9);
+    let mut port = pushing_out(Limit::Packets(9));
     let settle = |port: &mut Port, at, stale: &mut dyn FnMut(&Packet) -> bool| {
         port.settle_watched(us(at), PortId(0), &mut (), &mut |packet: &Packet| {
             stale(packet)

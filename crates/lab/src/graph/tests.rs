@@ -57,7 +57,7 @@ impl Walk {
     /// The links between nodes that a packet takes from one host to another.
     fn links(&mut self, flow: u32, from: u32, to: u32) -> Vec<usize> {
         self.routes
-            .introduce(FlowId(flow), [HostId(from), HostId(to)]);
+            .introduce(FlowId(flow), flow.into(), [HostId(from), HostId(to)]);
         let packet = Packet::new(FlowId(flow), HostId(to));
         let mut links = Vec::new();
         let (mut node, target) = (NodeId(from), self.topology.host_port(HostId(to)).reverse());

@@ -11,6 +11,7 @@ use super::hosts::HostSet;
 use crate::graph::Graph;
 use crate::keys::{Conflict, Keys, LoadOf, PeerKind, TopologyKind, TracedFlows, WorkloadKind};
 use crate::scenario::Group;
+use crate::tokens::Tokens;
 
 /// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
 /// each leaf of a leaf-spine network, at each edge switch of a fat tree, at each node of a graph.
@@ -63,6 +64,10 @@ impl Layout {
             uplinks,
             graph: (kind == TopologyKind::Graph).then(|| Arc::clone(graph)),
         }
+    }
+
+    pub(crate) fn racks(&self) -> u64 {
+        self.racks.into()
     }
 
     /// Hosts of all racks.
@@ -539,8 +544,43 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
         found.extend(groups.iter().filter_map(asking_receivers));
         found.extend(mixed(&layout, groups));
         found.extend(clashing(groups));
+        found.extend(too_many(&layout, groups));
     }
     found
+}
+
+/// More flows than one simulation can hold.
+fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
+    let connections =
+        |group: &Group| super::expected_connections(&group.keys, layout.expected_flows(group));
+    let all: f64 = groups.iter().map(connections).sum();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "what exceeds 64 bits saturates"
+    )]
+    let tokens = Tokens {
+        ports: layout.ports(),
+        ends: (2.0 * all) as u64,
+        hosts: layout.all_hosts(),
+    };
+    let error = tokens.check().err()?;
+    let most = |one: &&Group, other: &&Group| connections(one).total_cmp(&connections(other));
+    let keys: &[&str] = match groups.iter().max_by(most)?.keys.workload.kind {
+        WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Burst => {
+            &["workload.senders", "workload.connection"]
+        }
+        WorkloadKind::Requests => &["workload.connections", "workload.connection"],
+        WorkloadKind::Poisson => &["workload.flows", "workload.duration", "workload.load"],
+    };
+    Some(Conflict {
+        keys,
+        message: error.to_string(),
+        remedy:
+            "lower the number of flows, let some share a connection with workload.connection = \
+                 \"persistent\", or simulate a shorter time"
+                .into(),
+    })
 }
 
 /// A scheme at receivers that are not the ones who are called.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use base::{HostId, Span, Time};
-use engine::random::Stream;
+use engine::random::{self, Stream};
 use fabric::{PortId, Topology};
 
 use super::layout::{Layout, Places};
@@ -85,9 +85,11 @@ impl Plan {
             layout.topology(&point.keys, first.copied().unwrap_or(HostId(0)));
         let mut draft = Draft::default();
         for ((number, group), place) in (0..).zip(point.groups.iter()).zip(&places) {
+            draft.begin_group();
             let maker = Maker {
                 seed: point.seed,
                 number,
+                name: &group.name,
                 keys: &group.keys,
                 place,
                 delay: load::delay(&group.keys, &layout),
@@ -116,21 +118,31 @@ struct Draft {
     connections: Vec<PlannedConnection>,
     flows: Vec<PlannedFlow>,
     barriers: Vec<Barrier>,
-    /// Persistent connections by group and by what they stand for in it.
-    persistent: BTreeMap<(u32, u64), u32>,
-    /// Flows that were drawn and are not part of it.
+    /// The first flow of the group that is being planned.
+    first: u32,
+    /// Its persistent connections by what they stand for.
+    persistent: BTreeMap<u64, u32>,
+    /// Flows that were drawn for it and are not part of the plan.
     left_out: u32,
 }
 
 impl Draft {
+    /// What comes now belongs to another group.
+    fn begin_group(&mut self) {
+        self.first = self.next();
+        self.left_out = 0;
+        self.persistent.clear();
+    }
+
     /// The number of the next flow.
     fn next(&self) -> u32 {
         number(self.flows.len())
     }
 
-    /// Its number among all flows that are drawn, which makes its draws its own.
+    /// Its number among all flows that are drawn for its group: with the name of the group it makes its
+    /// draws its own, whatever other groups there are.
     fn draw(&self) -> u32 {
-        self.next() + self.left_out
+        self.next() - self.first + self.left_out
     }
 
     /// A barrier that waits for so many flows.
@@ -167,6 +179,7 @@ impl Route {
 struct Maker<'a> {
     seed: u64,
     number: u32,
+    name: &'a str,
     keys: &'a Keys,
     place: &'a Places,
     delay: TimeLaw,
@@ -374,10 +387,7 @@ impl Maker<'_> {
         let next = number(plan.connections.len());
         let connection = match self.workload().connection {
             ConnectionKind::New => next,
-            ConnectionKind::Persistent => {
-                let standing = (self.number, route.key);
-                *plan.persistent.entry(standing).or_insert(next)
-            }
+            ConnectionKind::Persistent => *plan.persistent.entry(route.key).or_insert(next),
         };
         if connection == next {
             plan.connections.push(PlannedConnection {
@@ -417,21 +427,21 @@ impl Maker<'_> {
         }
     }
 
-    /// Flow `id`, which is number `place` of those that start at `base`.
-    fn flow(&self, id: u32, (base, place): (Time, u32)) -> PlannedFlow {
+    /// Flow number `draw` of the group, which is number `place` of those that start at `base`.
+    fn flow(&self, draw: u32, (base, place): (Time, u32)) -> PlannedFlow {
         let workload = self.workload();
-        let jitter = Stream::new(self.seed, "start", id.into()).below(workload.jitter.as_ps());
+        let mut jitter = self.stream("start", draw.into());
+        let jitter = jitter.below(workload.jitter.as_ps());
         let delay = if workload.together {
             Span::ZERO
         } else {
-            let mut stream = Stream::new(self.seed, "delay", id.into());
-            self.delay.draw(&mut stream)
+            self.draw_delay("delay", draw.into())
         };
         let stop = |stop| Time::ZERO + stop + workload.stop_interval * u64::from(place);
         PlannedFlow {
             group: self.number,
             connection: 0,
-            size: self.size(id),
+            size: self.size(draw),
             first_write: self.first_write(),
             start: base + workload.interval * u64::from(place) + delay + Span::from_ps(jitter),
             stop: workload.stop.0.map_or(Time::NEVER, stop),
@@ -439,10 +449,10 @@ impl Maker<'_> {
         }
     }
 
-    fn size(&self, id: u32) -> Option<u64> {
+    fn size(&self, draw: u32) -> Option<u64> {
         let mss = u64::from(self.keys.tcp.mss.0);
         let law = &self.workload().size;
-        let size = law.draw(&mut Stream::new(self.seed, "size", id.into()), mss)?;
+        let size = law.draw(&mut self.stream("size", draw.into()), mss)?;
         if !law.is_random() {
             return Some(size);
         }
@@ -461,7 +471,7 @@ impl Maker<'_> {
     }
 
     fn stream(&self, purpose: &str, entity: u64) -> Stream {
-        Stream::new(self.seed, purpose, (u64::from(self.number) << 32) | entity)
+        Stream::new(self.seed, purpose, random::member(self.name, entity))
     }
 }
 

@@ -105,6 +105,12 @@ impl Connection {
         }
     }
 
+    /// Whether the endpoints in its slots are its own: not before it has taken those of another
+    /// connection over, which a run may end before, nor after a third one has.
+    pub(super) fn has_endpoints(&self) -> bool {
+        !self.replaced && (self.heir_of.is_none() || self.opened)
+    }
+
     /// Takes message `id` behind those that have started. Returns whether it is the last one.
     pub(super) fn begin(&mut self, id: u32, flows: &mut [Flow], counts: Counts) -> bool {
         self.left -= 1;

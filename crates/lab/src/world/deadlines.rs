@@ -88,8 +88,8 @@ impl<P: Probe> Wire for Out<'_, '_, P> {
     }
 }
 
-/// Counts of ports, endpoints and hosts are checked against the size of a token.
-#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^24")]
+/// A count of what has tokens, which were counted.
+#[expect(clippy::cast_possible_truncation, reason = "fewer than the tokens")]
 pub(super) const fn number(count: usize) -> u32 {
     count as u32
 }

@@ -110,6 +110,9 @@ impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
     /// The application of a flow without end stops sending.
     pub(super) fn stop(&mut self, id: u32, sched: &mut Scheduler) {
         let of = FlowId(self.flows[id as usize].connection);
+        if !self.of(of).has_endpoints() {
+            return;
+        }
         let sender = self.of(of).sender;
         self.apply(of, sender, Endpoint::close_early, sched);
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use base::{FlowId, HostId, Seq, Time};
-use engine::random::Stream;
+use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
 use schemes::{FlowInfo, HostInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
 
+use super::deadlines::number;
 use super::ports::Ports;
 use super::{Connection, Flow};
 use crate::error::RunError;
@@ -44,18 +45,30 @@ pub(super) fn network(
 /// What makes endpoints.
 pub(super) struct Endpoints<'p> {
     seed: u64,
+    groups: &'p [Group],
+    /// The first connection of each group; those of a group follow each other.
+    first: Vec<u32>,
     roles: &'p [Roles],
     /// Of each group.
     configs: Vec<Arc<Config>>,
 }
 
 impl<'p> Endpoints<'p> {
-    pub(super) fn new(point: &PointSpec, roles: &'p [Roles]) -> Self {
+    pub(super) fn new(
+        point: &'p PointSpec,
+        roles: &'p [Roles],
+        planned: &[PlannedConnection],
+    ) -> Self {
         let groups = point.groups.iter().zip(roles);
         let config =
             |(group, roles): (&Group, &Roles)| Arc::new(endpoint_config(&group.keys, roles));
         Self {
             seed: point.seed,
+            groups: &point.groups,
+            first: (0..point.groups.len())
+                .map(|group| planned.partition_point(|plan| (plan.group as usize) < group))
+                .map(number)
+                .collect(),
             roles,
             configs: groups.map(config).collect(),
         }
@@ -77,19 +90,25 @@ impl<'p> Endpoints<'p> {
         }
         reserve(hosts, planned);
         let mut connections: Vec<Connection> = Vec::with_capacity(planned.len());
-        for (number, (plan, size)) in (0..).zip(planned.iter().zip(sizes)) {
+        for (id, (plan, size)) in (0..).zip(planned.iter().zip(sizes)) {
             let slots = if let Some(former) = plan.heir_of {
                 let former = &connections[former as usize];
                 [former.sender.1, former.receiver.1]
             } else {
                 let ends = (plan.sender, plan.receiver);
                 let asked = plan.request > 0;
-                let made = self.make(FlowId(number), ends, (plan.group, size), asked);
+                let made = self.make(FlowId(id), ends, (plan.group, size), asked);
                 made.map(|end| hosts[end.identity().local.0 as usize].add(end))
             };
             connections.push(Connection::new(plan, slots));
         }
         connections
+    }
+
+    /// A number that stands for connection `id`, of this group, whatever other groups there are.
+    pub(super) fn key(&self, id: FlowId, group: u32) -> u64 {
+        let index = id.0 - self.first[group as usize];
+        random::member(&self.groups[group as usize].name, index.into())
     }
 
     /// The endpoints of connection `id` at its sender and its receiver, of a flow of this group and, if
@@ -102,7 +121,8 @@ impl<'p> Endpoints<'p> {
         asked: bool,
     ) -> [Endpoint<Sender>; 2] {
         let (config, roles) = (&self.configs[group as usize], &self.roles[group as usize]);
-        let mut initial = Stream::new(self.seed, "initial sequence number", u64::from(id.0));
+        // Which one changes no result: a group that is renamed keeps its own.
+        let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
         [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
             #[expect(clippy::cast_possible_truncation, reason = "32 random bits")]
             let initial_seq = Seq(initial.bits() as u32);

@@ -40,6 +40,29 @@ fn flows_start_one_interval_after_the_other() {
 }
 
 #[test]
+fn a_run_may_end_before_a_connection_has_taken_the_place_of_another() {
+    // The third request of each connection takes the place of the first, when both of its ends have closed.
+    let text = |end: &str| {
+        format!(
+            "topology.kind = \"tree\"\ntopology.racks = 4\ntopology.hosts = 7\nrun.duration = \"{end}\"\n\
+             [workload]\nkind = \"requests\"\nsenders = 6\nconnections = 126\nrequests = 20\n\
+             size = \"11500B\"\nstart = \"0s\"\n"
+        )
+    };
+    let mut before = 0;
+    for end in ["1ms", "20ms", "50ms", "100ms", "10s"] {
+        let outcome = outcome(&text(end));
+        let completed = outcome.metrics.flows_completed;
+        assert!(completed >= before, "{completed} by {end}");
+        let whole = outcome.flows.iter().filter(|flow| flow.fct_us.is_some());
+        assert!(whole.clone().all(|flow| flow.received_bytes == 11_500));
+        assert_eq!(whole.count() as u64, completed);
+        before = completed;
+    }
+    assert_eq!(before, 126 * 20);
+}
+
+#[test]
 fn a_round_begins_when_all_flows_of_the_one_before_are_complete() {
     let flows = outcome(
         "[workload]\nsenders = 20\nrounds = 3\nthink = \"1ms\"\nstart = \"0s\"\nsize = \"32KiB\"",
@@ -496,7 +519,7 @@ fn a_heavy_incast_of_requests_loses_and_still_answers_each() {
 #[test]
 fn results_tell_classes_of_sizes_apart() {
     let outcome = outcome(
-        "run.classes = \"10KB+1MB\"\nworkload.deadline = \"20ms\"\nswitch.buffer = \"30pkt\"\n\
+        "run.classes = \"10KB+1MB\"\nworkload.deadline = \"40ms\"\nswitch.buffer = \"30pkt\"\n\
          switch.ecn_threshold = \"off\"\nrun.duration = \"100ms\"\n\
          [group.mice.workload]\nsenders = 20\nsize = \"10KB\"\n\
          [group.middle.workload]\nsenders = 5\nsize = \"10001B\"\n\
@@ -517,7 +540,7 @@ fn results_tell_classes_of_sizes_apart() {
         assert_eq!(text(group), text(class));
     }
     let late = |flow: &&FlowRecord| {
-        flow.size_bytes.is_some() && flow.fct_us.is_none_or(|time| time > 20_000.0)
+        flow.size_bytes.is_some() && flow.fct_us.is_none_or(|time| time > 40_000.0)
     };
     let expected = outcome.flows.iter().filter(late).count() as u64;
     assert!(expected > 0 && expected < 25, "{expected}");

@@ -1,6 +1,8 @@
 //! Applications that write in parts, losses at every queue, and groups that share hosts and ports.
 
-use lab::metrics::Outcome;
+use std::collections::BTreeMap;
+
+use lab::metrics::{FlowRecord, Outcome};
 
 use super::{outcome, wrong};
 
@@ -104,6 +106,75 @@ fn half_of_the_hosts_may_follow_another_scheme() {
             }
         }
     }
+}
+
+/// Two groups between racks with several paths, all of whose draws are used: times and peers of random
+/// flows, sizes, jitter, delays that are drawn together, paths and losses.
+const RANDOM: [&str; 2] = [
+    "[group.random]\nworkload.kind = \"poisson\"\nworkload.load = 0.2\nworkload.size = \"exponential(30KB)\"\n\
+     workload.duration = \"20ms\"\nworkload.from = \"0-2:0-1\"\nworkload.to = \"0-2:0-1\"\n",
+    "[group.bursts]\nworkload.senders = 5\nworkload.rounds = 4\nworkload.jitter = \"100us\"\n\
+     workload.delay = \"exponential(1ms)\"\nworkload.together = true\nworkload.size = \"exponential(50KB)\"\n\
+     workload.from = \"1-2:2-3\"\nworkload.to = \"0:2\"\n",
+];
+
+/// All that is recorded of the flows of each group, in their order there, but what numbers them among
+/// all flows.
+fn by_group(outcome: &Outcome) -> BTreeMap<String, Vec<String>> {
+    let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for flow in &outcome.flows {
+        let record = FlowRecord {
+            flow: 0,
+            connection: 0,
+            ..flow.clone()
+        };
+        let group = groups.entry(flow.group.clone()).or_default();
+        group.push(format!("{record:?}"));
+    }
+    groups
+}
+
+#[test]
+fn neither_the_order_of_groups_nor_an_idle_one_changes_anything_for_the_flows_of_another() {
+    let idle = "[group.idle]\nworkload.senders = 1\nworkload.start = \"10s\"\nworkload.from = \"0:3\"\n\
+                workload.to = \"2:3\"\n";
+    let run = |spread: &str, groups: &[&str]| {
+        outcome(&format!(
+            "topology.kind = \"leaf-spine\"\ntopology.racks = 3\ntopology.spines = 4\ntopology.hosts = 4\n\
+             topology.ecmp = \"{spread}\"\nswitch.loss = 0.002\n{}",
+            groups.concat()
+        ))
+    };
+    for spread in ["symmetric", "flow", "off"] {
+        let [random, bursts] = RANDOM;
+        let plain = by_group(&run(spread, &[random, bursts]));
+        assert!(plain["random"].len() > 50 && plain["bursts"].len() == 20);
+        assert_eq!(by_group(&run(spread, &[bursts, random])), plain, "{spread}");
+        let mut others = by_group(&run(spread, &[idle, random, bursts]));
+        assert_eq!(others.remove("idle").map(|flows| flows.len()), Some(1));
+        assert_eq!(others, plain, "{spread}");
+    }
+}
+
+#[test]
+fn where_nothing_is_drawn_the_name_of_a_group_changes_nothing() {
+    let run = |name: &str| {
+        outcome(&format!(
+            "[workload]\nsize = \"100KB\"\n[group.{name}]\nworkload.senders = 20\n\
+             [group.other]\nworkload.senders = 10\nworkload.start = \"1ms\"\n"
+        ))
+    };
+    let results = |outcome: Outcome| -> Vec<_> {
+        let result = |flow: &FlowRecord| {
+            (
+                flow.completion_us.map(f64::to_bits),
+                flow.drops,
+                flow.timeouts,
+            )
+        };
+        outcome.flows.iter().map(result).collect()
+    };
+    assert_eq!(results(run("first")), results(run("renamed")));
 }
 
 #[test]

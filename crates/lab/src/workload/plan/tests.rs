@@ -13,6 +13,14 @@ type Flow = (Time, u32, u32, Option<u64>);
 
 /// The flows of a scenario for a scheme, in the order of the plan.
 fn flows(text: &str, scheme: &str, seed: u64) -> Vec<Flow> {
+    flows_by_group(text, scheme, seed)
+        .into_iter()
+        .map(|(_, flow)| flow)
+        .collect()
+}
+
+/// The same, with the name of the group of each.
+fn flows_by_group(text: &str, scheme: &str, seed: u64) -> Vec<(String, Flow)> {
     let overrides = Overrides {
         schemes: Some(scheme.to_owned()),
         seed: Some(seed),
@@ -20,11 +28,13 @@ fn flows(text: &str, scheme: &str, seed: u64) -> Vec<Flow> {
     };
     let scenario = Scenario::load(Source::new("test.toml", text), &overrides);
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
-    let plan = Plan::of(&scenario.points()[0]);
+    let point = &scenario.points()[0];
+    let plan = Plan::of(point);
     let flow = |flow: &PlannedFlow| {
         let connection = &plan.connections[flow.connection as usize];
         let (from, to) = (connection.sender.0, connection.receiver.0);
-        (flow.start, from, to, flow.size)
+        let group = point.groups[flow.group as usize].name.to_string();
+        (group, (flow.start, from, to, flow.size))
     };
     plan.flows.iter().map(flow).collect()
 }
@@ -139,5 +149,56 @@ fn a_group_draws_its_own_flows_whatever_scheme_another_follows() {
     let plain = halves("newreno");
     for scheme in ["rcp", "qos", "pias"] {
         assert_eq!(halves(scheme), plain);
+    }
+}
+
+#[test]
+fn draws_of_a_group_go_by_its_name_whatever_its_place_and_its_neighbours() {
+    // A kind of workload each, with everything drawn that can be.
+    let laws = "workload.size = \"exponential(50KB)\"\nworkload.jitter = \"1ms\"\n\
+                workload.delay = \"exponential(1ms)\"\n";
+    let groups = [
+        "[group.random]\nworkload.kind = \"poisson\"\nworkload.load = 0.1\nworkload.duration = \"20ms\"\n\
+         workload.size = \"exponential(50KB)\"\n"
+            .to_owned(),
+        format!(
+            "[group.incast]\nworkload.senders = 4\nworkload.rounds = 3\nworkload.epochs = 2\n\
+             workload.epoch_interval = \"1s\"\n{laws}\
+             workload.together = true\nworkload.from = \"0\"\nworkload.to = \"1:0\"\n"
+        ),
+        format!(
+            "[group.burst]\nworkload.kind = \"burst\"\nworkload.flows = 9\n{laws}workload.from = \"2\"\n\
+             workload.to = \"3\"\n"
+        ),
+        format!(
+            "[group.requests]\nworkload.kind = \"requests\"\nworkload.connections = 3\n\
+             workload.requests = 4\n{laws}workload.from = \"4:0-2\"\nworkload.to = \"5:0\"\n"
+        ),
+    ];
+    let plan = |order: &[usize], before: &str| {
+        let groups: String = order.iter().map(|group| &*groups[*group]).collect();
+        let text = format!(
+            "topology.kind = \"tree\"\ntopology.racks = 10\ntopology.hosts = 10\n\
+             [workload]\nstart = \"0s\"\n{before}{groups}"
+        );
+        let mut groups: BTreeMap<String, Vec<Flow>> = BTreeMap::new();
+        for (group, flow) in flows_by_group(&text, "newreno", 3) {
+            groups.entry(group).or_default().push(flow);
+        }
+        groups
+    };
+    let all = plan(&[0, 1, 2, 3], "");
+    assert_eq!(all.len(), 4);
+    assert_eq!(plan(&[3, 1, 0, 2], ""), all);
+    let idle = "[group.idle]\nworkload.senders = 5\nworkload.from = \"9\"\nworkload.to = \"8:0\"\n";
+    let mut more = plan(&[0, 1, 2, 3], idle);
+    assert_eq!(more.remove("idle").map(|flows| flows.len()), Some(5));
+    assert_eq!(more, all);
+    // Alone a group draws what it draws among others.
+    for (group, name) in ["random", "incast", "burst", "requests"]
+        .into_iter()
+        .enumerate()
+    {
+        assert_eq!(plan(&[group], "")[name], all[name], "{name}");
     }
 }
