@@ -43,6 +43,7 @@ pub(crate) const TELLS: &[&str] = &[
     "crates/lab/src/experiment",
     "crates/lab/src/experiment.rs",
     "crates/lab/src/memory.rs",
+    "crates/lab/src/results/answer",
     "crates/lab/src/results/answer.rs",
     "crates/lab/src/results/info.rs",
     "crates/lab/src/scenario/problem.rs",
