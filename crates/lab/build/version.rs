@@ -55,7 +55,10 @@ pub(crate) fn hash(root: &Path) -> u32 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for file in files(root) {
         let bytes = fs::read(root.join(&file)).expect("a source file can be read");
-        let content = if file.ends_with(".rs") {
+        let content = if Path::new(&file)
+            .extension()
+            .is_some_and(|ending| ending == "rs")
+        {
             code(bytes)
         } else {
             bytes
