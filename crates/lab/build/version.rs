@@ -43,6 +43,7 @@ pub(crate) const TELLS: &[&str] = &[
     "crates/lab/src/experiment",
     "crates/lab/src/experiment.rs",
     "crates/lab/src/memory.rs",
+    "crates/lab/src/results/answer",
     "crates/lab/src/results/answer.rs",
     "crates/lab/src/results/info.rs",
     "crates/lab/src/scenario/problem.rs",
@@ -54,7 +55,10 @@ pub(crate) fn hash(root: &Path) -> u32 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for file in files(root) {
         let bytes = fs::read(root.join(&file)).expect("a source file can be read");
-        let content = if file.ends_with(".rs") {
+        let content = if Path::new(&file)
+            .extension()
+            .is_some_and(|ending| ending == "rs")
+        {
             code(bytes)
         } else {
             bytes

@@ -16,8 +16,12 @@ fn a_point_with_any_byte_flipped_is_missing() {
     let of_points = files.iter().filter(|path| !path.ends_with("scenario.toml"));
     let mut kinds = [0; 3];
     for path in of_points {
-        let whole = fs::read(path).unwrap();
-        let ending = path.extension().unwrap().to_str().unwrap();
+        let whole = fs::read(path).expect("a folder of the test");
+        let ending = path
+            .extension()
+            .expect("a folder of the test")
+            .to_str()
+            .expect("a folder of the test");
         let kind = ["part", "series", "pcapng"]
             .iter()
             .position(|kind| *kind == ending);
@@ -31,20 +35,36 @@ fn a_point_with_any_byte_flipped_is_missing() {
         for byte in (0..whole.len()).step_by(step).chain([whole.len() - 1]) {
             let mut bytes = whole.clone();
             bytes[byte] ^= 1 << (byte % 8);
-            fs::write(path, bytes).unwrap();
-            let missing = store.missing(&scenario, None).unwrap();
+            fs::write(path, bytes).expect("a folder of the test");
+            let missing = store
+                .missing(&scenario, None)
+                .expect("a folder of the test");
             assert_eq!(missing.len(), 1, "{} byte {byte}", path.display());
         }
         for length in [0, 1, 8, 16, whole.len() - 1] {
-            fs::write(path, &whole[..length]).unwrap();
-            let missing = store.missing(&scenario, None).unwrap();
+            fs::write(path, &whole[..length]).expect("a folder of the test");
+            let missing = store
+                .missing(&scenario, None)
+                .expect("a folder of the test");
             assert_eq!(missing.len(), 1, "{} cut at {length}", path.display());
         }
-        fs::remove_file(path).unwrap();
-        assert_eq!(store.missing(&scenario, None).unwrap().len(), 1);
-        fs::write(path, whole).unwrap();
+        fs::remove_file(path).expect("a folder of the test");
+        assert_eq!(
+            store
+                .missing(&scenario, None)
+                .expect("a folder of the test")
+                .len(),
+            1
+        );
+        fs::write(path, whole).expect("a folder of the test");
     }
-    assert_eq!(store.missing(&scenario, None).unwrap().len(), 0);
+    assert_eq!(
+        store
+            .missing(&scenario, None)
+            .expect("a folder of the test")
+            .len(),
+        0
+    );
     assert_eq!(kinds, [2, 2, 2]);
 }
 
@@ -55,8 +75,10 @@ fn the_part_of_another_point_is_missing() {
     let store = folder.filled(&scenario, &places);
     let mut parts = files(&folder.0.join("points"));
     parts.retain(|path| path.extension().is_some_and(|ending| ending == "part"));
-    fs::copy(&parts[0], &parts[1]).unwrap();
-    let missing = store.missing(&scenario, None).unwrap();
+    fs::copy(&parts[0], &parts[1]).expect("a folder of the test");
+    let missing = store
+        .missing(&scenario, None)
+        .expect("a folder of the test");
     assert_eq!(missing.len(), 1);
     assert_eq!(missing[0].index, 1);
 }
@@ -68,17 +90,17 @@ fn scenario() -> (Scenario, Places) {
         trace: Some("queue".into()),
         ..Overrides::default()
     };
-    let source = Source::builtin("incast").unwrap();
-    let scenario = Scenario::load(source, &overrides).unwrap();
-    let places = Places::parse("bottleneck").unwrap();
+    let source = Source::builtin("incast").expect("a folder of the test");
+    let scenario = Scenario::load(source, &overrides).expect("a folder of the test");
+    let places = Places::parse("bottleneck").expect("a folder of the test");
     (scenario, places)
 }
 
 /// Every file below a folder, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).expect("a folder of the test") {
+        let path = entry.expect("a folder of the test").path();
         if path.is_dir() {
             files.extend(self::files(&path));
         } else if !path.ends_with(".lock") {
@@ -102,10 +124,13 @@ impl Folder {
 
     /// Every point of the scenario.
     fn filled(&self, scenario: &Scenario, places: &Places) -> Store {
-        let store = Store::open(&self.0, scenario, Some(places), Access::New).unwrap();
-        store.begin(scenario).unwrap();
+        let store = Store::open(&self.0, scenario, Some(places), Access::New)
+            .expect("a folder of the test");
+        store.begin(scenario).expect("a folder of the test");
         for point in scenario.points() {
-            store.simulate(point, scenario).unwrap();
+            store
+                .simulate(point, scenario)
+                .expect("a folder of the test");
         }
         store
     }

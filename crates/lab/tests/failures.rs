@@ -95,7 +95,7 @@ fn simulate(
     let mut failures = 0;
     for (point, result) in missing.iter().zip(results) {
         if let Err(failure) = result {
-            let kept = store.keep(point, scenario, Err(failure.to_string()));
+            let kept = store.keep(point, scenario, &Err(failure.to_string()));
             kept.expect("room on disk");
             failures += 1;
         }

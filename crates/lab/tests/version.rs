@@ -19,7 +19,8 @@ fn the_version_carries_the_hash_of_what_simulates() {
 fn an_edit_of_what_simulates_changes_the_version_and_prose_does_not() {
     let copy = Copy::new();
     let before = version::hash(&copy.0);
-    let text = |file: &str| fs::read_to_string(copy.0.join(file)).unwrap();
+    let text =
+        |file: &str| fs::read_to_string(copy.0.join(file)).expect("a source of the repository");
     // A constant of a law, a threshold of a table, a digit of the code, a dependency, a setting of the
     // compiler, a scheme that nothing names yet.
     for (file, old, new) in [
@@ -43,7 +44,7 @@ fn an_edit_of_what_simulates_changes_the_version_and_prose_does_not() {
     let new = "crates/schemes/src/new.rs";
     copy.write(new, "const NEW: u8 = 1;");
     assert_ne!(version::hash(&copy.0), before, "{new}");
-    fs::remove_file(copy.0.join(new)).unwrap();
+    fs::remove_file(copy.0.join(new)).expect("a source of the repository");
 
     let port = text("crates/fabric/src/port.rs");
     copy.write(
@@ -69,12 +70,16 @@ fn nothing_that_is_compiled_in_lies_outside() {
     let files = version::files(&root());
     let mut included = 0;
     for file in &files {
-        let text = fs::read(root().join(file)).unwrap();
+        let text = fs::read(root().join(file)).expect("a source of the repository");
         let text = String::from_utf8_lossy(&text);
         let mut names = Vec::new();
-        if file.ends_with(".rs") {
-            includes(TokenStream::from_str(&text).unwrap(), &mut names);
-        } else if file.ends_with(".c") || file.ends_with(".h") {
+        let ending = Path::new(file).extension().unwrap_or_default();
+        if ending == "rs" {
+            includes(
+                TokenStream::from_str(&text).expect("a source of the repository"),
+                &mut names,
+            );
+        } else if ending == "c" || ending == "h" {
             let lines = text
                 .lines()
                 .filter_map(|line| line.strip_prefix("#include \""));
@@ -100,9 +105,12 @@ fn every_crate_that_simulates_is_in_the_version_with_all_of_it() {
         .collect();
     for name in &crates {
         let manifest = format!("crates/{name}/Cargo.toml");
-        let text = fs::read_to_string(root().join(&manifest)).unwrap();
-        let manifest: toml_edit::DocumentMut = text.parse().unwrap();
-        for (used, _) in manifest["dependencies"].as_table().unwrap() {
+        let text = fs::read_to_string(root().join(&manifest)).expect("a source of the repository");
+        let manifest: toml_edit::DocumentMut = text.parse().expect("a source of the repository");
+        for (used, _) in manifest["dependencies"]
+            .as_table()
+            .expect("a source of the repository")
+        {
             let is_ours = root().join("crates").join(used).is_dir();
             // Closed forms are for the claims of papers.
             let is_told = *name == "lab" && used == "theory";
@@ -111,8 +119,10 @@ fn every_crate_that_simulates_is_in_the_version_with_all_of_it() {
                 "{name} uses {used}"
             );
         }
-        for entry in fs::read_dir(root().join("crates").join(name)).unwrap() {
-            let entry = entry.unwrap().file_name();
+        for entry in
+            fs::read_dir(root().join("crates").join(name)).expect("a source of the repository")
+        {
+            let entry = entry.expect("a source of the repository").file_name();
             let place = format!("crates/{name}/{}", entry.to_string_lossy());
             let apart = [
                 "tests",
@@ -134,7 +144,7 @@ fn every_crate_that_simulates_is_in_the_version_with_all_of_it() {
         .iter()
         .filter(|file| file.starts_with("crates/lab/src"))
     {
-        let text = fs::read_to_string(root().join(file)).unwrap();
+        let text = fs::read_to_string(root().join(file)).expect("a source of the repository");
         let telling = [
             "theory::",
             "crate::memory",
@@ -156,12 +166,12 @@ fn includes(tokens: TokenStream, names: &mut Vec<String>) {
     for (place, token) in tokens.iter().enumerate() {
         let after = |count: usize| tokens.get(place + count).map(ToString::to_string);
         match token {
-            TokenTree::Ident(ident) if ident.to_string().starts_with("include") => {
-                if after(1).as_deref() == Some("!") {
-                    let name = after(2).unwrap_or_default();
-                    let name = name.trim_matches(['(', ')']).trim();
-                    names.push(name.trim_matches('"').to_owned());
-                }
+            TokenTree::Ident(ident)
+                if ident.to_string().starts_with("include") && after(1).as_deref() == Some("!") =>
+            {
+                let name = after(2).unwrap_or_default();
+                let name = name.trim_matches(['(', ')']).trim();
+                names.push(name.trim_matches('"').to_owned());
             }
             TokenTree::Ident(ident) if ident == "path" && after(1).as_deref() == Some("=") => {
                 let name = after(2).unwrap_or_default();
@@ -202,15 +212,19 @@ impl Copy {
         let copy = Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join("version"));
         drop(fs::remove_dir_all(&copy.0));
         for file in version::files(&root()) {
-            copy.write(&file, &fs::read_to_string(root().join(&file)).unwrap());
+            copy.write(
+                &file,
+                &fs::read_to_string(root().join(&file)).expect("a source of the repository"),
+            );
         }
         copy
     }
 
     fn write(&self, file: &str, text: &str) {
         let path = self.0.join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        fs::create_dir_all(path.parent().expect("a source of the repository"))
+            .expect("a source of the repository");
+        fs::write(path, text).expect("a source of the repository");
     }
 }
 

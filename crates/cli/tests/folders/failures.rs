@@ -68,7 +68,7 @@ fn fail(workspace: &Workspace, folder: &str, point: usize, error: &str) {
     let scenario = Scenario::load(source, &Overrides::default()).expect("a scenario");
     let store = Store::open(&folder, &scenario, None, Access::Shard).expect("a folder of it");
     let failed = Err(error.to_owned());
-    let kept = store.keep(&scenario.points()[point], &scenario, failed);
+    let kept = store.keep(&scenario.points()[point], &scenario, &failed);
     kept.expect("room on disk");
 }
 

@@ -68,7 +68,7 @@ impl Keep for Store {
         scenario: &Scenario,
         error: String,
     ) -> Result<(), RunError> {
-        self.keep(point, scenario, Err(error))
+        self.keep(point, scenario, &Err(error))
     }
 
     fn missing<'a>(

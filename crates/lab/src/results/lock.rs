@@ -24,14 +24,14 @@ impl Lock {
     pub(super) fn alone(folder: &Path) -> Result<Self, Problems> {
         let file = open(folder)?;
         let locked = file.try_lock();
-        Self::held(file, locked, folder)
+        Self::held(file, &locked, folder)
     }
 
     /// For this process and others that ask for the same.
     pub(super) fn together(folder: &Path) -> Result<Self, Problems> {
         let file = open(folder)?;
         let locked = file.try_lock_shared();
-        Self::held(file, locked, folder)
+        Self::held(file, &locked, folder)
     }
 
     /// For reading, which may not need it: nobody works in a folder in which nobody may write.
@@ -40,10 +40,14 @@ impl Lock {
             return Ok(None);
         };
         let locked = file.try_lock_shared();
-        Self::held(file, locked, folder).map(Some)
+        Self::held(file, &locked, folder).map(Some)
     }
 
-    fn held(file: File, locked: Result<(), TryLockError>, folder: &Path) -> Result<Self, Problems> {
+    fn held(
+        file: File,
+        locked: &Result<(), TryLockError>,
+        folder: &Path,
+    ) -> Result<Self, Problems> {
         if matches!(locked, Err(TryLockError::WouldBlock)) {
             let message = format!("another process is at work in {}", folder.display());
             let help = "wait until it has ended, or choose another folder";

@@ -263,9 +263,9 @@ impl Store {
         &self,
         point: &PointSpec,
         scenario: &Scenario,
-        result: Result<Outcome, String>,
+        result: &Result<Outcome, String>,
     ) -> Result<(), RunError> {
-        self.keep_with(point, scenario, &result, Vec::new())
+        self.keep_with(point, scenario, result, Vec::new())
     }
 
     /// The numbers of every point, from disk.

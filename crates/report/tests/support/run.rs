@@ -59,7 +59,7 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
     for point in scenario.points() {
         let kept = if wanted.failed == Some(point.index) {
             let failure = "the books do not balance".to_owned();
-            store.keep(point, &scenario, Err(failure))
+            store.keep(point, &scenario, &Err(failure))
         } else {
             store.simulate(point, &scenario)
         };

@@ -4,6 +4,7 @@
 //! installed: a list of the files of `experiments` with their texts. They say what is run and what is
 //! claimed, not how it is simulated, so they are no part of the version.
 
+#[path = "build/version.rs"]
 mod version;
 
 use std::fmt::Write;
@@ -15,6 +16,7 @@ fn main() {
     for place in version::SIMULATES {
         println!("cargo::rerun-if-changed={}", root.join(place).display());
     }
+    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     let number = std::env::var("CARGO_PKG_VERSION").expect("cargo sets the version");
     let hash = version::hash(root);
