@@ -35,7 +35,7 @@ fn a_run_answers_with_a_table_that_fits_120_columns() {
         "{text}"
     );
     assert!(!text.contains('\u{1b}'));
-    assert!(text.contains("At 8 senders "), "{text}");
+    assert!(text.contains(" at 8 senders "), "{text}");
     assert!(text.contains("\nCost: "), "{text}");
 }
 

@@ -25,7 +25,11 @@ pub fn estimate(point: &PointSpec) -> u64 {
         .sum();
     // What is measured is handed over in a compact copy before it is dropped.
     let records = 2 * ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
-    BASE + flows + ports * PORT + layout.racks() * layout.switches() * ROUTE + hosts * HOST + records
+    BASE + flows
+        + ports * PORT
+        + layout.racks() * layout.switches() * ROUTE
+        + hosts * HOST
+        + records
 }
 
 /// What so many flows of a group need: their endpoints, packets and records.

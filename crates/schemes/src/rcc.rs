@@ -49,7 +49,7 @@ use tcp::EcnMode;
 use crate::registry::{Role, Roles, Scheme, Timer, TimerOf};
 pub(crate) use params::Params;
 #[cfg(test)]
-pub(crate) use params::Timer;
+pub(crate) use params::Timer as TimerLaw;
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {

@@ -75,7 +75,7 @@ mod tests {
     use base::OrAuto;
 
     use super::*;
-    use crate::rcc::Timer;
+    use crate::rcc::TimerLaw;
 
     #[test]
     fn every_fixed_switch_is_a_key_of_rcc_and_changes_it() {
@@ -93,6 +93,9 @@ mod tests {
         };
         let params = params(&set).expect("correct texts");
         assert_eq!(params.max_queue, OrAuto(None));
-        assert_eq!((params.timer, params.max_backoff.0), (Timer::Constant, 1));
+        assert_eq!(
+            (params.timer, params.max_backoff.0),
+            (TimerLaw::Constant, 1)
+        );
     }
 }
