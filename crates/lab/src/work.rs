@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use base::Time;
-use schemes::TimerOf;
+use schemes::TickerOf;
 
 use crate::keys::{Keys, TopologyKind, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 use crate::keys::{Workload, WorkloadKind};
@@ -118,8 +118,7 @@ pub fn check(points: &[&PointSpec], recorded: bool, limit: u64) -> Result<(), Pr
         }
         let work = Work::of(point, recorded);
         let steps = work.steps();
-        // Not a number is no less.
-        if !(steps <= real(limit)) {
+        if steps.is_nan() || steps > real(limit) {
             let (what, key) = work.largest();
             return Err(Problem::new(format!(
                 "a simulation of {} would take about {} steps, mostly {what}; {} are allowed",
@@ -145,7 +144,7 @@ pub fn check_series(points: &[&PointSpec], limit: u64) -> Result<(), Problems> {
         let work = Work::of(point, true);
         // Series lie in a file of each point, and at the end in one of all as well.
         bytes += work.series_bytes() * 2.0;
-        if !(bytes <= real(limit)) {
+        if bytes.is_nan() || bytes > real(limit) {
             return Err(Problem::new(format!(
                 "series would take about {} on disk; {} is available",
                 crate::memory::bytes(whole(bytes)),
@@ -315,10 +314,10 @@ fn most_flows(workload: &Workload) -> (&'static str, f64) {
 /// What the timers of a group's schemes bring each second.
 fn timers(group: &Group, ports: u64, flows: f64) -> Vec<Term> {
     let timers = group.roles().timers.into_iter();
-    let term = |timer: schemes::Timer| Term {
+    let term = |timer: schemes::Ticker| Term {
         steps: match timer.each {
-            TimerOf::Port => real(ports),
-            TimerOf::Flow => flows,
+            TickerOf::Port => real(ports),
+            TickerOf::Flow => flows,
         } / timer.every.as_secs(),
         what: "timers",
         key: timer.key.to_owned(),

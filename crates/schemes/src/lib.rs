@@ -33,8 +33,8 @@ pub mod xcp;
 
 pub use registry::{
     Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
-    MakeReceiver, MakeSender, Misfit, PlainSwitches, PortInfo, Role, Roles, Scheme, Texts, Timer,
-    TimerOf,
+    MakeReceiver, MakeSender, Misfit, PlainSwitches, PortInfo, Role, Roles, Scheme, Texts, Ticker,
+    TickerOf,
 };
 
 schemes! {

@@ -46,7 +46,7 @@ pub use sender::Sender;
 use base::setting::Settings;
 use tcp::EcnMode;
 
-use crate::registry::{Role, Roles, Scheme, Timer, TimerOf};
+use crate::registry::{Role, Roles, Scheme, Ticker, TickerOf};
 pub(crate) use params::Params;
 #[cfg(test)]
 pub(crate) use params::Timer as TimerLaw;
@@ -63,10 +63,10 @@ pub const SCHEME: Scheme = Scheme {
     build: |text| {
         let params = Params::read(text)?;
         Ok(Roles {
-            timers: vec![Timer {
+            timers: vec![Ticker {
                 key: "rcc.min_rto",
                 every: params.min_rto,
-                each: TimerOf::Flow,
+                each: TickerOf::Flow,
             }],
             helper: Some(Box::new(move |flow, sender| {
                 crate::Sender::rcc(Sender::new(flow, sender, params.sender_retransmits))

@@ -116,23 +116,23 @@ pub struct Roles {
     /// Parameters that are correct one by one and wrong together.
     pub misfits: Vec<Misfit>,
     /// Timers that fire again and again, by which the work of a simulation grows with its time.
-    pub timers: Vec<Timer>,
+    pub timers: Vec<Ticker>,
 }
 
 /// A timer that fires again and again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Timer {
+pub struct Ticker {
     /// The parameter that it follows.
     pub key: &'static str,
     /// The time from one firing to the next, at least or in most networks.
     pub every: Span,
     /// What there is one for.
-    pub each: TimerOf,
+    pub each: TickerOf,
 }
 
 /// What has a timer of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TimerOf {
+pub enum TickerOf {
     /// Every port of a switch.
     Port,
     /// Every flow.

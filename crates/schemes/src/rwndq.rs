@@ -43,7 +43,7 @@ use tcp::Gauge;
 
 use crate::hscc::helper::{Helper, Shifts};
 use crate::hscc::{Encoding, millionths};
-use crate::registry::{MakeHost, Misfit, PortInfo, Role, Roles, Scheme, Timer, TimerOf};
+use crate::registry::{MakeHost, Misfit, PortInfo, Role, Roles, Scheme, Ticker, TickerOf};
 
 mod bloom;
 mod count;
@@ -64,10 +64,10 @@ pub const SCHEME: Scheme = Scheme {
         let params = Params::read(text)?;
         Ok(Roles {
             misfits: misfits(&params),
-            timers: vec![Timer {
+            timers: vec![Ticker {
                 key: "rwndq.interval",
                 every: params.interval,
-                each: TimerOf::Port,
+                each: TickerOf::Port,
             }],
             shares_buffer: Some("rwndq"),
             host: host(&params),

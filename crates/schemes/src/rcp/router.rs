@@ -5,7 +5,7 @@ use fabric::{Backlog, Calls, SwitchHook};
 
 use super::header::Header;
 use super::{Averaging, Params, RATE};
-use crate::registry::{PortInfo, Timer, TimerOf};
+use crate::registry::{PortInfo, Ticker, TickerOf};
 
 /// RCP's controller at one output port.
 #[derive(Debug)]
@@ -164,11 +164,11 @@ impl SwitchHook for Router {
 }
 
 /// The timer of every port, as often as it fires where round trips are short.
-pub(super) fn timer(params: &Params) -> Timer {
-    Timer {
+pub(super) fn timer(params: &Params) -> Ticker {
+    Ticker {
         key: "rcp.max_interval",
         every: params.max_interval.min(SHORT_RTT).max(LEAST_INTERVAL),
-        each: TimerOf::Port,
+        each: TickerOf::Port,
     }
 }
 

@@ -5,7 +5,7 @@ use fabric::{Backlog, SwitchHook};
 
 use super::Params;
 use super::header::Header;
-use crate::registry::{PortInfo, Timer, TimerOf};
+use crate::registry::{PortInfo, Ticker, TickerOf};
 
 /// XCP's controllers at one output port.
 #[derive(Debug)]
@@ -196,11 +196,11 @@ impl SwitchHook for Router {
 }
 
 /// The two timers of every port, as often as they fire at most.
-pub(super) fn timers(params: &Params) -> [Timer; 2] {
-    let timer = |key, every: Span| Timer {
+pub(super) fn timers(params: &Params) -> [Ticker; 2] {
+    let timer = |key, every: Span| Ticker {
         key,
         every: every.max(LEAST_INTERVAL),
-        each: TimerOf::Port,
+        each: TickerOf::Port,
     };
     [
         timer("xcp.min_interval", params.min_interval),
