@@ -42,7 +42,6 @@ pub(crate) const SIMULATES: &[&str] = &[
 pub(crate) const TELLS: &[&str] = &[
     "crates/lab/src/experiment",
     "crates/lab/src/experiment.rs",
-    "crates/lab/src/memory.rs",
     "crates/lab/src/results/answer",
     "crates/lab/src/results/answer.rs",
     "crates/lab/src/results/info.rs",

@@ -128,6 +128,7 @@ fn every_crate_that_simulates_is_in_the_version_with_all_of_it() {
                 "tests",
                 "benches",
                 "build",
+                "build.rs",
                 "scenarios",
                 "bpf.sh",
                 "proptest-regressions",

@@ -15,7 +15,7 @@ fn values_that_never_finish_are_refused_with_the_key_that_has_them() {
         ("rcc", "link.rate=1bps", "rcc.min_rto = 10ms"),
         (
             "newreno",
-            "workload.rounds=4294967295",
+            "workload.rounds=4294967295 --set workload.connection=persistent",
             "workload.rounds = 4294967295",
         ),
         (

@@ -566,13 +566,40 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     };
     let error = tokens.check().err()?;
     let most = |one: &&Group, other: &&Group| connections(one).total_cmp(&connections(other));
-    let keys: &[&str] = match groups.iter().max_by(most)?.keys.workload.kind {
-        WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Burst => {
-            &["workload.senders", "workload.connection"]
-        }
-        WorkloadKind::Requests => &["workload.connections", "workload.connection"],
-        WorkloadKind::Poisson => &["workload.flows", "workload.duration", "workload.load"],
+    let workload = &groups.iter().max_by(most)?.keys.workload;
+    let factors: &[(u32, &[&str])] = match workload.kind {
+        WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Burst => &[
+            (
+                workload.senders.0,
+                &["workload.senders", "workload.connection"],
+            ),
+            (
+                workload.receivers.0,
+                &["workload.receivers", "workload.connection"],
+            ),
+            (
+                workload.rounds.0,
+                &["workload.rounds", "workload.connection"],
+            ),
+            (
+                workload.epochs.0,
+                &["workload.epochs", "workload.connection"],
+            ),
+        ],
+        WorkloadKind::Requests => &[
+            (
+                workload.connections.0,
+                &["workload.connections", "workload.connection"],
+            ),
+            (
+                workload.epochs.0,
+                &["workload.epochs", "workload.connection"],
+            ),
+        ],
+        WorkloadKind::Poisson => &[(1, &["workload.flows", "workload.duration", "workload.load"])],
     };
+    // The largest factor makes them so many.
+    let (_, keys) = factors.iter().max_by_key(|(factor, _)| *factor)?;
     Some(Conflict {
         keys,
         message: error.to_string(),
