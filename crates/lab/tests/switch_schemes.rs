@@ -469,7 +469,12 @@ fn xcp_is_free_of_scale_if_all_its_times_are_divided() {
     let mean = |factor: u64, unknown_spacing: u64| {
         let time = |key: &str, us: u64| format!("{key}={}ps", us * 1_000_000 / factor);
         let sets = [
-            format!("link.rate={factor}Gbps"),
+            // Senders start and send at paces of their own: who comes first at the same instant is drawn
+            // from the time.
+            "topology.kind=dumbbell".into(),
+            format!("bottleneck.rate={factor}Gbps"),
+            format!("link.rate={}Mbps", 1280 * factor),
+            format!("workload.interval={}ps", 7_300_000 / factor),
             time("link.delay", 40),
             time("workload.start", 10_000),
             time("tcp.min_rto", 10_000),

@@ -519,10 +519,10 @@ fn a_heavy_incast_of_requests_loses_and_still_answers_each() {
 #[test]
 fn results_tell_classes_of_sizes_apart() {
     let outcome = outcome(
-        "run.classes = \"10KB+1MB\"\nworkload.deadline = \"40ms\"\nswitch.buffer = \"30pkt\"\n\
+        "run.classes = \"10KB+1MB\"\nworkload.deadline = \"8ms\"\nswitch.buffer = \"30pkt\"\n\
          switch.ecn_threshold = \"off\"\nrun.duration = \"100ms\"\n\
-         [group.mice.workload]\nsenders = 20\nsize = \"10KB\"\n\
-         [group.middle.workload]\nsenders = 5\nsize = \"10001B\"\n\
+         [group.mice.workload]\nsenders = 20\nsize = \"10KB\"\ninterval = \"2ms\"\n\
+         [group.middle.workload]\nsenders = 5\nsize = \"10001B\"\ninterval = \"2ms\"\n\
          [group.elephants.workload]\nsenders = 2\nsize = \"unlimited\"",
     );
     let names: Vec<_> = outcome.groups.iter().map(|group| &*group.group).collect();
@@ -540,7 +540,7 @@ fn results_tell_classes_of_sizes_apart() {
         assert_eq!(text(group), text(class));
     }
     let late = |flow: &&FlowRecord| {
-        flow.size_bytes.is_some() && flow.fct_us.is_none_or(|time| time > 40_000.0)
+        flow.size_bytes.is_some() && flow.fct_us.is_none_or(|time| time > 8_000.0)
     };
     let expected = outcome.flows.iter().filter(late).count() as u64;
     assert!(expected > 0 && expected < 25, "{expected}");
