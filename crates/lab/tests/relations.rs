@@ -172,9 +172,8 @@ fn with_ten_times_the_rates_and_a_tenth_of_the_times_everything_takes_a_tenth() 
     // Packets of a sender that follow each other as those of the bottleneck do would meet those of others
     // at the same instant, and who comes first then is drawn from the time.
     let apart = INCAST.replace("[link]\n", "[link]\nrate = \"1280Mbps\"\n");
-    let incast = format!(
-        "[topology]\nkind = \"dumbbell\"\n[bottleneck]\nrate = \"1Gbps\"\n{apart}"
-    );
+    let incast =
+        format!("[topology]\nkind = \"dumbbell\"\n[bottleneck]\nrate = \"1Gbps\"\n{apart}");
     let mut differences = Vec::new();
     for name in names() {
         let constants = CONSTANTS.iter().filter(|(scheme, _)| *scheme == name);
