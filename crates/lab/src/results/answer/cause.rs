@@ -66,10 +66,13 @@ fn waits(row: &Row) -> String {
     let mut parts = Vec::new();
     if data > 0.0 {
         let timers = counted(data, "retransmission timer");
+        // A few lost tails among many timers are not what shows.
         let tail = match row.value("tail_timeouts") {
-            none if none <= 0.0 => String::new(),
             all if all >= data => " for lost last segments".to_owned(),
-            some => format!(", {} of them for lost last segments", rounded(some)),
+            most if most * 2.0 >= data => {
+                format!(", {} of them for lost last segments", rounded(most))
+            }
+            _ => String::new(),
         };
         let least = set_time(waits.rto_us);
         parts.push(format!("{timers} of at least {least}{tail}"));
