@@ -20,7 +20,7 @@ use crate::world::{Flow, MakeReceiver, World};
 /// What ends a simulation before its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
-    /// Steps of [`Work`](crate::work::Work) that it may take.
+    /// Steps of [`Work`] that it may take.
     pub steps: u64,
     /// Bytes that packets on the way may take.
     pub memory: u64,
