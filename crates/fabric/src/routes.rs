@@ -68,7 +68,7 @@ pub enum Spread {
 /// # Costs
 ///
 /// A rack is a switch with hosts. The ways to a rack are found when the first flow from or to one of its
-/// hosts is introduced, in O(ports of switches); [`Planes`] has the exceptions. They take four bytes for
+/// hosts is introduced, in O(ports of switches); `Planes` has the exceptions. They take four bytes for
 /// every switch, and lists of ports are shared: what does not communicate costs nothing.
 ///
 /// To forward a packet costs a load for its host and one for the rack of that. Where several ports share
