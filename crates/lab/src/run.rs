@@ -91,7 +91,7 @@ fn run_world<'p, R: ReceiverCc, P: Probe>(
     let mut sched = Scheduler::sized(
         hop,
         least_gap(&plan.topology, keys.packet_bytes()),
-        point.seed,
+        point.order_seed(),
     );
     let mut world = World::new(point, roles, plan, (receiver, probe), &mut sched)?;
     let limit = keys

@@ -22,7 +22,7 @@ use base::{Count, Quantity};
 
 use ::schemes::{Bundle, Role, Roles, Scheme};
 
-use crate::keys::{Keys, LossPattern, WorkloadKind};
+use crate::keys::{Ecmp, Keys, LossPattern, TopologyKind, WorkloadKind};
 use document::Setting;
 pub use problem::{Problem, Problems};
 use resolve::Resolver;
@@ -132,6 +132,12 @@ impl PointSpec {
     /// If no such key is declared.
     pub fn text(&self, key: &str) -> &str {
         &self.texts[key]
+    }
+
+    /// What the order of events at the same instant is drawn from: the seed, unless nothing else is, so
+    /// that such a simulation has one result.
+    pub(crate) fn order_seed(&self) -> u64 {
+        if is_random(self) { self.seed } else { 1 }
     }
 }
 
@@ -285,8 +291,18 @@ fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
     Some(problem.help("let flows start at random times, as in --set workload.jitter=100us"))
 }
 
-/// Whether anything in `point` is drawn from its seed that a result depends on.
+/// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at
+/// the same instant is, if anything else is; see [`PointSpec::order_seed`].
 fn is_random(point: &PointSpec) -> bool {
+    let topology = &point.keys.topology;
+    let several_paths = match topology.kind {
+        TopologyKind::LeafSpine => topology.spines.0 > 1,
+        TopologyKind::FatTree | TopologyKind::Graph => true,
+        TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain | TopologyKind::Tree => {
+            false
+        }
+    };
+    let paths = several_paths && topology.spread() != Ecmp::Off;
     let bottleneck = &point.keys.bottleneck;
     let lossy = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
         || point.keys.switch.loss.0 > 0.0;
@@ -301,7 +317,7 @@ fn is_random(point: &PointSpec) -> bool {
             || workload.size.is_random()
             || group.roles().random
     };
-    lossy || point.groups.iter().any(drawn)
+    paths || lossy || point.groups.iter().any(drawn)
 }
 
 #[cfg(test)]

@@ -207,6 +207,19 @@ fn shapes_that_no_network_has_are_refused() {
 }
 
 #[test]
+fn more_connections_than_events_can_tell_apart_are_refused() {
+    let poisson = "[workload]\nkind = \"poisson\"\nflows = 9000000\n";
+    let refused = message(poisson, &["topology.hosts=10"]);
+    assert!(
+        refused.contains("both ends of 9000000 connections are too many"),
+        "{refused}"
+    );
+    assert!(refused.contains("16777215 are possible"), "{refused}");
+    let shared = ["topology.hosts=10", "workload.connection=persistent"];
+    assert!(load(poisson, &shared).is_ok());
+}
+
+#[test]
 fn a_sweep_that_would_never_end_is_refused() {
     let many = ["workload.senders=1..1000:1", "tcp.mss=500..1000:1"];
     assert!(message("name = \"x\"", &many).contains("501000 combinations"));

@@ -9,7 +9,9 @@ use schemes::{Role, Scheme};
 
 use super::hosts::HostSet;
 use crate::graph::Graph;
-use crate::keys::{Conflict, Keys, LoadOf, PeerKind, TopologyKind, TracedFlows, WorkloadKind};
+use crate::keys::{
+    Conflict, ConnectionKind, Keys, LoadOf, PeerKind, TopologyKind, TracedFlows, WorkloadKind,
+};
 use crate::scenario::Group;
 use crate::tokens::Tokens;
 
@@ -551,8 +553,17 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
 
 /// More flows than one simulation can hold.
 fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
-    let connections =
-        |group: &Group| super::expected_connections(&group.keys, layout.expected_flows(group));
+    let connections = |group: &Group| {
+        let all = super::expected_connections(&group.keys, layout.expected_flows(group));
+        let workload = &group.keys.workload;
+        let lasting = workload.connection == ConnectionKind::Persistent;
+        if lasting && workload.kind == WorkloadKind::Poisson {
+            // One for each pair of hosts at most.
+            let places = layout.everywhere(group);
+            return all.min(real(places.senders.len()) * real(places.receivers.len()));
+        }
+        all
+    };
     let all: f64 = groups.iter().map(connections).sum();
     #[expect(
         clippy::cast_possible_truncation,
