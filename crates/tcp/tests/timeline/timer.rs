@@ -247,7 +247,11 @@ fn an_acknowledgement_of_data_never_sent_is_answered_and_dropped() {
 fn timeouts_of_the_last_segments_are_told_from_others() {
     for (segments, tail) in [(3, 1), (4, 0)] {
         let mut t = Timeline::established(config());
-        t.write(segments * MSS).close().expect_data(0..segments);
+        t.act(|endpoint| {
+            endpoint.write(segments * MSS);
+            endpoint.close();
+        });
+        t.expect_data(0..segments);
         t.at(RTO).expect_retransmission(0);
         let counters = t.endpoint.counters();
         assert_eq!((counters.timeouts, counters.tail_timeouts), (1, tail));
