@@ -50,7 +50,8 @@ struct Page {
 
 fn pages(repository: &Repository) -> Result<Vec<Page>, Failure> {
     let targets = ["--bin", "tailwater", "--example", "reference"];
-    let built = repository.built(&[&["build", "-p", "tailwater"], &targets[..]].concat())?;
+    // As the tests build them, so that what both use is built once.
+    let built = repository.built(&[&["build", "--workspace"], &targets[..]].concat())?;
     let program = |name: &str| {
         let found = built
             .iter()
