@@ -13,6 +13,7 @@
 //! assert_eq!((Time::ZERO + frame).to_string(), "12us");
 //! ```
 
+mod column;
 mod packet;
 mod quantity;
 mod rate;
@@ -21,6 +22,7 @@ pub mod setting;
 mod size;
 mod time;
 
+pub use column::Column;
 pub use packet::{
     Ecn, Extension, FlowId, HostId, Options, Packet, SackBlocks, SynOptions, TcpFlags,
 };

@@ -7,11 +7,10 @@
 #![expect(clippy::print_stdout, reason = "the page is what it is for")]
 
 use base::setting::Key;
-use lab::columns;
-use lab::keys::{all_keys, group};
-use lab::results;
-use lab::trace::quantity;
+use scenario::keys::{all_keys, group};
+use scenario::series;
 use schemes::{Role, Scheme};
+use sim::columns;
 
 fn main() {
     let page = match std::env::args().nth(1).as_deref() {
@@ -74,7 +73,7 @@ fn enumerate(parts: &[String]) -> String {
 fn keys() -> String {
     let mut page = head(
         "Settings",
-        "the declarations of settings, `crates/lab/src/keys.rs`",
+        "the declarations of settings, `crates/scenario/src/keys.rs`",
     );
     page += "Each is a key of a scenario file and of `--set`; several values make a sweep. A full packet on \
              the wire has `tcp.mss` + `net.header_bytes` bytes, a full segment of payload `tcp.mss`. The settings \
@@ -142,7 +141,7 @@ fn own_keys() -> impl Iterator<Item = &'static Key> {
 fn results_reference() -> String {
     let mut page = head(
         "Results",
-        "the table of columns, `crates/lab/src/columns.rs`",
+        "the table of columns, `crates/sim/src/columns.rs`",
     );
     page += "Members of `metrics` in the JSON, columns of the CSV.\n\n";
     page += &row(["name", "unit", "meaning"]);
@@ -170,10 +169,10 @@ fn results_reference() -> String {
              flow or a host, or one event; a quantity that was not recorded has no column.\n\n";
     page += &row(["name", "unit", "meaning"]);
     page += RULE_3;
-    for column in quantity::FIXED {
+    for column in series::FIXED {
         page += &row([&format!("`{}`", column.name), column.unit, column.help]);
     }
-    for column in quantity::all() {
+    for column in series::all() {
         page += &row([&format!("`{}`", column.name), column.unit, &column.help]);
     }
     page

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use base::{Count, Quantity, WireSize};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lab::pcap::Places;
-use lab::results::Shard;
-use lab::scenario::{Overrides, Problem, Problems, Scenario};
+use record::pcap::Places;
+use results::Shard;
+use scenario::{Overrides, Problem, Problems, Scenario};
 
 /// Simulates, explains and compares the cures for TCP incast
 #[derive(Parser)]

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use base::setting::Key;
-use lab::columns;
-use lab::experiment::catalogue;
-use lab::keys::{self, all_keys, group};
-use lab::results::{self, Field};
-use lab::scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
-use lab::trace::quantity;
+use claims::catalogue;
+use results::{self, Field};
+use scenario::keys::{self, all_keys, group};
+use scenario::series;
+use scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
 use schemes::Scheme;
+use sim::columns;
 
 use crate::output::Stop;
 use crate::text;
@@ -190,9 +190,9 @@ fn series(out: &mut String) {
         about is null. What is recorded: `tailwater explain trace`.";
     out.push('\n');
     text::paragraph(out, 0, intro);
-    let fixed = quantity::FIXED.iter();
+    let fixed = series::FIXED.iter();
     let fixed = fixed.map(|column| (column.name, column.unit, column.help));
-    let traced = quantity::all().iter();
+    let traced = series::all().iter();
     let traced = traced.map(|column| (column.name, column.unit, column.help.as_str()));
     for (name, unit, help) in fixed.chain(traced) {
         column(out, name, unit, help);

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use lab::results::Folder;
-use lab::scenario::{Problem, Problems, suggest};
+use results::Folder;
+use scenario::{Problem, Problems, suggest};
 
 use crate::args::ExportArgs;
 use crate::output::{self, Stop};
@@ -28,7 +28,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
     };
     let written = match &args.out {
         None => output::ended(write(&mut io::stdout().lock())),
-        Some(path) => lab::results::replace(path, |file| write(file)),
+        Some(path) => results::replace(path, |file| write(file)),
     };
     if let Some(problems) = unreadable {
         return Err(problems.into());

@@ -1,7 +1,7 @@
 //! A sweep that has been run: what is printed in one form or another.
 
-use lab::metrics::Cost;
-use lab::results::{Folder, PointResult, PointResults, PointSummary, RunInfo, Summary};
+use results::{Folder, PointResult, PointResults, PointSummary, RunInfo, Summary};
+use sim::metrics::Cost;
 
 /// A sweep and what came out of it.
 pub(crate) struct Finished {

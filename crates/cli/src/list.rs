@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use base::setting::Key;
-use lab::experiment::{self, catalogue};
-use lab::graph::BUILTINS as BUILTINS_OF_GRAPHS;
-use lab::keys::{TopologyKind, WorkloadKind, all_keys};
-use lab::scenario::{BUILTINS, Scenario};
-use lab::workload;
+use claims::{self, catalogue};
+use scenario::graph::BUILTINS as BUILTINS_OF_GRAPHS;
+use scenario::keys::{TopologyKind, WorkloadKind, all_keys};
+use scenario::workload;
+use scenario::{BUILTINS, Scenario};
 
 use crate::args::Listed;
 use crate::output::Stop;
@@ -18,7 +18,7 @@ pub(crate) fn list(what: Listed) -> Result<String, Stop> {
     Ok(match what {
         Listed::Papers => papers()?,
         Listed::Models => {
-            let models = experiment::model::MODELS.iter();
+            let models = claims::model::MODELS.iter();
             text::pairs(models.map(|model| (model.name, model.help)))
         }
         Listed::Schemes => {

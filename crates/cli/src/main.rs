@@ -1,4 +1,4 @@
-//! The command: reads arguments, calls the lab, prints the answer.
+//! The command: reads arguments, calls the libraries, prints the answer.
 //!
 //! Standard output carries the answer and nothing else, standard error the progress and what is
 //! wrong. Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong,
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     // A broken invariant is a defect of this program: one line says where, without a backtrace.
     std::panic::set_hook(Box::new(|panic| {
         // Some readers of files panic where these are damaged, which is told otherwise.
-        if lab::guard::is_reading() {
+        if record::guard::is_reading() {
             return;
         }
         let line = panic.to_string().replace('\n', " ");

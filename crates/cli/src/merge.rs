@@ -3,8 +3,8 @@
 use std::env;
 use std::path::PathBuf;
 
-use lab::results::{self, Host, RunInfo, Store};
-use lab::scenario::{Overrides, Problem, Problems, Scenario, Source};
+use results::{self, Host, RunInfo, Store};
+use scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 use crate::args::MergeArgs;
 use crate::finished::Finished;

@@ -8,7 +8,7 @@ mod text;
 use std::path::Path;
 
 use ::report::{Figure, Size};
-use lab::scenario::{Problem, Problems, Source};
+use scenario::{Problem, Problems, Source};
 use theory::answer::{Answer, Model};
 
 use crate::args::{Format, Length, ModelArgs};

@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-use lab::scenario::{Problem, Problems};
 use miette::{GraphicalReportHandler, GraphicalTheme};
+use scenario::{Problem, Problems};
 
 /// Why the command ends early.
 pub(crate) enum Stop {

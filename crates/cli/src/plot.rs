@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use ::report::{Figure, Size};
-use lab::results::Folder;
-use lab::scenario::{Problem, Problems};
+use results::Folder;
+use scenario::{Problem, Problems};
 
 use crate::args::{Length, PlotArgs};
 use crate::explain;

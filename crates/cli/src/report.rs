@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use lab::results::Folder;
-use lab::scenario::Problems;
+use results::Folder;
+use scenario::Problems;
 
 use crate::args::ReportArgs;
 use crate::output::{self, Stop};

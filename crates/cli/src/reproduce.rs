@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, num::NonZeroU32};
 
-use lab::experiment::catalogue::{self, Selection};
-use lab::experiment::judge::{Bench, Figure, Judged, Tried, Verdict, judge};
-use lab::experiment::{Cause, Change, Experiment, Measured, Paper};
-use lab::results::{self, Access, Host, RunInfo, Store};
-use lab::scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
+use claims::catalogue::{self, Selection};
+use claims::judge::{Bench, Figure, Judged, Tried, Verdict, judge};
+use claims::{Cause, Change, Experiment, Measured, Paper};
+use results::{self, Access, Host, RunInfo, Store};
+use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
 
 use crate::args::{Causes, Format, ReproduceArgs};
 use crate::output::{self, Stop};
 use crate::progress::{self, Progress};
-use crate::render::claims;
+use crate::render;
 use crate::simulate::{self, Room, Simulations};
 use crate::text;
 use crate::watch::{listen, watched};
@@ -75,9 +75,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
 
 fn answer(args: &ReproduceArgs, judged: &[(&Paper, Vec<Figure<'_>>)]) -> Result<(), Stop> {
     let text = match args.format {
-        Format::Table => claims::table(judged, output::styled(&std::io::stdout())),
-        Format::Json => claims::json(judged),
-        Format::Csv => claims::csv(judged),
+        Format::Table => render::claims::table(judged, output::styled(&std::io::stdout())),
+        Format::Json => render::claims::json(judged),
+        Format::Csv => render::claims::csv(judged),
     };
     output::answer(&text)
 }
@@ -89,7 +89,7 @@ struct Job {
     figure: String,
     folder: PathBuf,
     overrides: Overrides,
-    source: lab::scenario::Source,
+    source: scenario::Source,
 }
 
 impl Job {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{env, io};
 
-use lab::metrics::FlowRecord;
-use lab::pcap::Places;
-use lab::results::{
+use record::pcap::Places;
+use results::{
     Access, Folder, Host, Keep, PointResults, RunInfo, Store, Summary, Transient, Until,
 };
-use lab::scenario::{PointSpec, Problem, Problems, Scenario, Source};
+use scenario::{PointSpec, Problem, Problems, Scenario, Source};
 use serde_json::json;
+use sim::metrics::FlowRecord;
 
 use crate::args::{Format, RunArgs};
 use crate::finished::Finished;
@@ -410,7 +410,7 @@ pub(crate) fn verdict(finished: &Finished) -> Result<(), Stop> {
 }
 
 fn load(args: &RunArgs, seeds: Option<u32>) -> Result<Scenario, Problems> {
-    let source = Source::find(&args.scenario.scenario)?;
+    let source = Source::find(&args.scenario.scenario)?.shared(&claims::KEYS);
     let mut overrides = args.scenario.overrides();
     if let Some(seeds) = seeds {
         overrides.seeds = NonZeroU32::new(seeds);

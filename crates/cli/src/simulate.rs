@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use lab::error::RunError;
-use lab::results::{Folder, Keep, Store};
-use lab::run::Limits;
-use lab::scenario::{PointSpec, Problem, Problems, Scenario};
-use lab::sweep::{self, Failure};
-use lab::{memory, work};
+use results::{Folder, Keep, Store};
+use scenario::work;
+use scenario::{PointSpec, Problem, Problems, Scenario};
+use sim::error::RunError;
+use sim::memory;
+use sim::run::Limits;
+use sim::sweep::{self, Failure};
 
 use crate::args::LimitArgs;
 use crate::output::{self, Stop};
@@ -53,7 +54,7 @@ impl Room {
         if let Some(folder) = folder {
             work::check_series(points, limits.disk.unwrap_or_else(|| free_space(folder)))?;
         }
-        let memory = limits.memory.unwrap_or_else(memory::available);
+        let memory = limits.memory.unwrap_or_else(results::available_memory);
         let jobs = memory::fit(points, wanted.unwrap_or_else(cores), memory)?;
         let memory = memory / jobs.get() as u64;
         Ok(Self {
@@ -72,11 +73,11 @@ impl Simulations<'_> {
         let limits = Limits {
             steps: self.room.steps,
             memory: self.room.memory,
-            recorded: true,
             stop: Some(&stop),
+            ..Limits::NONE
         };
         let lost = Mutex::new(None);
-        let run = |point: &PointSpec| self.kept.simulate(point, self.scenario, limits);
+        let run = |point: &PointSpec| results::simulate(self.kept, point, self.scenario, limits);
         let done = |point: &PointSpec, result: &Result<(), Failure>| {
             let Err(error) = self.settle(point, result, progress) else {
                 return ControlFlow::Continue(());
@@ -112,7 +113,7 @@ impl Simulations<'_> {
                 }
                 let kept = self
                     .kept
-                    .keep_failure(point, self.scenario, failure.to_string());
+                    .keep(point, self.scenario, Err(failure.to_string()));
                 kept.map_err(|error| error.to_string())?;
             }
         }

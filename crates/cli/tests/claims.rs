@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use lab::experiment::catalogue;
+use claims::catalogue;
 
 #[test]
 fn the_page_of_claims_names_every_claim_and_no_other() {

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab::metrics::FlowRecord;
-use lab::results::{Folder, Row, Summary};
-use lab::scenario::Problems;
-use lab::trace::SeriesRow;
+use record::trace::SeriesRow;
+use results::{Folder, Row, Summary};
+use scenario::Problems;
+use sim::metrics::FlowRecord;
 
 use crate::palette::Palette;
 use crate::thin::Thinned;

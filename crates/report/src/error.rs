@@ -2,8 +2,8 @@
 
 use std::io;
 
-use lab::results::lacks_room;
-use lab::scenario::{Problem, Problems};
+use results::lacks_room;
+use scenario::{Problem, Problems};
 
 /// What keeps a report or a figure from being written.
 #[derive(Debug, thiserror::Error)]

@@ -15,7 +15,7 @@ mod ticks;
 
 use std::path::Path;
 
-use lab::scenario::{Problem, Problems};
+use scenario::{Problem, Problems};
 
 use crate::error::Error;
 use crate::figure::Figure;

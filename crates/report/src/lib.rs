@@ -24,8 +24,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use askama::Template;
-
-use lab::results::{self, Folder};
+use results::{self, Folder};
 
 pub use error::Error;
 pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use askama::Template;
-use lab::results::{self, Folder};
+use results::{self, Folder};
 use serde_json::json;
 
 use crate::data::Data;

@@ -5,9 +5,9 @@ mod panel;
 
 use std::path::Path;
 
-use lab::experiment::judge;
-use lab::experiment::{Measured, Paper};
-use lab::scenario::Problems;
+use claims::judge;
+use claims::{Measured, Paper};
+use scenario::Problems;
 
 use crate::error::Error;
 use crate::figure::Figure;

@@ -6,9 +6,10 @@ mod run;
 use std::fs;
 use std::path::Path;
 
-use lab::results::{Folder, RunInfo, sealed};
-use run::{Temporary, Wanted, incast};
+use results::{Folder, RunInfo, sealed};
 use serde_json::Value;
+
+use run::{Temporary, Wanted, incast};
 
 /// The report of `folders` as it is written.
 fn report(folders: &[&Folder], path: &Path) -> String {

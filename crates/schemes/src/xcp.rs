@@ -27,7 +27,7 @@
 //! given as much of the increase as its spacing is of a second, so at ten times the rate, where spacings
 //! are a tenth, a tenth of that share. With 60 senders and a queue of 40 packets the mean completion time at 10 Gbps is 0.63 of
 //! what that at 1 Gbps predicts, where a start that is random within 10 us moves it by 5 %
-//! (`crates/lab/tests/switch_schemes.rs`).
+//! (`crates/sim/tests/simulations/switch_schemes.rs`).
 //!
 //! Deviations: the first timers run for exactly their interval (ns-2 draws it); the clock of the round
 //! trip is exact (ns-2's ticks of 10 ms would hide 100 us, so its users set 1 us); no timer is shorter

@@ -10,7 +10,8 @@ pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {
     // Its start-up time is measured too.
     run(&mut repository.cargo(&["build", "--release", "-p", "tailwater"]))?;
     run(&mut repository.cargo(&["bench", "-p", "tailwater-engine", "--bench", "event_list"]))?;
-    run(&mut repository.cargo(&["bench", "-p", "tailwater-lab", "--bench", "hops"]))
+    run(&mut repository.cargo(&["bench", "-p", "tailwater-sim", "--bench", "hops"]))?;
+    run(&mut repository.cargo(&["bench", "-p", "tailwater-results", "--bench", "keeping"]))
 }
 
 /// Counts instructions, which a noisy machine does not change.
@@ -22,7 +23,7 @@ pub(crate) fn instructions(repository: &Repository) -> Result<(), Failure> {
     let arguments = [
         "bench",
         "-p",
-        "tailwater-lab",
+        "tailwater-sim",
         "--bench",
         "hops",
         "--no-run",

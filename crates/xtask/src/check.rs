@@ -21,11 +21,7 @@ pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Fai
         let done = (step.run)(repository);
         let took = start.elapsed();
         match done {
-            Ok(Outcome::Passed) => times.push((step.name, took, String::new())),
-            Ok(Outcome::Skipped(why)) => {
-                eprintln!("SKIPPED: {why}");
-                times.push((step.name, took, format!("  skipped: {why}")));
-            }
+            Ok(()) => times.push((step.name, took)),
             Err(Failure(why)) => {
                 summary(&times);
                 return Err(Failure(format!("{}: {why}", step.name)));
@@ -40,30 +36,25 @@ pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Fai
 #[derive(Clone, Copy)]
 struct Step {
     name: &'static str,
-    run: fn(&Repository) -> Result<Outcome, Failure>,
-}
-
-enum Outcome {
-    Passed,
-    Skipped(String),
+    run: fn(&Repository) -> Result<(), Failure>,
 }
 
 const STEPS: [Step; 8] = [
     Step {
         name: "format",
-        run: |repository| passed(run(&mut repository.cargo(&["fmt", "--all", "--check"]))),
+        run: |repository| run(&mut repository.cargo(&["fmt", "--all", "--check"])),
     },
     Step {
         name: "dependency edges",
-        run: |repository| passed(edges::check(repository)),
+        run: edges::check,
     },
     Step {
         name: "words and sizes of sources",
-        run: |repository| passed(sources::check(repository)),
+        run: sources::check,
     },
     Step {
         name: "citations",
-        run: |repository| passed(cites::check(repository)),
+        run: cites::check,
     },
     Step {
         name: "clippy",
@@ -75,7 +66,7 @@ const STEPS: [Step; 8] = [
     },
     Step {
         name: "generated files",
-        run: |repository| passed(docs::check(repository)),
+        run: docs::check,
     },
     Step {
         name: "golden digests in release",
@@ -85,10 +76,10 @@ const STEPS: [Step; 8] = [
 
 const TESTS: Step = Step {
     name: "tests",
-    run: |repository| passed(run(&mut repository.cargo(&["test", "--workspace"]))),
+    run: |repository| run(&mut repository.cargo(&["test", "--workspace"])),
 };
 
-fn clippy(repository: &Repository) -> Result<Outcome, Failure> {
+fn clippy(repository: &Repository) -> Result<(), Failure> {
     let arguments = [
         "clippy",
         "--workspace",
@@ -97,40 +88,32 @@ fn clippy(repository: &Repository) -> Result<Outcome, Failure> {
         "-D",
         "warnings",
     ];
-    passed(run(&mut repository.cargo(&arguments)))
+    run(&mut repository.cargo(&arguments))
 }
 
-fn documentation(repository: &Repository) -> Result<Outcome, Failure> {
+fn documentation(repository: &Repository) -> Result<(), Failure> {
     let mut command = repository.cargo(&["doc", "--workspace", "--no-deps"]);
-    passed(run(command.env("RUSTDOCFLAGS", "-D warnings")))
+    run(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// The digests that the tests check in the debug profile are the same in release.
-fn golden(repository: &Repository) -> Result<Outcome, Failure> {
-    if !repository.path("crates/lab/tests/golden.rs").is_file() {
-        return Ok(Outcome::Skipped(
-            "there is no crates/lab/tests/golden.rs".to_owned(),
-        ));
-    }
+fn golden(repository: &Repository) -> Result<(), Failure> {
     let arguments = [
         "test",
         "--release",
         "-p",
-        "tailwater-lab",
+        "tailwater-sim",
         "--test",
+        "simulations",
         "golden",
     ];
-    passed(run(&mut repository.cargo(&arguments)))
+    run(&mut repository.cargo(&arguments))
 }
 
-fn passed(done: Result<(), Failure>) -> Result<Outcome, Failure> {
-    done.map(|()| Outcome::Passed)
-}
-
-fn summary(times: &[(&str, Duration, String)]) {
+fn summary(times: &[(&str, Duration)]) {
     eprintln!();
-    for (name, took, remark) in times {
-        eprintln!("{:>7.1} s  {name}{remark}", took.as_secs_f64());
+    for (name, took) in times {
+        eprintln!("{:>7.1} s  {name}", took.as_secs_f64());
     }
 }
 

@@ -4,10 +4,10 @@ use ::report::Figure;
 use base::setting::Settings as _;
 use base::{Rate, Span, Time};
 use fabric::PortId;
-use lab::probe::Probe;
-use lab::run;
-use lab::scenario::{Overrides, PointSpec, Problem, Problems, Scenario, Source};
-use lab::trace::Plan;
+use record::trace::Plan;
+use scenario::{Overrides, PointSpec, Problem, Problems, Scenario, Source};
+use sim::probe::Probe;
+use sim::run;
 use theory::answer::{Answer, Cell, Curve, Model, Shape};
 use theory::rwndq::{self, Parameters};
 

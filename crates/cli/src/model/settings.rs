@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::setting::Key;
-use lab::scenario::{Problem, Problems, suggest};
+use scenario::{Problem, Problems, suggest};
 use theory::answer::{Model, Refusal};
 
 use super::at_set;

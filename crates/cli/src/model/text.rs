@@ -183,7 +183,7 @@ pub(super) fn json(
         .collect();
     let whole = json!({
         "model": model.name,
-        "version": lab::VERSION,
+        "version": sim::VERSION,
         "settings": settings,
         "tables": tables,
         "notes": answer.notes,
@@ -259,7 +259,7 @@ pub(super) fn page(
             .map(|(key, value)| format!("{key} = {value}"))
             .collect(),
         figures: figures.to_vec(),
-        version: format!("tailwater {}", lab::VERSION),
+        version: format!("tailwater {}", sim::VERSION),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use claims::judge::{Figure, Finding, Judged, Tried, Verdict, digits};
+use claims::{ClaimKind, Paper};
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width};
 use comfy_table::{LineStyle, TableStyle};
-use lab::experiment::judge::{Figure, Finding, Judged, Tried, Verdict, digits};
-use lab::experiment::{ClaimKind, Paper};
 use serde_json::{Value, json};
 
 use crate::output::WIDTH;
@@ -161,7 +161,7 @@ pub(crate) fn json(books: &Books<'_>) -> String {
         claims.map(|claim| object(claim, figure))
     });
     let object = json!({
-        "version": lab::VERSION,
+        "version": sim::VERSION,
         "claims": claims.collect::<Vec<_>>(),
     });
     format!("{object:#}\n")

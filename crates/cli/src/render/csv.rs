@@ -1,7 +1,7 @@
 //! Results for spreadsheets: one line for each point and seed.
 
-use lab::columns::{COST, METRICS};
 use serde_json::Value;
+use sim::columns::{COST, METRICS};
 
 use super::json;
 use crate::finished::Finished;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lab::metrics::FlowRecord;
-use lab::results::{PointResult, PointSummary};
+use results::{PointResult, PointSummary};
 use serde_json::{Map, Number, Value, json};
+use sim::metrics::FlowRecord;
 
 use crate::finished::Finished;
 

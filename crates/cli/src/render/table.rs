@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
 use comfy_table::{LineStyle, TableStyle};
-
-use lab::results::{self, Row};
+use results::{self, Row};
 
 use crate::finished::Finished;
 use crate::text;

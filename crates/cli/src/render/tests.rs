@@ -1,8 +1,8 @@
 //! Renderings of made-up outcomes.
 
-use lab::metrics::{Cost, Metrics};
-use lab::results::{PointResult, RunInfo, Summary};
-use lab::scenario::{Overrides, PointSpec, Scenario, Source};
+use results::{PointResult, RunInfo, Summary};
+use scenario::{Overrides, PointSpec, Scenario, Source};
+use sim::metrics::{Cost, Metrics};
 
 use super::*;
 use crate::finished::Finished;

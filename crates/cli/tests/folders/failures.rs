@@ -1,7 +1,7 @@
 //! A point that failed leaves the others whole and is reported with the command that repeats it.
 
-use lab::results::{Access, Store};
-use lab::scenario::{Overrides, Scenario, Source};
+use results::{Access, Store};
+use scenario::{Overrides, Scenario, Source};
 
 use crate::workspace::Workspace;
 

@@ -1,7 +1,7 @@
 //! Metrics against the swept setting.
 
-use lab::columns::METRICS;
-use lab::results::Row;
+use results::Row;
+use sim::columns::METRICS;
 
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Line, Point, Shape, slug};

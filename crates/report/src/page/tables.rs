@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lab::columns::METRICS;
-use lab::results::{Row, Summary};
-use lab::statistics::{self, Estimate, Verdict};
+use results::statistics::{self, Estimate, Verdict};
+use results::{Row, Summary};
+use sim::columns::METRICS;
 
 use crate::data::Data;
 use crate::units::{self, Unit};
@@ -280,7 +280,7 @@ fn paired(
         let points = summary.points.iter();
         let points = points.filter(|point| row.points.contains(&point.point));
         let value = |metrics| {
-            let values = lab::columns::metric_values(metrics);
+            let values = sim::columns::metric_values(metrics);
             index.map_or(f64::NAN, |index| values[index])
         };
         points

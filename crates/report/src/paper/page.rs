@@ -1,8 +1,8 @@
 //! The page: claims in a table, then every figure with its claims beside it.
 
 use askama::Template;
-use lab::experiment::Experiment;
-use lab::experiment::judge::{self, Finding, Judged, Tried, Verdict};
+use claims::Experiment;
+use claims::judge::{self, Finding, Judged, Tried, Verdict};
 
 use super::Reproduction;
 use crate::figure::Figure;

@@ -10,10 +10,10 @@ mod sizes;
 mod sweep;
 mod time;
 
-use lab::experiment::unit::Dimension;
-use lab::experiment::{Measure, Measured, Of, Plot, PlotKind, Statistic};
-use lab::results::{Row, Summary};
-use lab::scenario::Problems;
+use claims::unit::Dimension;
+use claims::{Measure, Measured, Of, Plot, PlotKind, Statistic};
+use results::{Row, Summary};
+use scenario::Problems;
 
 use crate::figure::{self, Axis, Figure, Line, Shape, Style};
 use crate::palette::Palette;
@@ -33,7 +33,7 @@ pub(super) struct Panel<'a> {
 struct Track<'a> {
     /// Place of the line in the description.
     index: usize,
-    line: &'a lab::experiment::Line,
+    line: &'a claims::Line,
     scheme: &'a str,
     /// That combination in words; empty if there is only one.
     rest: String,
@@ -116,7 +116,7 @@ impl<'a> Panel<'a> {
     }
 
     /// The schemes that a line is drawn for. An equation does not depend on who is measured.
-    fn schemes(&self, line: &'a lab::experiment::Line) -> Vec<&'a str> {
+    fn schemes(&self, line: &'a claims::Line) -> Vec<&'a str> {
         let lists = [&line.schemes, &self.plot.schemes, &self.summary().schemes];
         let list = lists.into_iter().find(|schemes| !schemes.is_empty());
         let mut schemes: Vec<&str> = list.into_iter().flatten().map(String::as_str).collect();
@@ -233,7 +233,7 @@ fn is_model(measure: &Measure) -> bool {
 }
 
 /// An axis as the description has it.
-fn given(axis: &lab::experiment::Axis, label: String, unit: &str) -> Axis {
+fn given(axis: &claims::Axis, label: String, unit: &str) -> Axis {
     Axis {
         log: axis.log,
         range: axis.range.filter(|range| !axis.log || range.0 > 0.0),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use lab::experiment::judge::{Bench, Figure, Finding, Judged, Tried, Verdict};
-use lab::experiment::{Measured, Paper, catalogue};
+use claims::judge::{Bench, Figure, Finding, Judged, Tried, Verdict};
+use claims::{Measured, Paper, catalogue};
 use report::Reproduction;
 
 use crate::run::{Wanted, simulate};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lab::experiment::judge::Verdict;
+use claims::judge::Verdict;
 
 use crate::judgement::Judgement;
 use crate::run::Temporary;

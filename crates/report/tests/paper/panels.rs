@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use lab::experiment::judge::{self, Bench};
-use lab::experiment::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
-use lab::experiment::{Chosen, FlowWeight, Level, Place, Statistic, Stretch, Weight};
-use lab::scenario::Source;
+use claims::judge::{self, Bench};
+use claims::{Axis, Experiment, Full, Line, Measure, Measured, Of, Paper, Plot, PlotKind};
+use claims::{Chosen, FlowWeight, Level, Place, Statistic, Stretch, Weight};
 use report::{Figure, Reproduction, Shape};
+use scenario::Source;
 
 use crate::run::{Temporary, Wanted, incast};
 
@@ -253,7 +253,7 @@ fn a_distribution_of_flows_may_be_of_absolute_times() {
         .iter()
         .find(|row| row.scheme == "rcc" && row.setting("workload.senders") == Some("20"));
     let points = &row.unwrap().points;
-    let mut each = |point, flow: &lab::metrics::FlowRecord| {
+    let mut each = |point, flow: &sim::metrics::FlowRecord| {
         if points.contains(&point) {
             latest = latest.max(flow.completion_us.unwrap());
         }

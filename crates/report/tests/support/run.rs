@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lab::results::{Access, Folder, RunInfo, Store};
-use lab::scenario::{Overrides, Scenario, Source};
+use results::{Access, Folder, RunInfo, Store};
+use scenario::{Overrides, Scenario, Source};
+use sim::run::Limits;
 
 /// A folder for a test, empty at the start and removed at the end.
 pub(crate) struct Temporary(pub(crate) PathBuf);
@@ -61,7 +62,7 @@ pub(crate) fn simulate(source: Source, path: &Path, wanted: &Wanted<'_>) -> Fold
             let failure = "the books do not balance".to_owned();
             store.keep(point, &scenario, &Err(failure))
         } else {
-            store.simulate(point, &scenario)
+            results::simulate(&store, point, &scenario, Limits::NONE)
         };
         kept.expect("a test makes its run");
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository, stdout};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 17] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -15,8 +15,12 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("laws", &["base"]),
     ("schemes", &["fabric", "tcp", "laws"]),
     ("theory", &["base"]),
-    ("lab", &["schemes", "theory"]),
-    ("report", &["lab"]),
+    ("scenario", &["schemes"]),
+    ("sim", &["scenario"]),
+    ("record", &["sim"]),
+    ("results", &["record"]),
+    ("claims", &["results", "theory"]),
+    ("report", &["claims"]),
     ("cli", &["report"]),
     ("testing", &[]),
     ("book", &[]),

@@ -1,6 +1,6 @@
 //! A measure as bars: one for each scheme, in groups.
 
-use lab::scenario::Problems;
+use scenario::Problems;
 
 use super::sweep::{point, scale};
 use super::{Drawn, Panel, Track, joined, line};

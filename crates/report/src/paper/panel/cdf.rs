@@ -1,8 +1,8 @@
 //! A distribution: of flows, or of a series over the time that its values last.
 
-use lab::experiment::unit::Dimension;
-use lab::experiment::{Measure, Of};
-use lab::scenario::Problems;
+use claims::unit::Dimension;
+use claims::{Measure, Of};
+use scenario::Problems;
 
 use super::{Drawn, Panel, Track, given, line, name};
 use crate::figure::{Point, Shape};

@@ -1,8 +1,8 @@
 //! A measure over the sizes of flows.
 
-use lab::experiment::PlotKind;
-use lab::experiment::unit::Dimension;
-use lab::scenario::Problems;
+use claims::PlotKind;
+use claims::unit::Dimension;
+use scenario::Problems;
 
 use super::sweep::{point, scale};
 use super::{Drawn, Panel, Track, bars, given, is_model, line};

@@ -1,7 +1,7 @@
 //! A measure over the values of a swept setting.
 
-use lab::results::Row;
-use lab::scenario::Problems;
+use results::Row;
+use scenario::Problems;
 
 use super::{Drawn, Panel, Track, bars, given, is_model, line};
 use crate::figure::{Axis, Line, Point, Shape};
@@ -63,7 +63,7 @@ fn points(panel: &Panel<'_>, track: &Track<'_>, places: &Places) -> Result<Vec<P
 /// What a line shows of a row, somewhere; none if nothing was measured.
 pub(super) fn point(
     panel: &Panel<'_>,
-    line: &lab::experiment::Line,
+    line: &claims::Line,
     row: usize,
 ) -> Result<Option<Point>, Problems> {
     let estimate = panel.run.values(&line.measure)?.estimate(row);

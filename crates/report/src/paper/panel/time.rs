@@ -1,8 +1,8 @@
 //! A series over simulated time, of the first seed.
 
-use lab::experiment::Subject;
-use lab::experiment::unit::Dimension;
-use lab::scenario::Problems;
+use claims::Subject;
+use claims::unit::Dimension;
+use scenario::Problems;
 
 use super::{Drawn, Panel, given, line};
 use crate::figure::{Point, Shape};

@@ -1,0 +1,325 @@
+//! Finding papers: those that come with the program, and files of one's own.
+
+use std::fs;
+use std::path::Path;
+
+use scenario::{Problem, Problems, Source, suggest};
+
+use super::{KEYS, Paper, read};
+
+/// A paper and those of its figures that are asked for.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// The paper, with every figure that the chosen ones refer to.
+    pub paper: Paper,
+    /// Names of the chosen figures, in the paper's order.
+    pub figures: Vec<String>,
+}
+
+/// The names of the papers that come with the program.
+pub fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = FILES
+        .iter()
+        .filter_map(|(path, _)| path.split('/').next())
+        .collect();
+    names.dedup();
+    names
+}
+
+/// The names of the figures of a paper that comes with the program.
+pub fn figures(paper: &str) -> Vec<&'static str> {
+    let inside = FILES.iter().filter_map(|(path, _)| path.split_once('/'));
+    let figures = inside.filter(|(folder, file)| *folder == paper && *file != PAPER);
+    let mut figures: Vec<_> = figures.map(|(_, file)| stem(file)).collect();
+    figures.sort_by_key(|name| natural(name));
+    figures
+}
+
+/// The paper of this name, with all figures.
+pub fn paper(name: &str) -> Result<Paper, Problems> {
+    let files = FILES.iter().filter_map(|(path, text)| {
+        let file = path.strip_prefix(name)?.strip_prefix('/')?;
+        let source = Source::new(format!("experiments/{path} (built in)"), *text).shared(&KEYS);
+        Some((file.to_owned(), source))
+    });
+    load(name, files.collect(), None)
+}
+
+/// What a user means by `words`: papers, figures as in `rcc/fig5a`, folders or files; all papers that
+/// come with the program if there is no word. Figures of one paper are put together.
+pub fn find(words: &[String]) -> Result<Vec<Selection>, Problems> {
+    let mut selections: Vec<Selection> = Vec::new();
+    if words.is_empty() {
+        for name in names() {
+            selections.push(Selection::all(paper(name)?));
+        }
+        return Ok(selections);
+    }
+    let mut problems = Vec::new();
+    for word in words {
+        match find_one(word) {
+            Ok(selection) => merge(&mut selections, selection),
+            Err(found) => problems.extend(found.0),
+        }
+    }
+    Problems::unless(problems, selections)
+}
+
+impl Selection {
+    /// A paper with all of its figures.
+    fn all(paper: Paper) -> Self {
+        let figures = paper.experiments.iter().map(|figure| figure.name.clone());
+        Self {
+            figures: figures.collect(),
+            paper,
+        }
+    }
+}
+
+fn merge(selections: &mut Vec<Selection>, new: Selection) {
+    let same = |other: &&mut Selection| {
+        let sources = |paper: &Paper| {
+            let sources = paper.experiments.iter();
+            sources.map(|figure| figure.source.name().to_owned()).next()
+        };
+        other.paper.name == new.paper.name && sources(&other.paper) == sources(&new.paper)
+    };
+    let Some(known) = selections.iter_mut().find(same) else {
+        return selections.push(new);
+    };
+    let wanted = |name: &String| known.figures.contains(name) || new.figures.contains(name);
+    let all = known
+        .paper
+        .experiments
+        .iter()
+        .map(|figure| figure.name.clone());
+    known.figures = all.filter(wanted).collect();
+}
+
+fn find_one(word: &str) -> Result<Selection, Problems> {
+    let trimmed = word.trim_end_matches('/');
+    let (name, figure) = match trimmed.split_once('/') {
+        Some((name, figure)) => (name, Some(figure)),
+        None => (trimmed, None),
+    };
+    if names().contains(&name) {
+        let all = figures(name);
+        let Some(figure) = figure else {
+            return Ok(Selection::all(paper(name)?));
+        };
+        if all.contains(&figure) {
+            return Ok(Selection {
+                paper: paper(name)?,
+                figures: vec![figure.to_owned()],
+            });
+        }
+        let nearest = suggest::did_you_mean(figure, all.iter().copied());
+        let problem = Problem::new(format!("{name} has no figure {figure:?}"));
+        return Err(problem
+            .help(format!("{nearest}there are: {}", all.join(", ")))
+            .into());
+    }
+    let path = Path::new(word);
+    if path.is_dir() {
+        return Ok(Selection::all(open_folder(path)?));
+    }
+    if path.is_file() {
+        return open_file(path);
+    }
+    let papers = names();
+    let figures: Vec<String> = papers
+        .iter()
+        .flat_map(|paper| {
+            figures(paper)
+                .into_iter()
+                .map(move |name| format!("{paper}/{name}"))
+        })
+        .collect();
+    let known = papers
+        .iter()
+        .copied()
+        .chain(figures.iter().map(String::as_str));
+    let nearest = suggest::did_you_mean(word, known);
+    let problem = Problem::new(format!("there is no paper or figure {word:?}"));
+    let help =
+        "`tailwater list papers` prints all; a folder or file of your own is named by its path";
+    Err(problem.help(format!("{nearest}{help}")).into())
+}
+
+/// Every `.toml` file of a folder.
+fn open_folder(path: &Path) -> Result<Paper, Problems> {
+    let entries = fs::read_dir(path).map_err(|error| unreadable(path, &error.to_string()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let file = entry
+            .map_err(|error| unreadable(path, &error.to_string()))?
+            .path();
+        if file.extension().is_some_and(|ending| ending == "toml") {
+            files.push((file_name(&file), open(&file)?));
+        }
+    }
+    load(&folder_name(path), files, None)
+}
+
+/// A file, and the files beside it that it refers to.
+fn open_file(path: &Path) -> Result<Selection, Problems> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut files = vec![(file_name(path), open(path)?)];
+    let mut next = 0;
+    while let Some((_, source)) = files.get(next) {
+        for name in read::references(source)? {
+            let file = format!("{name}.toml");
+            let path = folder.join(&file);
+            // One that does not exist is reported where it is named.
+            if path.is_file() && !files.iter().any(|(known, _)| *known == file) {
+                let source = open(&path)?;
+                files.push((file, source));
+            }
+        }
+        next += 1;
+    }
+    let chosen = stem(&files[0].0).to_owned();
+    if folder.join(PAPER).is_file() {
+        files.push((PAPER.to_owned(), open(&folder.join(PAPER))?));
+    }
+    Ok(Selection {
+        paper: load(&folder_name(folder), files, Some(&chosen))?,
+        figures: vec![chosen],
+    })
+}
+
+/// A paper from its files. Without a file for the paper itself, which a lone figure may lack, it is
+/// called like its folder.
+fn load(
+    name: &str,
+    mut files: Vec<(String, Source)>,
+    lone: Option<&str>,
+) -> Result<Paper, Problems> {
+    let paper = files.iter().position(|(file, _)| file == PAPER);
+    let (mut paper, order) = match paper {
+        Some(index) => read::paper(name, &files.remove(index).1)?,
+        None if lone.is_some() => {
+            let paper = Paper {
+                name: name.to_owned(),
+                title: name.to_owned(),
+                citation: String::new(),
+                url: None,
+                notes: None,
+                experiments: Vec::new(),
+            };
+            (paper, Vec::new())
+        }
+        None => {
+            let problem = Problem::new(format!("{name} has no {PAPER}"));
+            let help = "a folder of figures has one that names the paper: title and citation";
+            return Err(problem.help(help).into());
+        }
+    };
+    let mut figures: Vec<(String, Source)> = files
+        .into_iter()
+        .map(|(file, source)| (stem(&file).to_owned(), source))
+        .collect();
+    let place = |name: &str| order.iter().position(|other| other == name);
+    figures.sort_by_key(|(name, _)| (place(name).unwrap_or(usize::MAX), natural(name)));
+    if figures.is_empty() {
+        let problem = Problem::new(format!("{name} has no figures"));
+        return Err(problem
+            .help("each figure is a .toml file beside the paper's")
+            .into());
+    }
+    paper.experiments = read::figures(name, &figures)?;
+    Ok(paper)
+}
+
+fn open(path: &Path) -> Result<Source, Problems> {
+    let name = path.display().to_string();
+    // A path without a folder could be the name of a scenario.
+    let name = if name.contains('/') {
+        name
+    } else {
+        format!("./{name}")
+    };
+    Source::find(&name).map(|source| source.shared(&KEYS))
+}
+
+fn unreadable(path: &Path, cause: &str) -> Problem {
+    Problem::new(format!("cannot read {}: {cause}", path.display())).help("check the path")
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn folder_name(path: &Path) -> String {
+    let whole = path
+        .canonicalize()
+        .or_else(|_| Path::new(".").canonicalize());
+    let name = whole
+        .ok()
+        .and_then(|path| path.file_name().map(std::ffi::OsStr::to_owned));
+    name.map_or_else(
+        || "paper".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+fn stem(file: &str) -> &str {
+    file.strip_suffix(".toml").unwrap_or(file)
+}
+
+/// Sorts `fig5a` before `fig10`: letters and numbers in turn.
+fn natural(name: &str) -> Vec<(String, u64)> {
+    let mut parts = vec![(String::new(), 0_u64)];
+    let mut in_number = false;
+    for c in name.chars() {
+        if in_number && !c.is_ascii_digit() {
+            parts.push((String::new(), 0));
+        }
+        in_number = c.is_ascii_digit();
+        let last = parts.last_mut().expect("there is always a part");
+        match c.to_digit(10) {
+            Some(digit) => last.1 = last.1.saturating_mul(10).saturating_add(digit.into()),
+            None => last.0.push(c),
+        }
+    }
+    parts
+}
+
+/// The file of the paper itself.
+const PAPER: &str = "paper.toml";
+
+/// The files below `experiments`, in the order of their names.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalogue_is_correct() {
+        assert!(names().contains(&"rcc"));
+        for name in names() {
+            let paper = paper(name).unwrap_or_else(|problems| panic!("{problems}"));
+            assert_eq!(paper.experiments.len(), figures(name).len());
+        }
+    }
+
+    #[test]
+    fn figures_are_found_by_paper_and_name() {
+        let found = find(&["rcc/fig7c".into(), "rcc/fig5a".into()]).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].figures, ["fig5a", "fig7c"]);
+        let message = find(&["rcc/fig7".into()]).unwrap_err().to_string();
+        assert!(message.contains("rcc has no figure \"fig7\""), "{message}");
+        let message = find(&["rrc".into()]).unwrap_err().to_string();
+        assert!(message.contains("no paper or figure \"rrc\""), "{message}");
+    }
+
+    #[test]
+    fn numbers_in_names_sort_as_numbers() {
+        let mut names = ["fig10", "fig5b", "fig5a", "fig11", "table1"];
+        names.sort_by_key(|name| natural(name));
+        assert_eq!(names, ["fig5a", "fig5b", "fig10", "fig11", "table1"]);
+    }
+}

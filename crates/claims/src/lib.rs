@@ -1,0 +1,119 @@
+//! Papers as data: the figures of a paper, how they are drawn, and what the paper claims about them.
+//!
+//! A paper is a folder with a `paper.toml` and one file for each figure, [`Experiment`]. The file of a
+//! figure is a scenario with tables of its own: [`Plot`]s, [`Claim`]s, [`Cause`]s and what `--full`
+//! changes. Plots and claims say what they show through [`Measure`]s, which are evaluated from a run
+//! folder, seed by seed. A claim is judged by what was measured; nothing in an experiment can decide
+//! a verdict. `docs/guide/experiments.md` describes every key.
+
+pub mod catalogue;
+mod claim;
+pub mod judge;
+mod measure;
+mod measured;
+pub mod model;
+mod plot;
+mod read;
+mod sample;
+pub mod unit;
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+use scenario::Source;
+
+pub use claim::{
+    At, Average, Cause, Change, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape,
+    ShapeKind,
+};
+pub use measure::{
+    Chosen, Cluster, FlowWeight, Measure, Moment, Of, Place, Sizes, Statistic, Stretch, Weight,
+};
+pub use measured::{Measured, Subject, Values};
+pub use plot::{Axis, Line, Plot, PlotKind};
+pub use sample::Sample;
+pub use unit::Level;
+
+/// A paper and its figures.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    /// The name of its folder, as in `rcc`.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Authors, where and when.
+    pub citation: String,
+    /// Where it can be found, if anywhere.
+    pub url: Option<String>,
+    /// What holds for all of its figures: common settings, deviations, what was never published.
+    pub notes: Option<String>,
+    /// Its figures and tables, in the paper's order.
+    pub experiments: Vec<Experiment>,
+}
+
+/// A figure or table of a paper: what is run, what is drawn, what is claimed.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The paper's name.
+    pub paper: String,
+    /// The name of its file, as in `fig5a`.
+    pub name: String,
+    /// What it shows, in one line.
+    pub title: String,
+    /// What the paper calls it, as in `Fig. 5(a)`.
+    pub figure: String,
+    /// Where the paper describes it, as in `§6.2`.
+    pub section: Option<String>,
+    /// At what scale it runs unless `--full` is given, in one sentence.
+    pub scale: String,
+    /// What a reader should know, such as a set-up that the paper leaves open.
+    pub notes: Option<String>,
+    /// The figure of the same paper whose runs it shows, if it has no scenario of its own.
+    pub uses: Option<String>,
+    /// What `--full` changes.
+    pub full: Full,
+    /// Panels, in the arrangement of the paper.
+    pub plots: Vec<Plot>,
+    /// What the paper claims.
+    pub claims: Vec<Claim>,
+    /// Explanations to try for claims that do not reproduce.
+    pub causes: Vec<Cause>,
+    /// The file; also the text of the scenario.
+    pub source: Source,
+}
+
+/// What `--full` changes: the paper's own scale where the default is smaller.
+#[derive(Clone, Debug, Default)]
+pub struct Full {
+    /// Seeds to run.
+    pub seeds: Option<NonZeroU32>,
+    /// Settings by full key, each with its texts joined by commas.
+    pub set: Vec<(String, String)>,
+    /// The scale then, in one sentence.
+    pub scale: Option<String>,
+}
+
+impl Experiment {
+    /// The name by which it is run, as in `rcc/fig5a`.
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.paper, self.name)
+    }
+
+    /// The figure whose runs it shows: its own name unless it uses those of another.
+    pub fn runs(&self) -> &str {
+        self.uses.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Other figures whose runs its plots and claims refer to.
+    pub fn references(&self) -> BTreeSet<&str> {
+        let plots = self.plots.iter().filter_map(|plot| plot.run.as_deref());
+        let operands = self.claims.iter().flat_map(|claim| claim.kind.operands());
+        let runs = operands.filter_map(|operand| operand.run.as_deref());
+        plots.chain(runs).collect()
+    }
+}
+
+/// What a file of a figure has beside its scenario.
+pub const KEYS: [&str; 9] = [
+    "figure", "section", "scale", "notes", "uses", "full", "plot", "claim", "cause",
+];

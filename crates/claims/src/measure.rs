@@ -1,0 +1,433 @@
+//! What a claim or a line of a plot measures.
+
+use std::sync::LazyLock;
+
+use results::{self, Field, Kind};
+use scenario::series;
+use sim::columns;
+
+use super::measured::{GOODPUT, SEGMENTS, THROUGHPUT};
+use super::model::{self, Model};
+use super::unit::{Dimension, Level};
+
+/// A number of every simulation, or a distribution or series if it has no statistic.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measure {
+    /// The column it is made from.
+    pub of: Of,
+    /// What is made of the column's values; none for a metric and a model, which are one number, and
+    /// for what a CDF or a plot over time draws whole.
+    pub statistic: Option<Statistic>,
+    /// Not the number itself, but by what share it is lower than that of this scheme at the same values
+    /// of swept settings and with the same seed.
+    pub reduction_from: Option<String>,
+}
+
+/// Where values come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Of {
+    /// A metric of `summary.json`.
+    Metric(&'static str),
+    /// A column of `flows.parquet`: one value for each flow.
+    Flows {
+        /// Its name; `throughput_bps`, `goodput_bps` and `segments` are made from others.
+        column: &'static str,
+        /// Only these flows.
+        chosen: Chosen,
+        /// What each of them counts for.
+        weight: FlowWeight,
+        /// Instead of one value for each flow, this statistic of the flows of each sending host.
+        each_sender: Option<Box<Statistic>>,
+    },
+    /// A column of `ports.parquet`: one value for each port.
+    Ports {
+        /// Its name.
+        column: &'static str,
+        /// Only these ports.
+        place: Place,
+    },
+    /// A column of `series.parquet`: for each port, flow or host a value that changes over time.
+    Series {
+        /// Its name.
+        column: &'static str,
+        /// Only these ports; where the column is about ports, the bottleneck unless said otherwise.
+        place: Place,
+        /// Only flows of this group.
+        group: Option<String>,
+        /// Only this flow.
+        flow: Option<u32>,
+        /// Only this host.
+        host: Option<u32>,
+        /// Only this stretch of time.
+        during: Stretch,
+        /// Each value is the mean over so many microseconds; none for the values as they were
+        /// recorded.
+        window_us: Option<f64>,
+        /// How the statistics of several ports, flows or hosts become one.
+        across: Statistic,
+        /// What its values count for.
+        weight: Weight,
+        /// Not the statistic itself, but how far it lies from that of this other column.
+        apart_from: Option<&'static str>,
+    },
+    /// Events of flows: the times from one to the next of the same flow, and how many there are.
+    Events {
+        /// What happened: any of these.
+        kinds: Vec<&'static str>,
+        /// Only events of flows of this group.
+        group: Option<String>,
+    },
+    /// An equation of a paper, from the settings of the simulation.
+    Model {
+        /// Its name.
+        name: &'static str,
+        /// The size of the flow that it is about; none if it is about no flow, or if the sizes on the
+        /// axis of a plot are meant.
+        size: Option<Level>,
+    },
+}
+
+/// Flows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Chosen {
+    /// Only flows of this group.
+    pub group: Option<String>,
+    /// Only flows of these sizes.
+    pub sizes: Option<Sizes>,
+    /// Only flows that completed in this cluster.
+    pub cluster: Option<Cluster>,
+    /// Only flows that start no earlier than the begin of this stretch and complete by its end.
+    pub during: Option<Stretch>,
+    /// Only flows that complete, within the stretch if there is one, under each of these schemes too:
+    /// the flows of the same numbers at the same values of swept settings and with the same seed.
+    pub common_to: Vec<String>,
+}
+
+/// How much each flow counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FlowWeight {
+    /// Once.
+    #[default]
+    Flow,
+    /// As often as it has bytes of payload, so that a mean is one over bytes. Flows without end have no
+    /// weight and are left out.
+    Bytes,
+}
+
+/// Sizes of flows; flows without end are larger than any.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sizes {
+    /// The smallest, exclusive.
+    pub above: Level,
+    /// The largest, inclusive; none for all that are larger.
+    pub up_to: Option<Level>,
+}
+
+impl Measure {
+    /// What a statistic makes of values, or the values themselves.
+    pub fn new(of: Of, statistic: Option<Statistic>) -> Self {
+        Self {
+            of,
+            statistic,
+            reduction_from: None,
+        }
+    }
+
+    /// The same of flows of other sizes, or of an equation for the largest of these.
+    #[must_use]
+    pub fn of_sizes(&self, new: &Sizes) -> Self {
+        let mut measure = self.clone();
+        match &mut measure.of {
+            Of::Flows { chosen, .. } => chosen.sizes = Some(new.clone()),
+            Of::Model { size, .. } => size.clone_from(&new.up_to),
+            _ => {}
+        }
+        measure
+    }
+
+    /// Below which no value lies: counts, times, lengths and rates are not negative, while reductions, the
+    /// errors that some roles report and equations may be.
+    pub fn least(&self) -> f64 {
+        let signed = match &self.of {
+            Of::Metric(_) | Of::Flows { .. } | Of::Ports { .. } | Of::Events { .. } => false,
+            Of::Series {
+                column, apart_from, ..
+            } => apart_from.is_some() || column.contains("error"),
+            Of::Model { .. } => true,
+        };
+        if signed || self.reduction_from.is_some() {
+            f64::NEG_INFINITY
+        } else {
+            0.0
+        }
+    }
+
+    /// The same of a series whose values count otherwise.
+    #[must_use]
+    pub fn weighted(&self, new: Weight) -> Self {
+        let mut measure = self.clone();
+        if let Of::Series { weight, .. } = &mut measure.of {
+            *weight = new;
+        }
+        measure
+    }
+}
+
+/// Ports.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// The node that the port belongs to, as in `switch 2`; `switch` is any switch.
+    pub from: Option<String>,
+    /// The node at the other end of its wire, as in `host 0`.
+    pub to: Option<String>,
+    /// Only the bottleneck, whose queue the metrics describe.
+    pub bottleneck: bool,
+}
+
+/// Flows whose completions follow each other closely: one step of a CDF.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cluster {
+    /// Two completions further apart than this are in different clusters.
+    pub gap_us: f64,
+    /// Which one, from 1 in the order of time.
+    pub number: usize,
+}
+
+/// How much each value of a series counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Weight {
+    /// As long as it lasts.
+    #[default]
+    Time,
+    /// Once, however long it lasts: the statistic of a list with a line for each change.
+    Change,
+}
+
+/// A stretch of simulated time.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Stretch {
+    /// Its begin; none for the first start of a flow.
+    pub from: Option<Moment>,
+    /// Its end; none for the last completion of a flow, or the end of the simulation if no flow
+    /// completes.
+    pub to: Option<Moment>,
+}
+
+/// A point in simulated time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Moment {
+    /// So many microseconds from the begin of the simulation.
+    At(f64),
+    /// After this share of `run.duration`, or of the time simulated if that is unlimited.
+    Share(f64),
+}
+
+/// What is made of many values. Values of a series count as long as they last.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The sum.
+    Sum,
+    /// How many there are.
+    Count,
+    /// The mean of the squares of how far they are from their mean.
+    Variance,
+    /// The standard deviation: the root of the variance.
+    Deviation,
+    /// The least value that this per cent of the values do not exceed.
+    Percentile(f64),
+    /// One statistic less another, as in `p99 - p1`.
+    Difference(Box<Self>, Box<Self>),
+    /// The share of the values below `below` or above `above`; of a series, of the time.
+    Share {
+        /// The upper bound, exclusive.
+        below: Option<Level>,
+        /// The lower bound, exclusive.
+        above: Option<Level>,
+    },
+    /// Clusters of values: values further apart than `gap` from the next are in different ones.
+    Clusters {
+        /// The gap.
+        gap: Level,
+    },
+    /// How often a series falls below `below`, having been at or above it.
+    Dips {
+        /// The level.
+        below: Level,
+    },
+    /// How often a series rises above `above` after it was below `below`.
+    Oscillations {
+        /// The lower level.
+        below: Level,
+        /// The upper level.
+        above: Level,
+    },
+    /// The last value of a series less the first: what a counter counted meanwhile.
+    Change,
+    /// Jain's index of fairness: the square of the sum over the number times the sum of squares.
+    Jain,
+}
+
+impl Measure {
+    /// A metric of the summary.
+    pub fn metric(name: &'static str) -> Self {
+        Self::new(Of::Metric(name), None)
+    }
+
+    /// A series of all that its column is about, each from the first start to the last completion.
+    pub fn series(column: &'static str) -> Self {
+        let of = Of::Series {
+            column,
+            place: Place::default(),
+            group: None,
+            flow: None,
+            host: None,
+            during: Stretch::default(),
+            window_us: None,
+            across: Statistic::Mean,
+            weight: Weight::Time,
+            apart_from: None,
+        };
+        Self::new(of, None)
+    }
+
+    /// Whether it is one number for each simulation, rather than a distribution or a series.
+    pub fn is_number(&self) -> bool {
+        self.statistic.is_some() || matches!(self.of, Of::Metric(_) | Of::Model { .. })
+    }
+
+    /// Whether it is an equation about a flow whose size is not said.
+    pub fn needs_size(&self) -> bool {
+        match &self.of {
+            Of::Model { name, size: None } => model::find(name).is_some_and(Model::takes_size),
+            _ => false,
+        }
+    }
+
+    /// Other schemes whose simulations it looks at.
+    pub fn other_schemes(&self) -> impl Iterator<Item = &str> {
+        let common: &[String] = match &self.of {
+            Of::Flows { chosen, .. } => &chosen.common_to,
+            _ => &[],
+        };
+        let all = self.reduction_from.iter().chain(common);
+        all.map(String::as_str)
+    }
+
+    /// The column it is made from, or the name of the equation.
+    pub fn column(&self) -> &'static str {
+        match &self.of {
+            Of::Metric(name) | Of::Model { name, .. } => name,
+            Of::Flows { column, .. } | Of::Ports { column, .. } | Of::Series { column, .. } => {
+                column
+            }
+            Of::Events { kinds, .. } => kinds.first().copied().unwrap_or_default(),
+        }
+    }
+
+    /// The unit of the column's values, as `explain results` has it.
+    pub fn column_unit(&self) -> &'static str {
+        let name = self.column();
+        match &self.of {
+            Of::Metric(_) => {
+                let found = columns::METRICS.iter().find(|column| column.name == name);
+                found.map_or("", |column| column.unit)
+            }
+            Of::Model { .. } => model::find(name).map_or("", |model| model.unit),
+            Of::Flows { .. } if [THROUGHPUT, GOODPUT].contains(&name) => "bit/s",
+            Of::Flows { .. } if name == SEGMENTS => "segments",
+            Of::Events { .. } => "us",
+            Of::Flows { .. } => unit_of(flow_columns(), name),
+            Of::Ports { .. } => unit_of(port_columns(), name),
+            Of::Series { .. } => {
+                let found = series::all().iter().find(|known| known.name == name);
+                found.map_or("", |quantity| quantity.unit)
+            }
+        }
+    }
+
+    /// The unit of its values: that of the column, unless the statistic counts something.
+    pub fn unit(&self) -> &'static str {
+        match self.value_dimension() {
+            Dimension::TimeSquared => "us²",
+            dimension if dimension != self.dimension() => "",
+            _ if self.statistic.as_ref().is_some_and(Statistic::counts) => "",
+            _ => self.column_unit(),
+        }
+    }
+
+    /// The dimension of the column's values.
+    pub fn dimension(&self) -> Dimension {
+        Dimension::of(self.column_unit())
+    }
+
+    /// The dimension of its own values.
+    pub fn value_dimension(&self) -> Dimension {
+        let each = match &self.of {
+            Of::Flows { each_sender, .. } => each_sender.as_deref(),
+            _ => None,
+        };
+        if self.reduction_from.is_some() {
+            return Dimension::Share;
+        }
+        match (&self.statistic, each) {
+            (Some(Statistic::Share { .. }), _) => Dimension::Share,
+            (Some(statistic), _) if statistic.counts() => Dimension::Count,
+            (_, Some(each)) if each.counts() => Dimension::Count,
+            (Some(Statistic::Variance), _) | (_, Some(Statistic::Variance)) => {
+                self.dimension().squared()
+            }
+            _ => self.dimension(),
+        }
+    }
+}
+
+impl Statistic {
+    /// Whether it has no unit, whatever that of its values.
+    fn counts(&self) -> bool {
+        match self {
+            Self::Count
+            | Self::Share { .. }
+            | Self::Clusters { .. }
+            | Self::Dips { .. }
+            | Self::Oscillations { .. }
+            | Self::Jain => true,
+            Self::Difference(a, _) => a.counts(),
+            Self::Mean
+            | Self::Min
+            | Self::Max
+            | Self::Sum
+            | Self::Variance
+            | Self::Deviation
+            | Self::Percentile(_)
+            | Self::Change => false,
+        }
+    }
+}
+
+/// The columns of flows that are numbers, beside their throughput.
+pub(super) fn flow_columns() -> &'static [Field] {
+    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::flow_fields()));
+    &COLUMNS
+}
+
+/// The columns of ports that are numbers.
+pub(super) fn port_columns() -> &'static [Field] {
+    static COLUMNS: LazyLock<Vec<Field>> = LazyLock::new(|| numbers(results::port_fields()));
+    &COLUMNS
+}
+
+fn numbers(fields: Vec<Field>) -> Vec<Field> {
+    let fields = fields.into_iter();
+    fields.filter(|field| field.kind != Kind::Text).collect()
+}
+
+fn unit_of(fields: &[Field], name: &str) -> &'static str {
+    let found = fields.iter().find(|field| field.name == name);
+    found.map_or("", |field| field.unit)
+}

@@ -1,0 +1,537 @@
+//! Runs that are measured: a run folder, its scenario, and the values of measures seed by seed.
+
+mod flows;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::rc::Rc;
+
+use results::statistics::Estimate;
+use results::{Cell, Folder};
+use scenario::{Overrides, Problem, Problems, Scenario, Source};
+
+use super::claim::At;
+use super::measure::{Measure, Moment, Of, Place, Statistic, Stretch};
+use super::model;
+use super::sample::{Sample, Steps};
+use super::unit::Dimension;
+
+pub(super) use flows::{DERIVED, GOODPUT, SEGMENTS, THROUGHPUT};
+
+/// A run folder with what is needed to measure it. Values are computed once for each measure.
+pub struct Measured {
+    folder: Folder,
+    scenario: Scenario,
+    /// First start and last completion, or end, of each point, in microseconds.
+    spans: BTreeMap<u32, (f64, f64)>,
+    values: RefCell<Vec<(Measure, Rc<Values>)>>,
+}
+
+/// The values of a measure: one for each row and seed, `NaN` where there is none.
+#[derive(Debug)]
+pub struct Values {
+    rows: Vec<Vec<f64>>,
+    /// Below which none lies.
+    least: f64,
+}
+
+/// What a series is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Subject {
+    /// A port, by number.
+    Port(u32),
+    /// A flow, by number.
+    Flow(u32),
+    /// A host, by number.
+    Host(u32),
+}
+
+impl Values {
+    /// One value for each seed of the row, in the order of the seeds.
+    pub fn per_seed(&self, row: usize) -> &[f64] {
+        &self.rows[row]
+    }
+
+    /// Their mean and its 95 % interval.
+    pub fn estimate(&self, row: usize) -> Estimate {
+        Estimate::of(self.rows[row].iter().copied()).between(self.least, f64::INFINITY)
+    }
+}
+
+impl Measured {
+    /// Opens a run folder that is complete.
+    pub fn open(path: &Path) -> Result<Self, Problems> {
+        let folder = Folder::open(path)?;
+        let name = path.join("scenario.toml").display().to_string();
+        let scenario = Source::new(name, folder.scenario_text());
+        let scenario = Scenario::load(scenario, &Overrides::default())?;
+        let ends = folder.summary().points.iter();
+        let mut spans: BTreeMap<u32, (f64, f64)> = ends
+            .map(|point| (point.point, (f64::INFINITY, f64::NEG_INFINITY)))
+            .collect();
+        let columns = ["point", "start_us", "completion_us"];
+        folder.cells("flows", &columns, &mut |cells| {
+            let Some(span) = spans.get_mut(&whole(cells[0]).unwrap_or(u32::MAX)) else {
+                return;
+            };
+            span.0 = span.0.min(real(cells[1]).unwrap_or(f64::INFINITY));
+            span.1 = span.1.max(real(cells[2]).unwrap_or(f64::NEG_INFINITY));
+        })?;
+        for point in &folder.summary().points {
+            let span = spans.entry(point.point).or_default();
+            if !span.0.is_finite() {
+                span.0 = 0.0;
+            }
+            if !span.1.is_finite() {
+                span.1 = point.simulated_us;
+            }
+        }
+        Ok(Self {
+            folder,
+            scenario,
+            spans,
+            values: RefCell::new(Vec::new()),
+        })
+    }
+
+    /// The run folder.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// What was run.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The rows of a scheme at these values of swept settings, in the order of the sweep: places in
+    /// [`Summary::rows`](results::Summary::rows).
+    pub fn rows(&self, scheme: &str, at: &[&At]) -> Vec<usize> {
+        let rows = self.folder.summary().rows.iter().enumerate();
+        let wanted = rows.filter(|(_, row)| {
+            let mut conditions = at.iter().flat_map(|at| at.iter());
+            row.scheme == scheme
+                && conditions.all(|(key, texts)| {
+                    let value = row.setting(key);
+                    value.is_none_or(|value| texts.iter().any(|text| text == value))
+                })
+        });
+        wanted.map(|(index, _)| index).collect()
+    }
+
+    /// Bytes of a full packet in the simulations of a row.
+    pub fn packet_bytes(&self, row: usize) -> f64 {
+        let points = &self.folder.summary().rows[row].points;
+        points.first().map_or(f64::NAN, |point| self.packet(*point))
+    }
+
+    /// The values of a measure with a statistic, a metric or a model for every row and seed.
+    pub fn values(&self, measure: &Measure) -> Result<Rc<Values>, Problems> {
+        let known = |values: &Vec<(Measure, Rc<Values>)>| {
+            let found = values.iter().find(|(other, _)| other == measure);
+            found.map(|(_, values)| Rc::clone(values))
+        };
+        if let Some(values) = known(&self.values.borrow()) {
+            return Ok(values);
+        }
+        let by_point = self.by_point(measure)?;
+        let rows = self.folder.summary().rows.iter().map(|row| {
+            let value = |point| by_point.get(point).copied().unwrap_or(f64::NAN);
+            row.points.iter().map(value).collect()
+        });
+        let mut rows: Vec<Vec<f64>> = rows.collect();
+        if let Some(baseline) = &measure.reduction_from {
+            rows = self.reduced(&rows, baseline);
+        }
+        let values = Rc::new(Values {
+            rows,
+            least: measure.least(),
+        });
+        let entry = (measure.clone(), Rc::clone(&values));
+        self.values.borrow_mut().push(entry);
+        Ok(values)
+    }
+
+    /// By what share the values of each row are below those of `baseline` at the same values of swept
+    /// settings, seed by seed; `NaN` where that scheme was not run.
+    fn reduced(&self, rows: &[Vec<f64>], baseline: &str) -> Vec<Vec<f64>> {
+        let places = 0..rows.len();
+        let reduced = places.map(|place| {
+            let other = self.row_beside(place, baseline);
+            let ours = rows[place].iter().enumerate();
+            let each = ours.map(|(seed, value)| {
+                let other = other.map_or(f64::NAN, |other| rows[other][seed]);
+                (other - value) / other
+            });
+            each.collect()
+        });
+        reduced.collect()
+    }
+
+    /// The row of another scheme at the values of swept settings of the row at `place`.
+    fn row_beside(&self, place: usize, scheme: &str) -> Option<usize> {
+        let rows = &self.folder.summary().rows;
+        let set = &rows[place].set;
+        let mut all = rows.iter();
+        all.position(|row| row.scheme == scheme && row.set == *set)
+    }
+
+    /// The distribution of a measure without a statistic, over all seeds of a row: every flow, every
+    /// port, or how long a series had which value.
+    pub fn sample(&self, measure: &Measure, row: usize) -> Result<Sample, Problems> {
+        let points: BTreeSet<u32> = self.folder.summary().rows[row]
+            .points
+            .iter()
+            .copied()
+            .collect();
+        let mut all = Sample::default();
+        if let Of::Series { during, weight, .. } = &measure.of {
+            self.each_series(measure, &points, &mut |point, lines| {
+                let stretch = self.stretch(point, *during);
+                for steps in lines.values() {
+                    all.extend(steps.sample(stretch, *weight));
+                }
+            })?;
+        } else {
+            self.each_sample(measure, &mut |point, sample| {
+                if points.contains(&point) {
+                    all.extend(sample);
+                }
+            })?;
+        }
+        all.sort();
+        Ok(all)
+    }
+
+    /// The series of a measure without a statistic, of the first seed of a row that has any: for each
+    /// port, flow or host times in microseconds and the values from then on.
+    pub fn series(
+        &self,
+        measure: &Measure,
+        row: usize,
+    ) -> Result<BTreeMap<Subject, Vec<(f64, f64)>>, Problems> {
+        let Of::Series { during, .. } = &measure.of else {
+            return Ok(BTreeMap::new());
+        };
+        let points = self.folder.summary().rows[row].points.iter().copied();
+        let mut found = None;
+        self.each_series(measure, &points.collect(), &mut |point, lines| {
+            if found.is_none() {
+                let stretch = self.stretch(point, *during);
+                let lines = lines.iter();
+                let clipped = lines.map(|(subject, steps)| (*subject, steps.clip(stretch)));
+                found = Some(clipped.collect());
+            }
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a packet has a few kilobytes")]
+    fn packet(&self, point: u32) -> f64 {
+        let point = self.scenario.points().get(point as usize);
+        point.map_or(f64::NAN, |point| point.keys.packet_bytes() as f64)
+    }
+
+    fn by_point(&self, measure: &Measure) -> Result<BTreeMap<u32, f64>, Problems> {
+        let points = &self.folder.summary().points;
+        let dimension = measure.dimension();
+        let mut values = BTreeMap::new();
+        match (&measure.of, &measure.statistic) {
+            (Of::Metric(name), _) => {
+                for point in points {
+                    let columns = sim::columns::METRICS.iter();
+                    let all = sim::columns::metric_values(&point.metrics);
+                    let value = columns.zip(all).find(|(column, _)| column.name == *name);
+                    values.extend(value.map(|(_, value)| (point.point, value)));
+                }
+            }
+            (Of::Model { name, size }, _) => {
+                for point in points {
+                    let spec = &self.scenario.points()[point.point as usize];
+                    let packet = self.packet(point.point);
+                    let size = size.as_ref();
+                    let size = size.and_then(|size| size.in_column(Dimension::Bytes, packet));
+                    let value = model::find(name).and_then(|model| model.value(spec, size));
+                    values.extend(value.map(|value| (point.point, value)));
+                }
+            }
+            (
+                Of::Series {
+                    apart_from: Some(other),
+                    ..
+                },
+                Some(_),
+            ) => {
+                return self.apart(measure, other);
+            }
+            (_, None) => {
+                let problem = Problem::new("a measure without a statistic is not a number");
+                return Err(problem.help("add statistic = \"mean\"").into());
+            }
+            (
+                Of::Series {
+                    during,
+                    across,
+                    weight,
+                    ..
+                },
+                Some(statistic),
+            ) => {
+                let all = points.iter().map(|point| point.point).collect();
+                self.each_series(measure, &all, &mut |point, lines| {
+                    let stretch = self.stretch(point, *during);
+                    let packet = self.packet(point);
+                    let each = lines.values().map(|steps| {
+                        (
+                            steps.statistic(statistic, (stretch, *weight), (dimension, packet)),
+                            1.0,
+                        )
+                    });
+                    let each = Sample::new(each.filter(|(value, _)| !value.is_nan()));
+                    values.insert(point, each.statistic(across, (dimension, packet)));
+                })?;
+            }
+            (Of::Events { .. }, Some(Statistic::Count)) => {
+                values.extend(self.event_counts(measure)?);
+            }
+            (Of::Flows { .. } | Of::Ports { .. } | Of::Events { .. }, Some(statistic)) => {
+                self.each_sample(measure, &mut |point, sample| {
+                    let value = sample.statistic(statistic, (dimension, self.packet(point)));
+                    values.insert(point, value);
+                })?;
+            }
+        }
+        Ok(values)
+    }
+
+    /// How far the statistic of a series lies from that of another column.
+    fn apart(
+        &self,
+        measure: &Measure,
+        other: &'static str,
+    ) -> Result<BTreeMap<u32, f64>, Problems> {
+        let of = |name: Option<&'static str>| {
+            let mut measure = measure.clone();
+            if let Of::Series {
+                column, apart_from, ..
+            } = &mut measure.of
+            {
+                *apart_from = None;
+                *column = name.unwrap_or(column);
+            }
+            self.by_point(&measure)
+        };
+        let (here, there) = (of(None)?, of(Some(other))?);
+        let both = here.into_iter();
+        let both = both.filter_map(|(point, value)| Some((point, value, there.get(&point)?)));
+        Ok(both
+            .map(|(point, value, other)| (point, (value - other).abs()))
+            .collect())
+    }
+
+    /// The values of flows or ports, point by point.
+    fn each_sample(
+        &self,
+        measure: &Measure,
+        each: &mut dyn FnMut(u32, Sample),
+    ) -> Result<(), Problems> {
+        // A point without a single flow or port that is meant has an empty sample: none is a count too.
+        let points = self.folder.summary().points.iter();
+        let mut samples: BTreeMap<u32, Vec<(f64, f64)>> =
+            points.map(|point| (point.point, Vec::new())).collect();
+        let mut add = |point: Cell<'_>, value: Option<f64>| {
+            let point = whole(point).unwrap_or(u32::MAX);
+            if let (Some(sample), Some(value)) = (samples.get_mut(&point), value) {
+                sample.push((value, 1.0));
+            }
+        };
+        match &measure.of {
+            Of::Flows { .. } => return self.each_flows(measure, each),
+            Of::Events { .. } => {
+                return self.each_event(measure, &mut |point, times| {
+                    let gaps = times.values().flat_map(|times| times.windows(2));
+                    each(
+                        point,
+                        Sample::new(gaps.map(|pair| (pair[1] - pair[0], 1.0))),
+                    );
+                });
+            }
+            Of::Ports { column, place } => {
+                let columns = ["point", "from", "to", "bottleneck", column];
+                self.folder.cells("ports", &columns, &mut |cells| {
+                    if place.contains(text(cells[1]), text(cells[2]), cells[3]) {
+                        add(cells[0], real(cells[4]));
+                    }
+                })?;
+            }
+            Of::Metric(_) | Of::Model { .. } | Of::Series { .. } => {}
+        }
+        for (point, values) in samples {
+            each(point, Sample::new(values));
+        }
+        Ok(())
+    }
+
+    /// The series of ports, flows or hosts that are meant, for those of `points` that have some.
+    fn each_series(
+        &self,
+        measure: &Measure,
+        points: &BTreeSet<u32>,
+        each: &mut dyn FnMut(u32, &BTreeMap<Subject, Steps>),
+    ) -> Result<(), Problems> {
+        let Of::Series {
+            column,
+            place,
+            group,
+            flow,
+            host,
+            during,
+            window_us,
+            ..
+        } = &measure.of
+        else {
+            return Ok(());
+        };
+        let place = if *place == Place::default() {
+            &Place {
+                bottleneck: true,
+                ..Place::default()
+            }
+        } else {
+            place
+        };
+        let ports = self.ports(place)?;
+        let members = group
+            .as_ref()
+            .map(|group| self.members(group))
+            .transpose()?;
+        let wanted = |point: u32, subject: Subject| match subject {
+            Subject::Port(port) => ports.contains(&(point, port)),
+            Subject::Flow(number) => {
+                let mut members = members.iter();
+                flow.is_none_or(|flow| flow == number)
+                    && members.all(|members| members.contains(&(point, number)))
+            }
+            Subject::Host(number) => host.is_none_or(|host| host == number),
+        };
+        let mut each = |point: u32, lines: &BTreeMap<Subject, Steps>| {
+            let Some(window_us) = window_us else {
+                return each(point, lines);
+            };
+            let stretch = self.stretch(point, *during);
+            let lines = lines.iter();
+            let lines =
+                lines.map(|(subject, steps)| (*subject, steps.averaged(*window_us, stretch)));
+            each(point, &lines.collect());
+        };
+        let mut current: Option<(u32, BTreeMap<Subject, Steps>)> = None;
+        self.folder.series(&mut |row| {
+            if !points.contains(&row.point) {
+                return;
+            }
+            let value = row.values.iter().find(|(name, _)| name == column);
+            let Some((_, value)) = value else { return };
+            let subject = row.flow.map(Subject::Flow).or(row.port.map(Subject::Port));
+            let Some(subject) = subject.or(row.host.map(Subject::Host)) else {
+                return;
+            };
+            if !wanted(row.point, subject) {
+                return;
+            }
+            if let Some((point, lines)) = &current
+                && *point != row.point
+            {
+                each(*point, lines);
+                current = None;
+            }
+            let (_, lines) = current.get_or_insert_with(|| (row.point, BTreeMap::new()));
+            let steps = lines.entry(subject).or_insert_with(|| {
+                // A queue and the counters of a port are zero until their first row.
+                Steps::new(matches!(subject, Subject::Port(_)).then_some(0.0))
+            });
+            steps.push(row.time_us, *value);
+        })?;
+        if let Some((point, lines)) = &current {
+            each(*point, lines);
+        }
+        Ok(())
+    }
+
+    /// Ports of all points that are meant.
+    fn ports(&self, place: &Place) -> Result<BTreeSet<(u32, u32)>, Problems> {
+        let mut ports = BTreeSet::new();
+        let columns = ["point", "port", "from", "to", "bottleneck"];
+        self.folder.cells("ports", &columns, &mut |cells| {
+            if place.contains(text(cells[2]), text(cells[3]), cells[4]) {
+                ports.extend(whole(cells[0]).zip(whole(cells[1])));
+            }
+        })?;
+        Ok(ports)
+    }
+
+    fn stretch(&self, point: u32, during: Stretch) -> (f64, f64) {
+        let open = self.spans.get(&point).copied().unwrap_or_default();
+        self.within(point, during, open)
+    }
+
+    /// A stretch of the simulation of a point in microseconds, with what stands for its ends where it
+    /// has none.
+    fn within(&self, point: u32, during: Stretch, (start, end): (f64, f64)) -> (f64, f64) {
+        let us = |moment: Option<Moment>, open: f64| match moment {
+            None => open,
+            Some(Moment::At(us)) => us,
+            Some(Moment::Share(share)) => share * self.duration(point),
+        };
+        (us(during.from, start), us(during.to, end))
+    }
+
+    /// Microseconds after which the simulation of a point stops, or those it took if nothing limits it.
+    fn duration(&self, point: u32) -> f64 {
+        let spec = self.scenario.points().get(point as usize);
+        if let Some(limit) = spec.and_then(|spec| spec.keys.run.duration.0) {
+            return limit.as_micros();
+        }
+        let mut points = self.folder.summary().points.iter();
+        let found = points.find(|other| other.point == point);
+        found.map_or(f64::NAN, |point| point.simulated_us)
+    }
+}
+
+impl Place {
+    /// Whether a port belongs to the place.
+    fn contains(&self, from: &str, to: &str, bottleneck: Cell<'_>) -> bool {
+        let fits = |wanted: &Option<String>, name: &str| {
+            let kind = name.split(' ').next().unwrap_or(name);
+            let mut wanted = wanted.iter();
+            wanted.all(|wanted| wanted == name || wanted == kind)
+        };
+        fits(&self.from, from)
+            && fits(&self.to, to)
+            && (!self.bottleneck || bottleneck == Cell::Bool(true))
+    }
+}
+
+fn whole(cell: Cell<'_>) -> Option<u32> {
+    match cell {
+        Cell::Int(value) => u32::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn real(cell: Cell<'_>) -> Option<f64> {
+    match cell {
+        Cell::Int(value) => Some(value as f64),
+        Cell::Double(value) => Some(value),
+        Cell::Bool(value) => Some(f64::from(u8::from(value))),
+        _ => None,
+    }
+}
+
+fn text(cell: Cell<'_>) -> &str {
+    match cell {
+        Cell::Text(text) => text,
+        _ => "",
+    }
+}

@@ -1,0 +1,257 @@
+//! Equations of papers that a simulation can be compared with.
+
+use scenario::PointSpec;
+use scenario::keys::WorkloadKind;
+use theory::{rc3, rcc};
+
+use super::unit::{Dimension, Level};
+
+/// An equation of a paper.
+#[derive(Debug)]
+pub struct Model {
+    /// Its name, as in `rcc.steady_queue`.
+    pub name: &'static str,
+    /// The unit of its value, as columns of results have it.
+    pub unit: &'static str,
+    /// What it says, with the number of the equation.
+    pub help: &'static str,
+    /// How it is evaluated.
+    value: Value,
+}
+
+/// How an equation is evaluated; it has no value where it does not apply.
+#[derive(Debug)]
+enum Value {
+    /// For the settings of a point.
+    OfPoint(fn(&PointSpec) -> Option<f64>),
+    /// For these and a flow of so many bytes.
+    OfFlow(fn(&PointSpec, f64) -> Option<f64>),
+}
+
+impl Model {
+    /// Its value for the settings of a point and, if it is about a flow, for one of `size` bytes; none
+    /// where it does not apply.
+    pub fn value(&self, point: &PointSpec, size: Option<f64>) -> Option<f64> {
+        match self.value {
+            Value::OfPoint(value) => value(point),
+            Value::OfFlow(value) => value(point, size?),
+        }
+    }
+
+    /// Whether it is about a flow of some size.
+    pub fn takes_size(&self) -> bool {
+        matches!(self.value, Value::OfFlow(_))
+    }
+}
+
+/// Every equation.
+pub const MODELS: &[Model] = &[
+    Model {
+        name: "rcc.steady_queue",
+        unit: "bytes",
+        help: "Queue of RCC in the steady state, the packet in service included: what is in flight less what the links hold (RCC eq. 4).",
+        value: Value::OfPoint(steady_queue),
+    },
+    Model {
+        name: "rcc.pending_acks",
+        unit: "ACKs",
+        help: "ACKs that wait in RCC's buffer queue while all flows have data to send: those beyond the budget of packets in flight (RCC eq. 6).",
+        value: Value::OfPoint(pending_acks),
+    },
+    Model {
+        name: "rcc.ecn_amplitude",
+        unit: "packets",
+        help: "Height of the sawtooth of the queue while flows without the scheduler answer marks together (RCC section 5.2).",
+        value: Value::OfPoint(|point| Some(ecn(point)?.amplitude())),
+    },
+    Model {
+        name: "rcc.ecn_period",
+        unit: "round trips",
+        help: "Period of that sawtooth (RCC section 5.2).",
+        value: Value::OfPoint(|point| Some(ecn(point)?.period())),
+    },
+    Model {
+        name: "rcc.ideal_completion",
+        unit: "us",
+        help: "Completion time of the last of equal flows whose packets fill the receiver's link without a pause.",
+        value: Value::OfPoint(ideal_completion),
+    },
+    Model {
+        name: "rc3.reduction",
+        unit: "%",
+        help: "By how much RC3 shortens the completion time of a flow of some size, on a path of two links between switches each way that other flows load (RC3 section 2.1).",
+        value: Value::OfFlow(|point, size| {
+            let (path, packets) = path(point, size);
+            Some(path.reduction(packets))
+        }),
+    },
+    Model {
+        name: "rc3.completion",
+        unit: "us",
+        help: "Completion time of such a flow under RC3 (RC3 section 2.1).",
+        value: Value::OfFlow(|point, size| {
+            let (path, packets) = path(point, size);
+            Some(1e6 * path.rc3(packets))
+        }),
+    },
+    Model {
+        name: "rc3.tcp_completion",
+        unit: "us",
+        help: "Completion time of such a flow under TCP (RC3 section 2.1).",
+        value: Value::OfFlow(|point, size| {
+            let (path, packets) = path(point, size);
+            Some(1e6 * path.tcp(packets))
+        }),
+    },
+];
+
+/// The equation called `name`.
+pub fn find(name: &str) -> Option<&'static Model> {
+    MODELS.iter().find(|model| model.name == name)
+}
+
+/// RCC eq. 4: queue = `queue_maxsize` - C × RTT, with the round trip of empty queues.
+fn steady_queue(point: &PointSpec) -> Option<f64> {
+    let keys = &point.keys;
+    // From a host to the switch, from the switch to the other host, and back.
+    let round_trip = 4.0 * keys.link.delay.as_secs();
+    let queue = rcc::steady_queue(budget(point)?, rate(point), round_trip);
+    Some(queue * packet(point))
+}
+
+/// RCC eq. 6.
+fn pending_acks(point: &PointSpec) -> Option<f64> {
+    let senders = f64::from(point.keys.workload.senders.0);
+    Some(rcc::pending_acks(senders, budget(point)?))
+}
+
+/// RCC §5.2.
+fn ecn(point: &PointSpec) -> Option<rcc::Ecn> {
+    let keys = &point.keys;
+    let threshold = Level::parse(point.text("switch.ecn_threshold"))?;
+    let threshold = threshold.in_column(Dimension::Bytes, packet(point))?;
+    Some(rcc::Ecn {
+        rate: rate(point),
+        rtt: 4.0 * keys.link.delay.as_secs(),
+        threshold: threshold / packet(point),
+        flows: f64::from(keys.workload.senders.0),
+    })
+}
+
+/// RCC §6.1.
+fn ideal_completion(point: &PointSpec) -> Option<f64> {
+    let senders = f64::from(point.keys.workload.senders.0);
+    let mss = f64::from(point.keys.tcp.mss.0);
+    // A size in packets is one of payload.
+    let size = Level::parse(point.text("workload.size"))?;
+    let size = size.in_column(Dimension::Bytes, mss)?;
+    Some(1e6 * rcc::ideal_completion(senders, size, mss, rate(point)))
+}
+
+/// RC3 §2.1: what the other flows leave of a host's link, and a flow of `size` bytes in packets.
+///
+/// The round trip is that of two links between switches each way, the paper's 40 ms for 10 ms each: its
+/// network has 1.978 of them between two hosts, and its model leaves out the links of hosts.
+fn path(point: &PointSpec, size: f64) -> (rc3::Path, f64) {
+    let keys = &point.keys;
+    let load = match keys.workload.kind {
+        WorkloadKind::Poisson => keys.workload.load.0,
+        _ => 0.0,
+    };
+    let delay = keys.bottleneck.delay.0.unwrap_or(keys.link.delay);
+    let path = rc3::Path {
+        rate: rate(point) * (1.0 - load),
+        rtt: 4.0 * delay.as_secs(),
+        initial_window: f64::from(keys.tcp.initial_window.0),
+    };
+    (path, libm::ceil(size / f64::from(keys.tcp.mss.0)))
+}
+
+/// The budget of packets in flight.
+fn budget(point: &PointSpec) -> Option<f64> {
+    let budget = Level::parse(point.text("rcc.max_queue"))?;
+    let budget = budget.in_column(Dimension::Bytes, packet(point))?;
+    Some(budget / packet(point))
+}
+
+/// Full packets that a host's link brings it in a second.
+#[expect(clippy::cast_precision_loss, reason = "a rate has fewer than 53 bits")]
+fn rate(point: &PointSpec) -> f64 {
+    point.keys.link.to_hosts().as_bps() as f64 / 8.0 / packet(point)
+}
+
+/// Bytes of a full packet.
+#[expect(clippy::cast_precision_loss, reason = "a packet has a few kilobytes")]
+fn packet(point: &PointSpec) -> f64 {
+    point.keys.packet_bytes() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::{Overrides, Scenario, Source};
+
+    #[test]
+    fn the_steady_queue_is_that_of_the_paper() {
+        // 40 packets in flight, 160 us at 83,333 packets/s: 26.7 packets of 1500 bytes.
+        let scenario = Scenario::builtin("incast");
+        let queue = steady_queue(&scenario.points()[0]).unwrap();
+        assert!((queue / 1500.0 - 26.67).abs() < 0.01, "{queue}");
+    }
+
+    #[test]
+    fn what_waits_and_how_long_it_takes_follow_from_the_scenario() {
+        // 40, 10 and 100 senders of 32 KiB: (N + 1) × 32,768 bytes at 1,446 bytes per 12 us.
+        let scenario = Scenario::builtin("incast");
+        let point = |senders: u32| {
+            let mut points = scenario.points().iter();
+            points.find(|point| point.keys.workload.senders.0 == senders)
+        };
+        let hundred = point(100).unwrap();
+        assert_eq!(pending_acks(hundred), Some(60.0));
+        assert_eq!(pending_acks(point(10).unwrap()), Some(0.0));
+        // 160/3 packets in the path and up to the threshold, of 40 flows.
+        let sawtooth = ecn(point(40).unwrap()).unwrap();
+        assert!((sawtooth.amplitude() - 0.5 * (40.0_f64 * 160.0 / 3.0).sqrt()).abs() < 1e-9);
+        let us = ideal_completion(hundred).unwrap();
+        assert!((us - 101.0 * 32_768.0 / 1446.0 * 12.0).abs() < 1e-6, "{us}");
+    }
+
+    #[test]
+    fn what_rc3_saves_follows_from_the_settings_and_the_size_of_a_flow() {
+        // 40 ms, i = 4, A = 0.7 Gbit/s / 12,000 bit. 5 packets: RC3 60 ms + 5/A = 60.086 ms, TCP 100 ms +
+        // 1/A = 100.017 ms. Two of the sizes of Fig. 7.
+        let text = "schemes = [\"newreno\"]\n[link]\nrate = \"1Gbps\"\ndelay = \"1ms\"\n\
+                    [bottleneck]\ndelay = \"10ms\"\n[tcp]\ninitial_window = 4\n\
+                    [workload]\nkind = \"poisson\"\nload = 0.3\nsize = \"100KB\"\n";
+        let load = |sets: &[&str]| {
+            let overrides = Overrides {
+                sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+                ..Overrides::default()
+            };
+            Scenario::load(Source::new("rc3.toml", text), &overrides).unwrap()
+        };
+        let busy = load(&[]);
+        let value = |scenario: &Scenario, name: &str, size| {
+            let model = find(name).unwrap();
+            assert!(model.takes_size());
+            model.value(&scenario.points()[0], Some(size)).unwrap()
+        };
+        let packet = 12_000.0 / 0.7e9;
+        let rc3 = value(&busy, "rc3.completion", 7300.0);
+        assert!((rc3 - 1e6 * (0.06 + 5.0 * packet)).abs() < 1e-6, "{rc3}");
+        let tcp = value(&busy, "rc3.tcp_completion", 7300.0);
+        assert!((tcp - 1e6 * (0.1 + packet)).abs() < 1e-6, "{tcp}");
+        let gain = value(&busy, "rc3.reduction", 7300.0);
+        assert!((gain - (1.0 - rc3 / tcp)).abs() < 1e-12);
+        assert!((100.0 * gain - 39.937_384_526).abs() < 0.013, "{gain}");
+        assert!(value(&busy, "rc3.reduction", 4.0 * 1460.0).abs() < 1e-12);
+        // Without other flows all of the link is left, and a size that no flow has says nothing.
+        let alone = load(&["workload.kind=incast"]);
+        let rc3 = value(&alone, "rc3.completion", 7300.0);
+        assert!((rc3 - 60_060.0).abs() < 1e-6, "{rc3}");
+        let model = find("rc3.reduction").unwrap();
+        assert_eq!(model.value(&alone.points()[0], None), None);
+        assert!(!find("rcc.steady_queue").unwrap().takes_size());
+    }
+}

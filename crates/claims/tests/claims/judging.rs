@@ -1,0 +1,335 @@
+//! Every kind of claim, true and false. The name of a claim begins with the verdict it must get.
+
+use claims::judge::{Bench, Judged, Verdict};
+use claims::{Change, Weight};
+
+use crate::bench::{Folder, INCAST, assert_as_named, bench, findings};
+
+/// The beginning of a claim.
+fn claim(id: &str, kind: &str, rest: &str) -> String {
+    format!(
+        "\n[[claim]]\nid = \"{id}\"\nkind = \"{kind}\"\nsays = \"something\"\nwhere = \"§1\"\n{rest}\n"
+    )
+}
+
+fn judge_all(name: &str, kind: &str, claims: &[(&str, &str)]) {
+    judge_about(INCAST, name, kind, claims);
+}
+
+fn judge_about(scenario: &str, name: &str, kind: &str, claims: &[(&str, &str)]) {
+    let claims = claims.iter().map(|(id, rest)| claim(id, kind, rest));
+    let folder = Folder::with(name, &format!("{scenario}{}", claims.collect::<String>()));
+    let paper = folder.paper();
+    let run = folder.run(&paper.experiments[0], &[], "run");
+    assert_as_named(&paper.experiments[0], &bench(&run));
+}
+
+#[test]
+fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
+    let at = "at = { \"workload.senders\" = 40 }\nmeasure = \"drops\"";
+    // RCC drops nothing, so its drops are 100 % fewer than NewReno's, which drops more than 100.
+    let reduction =
+        format!("{at}\nof = \"rcc\"\nagainst = \"newreno\"\ncompare = \"reduction\"\nunit = \"%\"");
+    let own = format!("{at}\nof = \"newreno\"");
+    judge_all(
+        "judging_numbers",
+        "number",
+        &[
+            (
+                "yes-exact",
+                &format!("{reduction}\npaper = 100\ntolerance = 0"),
+            ),
+            ("yes-within-a-fifth", &format!("{reduction}\npaper = 84")),
+            ("partly-sign", &format!("{reduction}\npaper = 50")),
+            (
+                "yes-within-points",
+                &format!("{reduction}\npaper = 98\nwithin = \"3%\""),
+            ),
+            (
+                "partly-beyond-points",
+                &format!("{reduction}\npaper = 98\nwithin = \"1%\""),
+            ),
+            ("no-sign", &format!("{reduction}\npaper = -100")),
+            ("yes-zero", &format!("{at}\nof = \"rcc\"\npaper = 0")),
+            ("no-zero", &format!("{own}\npaper = 0")),
+            (
+                "yes-range",
+                &format!("{own}\npaper = [50, 400]\ntolerance = 0"),
+            ),
+            ("no-range", &format!("{own}\npaper = [1000, 2000]")),
+            (
+                "partly-rank",
+                &format!("{own}\npaper = 1000\nrank = \"highest\""),
+            ),
+            (
+                "no-rank",
+                &format!("{own}\npaper = 1000\nrank = \"lowest\""),
+            ),
+            (
+                "yes-absolute",
+                &format!("{own}\npaper = 1000\nwithin = 950"),
+            ),
+            (
+                "untestable-size",
+                &format!("{own}\npaper = 1000\nuntestable = \"the sizes were never published\""),
+            ),
+            (
+                "yes-over-the-axis",
+                "measure = \"drops\"\nof = \"rcc\"\naverage = \"max\"\npaper = 0",
+            ),
+            // With 10 senders neither drops: there is nothing to compare, but the averages can be.
+            (
+                "no-comparison",
+                "measure = \"drops\"\nof = \"rcc\"\nagainst = \"newreno\"\ncompare = \"reduction\"\nunit = \"%\"\npaper = 100\nat = { \"workload.senders\" = 10 }",
+            ),
+            (
+                "yes-of-averages",
+                "measure = \"drops\"\nof = \"rcc\"\nagainst = \"newreno\"\ncompare = \"reduction\"\nof_averages = true\nunit = \"%\"\npaper = 100\ntolerance = 0",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn orders_hold_at_values_or_on_average() {
+    let drops = "measure = \"drops\"";
+    let hard = format!("{drops}\nexcept = {{ \"workload.senders\" = 10 }}");
+    judge_all(
+        "judging_orders",
+        "order",
+        &[
+            ("yes-lowest", &format!("{drops}\nlowest = \"rcc\"")),
+            ("no-lowest", &format!("{hard}\nlowest = \"newreno\"")),
+            (
+                "no-lowest-on-average",
+                &format!("{drops}\nlowest = \"newreno\"\naverage = \"mean\""),
+            ),
+            ("yes-highest", &format!("{hard}\nhighest = \"newreno\"")),
+            (
+                "yes-second",
+                &format!("{hard}\nlowest = \"dctcp\"\nplace = 2"),
+            ),
+            ("no-second", &format!("{hard}\nlowest = \"rcc\"\nplace = 2")),
+            (
+                "yes-sorted",
+                &format!("{drops}\nsorted = [\"rcc\", \"dctcp\", \"newreno\"]"),
+            ),
+            (
+                "no-sorted",
+                &format!("{hard}\nsorted = [\"newreno\", \"dctcp\", \"rcc\"]"),
+            ),
+            // With 10 senders nobody drops, so all are equal there; of six pairs four are right.
+            (
+                "partly-sorted",
+                &format!("{drops}\nsorted = [\"dctcp\", \"rcc\", \"newreno\"]"),
+            ),
+            (
+                "yes-among",
+                &format!("{hard}\nhighest = \"dctcp\"\namong = [\"dctcp\", \"rcc\"]"),
+            ),
+        ],
+    );
+}
+
+/// Ten packets in one window. Of shares of 0.01, 0.1 and 0.17 the periodic loss takes none, the last, which
+/// costs a timeout of 200 ms, and the sixth, which costs a round trip.
+const LOST_TAIL: &str = r#"
+title = "A lost tail"
+figure = "Fig. 1"
+scale = "as the test says"
+schemes = ["newreno"]
+
+[bottleneck]
+loss = [0.01, 0.1, 0.17]
+loss_pattern = "periodic"
+
+[workload]
+senders = 1
+size = "10pkt"
+"#;
+
+#[test]
+fn peaks_and_valleys_are_told_from_each_other_and_have_a_place() {
+    let goodput = "measure = \"goodput_bps\"\nof = \"newreno\"";
+    let slowest = "measure = \"fct_max_us\"\nof = \"newreno\"";
+    judge_about(
+        LOST_TAIL,
+        "judging_peaks",
+        "shape",
+        &[
+            (
+                "yes-valley",
+                &format!("{goodput}\nshape = \"valley\"\nlocation = 0.1"),
+            ),
+            (
+                "no-valley-elsewhere",
+                &format!("{goodput}\nshape = \"valley\"\nlocation = 0.01"),
+            ),
+            ("no-peak", &format!("{goodput}\nshape = \"peak\"")),
+            (
+                "yes-peak",
+                &format!("{slowest}\nshape = \"peak\"\nlocation = 0.1"),
+            ),
+            ("no-valley", &format!("{slowest}\nshape = \"valley\"")),
+        ],
+    );
+}
+
+#[test]
+fn shapes_are_told_from_their_opposites() {
+    let drops = "measure = \"drops\"\nof = \"newreno\"";
+    let queue = "measure = \"queue_max_bytes\"\nof = \"newreno\"";
+    judge_all(
+        "judging_shapes",
+        "shape",
+        &[
+            (
+                "yes-constant",
+                "measure = \"drops\"\nof = \"rcc\"\nshape = \"constant\"",
+            ),
+            ("no-constant", &format!("{drops}\nshape = \"constant\"")),
+            (
+                "partly-constant",
+                "measure = \"drops\"\nof = [\"rcc\", \"newreno\"]\nshape = \"constant\"",
+            ),
+            ("yes-rising", &format!("{drops}\nshape = \"rising\"")),
+            ("no-falling", &format!("{drops}\nshape = \"falling\"")),
+            (
+                "no-rising",
+                "measure = \"drops\"\nof = \"rcc\"\nshape = \"rising\"",
+            ),
+            (
+                "yes-below",
+                &format!("{queue}\nshape = \"below\"\nlevel = \"121KB\""),
+            ),
+            (
+                "partly-above",
+                &format!("{queue}\nshape = \"above\"\nlevel = \"119KB\""),
+            ),
+            (
+                "no-below",
+                &format!("{queue}\nshape = \"below\"\nlevel = \"50pkt\""),
+            ),
+            (
+                "yes-reaches",
+                &format!("{queue}\nshape = \"reaches\"\nlevel = \"80pkt\""),
+            ),
+            (
+                "no-reaches",
+                &format!("{queue}\nshape = \"reaches\"\nlevel = \"90pkt\""),
+            ),
+            (
+                "yes-near",
+                &format!("{queue}\nshape = \"near\"\nlevel = \"112KB\"\ntolerance = 0.1"),
+            ),
+            (
+                "no-near",
+                &format!("{queue}\nshape = \"near\"\nlevel = \"12KB\""),
+            ),
+            (
+                "yes-equal",
+                "measure = \"drops\"\nof = [\"rcc\", \"newreno\"]\nshape = \"equal\"\nat = { \"workload.senders\" = 10 }",
+            ),
+            (
+                "no-equal",
+                "measure = \"drops\"\nof = [\"rcc\", \"newreno\"]\nshape = \"equal\"",
+            ),
+            (
+                "yes-greater",
+                &format!(
+                    "{drops}\nshape = \"greater\"\nthan = \"dctcp\"\nfactor = 1.5\nexcept = {{ \"workload.senders\" = 10 }}"
+                ),
+            ),
+            (
+                "no-less",
+                &format!("{drops}\nshape = \"less\"\nthan = \"dctcp\""),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_cause_is_one_if_the_claim_holds_with_its_setting() {
+    let figure = [
+        INCAST,
+        &claim(
+            "no-drops",
+            "number",
+            "measure = \"drops\"\nof = \"newreno\"\naverage = \"max\"\npaper = 0",
+        ),
+        "[[cause]]\nid = \"buffer\"\nsays = \"the buffer has room for all\"\n",
+        "set = { \"switch.buffer\" = \"unlimited\" }\nschemes = [\"newreno\"]\nclaims = [\"no-drops\"]\n",
+    ];
+    let folder = Folder::with("judging_causes", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let run = folder.run(figure, &[], "run");
+    assert_as_named(figure, &bench(&run));
+    let changed = folder.run(figure, &["switch.buffer=unlimited"], "changed");
+    let bench = bench(&run);
+    let with = bench.with(&figure.causes[0], &changed);
+    assert_eq!(findings(figure, &with)[0].1.verdict, Verdict::Reproduced);
+    let judged = Judged::new(figure, &figure.claims[0], &bench, "as the test says").unwrap();
+    assert!(judged.id.ends_with("/fig1/no-drops"), "{}", judged.id);
+    assert_eq!(judged.seeds, 3);
+}
+
+#[test]
+fn a_cause_may_be_how_the_values_of_a_series_are_counted() {
+    let measure = "measure = { series = \"queue_bytes\", statistic = \"mean\" }\nof = \"newreno\"\n\
+        at = { \"workload.senders\" = 100 }\npaper = 0\nunit = \"B\"";
+    let figure = [
+        INCAST,
+        &claim("no-series", "number", measure),
+        &claim(
+            "no-metric",
+            "number",
+            &measure.replace(
+                "{ series = \"queue_bytes\", statistic = \"mean\" }",
+                "\"queue_mean_bytes\"",
+            ),
+        ),
+        "[[cause]]\nid = \"list\"\nsays = \"a list of changes\"\nweight = \"change\"\nclaims = [\"no-series\"]\n",
+    ];
+    let folder = Folder::with("judging_weights", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    assert_eq!(figure.causes[0].change, Change::Weight(Weight::Change));
+    let sets = ["trace.series=queue", "trace.interval=change"];
+    let run = folder.run(figure, &sets, "run");
+    let bench = bench(&run);
+    let value = |bench: &Bench<'_>, claim: usize| findings(figure, bench)[claim].1.value.unwrap();
+    // Weighted by time, the series says what the metric does; NewReno's queue is empty for long stretches,
+    // which a list of changes does not show.
+    let (series, metric) = (value(&bench, 0), value(&bench, 1));
+    assert!((series / metric - 1.0).abs() < 1e-3, "{series} {metric}");
+    let listed = value(&bench.weighted(Weight::Change), 0);
+    assert!(listed > 1.2 * series, "{listed} {series}");
+}
+
+#[test]
+fn runs_of_other_figures_can_be_compared_with() {
+    let figure = [
+        INCAST,
+        &claim(
+            "yes-shorter",
+            "number",
+            "measure = \"queue_max_bytes\"\nof = \"newreno\"\nagainst = { scheme = \"newreno\", run = \"fig2\" }\n\
+             compare = \"ratio\"\nat = { \"workload.senders\" = 100 }\npaper = 0.5\n",
+        ),
+    ];
+    let folder = Folder::with("judging_others", &figure.concat());
+    let other = INCAST.replace(
+        "[workload]\n",
+        "[switch]\nbuffer = \"160pkt\"\n\n[workload]\n",
+    );
+    folder.write("fig2.toml", &other.replace("[10, 40, 100]", "[100]"));
+    let paper = folder.paper();
+    let own = folder.run(&paper.experiments[0], &[], "own");
+    let other = folder.run(&paper.experiments[1], &[], "other");
+    let mut bench = bench(&own);
+    let missing = &findings(&paper.experiments[0], &bench)[0].1;
+    assert_eq!(missing.verdict, Verdict::NotReproduced, "{missing:?}");
+    bench.others.insert("fig2", &other);
+    assert_as_named(&paper.experiments[0], &bench);
+}

@@ -1,7 +1,0 @@
-//! Papers as files: what is wrong with them, and claims of every kind judged on small real runs.
-
-mod bench;
-mod files;
-mod flows;
-mod judging;
-mod measures;

@@ -1,0 +1,54 @@
+//! Reading what may be damaged.
+
+use std::cell::Cell;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Calls a reader of somebody else, and makes an error of everything that it does not like.
+///
+/// A file that is damaged, or none of ours, makes some readers panic. They are called here alone, for
+/// nothing but reading: whatever they throw is about the file.
+pub fn read<T, E: std::fmt::Display>(reader: impl FnOnce() -> Result<T, E>) -> io::Result<T> {
+    READING.set(true);
+    let read = catch_unwind(AssertUnwindSafe(reader));
+    READING.set(false);
+    let damaged = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+    match read {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(damaged(error.to_string())),
+        Err(_) => Err(damaged("it makes no sense".to_owned())),
+    }
+}
+
+/// Whether a panic of this thread is about a file that is read, so that a panic hook has nothing to
+/// report.
+pub fn is_reading() -> bool {
+    READING.get()
+}
+
+thread_local! {
+    static READING: Cell<bool> = const { Cell::new(false) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_panics_is_an_error_of_its_file() {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !is_reading() {
+                hook(panic);
+            }
+        }));
+        let read = |bytes: &[u8]| {
+            let first = bytes.to_vec();
+            read(move || Ok::<u8, io::Error>(first[0]))
+        };
+        assert_eq!(read(b"x").unwrap(), b'x');
+        let error = read(b"").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert!(!is_reading());
+    }
+}

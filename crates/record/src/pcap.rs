@@ -1,0 +1,226 @@
+//! Captures that Wireshark and tshark read: real Ethernet, IPv4 and TCP in pcapng files.
+//!
+//! A [`Capture`] is a probe at some [`Places`] of the network. At each it sees both directions of one
+//! link from the side of one port, as a tap in front of that port's queue would: every packet offered
+//! to the queue when it is offered, those that it drops or marks with a comment that says so, and
+//! every packet when it arrives on the way back. A file is a pure function of point and place.
+//!
+//! Packets on the wire of the simulation count `net.header_bytes` and no Ethernet; those in a capture
+//! have the real headers of the same segment. Payload is zeros.
+
+mod frame;
+mod places;
+
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use base::{Ecn, HostId, Packet, Time};
+use fabric::{DropReason, PortId};
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
+use pcap_file::{DataLink, Endianness, PcapError};
+use scenario::PointSpec;
+use scenario::workload::Plan;
+use sim::probe::Probe;
+
+use frame::Frames;
+pub use places::{Place, Places};
+
+/// Captures of one simulation.
+pub struct Capture {
+    taps: Vec<Tap>,
+    /// The taps whose queue each port is, and those that see what comes out of it, by port.
+    queues: Vec<Vec<usize>>,
+    arrivals: Vec<Vec<usize>>,
+    /// Sending and receiving host of each connection.
+    flows: Vec<(HostId, HostId)>,
+    /// Whether the packet that a port accepts next was marked there.
+    marked: bool,
+    /// Whether a switch has marked, in this event, the packet whose arrival is reported next.
+    marked_on_arrival: bool,
+    failure: Option<io::Error>,
+}
+
+/// One file.
+struct Tap {
+    writer: PcapNgWriter<BufWriter<File>>,
+    frames: Frames,
+    /// Bytes of a packet that are kept.
+    snap: usize,
+}
+
+/// Which way a packet went, in the words of the format's flags.
+#[derive(Clone, Copy)]
+enum Direction {
+    In = 1,
+    Out = 2,
+}
+
+impl Capture {
+    /// Begins a file in `folder`, which is made if it is not there, for each of `places`:
+    /// `point-000012-bottleneck.pcapng` for the place `bottleneck` of point 12.
+    ///
+    /// # Panics
+    /// If a place is not in the network of the point: see [`Places::check`].
+    pub fn new(places: &Places, point: &PointSpec, folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let plan = Plan::of(point);
+        let topology = &plan.topology;
+        let ports = topology.links().len() * 2;
+        let mut capture = Self {
+            taps: Vec::new(),
+            queues: vec![Vec::new(); ports],
+            arrivals: vec![Vec::new(); ports],
+            flows: plan
+                .connections
+                .iter()
+                .map(|connection| (connection.sender, connection.receiver))
+                .collect(),
+            marked: false,
+            marked_on_arrival: false,
+            failure: None,
+        };
+        let names = topology.names();
+        for place in places.list() {
+            let port = place.port(&plan).expect("the place was checked");
+            let (from, to) = topology.ends(port);
+            let ends = format!("{} to {}", names[from.0 as usize], names[to.0 as usize]);
+            let path = folder.join(format!("point-{:06}-{}.pcapng", point.index, place.name()));
+            let tap = Tap::new(File::create(path)?, port, &ends, places.snap());
+            capture.queues[port.0 as usize].push(capture.taps.len());
+            // The two ports of a link differ in the last bit.
+            capture.arrivals[port.0 as usize ^ 1].push(capture.taps.len());
+            capture.taps.push(tap.map_err(error)?);
+        }
+        Ok(capture)
+    }
+
+    /// Ends the files. Fails if writing did, then or before.
+    pub fn finish(self) -> io::Result<()> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        for tap in self.taps {
+            tap.writer.into_inner().flush()?;
+        }
+        Ok(())
+    }
+
+    fn offered(&mut self, port: PortId, packet: &Packet, comment: Option<&str>, now: Time) {
+        for tap in &self.queues[port.0 as usize] {
+            let ends = self.flows[packet.flow.0 as usize];
+            let written = self.taps[*tap].write(packet, ends, (Direction::Out, comment), now);
+            self.failure = self.failure.take().or(written.err());
+        }
+    }
+}
+
+impl Tap {
+    fn new(file: File, port: PortId, ends: &str, snap: usize) -> Result<Self, PcapError> {
+        let application = concat!("tailwater ", env!("CARGO_PKG_VERSION"));
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed(
+                application,
+            ))],
+            ..SectionHeaderBlock::default()
+        };
+        let mut writer = PcapNgWriter::with_section_header(BufWriter::new(file), section)?;
+        let description = format!("{ends}, in front of the queue, and what comes back");
+        writer.write_pcapng_block(InterfaceDescriptionBlock {
+            linktype: DataLink::ETHERNET,
+            snaplen: u32::try_from(snap).unwrap_or(0),
+            options: vec![
+                InterfaceDescriptionOption::IfName(Cow::Owned(format!("port{}", port.0))),
+                InterfaceDescriptionOption::IfDescription(Cow::Owned(description)),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ],
+        })?;
+        Ok(Self {
+            writer,
+            frames: Frames::default(),
+            snap,
+        })
+    }
+
+    fn write(
+        &mut self,
+        packet: &Packet,
+        ends: (HostId, HostId),
+        (direction, comment): (Direction, Option<&str>),
+        now: Time,
+    ) -> io::Result<()> {
+        let frame = self.frames.of(packet, ends);
+        let flags = EnhancedPacketOption::Flags(direction as u32);
+        let comment = comment.map(|text| EnhancedPacketOption::Comment(Cow::Borrowed(text)));
+        let block = EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: Duration::from_nanos(now.as_ps() / 1000),
+            original_len: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+            data: Cow::Borrowed(&frame[..frame.len().min(self.snap)]),
+            options: comment.into_iter().chain([flags]).collect(),
+        };
+        self.writer
+            .write_block(&block.into_block())
+            .map_err(error)?;
+        Ok(())
+    }
+}
+
+impl Probe for Capture {
+    fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let mut packet = *packet;
+        if std::mem::take(&mut self.marked_on_arrival) {
+            // The mark is that of the port it goes on to, and was not there on the wire.
+            packet.ecn = Ecn::Capable;
+        }
+        for tap in &self.arrivals[port.0 as usize] {
+            let ends = self.flows[packet.flow.0 as usize];
+            let written = self.taps[*tap].write(&packet, ends, (Direction::In, None), now);
+            self.failure = self.failure.take().or(written.err());
+        }
+    }
+
+    fn on_mark(&mut self, _port: PortId, _packet: &Packet, _now: Time) {
+        (self.marked, self.marked_on_arrival) = (true, true);
+    }
+
+    fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
+        let comment = std::mem::take(&mut self.marked).then_some(MARKED);
+        self.offered(port, packet, comment, now);
+    }
+
+    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
+        self.marked = false;
+        let comment = match reason {
+            DropReason::Full => FULL,
+            DropReason::Discipline => LOST,
+        };
+        self.offered(port, packet, Some(comment), now);
+    }
+}
+
+fn error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// Comments of packets.
+const MARKED: &str = "marked: queue at or above switch.ecn_threshold";
+const FULL: &str = "dropped: queue full";
+const LOST: &str = "lost: bottleneck.loss, switch.loss or the discipline of the queue";
+/// Negative power of ten: the option `if_tsresol` of pcapng.
+const NANOSECONDS: u8 = 9;

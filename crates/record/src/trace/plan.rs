@@ -1,0 +1,65 @@
+//! What a point records.
+
+use fabric::{Node, PortId};
+use scenario::PointSpec;
+use scenario::keys::{TraceInterval, TracedPorts, TracedSeries};
+use scenario::series::{self, Traceable};
+use scenario::workload;
+
+/// What is recorded of a simulation: quantities, and of which ports and flows.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) quantities: Vec<&'static Traceable>,
+    pub(super) events: bool,
+    pub(super) interval: TraceInterval,
+    /// Whether each port is recorded.
+    pub(super) ports: Vec<bool>,
+    /// Whether each flow is recorded.
+    pub(super) flows: Vec<bool>,
+}
+
+impl Plan {
+    /// What `point` records, if anything.
+    ///
+    /// # Panics
+    /// If the settings of the point were not checked by [`scenario`].
+    pub fn of(point: &PointSpec) -> Option<Self> {
+        let trace = &point.keys.trace;
+        let TracedSeries::Named(names) = &trace.series else {
+            return None;
+        };
+        let chosen = |quantity: &&Traceable| names.contains(&quantity.name);
+        let workload = workload::Plan::of(point);
+        let (topology, bottleneck) = (&workload.topology, workload.bottleneck);
+        let from_switch = |link: &fabric::Link| {
+            [link.a, link.b].map(|node| topology.nodes()[node.0 as usize] == Node::Switch)
+        };
+        let switches = topology.links().iter().flat_map(from_switch);
+        let mut ports: Vec<bool> = match trace.ports {
+            TracedPorts::All => switches.map(|_| true).collect(),
+            TracedPorts::Switches => switches.collect(),
+            TracedPorts::Bottleneck => switches.map(|_| false).collect(),
+        };
+        ports[bottleneck.0 as usize] = true;
+        Some(Self {
+            quantities: series::all().iter().filter(chosen).collect(),
+            events: names.contains(&series::EVENTS),
+            interval: trace.interval,
+            ports,
+            flows: trace.flows.choose(workload.connections.len()),
+        })
+    }
+
+    /// Numbers of the ports that are recorded.
+    pub fn ports(&self) -> impl Iterator<Item = PortId> {
+        let ports = (0..).zip(&self.ports);
+        ports
+            .filter(|(_, recorded)| **recorded)
+            .map(|(port, _)| PortId(port))
+    }
+
+    /// The quantities whose columns the file has.
+    pub fn quantities(&self) -> &[&'static Traceable] {
+        &self.quantities
+    }
+}

@@ -1,0 +1,448 @@
+//! Series say what happened, exactly where asked to and within bounds where not.
+
+#![expect(clippy::float_cmp, reason = "what is recorded is exact")]
+#![expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::iter;
+use std::path::{Path, PathBuf};
+
+use record::trace::{self, Plan, Recorder};
+use scenario::PointSpec;
+use sim::metrics::Outcome;
+use sim::run;
+
+use crate::support::points;
+
+/// A row with what it borrows.
+#[derive(Clone, PartialEq, Debug)]
+struct Row {
+    point: u32,
+    time: f64,
+    port: Option<u32>,
+    flow: Option<u32>,
+    host: Option<u32>,
+    event: Option<String>,
+    values: Vec<(String, f64)>,
+}
+
+/// A simulation and its series.
+struct Traced {
+    outcome: Outcome,
+    path: PathBuf,
+    rows: Vec<Row>,
+}
+
+impl Traced {
+    /// Samples of a quantity with what they are about, by its number.
+    fn of(&self, quantity: &str) -> BTreeMap<u32, Vec<(f64, f64)>> {
+        let mut samples = BTreeMap::<u32, Vec<_>>::new();
+        for row in &self.rows {
+            let id = row.port.or(row.flow).or(row.host);
+            for (_, value) in row.values.iter().filter(|(name, _)| name == quantity) {
+                samples
+                    .entry(id.expect("a test file is written and read"))
+                    .or_default()
+                    .push((row.time, *value));
+            }
+        }
+        samples
+    }
+
+    fn events(&self, kind: &str) -> Vec<&Row> {
+        let rows = self.rows.iter();
+        rows.filter(|row| row.event.as_deref() == Some(kind))
+            .collect()
+    }
+}
+
+fn rows_of(path: &Path) -> Vec<Row> {
+    let mut rows = Vec::new();
+    trace::read(path, &mut |row| {
+        rows.push(Row {
+            point: row.point,
+            time: row.time_us,
+            port: row.port,
+            flow: row.flow,
+            host: row.host,
+            event: row.event.map(str::to_owned),
+            values: row
+                .values
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), *value))
+                .collect(),
+        });
+    })
+    .expect("a test file is written and read");
+    rows
+}
+
+fn traced(name: &str, point: &PointSpec) -> Traced {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.parquet"));
+    let plan = Plan::of(point).expect("something is traced");
+    let mut recorder = Recorder::new(
+        &plan,
+        point,
+        File::create(&path).expect("a test file is written and read"),
+    )
+    .expect("a test file is written and read");
+    let outcome = run::observe(point, &mut recorder).expect("a test file is written and read");
+    recorder.finish().expect("a test file is written and read");
+    let rows = rows_of(&path);
+    Traced {
+        outcome,
+        path,
+        rows,
+    }
+}
+
+/// The value of a step function at `time`.
+fn at(steps: &[(f64, f64)], time: f64) -> Option<f64> {
+    let before = steps.partition_point(|step| step.0 <= time);
+    before.checked_sub(1).map(|last| steps[last].1)
+}
+
+/// An incast that overflows, with marks.
+const INCAST: &[&str] = &[
+    "workload.senders=20",
+    "workload.size=64KiB",
+    "switch.buffer=20pkt",
+    "switch.ecn_threshold=10pkt",
+    "tcp.min_rto=10ms",
+];
+
+fn incast(scheme: &str, sets: &[&str]) -> PointSpec {
+    points("incast", scheme, &[INCAST, sets].concat()).remove(0)
+}
+
+#[test]
+fn the_recorded_queue_has_the_mean_and_the_peak_of_the_results() {
+    let sets = ["trace.series=queue", "trace.interval=change"];
+    let run = traced("mean", &incast("newreno", &sets));
+    let (flows, metrics) = (&run.outcome.flows, &run.outcome.metrics);
+    let start = flows
+        .iter()
+        .map(|flow| flow.start_us)
+        .fold(f64::INFINITY, f64::min);
+    let end = flows
+        .iter()
+        .filter_map(|flow| flow.completion_us)
+        .fold(0.0, f64::max);
+    let samples = &run.of("queue_bytes")[&1];
+    let mut area = 0.0;
+    for (place, (time, level)) in samples.iter().enumerate() {
+        let until = samples.get(place + 1).map_or(end, |next| next.0.min(end));
+        area += level * (until - time.max(start)).max(0.0);
+    }
+    let mean = area / (end - start);
+    assert!(
+        (mean / metrics.queue_mean_bytes - 1.0).abs() < 1e-9,
+        "{mean}"
+    );
+    let peak = samples
+        .iter()
+        .fold(0.0, |peak: f64, sample| peak.max(sample.1));
+    assert_eq!(peak, metrics.queue_max_bytes as f64);
+    assert!(
+        samples.windows(2).all(|pair| pair[0].0 <= pair[1].0),
+        "times never go back"
+    );
+    assert_eq!(
+        samples.last().unwrap().1,
+        0.0,
+        "the queue is followed until it is empty"
+    );
+}
+
+#[test]
+fn events_and_counts_are_those_of_the_results() {
+    for scheme in ["newreno", "dctcp", "rcc"] {
+        let sets = [
+            "trace.series=events,drops,marks",
+            "trace.interval=change",
+            "bottleneck.loss=0.01",
+            "dctcp.receiver_alpha=100us",
+        ];
+        let run = traced(&format!("events-{scheme}"), &incast(scheme, &sets));
+        let metrics = &run.outcome.metrics;
+        let count = |kind| run.events(kind).len() as u64;
+        assert_eq!(count("drop"), metrics.drops, "{scheme}");
+        assert_eq!(count("mark"), metrics.marks, "{scheme}");
+        assert_eq!(count("timeout"), metrics.timeouts, "{scheme}");
+        assert_eq!((count("start"), count("completion")), (20, 20), "{scheme}");
+        assert!(metrics.drops > 0 && metrics.timeouts > 0, "{scheme}");
+        for flow in &run.outcome.flows {
+            let of_flow = |kind| {
+                run.events(kind)
+                    .into_iter()
+                    .find(|row| row.flow == Some(flow.flow))
+            };
+            assert_eq!(of_flow("start").unwrap().time, flow.start_us);
+            assert_eq!(
+                Some(of_flow("completion").unwrap().time),
+                flow.completion_us
+            );
+        }
+        let bottleneck = run
+            .outcome
+            .ports
+            .iter()
+            .find(|port| port.bottleneck)
+            .unwrap();
+        let last = |quantity: &str| {
+            run.of(quantity)
+                .get(&1)
+                .map(|samples| samples.last().unwrap().1)
+        };
+        assert_eq!(last("drops"), Some(bottleneck.drops as f64), "{scheme}");
+        let marks = (bottleneck.marks > 0).then_some(bottleneck.marks as f64);
+        assert_eq!(last("marks"), marks, "{scheme}");
+    }
+}
+
+#[test]
+fn fast_retransmits_are_reported_with_their_flows() {
+    // Every tenth of 45 segments is lost, far enough from the end for three duplicates.
+    let sets = [
+        "workload.senders=1",
+        "workload.size=64KiB",
+        "bottleneck.loss=0.1",
+        "bottleneck.loss_pattern=periodic",
+        "trace.series=events",
+    ];
+    let run = traced("recovery", &points("incast", "newreno", &sets)[0]);
+    assert!(!run.events("fast_retransmit").is_empty());
+    assert!(
+        run.events("fast_retransmit")
+            .iter()
+            .all(|row| row.flow == Some(0))
+    );
+}
+
+#[test]
+fn the_window_of_a_lone_flow_doubles_every_round_trip() {
+    // 2 segments of 1000 bytes, one more for each ACK; a round trip is 4 delays and serialisations.
+    let sets = [
+        "workload.senders=1",
+        "workload.size=62KB",
+        "tcp.mss=1000",
+        "tcp.initial_window=2",
+        "link.delay=1ms",
+        "link.rate=100Gbps",
+        "tcp.receive_buffer=4MiB",
+        "tcp.window_scale=auto",
+        "switch.buffer=unlimited",
+        "trace.series=cwnd,rwnd",
+        "trace.interval=change",
+    ];
+    let run = traced("slow-start", &points("incast", "newreno", &sets)[0]);
+    let cwnd = &run.of("cwnd_bytes")[&0];
+    let expected: Vec<f64> = (2..=64)
+        .map(|segments| f64::from(segments) * 1000.0)
+        .collect();
+    let values: Vec<f64> = cwnd.iter().map(|sample| sample.1).collect();
+    assert_eq!(values, expected);
+    // The handshake takes a round trip of 4 ms; the window has doubled at the end of each further one.
+    let start = run.outcome.flows[0].start_us;
+    for round in 1..=4 {
+        let end = start + 4000.0 * f64::from(round + 1) + 500.0;
+        assert_eq!(at(cwnd, end), Some(2000.0 * f64::from(1 << round)));
+    }
+    // What is advertised in a SYN-ACK has 16 bits; in units of 2^7 bytes it is the whole buffer.
+    let rwnd = &run.of("rwnd_bytes")[&0];
+    assert!(
+        rwnd.iter().any(|sample| sample.1 == 4_194_304.0),
+        "{rwnd:?}"
+    );
+}
+
+#[test]
+fn roles_report_what_their_schemes_declare_and_nothing_else() {
+    let words: Vec<&str> = schemes::all()
+        .iter()
+        .flat_map(|scheme| scheme.gauges)
+        .map(|g| g.name)
+        .collect();
+    let series = format!("trace.series={}", words.join(","));
+    for scheme in schemes::all() {
+        let sets = [
+            series.as_str(),
+            "trace.interval=change",
+            "bottleneck.loss=0.01",
+            "dctcp.receiver_alpha=100us",
+        ];
+        let run = traced(
+            &format!("gauges-{}", scheme.name),
+            &incast(scheme.name, &sets),
+        );
+        let mut declared: Vec<_> = scheme.gauges.iter().map(|gauge| gauge.name).collect();
+        let mut emitted: Vec<_> = run
+            .rows
+            .iter()
+            .flat_map(|row| &row.values)
+            .map(|v| v.0.as_str())
+            .collect();
+        declared.sort_unstable();
+        emitted.sort_unstable();
+        emitted.dedup();
+        assert_eq!(emitted, declared, "{}", scheme.name);
+        for (time, alpha) in run.of("alpha").values().flatten() {
+            assert!((0.0..=1.0).contains(alpha), "alpha {alpha} at {time} us");
+        }
+    }
+}
+
+#[test]
+fn throughput_adds_up_to_what_was_sent() {
+    for interval in ["auto", "change"] {
+        let interval = format!("trace.interval={interval}");
+        let sets = ["trace.series=throughput", "trace.window=100us", &interval];
+        let run = traced("throughput", &incast("newreno", &sets));
+        for (flow, samples) in run.of("throughput_bps") {
+            let bits: f64 = samples.iter().map(|sample| sample.1 * 100e-6).sum();
+            assert!(
+                (bits - 65_536.0 * 8.0).abs() < 1e-3,
+                "flow {flow}: {bits} bits"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_interval_samples_what_every_change_records() {
+    let exact = traced(
+        "every-change",
+        &incast(
+            "newreno",
+            &["trace.series=queue,cwnd", "trace.interval=change"],
+        ),
+    );
+    let sets = ["trace.series=queue,cwnd", "trace.interval=37us"];
+    let sampled = traced("interval", &incast("newreno", &sets));
+    let end = sampled.outcome.cost.simulated_us;
+    for quantity in ["queue_bytes", "cwnd_bytes"] {
+        let exact = exact.of(quantity);
+        for (id, samples) in sampled.of(quantity) {
+            let mut expected = (samples[0].0 / 37.0).round();
+            for (time, value) in samples {
+                assert!(
+                    (time - expected * 37.0).abs() < 1e-6,
+                    "{quantity} {id}: {time}"
+                );
+                assert_eq!(
+                    at(&exact[&id], time).unwrap_or(0.0),
+                    value,
+                    "{quantity} {id} at {time}"
+                );
+                expected += 1.0;
+            }
+            assert!(
+                quantity != "queue_bytes" || (expected * 37.0 - end).abs() <= 37.0,
+                "to the end"
+            );
+        }
+    }
+}
+
+#[test]
+fn auto_keeps_the_peak_within_some_thousand_samples() {
+    let w1b = include_str!("../../../sim/benches/scenarios/w1b.toml");
+    let sets = ["workload.size=100KB", "trace.series=queue,cwnd,events"];
+    let run = traced("auto", &points(w1b, "newreno", &sets)[0]);
+    let queue = &run.of("queue_bytes")[&1];
+    assert!((1000..=4100).contains(&queue.len()), "{}", queue.len());
+    let peak = queue
+        .iter()
+        .fold(0.0, |peak: f64, sample| peak.max(sample.1));
+    assert_eq!(peak, run.outcome.metrics.queue_max_bytes as f64);
+    for samples in run.of("cwnd_bytes").values() {
+        assert!(samples.len() <= 4100);
+    }
+    assert_eq!(run.events("completion").len(), 100);
+}
+
+#[test]
+fn a_trace_changes_no_result() {
+    let everything = scenario::series::all().iter().map(|quantity| quantity.name);
+    let everything = everything.chain(["events"]).collect::<Vec<_>>().join(",");
+    let series = format!("trace.series={everything}");
+    for scheme in schemes::all() {
+        for interval in [
+            "trace.interval=change",
+            "trace.interval=1us",
+            "trace.interval=auto",
+        ] {
+            let sets = [&series, interval, "trace.ports=all", "trace.flows=all"];
+            let point = incast(scheme.name, &sets);
+            let with = traced(&format!("digest-{}", scheme.name), &point);
+            let without = run::run(&point).unwrap();
+            assert_eq!(
+                with.outcome.digest, without.digest,
+                "{} {interval}",
+                scheme.name
+            );
+            assert_eq!(with.outcome.cost.events, without.cost.events);
+        }
+    }
+}
+
+#[test]
+fn a_series_file_is_a_pure_function_of_the_point_and_joins_byte_for_byte() {
+    let sets = [
+        "trace.series=queue,cwnd,alpha,events",
+        "workload.senders=2,3,4",
+    ];
+    let points = points("incast", "newreno,dctcp", &sets);
+    let one =
+        |point: &PointSpec, name: &str| traced(&format!("{name}-{}", point.index), point).path;
+    let join = |name: &str| {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.parquet"));
+        let mut parts = points.iter().map(|point| (point.index, one(point, name)));
+        trace::concatenate(&mut parts, File::create(&path).unwrap()).unwrap();
+        path
+    };
+    let (first, second) = (join("first"), join("second"));
+    assert_eq!(fs::read(&first).unwrap(), fs::read(&second).unwrap());
+    let apart: Vec<Row> = points
+        .iter()
+        .flat_map(|point| rows_of(&one(point, "apart")))
+        .collect();
+    assert_eq!(rows_of(&first), apart);
+    assert_eq!(apart.last().unwrap().point, 5);
+    // In a sweep that got more seeds, the same point has another number.
+    let renumbered = Path::new(env!("CARGO_TARGET_TMPDIR")).join("renumbered.parquet");
+    let mut part = iter::once((7, one(&points[5], "first")));
+    trace::concatenate(&mut part, File::create(&renumbered).unwrap()).unwrap();
+    let rows = rows_of(&renumbered);
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.point == 7));
+}
+
+#[test]
+fn files_with_other_columns_do_not_join() {
+    let path = |series: &str| {
+        let name = format!("columns-{}", series.len());
+        traced(&name, &incast("newreno", &[series])).path
+    };
+    let parts = [path("trace.series=queue"), path("trace.series=queue,cwnd")];
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unjoined.parquet");
+    let failure = trace::concatenate(
+        &mut parts.into_iter().enumerate(),
+        File::create(out).unwrap(),
+    );
+    assert!(failure.unwrap_err().to_string().contains("other columns"));
+}
+
+#[test]
+fn flows_and_ports_are_chosen() {
+    let sets = [
+        "trace.series=cwnd,queue",
+        "trace.flows=3,7",
+        "trace.ports=all",
+        "trace.interval=change",
+    ];
+    let run = traced("chosen", &incast("newreno", &sets));
+    assert_eq!(run.of("cwnd_bytes").into_keys().collect::<Vec<_>>(), [3, 7]);
+    // The initial windows wait at the senders' own ports too.
+    assert!(run.of("queue_bytes").len() > 10);
+}

@@ -1,0 +1,171 @@
+//! Who leads among rows that differ only in the scheme.
+
+use super::words::{bytes, time};
+use crate::statistics::{Estimate, Verdict};
+use crate::summary::{Comparison, Row, Summary};
+
+/// What schemes are ranked by; less is better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Measure {
+    /// 99th percentile of completion times.
+    Tail,
+    /// Mean queue, where no flow has an end.
+    Queue,
+}
+
+impl Measure {
+    pub(super) fn of(summary: &Summary) -> Self {
+        let timed = |row: &Row| !row.value(Self::Tail.metric()).is_nan();
+        if summary.rows.iter().any(timed) {
+            Self::Tail
+        } else {
+            Self::Queue
+        }
+    }
+
+    const fn metric(self) -> &'static str {
+        match self {
+            Self::Tail => "fct_p99_us",
+            Self::Queue => "queue_mean_bytes",
+        }
+    }
+
+    pub(super) fn value(self, row: &Row) -> f64 {
+        row.value(self.metric())
+    }
+
+    /// Its value in words.
+    pub(super) fn shown(self, row: &Row) -> String {
+        let value = self.value(row);
+        match self {
+            Self::Tail => time(value),
+            Self::Queue => bytes(value),
+        }
+    }
+}
+
+/// The rows of one group, ranked.
+pub(super) struct Standing<'a> {
+    pub(super) measure: Measure,
+    /// The best row and those that cannot be told apart from it, best first.
+    pub(super) leaders: Vec<&'a Row>,
+    /// The other rows that have results, best first.
+    pub(super) behind: Vec<&'a Row>,
+    /// Whether runs that differ too much leave several leaders, rather than values within 1 %.
+    pub(super) uncertain: bool,
+    /// By how much the next best is behind a single leader: 95 % interval, if there is one.
+    pub(super) interval: Option<(f64, f64)>,
+}
+
+impl<'a> Standing<'a> {
+    /// None if no row has a value.
+    pub(super) fn of(summary: &Summary, group: &'a [Row], measure: Measure) -> Option<Self> {
+        let mut ranked: Vec<&Row> = group
+            .iter()
+            .filter(|row| !measure.value(row).is_nan())
+            .collect();
+        // Percentiles are over completed flows: a scheme that leaves flows behind is not fast.
+        let most = ranked.iter().map(|row| completed(row)).fold(0.0, f64::max);
+        let left = |row: &Row| match measure {
+            Measure::Tail if most - completed(row) >= FEW => 1.0 - completed(row),
+            _ => 0.0,
+        };
+        ranked.sort_by(|a, b| {
+            let fewer = left(a).total_cmp(&left(b));
+            fewer.then(measure.value(a).total_cmp(&measure.value(b)))
+        });
+        let (best, others) = ranked.split_first()?;
+        let mut standing = Self {
+            measure,
+            leaders: vec![*best],
+            behind: Vec::new(),
+            uncertain: false,
+            interval: None,
+        };
+        for other in others {
+            let leaves_flows = left(other) > left(best);
+            let alike = within_a_percent(measure.value(best), measure.value(other));
+            let open = summary.seeds > 1 && difference(summary, [best, other], measure).is_none();
+            if leaves_flows || !(alike || open) {
+                standing.behind.push(other);
+            } else {
+                standing.uncertain |= !alike;
+                standing.leaders.push(other);
+            }
+        }
+        if let ([leader], Some(next)) = (standing.leaders.as_slice(), standing.behind.first()) {
+            let difference = difference(summary, [leader, next], measure);
+            standing.interval =
+                difference.and_then(|difference| interval(summary, difference, leader));
+        }
+        Some(standing)
+    }
+
+    /// The only leader, if there is one.
+    pub(super) fn winner(&self) -> Option<&'a Row> {
+        match self.leaders.as_slice() {
+            [winner] => Some(winner),
+            _ => None,
+        }
+    }
+
+    /// By how much of the next best's value a single leader is better; none if the next best leaves more
+    /// flows behind, or there is none.
+    pub(super) fn margin(&self) -> Option<f64> {
+        let (winner, next) = (self.winner()?, self.behind.first()?);
+        let (ours, theirs) = (self.measure.value(winner), self.measure.value(next));
+        (!self.leads_by_flows()).then_some(1.0 - ours / theirs)
+    }
+
+    /// Whether the next best is behind because flows did not complete.
+    pub(super) fn leads_by_flows(&self) -> bool {
+        let next = self.behind.first();
+        self.measure == Measure::Tail
+            && next.is_some_and(|next| completed(self.leaders[0]) - completed(next) >= FEW)
+    }
+
+    pub(super) fn names(&self) -> Vec<&'a str> {
+        self.leaders.iter().map(|row| row.scheme.as_str()).collect()
+    }
+}
+
+/// The paired difference between two rows of the same group, unless it may be zero.
+fn difference<'a>(
+    summary: &'a Summary,
+    rows: [&Row; 2],
+    measure: Measure,
+) -> Option<&'a Comparison> {
+    let names = rows.map(|row| &row.scheme);
+    summary.comparisons.iter().find(|comparison| {
+        comparison.metric == measure.metric()
+            && comparison.set == rows[0].set
+            && names.contains(&&comparison.scheme)
+            && names.contains(&&comparison.baseline)
+            && comparison.verdict != Verdict::NotEnoughRuns
+    })
+}
+
+/// By how much `best` is better: the 95 % interval of a difference, where seeds make one.
+fn interval(summary: &Summary, comparison: &Comparison, best: &Row) -> Option<(f64, f64)> {
+    let Estimate { low, high, .. } = comparison.difference;
+    let (low, high) = low.zip(high).filter(|_| summary.random)?;
+    Some(if comparison.scheme == best.scheme {
+        (-high, -low)
+    } else {
+        (low, high)
+    })
+}
+
+/// The share of flows with an end that reached it; 1 without such flows.
+fn completed(row: &Row) -> f64 {
+    let completed = row.value("flows_completed");
+    let all = completed + row.value("flows_unfinished") + row.value("flows_failed");
+    if all > 0.0 { completed / all } else { 1.0 }
+}
+
+fn within_a_percent(best: f64, other: f64) -> bool {
+    other - best <= 0.01 * other
+}
+
+/// A share of flows that a 99th percentile may leave out without being better for it.
+const FEW: f64 = 0.005;

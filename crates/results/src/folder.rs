@@ -1,0 +1,240 @@
+//! A run folder that is complete.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use record::trace::{self, SeriesRow};
+use scenario::{Problem, Problems};
+use serde::de::DeserializeOwned;
+use sim::metrics::{FlowRecord, PortRecord};
+
+use super::checksum::{Checksum, unsealed};
+use super::info::RunInfo;
+use super::lock::Lock;
+use super::summary::Summary;
+use super::{AGAIN, cannot, damaged, flow_fields, identity, port_fields, table, tables};
+
+/// Everything in a run folder. Tables are read as they are asked for, and checked before.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    summary: Summary,
+    info: RunInfo,
+    scenario: String,
+    /// Files that were checked.
+    whole: RefCell<BTreeSet<String>>,
+    /// Against whoever would write while this is read.
+    _lock: Option<Lock>,
+}
+
+impl Folder {
+    /// Reads what describes the run. While this is kept, nothing changes in the folder.
+    pub fn open(path: &Path) -> Result<Self, Problems> {
+        complete(path)?;
+        let lock = Lock::to_read(path)?;
+        Ok(Self {
+            _lock: lock,
+            ..Self::held(path)?
+        })
+    }
+
+    /// The same for a folder that this process holds anyway.
+    pub(super) fn held(path: &Path) -> Result<Self, Problems> {
+        complete(path)?;
+        let folder = Self {
+            summary: json(&path.join("summary.json"))?,
+            info: json(&path.join("run.json"))?,
+            scenario: identity::read(path)?,
+            path: path.to_owned(),
+            whole: RefCell::default(),
+            _lock: None,
+        };
+        folder.check(identity::NAME)?;
+        Ok(folder)
+    }
+
+    /// Fails unless every file is there as it was written.
+    pub fn check_all(&self) -> Result<(), Problems> {
+        let mut names = self.summary.checksums.keys();
+        names.try_for_each(|name| self.check(name))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `summary.json`.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// `run.json`.
+    pub fn info(&self) -> &RunInfo {
+        &self.info
+    }
+
+    /// `scenario.toml`.
+    pub fn scenario_text(&self) -> &str {
+        &self.scenario
+    }
+
+    /// `summary.json` and `run.json`, for keeps.
+    pub fn into_parts(self) -> (Summary, RunInfo) {
+        (self.summary, self.info)
+    }
+
+    /// The names of its tables.
+    pub fn tables(&self) -> Vec<&str> {
+        let names = self.summary.checksums.keys();
+        names
+            .filter_map(|name| name.strip_suffix(".parquet"))
+            .collect()
+    }
+
+    /// Calls `each` with the names of a table's columns, then with every row as text; what is missing
+    /// is empty. The inner result is the first failure of `each`.
+    pub fn table(
+        &self,
+        name: &str,
+        each: &mut dyn FnMut(&[String]) -> io::Result<()>,
+    ) -> Result<io::Result<()>, Problems> {
+        let mut result = Ok(());
+        self.rows(&format!("{name}.parquet"), &mut |names, row| {
+            if result.is_ok() {
+                result = match row {
+                    None => each(names),
+                    Some(row) => {
+                        let cells = (0..names.len()).map(|column| row.cell(column).to_string());
+                        each(&cells.collect::<Vec<_>>())
+                    }
+                };
+            }
+        })?;
+        Ok(result)
+    }
+
+    /// Calls `each` with the point and every flow of it, in order.
+    pub fn flows(&self, each: &mut dyn FnMut(u32, &FlowRecord)) -> Result<(), Problems> {
+        let fields = flow_fields().len();
+        self.rows("flows.parquet", &mut |names, row| {
+            let Some(row) = row else { return };
+            let (point, flow) = tables::read_flow(row, names.len().saturating_sub(fields));
+            each(point, &flow);
+        })
+    }
+
+    /// Calls `each` with the point and every port of it, in order.
+    pub fn ports(&self, each: &mut dyn FnMut(u32, &PortRecord)) -> Result<(), Problems> {
+        let fields = port_fields().len();
+        self.rows("ports.parquet", &mut |names, row| {
+            let Some(row) = row else { return };
+            let (point, port) = tables::read_port(row, names.len().saturating_sub(fields));
+            each(point, &port);
+        })
+    }
+
+    /// Calls `each` with the cells of these columns for every row of a table; a column that the table
+    /// does not have is null.
+    pub fn cells(
+        &self,
+        name: &str,
+        columns: &[&str],
+        each: &mut dyn FnMut(&[table::Cell<'_>]),
+    ) -> Result<(), Problems> {
+        let mut places = Vec::new();
+        self.rows(&format!("{name}.parquet"), &mut |names, row| {
+            let Some(row) = row else {
+                let place = |column: &&str| names.iter().position(|name| name == column);
+                places = columns.iter().map(place).collect();
+                return;
+            };
+            let cell = |place: &Option<usize>| place.map_or(table::Cell::Null, |i| row.cell(i));
+            each(&places.iter().map(cell).collect::<Vec<_>>());
+        })
+    }
+
+    /// Calls `each` with every sample and event that was recorded; there may be none.
+    pub fn series(&self, each: &mut dyn FnMut(&SeriesRow<'_>)) -> Result<(), Problems> {
+        let name = "series.parquet";
+        if !self.summary.checksums.contains_key(name) {
+            return Ok(());
+        }
+        self.check(name)?;
+        let path = self.path.join(name);
+        trace::read(&path, each).map_err(|error| cannot("read", &path, &error))
+    }
+
+    /// Calls `each` with the names of a table's columns, and then for every row with them and the row.
+    fn rows(
+        &self,
+        name: &str,
+        each: &mut dyn FnMut(&[String], Option<&table::Row<'_>>),
+    ) -> Result<(), Problems> {
+        self.check(name)?;
+        let path = self.path.join(name);
+        let read = table::names(&path).and_then(|names| {
+            each(&names, None);
+            table::read(&path, &mut |row| each(&names, Some(row)))
+        });
+        read.map_err(|error| cannot("read", &path, &error))
+    }
+
+    /// Fails unless a file is there as it was written.
+    fn check(&self, name: &str) -> Result<(), Problems> {
+        if self.whole.borrow().contains(name) {
+            return Ok(());
+        }
+        let path = self.path.join(name);
+        let found = Checksum::of_file(&path).map_err(|error| cannot("read", &path, &error))?;
+        let found = found.to_string();
+        match self.summary.checksums.get(name) {
+            Some(written) if *written == found => {
+                self.whole.borrow_mut().insert(name.to_owned());
+                Ok(())
+            }
+            written => {
+                let written = written.map_or("none", String::as_str);
+                let what = format!("its checksum is {found}, and summary.json says {written}");
+                Err(damaged(&path, &what, AGAIN))
+            }
+        }
+    }
+}
+
+/// Fails unless everything but the report is there.
+fn complete(path: &Path) -> Result<(), Problems> {
+    if super::is_assembled(path) {
+        return Ok(());
+    }
+    let (message, help) = if path.join("points").exists() {
+        (
+            "holds a sweep that is not complete",
+            "finish it with --resume, or put shards together with `tailwater merge`",
+        )
+    } else if path.exists() {
+        (
+            "is no run folder",
+            "name a folder that `tailwater run` wrote",
+        )
+    } else {
+        ("does not exist", "name a folder that `tailwater run` wrote")
+    };
+    let problem = Problem::new(format!("{} {message}", path.display()));
+    Err(problem.help(help).into())
+}
+
+fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Problems> {
+    let bytes = fs::read(path).map_err(|error| cannot("read", path, &error))?;
+    let Some(text) = unsealed(&bytes) else {
+        let what = "it does not fit the checksum at its end, or has none, as in earlier versions";
+        return Err(damaged(path, what, AGAIN));
+    };
+    serde_json::from_str(&text).map_err(|error| {
+        let problem = Problem::new(format!("cannot read {}: {error}", path.display()));
+        let help = "it was written by another version; run the scenario again";
+        problem.help(help).into()
+    })
+}

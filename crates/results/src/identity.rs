@@ -1,0 +1,87 @@
+//! What a run folder says it holds: its `scenario.toml`.
+
+use std::fs;
+use std::path::Path;
+
+use scenario::{Problem, Problems, Scenario};
+use twox_hash::XxHash64;
+
+use super::checksum::Seal;
+use super::damaged;
+
+/// The resolved scenario under lines that name the version and the captures.
+pub(super) fn text(scenario: &Scenario, captures: Option<&str>) -> String {
+    let captures = captures.map(|line| format!("{line}\n"));
+    format!(
+        "{VERSION}{}: every setting of this run; `tailwater run scenario.toml` repeats it.\n{}{}",
+        sim::VERSION,
+        captures.unwrap_or_default(),
+        scenario.resolved()
+    )
+}
+
+/// Identifies a scenario but for the number of seeds, its captures and the version.
+pub(super) fn fingerprint(text: &str) -> u64 {
+    let lines: Vec<&str> = identifying(text).collect();
+    XxHash64::oneshot(0, lines.join("\n").as_bytes())
+}
+
+/// The scenario of a run folder, without its checksum.
+pub(super) fn read(folder: &Path) -> Result<String, Problems> {
+    let path = folder.join(NAME);
+    let bytes = fs::read(&path).map_err(|error| {
+        let problem = Problem::new(format!(
+            "{} is no run folder: cannot read its {NAME}: {error}",
+            folder.display()
+        ));
+        problem.help("choose another folder")
+    })?;
+    if let Some(text) = Seal::TOML.check(&bytes) {
+        return Ok(text.to_owned());
+    }
+    // Other versions may end their files otherwise.
+    let first = String::from_utf8_lossy(&bytes);
+    let first = first.lines().next().unwrap_or_default();
+    let ours = format!("{VERSION}{}:", sim::VERSION);
+    if first.starts_with(VERSION) && !first.starts_with(&ours) {
+        return Err(another(folder, &format!("there: {first}\nhere:  {ours}")));
+    }
+    let help = "nothing says any more what the folder holds: choose another --out";
+    Err(damaged(&path, "it does not fit its checksum", help))
+}
+
+/// Refuses a folder of another scenario or version than `text` says, with the first line that
+/// differs.
+pub(super) fn check(folder: &Path, text: &str) -> Result<(), Problems> {
+    let there = read(folder)?;
+    if fingerprint(&there) == fingerprint(text) {
+        return Ok(());
+    }
+    let mut lines = identifying(&there).zip(identifying(text));
+    let difference = lines.find(|(old, new)| old != new).map_or_else(
+        || "one has more lines than the other".to_owned(),
+        |(old, new)| format!("there: {old}\nhere:  {new}"),
+    );
+    Err(another(folder, &difference))
+}
+
+fn another(folder: &Path, difference: &str) -> Problems {
+    let problem = Problem::new(format!(
+        "{} holds results of another scenario or version",
+        folder.display()
+    ));
+    let help = "results are never mixed: choose another --out";
+    problem.help(format!("{difference}\n{help}")).into()
+}
+
+/// The lines that make a scenario what it is: more seeds are more of the same, but for the step from
+/// one to several, at which less is traced.
+fn identifying(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter(|line| !line.starts_with("seeds = ") || *line == "seeds = 1")
+}
+
+/// The file.
+pub(super) const NAME: &str = "scenario.toml";
+/// Begins the line of the version.
+const VERSION: &str = "# tailwater ";

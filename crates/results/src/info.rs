@@ -1,0 +1,91 @@
+//! `run.json`: what differs between equal runs.
+
+use serde::{Deserialize, Serialize};
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+
+use super::summary::PointResults;
+
+/// The command, what it cost, and where.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// The command with its arguments.
+    pub command: Vec<String>,
+    /// When it started, in seconds since 1970.
+    pub started_unix_s: u64,
+    /// Threads it ran on.
+    pub jobs: usize,
+    /// Simulations of the sweep.
+    pub runs: usize,
+    /// Of these, those that were finished before the command began.
+    pub runs_before: usize,
+    /// Wall-clock time of the command, up to its answer.
+    pub wall_us: f64,
+    /// Processor time of all simulations.
+    pub cpu_us: f64,
+    /// Simulated time of all simulations.
+    pub simulated_us: f64,
+    /// Packets handed over a link, each counted once per link.
+    pub packet_hops: u64,
+    /// Events of all simulations.
+    pub events: u64,
+    /// The machine.
+    pub host: Host,
+}
+
+/// The machine of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Host {
+    /// Operating system and its version.
+    pub os: String,
+    /// Version of the kernel.
+    pub kernel: String,
+    /// Model of the processor.
+    pub cpu: String,
+    /// Threads that the processor runs at a time.
+    pub cores: usize,
+    /// Main memory.
+    pub memory_bytes: u64,
+}
+
+impl RunInfo {
+    /// Adds up what all simulations cost.
+    pub fn add_costs(&mut self, results: &PointResults) {
+        self.runs = results.len();
+        for result in results.iter().flatten() {
+            self.cpu_us += result.cost.cpu_us;
+            self.simulated_us += result.cost.simulated_us;
+            self.packet_hops += result.cost.packet_hops;
+            self.events += result.cost.events;
+        }
+    }
+}
+
+impl Host {
+    /// This machine.
+    pub fn this() -> Self {
+        let what = RefreshKind::nothing()
+            .with_cpu(CpuRefreshKind::nothing())
+            .with_memory(MemoryRefreshKind::nothing().with_ram());
+        let system = System::new_with_specifics(what);
+        Self {
+            os: System::long_os_version().unwrap_or_default(),
+            kernel: System::kernel_version().unwrap_or_default(),
+            cpu: system
+                .cpus()
+                .first()
+                .map_or_else(String::new, |cpu| cpu.brand().to_owned()),
+            cores: system.cpus().len(),
+            memory_bytes: system.total_memory(),
+        }
+    }
+}
+
+/// Bytes of memory that a process of this machine, or of its container, may still take.
+pub fn available_memory() -> u64 {
+    let mut system = System::new();
+    system.refresh_memory();
+    let container = system.cgroup_limits().map(|limits| limits.free_memory);
+    container.map_or(system.available_memory(), |free| {
+        free.min(system.available_memory())
+    })
+}

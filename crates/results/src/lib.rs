@@ -1,0 +1,164 @@
+//! Results on disk: the run folder.
+//!
+//! ```text
+//! scenario.toml    every setting of the run, with the version that ran it
+//! run.json         the command, what it cost, the machine: all that differs between equal runs
+//! flows.parquet    one row per flow
+//! ports.parquet    one row per port
+//! series.parquet   time series, where they were asked for
+//! summary.json     every metric of every point, over the seeds, and compared
+//! report.html      all of it to look at
+//! points/          finished points of a sweep that is not complete; see [`Store`]
+//! .lock            empty; held by whoever works in the folder
+//! ```
+//!
+//! Every file is written under another name and renamed when it is whole and on disk. Files but
+//! `run.json` are a pure function of the scenario and the version: neither threads, nor interruptions,
+//! nor shards change a byte. Each has a checksum, without which it is not read: `scenario.toml`,
+//! `run.json` and `summary.json` at their end, tables and captures in `summary.json`, points in their
+//! first bytes.
+
+mod answer;
+mod checksum;
+mod files;
+mod folder;
+mod identity;
+mod info;
+mod keep;
+mod lock;
+mod part;
+mod simulate;
+pub mod statistics;
+mod store;
+mod summary;
+mod table;
+mod tables;
+
+use std::error::Error;
+use std::path::Path;
+use std::{fs, io};
+
+use scenario::{Problem, Problems};
+
+use lock::Lock;
+
+pub use answer::{answer, cost};
+pub use checksum::sealed;
+pub use files::replace;
+pub use folder::Folder;
+pub use info::{Host, RunInfo, available_memory};
+pub use keep::{Keep, Transient};
+pub use simulate::simulate;
+pub use store::{Access, Shard, Store, Unfinished};
+pub use summary::{
+    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until, Waits,
+};
+pub use table::{Cell, Field, Kind};
+
+/// The columns with which the rows of `flows.parquet` and `ports.parquet` begin; one for each setting
+/// that results show follows, named like it with an underscore for the dot.
+pub fn leading_fields() -> Vec<Field> {
+    tables::leading_fields()
+}
+
+/// The columns of `flows.parquet` behind those.
+pub fn flow_fields() -> Vec<Field> {
+    tables::flow_fields()
+}
+
+/// The columns of `ports.parquet` behind those.
+pub fn port_fields() -> Vec<Field> {
+    tables::port_fields()
+}
+
+/// Removes what a run left in a folder, and nothing else.
+pub fn clear(folder: &Path) -> Result<(), Problems> {
+    let _alone = Lock::alone(folder)?;
+    let files = FILES.iter().map(|file| (folder.join(file), false));
+    let folders = ["points", "pcap"].map(|name| (folder.join(name), true));
+    for (path, is_folder) in folders.into_iter().chain(files) {
+        let removed = if is_folder {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(cannot("remove", &path, &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The `scenario.toml` of a run folder, without its checksum.
+pub fn scenario(folder: &Path) -> Result<String, Problems> {
+    identity::read(folder)
+}
+
+/// Whether `folder` has everything that is made from the points of a sweep but the report.
+fn is_assembled(folder: &Path) -> bool {
+    folder.join("summary.json").exists() && folder.join("run.json").exists()
+}
+
+/// Wrong input: a file or folder that cannot be used.
+fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
+    if lacks_room(error) {
+        let message = format!("cannot {action} {}: {error}", path.display());
+        let problem = Problem::new(message).for_lack_of_room();
+        return problem
+            .help("free some space; nothing that is finished is lost")
+            .into();
+    }
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "choose a folder that you may write to with --out, or keep no files with --no-save"
+        }
+        io::ErrorKind::InvalidData => return damaged(path, &error.to_string(), AGAIN),
+        _ => "check the path",
+    };
+    let path = path.display();
+    Problem::new(format!("cannot {action} {path}: {error}"))
+        .help(remedy)
+        .into()
+}
+
+/// Wrong input: a file that is not as it was written.
+fn damaged(path: &Path, what: &str, remedy: &str) -> Problems {
+    let message = format!("{} is damaged: {what}", path.display());
+    Problem::new(message).help(remedy).into()
+}
+
+/// What a run leaves in its folder, besides folders. The scenario last: until it is removed the
+/// folder says whose the rest is.
+const FILES: [&str; 7] = [
+    "summary.json",
+    "run.json",
+    "flows.parquet",
+    "ports.parquet",
+    "series.parquet",
+    "report.html",
+    identity::NAME,
+];
+
+/// What to do about a damaged file of a complete run.
+const AGAIN: &str = "run its scenario again into another folder; the results will be the same";
+
+/// Whether a disk is full or a file may not grow, as the system says or a library that wrote for us.
+pub fn lacks_room(error: &io::Error) -> bool {
+    let is_full = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded
+        )
+    };
+    let mut cause = error.get_ref().map(|cause| cause as &dyn Error);
+    while let Some(inner) = cause {
+        if inner.downcast_ref().is_some_and(is_full) {
+            return true;
+        }
+        cause = inner.source();
+    }
+    is_full(error)
+}

@@ -1,0 +1,97 @@
+//! From a point to what is kept of it.
+
+use std::fs::File;
+use std::time::Duration;
+
+use record::pcap::Capture;
+use record::trace::{Plan, Recorder};
+use scenario::{PointSpec, Scenario};
+use sim::error::RunError;
+use sim::metrics::Outcome;
+use sim::run::{self, Limits};
+
+use super::Keep;
+use super::store::{Store, Unfinished};
+
+/// Simulates a point and keeps its outcome in `kept`, and in a run folder its series and its captures,
+/// whole or not at all.
+///
+/// It ends without a result where the simulation exceeds `limits` or a file cannot be written. Its cost is
+/// told by the clock of this thread, whatever clock `limits` has.
+///
+/// # Panics
+/// As [`run::run`] does.
+pub fn simulate(
+    kept: &dyn Keep,
+    point: &PointSpec,
+    scenario: &Scenario,
+    limits: Limits<'_>,
+) -> Result<(), RunError> {
+    let limits = Limits {
+        clock: processor_time,
+        ..limits
+    };
+    if let Some(store) = kept.store() {
+        let files = store.files(point, scenario);
+        let outcome = recorded(store, point, &files, limits)?;
+        return store.keep_with(point, scenario, outcome, &files);
+    }
+    let limits = Limits {
+        recorded: false,
+        ..limits
+    };
+    let outcome = run::within(limits, point, &mut ())?;
+    kept.keep(point, scenario, Ok(outcome))
+}
+
+/// The outcome of a point, with its files written.
+fn recorded(
+    store: &Store,
+    point: &PointSpec,
+    files: &Unfinished<'_>,
+    limits: Limits<'_>,
+) -> Result<Outcome, RunError> {
+    let plan = Plan::of(point);
+    let recorder = plan
+        .as_ref()
+        .map(|plan| File::create(files.series()).and_then(|file| Recorder::new(plan, point, file)));
+    let mut recorder = recorder
+        .transpose()
+        .map_err(|error| store.unwritten(&error))?;
+    let mut capture = files
+        .places()
+        .map(|places| Capture::new(places, point, files.captures()))
+        .transpose()
+        .map_err(|error| store.unwritten(&error))?;
+    let outcome = match (&mut recorder, &mut capture) {
+        (None, None) => run::within(limits, point, &mut ()),
+        (Some(recorder), None) => run::within(limits, point, recorder),
+        (_, Some(_)) => {
+            let mut probes = (recorder, capture);
+            let outcome = run::within(limits, point, &mut probes);
+            (recorder, capture) = probes;
+            outcome
+        }
+    };
+    // A file that failed is why a simulation was stopped.
+    let captured = capture.map_or(Ok(()), Capture::finish);
+    let written = captured.and(recorder.map_or(Ok(()), Recorder::finish));
+    written.map_err(|error| store.unwritten(&error))?;
+    outcome
+}
+
+/// What this thread has computed so far. Unlike time on the wall, it does not grow while another process
+/// has the processor.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+/// Time on the wall, where the system has no clock of a thread that a safe function reads.
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "only the cost of a run follows")]
+fn processor_time() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
+}

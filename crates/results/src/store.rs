@@ -1,0 +1,520 @@
+//! A run folder that is being filled.
+
+mod assemble;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use record::pcap::Places;
+use scenario::{PointSpec, Problem, Problems, Scenario};
+use sim::error::RunError;
+use sim::metrics::Outcome;
+
+use super::checksum::{Checksum, Seal, sealed};
+use super::files::{self, replace, unfinished};
+use super::folder::Folder;
+use super::identity;
+use super::info::RunInfo;
+use super::lock::{self, Lock};
+use super::part::{self, Part};
+use super::summary::{PointResult, PointResults};
+use super::{cannot, damaged};
+
+/// A run folder and the finished points in it.
+///
+/// A point that is finished is on disk, whole, before the next one begins on its thread, in a file
+/// named after its row and seed. So whatever ends the process, nothing finished is lost; a sweep may
+/// get more seeds; and several processes may fill one folder. When every point is there,
+/// [`Store::assemble`] makes the tables from them, in the order of the points, and
+/// [`Store::complete`] removes them. Memory is O(points), not O(flows).
+///
+/// A folder with something in it is held from [`Store::open`] on, an empty one from [`Store::begin`]
+/// on, until the store is dropped; [`Access`] says against whom.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    access: Access,
+    lock: OnceLock<Lock>,
+    /// Where packets are captured.
+    places: Option<Places>,
+    /// The line that says so.
+    captures: Option<String>,
+    /// Identifies the scenario but for the number of seeds, the captures and the version.
+    fingerprint: u64,
+}
+
+/// What a process is going to do in a run folder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Fill one that is empty or does not exist, alone.
+    New,
+    /// The same, or go on with what is there, alone.
+    Resume,
+    /// Run some points, while other processes may run others.
+    Shard,
+}
+
+/// Which points of a sweep a process of several runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// Which one, from 1.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Shard {
+    /// Whether it runs `point`. Rows differ in cost, so neighbours go to different shards.
+    pub fn runs(self, point: &PointSpec) -> bool {
+        point.index % self.of as usize == self.number as usize - 1
+    }
+}
+
+impl Store {
+    /// A folder that does not exist, that is empty, or that continues the same scenario if `access`
+    /// allows. Nothing but the lock is written before [`Store::begin`].
+    pub fn open(
+        folder: &Path,
+        scenario: &Scenario,
+        places: Option<&Places>,
+        access: Access,
+    ) -> Result<Self, Problems> {
+        let captures = captures(scenario, places);
+        Self::with(folder, scenario, captures, access).map(|store| Self {
+            places: places.cloned(),
+            ..store
+        })
+    }
+
+    /// Whether a folder has points that [`Access::Resume`] would continue.
+    pub fn continues(folder: &Path, scenario: &Scenario, places: Option<&Places>) -> bool {
+        let text = identity::text(scenario, captures(scenario, places).as_deref());
+        folder.join(PARTS).exists() && identity::check(folder, &text).is_ok()
+    }
+
+    /// The same for putting together what is in folders like `shard`, which have its captures.
+    pub fn open_like(shard: &Path, folder: &Path, scenario: &Scenario) -> Result<Self, Problems> {
+        let text = identity::read(shard)?;
+        let captures = text.lines().find(|line| line.starts_with(CAPTURES));
+        Self::with(
+            folder,
+            scenario,
+            captures.map(str::to_owned),
+            Access::Resume,
+        )
+    }
+
+    fn with(
+        folder: &Path,
+        scenario: &Scenario,
+        captures: Option<String>,
+        access: Access,
+    ) -> Result<Self, Problems> {
+        let text = identity::text(scenario, captures.as_deref());
+        let store = Self {
+            folder: folder.to_owned(),
+            access,
+            lock: OnceLock::new(),
+            places: None,
+            captures,
+            fingerprint: identity::fingerprint(&text),
+        };
+        if store.is_empty()? {
+            return Ok(store);
+        }
+        if access == Access::New {
+            return Err(not_empty(folder));
+        }
+        // Whose folder it is comes first: none but a run folder gets a lock. Who held it before may
+        // have changed it.
+        identity::check(folder, &text)?;
+        store.hold()?;
+        identity::check(folder, &text)?;
+        Ok(store)
+    }
+
+    /// Makes the folder and names its scenario, so that points can be kept.
+    pub fn begin(&self, scenario: &Scenario) -> Result<(), Problems> {
+        let (folder, parts) = (&self.folder, self.parts());
+        fs::create_dir_all(folder).map_err(|error| cannot("make the folder", folder, &error))?;
+        if self.lock.get().is_none() {
+            self.hold()?;
+            // It was empty when it was opened.
+            if self.access != Access::Shard && !self.is_empty()? {
+                return Err(not_empty(folder));
+            }
+        }
+        // The scenario first: a folder with points says whose they are.
+        let (text, path) = (self.scenario_text(scenario), folder.join(identity::NAME));
+        let created = files::create(&path, &Seal::TOML.put(&text));
+        if !created.map_err(|error| cannot("write", &path, &error))? {
+            identity::check(folder, &text)?;
+            if identity::read(folder)? != text {
+                self.write(identity::NAME, &Seal::TOML.put(&text))?;
+            }
+        }
+        fs::create_dir_all(&parts)
+            .and_then(|()| files::sync_folder(folder))
+            .map_err(|error| cannot("make the folder", &parts, &error))
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether everything that is made from the points is there already.
+    pub fn is_assembled(&self) -> bool {
+        super::is_assembled(&self.folder)
+    }
+
+    /// The folder as it is read once it is assembled.
+    pub fn read(&self) -> Result<Folder, Problems> {
+        Folder::held(&self.folder)
+    }
+
+    /// Points of this process without a result: those never finished, those that failed, and those
+    /// that changed since they were kept.
+    pub fn missing<'a>(
+        &self,
+        scenario: &'a Scenario,
+        shard: Option<Shard>,
+    ) -> Result<Vec<&'a PointSpec>, Problems> {
+        let mut missing = Vec::new();
+        for point in scenario.points() {
+            let ours = shard.is_none_or(|shard| shard.runs(point));
+            if ours && self.state(point, scenario)? != State::Done {
+                missing.push(point);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// The files that `point` is to have beside its outcome, under the names that they have until they
+    /// are whole.
+    pub fn files(&self, point: &PointSpec, scenario: &Scenario) -> Unfinished<'_> {
+        let name = part::name(point, scenario.seeds());
+        let parts = self.parts();
+        Unfinished {
+            series: Remains(unfinished(&parts.join(format!("{name}.{SERIES}")))),
+            captures: Remains(unfinished(&parts.join(format!("{name}.pcap")))),
+            places: self.places.as_ref(),
+        }
+    }
+
+    /// Keeps the outcome of a point and its `files`, all of which are whole, the outcome last.
+    pub fn keep_with(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+        outcome: Outcome,
+        files: &Unfinished<'_>,
+    ) -> Result<(), RunError> {
+        let mut kept = Vec::new();
+        self.keep_files(point, scenario, files, &mut kept)
+            .map_err(|error| self.unwritten(&error))?;
+        self.keep_all(point, scenario, &Ok(outcome), kept)
+    }
+
+    /// What a simulation fails with that cannot write here.
+    pub fn unwritten(&self, error: &io::Error) -> RunError {
+        RunError::Storage(format!(
+            "cannot write to {}: {error}",
+            self.folder.display()
+        ))
+    }
+
+    /// Keeps what became of a point, whole or not at all.
+    pub fn keep(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+        result: &Result<Outcome, String>,
+    ) -> Result<(), RunError> {
+        self.keep_all(point, scenario, result, Vec::new())
+    }
+
+    /// The numbers of every point, from disk.
+    pub fn collect(&self, scenario: &Scenario) -> Result<PointResults, Problems> {
+        let points = scenario.points().iter();
+        let numbers = |outcome: Box<Outcome>| PointResult::from(&*outcome);
+        points
+            .map(|point| Ok(self.result(point, scenario)?.1.map(numbers)))
+            .collect()
+    }
+
+    /// Writes `run.json`, with which a folder is complete but for its report.
+    pub fn write_info(&self, info: &RunInfo) -> Result<(), Problems> {
+        self.write("run.json", &sealed(info))
+    }
+
+    /// Fails unless `other` is a folder of the same scenario and version.
+    pub fn fits(&self, other: &Path, scenario: &Scenario) -> Result<(), Problems> {
+        identity::check(other, &self.scenario_text(scenario))
+    }
+
+    /// Takes over every point that `other`, a folder of the same scenario, has finished. What is
+    /// damaged there stays there.
+    pub fn take_from(&self, other: &Path, scenario: &Scenario) -> Result<(), Problems> {
+        self.fits(other, scenario)?;
+        let _reading = Lock::to_read(other)?;
+        for point in scenario.points() {
+            let name = part::name(point, scenario.seeds());
+            let from = part::path(&other.join(PARTS), &name);
+            let Some(part) = self.read_part(&from)? else {
+                continue;
+            };
+            // A success somewhere is not replaced by a failure elsewhere.
+            let held = self.state(point, scenario)?;
+            let wanted = held != State::Done && (part.is_done() || held != State::Failed);
+            let has_files = part.has_files(other);
+            if wanted && has_files.map_err(|error| cannot("read", other, &error))? {
+                let files = part.files().iter().map(|(file, _)| file.as_str());
+                for file in files.chain([format!("{PARTS}/{name}.part").as_str()]) {
+                    self.take(other, file)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Points that have been kept, whole or damaged since.
+    pub fn kept(&self, scenario: &Scenario) -> usize {
+        let points = scenario.points().iter();
+        let kept = points.filter(|point| self.part(point, scenario).exists());
+        kept.count()
+    }
+
+    /// Points of which nothing is known yet, or nothing any more.
+    pub fn unknown(&self, scenario: &Scenario) -> Result<usize, Problems> {
+        let mut unknown = 0;
+        for point in scenario.points() {
+            unknown += usize::from(self.state(point, scenario)? == State::Unknown);
+        }
+        Ok(unknown)
+    }
+
+    fn hold(&self) -> Result<(), Problems> {
+        let lock = match self.access {
+            Access::Shard => Lock::together(&self.folder)?,
+            Access::New | Access::Resume => Lock::alone(&self.folder)?,
+        };
+        self.lock.get_or_init(|| lock);
+        Ok(())
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), Problems> {
+        let path = self.folder.join(name);
+        replace(&path, |file| file.write_all(text.as_bytes()))
+            .map_err(|error| cannot("write", &path, &error))
+    }
+
+    fn keep_all(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+        result: &Result<Outcome, String>,
+        files: Vec<(String, Checksum)>,
+    ) -> Result<(), RunError> {
+        let path = self.part(point, scenario);
+        part::write(&path, self.fingerprint, result, files)
+            .map_err(|error| RunError::Storage(format!("cannot write {}: {error}", path.display())))
+    }
+
+    fn keep_files(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+        files: &Unfinished<'_>,
+        kept: &mut Vec<(String, Checksum)>,
+    ) -> io::Result<()> {
+        if files.captures().exists() {
+            self.keep_captures(files.captures(), kept)?;
+        }
+        if files.series().exists() {
+            let name = format!("{PARTS}/{}.{SERIES}", part::name(point, scenario.seeds()));
+            self.keep_file(files.series(), name, kept)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a finished file its name within the folder, and adds it to `files`. That of a series lasts
+    /// when the part that follows is kept, in the same folder.
+    fn keep_file(
+        &self,
+        file: &Path,
+        name: String,
+        files: &mut Vec<(String, Checksum)>,
+    ) -> io::Result<()> {
+        let checksum = Checksum::of_file(file)?;
+        files::settle(file, &self.folder.join(&name))?;
+        files.push((name, checksum));
+        Ok(())
+    }
+
+    /// The same for every file of a folder, which is removed.
+    fn keep_captures(&self, folder: &Path, files: &mut Vec<(String, Checksum)>) -> io::Result<()> {
+        fs::create_dir_all(self.folder.join(CAPTURED))?;
+        let mut captures = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            captures.push(entry?.path());
+        }
+        captures.sort();
+        for path in captures {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            self.keep_file(&path, format!("{CAPTURED}/{name}"), files)?;
+        }
+        files::sync_folder(&self.folder.join(CAPTURED))?;
+        fs::remove_dir(folder)
+    }
+
+    /// Copies a file of another run folder to the same place in this one.
+    fn take(&self, other: &Path, name: &str) -> Result<(), Problems> {
+        let (from, to) = (other.join(name), self.folder.join(name));
+        let folder = to.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(folder)
+            .and_then(|()| files::copy(&from, &to))
+            .map_err(|error| cannot("copy", &from, &error))
+    }
+
+    fn state(&self, point: &PointSpec, scenario: &Scenario) -> Result<State, Problems> {
+        let path = self.part(point, scenario);
+        let Some(part) = self.read_part(&path)? else {
+            return Ok(State::Unknown);
+        };
+        if !part.is_done() {
+            return Ok(State::Failed);
+        }
+        let whole = part.has_files(&self.folder);
+        let whole = whole.map_err(|error| cannot("read", &self.folder, &error))?;
+        Ok(if whole { State::Done } else { State::Unknown })
+    }
+
+    /// The part of a point, which has one, and its outcome.
+    fn result(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+    ) -> Result<(Part, Result<Box<Outcome>, String>), Problems> {
+        let path = self.part(point, scenario);
+        let part = self.read_part(&path)?;
+        if let Some(part) = part
+            && let Some(outcome) = part.outcome()
+        {
+            return Ok((part, outcome));
+        }
+        let help = "run the sweep again with --resume, which simulates this point anew";
+        Err(damaged(&path, "it was whole when this command began", help))
+    }
+
+    /// What is known of a point, if anything.
+    pub(super) fn find(
+        &self,
+        point: &PointSpec,
+        scenario: &Scenario,
+    ) -> Result<Option<Result<Box<Outcome>, String>>, Problems> {
+        let part = self.read_part(&self.part(point, scenario))?;
+        Ok(part.and_then(|part| part.outcome()))
+    }
+
+    fn read_part(&self, path: &Path) -> Result<Option<Part>, Problems> {
+        part::read(path, self.fingerprint).map_err(|error| cannot("read", path, &error))
+    }
+
+    fn part(&self, point: &PointSpec, scenario: &Scenario) -> PathBuf {
+        part::path(&self.parts(), &part::name(point, scenario.seeds()))
+    }
+
+    fn series(&self, point: &PointSpec, scenario: &Scenario) -> PathBuf {
+        let name = part::name(point, scenario.seeds());
+        self.parts().join(format!("{name}.{SERIES}"))
+    }
+
+    fn parts(&self) -> PathBuf {
+        self.folder.join(PARTS)
+    }
+
+    fn scenario_text(&self, scenario: &Scenario) -> String {
+        identity::text(scenario, self.captures.as_deref())
+    }
+
+    /// Whether there is nothing in the folder but a lock and what an interrupted process was about
+    /// to write.
+    fn is_empty(&self) -> Result<bool, Problems> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+        };
+        let entries = entries.map_err(|error| cannot("read the folder", &self.folder, &error))?;
+        let nothing = |path: &Path| path.ends_with(lock::NAME) || files::becomes(path).is_some();
+        Ok(entries.iter().all(|entry| nothing(&entry.path())))
+    }
+}
+
+/// What is known of a point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unknown,
+    Failed,
+    Done,
+}
+
+/// The files of a point that is being simulated, which are removed with this unless they are kept.
+#[derive(Debug)]
+pub struct Unfinished<'a> {
+    series: Remains,
+    captures: Remains,
+    places: Option<&'a Places>,
+}
+
+impl Unfinished<'_> {
+    /// The file of its series.
+    pub fn series(&self) -> &Path {
+        &self.series.0
+    }
+
+    /// The folder of its captures.
+    pub fn captures(&self) -> &Path {
+        &self.captures.0
+    }
+
+    /// Where packets are captured, if anywhere.
+    pub fn places(&self) -> Option<&Places> {
+        self.places
+    }
+}
+
+/// A file or folder under the name that it has until it is whole, which is removed if it never is.
+#[derive(Debug)]
+struct Remains(PathBuf);
+
+impl Drop for Remains {
+    fn drop(&mut self) {
+        let removed = fs::remove_file(&self.0).or_else(|_| fs::remove_dir_all(&self.0));
+        // Mostly there is nothing left under this name.
+        drop(removed);
+    }
+}
+
+/// The line of `scenario.toml` about captures.
+fn captures(scenario: &Scenario, places: Option<&Places>) -> Option<String> {
+    // Their names contain the numbers of points, which depend on the number of seeds.
+    places.map(|places| format!("{CAPTURES}{places}, {} seeds", scenario.seeds()))
+}
+
+fn not_empty(folder: &Path) -> Problems {
+    let problem = Problem::new(format!("{} is not empty", folder.display()));
+    let help = "choose another --out, or continue what is there with --resume";
+    problem.help(help).into()
+}
+
+/// Begins the line of `scenario.toml` that says what was captured.
+const CAPTURES: &str = "# captures: ";
+/// Folder of the finished points.
+const PARTS: &str = "points";
+/// Folder of captures.
+const CAPTURED: &str = "pcap";
+/// Ending of the series of a point.
+const SERIES: &str = "series";

@@ -1,0 +1,143 @@
+//! The end of a sweep: tables and a summary from its points.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use record::trace;
+use scenario::{PointSpec, Problem, Problems, Scenario};
+
+use super::super::checksum::{Checksum, Seal, sealed};
+use super::super::files::{self, replace};
+use super::super::summary::{PointResult, PointResults, Summary};
+use super::super::tables::{Records, flow_fields, port_fields};
+use super::super::{FILES, cannot, identity};
+use super::{CAPTURED, Store};
+
+impl Store {
+    /// Makes the tables and the summary from the finished points. `change` may add to the summary.
+    pub fn assemble(
+        &self,
+        scenario: &Scenario,
+        change: impl FnOnce(&mut Summary),
+    ) -> Result<(Summary, PointResults), Problems> {
+        // A sweep that got more seeds than it began with says so.
+        let text = self.scenario_text(scenario);
+        self.write(identity::NAME, &Seal::TOML.put(&text))?;
+        let (results, captures) = self.write_tables(scenario)?;
+        self.write_series(scenario)?;
+        let mut summary = Summary::new(scenario, &results);
+        for name in [identity::NAME].into_iter().chain(TABLES) {
+            let path = self.folder.join(name);
+            if path.exists() {
+                let checksum = Checksum::of_file(&path);
+                let checksum = checksum.map_err(|error| cannot("read", &path, &error))?;
+                summary
+                    .checksums
+                    .insert(name.to_owned(), checksum.to_string());
+            }
+        }
+        let captures = captures.into_iter();
+        summary
+            .checksums
+            .extend(captures.map(|(name, checksum)| (name, checksum.to_string())));
+        change(&mut summary);
+        self.write("summary.json", &sealed(&summary))?;
+        Ok((summary, results))
+    }
+
+    /// Removes the finished points from a folder that is complete without them, and files that an
+    /// interrupted process was about to write.
+    pub fn complete(&self) -> Result<(), Problems> {
+        let ours = |path: &Path| {
+            let name = files::becomes(path);
+            name.is_some_and(|name| FILES.contains(&name.as_str()))
+        };
+        files::remove(&self.folder, ours).map_err(|error| cannot("clear", &self.folder, &error))?;
+        let captures = self.folder.join(CAPTURED);
+        files::remove(&captures, |path| files::becomes(path).is_some())
+            .map_err(|error| cannot("clear", &captures, &error))?;
+        match fs::remove_dir_all(self.parts()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(cannot("remove the folder", &self.parts(), &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write_tables(
+        &self,
+        scenario: &Scenario,
+    ) -> Result<(PointResults, Vec<(String, Checksum)>), Problems> {
+        let [flows, ports, _] = TABLES.map(|name| self.folder.join(name));
+        let mut results = Vec::with_capacity(scenario.points().len());
+        let mut captures = Vec::new();
+        // Both tables come from one pass over the points, so both are open at once.
+        let mut problem = None;
+        let written = replace(&flows, |flows| {
+            let mut flows = Records::new(flows, scenario, flow_fields())?;
+            replace(&ports, |ports| {
+                let mut ports = Records::new(ports, scenario, port_fields())?;
+                for point in scenario.points() {
+                    let (part, result) = match self.result(point, scenario) {
+                        Ok(found) => found,
+                        Err(found) => {
+                            problem = Some(found);
+                            return Err(io::Error::other("a point cannot be read"));
+                        }
+                    };
+                    let files = part.files().iter();
+                    captures.extend(
+                        files
+                            .filter(|(name, _)| name.starts_with(CAPTURED))
+                            .cloned(),
+                    );
+                    if let Ok(outcome) = &result {
+                        let mut rows = outcome.flows.iter();
+                        rows.try_for_each(|flow| flows.flow(point, flow))?;
+                        let mut rows = outcome.ports.iter();
+                        rows.try_for_each(|port| ports.port(point, port))?;
+                    }
+                    results.push(result.map(|outcome| PointResult::from(&*outcome)));
+                }
+                ports.finish().map(drop)
+            })?;
+            flows.finish().map(drop)
+        });
+        match (problem, written) {
+            (Some(problem), _) => Err(problem),
+            (None, Err(error)) => Err(cannot("write tables in", &self.folder, &error)),
+            (None, Ok(())) => Ok((results, captures)),
+        }
+    }
+
+    /// Puts the series of all points that have some into one file.
+    fn write_series(&self, scenario: &Scenario) -> Result<(), Problems> {
+        let series = |point: &PointSpec| (point.index, self.series(point, scenario));
+        let parts = || {
+            scenario
+                .points()
+                .iter()
+                .map(series)
+                .filter(|(_, path)| path.exists())
+        };
+        if parts().next().is_none() {
+            return Ok(());
+        }
+        let path = self.folder.join(TABLES[2]);
+        let written = replace(&path, |file| {
+            trace::concatenate(&mut parts(), file.get_ref().try_clone()?)
+        });
+        written.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => {
+                let problem = Problem::new(format!("cannot make {}: {error}", path.display()));
+                let help = "run the sweep again with --resume, which simulates this point anew";
+                problem.help(help).into()
+            }
+            _ => cannot("write", &path, &error),
+        })
+    }
+}
+
+/// The tables; the last is missing where nothing is recorded.
+const TABLES: [&str; 3] = ["flows.parquet", "ports.parquet", "series.parquet"];

@@ -1,0 +1,467 @@
+//! `summary.json`: every number of a sweep but those of single flows and ports.
+
+use base::Span;
+use indexmap::IndexMap;
+use scenario::{PointSpec, Scenario};
+use serde::{Deserialize, Serialize};
+use sim::columns::{METRICS, group_values, metric_values};
+use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome};
+
+use crate::statistics::{self, Estimate, Verdict};
+
+/// The numbers of one point.
+#[derive(Clone, Debug)]
+pub struct PointResult {
+    /// Results.
+    pub metrics: Metrics,
+    /// Results of each group of flows, if the scenario has groups.
+    pub groups: Vec<GroupMetrics>,
+    /// What they cost.
+    pub cost: Cost,
+    /// The digest of everything that happened.
+    pub digest: u64,
+}
+
+/// For every point of a scenario its numbers, or why there are none.
+pub type PointResults = Vec<Result<PointResult, String>>;
+
+/// A sweep in numbers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of the program.
+    pub version: String,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// What it shows, in one line.
+    pub title: Option<String>,
+    /// Labels of its schemes.
+    pub schemes: Vec<String>,
+    /// First seed.
+    pub seed: u64,
+    /// Seeds of every row.
+    pub seeds: u32,
+    /// Whether anything in the scenario depends on the seed.
+    pub random: bool,
+    /// Swept settings, in the order of the sweep: the first changes slowest.
+    pub axes: Vec<String>,
+    /// Other settings that results name, with their value.
+    pub constants: Vec<(String, String)>,
+    /// Combinations of swept values times schemes; schemes change fastest.
+    pub rows: Vec<Row>,
+    /// Pairs of schemes within a combination, compared on the same seeds.
+    pub comparisons: Vec<Comparison>,
+    /// How far `--until` went, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+    /// Every simulation that has results.
+    pub points: Vec<PointSummary>,
+    /// Every simulation that failed.
+    pub failures: Vec<FailedPoint>,
+    /// XXH64 of the other files of the run that are functions of the scenario and the version, by their
+    /// paths.
+    #[serde(default)]
+    pub checksums: IndexMap<String, String>,
+}
+
+/// One scheme under one combination of swept values.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// Swept settings and their values.
+    pub set: Vec<(String, String)>,
+    /// Label of the scheme.
+    pub scheme: String,
+    /// Its points, one per seed.
+    pub points: Vec<u32>,
+    /// By the name of the metric: mean and confidence interval over the seeds.
+    pub metrics: IndexMap<String, Estimate>,
+    /// What a loss costs that only a timer repairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
+    /// The same of each group of flows, if the scenario has groups.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub groups: IndexMap<String, IndexMap<String, Estimate>>,
+}
+
+/// The shortest times that a sender waits for a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waits {
+    /// For data to be sent again: `tcp.min_rto`, the least of all groups.
+    pub rto_us: f64,
+    /// For a packet of the handshake: `tcp.syn_rto`, the least of all groups.
+    pub syn_rto_us: f64,
+}
+
+/// A paired difference between two schemes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Swept settings and their values.
+    pub set: Vec<(String, String)>,
+    /// Name of the metric.
+    pub metric: String,
+    /// Label of the scheme.
+    pub scheme: String,
+    /// Label of the scheme it is compared with.
+    pub baseline: String,
+    /// `scheme - baseline`, seed by seed.
+    pub difference: Estimate,
+    /// What that says.
+    pub verdict: Verdict,
+}
+
+/// How far `--until` went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Until {
+    /// Metric whose intervals are watched.
+    pub metric: String,
+    /// Wanted half-width of the 95 % confidence interval over the mean.
+    pub target: f64,
+    /// Widest such half-width of all rows; none if a row has no interval.
+    pub widest: Option<f64>,
+    /// Most seeds allowed.
+    pub bound: u32,
+    /// Whether every row is as narrow as wanted.
+    pub reached: bool,
+}
+
+/// The numbers of one simulation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PointSummary {
+    /// Its number.
+    pub point: u32,
+    /// Place of its row in [`Summary::rows`].
+    pub row: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// Results.
+    pub metrics: Metrics,
+    /// Results of each group of flows, if the scenario has groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupMetrics>,
+    /// Simulated time at its end.
+    pub simulated_us: f64,
+    /// Packets handed over a link, each counted once per link.
+    pub packet_hops: u64,
+    /// Events the scheduler handled.
+    pub events: u64,
+    /// Digest of everything that happened, in hexadecimal.
+    pub digest: String,
+}
+
+/// A simulation without results.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FailedPoint {
+    /// Its number.
+    pub point: u32,
+    /// Place of its row in [`Summary::rows`].
+    pub row: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// What went wrong.
+    pub error: String,
+    /// The command that shows it again, from within the run folder.
+    pub reproduce: String,
+}
+
+impl Waits {
+    fn of(point: &PointSpec) -> Self {
+        let groups = || point.groups.iter().map(|group| &group.keys.tcp);
+        let least =
+            |spans: &mut dyn Iterator<Item = Span>| spans.min().map_or(0.0, Span::as_micros);
+        Self {
+            rto_us: least(&mut groups().map(|tcp| tcp.min_rto)),
+            syn_rto_us: least(&mut groups().map(|tcp| tcp.syn_rto)),
+        }
+    }
+}
+
+impl Row {
+    /// The mean of the metric called `name`; `NaN` if there is none.
+    ///
+    /// # Panics
+    /// If no metric has this name.
+    pub fn value(&self, name: &str) -> f64 {
+        self.metrics[name].mean.unwrap_or(f64::NAN)
+    }
+
+    /// The value of a swept setting.
+    pub fn setting(&self, key: &str) -> Option<&str> {
+        let found = self.set.iter().find(|(name, _)| name == key);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+impl Summary {
+    /// What `results`, one for each point of `scenario`, say. O(points + rows × schemes).
+    pub fn new(scenario: &Scenario, results: &PointResults) -> Self {
+        let mut summary = Self {
+            version: sim::VERSION.to_owned(),
+            scenario: scenario.name().to_owned(),
+            title: scenario.title().map(str::to_owned),
+            schemes: scenario.schemes().into_iter().map(str::to_owned).collect(),
+            seed: scenario.points()[0].seed,
+            seeds: scenario.seeds(),
+            random: scenario.is_random(),
+            axes: Vec::new(),
+            constants: Vec::new(),
+            rows: Vec::new(),
+            comparisons: Vec::new(),
+            until: None,
+            points: Vec::new(),
+            failures: Vec::new(),
+            checksums: IndexMap::new(),
+        };
+        for (index, (key, value)) in scenario.points()[0].set.iter().enumerate() {
+            let mut points = scenario.points().iter();
+            if points.all(|point| point.set[index].1 == *value) {
+                summary.constants.push((key.clone(), value.clone()));
+            } else {
+                summary.axes.push(key.clone());
+            }
+        }
+        summary.add_points(scenario, results);
+        let seeds = scenario.seeds() as usize;
+        let values: Vec<Vec<Vec<f64>>> = results.chunks(seeds).map(columns).collect();
+        summary.add_rows(scenario, &values);
+        for (row, results) in summary.rows.iter_mut().zip(results.chunks(seeds)) {
+            row.groups = group_estimates(results);
+        }
+        let group = scenario.schemes().len();
+        for (rows, values) in (0..summary.rows.len())
+            .step_by(group)
+            .zip(values.chunks(group))
+        {
+            summary.compare(rows, values);
+        }
+        summary
+    }
+
+    /// What is known of a sweep that has not ended: the groups of rows of which any point is known, and
+    /// those points. None if there is none.
+    pub fn so_far(
+        scenario: &Scenario,
+        known: Vec<Option<Result<PointResult, String>>>,
+    ) -> Option<(Self, PointResults)> {
+        let (schemes, seeds) = (scenario.schemes().len(), scenario.seeds() as usize);
+        let begun: Vec<bool> = known
+            .chunks(schemes * seeds)
+            .map(|group| group.iter().any(Option::is_some))
+            .collect();
+        if !begun.contains(&true) {
+            return None;
+        }
+        let are_known: Vec<bool> = known.iter().map(Option::is_some).collect();
+        let absent = || Err(String::new());
+        let results: PointResults = known
+            .into_iter()
+            .map(|known| known.unwrap_or_else(absent))
+            .collect();
+        let mut all = Self::new(scenario, &results);
+        let is_known = |point: u32| are_known[point as usize];
+        all.failures.retain(|failure| is_known(failure.point));
+        all.rows = kept(all.rows, schemes, &begun);
+        let comparisons = all.comparisons.len() / begun.len();
+        all.comparisons = kept(all.comparisons, comparisons, &begun);
+        // Rows of groups that have not begun are gone, so those behind them have other numbers.
+        let gone = |row: u32| {
+            begun[..row as usize / schemes]
+                .iter()
+                .filter(|begun| !**begun)
+        };
+        let place = |row: u32| row - index(gone(row).count() * schemes);
+        for point in &mut all.points {
+            point.row = place(point.row);
+        }
+        for failure in &mut all.failures {
+            failure.row = place(failure.row);
+        }
+        let results = results.into_iter().zip(are_known);
+        let results = results.filter_map(|(result, known)| known.then_some(result));
+        Some((all, results.collect()))
+    }
+
+    /// How narrow the intervals of every row are: of the 99th percentile of completion times, or of
+    /// the mean queue where no flow has an end.
+    pub fn precision(&self, target: f64, bound: u32) -> Until {
+        let timed = self
+            .rows
+            .iter()
+            .any(|row| !row.value("fct_p99_us").is_nan());
+        let metric = if timed {
+            "fct_p99_us"
+        } else {
+            "queue_mean_bytes"
+        };
+        let widths = self
+            .rows
+            .iter()
+            .map(|row| row.metrics[metric].relative_half_width());
+        let widest = widths.collect::<Option<Vec<f64>>>();
+        let widest = widest.map(|widths| widths.into_iter().fold(0.0, f64::max));
+        Until {
+            metric: metric.to_owned(),
+            target,
+            widest,
+            bound,
+            reached: widest.is_some_and(|widest| widest <= target),
+        }
+    }
+
+    /// Rows in groups that differ only in the scheme.
+    pub fn groups(&self) -> impl Iterator<Item = &[Row]> {
+        self.rows.chunks(self.schemes.len())
+    }
+
+    fn add_points(&mut self, scenario: &Scenario, results: &PointResults) {
+        for (point, result) in scenario.points().iter().zip(results) {
+            let (number, row) = (index(point.index), index(point.index) / scenario.seeds());
+            match result {
+                Ok(result) => self.points.push(PointSummary {
+                    point: number,
+                    row,
+                    seed: point.seed,
+                    metrics: result.metrics.clone(),
+                    groups: result.groups.clone(),
+                    simulated_us: result.cost.simulated_us,
+                    packet_hops: result.cost.packet_hops,
+                    events: result.cost.events,
+                    digest: format!("{:016x}", result.digest),
+                }),
+                Err(error) => {
+                    let axes = point.set.iter().filter(|(key, _)| self.axes.contains(key));
+                    let sets = axes.map(|(key, value)| format!(" --set {key}={value}"));
+                    self.failures.push(FailedPoint {
+                        point: number,
+                        row,
+                        seed: point.seed,
+                        error: error.clone(),
+                        reproduce: format!(
+                            "tailwater run scenario.toml --scheme {} --seed {} --seeds 1{}",
+                            point.scheme,
+                            point.seed,
+                            sets.collect::<String>()
+                        ),
+                    });
+                }
+            }
+        }
+    }
+
+    fn add_rows(&mut self, scenario: &Scenario, values: &[Vec<Vec<f64>>]) {
+        let seeds = scenario.seeds() as usize;
+        for (points, values) in scenario.points().chunks(seeds).zip(values) {
+            let set = points[0].set.iter();
+            let set = set.filter(|(key, _)| self.axes.contains(key));
+            let estimates = METRICS.iter().zip(values).map(|(column, values)| {
+                let estimate = estimate(column.name, values.iter().copied());
+                (column.name.to_owned(), estimate)
+            });
+            self.rows.push(Row {
+                set: set.cloned().collect(),
+                scheme: points[0].scheme.clone(),
+                points: points.iter().map(|point| index(point.index)).collect(),
+                metrics: estimates.collect(),
+                waits: Some(Waits::of(&points[0])),
+                groups: IndexMap::new(),
+            });
+        }
+    }
+
+    /// Compares every scheme of the group of rows that begins at `first` with those before it.
+    fn compare(&mut self, first: usize, values: &[Vec<Vec<f64>>]) {
+        for scheme in 1..values.len() {
+            for baseline in 0..scheme {
+                for (column, metric) in METRICS.iter().enumerate() {
+                    if !COMPARED.contains(&metric.name) {
+                        continue;
+                    }
+                    let (a, b) = (&values[scheme][column], &values[baseline][column]);
+                    let (difference, verdict) = statistics::paired(a, b, self.random);
+                    self.comparisons.push(Comparison {
+                        set: self.rows[first].set.clone(),
+                        metric: metric.name.to_owned(),
+                        scheme: self.rows[first + scheme].scheme.clone(),
+                        baseline: self.rows[first + baseline].scheme.clone(),
+                        difference,
+                        verdict,
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl From<&Outcome> for PointResult {
+    fn from(outcome: &Outcome) -> Self {
+        Self {
+            metrics: outcome.metrics.clone(),
+            groups: outcome.groups.clone(),
+            cost: outcome.cost,
+            digest: outcome.digest,
+        }
+    }
+}
+
+/// By group and metric, over the seeds that have results.
+fn group_estimates(
+    seeds: &[Result<PointResult, String>],
+) -> IndexMap<String, IndexMap<String, Estimate>> {
+    let mut values: IndexMap<&str, IndexMap<&str, Vec<f64>>> = IndexMap::new();
+    for group in seeds.iter().flatten().flat_map(|result| &result.groups) {
+        let metrics = values.entry(&group.group).or_default();
+        for (name, value) in group_values(group) {
+            metrics.entry(name).or_default().push(value);
+        }
+    }
+    let estimates = values.into_iter().map(|(group, metrics)| {
+        let metrics = metrics.into_iter();
+        let metrics = metrics.map(|(name, values)| {
+            let estimate = estimate(name, values);
+            (name.to_owned(), estimate)
+        });
+        (group.to_owned(), metrics.collect())
+    });
+    estimates.collect()
+}
+
+/// The mean of a metric over seeds: none is negative, and an index of fairness does not exceed 1.
+fn estimate(metric: &str, values: impl IntoIterator<Item = f64>) -> Estimate {
+    let most = match metric {
+        "fairness" => 1.0,
+        _ => f64::INFINITY,
+    };
+    Estimate::of(values).between(0.0, most)
+}
+
+/// Of things in groups of `size` those whose group is chosen.
+fn kept<T>(things: Vec<T>, size: usize, chosen: &[bool]) -> Vec<T> {
+    let things = things.into_iter().enumerate();
+    let kept = things.filter_map(|(place, thing)| chosen[place / size].then_some(thing));
+    kept.collect()
+}
+
+/// For each metric the values of all seeds, `NaN` where a seed failed.
+fn columns(seeds: &[Result<PointResult, String>]) -> Vec<Vec<f64>> {
+    let rows = seeds.iter().map(|result| match result {
+        Ok(result) => metric_values(&result.metrics),
+        Err(_) => vec![f64::NAN; METRICS.len()],
+    });
+    let rows: Vec<_> = rows.collect();
+    let column = |index| rows.iter().map(|row| row[index]).collect();
+    (0..METRICS.len()).map(column).collect()
+}
+
+fn index(index: usize) -> u32 {
+    u32::try_from(index).expect("points have 32-bit numbers")
+}
+
+/// Metrics that schemes are compared by.
+const COMPARED: [&str; 8] = [
+    "goodput_bps",
+    "fct_mean_us",
+    "fct_p50_us",
+    "fct_p99_us",
+    "fct_max_us",
+    "timeouts",
+    "drops",
+    "queue_mean_bytes",
+];

@@ -1,0 +1,433 @@
+//! Tables on disk: rows in, Parquet out, and back.
+//!
+//! Rows are buffered by column and leave as a row group of [`GROUP`] rows, so memory does not grow
+//! with the table. Nothing in a file depends on time, place or threads: equal rows, equal bytes.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{ColumnPath, Type};
+use record::guard;
+use serde_json::json;
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name, which ends in its unit if it has one.
+    pub name: String,
+    /// What its values are.
+    pub kind: Kind,
+    /// Whether values may be missing.
+    pub optional: bool,
+    /// Its unit, or what it counts.
+    pub unit: &'static str,
+    /// What it means.
+    pub help: &'static str,
+}
+
+/// The type of a column's values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Whole numbers of 32 bits.
+    Int32,
+    /// Whole numbers of 64 bits.
+    Int64,
+    /// Real numbers.
+    Double,
+    /// True or false.
+    Bool,
+    /// Text.
+    Text,
+}
+
+/// One value on its way into or out of a table.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Cell<'a> {
+    /// None.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// A real number.
+    Double(f64),
+    /// True or false.
+    Bool(bool),
+    /// Text.
+    Text(&'a str),
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Null => Ok(()),
+            Cell::Int(value) => value.fmt(f),
+            Cell::Double(value) => value.fmt(f),
+            Cell::Bool(value) => value.fmt(f),
+            Cell::Text(value) => value.fmt(f),
+        }
+    }
+}
+
+/// Writes rows; see the module.
+pub(crate) struct TableWriter<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    pub(crate) fn new(out: W, fields: &[Field]) -> io::Result<Self> {
+        let schema = Arc::new(schema(fields).map_err(io::Error::other)?);
+        let properties = Arc::new(properties(fields));
+        let writer = SerializedFileWriter::new(out, schema, properties);
+        Ok(Self {
+            writer: writer.map_err(io::Error::other)?,
+            columns: fields.iter().map(Column::new).collect(),
+            rows: 0,
+        })
+    }
+
+    /// Adds a row with a cell for each field.
+    pub(crate) fn row<'a>(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) -> io::Result<()> {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            column.push(cell);
+        }
+        self.rows += 1;
+        if self.rows == GROUP {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and the footer.
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        if self.rows > 0 {
+            self.flush()?;
+        }
+        self.writer.into_inner().map_err(io::Error::other)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.rows = 0;
+        let mut group = self.writer.next_row_group().map_err(io::Error::other)?;
+        for column in &mut self.columns {
+            let writer = group.next_column().map_err(io::Error::other)?;
+            let writer = writer.expect("a column for each field");
+            column.write(writer).map_err(io::Error::other)?;
+        }
+        group.close().map_err(io::Error::other)?;
+        Ok(())
+    }
+}
+
+/// Calls `each` with every row of the file at `path`, which has a cell for each of its columns.
+pub(crate) fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
+    let file = File::open(path)?;
+    let reader = guard::read(|| SerializedFileReader::new(file))?;
+    for group in 0..reader.num_row_groups() {
+        let (rows, columns) = guard::read(|| -> parquet::errors::Result<_> {
+            let group = reader.get_row_group(group)?;
+            let columns = (0..group.num_columns()).map(|index| Column::read(group.as_ref(), index));
+            let columns = columns.collect::<parquet::errors::Result<Vec<Column>>>()?;
+            Ok((group.metadata().num_rows(), columns))
+        })?;
+        for row in 0..usize::try_from(rows).unwrap_or(0) {
+            each(&Row {
+                columns: &columns,
+                row,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The names of the columns of the file at `path`.
+pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
+    let file = File::open(path)?;
+    let reader = guard::read(|| SerializedFileReader::new(file))?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let names = schema.columns().iter().map(|column| column.name());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// A row that was read.
+pub(crate) struct Row<'a> {
+    columns: &'a [Column],
+    row: usize,
+}
+
+impl Row<'_> {
+    /// The cell of the column with this number.
+    pub(crate) fn cell(&self, column: usize) -> Cell<'_> {
+        self.columns[column].cell(self.row)
+    }
+}
+
+/// Values of one column within a row group, missing ones left out.
+struct Column {
+    values: Values,
+    /// For an optional column, 1 for each row with a value and 0 for one without.
+    levels: Option<Vec<i16>>,
+    /// For a column that was read, the place of each row's value.
+    places: Vec<u32>,
+}
+
+enum Values {
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Double(Vec<f64>),
+    Bool(Vec<bool>),
+    Text(Vec<ByteArray>),
+}
+
+impl Column {
+    fn new(field: &Field) -> Self {
+        Self {
+            values: match field.kind {
+                Kind::Int32 => Values::Int32(Vec::new()),
+                Kind::Int64 => Values::Int64(Vec::new()),
+                Kind::Double => Values::Double(Vec::new()),
+                Kind::Bool => Values::Bool(Vec::new()),
+                Kind::Text => Values::Text(Vec::new()),
+            },
+            levels: field.optional.then(Vec::new),
+            places: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, cell: Cell<'_>) {
+        if let Some(levels) = &mut self.levels {
+            levels.push(i16::from(cell != Cell::Null));
+        }
+        match (&mut self.values, cell) {
+            (_, Cell::Null) => debug_assert!(self.levels.is_some(), "only optional values lack"),
+            (Values::Int32(values), Cell::Int(value)) => {
+                values.push(i32::try_from(value).expect("a number of 31 bits"));
+            }
+            (Values::Int64(values), Cell::Int(value)) => values.push(value),
+            (Values::Double(values), Cell::Double(value)) => values.push(value),
+            (Values::Bool(values), Cell::Bool(value)) => values.push(value),
+            (Values::Text(values), Cell::Text(value)) => {
+                // Names repeat, those of a switch in every other row: they share their bytes.
+                let same = |known: &&ByteArray| known.data() == value.as_bytes();
+                let known = values.iter().rev().take(2).find(same).cloned();
+                values.push(known.unwrap_or_else(|| value.as_bytes().to_vec().into()));
+            }
+            _ => unreachable!("cells have the kinds of their fields"),
+        }
+    }
+
+    /// Hands the values over and forgets them.
+    fn write(&mut self, mut out: SerializedColumnWriter<'_>) -> parquet::errors::Result<()> {
+        fn batch<T: DataType>(
+            out: &mut SerializedColumnWriter<'_>,
+            values: &mut Vec<T::T>,
+            levels: Option<&[i16]>,
+        ) -> parquet::errors::Result<()> {
+            out.typed::<T>().write_batch(values, levels, None)?;
+            values.clear();
+            Ok(())
+        }
+        let levels = self.levels.as_deref();
+        match &mut self.values {
+            Values::Int32(values) => batch::<Int32Type>(&mut out, values, levels)?,
+            Values::Int64(values) => batch::<Int64Type>(&mut out, values, levels)?,
+            Values::Double(values) => batch::<DoubleType>(&mut out, values, levels)?,
+            Values::Bool(values) => batch::<BoolType>(&mut out, values, levels)?,
+            Values::Text(values) => batch::<ByteArrayType>(&mut out, values, levels)?,
+        }
+        if let Some(levels) = &mut self.levels {
+            levels.clear();
+        }
+        out.close()
+    }
+
+    fn read(group: &dyn RowGroupReader, index: usize) -> parquet::errors::Result<Self> {
+        let wrong = |what: &str| Err(ParquetError::General(what.to_owned()));
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let schema = group.metadata().schema_descr().column(index);
+        let optional = schema.max_def_level() > 0;
+        let mut levels = optional.then(Vec::new);
+        let reader = group.get_column_reader(index)?;
+        macro_rules! all {
+            ($reader:ident, $kind:ident) => {{
+                let mut values = Vec::new();
+                let mut left = rows;
+                while left > 0 {
+                    let read = $reader.read_records(left, levels.as_mut(), None, &mut values);
+                    let (records, ..) = read?;
+                    if records == 0 {
+                        return wrong("a column is shorter than its table");
+                    }
+                    left -= records;
+                }
+                Values::$kind(values)
+            }};
+        }
+        let values = match reader {
+            ColumnReader::Int32ColumnReader(mut reader) => all!(reader, Int32),
+            ColumnReader::Int64ColumnReader(mut reader) => all!(reader, Int64),
+            ColumnReader::DoubleColumnReader(mut reader) => all!(reader, Double),
+            ColumnReader::BoolColumnReader(mut reader) => all!(reader, Bool),
+            ColumnReader::ByteArrayColumnReader(mut reader) => all!(reader, Text),
+            _ => return wrong("a column is of a type that is not written"),
+        };
+        let mut next = 0;
+        let place = |level: &i16| {
+            let place = if *level > 0 { next } else { u32::MAX };
+            next += u32::from(*level > 0);
+            place
+        };
+        let places = levels.iter().flatten().map(place).collect();
+        Ok(Self {
+            values,
+            levels,
+            places,
+        })
+    }
+
+    fn cell(&self, row: usize) -> Cell<'_> {
+        let place = match &self.levels {
+            None => row,
+            Some(_) if self.places[row] == u32::MAX => return Cell::Null,
+            Some(_) => self.places[row] as usize,
+        };
+        match &self.values {
+            Values::Int32(values) => Cell::Int(values[place].into()),
+            Values::Int64(values) => Cell::Int(values[place]),
+            Values::Double(values) => Cell::Double(values[place]),
+            Values::Bool(values) => Cell::Bool(values[place]),
+            Values::Text(values) => Cell::Text(values[place].as_utf8().unwrap_or_default()),
+        }
+    }
+}
+
+fn schema(fields: &[Field]) -> parquet::errors::Result<Type> {
+    let column = |field: &Field| {
+        let (physical, logical) = match field.kind {
+            Kind::Int32 => (Physical::INT32, None),
+            Kind::Int64 => (Physical::INT64, None),
+            Kind::Double => (Physical::DOUBLE, None),
+            Kind::Bool => (Physical::BOOLEAN, None),
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let repetition = if field.optional {
+            Repetition::OPTIONAL
+        } else {
+            Repetition::REQUIRED
+        };
+        let builder = Type::primitive_type_builder(&field.name, physical);
+        let builder = builder.with_repetition(repetition);
+        Ok(Arc::new(builder.with_logical_type(logical).build()?))
+    };
+    let columns: parquet::errors::Result<Vec<_>> = fields.iter().map(column).collect();
+    Type::group_type_builder("rows")
+        .with_fields(columns?)
+        .build()
+}
+
+/// Text repeats and goes through a dictionary; whole numbers grow slowly and are stored as
+/// differences; real numbers stay as they are.
+fn properties(fields: &[Field]) -> WriterProperties {
+    let described: Vec<_> = fields
+        .iter()
+        .map(|field| json!({ "name": field.name, "unit": field.unit, "help": field.help }))
+        .collect();
+    let columns = KeyValue::new("tailwater.columns".to_owned(), json!(described).to_string());
+    let mut builder = WriterProperties::builder()
+        .set_created_by(format!("tailwater {}", sim::VERSION))
+        .set_key_value_metadata(Some(vec![columns]))
+        .set_max_row_group_row_count(None)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        // Row groups are small: an index of their pages costs more than it saves.
+        .set_offset_index_disabled(true)
+        .set_dictionary_enabled(false);
+    for field in fields {
+        let path = ColumnPath::from(field.name.as_str());
+        builder = match field.kind {
+            Kind::Int32 | Kind::Int64 => {
+                builder.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
+            }
+            Kind::Text => builder.set_column_dictionary_enabled(path, true),
+            Kind::Double | Kind::Bool => builder,
+        };
+    }
+    builder.build()
+}
+
+/// Rows of a row group: large enough for its overhead not to count, small enough to hold a few in
+/// memory (about 3 MB for the 20 columns of a flow).
+const GROUP: usize = 1 << 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(name: &str, kind: Kind, optional: bool) -> Field {
+        Field {
+            name: name.to_owned(),
+            kind,
+            optional,
+            unit: "",
+            help: "",
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_over_several_row_groups() {
+        let fields = [
+            field("i", Kind::Int32, false),
+            field("l", Kind::Int64, true),
+            field("d", Kind::Double, true),
+            field("b", Kind::Bool, false),
+            field("t", Kind::Text, true),
+        ];
+        let rows = i64::try_from(GROUP).unwrap() * 2 + 7;
+        let texts = ["newreno", "", "größer"];
+        let cells = |i: i64| {
+            let place = usize::try_from(i % 3).unwrap();
+            let third = |cell| if place == 0 { Cell::Null } else { cell };
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let real = i as f64 / 3.0;
+            [
+                Cell::Int(i),
+                third(Cell::Int(-i * 1_000_000_007)),
+                third(Cell::Double(real)),
+                Cell::Bool(i % 2 == 0),
+                if i % 5 == 0 {
+                    Cell::Null
+                } else {
+                    Cell::Text(texts[place])
+                },
+            ]
+        };
+        let path = std::env::temp_dir().join(format!("tailwater-table-{}", std::process::id()));
+        let mut table = TableWriter::new(File::create(&path).unwrap(), &fields).unwrap();
+        for i in 0..rows {
+            table.row(cells(i)).unwrap();
+        }
+        table.finish().unwrap();
+        let mut next = 0;
+        read(&path, &mut |row| {
+            let read: Vec<_> = (0..5).map(|column| row.cell(column)).collect();
+            assert_eq!(read, cells(next));
+            next += 1;
+        })
+        .unwrap();
+        assert_eq!(next, rows);
+        assert_eq!(names(&path).unwrap(), ["i", "l", "d", "b", "t"]);
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,5 @@
+//! Run folders: what is in them, and what happens when something fails or is damaged.
+
+mod damage;
+mod failures;
+mod tables;

@@ -1,0 +1,511 @@
+//! Walking the items of a TOML document, collecting settings and every mistake among them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use base::setting::Key;
+use toml_edit::{Item, TableLike};
+
+use super::{Draft, GroupDraft, Setting, Variant, split_group};
+use crate::graph;
+use crate::keys;
+use crate::problem::{Problem, Problems};
+use crate::source::Source;
+use crate::suggest;
+use crate::values::{self, Value};
+
+/// Reads items of one source; problems are collected so that all are reported together.
+pub(super) struct Reader<'a> {
+    source: &'a Source,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        Self {
+            source,
+            problems: Vec::new(),
+        }
+    }
+
+    pub(super) fn finish<T>(self, value: T) -> Result<T, Problems> {
+        Problems::unless(self.problems, value)
+    }
+
+    pub(super) fn top_level(
+        &mut self,
+        name: &str,
+        item: &Item,
+        place: Range<usize>,
+        draft: &mut Draft,
+    ) {
+        match name {
+            "name" => draft.name = self.text(name, item, place),
+            "title" | "description" => draft.title = self.text(name, item, place),
+            "seed" => draft.seed = self.scalar(name, item, place),
+            "seeds" => draft.seeds = self.scalar(name, item, place),
+            "schemes" => draft.schemes = self.schemes(item, place),
+            "columns" => draft.columns = self.columns(item, place),
+            "variant" => self.variants(item, place, draft),
+            "group" => self.groups(item, place, draft),
+            _ if self.source.is_of_others(name) => {}
+            _ if keys::key(name).is_some() => {
+                self.setting(name, item, place, (None, &mut draft.settings));
+            }
+            _ if is_group(name) => match item.as_table_like() {
+                Some(table) => self.table(name, table, (None, &mut draft.settings)),
+                None => self.not_a_table(name, place),
+            },
+            _ => self.unknown(name, item.is_table_like(), &place),
+        }
+    }
+
+    /// Reads a table of settings whose names start with `prefix`.
+    fn table(
+        &mut self,
+        prefix: &str,
+        table: &dyn TableLike,
+        (group, out): (Option<&Arc<str>>, &mut Vec<Setting>),
+    ) {
+        for (name, item) in table.iter() {
+            let place = place_of(table, name, item);
+            let path = format!("{prefix}.{name}");
+            self.setting(&path, item, place, (group, out));
+        }
+    }
+
+    fn setting(
+        &mut self,
+        name: &str,
+        item: &Item,
+        place: Range<usize>,
+        (group, out): (Option<&Arc<str>>, &mut Vec<Setting>),
+    ) {
+        let Some(key) = self.key(name, &place) else {
+            return;
+        };
+        let same = |setting: &&Setting| setting.key == key.name && setting.group.as_ref() == group;
+        if let Some(first) = out.iter().find(same) {
+            let problem = Problem::new(format!("{name} is set twice"))
+                .at(self.source, first.place.clone(), "first here")
+                .at(self.source, place, "and again here")
+                .help("keep one of the two");
+            self.problems.push(problem);
+            return;
+        }
+        let mut setting = Setting {
+            key: key.name,
+            group: group.cloned(),
+            ..Setting::empty(place.clone())
+        };
+        if let Some(array) = item.as_array() {
+            setting.listed = true;
+            if array.is_empty() {
+                let problem = Problem::new(format!("{name} has an empty list of values"))
+                    .at(self.source, item.span().unwrap_or(place), "no value here")
+                    .help(format!("give at least one value: {}", (key.expected)()));
+                self.problems.push(problem);
+                return;
+            }
+            for element in array {
+                let place = element.span().unwrap_or_else(|| place.clone());
+                match scalar_text(element) {
+                    Some(text) => self.value(key, Value { text, place }, &mut setting),
+                    None => self.not_a_value(key, place),
+                }
+            }
+        } else {
+            let place = item.span().unwrap_or(place);
+            match item.as_value().and_then(scalar_text) {
+                Some(text) => self.value(key, Value { text, place }, &mut setting),
+                None => return self.not_a_value(key, place),
+            }
+        }
+        out.push(setting);
+    }
+
+    /// Checks one value, which may be a range, and adds it to its setting.
+    pub(super) fn value(&mut self, key: &'static Key, value: Value, setting: &mut Setting) {
+        // The two points of "../net.graphml" are no range.
+        let range = match key.name {
+            GRAPH => None,
+            _ => values::range(&value.text),
+        };
+        let texts = match range {
+            None if key.name == GRAPH => vec![graph::beside(self.source.name(), &value.text)],
+            None => vec![value.text.clone()],
+            Some(Ok(texts)) => {
+                setting.listed = true;
+                texts
+            }
+            Some(Err(error)) => {
+                let problem = Problem::new(format!("wrong range for {}", key.name))
+                    .at(self.source, value.place, error.cause)
+                    .help(error.remedy);
+                self.problems.push(problem);
+                return;
+            }
+        };
+        for text in texts {
+            if is_trace(key.name) && !setting.values.is_empty() {
+                // Series of all points have the same columns, and a trace changes no result.
+                let problem = Problem::new(format!("{} cannot be swept", key.name))
+                    .at(self.source, value.place, "a second value")
+                    .help("several names go into one text, as in trace.series = \"queue, cwnd\"");
+                self.problems.push(problem);
+                return;
+            }
+            if let Err(error) = (key.check)(&text) {
+                let list = if value.text.contains(',') && !is_trace(key.name) {
+                    "several values are written as an array: [10, 20]; "
+                } else {
+                    ""
+                };
+                let message = format!("wrong value for {}: {}", key.name, error.message);
+                let problem = Problem::new(message)
+                    .at(self.source, value.place, "wrong value")
+                    .help(format!("{list}{}", about(key)));
+                self.problems.push(problem);
+                return;
+            }
+            if setting.values.iter().any(|earlier| earlier.text == text) {
+                let problem = Problem::new(format!("{} has the value {text} twice", key.name))
+                    .at(self.source, value.place, "given before")
+                    .help("leave one of them out: every value is one simulation");
+                self.problems.push(problem);
+                return;
+            }
+            let place = value.place.clone();
+            setting.values.push(Value { text, place });
+        }
+    }
+
+    fn variants(&mut self, item: &Item, place: Range<usize>, draft: &mut Draft) {
+        let Some(table) = item.as_table_like() else {
+            return self.not_a_table("variant.NAME", place);
+        };
+        for (name, item) in table.iter() {
+            let place = place_of(table, name, item);
+            match item.as_table_like() {
+                Some(body) => self.variant(name, body, place, draft),
+                None => self.not_a_table(&format!("variant.{name}"), place),
+            }
+        }
+    }
+
+    fn variant(
+        &mut self,
+        name: &str,
+        body: &dyn TableLike,
+        place: Range<usize>,
+        draft: &mut Draft,
+    ) {
+        if name.is_empty() || name.contains([',', '+', ' ', '=']) {
+            let problem = Problem::new(format!("{name:?} cannot be the name of a variant"))
+                .at(
+                    self.source,
+                    place.clone(),
+                    "empty, or with a comma, a plus, \"=\" or a space",
+                )
+                .help("use letters, digits and dashes, as in [variant.newreno-iw10]");
+            self.problems.push(problem);
+        }
+        let mut base = None;
+        let mut settings = Vec::new();
+        for (key, item) in body.iter() {
+            let place = place_of(body, key, item);
+            match item.as_table_like() {
+                _ if key == "base" => base = self.scalar("base", item, place),
+                Some(table) if is_group(key) => self.table(key, table, (None, &mut settings)),
+                _ if keys::key(key).is_some() => {
+                    self.setting(key, item, place, (None, &mut settings));
+                }
+                table => self.unknown(key, table.is_some(), &place),
+            }
+        }
+        for setting in &settings {
+            if is_trace(setting.key) {
+                let problem = Problem::new(format!("variant {name} sets {}", setting.key))
+                    .at(self.source, setting.place.clone(), "set here")
+                    .help("what is traced is the same for all schemes: set it outside the variant");
+                self.problems.push(problem);
+            }
+            if setting.listed {
+                let problem = Problem::new(format!("variant {name} sweeps {}", setting.key))
+                    .at(self.source, setting.place.clone(), "several values here")
+                    .help("a variant is one row: give one value, or sweep the key outside the variant");
+                self.problems.push(problem);
+            }
+        }
+        let Some(base) = base else {
+            // An unreadable base has been reported by its own problem.
+            if !body.contains_key("base") {
+                let problem = Problem::new(format!("variant {name} has no base"))
+                    .at(self.source, place, "which scheme does it vary?")
+                    .help("add a line such as base = \"newreno\"; `tailwater list schemes` prints all");
+                self.problems.push(problem);
+            }
+            return;
+        };
+        draft.variants.push(Variant {
+            name: name.to_owned(),
+            place,
+            base,
+            settings,
+        });
+    }
+
+    fn groups(&mut self, item: &Item, place: Range<usize>, draft: &mut Draft) {
+        let Some(table) = item.as_table_like() else {
+            return self.not_a_table("group.NAME", place);
+        };
+        for (name, item) in table.iter() {
+            let place = place_of(table, name, item);
+            match item.as_table_like() {
+                Some(body) => self.group(name, body, place, draft),
+                None => self.not_a_table(&format!("group.{name}"), place),
+            }
+        }
+    }
+
+    fn group(&mut self, name: &str, body: &dyn TableLike, place: Range<usize>, draft: &mut Draft) {
+        if name.is_empty() || name.contains([',', '.', ' ', '=']) {
+            let problem = Problem::new(format!("{name:?} cannot be the name of a group"))
+                .at(
+                    self.source,
+                    place,
+                    "empty, or with a comma, a point, \"=\" or a space",
+                )
+                .help("use letters, digits and dashes, as in [group.long-flows]");
+            self.problems.push(problem);
+        }
+        let group: Arc<str> = Arc::from(name);
+        let mut scheme = None;
+        let first = draft.settings.len();
+        for (key, item) in body.iter() {
+            let place = place_of(body, key, item);
+            let out = (Some(&group), &mut draft.settings);
+            match item.as_table_like() {
+                _ if key == "scheme" => scheme = self.scalar("scheme", item, place),
+                Some(table) if is_group(key) => self.table(key, table, out),
+                _ if keys::key(key).is_some() => self.setting(key, item, place, out),
+                table => self.unknown(key, table.is_some(), &place),
+            }
+        }
+        for setting in &draft.settings[first..] {
+            let key = keys::key(setting.key).expect("a setting has a declared key");
+            self.check_group_key(key, &setting.place);
+        }
+        draft.groups.push(GroupDraft {
+            name: group,
+            scheme,
+        });
+    }
+
+    /// A group has flows, endpoints and schemes of its own, and shares the network.
+    pub(super) fn check_group_key(&mut self, key: &Key, place: &Range<usize>) {
+        let prefix = keys::group(key.name);
+        let shared = [
+            "topology",
+            "link",
+            "bottleneck",
+            "switch",
+            "host",
+            "net",
+            "run",
+            "trace",
+        ];
+        if shared.contains(&prefix) {
+            let problem = Problem::new(format!("a group sets {}", key.name))
+                .at(self.source, place.clone(), "set here")
+                .help(format!(
+                    "all groups share one network: set it outside the group in [{prefix}]; a group has settings \
+                     of workload, tcp and schemes"
+                ));
+            self.problems.push(problem);
+        }
+    }
+
+    fn schemes(&mut self, item: &Item, place: Range<usize>) -> Option<Vec<Value>> {
+        let Some(array) = item.as_array() else {
+            let value = self.scalar("schemes", item, place)?;
+            return Some(vec![value]);
+        };
+        if array.is_empty() {
+            let problem = Problem::new("the list of schemes is empty")
+                .at(self.source, item.span().unwrap_or(place), "no scheme here")
+                .help(
+                    "as in schemes = [\"newreno\", \"dctcp\"]; `tailwater list schemes` prints all",
+                );
+            self.problems.push(problem);
+            return None;
+        }
+        let mut names = Vec::new();
+        for element in array {
+            let place = element.span().unwrap_or_else(|| place.clone());
+            if let Some(text) = element.as_str() {
+                let text = text.to_owned();
+                names.push(Value { text, place });
+            } else {
+                let problem = Problem::new("wrong value for schemes")
+                    .at(
+                        self.source,
+                        place,
+                        "expected the name of a scheme in quotes",
+                    )
+                    .help("as in schemes = [\"newreno\", \"dctcp\"]");
+                self.problems.push(problem);
+            }
+        }
+        Some(names)
+    }
+
+    /// Names of settings.
+    fn columns(&mut self, item: &Item, place: Range<usize>) -> Vec<String> {
+        let Some(array) = item.as_array() else {
+            let problem = Problem::new("wrong value for columns")
+                .at(self.source, item.span().unwrap_or(place), "expected a list")
+                .help("as in columns = [\"workload.senders\", \"switch.buffer\"]");
+            self.problems.push(problem);
+            return Vec::new();
+        };
+        let mut names = Vec::new();
+        for element in array {
+            let place = element.span().unwrap_or_else(|| place.clone());
+            let name = element.as_str().unwrap_or_default();
+            let (_, key) = split_group(name).unwrap_or(("", name));
+            let key = self.key(key, &place);
+            names.extend(key.map(|_| name.to_owned()));
+        }
+        names
+    }
+
+    fn text(&mut self, name: &str, item: &Item, place: Range<usize>) -> Option<String> {
+        if let Some(text) = item.as_str() {
+            return Some(text.to_owned());
+        }
+        let problem = Problem::new(format!("wrong value for {name}"))
+            .at(
+                self.source,
+                item.span().unwrap_or(place),
+                "expected text in quotes",
+            )
+            .help(format!("as in {name} = \"my experiment\""));
+        self.problems.push(problem);
+        None
+    }
+
+    fn scalar(&mut self, name: &str, item: &Item, place: Range<usize>) -> Option<Value> {
+        let place = item.span().unwrap_or(place);
+        if let Some(text) = item.as_value().and_then(scalar_text) {
+            return Some(Value { text, place });
+        }
+        let problem = Problem::new(format!("wrong value for {name}"))
+            .at(self.source, place, "expected a single value")
+            .help(format!("{name} cannot be a list or a table"));
+        self.problems.push(problem);
+        None
+    }
+
+    pub(super) fn key(&mut self, name: &str, place: &Range<usize>) -> Option<&'static Key> {
+        let found = keys::key(name);
+        if found.is_none() {
+            self.unknown(name, false, place);
+        }
+        found
+    }
+
+    fn unknown(&mut self, name: &str, is_table: bool, place: &Range<usize>) {
+        let all = "`tailwater list keys` prints all settings";
+        let (message, help) = if let Some((_, flag)) = TOP_LEVEL.iter().find(|(k, _)| *k == name) {
+            (
+                format!("{name} is not a setting"),
+                format!("use {flag} instead"),
+            )
+        } else if is_table {
+            let nearest = suggest::did_you_mean(name, groups());
+            let message = format!("there is no group of settings [{name}]");
+            (message, format!("{nearest}{all}"))
+        } else {
+            let message = format!("there is no setting {name}");
+            let names = keys::all_keys().iter().map(|key| key.name);
+            let nearest = suggest::did_you_mean(name, names);
+            let group = keys::group(name);
+            if nearest.is_empty() && is_group(group) {
+                (
+                    message,
+                    format!("`tailwater explain {group}` describes the settings of this group"),
+                )
+            } else {
+                (message, format!("{nearest}{all}"))
+            }
+        };
+        let problem = Problem::new(message)
+            .at(self.source, place.clone(), "unknown name")
+            .help(help);
+        self.problems.push(problem);
+    }
+
+    fn not_a_table(&mut self, name: &str, place: Range<usize>) {
+        let problem = Problem::new(format!("{name} is a group of settings, not a value"))
+            .at(self.source, place, "expected a table")
+            .help(format!(
+                "write [{name}] and its settings below, or {name}.KEY = VALUE"
+            ));
+        self.problems.push(problem);
+    }
+
+    fn not_a_value(&mut self, key: &Key, place: Range<usize>) {
+        let expected = (key.expected)();
+        let problem = Problem::new(format!("wrong value for {}: expected {expected}", key.name))
+            .at(self.source, place, "wrong kind of value")
+            .help(about(key));
+        self.problems.push(problem);
+    }
+}
+
+/// What a key means and what it is unless set.
+fn about(key: &Key) -> String {
+    format!("{} (default {}): {}", key.name, key.default, key.help)
+}
+
+/// Where a key is written: its name, or its item if the name has no place of its own.
+pub(super) fn place_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
+    let key = table.key(name).and_then(toml_edit::Key::span);
+    key.or_else(|| item.span()).unwrap_or(0..0)
+}
+
+/// The text of a string, number or boolean; `None` for lists, tables and dates.
+fn scalar_text(value: &toml_edit::Value) -> Option<String> {
+    match value {
+        toml_edit::Value::String(text) => Some(text.value().clone()),
+        toml_edit::Value::Integer(number) => Some(number.value().to_string()),
+        toml_edit::Value::Float(number) => Some(number.value().to_string()),
+        toml_edit::Value::Boolean(truth) => Some(truth.value().to_string()),
+        toml_edit::Value::Datetime(_)
+        | toml_edit::Value::Array(_)
+        | toml_edit::Value::InlineTable(_) => None,
+    }
+}
+
+fn is_group(name: &str) -> bool {
+    groups().any(|group| group == name)
+}
+
+/// Whether a key says what is recorded, which is the same for all points.
+pub(super) fn is_trace(key: &str) -> bool {
+    keys::group(key) == "trace"
+}
+
+fn groups() -> impl Iterator<Item = &'static str> {
+    keys::all_keys().iter().map(|key| keys::group(key.name))
+}
+
+/// The only setting whose value may be a path.
+const GRAPH: &str = "topology.graph";
+/// Names of a file's top level, which are flags on a command line.
+const TOP_LEVEL: [(&str, &str); 3] = [
+    ("schemes", "--scheme newreno,dctcp"),
+    ("seeds", "--seeds N"),
+    ("seed", "--seed S"),
+];

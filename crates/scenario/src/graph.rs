@@ -1,0 +1,243 @@
+//! Networks of which every switch and every link is given: graphs that come with the program, and files of
+//! GraphML or node-link JSON.
+//!
+//! A graph is data: nodes, the links between them, and what a file says about their rates and delays.
+//! Everything else follows from the settings of a scenario.
+//!
+//! Between two nodes there is one path, the same in both directions: of the shortest ones that which a
+//! breadth-first search from the node with the lower number finds first, if it visits neighbours in the
+//! order of their numbers. [`fabric::Spread::Off`] forwards packets along exactly these paths.
+
+mod builtin;
+mod draft;
+mod file;
+mod graphml;
+mod links;
+mod node_link;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+
+use base::{Quantity, QuantityError, Rate, Span};
+
+use crate::suggest;
+pub use builtin::{BUILTINS, Builtin};
+pub(crate) use file::beside;
+
+/// Nodes and links between them: every node can be reached from every other, two nodes have at most one
+/// link, and no link leads from a node to itself.
+#[derive(Debug)]
+pub struct Graph {
+    nodes: Vec<GraphNode>,
+    links: Vec<GraphLink>,
+    /// Neighbours of every node in ascending order, and the links to them.
+    adjacent: Vec<Vec<(u32, u32)>>,
+    /// See [`Graph::pairs`].
+    pairs: OnceLock<Vec<u64>>,
+    /// Of a graph from a file: what tells its text from others.
+    fingerprint: Option<u64>,
+}
+
+/// A node: a switch with hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphNode {
+    /// What its file calls it.
+    pub id: String,
+    /// Its name for people, which need not be its own alone.
+    pub label: Option<String>,
+}
+
+/// A link between two nodes, the same in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphLink {
+    /// One end, by its place among the nodes.
+    pub a: u32,
+    /// The other end.
+    pub b: u32,
+    /// Its rate, if the file says.
+    pub capacity: Option<Rate>,
+    /// Its one-way delay, if the file says, or where its ends are.
+    pub delay: Option<Span>,
+}
+
+/// The graph that a scenario names.
+#[derive(Clone, Debug)]
+pub struct GraphChoice(pub Arc<Graph>);
+
+/// First paths from one node to all others.
+struct Tree {
+    /// The other nodes, those with fewer links to the root first.
+    order: Vec<u32>,
+    /// The last node before each node, and the link between the two; of the root without meaning.
+    parent: Vec<(u32, u32)>,
+}
+
+impl Graph {
+    fn new(nodes: Vec<GraphNode>, links: Vec<GraphLink>) -> Self {
+        let mut adjacent = vec![Vec::new(); nodes.len()];
+        for (number, link) in (0..).zip(&links) {
+            adjacent[link.a as usize].push((link.b, number));
+            adjacent[link.b as usize].push((link.a, number));
+        }
+        for neighbours in &mut adjacent {
+            neighbours.sort_unstable();
+        }
+        Self {
+            nodes,
+            links,
+            adjacent,
+            pairs: OnceLock::new(),
+            fingerprint: None,
+        }
+    }
+
+    /// Its nodes; there is at least one.
+    pub fn nodes(&self) -> &[GraphNode] {
+        &self.nodes
+    }
+
+    /// Its links.
+    pub fn links(&self) -> &[GraphLink] {
+        &self.links
+    }
+
+    /// How many pairs of nodes have the path between them over each link, in the order of links.
+    /// O(nodes * links) when it is first asked.
+    pub fn pairs(&self) -> &[u64] {
+        self.pairs.get_or_init(|| {
+            let mut pairs = vec![0; self.links.len()];
+            for root in 0..self.count() {
+                let tree = self.tree(root);
+                // Nodes above the root behind each node, itself included.
+                let mut behind = vec![0; self.nodes.len()];
+                for node in tree.order.iter().rev() {
+                    behind[*node as usize] += u64::from(*node > root);
+                    let (parent, link) = tree.parent[*node as usize];
+                    pairs[link as usize] += behind[*node as usize];
+                    behind[parent as usize] += behind[*node as usize];
+                }
+            }
+            pairs
+        })
+    }
+
+    /// What tells a graph from a file from all others; `None` of one that comes with the program.
+    pub(crate) fn fingerprint(&self) -> Option<u64> {
+        self.fingerprint
+    }
+
+    /// The link in words: its number and what its ends are called.
+    pub(crate) fn in_words(&self, link: usize) -> String {
+        let GraphLink { a, b, .. } = self.links[link];
+        let name = |node: u32| {
+            let GraphNode { id, label } = &self.nodes[node as usize];
+            match label {
+                Some(label) if label != id => format!("{id} ({label})"),
+                _ => id.clone(),
+            }
+        };
+        format!("between nodes {} and {}", name(a), name(b))
+    }
+
+    /// Calls `visit` for every link of the path between every two nodes: with the lower and the higher
+    /// node, the link, and whether its end `a` is the nearer one to the lower node.
+    pub(crate) fn each_hop(&self, mut visit: impl FnMut([u32; 2], usize, bool)) {
+        for low in 0..self.count() {
+            let tree = self.tree(low);
+            for high in low + 1..self.count() {
+                let mut node = high;
+                while node != low {
+                    let (parent, link) = tree.parent[node as usize];
+                    let link = link as usize;
+                    visit([low, high], link, self.links[link].a == parent);
+                    node = parent;
+                }
+            }
+        }
+    }
+
+    /// The longest time that a path takes if links take `delays`.
+    fn longest(&self, delays: &[Span]) -> Span {
+        let mut longest = Span::ZERO;
+        for root in 0..self.count() {
+            let tree = self.tree(root);
+            let mut far = vec![Span::ZERO; self.nodes.len()];
+            for node in &tree.order {
+                let (parent, link) = tree.parent[*node as usize];
+                far[*node as usize] = far[parent as usize] + delays[link as usize];
+                longest = longest.max(far[*node as usize]);
+            }
+        }
+        longest
+    }
+
+    /// Nodes that no path leads to from the first one.
+    fn unreached(&self) -> Option<u32> {
+        let mut reached = vec![false; self.nodes.len()];
+        reached[0] = true;
+        for node in self.tree(0).order {
+            reached[node as usize] = true;
+        }
+        (0..self.count()).find(|node| !reached[*node as usize])
+    }
+
+    /// Breadth-first, neighbours in ascending order, the first parent wins.
+    fn tree(&self, root: u32) -> Tree {
+        let unknown = (u32::MAX, u32::MAX);
+        let mut parent = vec![unknown; self.nodes.len()];
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut open = VecDeque::from([root]);
+        while let Some(node) = open.pop_front() {
+            for (next, link) in &self.adjacent[node as usize] {
+                if *next != root && parent[*next as usize] == unknown {
+                    parent[*next as usize] = (node, *link);
+                    order.push(*next);
+                    open.push_back(*next);
+                }
+            }
+        }
+        Tree { order, parent }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "files with more nodes than 2^32 are refused for their size"
+    )]
+    fn count(&self) -> u32 {
+        self.nodes.len() as u32
+    }
+}
+
+impl Quantity for GraphChoice {
+    fn expected() -> String {
+        let names: Vec<_> = BUILTINS.iter().map(|builtin| builtin.name).collect();
+        format!(
+            "the name of a graph ({}), or the path of a file that ends in .graphml, .xml or .json",
+            names.join(", ")
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let text = text.trim();
+        if let Some(graph) = builtin::named(text) {
+            return Ok(Self(graph));
+        }
+        if file::is_path(text) {
+            let graph = file::open(text).map_err(|fault| QuantityError {
+                message: fault.in_file(text),
+            })?;
+            return Ok(Self(graph));
+        }
+        let names = BUILTINS.iter().map(|builtin| builtin.name);
+        let nearest = suggest::did_you_mean(text, names);
+        Err(QuantityError {
+            message: format!(
+                "there is no graph {text:?}; {nearest}expected {}",
+                Self::expected()
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! What is recorded over time: the settings of the group `trace`.
+
+use std::fmt::Write;
+
+use base::{Quantity, QuantityError, Span};
+
+use crate::series;
+use crate::suggest;
+
+/// Which quantities are recorded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TracedSeries {
+    /// What costs little and shows most, which depends on the size of the sweep; no point has it.
+    Auto,
+    /// Nothing.
+    Off,
+    /// These, by the names of their columns in the order of the columns; `events` is one of them.
+    Named(Vec<&'static str>),
+}
+
+impl TracedSeries {
+    /// What "auto" means for a point: the word of each quantity, or "off".
+    ///
+    /// `rows` are the combinations of values and schemes, `seeds` their seeds, of which the point has
+    /// the one at `seed`; `combinations` are those of values alone.
+    pub(crate) fn automatic(
+        (combinations, rows): (u64, u64),
+        (seed, seeds): (u64, u64),
+        flows: u64,
+    ) -> &'static str {
+        match (seed, rows) {
+            (0, ..=MOST_ROWS) if combinations == 1 && seeds == 1 && flows <= MOST_FLOWS => {
+                "queue, cwnd, rwnd, events"
+            }
+            (0, ..=MOST_ROWS) => "queue, events",
+            _ => "off",
+        }
+    }
+}
+
+impl Quantity for TracedSeries {
+    fn expected() -> String {
+        let mut text = "\"auto\", \"off\" or names separated by commas, of".to_owned();
+        for (place, name) in series::words().enumerate() {
+            let separator = if place == 0 { "" } else { "," };
+            write!(text, "{separator} {name}").expect("writing to a string succeeds");
+        }
+        text
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        match text.trim() {
+            "auto" => return Ok(Self::Auto),
+            "off" => return Ok(Self::Off),
+            _ => {}
+        }
+        let mut named = Vec::new();
+        for word in text.split(',').map(str::trim) {
+            let Some(name) = series::by_word(word) else {
+                let nearest = suggest::nearest(word, series::words());
+                let hint =
+                    nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"));
+                let expected = Self::expected();
+                return Err(QuantityError {
+                    message: format!("expected {expected}; found {word:?}{hint}"),
+                });
+            };
+            named.push(name);
+        }
+        let known = series::names().filter(|name| named.contains(name));
+        Ok(Self::Named(known.collect()))
+    }
+}
+
+/// How many samples are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TraceInterval {
+    /// Few enough to draw.
+    Auto,
+    /// Every change.
+    Change,
+    /// The value at every multiple.
+    Every(Span),
+}
+
+impl Quantity for TraceInterval {
+    fn expected() -> String {
+        format!("\"auto\", \"change\" or {}", Span::expected())
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        match text.trim() {
+            "auto" => Ok(Self::Auto),
+            "change" => Ok(Self::Change),
+            _ => Span::parse(text)
+                .ok()
+                .filter(|span| *span > Span::ZERO)
+                .map(Self::Every)
+                .ok_or_else(|| QuantityError::expected(&Self::expected(), text)),
+        }
+    }
+}
+
+base::choices! {
+    /// Which ports are recorded.
+    pub enum TracedPorts {
+        /// The one in front of the bottleneck.
+        Bottleneck = "bottleneck",
+        /// Those of switches.
+        Switches = "switches",
+        /// Those of switches and hosts.
+        All = "all",
+    }
+}
+
+/// Which flows are recorded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TracedFlows {
+    /// All up to a number; of more, that number, evenly spread.
+    Auto,
+    /// All.
+    All,
+    /// These, in ascending order.
+    Numbers(Vec<u32>),
+}
+
+impl TracedFlows {
+    /// Whether each of `flows` flows is recorded.
+    pub fn choose(&self, flows: usize) -> Vec<bool> {
+        let most = usize::try_from(MOST_FLOWS).map_or(flows, |most| most.min(flows));
+        let mut chosen = vec![false; flows];
+        match self {
+            Self::All => chosen.fill(true),
+            Self::Auto => {
+                for place in 0..most {
+                    chosen[place * flows / most] = true;
+                }
+            }
+            Self::Numbers(numbers) => {
+                for flow in numbers {
+                    // Random arrivals may bring fewer flows than expected.
+                    if let Some(chosen) = chosen.get_mut(*flow as usize) {
+                        *chosen = true;
+                    }
+                }
+            }
+        }
+        chosen
+    }
+}
+
+impl Quantity for TracedFlows {
+    fn expected() -> String {
+        "\"auto\", \"all\" or numbers of flows separated by commas, as in \"0, 7\"".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        match text.trim() {
+            "auto" => return Ok(Self::Auto),
+            "all" => return Ok(Self::All),
+            _ => {}
+        }
+        let numbers = text.split(',').map(|number| u32::parse(number).ok());
+        let Some(mut numbers) = numbers.collect::<Option<Vec<u32>>>() else {
+            return Err(QuantityError::expected(&Self::expected(), text));
+        };
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(Self::Numbers(numbers))
+    }
+}
+
+/// Rows of a sweep up to which "auto" records anything.
+const MOST_ROWS: u64 = 100;
+/// Flows of which "auto" records windows.
+const MOST_FLOWS: u64 = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_are_named_by_words_or_columns_in_any_order() {
+        let named = |text| TracedSeries::parse(text);
+        let expected = Ok(TracedSeries::Named(vec![
+            "queue_bytes",
+            "cwnd_bytes",
+            "events",
+        ]));
+        assert_eq!(named("events, cwnd,queue"), expected);
+        assert_eq!(named("cwnd_bytes,events,queue_bytes,queue"), expected);
+        assert_eq!(named("off"), Ok(TracedSeries::Off));
+    }
+
+    #[test]
+    fn an_unknown_series_names_the_nearest_and_all_others() {
+        let error = TracedSeries::parse("queue,alhpa").unwrap_err();
+        assert!(error.message.ends_with("did you mean alpha?"), "{error}");
+        assert!(
+            error.message.contains("queue, cwnd, rwnd, throughput"),
+            "{error}"
+        );
+        assert!(TracedSeries::parse("").is_err());
+    }
+
+    #[test]
+    fn of_many_flows_auto_takes_some_evenly() {
+        let chosen = |flows| {
+            let chosen = TracedFlows::Auto.choose(flows).into_iter();
+            let numbers = (0..).zip(chosen).filter(|(_, chosen)| *chosen);
+            numbers.map(|(number, _)| number).collect::<Vec<u32>>()
+        };
+        assert_eq!(chosen(3), [0, 1, 2]);
+        assert_eq!(chosen(1000).len(), 200);
+        assert_eq!(chosen(1000)[..3], [0, 5, 10]);
+    }
+
+    #[test]
+    fn an_interval_is_a_word_or_some_time() {
+        assert_eq!(TraceInterval::parse("change"), Ok(TraceInterval::Change));
+        let every = TraceInterval::Every(Span::from_micros(10));
+        assert_eq!(TraceInterval::parse("10us"), Ok(every));
+        assert!(TraceInterval::parse("0s").is_err());
+    }
+
+    #[test]
+    fn auto_records_less_the_larger_the_sweep_is() {
+        let automatic = TracedSeries::automatic;
+        assert_eq!(automatic((1, 3), (0, 1), 200), "queue, cwnd, rwnd, events");
+        assert_eq!(automatic((1, 3), (0, 1), 201), "queue, events");
+        assert_eq!(automatic((1, 3), (0, 10), 40), "queue, events");
+        assert_eq!(automatic((1, 3), (1, 10), 40), "off");
+        assert_eq!(automatic((50, 150), (0, 1), 40), "off");
+    }
+}

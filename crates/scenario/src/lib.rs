@@ -1,0 +1,336 @@
+//! Scenarios: what a user writes, resolved into points to simulate.
+//!
+//! Each setting takes the strongest text it is given: its default, the file, the variant in use, the
+//! command line. A key with several texts is an axis; the points are the product of the axes, the
+//! schemes and the seeds, in this order. Every mistake is found here, before anything runs, and
+//! points into the text that made it.
+
+mod arms;
+mod document;
+pub mod graph;
+pub mod keys;
+mod problem;
+mod resolve;
+pub mod series;
+mod show;
+mod source;
+pub mod suggest;
+mod texts;
+pub mod tokens;
+mod values;
+pub mod words;
+pub mod work;
+pub mod workload;
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use base::{Count, Quantity};
+use schemes::{Bundle, Role, Roles, Scheme};
+
+use crate::keys::{Ecmp, Keys, LossPattern, TopologyKind, WorkloadKind};
+use arms::{Arm, Flows};
+use document::Setting;
+pub use problem::{Problem, Problems};
+use resolve::Resolver;
+pub use source::{BUILTINS, Builtin, Source};
+pub use texts::Texts;
+use values::Value;
+
+/// A scenario in which every setting is known to be correct.
+pub struct Scenario {
+    name: String,
+    title: Option<String>,
+    arms: Vec<Arm>,
+    groups: Vec<Flows>,
+    settings: Vec<Setting>,
+    points: Vec<PointSpec>,
+    seed: u64,
+    seeds: u32,
+    warnings: Vec<Problem>,
+}
+
+/// What a command line says over a scenario's head.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// Schemes and variants by name, separated by commas; replaces the scenario's list.
+    pub schemes: Option<String>,
+    /// Settings of the form `KEY=VALUE`.
+    pub sets: Vec<String>,
+    /// The first seed.
+    pub seed: Option<u64>,
+    /// How many seeds to run.
+    pub seeds: Option<NonZeroU32>,
+    /// What to record over time, as [`trace.series`](crate::keys::Trace::series) reads it.
+    pub trace: Option<String>,
+}
+
+/// One simulation: a scheme, a seed and every setting.
+#[derive(Clone, Debug)]
+pub struct PointSpec {
+    /// Place among the points of the scenario.
+    pub index: usize,
+    /// The label of the scheme: its composition or the name of a variant.
+    pub scheme: String,
+    /// The composition of schemes, as [`Bundle::parse`](schemes::Bundle::parse) reads it.
+    pub bundle: String,
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// Swept keys and keys set on the command line, with their texts; what is traced changes no
+    /// result and is not among them.
+    pub set: Vec<(String, String)>,
+    /// The text of every key; shared by the seeds of a point.
+    pub texts: Texts,
+    /// Every setting that is not a scheme's own, typed. Its workload and endpoints are those of
+    /// `groups`.
+    pub keys: Arc<Keys>,
+    /// The flows: at least one group.
+    pub groups: Arc<[Group]>,
+}
+
+/// Flows that have settings of their own in the network that they share with others.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its name; empty if the scenario has no groups.
+    pub name: Arc<str>,
+    /// The composition of schemes that its hosts follow.
+    pub bundle: String,
+    /// The text of every key.
+    pub texts: Texts,
+    /// Every setting, of which those of workload and endpoints are its own.
+    pub keys: Arc<Keys>,
+}
+
+impl Group {
+    /// The roles of its hosts.
+    ///
+    /// # Panics
+    /// If its schemes were not checked by [`crate`].
+    pub fn roles(&self) -> Roles {
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let roles = bundle.build(&|key| self.texts[key].to_string());
+        roles.expect("the scenario checked the schemes' settings")
+    }
+
+    /// The schemes of its composition that fill any of `roles`.
+    ///
+    /// # Panics
+    /// As [`Group::roles`] does.
+    pub fn schemes_with(&self, roles: &[Role]) -> Vec<&'static Scheme> {
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let fills =
+            |scheme: &&&'static Scheme| roles.iter().any(|role| scheme.roles.contains(role));
+        bundle.parts().iter().filter(fills).copied().collect()
+    }
+
+    /// The scheme whose role its receiving hosts play, if one has any.
+    ///
+    /// # Panics
+    /// As [`Group::roles`] does.
+    pub fn receiver_role(&self) -> Option<&'static Scheme> {
+        self.roles().receiver.as_ref()?;
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let decides = |scheme: &&&'static Scheme| scheme.roles.contains(&Role::Receiver);
+        let mut parts = bundle.parts().iter();
+        // A part that only observes has the role if none decides.
+        parts.clone().find(decides).or(parts.next()).copied()
+    }
+}
+
+impl PointSpec {
+    /// The text of the setting called `key`.
+    ///
+    /// # Panics
+    /// If no such key is declared.
+    pub fn text(&self, key: &str) -> &str {
+        &self.texts[key]
+    }
+
+    /// What the order of events at the same instant is drawn from: the seed, unless nothing else is, so
+    /// that such a simulation has one result.
+    pub fn order_seed(&self) -> u64 {
+        if is_random(self) { self.seed } else { 1 }
+    }
+}
+
+impl Scenario {
+    /// Reads `source` and applies `overrides`.
+    pub fn load(source: Source, overrides: &Overrides) -> Result<Self, Problems> {
+        let draft = document::read(&source)?;
+        let mut sources = vec![source];
+        let mut arguments = Vec::new();
+        let mut problems = Vec::new();
+        for text in &overrides.sets {
+            let argument = Source::new("--set", text.as_str());
+            match document::read_argument(&argument) {
+                Ok(setting) => arguments.push((sources.len(), setting)),
+                Err(found) => problems.extend(found.0),
+            }
+            sources.push(argument);
+        }
+        if let Some(text) = &overrides.trace {
+            let argument = Source::new("--trace", text.as_str());
+            match document::read_series(&argument) {
+                Ok(setting) => arguments.push((sources.len(), setting)),
+                Err(found) => problems.extend(found.0),
+            }
+            sources.push(argument);
+        }
+        let seeds = read_seed::<Count>(&sources[0], "seeds", draft.seeds.as_ref(), &mut problems);
+        let seed = read_seed::<u64>(&sources[0], "seed", draft.seed.as_ref(), &mut problems);
+        let arms = arms::arms(&draft, &sources[0], overrides.schemes.as_deref());
+        let arms = match arms {
+            Ok(arms) if problems.is_empty() => arms,
+            Ok(_) => return Err(Problems(problems)),
+            Err(found) => {
+                problems.extend(found.0);
+                return Err(Problems(problems));
+            }
+        };
+
+        let seeds = overrides
+            .seeds
+            .map(NonZeroU32::get)
+            .or(seeds.map(|count| count.0))
+            .unwrap_or(1);
+        let seed = overrides.seed.or(seed).unwrap_or(1);
+        let groups = arms::flows(&draft, &sources[0])?;
+        let resolver = Resolver::new(
+            (sources, groups),
+            (draft.settings, draft.columns),
+            arguments,
+            &arms,
+        )?;
+        let points = resolver.points(&arms, seed, seeds)?;
+        let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
+        warnings.extend(unused_seeds(&points, seeds));
+        let name = draft.name.unwrap_or_else(|| resolver.file_name());
+        Ok(Self {
+            name,
+            title: draft.title,
+            groups: resolver.groups().to_vec(),
+            settings: resolver.into_settings(),
+            arms,
+            points,
+            seed,
+            seeds,
+            warnings,
+        })
+    }
+
+    /// The built-in scenario called `name` with nothing changed.
+    ///
+    /// # Panics
+    /// If there is none; a test loads every built-in scenario.
+    pub fn builtin(name: &str) -> Self {
+        let source = Source::builtin(name).expect("a built-in scenario");
+        Self::load(source, &Overrides::default()).expect("built-in scenarios are correct")
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it shows, in one line.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The labels of its schemes, in the order of its rows.
+    pub fn schemes(&self) -> Vec<&str> {
+        self.arms.iter().map(|arm| arm.label.as_str()).collect()
+    }
+
+    /// How many seeds each combination runs with.
+    pub fn seeds(&self) -> u32 {
+        self.seeds
+    }
+
+    /// Every simulation: the product of axes, schemes and seeds, seeds changing fastest.
+    pub fn points(&self) -> &[PointSpec] {
+        &self.points
+    }
+
+    /// Whether results depend on the seed.
+    pub fn is_random(&self) -> bool {
+        self.points.iter().any(is_random)
+    }
+
+    /// Keys in [`PointSpec::set`], in the order of the sweep: the first changes slowest.
+    pub fn set_keys(&self) -> Vec<&str> {
+        let first = self.points.first();
+        first.map_or_else(Vec::new, |point| {
+            point.set.iter().map(|(key, _)| key.as_str()).collect()
+        })
+    }
+
+    /// Hints about what is allowed and probably not meant.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// The scenario as TOML with every setting written out.
+    pub fn resolved(&self) -> String {
+        show::resolved(self)
+    }
+}
+
+fn read_seed<T: Quantity>(
+    source: &Source,
+    name: &str,
+    value: Option<&Value>,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    let value = value?;
+    T::parse(&value.text)
+        .map_err(|error| {
+            let problem = Problem::new(format!("wrong value for {name}: {error}"))
+                .at(source, value.place.clone(), "wrong value")
+                .help(format!("as in {name} = 10"));
+            problems.push(problem);
+        })
+        .ok()
+}
+
+fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
+    if seeds < 2 || points.iter().any(is_random) {
+        return None;
+    }
+    let problem = Problem::warning(format!(
+        "nothing in this scenario is random, so {seeds} seeds give {seeds} times the same result"
+    ));
+    Some(problem.help("let flows start at random times, as in --set workload.jitter=100us"))
+}
+
+/// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at
+/// the same instant is, if anything else is; see [`PointSpec::order_seed`].
+fn is_random(point: &PointSpec) -> bool {
+    let topology = &point.keys.topology;
+    let several_paths = match topology.kind {
+        TopologyKind::LeafSpine => topology.spines.0 > 1,
+        TopologyKind::FatTree | TopologyKind::Graph => true,
+        TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain | TopologyKind::Tree => {
+            false
+        }
+    };
+    let paths = several_paths && topology.spread() != Ecmp::Off;
+    let bottleneck = &point.keys.bottleneck;
+    let lossy = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
+        || point.keys.switch.loss.0 > 0.0;
+    let drawn = |group: &Group| {
+        let workload = &group.keys.workload;
+        workload.kind == WorkloadKind::Poisson
+            || workload.jitter > base::Span::ZERO
+            || workload
+                .delay
+                .0
+                .map_or(workload.kind == WorkloadKind::Burst, |law| law.is_random())
+            || workload.size.is_random()
+            || group.roles().random
+    };
+    paths || lossy || point.groups.iter().any(drawn)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! What is wrong with a scenario, and where.
+
+use std::fmt;
+use std::ops::Range;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
+
+use super::source::Source;
+
+/// One mistake in a scenario file or a command line: the place, the cause and the remedy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    message: String,
+    severity: Severity,
+    help: Option<String>,
+    place: Option<Place>,
+    no_room: bool,
+}
+
+/// Everything that is wrong; never empty.
+#[derive(Clone, Debug)]
+pub struct Problems(pub Vec<Problem>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Place {
+    source: NamedSource<String>,
+    labels: Vec<LabeledSpan>,
+}
+
+impl Problems {
+    /// `value` unless something is wrong.
+    pub fn unless<T>(problems: Vec<Problem>, value: T) -> Result<T, Self> {
+        if problems.is_empty() {
+            Ok(value)
+        } else {
+            Err(Self(problems))
+        }
+    }
+}
+
+impl Problem {
+    /// A mistake described by one sentence without a full stop.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            severity: Severity::Error,
+            help: None,
+            place: None,
+            no_room: false,
+        }
+    }
+
+    /// A hint about something that is allowed and probably not meant.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::new(message)
+        }
+    }
+
+    /// The same, because a disk is full or a file may not grow: no mistake of whoever gave the input.
+    #[must_use]
+    pub fn for_lack_of_room(self) -> Self {
+        Self {
+            no_room: true,
+            ..self
+        }
+    }
+
+    /// Whether a file has no room.
+    pub fn is_no_room(&self) -> bool {
+        self.no_room
+    }
+
+    /// Points at a range of `source` and says there what was expected.
+    #[must_use]
+    pub fn at(mut self, source: &Source, range: Range<usize>, label: impl Into<String>) -> Self {
+        let label = label.into();
+        // Lines around the place are shown whole, and a printer counts their columns in 16 bits.
+        if source.text().lines().any(|line| line.len() > LONGEST) {
+            let before = &source.text().as_bytes()[..range.start.min(source.text().len())];
+            let line = before.split(|byte| *byte == b'\n').count();
+            let column = before.rsplit(|byte| *byte == b'\n').next();
+            let column = column.map_or(0, <[u8]>::len) + 1;
+            let place = format!("{}, line {line}, byte {column}: {label}", source.name());
+            self.message = format!("{} ({place})", self.message);
+            return self;
+        }
+        // Nothing can be underlined behind the last character, so that one is.
+        let end = source.text().len();
+        let range = if range.is_empty() && range.start == end {
+            end.saturating_sub(1)..end
+        } else {
+            range
+        };
+        let place = self.place.get_or_insert_with(|| Place {
+            source: NamedSource::new(source.name(), source.text().to_owned()),
+            labels: Vec::new(),
+        });
+        // A diagnostic shows one source; a second place elsewhere is left to the message.
+        if place.source.name() == source.name() {
+            place
+                .labels
+                .push(LabeledSpan::new_with_span(Some(label), range));
+        }
+        self
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl Diagnostic for Problem {
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help
+            .as_ref()
+            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.place
+            .as_ref()
+            .map(|place| &place.source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = self.place.as_ref()?;
+        Some(Box::new(place.labels.iter().cloned()))
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages: Vec<_> = self
+            .0
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect();
+        f.write_str(&messages.join("; "))
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// Bytes of the longest line that is shown with what is wrong in it.
+const LONGEST: usize = 4096;

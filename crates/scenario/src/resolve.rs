@@ -1,0 +1,471 @@
+//! From layers of settings to points.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::Quantity;
+
+use super::arms::{Arm, Flows};
+use super::document::{Setting, Variant, split_group};
+use super::problem::{Problem, Problems};
+use super::source::Source;
+use super::texts::{Pool, Texts};
+use super::{Group, PointSpec, suggest};
+use crate::keys::{self, Conflict, Keys, TracedSeries};
+use crate::workload::{self, Layout};
+
+/// The layers below a variant and above it, and the texts they came from.
+pub(super) struct Resolver {
+    /// The file first, then every argument.
+    sources: Vec<Source>,
+    /// The flows; at least one group.
+    groups: Vec<Flows>,
+    /// Settings of the file and, in place of those they override or behind them, of arguments;
+    /// those that the file orders first.
+    layers: Vec<Layered>,
+    /// Settings that the file wants to be shown, in order.
+    columns: Vec<String>,
+}
+
+struct Layered {
+    source: usize,
+    setting: Setting,
+}
+
+/// The texts of one combination of axis values under one scheme.
+struct Chosen<'a> {
+    /// What all have in common.
+    all: Layer<'a>,
+    /// What each group of flows has, by its name.
+    groups: Vec<(&'a str, Layer<'a>)>,
+}
+
+/// A text for every key.
+#[derive(Clone)]
+struct Layer<'a> {
+    texts: BTreeMap<&'static str, &'a str>,
+    origins: BTreeMap<&'static str, (usize, Range<usize>)>,
+}
+
+impl Resolver {
+    /// Lets arguments, given with the index of their source, override the file.
+    pub(super) fn new(
+        (sources, groups): (Vec<Source>, Vec<Flows>),
+        (file, columns): (Vec<Setting>, Vec<String>),
+        arguments: Vec<(usize, Setting)>,
+        arms: &[Arm],
+    ) -> Result<Self, Problems> {
+        let layer = |setting| Layered { source: 0, setting };
+        let mut layers: Vec<Layered> = file.into_iter().map(layer).collect();
+        let mut problems = Vec::new();
+        for (source, setting) in arguments {
+            let layered = Layered { source, setting };
+            let key = layered.setting.name();
+            if let Some(group) = &layered.setting.group
+                && !groups.iter().any(|flows| flows.name == *group)
+            {
+                let names = groups.iter().map(|flows| &*flows.name);
+                let nearest = suggest::did_you_mean(group, names.filter(|name| !name.is_empty()));
+                problems.push(
+                    Problem::new(format!("there is no group {group:?} in this scenario"))
+                        .at(&sources[source], layered.setting.place, "unknown name")
+                        .help(format!(
+                            "{nearest}groups of flows are tables [group.NAME] of the scenario"
+                        )),
+                );
+                continue;
+            }
+            let about = |layer: &Layered| layer.setting.is_about(&layered.setting);
+            let earlier = layers.iter().position(about);
+            match earlier {
+                Some(earlier) if layers[earlier].source > 0 => problems.push(
+                    Problem::new(format!("--set gives {key} twice"))
+                        .at(&sources[source], layered.setting.place, "given before")
+                        .help(format!("several values go into one: --set {key}=A,B")),
+                ),
+                // An axis keeps its place in the order of the sweep; new axes follow the file's.
+                Some(earlier) if layers[earlier].setting.listed => layers[earlier] = layered,
+                Some(earlier) => {
+                    layers.remove(earlier);
+                    layers.push(layered);
+                }
+                None => layers.push(layered),
+            }
+        }
+        for column in &columns {
+            if let Some((group, _)) = split_group(column)
+                && !groups.iter().any(|flows| *flows.name == *group)
+            {
+                let problem =
+                    Problem::new(format!("columns names a group {group:?} that is not there"));
+                problems
+                    .push(problem.help("groups of flows are tables [group.NAME] of the scenario"));
+            }
+        }
+        let place = |name: &str| columns.iter().position(|column| column == name);
+        layers.sort_by_key(|layer| place(&layer.setting.name()).unwrap_or(usize::MAX));
+        let resolver = Self {
+            sources,
+            groups,
+            layers,
+            columns,
+        };
+        problems.extend(arms.iter().flat_map(|arm| resolver.pinned_axes(arm)));
+        Problems::unless(problems, resolver)
+    }
+
+    /// Every point of the sweep, checked.
+    pub(super) fn points(
+        &self,
+        arms: &[Arm],
+        seed: u64,
+        seeds: u32,
+    ) -> Result<Vec<PointSpec>, Problems> {
+        let combinations = self.count()?;
+        let rows = combinations.saturating_mul(arms.len() as u64);
+        let total = rows.saturating_mul(u64::from(seeds));
+        if total > MAX_POINTS {
+            return Err(Problem::new(format!(
+                "{total} simulations are too many: {rows} combinations with {seeds} seeds each"
+            ))
+            .help(format!(
+                "the limit is {MAX_POINTS}: sweep fewer values or run fewer seeds"
+            ))
+            .into());
+        }
+        if seed.checked_add(u64::from(seeds)).is_none() {
+            return Err(Problem::new("the last seed does not fit in 64 bits")
+                .help("choose a smaller seed")
+                .into());
+        }
+        let mut points = Vec::new();
+        let mut pool = Pool::default();
+        for combination in 0..combinations {
+            for arm in arms {
+                let chosen = self.choose(combination, arm);
+                let (shared, groups) = self.check(&chosen, arm, &mut pool)?;
+                let flows = Layout::of(&shared.keys, &groups).all_flows(&groups);
+                let series = |seed| {
+                    let size = (combinations, rows);
+                    TracedSeries::automatic(size, (seed, u64::from(seeds)), flows)
+                };
+                let first = shared.tracing(series(0), &mut pool);
+                let others = if series(0) == series(1) {
+                    first.clone()
+                } else {
+                    shared.tracing(series(1), &mut pool)
+                };
+                let set: Vec<_> = self
+                    .reported()
+                    .map(|name| (name.clone(), chosen.text(&name).to_owned()))
+                    .collect();
+                for offset in 0..u64::from(seeds) {
+                    let (keys, texts) = if offset == 0 { &first } else { &others };
+                    points.push(PointSpec {
+                        index: points.len(),
+                        scheme: arm.label.clone(),
+                        bundle: arm.bundle.clone(),
+                        seed: seed + offset,
+                        set: set.clone(),
+                        texts: texts.clone(),
+                        keys: Arc::clone(keys),
+                        groups: Arc::clone(&groups),
+                    });
+                }
+            }
+        }
+        Ok(points)
+    }
+
+    /// Hints about settings and variants that change nothing.
+    pub(super) fn warnings(
+        &self,
+        arms: &[Arm],
+        list_from_file: bool,
+        variants: &[Variant],
+    ) -> Vec<Problem> {
+        let mut found = Vec::new();
+        for layered in self.layers.iter().filter(|layered| layered.source > 0) {
+            let key = layered.setting.name();
+            let group = keys::group(layered.setting.key);
+            let is_scheme = schemes::all().iter().any(|scheme| scheme.name == group);
+            let used = arms.iter().any(|arm| arm.uses(group))
+                || self.groups.iter().any(|flows| flows.uses(group));
+            if is_scheme && !used {
+                let problem = Problem::warning(format!("{key} has no effect"))
+                    .at(
+                        &self.sources[layered.source],
+                        layered.setting.place.clone(),
+                        "set here",
+                    )
+                    .help(format!(
+                        "no scheme of this run is {group}: add it to --scheme"
+                    ));
+                found.push(problem);
+            }
+        }
+        for variant in variants.iter().filter(|_| list_from_file) {
+            if !arms.iter().any(|arm| arm.label == variant.name) {
+                let name = &variant.name;
+                let problem = Problem::warning(format!("variant {name} is not run"))
+                    .at(&self.sources[0], variant.place.clone(), "defined here")
+                    .help(format!(
+                        "add {name:?} to schemes, or run it with --scheme {name}"
+                    ));
+                found.push(problem);
+            }
+        }
+        found
+    }
+
+    /// The file's name without folder and ending: the name of a scenario that has none.
+    pub(super) fn file_name(&self) -> String {
+        let stem = Path::new(self.sources[0].name()).file_stem();
+        stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// The settings in force above the defaults and beside the variants.
+    pub(super) fn into_settings(self) -> Vec<Setting> {
+        self.layers
+            .into_iter()
+            .map(|layered| layered.setting)
+            .collect()
+    }
+
+    fn count(&self) -> Result<u64, Problems> {
+        let settings = || self.layers.iter().map(|layered| &layered.setting);
+        let sizes = settings().map(|setting| setting.values.len() as u64);
+        let count = sizes.fold(1_u64, u64::saturating_mul);
+        if count <= MAX_COMBINATIONS {
+            return Ok(count);
+        }
+        let axes = settings().filter(|setting| setting.values.len() > 1);
+        let axes = axes.map(|setting| format!("{} ({})", setting.name(), setting.values.len()));
+        let axes = axes.collect::<Vec<_>>().join(" x ");
+        let problem = Problem::new(format!("this sweep has {count} combinations: {axes}"));
+        let help = format!("the limit is {MAX_COMBINATIONS}: sweep fewer keys or use larger steps");
+        Err(problem.help(help).into())
+    }
+
+    /// Keys that every point mentions: the columns, the other axes, what the command line set.
+    fn reported(&self) -> impl Iterator<Item = String> {
+        let others = self.layers.iter().filter(|layered| {
+            let setting = &layered.setting;
+            (setting.listed || layered.source > 0) && !self.columns.contains(&setting.name())
+        });
+        let others = others.map(|layered| layered.setting.name());
+        let all = self.columns.iter().cloned().chain(others);
+        // What is traced changes no result.
+        all.filter(|key| keys::group(key) != "trace")
+    }
+
+    fn choose<'a>(&'a self, combination: u64, arm: &'a Arm) -> Chosen<'a> {
+        let mut file = Layer {
+            texts: keys::all_keys()
+                .iter()
+                .map(|key| (key.name, key.default))
+                .collect(),
+            origins: BTreeMap::new(),
+        };
+        // The last axis changes fastest, so the digits of the combination are read from the back.
+        let mut rest = combination;
+        let mut grouped = Vec::new();
+        for layered in self.layers.iter().rev() {
+            let values = &layered.setting.values;
+            let size = values.len() as u64;
+            let digit = usize::try_from(rest % size).expect("an index into a list in memory");
+            rest /= size;
+            let origin = (layered.source, values[digit].place.clone());
+            let (key, text) = (layered.setting.key, &values[digit].text);
+            match &layered.setting.group {
+                Some(group) => grouped.push((group, key, text, origin)),
+                None => file.choose(key, text, origin),
+            }
+        }
+        let mut all = file.clone();
+        let is_argument = |key| {
+            let mut layers = self.layers.iter();
+            layers.any(|layered| {
+                let setting = &layered.setting;
+                layered.source > 0 && setting.group.is_none() && setting.key == key
+            })
+        };
+        for setting in arm
+            .settings
+            .iter()
+            .filter(|setting| !is_argument(setting.key))
+        {
+            for value in &setting.values {
+                all.choose(setting.key, &value.text, (0, value.place.clone()));
+            }
+        }
+        // What a variant sets is about the flows that follow its scheme.
+        let groups = self.groups.iter().map(|flows| {
+            let mut layer = if flows.bundle.is_some() { &file } else { &all }.clone();
+            for (group, key, text, origin) in &grouped {
+                if **group == flows.name {
+                    layer.choose(key, text, origin.clone());
+                }
+            }
+            (&*flows.name, layer)
+        });
+        Chosen {
+            groups: groups.collect(),
+            all,
+        }
+    }
+
+    fn check(
+        &self,
+        chosen: &Chosen<'_>,
+        arm: &Arm,
+        pool: &mut Pool,
+    ) -> Result<(Shared, Arc<[Group]>), Problems> {
+        // Every text has been checked where it was read; the key is named should one slip through.
+        let read = |layer: &Layer<'_>| {
+            Keys::read(&|key| layer.texts[key].to_owned()).map_err(|error| {
+                let text = format!("wrong value for {}: {}", error.key, error.error);
+                Problems::from(Problem::new(text))
+            })
+        };
+        let shared = Shared {
+            keys: Arc::new(read(&chosen.all)?),
+            texts: pool.texts(|key| chosen.all.texts[key]),
+        };
+        let mut groups = Vec::new();
+        let mut problems = Vec::new();
+        for (flows, (_, layer)) in self.groups.iter().zip(&chosen.groups) {
+            let own = flows.bundle.as_ref();
+            let needs_marking = own.map_or(arm.needs_marking, |_| flows.needs_marking);
+            let marking = needs_marking.then_some(own.unwrap_or(&arm.label).as_str());
+            // Without groups in the file, all flows have the settings of the point.
+            let (keys, texts) = if flows.name.is_empty() {
+                (Arc::clone(&shared.keys), shared.texts.clone())
+            } else {
+                (Arc::new(read(layer)?), pool.texts(|key| layer.texts[key]))
+            };
+            let group = Group {
+                name: Arc::clone(&flows.name),
+                bundle: own.unwrap_or(&arm.bundle).clone(),
+                texts,
+                keys,
+            };
+            for conflict in group.keys.conflicts(marking) {
+                let problem = self.explain(&conflict, layer);
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+            groups.push(group);
+        }
+        if problems.is_empty() {
+            let explain = |conflict: Conflict| self.explain(&conflict, &chosen.groups[0].1);
+            let conflicts = workload::conflicts(&shared.keys, &groups);
+            problems.extend(conflicts.into_iter().map(explain));
+        }
+        Problems::unless(problems, (shared, groups.into()))
+    }
+
+    /// The flows; at least one group.
+    pub(super) fn groups(&self) -> &[Flows] {
+        &self.groups
+    }
+
+    /// Points a conflict at those of its keys that were set in the text that was read last, which
+    /// is the likelier mistake, and names the values of the others.
+    fn explain(&self, conflict: &Conflict, chosen: &Layer<'_>) -> Problem {
+        let origin = |key: &&'static str| chosen.origins.get(*key);
+        let source = conflict
+            .keys
+            .iter()
+            .filter_map(|key| Some(origin(key)?.0))
+            .max();
+        let mut problem = Problem::new(conflict.message.clone());
+        let mut elsewhere = Vec::new();
+        for key in conflict.keys {
+            match origin(key) {
+                Some((from, place)) if Some(*from) == source => {
+                    problem = problem.at(&self.sources[*from], place.clone(), *key);
+                }
+                _ => elsewhere.push(format!("{key} = {}", chosen.texts[key])),
+            }
+        }
+        if elsewhere.is_empty() {
+            return problem.help(conflict.remedy.clone());
+        }
+        let values = elsewhere.join(", ");
+        problem.help(format!("{} (here {values})", conflict.remedy))
+    }
+
+    /// A variant that sets a swept key would make all values of the sweep the same simulation.
+    fn pinned_axes(&self, arm: &Arm) -> Vec<Problem> {
+        let axis = |key| {
+            let mut layers = self.layers.iter();
+            layers.any(|layered| {
+                let setting = &layered.setting;
+                layered.source == 0
+                    && setting.listed
+                    && setting.group.is_none()
+                    && setting.key == key
+            })
+        };
+        let pinned = arm.settings.iter().filter(|setting| axis(setting.key));
+        let problems = pinned.map(|setting| {
+            Problem::new(format!(
+                "variant {} sets {}, which is swept",
+                arm.label, setting.key
+            ))
+            .at(&self.sources[0], setting.place.clone(), "set here")
+            .help("leave the key out of the variant or give it one value outside")
+        });
+        problems.collect()
+    }
+}
+
+/// The settings of the seeds of one combination and scheme.
+struct Shared {
+    keys: Arc<Keys>,
+    texts: Texts,
+}
+
+impl Shared {
+    /// The settings of a point that records `series` if it is left to us what to record: with it, a
+    /// point is a pure function of its own settings, whatever the sweep.
+    fn tracing(&self, series: &str, pool: &mut Pool) -> (Arc<Keys>, Texts) {
+        let (mut keys, mut texts) = (Arc::clone(&self.keys), self.texts.clone());
+        if keys.trace.series == TracedSeries::Auto {
+            let own = Arc::make_mut(&mut keys);
+            own.trace.series = TracedSeries::parse(series).expect("names of quantities");
+            texts = texts.with("trace.series", pool.kept(series));
+        }
+        (keys, texts)
+    }
+}
+
+impl<'a> Chosen<'a> {
+    /// The text of a setting as results name it.
+    fn text(&self, name: &str) -> &'a str {
+        match split_group(name) {
+            Some((group, key)) => {
+                let mut groups = self.groups.iter();
+                let found = groups.find(|(name, _)| *name == group);
+                found.map_or("", |(_, layer)| layer.texts[key])
+            }
+            None => self.all.texts[name],
+        }
+    }
+}
+
+impl<'a> Layer<'a> {
+    fn choose(&mut self, key: &'static str, text: &'a str, origin: (usize, Range<usize>)) {
+        self.texts.insert(key, text);
+        self.origins.insert(key, origin);
+    }
+}
+
+/// Combinations of values are checked before the first one runs: this many take a few seconds.
+const MAX_COMBINATIONS: u64 = 100_000;
+/// At a millisecond each, a million simulations take a quarter of an hour; more is a slip.
+const MAX_POINTS: u64 = 1_000_000;

@@ -1,0 +1,185 @@
+//! What can be recorded over time, and the columns of `series.parquet`.
+
+use std::sync::LazyLock;
+
+use base::Column;
+use tcp::Gauge;
+
+/// The columns that every series file has.
+pub const FIXED: &[Column] = &[
+    Column::new("point", "", "Number of the simulation in the run."),
+    Column::new(
+        "time_us",
+        "us",
+        "Simulated time. With trace.interval = \"auto\" a series of more changes than can be drawn has one value for each of equal periods: the largest of a queue, else the last; the time is the beginning of the period.",
+    ),
+    Column::new(
+        "port",
+        "",
+        "Number of the port that the row is about, if any.",
+    ),
+    Column::new(
+        "flow",
+        "",
+        "Number of the flow that the row is about, if any.",
+    ),
+    Column::new(
+        "host",
+        "",
+        "Number of the host that the row is about, if any.",
+    ),
+    Column::new(
+        "event",
+        "",
+        "What happened, if the row is an event: drop, mark, timeout, fast_retransmit, start or completion.",
+    ),
+];
+
+/// Quantities of every simulation.
+const BUILT_IN: &[Column] = &[
+    Column::new(
+        QUEUE,
+        "bytes",
+        "Length of a port's queue from this time on; the packet in service is excluded. Empty before the first row.",
+    ),
+    Column::new(
+        CWND,
+        "bytes",
+        "Congestion window of a flow's sender from this time on.",
+    ),
+    Column::new(
+        RWND,
+        "bytes",
+        "Window advertised to a flow's sender, as the sender knows it from this time on.",
+    ),
+    Column::new(
+        THROUGHPUT,
+        "bit/s",
+        "Payload of a flow that arrived for the first time, per second, over the trace.window that begins at this time.",
+    ),
+    Column::new(
+        CARRIED,
+        "bit/s",
+        "Packets that came out of the wire behind a port, headers included, per second, over the trace.window that begins at this time.",
+    ),
+    Column::new(MARKS, "packets", "Packets that a port has marked so far."),
+    Column::new(DROPS, "packets", "Packets that a port has dropped so far."),
+];
+
+/// Length of a queue.
+pub const QUEUE: &str = "queue_bytes";
+/// Congestion window.
+pub const CWND: &str = "cwnd_bytes";
+/// Window that the receiver, or a switch, grants.
+pub const RWND: &str = "rwnd_bytes";
+/// Throughput of a flow.
+pub const THROUGHPUT: &str = "throughput_bps";
+/// What a port has carried.
+pub const CARRIED: &str = "carried_bps";
+/// Packets marked.
+pub const MARKS: &str = "marks";
+/// Packets dropped.
+pub const DROPS: &str = "drops";
+/// Not a column of its own: rows whose column `event` is set.
+pub const EVENTS: &str = "events";
+
+/// A quantity: a column that a file has if the quantity was recorded.
+#[derive(Clone, Debug)]
+pub struct Traceable {
+    /// The name of its column, which ends in its unit if it has one.
+    pub name: &'static str,
+    /// Its unit, or what it counts.
+    pub unit: &'static str,
+    /// What it means, for each scheme that has it.
+    pub help: String,
+}
+
+impl Traceable {
+    /// Whether every simulation has it, whatever the scheme.
+    pub fn is_built_in(&self) -> bool {
+        BUILT_IN.iter().any(|column| column.name == self.name)
+    }
+}
+
+/// Every quantity: those of all simulations, then what roles of schemes report.
+pub fn all() -> &'static [Traceable] {
+    static ALL: LazyLock<Vec<Traceable>> = LazyLock::new(|| {
+        let built_in = BUILT_IN.iter().map(|column| Traceable {
+            name: column.name,
+            unit: column.unit,
+            help: column.help.to_owned(),
+        });
+        let mut all: Vec<Traceable> = built_in.collect();
+        for scheme in schemes::all() {
+            for gauge in scheme.gauges {
+                add(&mut all, scheme.name, gauge);
+            }
+        }
+        all
+    });
+    &ALL
+}
+
+/// Schemes that report the same share a column, whose description says what differs.
+fn add(all: &mut Vec<Traceable>, scheme: &str, gauge: &Gauge) {
+    let Some(earlier) = all.iter_mut().find(|other| other.name == gauge.name) else {
+        return all.push(Traceable {
+            name: gauge.name,
+            unit: gauge.unit,
+            help: format!("{} ({scheme})", gauge.help.trim_end_matches('.')),
+        });
+    };
+    let own = gauge.help.trim_end_matches('.');
+    earlier.help = match earlier.help.strip_suffix(')') {
+        Some(help) if help.starts_with(own) => format!("{help}, {scheme})"),
+        _ => format!("{}; {own} ({scheme})", earlier.help),
+    };
+}
+
+/// The names of all quantities, in the order of their columns, and "events".
+pub fn names() -> impl Iterator<Item = &'static str> {
+    all().iter().map(|quantity| quantity.name).chain([EVENTS])
+}
+
+/// What a user calls them.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    names().map(word)
+}
+
+/// The quantity that a user calls `text`: by its column, or without the unit at its end.
+pub fn by_word(text: &str) -> Option<&'static str> {
+    names().find(|name| *name == text || word(name) == text)
+}
+
+fn word(name: &'static str) -> &'static str {
+    let short = ["_bytes", "_bps", "_us"]
+        .into_iter()
+        .find_map(|unit| name.strip_suffix(unit));
+    short.unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_means_one_thing() {
+        let mut names: Vec<_> = words().collect();
+        names.extend(FIXED.iter().map(|column| column.name));
+        names.extend(["auto", "off"]);
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn schemes_that_share_a_gauge_agree_on_its_unit() {
+        for scheme in schemes::all() {
+            for gauge in scheme.gauges {
+                let quantity = all().iter().find(|quantity| quantity.name == gauge.name);
+                assert_eq!(quantity.unwrap().unit, gauge.unit, "{}", gauge.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Writing a scenario with nothing left implicit.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::arms::{Arm, Flows, MIXED};
+use super::document::Setting;
+use super::{PointSpec, Scenario};
+use crate::keys;
+
+/// TOML that reads back into the same points.
+pub(super) fn resolved(scenario: &Scenario) -> String {
+    let mut text = String::new();
+    write(&mut text, scenario).expect("writing to a string succeeds");
+    text
+}
+
+fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
+    writeln!(out, "name = {}", quoted(&scenario.name))?;
+    if let Some(title) = &scenario.title {
+        writeln!(out, "title = {}", quoted(title))?;
+    }
+    let labels: Vec<_> = scenario.arms.iter().map(|arm| quoted(&arm.label)).collect();
+    let mixed = scenario.groups.iter().all(|group| group.bundle.is_some());
+    if !(mixed && scenario.schemes() == [MIXED]) {
+        writeln!(out, "schemes = [{}]", labels.join(", "))?;
+    }
+    let columns: Vec<_> = scenario.set_keys().into_iter().map(quoted).collect();
+    writeln!(out, "columns = [{}]", columns.join(", "))?;
+    writeln!(out, "seed = {}", scenario.seed)?;
+    writeln!(out, "seeds = {}", scenario.seeds)?;
+
+    let mut group = "";
+    for key in keys::all_keys() {
+        if keys::group(key.name) != group {
+            group = keys::group(key.name);
+            writeln!(out, "\n[{group}]")?;
+        }
+        let field = &key.name[group.len() + 1..];
+        let setting = scenario
+            .settings
+            .iter()
+            .find(|setting| setting.key == key.name && setting.group.is_none());
+        let value = setting.map_or_else(|| value(key.default), values);
+        writeln!(out, "{field} = {value}")?;
+        if key.name == "topology.graph" {
+            files(out, scenario)?;
+        }
+    }
+    for arm in scenario.arms.iter().filter(|arm| arm.variant) {
+        variant(out, arm, &scenario.settings)?;
+    }
+    for group in scenario
+        .groups
+        .iter()
+        .filter(|group| !group.name.is_empty())
+    {
+        flows(out, group, &scenario.settings)?;
+    }
+    Ok(())
+}
+
+/// What was read from files, so that results of different contents are never taken for the same.
+fn files(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
+    let graph = |point: &PointSpec| {
+        let graph = &point.keys.topology.graph.0;
+        let fingerprint = graph.fingerprint()?;
+        let (nodes, links) = (graph.nodes().len(), graph.links().len());
+        let name = point.text("topology.graph");
+        Some(format!(
+            "# {name}: {nodes} nodes, {links} links, contents {fingerprint:016x}"
+        ))
+    };
+    let lines: BTreeSet<String> = scenario.points.iter().filter_map(graph).collect();
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+fn flows(out: &mut String, group: &Flows, settings: &[Setting]) -> std::fmt::Result {
+    writeln!(out, "\n[group.{}]", quoted(&group.name))?;
+    if let Some(bundle) = &group.bundle {
+        writeln!(out, "scheme = {}", quoted(bundle))?;
+    }
+    let own = |setting: &&Setting| setting.group.as_ref() == Some(&group.name);
+    for setting in settings.iter().filter(own) {
+        writeln!(out, "{} = {}", setting.key, values(setting))?;
+    }
+    Ok(())
+}
+
+fn variant(out: &mut String, arm: &Arm, settings: &[Setting]) -> std::fmt::Result {
+    writeln!(out, "\n[variant.{}]", quoted(&arm.label))?;
+    writeln!(out, "base = {}", quoted(&arm.bundle))?;
+    for setting in &arm.settings {
+        // A setting of the command line is stronger than a variant's, and stands above already.
+        if !settings
+            .iter()
+            .any(|other| other.is_about(setting) && other.argument)
+        {
+            writeln!(out, "{} = {}", setting.key, values(setting))?;
+        }
+    }
+    Ok(())
+}
+
+fn values(setting: &Setting) -> String {
+    let values: Vec<_> = setting.values.iter().map(|v| value(&v.text)).collect();
+    if setting.listed {
+        format!("[{}]", values.join(", "))
+    } else {
+        values.join("")
+    }
+}
+
+/// A number or a truth value as it is, everything else in quotes.
+fn value(text: &str) -> String {
+    let bare = text.parse::<toml_edit::Value>();
+    match bare {
+        Ok(value) if !value.is_str() && !value.is_datetime() && !value.is_array() => {
+            text.to_owned()
+        }
+        _ => quoted(text),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
+}

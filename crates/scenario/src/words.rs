@@ -1,0 +1,22 @@
+//! Large numbers in words.
+
+/// For people: `1.5 GB`.
+#[expect(clippy::cast_precision_loss, reason = "rounded for people")]
+pub fn bytes(count: u64) -> String {
+    match count as f64 {
+        bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
+        bytes if bytes >= 1e6 => format!("{:.1} MB", bytes / 1e6),
+        bytes => format!("{:.1} KB", bytes / 1e3),
+    }
+}
+
+/// For people: `3 thousand million`, and beyond that powers of ten.
+pub fn count(steps: f64) -> String {
+    match steps {
+        steps if steps.is_nan() => "endlessly many".to_owned(),
+        steps if steps >= 1e15 => format!("{steps:.0e}"),
+        steps if steps >= 1e9 => format!("{:.0} thousand million", steps / 1e9),
+        steps if steps >= 1e6 => format!("{:.0} million", steps / 1e6),
+        steps => format!("{steps:.0}"),
+    }
+}

@@ -1,0 +1,445 @@
+//! How long simulations take, before they run.
+//!
+//! A step is whatever takes some tens to hundreds of nanoseconds: a packet that crosses a link, a sample
+//! of a series, a timer of a switch that fires. Their numbers follow from the settings, so a value that
+//! makes a simulation endless is found before it starts, and the key that has it is named.
+
+use std::sync::Arc;
+
+use base::Time;
+use schemes::TickerOf;
+
+use crate::keys::{Keys, TopologyKind, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
+use crate::keys::{Workload, WorkloadKind};
+use crate::series;
+use crate::words::count;
+use crate::workload::Layout;
+use crate::{Group, PointSpec, Problem, Problems};
+
+/// Steps that one simulation may take unless the user allows more: an hour or a few.
+pub const MOST_STEPS: u64 = 40_000_000_000;
+
+/// The steps of a simulation by what makes them.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// Those that follow from the flows.
+    once: Vec<Term>,
+    /// Those that every second of simulated time brings.
+    per_second: Vec<Term>,
+    /// Simulated seconds, of a simulation without a duration about how many.
+    seconds: f64,
+    /// Bytes of series that every second of simulated time brings.
+    series: Term,
+}
+
+/// So many steps, and the setting to change for fewer.
+#[derive(Clone, Debug)]
+struct Term {
+    steps: f64,
+    what: &'static str,
+    key: String,
+}
+
+impl Work {
+    /// The steps of `point`; with its series if they are `recorded`. O(groups).
+    pub fn of(point: &PointSpec, recorded: bool) -> Self {
+        let layout = Layout::of(&point.keys, &point.groups);
+        let groups = || {
+            point.groups.iter().map(|group| {
+                let flows = layout.expected_flows(group);
+                (group, flows)
+            })
+        };
+        let seconds = groups().map(|(group, flows)| seconds(point, group, flows));
+        let seconds = seconds.fold(0.0, f64::max);
+        let mut once = Vec::new();
+        let mut per_second = Vec::new();
+        for (group, flows) in groups() {
+            once.extend(of_flows(&point.keys, group, flows, seconds));
+            per_second.extend(timers(group, layout.ports(), flows));
+        }
+        let flows = groups().map(|(_, flows)| flows).sum();
+        let series = samples(&point.keys, (layout.ports(), flows));
+        if recorded {
+            per_second.push(series.clone());
+        }
+        Self {
+            once,
+            per_second,
+            seconds,
+            series,
+        }
+    }
+
+    /// All steps. Not a number is as good as endless.
+    pub fn steps(&self) -> f64 {
+        let once: f64 = self.once.iter().map(|term| term.steps).sum();
+        once + self.per_second() * self.seconds
+    }
+
+    /// Bytes of series that are recorded at every multiple of an interval; others are bounded by what
+    /// happens.
+    pub fn series_bytes(&self) -> f64 {
+        self.series.steps * self.seconds * SAMPLE_BYTES
+    }
+
+    /// The time by which what goes on all the time has taken `steps`.
+    pub fn horizon(&self, steps: u64) -> Time {
+        let seconds = real(steps) / self.per_second();
+        // What rounds to nothing, or is none at all, has no horizon.
+        if seconds.is_finite() && seconds < LONGEST {
+            Time::ZERO + base::Span::from_secs_f64(seconds)
+        } else {
+            Time::NEVER
+        }
+    }
+
+    fn per_second(&self) -> f64 {
+        self.per_second.iter().map(|term| term.steps).sum()
+    }
+
+    /// The largest part, in words.
+    pub fn largest(&self) -> (&'static str, &str) {
+        let timed = self.per_second.iter();
+        let timed = timed.map(|term| (term.steps * self.seconds, term));
+        let all = self.once.iter().map(|term| (term.steps, term)).chain(timed);
+        let largest = all.max_by(|(a, _), (b, _)| a.total_cmp(b));
+        largest.map_or(("nothing", ""), |(_, term)| (term.what, &term.key))
+    }
+}
+
+/// Refuses points of which one would take more than `limit` steps.
+pub fn check(points: &[&PointSpec], recorded: bool, limit: u64) -> Result<(), Problems> {
+    let mut before = None;
+    for point in points {
+        // Seeds of a row differ in nothing that counts here.
+        let row = (Arc::as_ptr(&point.keys), Arc::as_ptr(&point.groups));
+        if before.replace(row) == Some(row) {
+            continue;
+        }
+        let work = Work::of(point, recorded);
+        let steps = work.steps();
+        if steps.is_nan() || steps > real(limit) {
+            let (what, key) = work.largest();
+            return Err(Problem::new(format!(
+                "a simulation of {} would take about {} steps, mostly {what}; {} are allowed",
+                point.scheme,
+                count(steps),
+                count(real(limit))
+            ))
+            .help(format!(
+                "change {}, or allow more with --work STEPS; ten million take about a second",
+                set(point, key)
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses points whose series would together take more than `limit` bytes.
+pub fn check_series(points: &[&PointSpec], limit: u64) -> Result<(), Problems> {
+    let mut bytes = 0.0;
+    let traced = |point: &&&PointSpec| point.keys.trace.interval != TraceInterval::Auto;
+    for point in points.iter().filter(traced) {
+        let work = Work::of(point, true);
+        // Series lie in a file of each point, and at the end in one of all as well.
+        bytes += work.series_bytes() * 2.0;
+        if bytes.is_nan() || bytes > real(limit) {
+            return Err(Problem::new(format!(
+                "series would take about {} on disk; {} is available",
+                crate::words::bytes(whole(bytes)),
+                crate::words::bytes(limit)
+            ))
+            .help(format!(
+                "change {}, record less (trace.ports, trace.flows, trace.series), or insist with \
+                 --disk SIZE",
+                set(point, &work.series.key)
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// `key = value`, as the point has it.
+fn set(point: &PointSpec, key: &str) -> String {
+    match key
+        .strip_prefix("group.")
+        .and_then(|rest| rest.split_once('.'))
+    {
+        Some((name, own)) => {
+            let group = point.groups.iter().find(|group| *group.name == *name);
+            let text = group.map_or("", |group| &group.texts[own]);
+            format!("{key} = {text}")
+        }
+        None => format!("{key} = {}", point.text(key)),
+    }
+}
+
+/// Simulated time: until the last flow has started and everything has been carried, with a few
+/// timeouts.
+fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
+    if let Some(duration) = point.keys.run.duration.0 {
+        return duration.as_secs();
+    }
+    let (keys, workload) = (&group.keys, &group.keys.workload);
+    let mean = mean_size(keys);
+    let turns = match workload.kind {
+        WorkloadKind::Incast => workload.rounds.0,
+        WorkloadKind::Requests => workload.requests.0,
+        _ => 1,
+    };
+    let senders = f64::from(workload.senders.0.max(workload.connections.0));
+    let starts = match workload.kind {
+        WorkloadKind::Poisson => match workload.flows.0 {
+            Some(_) => flows / crate::workload::arrivals_per_second(keys),
+            None => workload.duration.as_secs(),
+        },
+        _ => workload.interval.as_secs() * senders,
+    };
+    let stops = workload.stop.0.map_or(0.0, |stop| {
+        stop.as_secs() + workload.stop_interval.as_secs() * senders
+    });
+    let writes = workload.first_write.0.map_or(0.0, |_| {
+        writes(keys, mean) * workload.write_interval.as_secs()
+    });
+    let delay = workload.delay.0.map_or(0.0, |law| law.most().as_secs());
+    let receivers = match workload.kind {
+        WorkloadKind::Incast | WorkloadKind::Requests => f64::from(workload.receivers.0),
+        _ => 1.0,
+    };
+    let segments = segments(keys, mean) * flows / receivers;
+    workload.start.as_secs()
+        + (starts + stops)
+        + workload.epoch_interval.as_secs() * f64::from(workload.epochs.0 - 1)
+        + workload.think.as_secs() * f64::from(turns - 1)
+        + (delay + workload.jitter.as_secs()) * f64::from(turns)
+        + writes
+        + segments * slowest_packet(&point.keys)
+        + keys.tcp.initial_rto.as_secs()
+        + keys.tcp.syn_rto.as_secs()
+}
+
+/// Packet-hops, and what is planned and done for each flow.
+fn of_flows(shared: &Keys, group: &Group, flows: f64, seconds: f64) -> Vec<Term> {
+    let (keys, workload) = (&group.keys, &group.keys.workload);
+    let hops = 2.0 * hops(shared);
+    // What links can carry in the time bounds what they do carry.
+    let carried = |receivers: f64| seconds / fastest_packet(shared) * receivers * hops;
+    let receivers = match workload.kind {
+        WorkloadKind::Incast | WorkloadKind::Requests => f64::from(workload.receivers.0),
+        _ => flows.max(1.0),
+    };
+    let term = |steps, what, key: &str| Term {
+        steps,
+        what,
+        key: if group.name.is_empty() {
+            key.to_owned()
+        } else {
+            format!("group.{}.{key}", group.name)
+        },
+    };
+    let (number, many) = most_flows(workload);
+    let mut terms = vec![term(flows * PER_FLOW, "starting flows", number)];
+    if workload.size.is_unlimited() {
+        let key = match shared.run.duration.0 {
+            Some(_) => {
+                return [
+                    terms,
+                    vec![Term {
+                        steps: carried(receivers),
+                        what: "packets of flows without end",
+                        key: "run.duration".to_owned(),
+                    }],
+                ]
+                .concat();
+            }
+            None => "workload.stop",
+        };
+        terms.push(term(
+            carried(receivers),
+            "packets of flows without end",
+            key,
+        ));
+        return terms;
+    }
+    let mean = mean_size(keys);
+    let segments = segments(keys, mean);
+    let mut steps = segments * flows * hops;
+    if shared.run.duration.0.is_some() {
+        steps = steps.min(carried(receivers));
+    }
+    let key = if segments > many {
+        "workload.size"
+    } else {
+        number
+    };
+    terms.push(term(steps, "packets that cross links", key));
+    if workload.first_write.0.is_some() {
+        let steps = writes(keys, mean) * flows;
+        terms.push(term(steps, "writes of applications", "workload.write"));
+    }
+    terms
+}
+
+/// The setting that makes flows many, and how many it makes.
+fn most_flows(workload: &Workload) -> (&'static str, f64) {
+    let numbers: &[(&'static str, u32)] = match workload.kind {
+        WorkloadKind::Incast => &[
+            ("workload.senders", workload.senders.0),
+            ("workload.receivers", workload.receivers.0),
+            ("workload.rounds", workload.rounds.0),
+            ("workload.epochs", workload.epochs.0),
+        ],
+        WorkloadKind::Requests => &[
+            ("workload.connections", workload.connections.0),
+            ("workload.requests", workload.requests.0),
+            ("workload.epochs", workload.epochs.0),
+        ],
+        WorkloadKind::Pairs => &[
+            ("workload.senders", workload.senders.0),
+            ("workload.epochs", workload.epochs.0),
+        ],
+        WorkloadKind::Burst => &[("workload.epochs", workload.epochs.0)],
+        WorkloadKind::Poisson => match workload.flows.0 {
+            Some(flows) => &[("workload.flows", flows.0)],
+            None => &[("workload.duration", 1)],
+        },
+    };
+    let most = numbers.iter().max_by_key(|(_, number)| *number);
+    let (key, number) = most.expect("every kind has a number");
+    (key, f64::from(*number))
+}
+
+/// What the timers of a group's schemes bring each second.
+fn timers(group: &Group, ports: u64, flows: f64) -> Vec<Term> {
+    let timers = group.roles().timers.into_iter();
+    let term = |timer: schemes::Ticker| Term {
+        steps: match timer.each {
+            TickerOf::Port => real(ports),
+            TickerOf::Flow => flows,
+        } / timer.every.as_secs(),
+        what: "timers",
+        key: timer.key.to_owned(),
+    };
+    timers.map(term).collect()
+}
+
+/// Samples that are recorded each second because time passes.
+fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
+    let trace = &keys.trace;
+    let names = match &trace.series {
+        TracedSeries::Named(names) => names.as_slice(),
+        TracedSeries::Auto | TracedSeries::Off => &[],
+    };
+    let ports = match trace.ports {
+        TracedPorts::Bottleneck => 1.0,
+        TracedPorts::Switches | TracedPorts::All => real(ports),
+    };
+    let flows = match &trace.flows {
+        TracedFlows::Auto => flows.min(200.0),
+        TracedFlows::All => flows,
+        TracedFlows::Numbers(numbers) => flows.min(real(numbers.len() as u64)),
+    };
+    let tracks = |name: &&&'static str| match **name {
+        series::QUEUE | series::MARKS | series::DROPS => ports,
+        series::CWND | series::RWND => flows,
+        series::EVENTS | series::THROUGHPUT | series::CARRIED => 0.0,
+        // What a role reports may be of flows, hosts or ports.
+        _ => ports + flows,
+    };
+    let windows = |name: &&&'static str| match **name {
+        series::THROUGHPUT => flows,
+        series::CARRIED => ports,
+        _ => 0.0,
+    };
+    let of = |tracks: &dyn Fn(&&&'static str) -> f64| {
+        names.iter().map(|name| tracks(&name)).sum::<f64>()
+    };
+    let windowed = of(&windows) / trace.window.as_secs();
+    let (steps, key) = match trace.interval {
+        TraceInterval::Every(span) if of(&tracks) > 0.0 => {
+            let sampled = of(&tracks) / span.as_secs();
+            let key = if sampled < windowed {
+                "trace.window"
+            } else {
+                "trace.interval"
+            };
+            (sampled + windowed, key)
+        }
+        TraceInterval::Auto => (0.0, "trace.interval"),
+        TraceInterval::Change | TraceInterval::Every(_) => (windowed, "trace.window"),
+    };
+    Term {
+        // No tracks divided by no time are none.
+        steps: if steps.is_nan() { 0.0 } else { steps },
+        what: "samples of series",
+        key: key.to_owned(),
+    }
+}
+
+fn mean_size(keys: &Keys) -> f64 {
+    let mean = keys.workload.size.mean(keys.tcp.mss.0.into());
+    mean.unwrap_or(0.0)
+}
+
+/// Segments of a flow, those without data among them.
+fn segments(keys: &Keys, mean: f64) -> f64 {
+    (mean / f64::from(keys.tcp.mss.0)).ceil() + HANDSHAKE
+}
+
+fn writes(keys: &Keys, mean: f64) -> f64 {
+    let write = keys.workload.write.in_bytes(keys.tcp.mss.0.into());
+    mean / real(write.max(1))
+}
+
+/// Links on a path.
+fn hops(keys: &Keys) -> f64 {
+    match keys.topology.kind {
+        TopologyKind::Star => 2.0,
+        TopologyKind::Dumbbell => 3.0,
+        TopologyKind::Chain => f64::from(keys.topology.switches.0) + 1.0,
+        TopologyKind::Tree | TopologyKind::LeafSpine => 4.0,
+        TopologyKind::FatTree | TopologyKind::Graph => 6.0,
+    }
+}
+
+/// Seconds that a full packet takes on the slowest and on the fastest link of hosts.
+fn slowest_packet(keys: &Keys) -> f64 {
+    let between = keys.bottleneck.rate.0.unwrap_or(keys.link.rate);
+    let between = match keys.topology.kind {
+        TopologyKind::Star => keys.link.rate,
+        _ => between,
+    };
+    let slowest = keys.link.rate.min(keys.link.to_hosts()).min(between);
+    slowest.serialisation(keys.packet_bytes()).as_secs()
+}
+
+fn fastest_packet(keys: &Keys) -> f64 {
+    let fastest = keys.link.rate.max(keys.link.to_hosts());
+    fastest.serialisation(keys.packet_bytes()).as_secs()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn real(value: u64) -> f64 {
+    value as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and what exceeds 64 bits saturates"
+)]
+fn whole(value: f64) -> u64 {
+    value as u64
+}
+
+/// SYN, SYN-ACK and the FINs.
+const HANDSHAKE: f64 = 4.0;
+/// Planning a flow, making its endpoints, and its records, in packet-hops.
+const PER_FLOW: f64 = 20.0;
+/// A sample in a file: its time, what it is of, its value, its point.
+const SAMPLE_BYTES: f64 = 24.0;
+/// Seconds beyond which time does not reach.
+const LONGEST: f64 = 4e6;

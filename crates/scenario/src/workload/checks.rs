@@ -1,0 +1,374 @@
+//! Groups of flows that do not fit the network or each other.
+
+use base::HostId;
+use schemes::{Role, Scheme};
+
+use super::layout::{Layout, needed, real, senders_needed, takes_all};
+use crate::Group;
+use crate::keys::{
+    Conflict, ConnectionKind, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind,
+};
+use crate::tokens::Tokens;
+
+/// What contradicts the network: hosts that are not there, roles that cannot share a host.
+pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
+    let mut found = Vec::new();
+    let layout = Layout::of(keys, groups);
+    if layout.all_hosts() > MAX_HOSTS {
+        found.push(Conflict {
+            keys: &["workload.senders", "topology.hosts", "topology.racks"],
+            message: format!("{} hosts are too many", layout.all_hosts()),
+            remedy: format!("a network has at most {MAX_HOSTS}"),
+        });
+        return found;
+    }
+    if layout.links_between() > MAX_HOSTS {
+        found.push(Conflict {
+            keys: &["topology.spines", "topology.racks"],
+            message: format!(
+                "{} links between switches are too many",
+                layout.links_between()
+            ),
+            remedy: format!("a network has at most {MAX_HOSTS}"),
+        });
+        return found;
+    }
+    if let Some(graph) = &layout.graph
+        && let Some((link, bits)) = graph.too_fast(keys, layout.hosts)
+    {
+        found.push(Conflict {
+            keys: &["topology.capacity", "topology.hosts", "link.rate"],
+            message: format!(
+                "the link {} would have {bits} bit/s to carry as much as the links of hosts",
+                graph.in_words(link)
+            ),
+            remedy: "a link has at most 8000Gbps: lower topology.hosts or link.rate, or set bottleneck.rate"
+                .into(),
+        });
+    }
+    found.extend(untraceable(&layout, keys, groups));
+    for group in groups {
+        found.extend(outside(&layout, group));
+        let workload = &group.keys.workload;
+        let star = layout.kind == TopologyKind::Star;
+        if star && workload.kind == WorkloadKind::Pairs && workload.to.0.is_none() {
+            found.push(Conflict {
+                keys: &["workload.kind", "topology.kind"],
+                message: "pairs need a middle link to share, and a star has none".into(),
+                remedy: "set topology.kind = \"dumbbell\" or workload.kind = \"incast\"; where a host each \
+                         is meant, name the receivers with workload.to"
+                    .into(),
+            });
+        }
+    }
+    found.extend(groups.iter().flat_map(|group| misfits(keys, group)));
+    if found.is_empty() {
+        found.extend(crowded(&layout, groups));
+    }
+    if found.is_empty() {
+        found.extend(
+            groups
+                .iter()
+                .filter_map(|group| without_uplinks(&layout, group)),
+        );
+        let places = layout.places(groups);
+        let lonely = |(group, place)| super::peers::lonely(&layout, place, group);
+        found.extend(groups.iter().zip(&places).filter_map(lonely));
+        found.extend(groups.iter().filter_map(asking_receivers));
+        found.extend(mixed(&layout, groups));
+        found.extend(clashing(groups));
+        found.extend(too_many(&layout, groups));
+    }
+    found
+}
+
+/// More flows than one simulation can hold.
+fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
+    let connections = |group: &Group| {
+        let all = super::expected_connections(&group.keys, layout.expected_flows(group));
+        let workload = &group.keys.workload;
+        let lasting = workload.connection == ConnectionKind::Persistent;
+        if lasting && workload.kind == WorkloadKind::Poisson {
+            // One for each pair of hosts at most.
+            let places = layout.everywhere(group);
+            return all.min(real(places.senders.len()) * real(places.receivers.len()));
+        }
+        all
+    };
+    let all: f64 = groups.iter().map(connections).sum();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "what exceeds 64 bits saturates"
+    )]
+    let tokens = Tokens {
+        ports: layout.ports(),
+        ends: (2.0 * all) as u64,
+        hosts: layout.all_hosts(),
+    };
+    let error = tokens.check().err()?;
+    let most = |one: &&Group, other: &&Group| connections(one).total_cmp(&connections(other));
+    let workload = &groups.iter().max_by(most)?.keys.workload;
+    let factors: &[(u32, &[&str])] = match workload.kind {
+        WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Burst => &[
+            (
+                workload.senders.0,
+                &["workload.senders", "workload.connection"],
+            ),
+            (
+                workload.receivers.0,
+                &["workload.receivers", "workload.connection"],
+            ),
+            (
+                workload.rounds.0,
+                &["workload.rounds", "workload.connection"],
+            ),
+            (
+                workload.epochs.0,
+                &["workload.epochs", "workload.connection"],
+            ),
+        ],
+        WorkloadKind::Requests => &[
+            (
+                workload.connections.0,
+                &["workload.connections", "workload.connection"],
+            ),
+            (
+                workload.epochs.0,
+                &["workload.epochs", "workload.connection"],
+            ),
+        ],
+        WorkloadKind::Poisson => &[(1, &["workload.flows", "workload.duration", "workload.load"])],
+    };
+    // The largest factor makes them so many.
+    let (_, keys) = factors.iter().max_by_key(|(factor, _)| *factor)?;
+    Some(Conflict {
+        keys,
+        message: error.to_string(),
+        remedy:
+            "lower the number of flows, let some share a connection with workload.connection = \
+                 \"persistent\", or simulate a shorter time"
+                .into(),
+    })
+}
+
+/// A scheme at receivers that are not the ones who are called.
+fn asking_receivers(group: &Group) -> Option<Conflict> {
+    let role = group.receiver_role()?;
+    (group.keys.workload.kind == WorkloadKind::Requests).then(|| Conflict {
+        keys: &["workload.kind"],
+        message: format!(
+            "{} controls connections that senders open to a receiver, and here the receivers open them",
+            role.name
+        ),
+        remedy: "choose another scheme, or repeat an incast with workload.rounds".into(),
+    })
+}
+
+/// A load of uplinks that nothing makes.
+fn without_uplinks(layout: &Layout, group: &Group) -> Option<Conflict> {
+    let workload = &group.keys.workload;
+    if workload.load_of != LoadOf::Uplinks || !takes_all(workload.kind) {
+        return None;
+    }
+    if layout.uplinks_of_rack() == 0 {
+        return Some(Conflict {
+            keys: &["workload.load_of", "topology.kind"],
+            message: "there are no uplinks to load in this kind of network".into(),
+            remedy: "set workload.load_of = \"receivers\", or a topology of racks".into(),
+        });
+    }
+    let places = layout.everywhere(group);
+    let racks = layout.racks_of(&places.senders);
+    let mut receivers = places.receivers.iter();
+    let crosses =
+        |host: &HostId| super::load::crossing_share(layout, &racks, &places.senders, *host) > 0.0;
+    (!receivers.any(crosses)).then(|| Conflict {
+        keys: &["workload.load_of", "workload.from", "workload.to"],
+        message: "no flow leaves its rack, so none loads an uplink".into(),
+        remedy: "name hosts in several racks, or set workload.load_of = \"receivers\"".into(),
+    })
+}
+
+/// Flows to be traced that there are not.
+fn untraceable(layout: &Layout, keys: &Keys, groups: &[Group]) -> Option<Conflict> {
+    let TracedFlows::Numbers(numbers) = &keys.trace.flows else {
+        return None;
+    };
+    let random = |group: &Group| group.keys.workload.kind == WorkloadKind::Poisson;
+    let flows = layout.all_flows(groups);
+    let last = *numbers.last().filter(|last| u64::from(**last) >= flows)?;
+    (!groups.iter().any(random)).then(|| Conflict {
+        keys: &["trace.flows", "workload.senders"],
+        message: format!("there is no flow {last} among {flows} flows"),
+        remedy: format!("flows are numbered from 0 to {}", flows - 1),
+    })
+}
+
+/// Hosts that a group names and the network does not have.
+fn outside(layout: &Layout, group: &Group) -> Option<Conflict> {
+    let workload = &group.keys.workload;
+    let sides = [
+        (&workload.from.0, &["workload.from", "topology.hosts"]),
+        (&workload.to.0, &["workload.to", "topology.hosts"]),
+    ];
+    for (set, keys) in sides {
+        for part in set.iter().flat_map(|set| &set.0) {
+            let last = part.hosts.map_or(0, |(_, last)| last);
+            if part.racks.1 >= layout.racks || last >= layout.hosts {
+                return Some(Conflict {
+                    keys,
+                    message: format!(
+                        "there is no host {last} in rack {}: the network has {} racks of {} hosts, numbered \
+                         from 0",
+                        part.racks.1, layout.racks, layout.hosts
+                    ),
+                    remedy: "name hosts that are there, or enlarge the topology".into(),
+                });
+            }
+        }
+    }
+    None
+}
+
+/// Fewer hosts than flows need.
+fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
+    for (group, place) in groups.iter().zip(layout.places(groups)) {
+        let workload = &group.keys.workload;
+        let wanted = match &workload.from.0 {
+            Some(_) => 1,
+            None => senders_needed(group),
+        };
+        let receivers = match (&workload.to.0, workload.kind) {
+            (None, WorkloadKind::Incast | WorkloadKind::Requests) => workload.receivers.0 as usize,
+            (None, WorkloadKind::Pairs) => workload.senders.0 as usize,
+            _ => 1,
+        };
+        let (senders, given) = (workload.senders.0, layout.hosts);
+        let star = layout.kind == TopologyKind::Star;
+        let place_of = if star {
+            "and a receiver "
+        } else {
+            "on one side "
+        };
+        if place.senders.len() < wanted || place.receivers.len() < receivers {
+            return Some(Conflict {
+                keys: &["workload.senders", "topology.hosts"],
+                message: format!("{senders} senders {place_of}do not fit on {given} hosts"),
+                remedy: match (layout.kind, needed(layout.kind, layout.racks, groups)) {
+                    (TopologyKind::FatTree, _) => {
+                        "raise topology.pods or lower workload.senders".into()
+                    }
+                    (TopologyKind::Graph, needed) => format!(
+                        "set topology.hosts to at least {needed}, or lower workload.senders"
+                    ),
+                    (_, needed) => format!(
+                        "set topology.hosts to \"auto\" or at least {needed}, or lower workload.senders"
+                    ),
+                },
+            });
+        }
+        let only_itself = |receiver: &HostId| place.senders.iter().all(|sender| sender == receiver);
+        if let Some(receiver) = place.receivers.iter().find(|host| only_itself(host)) {
+            return Some(Conflict {
+                keys: &["workload.from", "workload.to"],
+                message: format!("host {} would send to itself alone", receiver.0),
+                remedy: "name another sender or receiver".into(),
+            });
+        }
+    }
+    None
+}
+
+/// Receiver roles at one host that are different, or the same with other settings.
+fn mixed(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
+    let roles: Vec<Option<&Scheme>> = groups.iter().map(Group::receiver_role).collect();
+    let places = layout.places(groups);
+    for (first, role) in roles.iter().enumerate() {
+        for (second, other) in roles.iter().enumerate().skip(first + 1) {
+            let (Some(role), Some(other)) = (role, other) else {
+                continue;
+            };
+            let differs = differ((role, &groups[first]), (other, &groups[second]));
+            let mut hosts = places[first].receivers.iter();
+            let shared = hosts.find(|host| places[second].receivers.contains(host));
+            if let Some(host) = shared.filter(|_| differs) {
+                let (role, other, host) = (role.name, other.name, host.0);
+                let message = if role == other {
+                    format!(
+                        "{role} would control the receiving host {host} with two sets of settings"
+                    )
+                } else {
+                    format!("{role} and {other} would both control the receiving host {host}")
+                };
+                return Some(Conflict {
+                    keys: &["workload.to"],
+                    message,
+                    remedy: "give the groups receivers of their own with workload.to, or the same scheme \
+                             and settings"
+                        .into(),
+                });
+            }
+        }
+    }
+    None
+}
+
+/// Two schemes for the switches, which all groups share.
+fn clashing(groups: &[Group]) -> Option<Conflict> {
+    let in_switches = |group| Group::schemes_with(group, &[Role::Switch, Role::Queue]);
+    let mut with = groups.iter().map(|group| (group, in_switches(group)));
+    let (first, schemes) = with.find(|(_, schemes)| !schemes.is_empty())?;
+    let mut others = with.filter(|(_, schemes)| !schemes.is_empty());
+    others.find_map(|(group, others)| {
+        let mut pairs = schemes.iter().zip(&others);
+        let of_hosts = first.roles().of_hosts;
+        let differ = |scheme: &Scheme, other: &Scheme| {
+            let keys = scheme.keys.iter().map(|key| key.name);
+            let mut shared = keys.filter(|key| !of_hosts.contains(key));
+            scheme.name != other.name || shared.any(|key| first.texts[key] != group.texts[key])
+        };
+        let same = schemes.len() == others.len()
+            && pairs.all(|(scheme, other)| !differ(scheme, other));
+        (!same).then(|| Conflict {
+            keys: &["workload.kind"],
+            message: format!(
+                "{} and {} would both work in the switches, which all groups share",
+                first.bundle, group.bundle
+            ),
+            remedy: "give only one of the groups such a scheme, or all of them the same with the same settings"
+                .into(),
+        })
+    })
+}
+
+/// Settings of a group's schemes that contradict each other, or the switches.
+fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
+    let roles = group.roles();
+    let unbounded = keys.switch.buffer.0.is_none();
+    let boundless = roles
+        .shares_buffer
+        .filter(|_| unbounded)
+        .map(|scheme| Conflict {
+            keys: &["switch.buffer"],
+            message: format!(
+                "{scheme} measures queues in shares of their buffer, and these have no bound"
+            ),
+            remedy: format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
+        });
+    let misfits = roles.misfits.into_iter().map(|misfit| Conflict {
+        keys: misfit.keys,
+        message: misfit.message,
+        remedy: misfit.remedy,
+    });
+    boundless.into_iter().chain(misfits).collect()
+}
+
+/// Whether two groups follow different schemes, or one with different settings.
+fn differ((scheme, group): (&Scheme, &Group), (other, with): (&Scheme, &Group)) -> bool {
+    let mut keys = scheme.keys.iter().map(|key| key.name);
+    scheme.name != other.name || keys.any(|key| group.texts[key] != with.texts[key])
+}
+
+/// A million hosts take gigabytes of memory; more is a slip of the keyboard.
+const MAX_HOSTS: u64 = 1_100_000;

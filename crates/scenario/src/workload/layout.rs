@@ -1,0 +1,480 @@
+//! Where hosts are: the topology, and which hosts each group of flows uses.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use base::{Factor, HostId, Rate};
+use fabric::{LinkSpec, PortId, Topology};
+
+use super::hosts::HostSet;
+use crate::Group;
+use crate::graph::Graph;
+use crate::keys::{Keys, PeerKind, TopologyKind, WorkloadKind};
+
+/// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
+/// each leaf of a leaf-spine network, at each edge switch of a fat tree, at each node of a graph.
+///
+/// Host `h` is number `h % hosts` of rack `h / hosts`.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub(super) kind: TopologyKind,
+    pub(super) racks: u32,
+    /// Hosts of a rack.
+    pub(super) hosts: u32,
+    /// Links of a rack towards the layer above, if there is one.
+    uplinks: u32,
+    /// Racks and the links between them, if they are given one by one.
+    pub(super) graph: Option<Arc<Graph>>,
+}
+
+/// Hosts of one group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    pub(super) senders: Vec<HostId>,
+    pub(super) receivers: Vec<HostId>,
+}
+
+impl Layout {
+    /// The hosts that `groups` need, or as many as the settings say.
+    pub fn of(keys: &Keys, groups: &[Group]) -> Self {
+        let kind = keys.topology.kind;
+        let half = keys.topology.pods.0 / 2;
+        let graph = &keys.topology.graph.0;
+        let (racks, uplinks) = match kind {
+            TopologyKind::Star => (1, 0),
+            TopologyKind::Dumbbell => (2, 0),
+            TopologyKind::Chain => (keys.topology.switches.0, 0),
+            TopologyKind::Tree => (keys.topology.racks.0, 1),
+            TopologyKind::LeafSpine => (keys.topology.racks.0, keys.topology.spines.0),
+            TopologyKind::FatTree => (keys.topology.pods.0.saturating_mul(half), half),
+            TopologyKind::Graph => (u32::try_from(graph.nodes().len()).unwrap_or(u32::MAX), 0),
+        };
+        let hosts = match (kind, keys.topology.hosts.0) {
+            (TopologyKind::FatTree, _) => half.into(),
+            (_, Some(count)) => count.0.into(),
+            (TopologyKind::Graph, None) => GRAPH_HOSTS,
+            (_, None) => needed(kind, racks, groups),
+        };
+        Self {
+            kind,
+            racks,
+            hosts: u32::try_from(hosts).unwrap_or(u32::MAX),
+            uplinks,
+            graph: (kind == TopologyKind::Graph).then(|| Arc::clone(graph)),
+        }
+    }
+
+    /// Racks.
+    pub fn racks(&self) -> u64 {
+        self.racks.into()
+    }
+
+    /// Hosts of all racks.
+    pub fn all_hosts(&self) -> u64 {
+        u64::from(self.racks) * u64::from(self.hosts)
+    }
+
+    /// Links of both directions, each with a port.
+    pub fn ports(&self) -> u64 {
+        2 * (self.all_hosts() + self.links_between())
+    }
+
+    /// Links between switches.
+    pub(super) fn links_between(&self) -> u64 {
+        let (racks, uplinks) = (u64::from(self.racks), u64::from(self.uplinks));
+        if let Some(graph) = &self.graph {
+            return graph.links().len() as u64;
+        }
+        match self.kind {
+            TopologyKind::Star | TopologyKind::Graph => 0,
+            TopologyKind::Dumbbell | TopologyKind::Chain => racks - 1,
+            TopologyKind::Tree | TopologyKind::LeafSpine => racks * uplinks,
+            // Above the racks a layer with as many links below as above.
+            TopologyKind::FatTree => 2 * racks * uplinks,
+        }
+    }
+
+    /// Flows of all groups, of random arrivals about how many.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of flows, for a bound"
+    )]
+    pub fn all_flows(&self, groups: &[Group]) -> u64 {
+        let each = groups.iter().map(|group| self.expected_flows(group));
+        each.sum::<f64>() as u64
+    }
+
+    /// Flows of a group: exactly, or of a Poisson process the expected number.
+    #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
+    pub fn expected_flows(&self, group: &Group) -> f64 {
+        let (each, workload) = (super::expected_flows(&group.keys), &group.keys.workload);
+        match workload.kind {
+            WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => each,
+            WorkloadKind::Poisson if workload.flows.0.is_some() => each,
+            WorkloadKind::Poisson => {
+                let places = self.everywhere(group);
+                let rate = super::load::arrivals(&group.keys, self, &places);
+                rate * workload.duration.as_secs() * places.receivers.len() as f64
+            }
+            WorkloadKind::Burst => {
+                let places = self.everywhere(group);
+                let mut senders = places.senders.clone();
+                senders.sort_unstable();
+                let to = places.receivers.iter();
+                let themselves = to.filter(|host| senders.binary_search(host).is_ok());
+                let pairs = senders.len() * places.receivers.len() - themselves.count();
+                let most = workload.flows.0.map_or(u32::MAX, |flows| flows.0);
+                each * (pairs as f64).min(f64::from(most))
+            }
+        }
+    }
+
+    /// The rack of a host.
+    pub(super) fn rack(&self, host: HostId) -> u32 {
+        host.0 / self.hosts.max(1)
+    }
+
+    /// How many of `hosts` each rack has.
+    pub(super) fn racks_of(&self, hosts: &[HostId]) -> Vec<usize> {
+        let mut racks = vec![0; self.racks as usize];
+        for host in hosts {
+            racks[self.rack(*host) as usize] += 1;
+        }
+        racks
+    }
+
+    /// Links that lead from a rack to other racks; 0 where there is no such thing as an uplink. Of a
+    /// graph, in which that differs from rack to rack, one for any; see [`Layout::taken`].
+    pub(super) fn uplinks_of_rack(&self) -> u32 {
+        match self.kind {
+            TopologyKind::Dumbbell => 1,
+            TopologyKind::Graph => u32::from(self.racks > 1),
+            _ => self.uplinks,
+        }
+    }
+
+    /// In a graph, the mean rate of all links, each direction for itself, that flows from senders in
+    /// these `racks` to the receivers take, and how many of each it takes to carry a flow at each receiver.
+    /// `None` in other networks.
+    pub(super) fn taken(
+        &self,
+        keys: &Keys,
+        racks: &[usize],
+        places: &Places,
+    ) -> Option<(f64, Rate)> {
+        let graph = self.graph.as_ref()?;
+        // Who is drawn first is as likely as anyone else: a sender, or a rack that has senders.
+        let drawn = |rack: usize| match keys.workload.peers {
+            PeerKind::Any => racks[rack],
+            PeerKind::OtherRacks => usize::from(racks[rack] > 0),
+        };
+        let all: usize = (0..racks.len()).map(drawn).sum();
+        // Flows to the receivers of each rack from each of them, if each receiver gets one flow.
+        let mut each = vec![0.0; self.racks as usize];
+        for receiver in &places.receivers {
+            let rack = self.rack(*receiver) as usize;
+            let left_out = match keys.workload.peers {
+                PeerKind::Any => usize::from(places.senders.contains(receiver)),
+                PeerKind::OtherRacks => drawn(rack),
+            };
+            each[rack] += 1.0 / real((all - left_out).max(1));
+        }
+        let mut crossings = 0.0;
+        let mut used = vec![[false; 2]; graph.links().len()];
+        graph.each_hop(|[low, high], link, from_a| {
+            for (from, to, direction) in [(low, high, !from_a), (high, low, from_a)] {
+                let flows = real(drawn(from as usize)) * each[to as usize];
+                crossings += flows;
+                used[link][usize::from(direction)] |= flows > 0.0;
+            }
+        });
+        let rates = graph.rates(keys, self.hosts).into_iter().zip(used);
+        let (mut sum, mut count) = (0, 0);
+        for (rate, used) in rates {
+            let directions = used.into_iter().filter(|used| *used).count();
+            sum += u128::from(rate.as_bps()) * directions as u128;
+            count += directions;
+        }
+        Some((crossings / real(count), mean(sum, count)?))
+    }
+
+    /// Hosts of a group of random flows, in which all take part that are not left out.
+    pub(super) fn everywhere(&self, group: &Group) -> Places {
+        let side = |set: &Option<HostSet>| match set {
+            Some(set) => self.hosts_of(set).collect(),
+            None => self.everyone().collect(),
+        };
+        let workload = &group.keys.workload;
+        Places {
+            senders: side(&workload.from.0),
+            receivers: side(&workload.to.0),
+        }
+    }
+
+    /// Switches.
+    pub fn switches(&self) -> u64 {
+        let (racks, uplinks) = (u64::from(self.racks), u64::from(self.uplinks));
+        racks
+            + match self.kind {
+                TopologyKind::Star
+                | TopologyKind::Dumbbell
+                | TopologyKind::Chain
+                | TopologyKind::Graph => 0,
+                TopologyKind::Tree | TopologyKind::LeafSpine => uplinks,
+                TopologyKind::FatTree => racks + uplinks * uplinks,
+            }
+    }
+
+    /// Rate of every link between switches, or the mean of all.
+    pub fn rate_between(&self, keys: &Keys) -> Rate {
+        let edge = keys.link.rate;
+        if let Some(graph) = &self.graph {
+            let rates = graph.rates(keys, self.hosts);
+            let sum = rates.iter().map(|rate| u128::from(rate.as_bps())).sum();
+            return mean(sum, rates.len()).unwrap_or(edge);
+        }
+        let Some(Factor(over)) = keys.topology.oversubscription.0 else {
+            return keys.bottleneck.rate.0.unwrap_or(edge);
+        };
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rate has few digits, and what exceeds 64 bits saturates"
+        )]
+        let bits = (edge.as_bps() as f64 * f64::from(self.hosts) / (f64::from(self.uplinks) * over))
+            .round() as u64;
+        Rate::from_bps(bits.max(1))
+    }
+
+    /// The network, and the port whose queue the metrics describe: in front of the first link between
+    /// switches of a dumbbell or chain, else in front of the link to `receiver`.
+    pub fn topology(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
+        let (topology, port) = self.symmetric(keys, receiver);
+        match keys.link.down_rate.0 {
+            Some(rate) => (topology.with_down_rate(rate), port),
+            None => (topology, port),
+        }
+    }
+
+    /// The same, if hosts receive at the rate at which they send.
+    fn symmetric(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
+        let edge = LinkSpec {
+            rate: keys.link.rate,
+            delay: keys.link.delay,
+        };
+        let (racks, hosts) = (self.racks, self.hosts);
+        // Links between switches come first; the second port of a host's link leads to the host.
+        let before = u32::try_from(self.links_between()).expect("ports have 32-bit numbers");
+        let receiver = PortId(2 * (before + receiver.0) + 1);
+        if let Some(graph) = &self.graph {
+            let links = graph.links().iter().zip(graph.specs(keys, hosts));
+            let links = links.map(|(link, spec)| (link.a, link.b, spec));
+            return (Topology::graph(racks, hosts, edge, links), receiver);
+        }
+        let between = LinkSpec {
+            rate: self.rate_between(keys),
+            delay: keys.bottleneck.delay.0.unwrap_or(edge.delay),
+        };
+        match self.kind {
+            TopologyKind::Star => (Topology::star(hosts, edge), receiver),
+            TopologyKind::Dumbbell => (Topology::dumbbell(hosts, edge, between), PortId(0)),
+            TopologyKind::Chain => {
+                let first = if racks == 1 { receiver } else { PortId(0) };
+                (Topology::chain(racks, hosts, edge, between), first)
+            }
+            TopologyKind::Tree => (Topology::tree(racks, hosts, edge, between), receiver),
+            TopologyKind::LeafSpine => {
+                let switches = (racks, self.uplinks);
+                let topology = Topology::leaf_spine(switches, hosts, edge, between);
+                (topology, receiver)
+            }
+            TopologyKind::FatTree => (Topology::fat_tree(2 * hosts, edge, between), receiver),
+            TopologyKind::Graph => unreachable!("the layout of a graph has one"),
+        }
+    }
+
+    /// Hosts of every group, in the order of the groups.
+    ///
+    /// Groups that leave a side to us share their receivers and have senders of their own, which are
+    /// none of the hosts that any group names or receives at.
+    pub(super) fn places(&self, groups: &[Group]) -> Vec<Places> {
+        let mut taken = BTreeSet::new();
+        let mut places = Vec::new();
+        for group in groups {
+            let receivers = self.receivers(group, &mut taken);
+            places.push(Places {
+                senders: Vec::new(),
+                receivers,
+            });
+            if let Some(set) = &group.keys.workload.from.0 {
+                taken.extend(self.hosts_of(set));
+            }
+        }
+        for place in &places {
+            taken.extend(place.receivers.iter().copied());
+        }
+        for (group, place) in groups.iter().zip(&mut places) {
+            let workload = &group.keys.workload;
+            place.senders = match &workload.from.0 {
+                Some(set) => self.hosts_of(set).collect(),
+                None if takes_all(workload.kind) => self.everyone().collect(),
+                None => {
+                    let wanted = senders_needed(group);
+                    let free = self.sending_side().filter(|host| !taken.contains(host));
+                    let chosen: Vec<HostId> = free.take(wanted).collect();
+                    taken.extend(chosen.iter().copied());
+                    chosen
+                }
+            };
+        }
+        places
+    }
+
+    /// Rack of each host.
+    fn receivers(&self, group: &Group, taken: &mut BTreeSet<HostId>) -> Vec<HostId> {
+        let workload = &group.keys.workload;
+        if let Some(set) = &workload.to.0 {
+            return self.hosts_of(set).collect();
+        }
+        match workload.kind {
+            WorkloadKind::Poisson | WorkloadKind::Burst => self.everyone().collect(),
+            WorkloadKind::Incast | WorkloadKind::Requests => {
+                let wanted = workload.receivers.0 as usize;
+                self.receiving_side().take(wanted).collect()
+            }
+            WorkloadKind::Pairs => {
+                let free = self.receiving_side().filter(|host| !taken.contains(host));
+                let chosen: Vec<HostId> = free.take(workload.senders.0 as usize).collect();
+                taken.extend(chosen.iter().copied());
+                chosen
+            }
+        }
+    }
+
+    fn everyone(&self) -> impl Iterator<Item = HostId> + use<> {
+        (0..self.racks * self.hosts).map(HostId)
+    }
+
+    /// Hosts in the order in which receivers are chosen.
+    fn receiving_side(&self) -> Box<dyn Iterator<Item = HostId>> {
+        let last = (self.racks - 1) * self.hosts;
+        match self.kind {
+            TopologyKind::Star => Box::new(self.everyone()),
+            TopologyKind::Dumbbell | TopologyKind::Chain => {
+                Box::new((last..last + self.hosts).map(HostId))
+            }
+            TopologyKind::Tree
+            | TopologyKind::LeafSpine
+            | TopologyKind::FatTree
+            | TopologyKind::Graph => Box::new(self.across_racks()),
+        }
+    }
+
+    /// Hosts in the order in which senders are chosen.
+    fn sending_side(&self) -> Box<dyn Iterator<Item = HostId>> {
+        match self.kind {
+            TopologyKind::Star => Box::new(self.everyone()),
+            TopologyKind::Dumbbell | TopologyKind::Chain => Box::new((0..self.hosts).map(HostId)),
+            TopologyKind::Tree
+            | TopologyKind::LeafSpine
+            | TopologyKind::FatTree
+            | TopologyKind::Graph => Box::new(self.across_racks()),
+        }
+    }
+
+    /// The first host of every rack, then the second ones, and so on.
+    fn across_racks(&self) -> impl Iterator<Item = HostId> + use<> {
+        let (racks, hosts) = (self.racks, self.hosts);
+        (0..hosts).flat_map(move |host| (0..racks).map(move |rack| HostId(rack * hosts + host)))
+    }
+
+    fn hosts_of<'a>(&'a self, set: &'a HostSet) -> impl Iterator<Item = HostId> + 'a {
+        set.0.iter().flat_map(move |part| {
+            let (first, last) = part.hosts.unwrap_or((0, self.hosts.saturating_sub(1)));
+            (part.racks.0..=part.racks.1).flat_map(move |rack| {
+                (first..=last).map(move |host| HostId(rack * self.hosts + host))
+            })
+        })
+    }
+}
+
+/// The mean of so many rates; `None` of none.
+fn mean(sum: u128, count: usize) -> Option<Rate> {
+    let bits = sum.checked_div(count as u128)?;
+    u64::try_from(bits).ok().map(Rate::from_bps)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "hosts and links are fewer than 2^53"
+)]
+pub(super) fn real(count: usize) -> f64 {
+    count as f64
+}
+
+/// Hosts that senders of a group take if it names none.
+pub(super) fn senders_needed(group: &Group) -> usize {
+    let workload = &group.keys.workload;
+    let each = workload.senders.0 as usize;
+    match workload.kind {
+        WorkloadKind::Incast => each * workload.receivers.0 as usize,
+        WorkloadKind::Pairs | WorkloadKind::Requests => each,
+        WorkloadKind::Poisson | WorkloadKind::Burst => 0,
+    }
+}
+
+/// Whether all hosts take part unless the scenario names some.
+pub(super) const fn takes_all(kind: WorkloadKind) -> bool {
+    matches!(kind, WorkloadKind::Poisson | WorkloadKind::Burst)
+}
+
+/// Hosts that a rack needs so that all groups find theirs.
+pub(super) fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
+    let (mut senders, mut shared, mut own, mut named) = (0_u64, 0_u64, 0_u64, 0_u64);
+    for group in groups {
+        let workload = &group.keys.workload;
+        for set in [&workload.from.0, &workload.to.0].into_iter().flatten() {
+            let last = set
+                .0
+                .iter()
+                .map(|part| part.hosts.map_or(0, |(_, last)| last));
+            named = named.max(1 + u64::from(last.max().unwrap_or(0)));
+        }
+        if workload.from.0.is_none() {
+            senders += senders_needed(group) as u64;
+        }
+        match workload.kind {
+            _ if workload.to.0.is_some() => {}
+            WorkloadKind::Incast | WorkloadKind::Requests => {
+                shared = shared.max(workload.receivers.0.into());
+            }
+            WorkloadKind::Pairs => own += u64::from(workload.senders.0),
+            WorkloadKind::Poisson | WorkloadKind::Burst => {}
+        }
+        if takes_all(workload.kind) {
+            // A sender is someone else than the receiver.
+            named = named.max(2);
+        }
+    }
+    let receivers = shared + own;
+    let free = match kind {
+        TopologyKind::Dumbbell | TopologyKind::Chain if racks > 1 => senders.max(receivers),
+        TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain => senders + receivers,
+        TopologyKind::Tree
+        | TopologyKind::LeafSpine
+        | TopologyKind::FatTree
+        | TopologyKind::Graph => (senders + receivers).div_ceil(racks.into()),
+    };
+    // Where hosts are named in the racks that others choose from, these find as many more.
+    match (free, named) {
+        (0, named) => named,
+        (free, 0) => free,
+        (free, named) => free + named,
+    }
+    .max(1)
+}
+
+/// Hosts at each node of RC3's networks.
+const GRAPH_HOSTS: u64 = 10;

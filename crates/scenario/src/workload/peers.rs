@@ -1,0 +1,134 @@
+//! Between whom random flows go.
+
+use std::collections::BTreeMap;
+
+use base::HostId;
+use engine::random::Stream;
+
+use super::layout::{Layout, Places};
+use crate::Group;
+use crate::keys::{Conflict, LoadOf, PeerKind, WorkloadKind};
+
+/// The senders and receivers of random flows, to draw from.
+pub(super) struct Peers<'a> {
+    place: &'a Places,
+    layout: &'a Layout,
+    /// If flows go to other racks: the senders and the receivers of each rack that has any.
+    racks: Option<(Vec<Rack>, Vec<Rack>)>,
+}
+
+/// Hosts of one rack; at least one.
+struct Rack {
+    number: u32,
+    hosts: Vec<HostId>,
+}
+
+impl<'a> Peers<'a> {
+    pub(super) fn new(kind: PeerKind, place: &'a Places, layout: &'a Layout) -> Self {
+        let racks = match kind {
+            PeerKind::Any => None,
+            PeerKind::OtherRacks => Some((
+                racks(&place.senders, layout),
+                racks(&place.receivers, layout),
+            )),
+        };
+        Self {
+            place,
+            layout,
+            racks,
+        }
+    }
+
+    /// A sender for `receiver`: someone else, or a host of another rack, of which all are as likely as
+    /// each other. There is one, or this does not end.
+    pub(super) fn sender_to(&self, receiver: HostId, stream: &mut Stream) -> HostId {
+        let Some((senders, _)) = &self.racks else {
+            loop {
+                let from = *one_of(&self.place.senders, stream);
+                if from != receiver {
+                    return from;
+                }
+            }
+        };
+        let own = self.layout.rack(receiver);
+        loop {
+            let rack = one_of(senders, stream);
+            if rack.number != own {
+                return *one_of(&rack.hosts, stream);
+            }
+        }
+    }
+
+    /// A sender and a receiver: two hosts, or a host each of two racks, of which all are as likely as
+    /// each other. There are some, or this does not end.
+    pub(super) fn pair(&self, stream: &mut Stream) -> (HostId, HostId) {
+        loop {
+            if let Some((senders, receivers)) = &self.racks {
+                let (from, to) = (one_of(senders, stream), one_of(receivers, stream));
+                if from.number != to.number {
+                    return (*one_of(&from.hosts, stream), *one_of(&to.hosts, stream));
+                }
+            } else {
+                let (from, to) = (
+                    *one_of(&self.place.senders, stream),
+                    *one_of(&self.place.receivers, stream),
+                );
+                if from != to {
+                    return (from, to);
+                }
+            }
+        }
+    }
+}
+
+/// Flows to other racks that nobody could send.
+pub(super) fn lonely(layout: &Layout, place: &Places, group: &Group) -> Option<Conflict> {
+    let workload = &group.keys.workload;
+    if workload.peers == PeerKind::Any {
+        return None;
+    }
+    if workload.kind != WorkloadKind::Poisson {
+        return Some(Conflict {
+            keys: &["workload.peers", "workload.kind"],
+            message: "only random arrivals draw their peers".into(),
+            remedy: "set workload.kind = \"poisson\", or leave workload.peers out".into(),
+        });
+    }
+    let (senders, receivers) = (
+        racks(&place.senders, layout),
+        racks(&place.receivers, layout),
+    );
+    let is_served = |to: &Rack| senders.iter().any(|from| from.number != to.number);
+    // One process at each receiver needs a sender for each; one of all hosts needs a pair.
+    let possible = match workload.load_of {
+        LoadOf::Hosts => receivers.iter().any(is_served),
+        LoadOf::Receivers | LoadOf::Uplinks => receivers.iter().all(is_served),
+    };
+    (!possible).then(|| Conflict {
+        keys: &["workload.peers", "workload.from", "workload.to"],
+        message: "there are receivers to whom no host of another rack sends".into(),
+        remedy:
+            "choose a topology of several racks, name hosts of several in workload.from, or set \
+                 workload.peers = \"any\""
+                .into(),
+    })
+}
+
+/// The hosts rack by rack, each once.
+fn racks(hosts: &[HostId], layout: &Layout) -> Vec<Rack> {
+    let mut racks: BTreeMap<u32, Vec<HostId>> = BTreeMap::new();
+    for host in hosts {
+        racks.entry(layout.rack(*host)).or_default().push(*host);
+    }
+    let rack = |(number, mut hosts): (u32, Vec<HostId>)| {
+        hosts.sort_unstable();
+        hosts.dedup();
+        Rack { number, hosts }
+    };
+    racks.into_iter().map(rack).collect()
+}
+
+fn one_of<'a, T>(list: &'a [T], stream: &mut Stream) -> &'a T {
+    let chosen = stream.below(list.len() as u64);
+    &list[usize::try_from(chosen).expect("an index of a list")]
+}

@@ -1,0 +1,499 @@
+//! Every flow of a simulation, before it runs.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
+
+use base::{HostId, Span, Time};
+use engine::random::{self, Stream};
+use fabric::{PortId, Topology};
+
+use super::layout::{Layout, Places};
+use super::peers::Peers;
+use super::{TimeLaw, load};
+use crate::PointSpec;
+use crate::keys::{ConnectionKind, Keys, LoadOf, Workload, WorkloadKind};
+
+/// The network and what happens in it.
+#[derive(Debug)]
+pub struct Plan {
+    /// The network.
+    pub topology: Topology,
+    /// The port whose queue the metrics describe.
+    pub bottleneck: PortId,
+    /// In the order of groups.
+    pub connections: Vec<PlannedConnection>,
+    /// In the order of groups.
+    pub flows: Vec<PlannedFlow>,
+    /// The ends of rounds.
+    pub barriers: Vec<Barrier>,
+}
+
+/// A flow that will start.
+#[derive(Clone, Copy, Debug)]
+pub struct PlannedFlow {
+    /// Place of its group in the point.
+    pub group: u32,
+    /// The connection that carries it.
+    pub connection: u32,
+    /// Payload; `None` without end.
+    pub size: Option<u64>,
+    /// Bytes that its application writes first, if it does not write all at once.
+    pub first_write: Option<u64>,
+    /// When it starts; of a flow behind a barrier, how long after that on the clock's zero.
+    pub start: Time,
+    /// When its application stops it, if it has no end; [`Time::NEVER`] if that does not happen.
+    pub stop: Time,
+    /// The barrier that waits for it.
+    pub awaited_by: Option<u32>,
+}
+
+/// A connection that will be opened.
+#[derive(Clone, Copy, Debug)]
+pub struct PlannedConnection {
+    /// Place of its group in the point.
+    pub group: u32,
+    /// The host whose data the flows are.
+    pub sender: HostId,
+    /// The host that gets them.
+    pub receiver: HostId,
+    /// When it is opened; [`Time::NEVER`]: with its first flow.
+    pub open: Time,
+    /// How many flows it carries.
+    pub messages: u32,
+    /// Bytes with which the receiver asks for each flow; 0: the sender sends unasked.
+    pub request: u64,
+    /// An earlier connection between the same hosts, of which it takes the places.
+    pub heir_of: Option<u32>,
+}
+
+/// The end of a round: when all flows that it waits for are over, the next ones start.
+#[derive(Clone, Debug)]
+pub struct Barrier {
+    /// Flows that are not over.
+    pub waits_for: u32,
+    /// Flows of the next round; none of the last one.
+    pub next: Range<u32>,
+    /// Time from the end of the round to the start of the next.
+    pub think: Span,
+}
+
+impl Plan {
+    /// The flows of `point`. O(flows log flows).
+    pub fn of(point: &PointSpec) -> Self {
+        let layout = Layout::of(&point.keys, &point.groups);
+        let places = layout.places(&point.groups);
+        let first = places.iter().find_map(|place| place.receivers.first());
+        let (topology, bottleneck) =
+            layout.topology(&point.keys, first.copied().unwrap_or(HostId(0)));
+        let mut draft = Draft::default();
+        for ((number, group), place) in (0..).zip(point.groups.iter()).zip(&places) {
+            draft.begin_group();
+            let maker = Maker {
+                seed: point.seed,
+                number,
+                name: &group.name,
+                keys: &group.keys,
+                place,
+                delay: load::delay(&group.keys, &layout),
+            };
+            maker.make(&mut draft, &layout);
+        }
+        let Draft {
+            connections,
+            flows,
+            barriers,
+            ..
+        } = draft;
+        Self {
+            topology,
+            bottleneck,
+            connections,
+            flows,
+            barriers,
+        }
+    }
+}
+
+/// What has been planned so far.
+#[derive(Default)]
+struct Draft {
+    connections: Vec<PlannedConnection>,
+    flows: Vec<PlannedFlow>,
+    barriers: Vec<Barrier>,
+    /// The first flow of the group that is being planned.
+    first: u32,
+    /// Its persistent connections by what they stand for.
+    persistent: BTreeMap<u64, u32>,
+    /// Flows that were drawn for it and are not part of the plan.
+    left_out: u32,
+}
+
+impl Draft {
+    /// What comes now belongs to another group.
+    fn begin_group(&mut self) {
+        self.first = self.next();
+        self.left_out = 0;
+        self.persistent.clear();
+    }
+
+    /// The number of the next flow.
+    fn next(&self) -> u32 {
+        number(self.flows.len())
+    }
+
+    /// Its number among all flows that are drawn for its group: with the name of the group it makes its
+    /// draws its own, whatever other groups there are.
+    fn draw(&self) -> u32 {
+        self.next() - self.first + self.left_out
+    }
+
+    /// A barrier that waits for so many flows.
+    fn barrier(&mut self, waits_for: u32, next: Range<u32>, think: Span) -> u32 {
+        self.barriers.push(Barrier {
+            waits_for,
+            next,
+            think,
+        });
+        number(self.barriers.len() - 1)
+    }
+}
+
+/// What a connection stands for: its ends, and which of a group's connections it is where those are
+/// used again.
+#[derive(Clone, Copy)]
+struct Route {
+    sender: HostId,
+    receiver: HostId,
+    key: u64,
+}
+
+impl Route {
+    fn new((sender, receiver): (HostId, HostId), key: u64) -> Self {
+        Self {
+            sender,
+            receiver,
+            key,
+        }
+    }
+}
+
+/// What makes the flows of one group.
+struct Maker<'a> {
+    seed: u64,
+    number: u32,
+    name: &'a str,
+    keys: &'a Keys,
+    place: &'a Places,
+    delay: TimeLaw,
+}
+
+impl Maker<'_> {
+    fn workload(&self) -> &Workload {
+        &self.keys.workload
+    }
+
+    /// All flows: of an epoch, then of the next.
+    fn make(&self, draft: &mut Draft, layout: &Layout) {
+        let first = draft.connections.len();
+        if self.workload().kind == WorkloadKind::Poisson {
+            self.poisson(draft, layout);
+        } else {
+            self.make_epochs(draft);
+        }
+        if self.workload().connection == ConnectionKind::Persistent {
+            self.open_in_advance(&mut draft.connections[first..]);
+        }
+    }
+
+    /// One connection after the other, all in the first half of the time before the first flow.
+    fn open_in_advance(&self, connections: &mut [PlannedConnection]) {
+        let half = u128::from(self.workload().start.as_ps() / 2);
+        let count = connections.len() as u128;
+        for (index, connection) in (0_u128..).zip(connections) {
+            let after = u64::try_from(half * index / count).expect("less than half of a time");
+            connection.open = Time::ZERO + Span::from_ps(after);
+        }
+    }
+
+    fn make_epochs(&self, plan: &mut Draft) {
+        let workload = self.workload();
+        for epoch in 0..workload.epochs.0 {
+            let base = Time::ZERO + workload.start + workload.epoch_interval * u64::from(epoch);
+            match workload.kind {
+                WorkloadKind::Incast => self.incast(plan, epoch, base),
+                WorkloadKind::Pairs => self.pairs(plan, base),
+                WorkloadKind::Burst => self.burst(plan, base),
+                WorkloadKind::Requests => self.requests(plan, base),
+                WorkloadKind::Poisson => unreachable!("random arrivals have no epochs"),
+            }
+        }
+    }
+
+    /// Receivers one after the other, at each of them rounds one after the other.
+    fn incast(&self, plan: &mut Draft, epoch: u32, start: Time) {
+        let (senders, rounds) = (self.workload().senders.0, self.workload().rounds.0);
+        let mut sender = 0;
+        let first = u64::from(epoch) * self.place.receivers.len() as u64;
+        for (index, receiver) in (first..).zip(&self.place.receivers) {
+            for round in 0..rounds {
+                let together = self.draw_delay(
+                    "delay together",
+                    index * u64::from(rounds) + u64::from(round),
+                );
+                let from = plan.next();
+                let end = from + senders * if round + 1 == rounds { 1 } else { 2 };
+                let barrier = (rounds > 1)
+                    .then(|| plan.barrier(senders, from + senders..end, self.workload().think));
+                let base = if round == 0 { start } else { Time::ZERO };
+                for place in 0..senders {
+                    let from = self.sender(&mut sender, *receiver);
+                    let number = (index - first) * u64::from(senders) + u64::from(place);
+                    let mut flow = self.flow(plan.draw(), (base, place));
+                    if self.workload().together {
+                        flow.start += together;
+                    }
+                    flow.awaited_by = barrier;
+                    self.add(plan, Route::new((from, *receiver), number), flow);
+                }
+                // The senders of a receiver are the same in every round.
+                if round + 1 < rounds {
+                    sender -= senders as usize;
+                }
+            }
+        }
+    }
+
+    fn pairs(&self, plan: &mut Draft, base: Time) {
+        let mut sender = 0;
+        for place in 0..self.workload().senders.0 {
+            let receivers = &self.place.receivers;
+            let receiver = receivers[place as usize % receivers.len()];
+            let from = self.sender(&mut sender, receiver);
+            let flow = self.flow(plan.draw(), (base, place));
+            self.add(plan, Route::new((from, receiver), place.into()), flow);
+        }
+    }
+
+    /// One flow from every sender to every receiver but itself, or of these as many as were asked for:
+    /// the first to start.
+    fn burst(&self, plan: &mut Draft, base: Time) {
+        let mut drawn = Vec::new();
+        for sender in &self.place.senders {
+            for receiver in self.place.receivers.iter().filter(|host| *host != sender) {
+                let place = number(drawn.len());
+                let flow = self.flow(plan.draw() + place, (base, place));
+                drawn.push((Route::new((*sender, *receiver), place.into()), flow));
+            }
+        }
+        let all = drawn.len();
+        if let Some(count) = self.workload().flows.0
+            && (count.0 as usize) < all
+        {
+            let first = |(route, flow): &(Route, PlannedFlow)| (flow.start, route.key);
+            drawn.select_nth_unstable_by_key(count.0 as usize, first);
+            drawn.truncate(count.0 as usize);
+            drawn.sort_unstable_by_key(|(route, _)| route.key);
+        }
+        plan.left_out += number(all - drawn.len());
+        for (route, flow) in drawn {
+            self.add(plan, route, flow);
+        }
+    }
+
+    /// Connections that ask again and again, as many at each client and server as the numbers allow.
+    fn requests(&self, plan: &mut Draft, base: Time) {
+        let (workload, clients) = (self.workload(), &self.place.receivers);
+        let pairs = least_common_multiple(clients.len(), self.place.senders.len());
+        for place in 0..workload.connections.0 {
+            let client = clients[place as usize % clients.len()];
+            // After each pair of the two cycles has occurred, the servers are one ahead.
+            let mut turn = place as usize + place as usize / pairs;
+            let route = Route::new((self.sender(&mut turn, client), client), place.into());
+            let first = plan.next();
+            for id in first..first + workload.requests.0 {
+                let mut flow = self.flow(plan.draw(), (base, place));
+                if id > first {
+                    // Those that follow start when they can.
+                    flow.start = Time::ZERO;
+                }
+                flow.awaited_by = (id + 1 < first + workload.requests.0)
+                    .then(|| plan.barrier(1, id + 1..id + 2, workload.think));
+                let connection = self.add(plan, route, flow);
+                if workload.connection == ConnectionKind::New && id >= first + PLACES {
+                    plan.connections[connection as usize].heir_of = Some(connection - PLACES);
+                }
+            }
+        }
+    }
+
+    /// Exponential gaps between flows, as many as were asked for or those of a time: at each receiver
+    /// from random senders, or of all hosts together between random ones.
+    fn poisson(&self, plan: &mut Draft, layout: &Layout) {
+        let workload = self.workload();
+        let begin = Time::ZERO + workload.start;
+        let (count, end) = match workload.flows.0 {
+            Some(count) => (count.0 as usize, Time::NEVER),
+            None => (usize::MAX, begin + workload.duration),
+        };
+        let peers = Peers::new(workload.peers, self.place, layout);
+        // Each process with its receiver, unless it draws one for each flow.
+        let receivers = || self.place.receivers.iter().copied();
+        let (processes, per_second): (Vec<Option<HostId>>, _) = match workload.load_of {
+            LoadOf::Hosts => (vec![None], load::of_hosts(self.keys, self.place)),
+            LoadOf::Receivers | LoadOf::Uplinks => (
+                receivers().map(Some).collect(),
+                load::arrivals(self.keys, layout, self.place),
+            ),
+        };
+        let gap = TimeLaw::exponential(load::mean_gap(per_second));
+        let mut streams = Vec::new();
+        let mut next = BinaryHeap::new();
+        for index in 0..processes.len() {
+            let mut stream = self.stream("arrivals", index as u64);
+            next.push(Reverse((begin + gap.draw(&mut stream), index)));
+            streams.push(stream);
+        }
+        let mut arrivals = Vec::new();
+        while arrivals.len() < count
+            && let Some(Reverse((at, index))) = next.pop()
+        {
+            if at >= end {
+                continue;
+            }
+            let stream = &mut streams[index];
+            let (from, to) = match processes[index] {
+                Some(receiver) => (peers.sender_to(receiver, stream), receiver),
+                None => peers.pair(stream),
+            };
+            arrivals.push((at, from, to));
+            next.push(Reverse((at + gap.draw(stream), index)));
+        }
+        arrivals.sort_unstable();
+        for (at, from, receiver) in arrivals {
+            let flow = PlannedFlow {
+                group: self.number,
+                connection: 0,
+                size: self.size(plan.draw()),
+                first_write: self.first_write(),
+                start: at,
+                stop: Time::NEVER,
+                awaited_by: None,
+            };
+            let pair = u64::from(from.0) << 32 | u64::from(receiver.0);
+            self.add(plan, Route::new((from, receiver), pair), flow);
+        }
+    }
+
+    /// Adds a flow and, unless there is one for it, its connection, whose number is returned.
+    fn add(&self, plan: &mut Draft, route: Route, flow: PlannedFlow) -> u32 {
+        let next = number(plan.connections.len());
+        let connection = match self.workload().connection {
+            ConnectionKind::New => next,
+            ConnectionKind::Persistent => *plan.persistent.entry(route.key).or_insert(next),
+        };
+        if connection == next {
+            plan.connections.push(PlannedConnection {
+                group: self.number,
+                sender: route.sender,
+                receiver: route.receiver,
+                open: Time::NEVER,
+                messages: 0,
+                request: self.request(),
+                heir_of: None,
+            });
+        }
+        plan.connections[connection as usize].messages += 1;
+        plan.flows.push(PlannedFlow { connection, ..flow });
+        connection
+    }
+
+    /// Bytes with which a receiver asks.
+    fn request(&self) -> u64 {
+        match self.workload().kind {
+            WorkloadKind::Requests => {
+                let mss = u64::from(self.keys.tcp.mss.0);
+                self.workload().request_size.in_bytes(mss)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The next sender in turn that is not the receiver itself.
+    fn sender(&self, turn: &mut usize, receiver: HostId) -> HostId {
+        loop {
+            let sender = self.place.senders[*turn % self.place.senders.len()];
+            *turn += 1;
+            if sender != receiver {
+                return sender;
+            }
+        }
+    }
+
+    /// Flow number `draw` of the group, which is number `place` of those that start at `base`.
+    fn flow(&self, draw: u32, (base, place): (Time, u32)) -> PlannedFlow {
+        let workload = self.workload();
+        let mut jitter = self.stream("start", draw.into());
+        let jitter = jitter.below(workload.jitter.as_ps());
+        let delay = if workload.together {
+            Span::ZERO
+        } else {
+            self.draw_delay("delay", draw.into())
+        };
+        let stop = |stop| Time::ZERO + stop + workload.stop_interval * u64::from(place);
+        PlannedFlow {
+            group: self.number,
+            connection: 0,
+            size: self.size(draw),
+            first_write: self.first_write(),
+            start: base + workload.interval * u64::from(place) + delay + Span::from_ps(jitter),
+            stop: workload.stop.0.map_or(Time::NEVER, stop),
+            awaited_by: None,
+        }
+    }
+
+    fn size(&self, draw: u32) -> Option<u64> {
+        let mss = u64::from(self.keys.tcp.mss.0);
+        let law = &self.workload().size;
+        let size = law.draw(&mut self.stream("size", draw.into()), mss)?;
+        if !law.is_random() {
+            return Some(size);
+        }
+        let step = self.workload().size_step.in_bytes(mss);
+        Some((size / step * step).max(step))
+    }
+
+    fn first_write(&self) -> Option<u64> {
+        let first = self.workload().first_write.0;
+        first.map(|first| first.in_bytes(self.keys.tcp.mss.0.into()))
+    }
+
+    fn draw_delay(&self, purpose: &str, entity: u64) -> Span {
+        let mut stream = self.stream(purpose, entity);
+        self.delay.draw(&mut stream)
+    }
+
+    fn stream(&self, purpose: &str, entity: u64) -> Stream {
+        Stream::new(self.seed, purpose, random::member(self.name, entity))
+    }
+}
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
+/// Flows and their parts have 32-bit numbers, as their packets carry them.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("flows have 32-bit numbers")
+}
+
+/// Connections that one client has at a time to one server: the next one is opened while the one
+/// before is still closing.
+pub(super) const PLACES: u32 = 2;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::{Overrides, Scenario, Source};
+
+/// Ten racks of ten hosts, and random flows between racks as in the RC3 paper's experiments.
+const WIDE: &str = "topology.kind = \"tree\"\ntopology.racks = 10\ntopology.hosts = 10\n\
+    [workload]\nkind = \"poisson\"\nload = 0.3\nload_of = \"hosts\"\npeers = \"other-racks\"\n\
+    size = \"internet\"\nduration = \"2s\"\nstart = \"0s\"\n";
+
+/// Start, sender, receiver and size of a flow.
+type Flow = (Time, u32, u32, Option<u64>);
+
+/// The flows of a scenario for a scheme, in the order of the plan.
+fn flows(text: &str, scheme: &str, seed: u64) -> Vec<Flow> {
+    flows_by_group(text, scheme, seed)
+        .into_iter()
+        .map(|(_, flow)| flow)
+        .collect()
+}
+
+/// The same, with the name of the group of each.
+fn flows_by_group(text: &str, scheme: &str, seed: u64) -> Vec<(String, Flow)> {
+    let overrides = Overrides {
+        schemes: Some(scheme.to_owned()),
+        seed: Some(seed),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(Source::new("test.toml", text), &overrides);
+    let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+    let point = &scenario.points()[0];
+    let plan = Plan::of(point);
+    let flow = |flow: &PlannedFlow| {
+        let connection = &plan.connections[flow.connection as usize];
+        let (from, to) = (connection.sender.0, connection.receiver.0);
+        let group = point.groups[flow.group as usize].name.to_string();
+        (group, (flow.start, from, to, flow.size))
+    };
+    plan.flows.iter().map(flow).collect()
+}
+
+/// How many flows have each value of `of`.
+fn counts<K: Ord>(flows: &[Flow], of: impl Fn(&Flow) -> K) -> BTreeMap<K, u32> {
+    let mut counts = BTreeMap::new();
+    for flow in flows {
+        *counts.entry(of(flow)).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn a_load_of_hosts_is_that_of_their_payload_together() {
+    // 0.3 * 100 * 1 Gbit/s over 8 * 269,334 bits: 13,923 flows a second. The standard deviation of two
+    // seconds is 0.6 %.
+    let all = flows(WIDE, "newreno", 1);
+    assert!((27_300..28_400).contains(&all.len()), "{}", all.len());
+    assert!(all.is_sorted_by_key(|flow| flow.0));
+    // Half of the hosts make half of it.
+    let half = flows(&format!("{WIDE}from = \"0-9:0-4\"\n"), "newreno", 1);
+    assert!((13_500..14_350).contains(&half.len()), "{}", half.len());
+    assert!(half.iter().all(|flow| flow.1 % 10 < 5));
+}
+
+#[test]
+fn racks_of_peers_are_distinct_and_as_likely_as_each_other_and_so_are_their_hosts() {
+    let all = flows(WIDE, "newreno", 2);
+    // Some 27,850 flows: 309 to each pair of racks, 278 from and to each host; five standard deviations
+    // are 88 and 84.
+    let pairs = counts(&all, |flow| (flow.1 / 10, flow.2 / 10));
+    assert_eq!(pairs.len(), 90);
+    assert!(pairs.keys().all(|(from, to)| from != to));
+    assert!(
+        pairs.values().all(|count| (221..398).contains(count)),
+        "{pairs:?}"
+    );
+    for hosts in [counts(&all, |flow| flow.1), counts(&all, |flow| flow.2)] {
+        assert_eq!(hosts.len(), 100);
+        assert!(
+            hosts.values().all(|count| (194..363).contains(count)),
+            "{hosts:?}"
+        );
+    }
+    // A rack with one sender sends as much as one with ten.
+    let few = flows(
+        &format!("{WIDE}from = \"0:3+1\"\nto = \"5-9\"\n"),
+        "newreno",
+        2,
+    );
+    let racks = counts(&few, |flow| flow.1 / 10);
+    // 11 hosts: 3,063 flows of which half are 1,532, standard deviation 28.
+    assert!((1_380..1_680).contains(&racks[&0]), "{racks:?}");
+    assert!((1_380..1_680).contains(&racks[&1]), "{racks:?}");
+    assert!(few.iter().all(|flow| flow.1 / 10 > 0 || flow.1 == 3));
+}
+
+#[test]
+fn any_pair_of_hosts_is_as_likely_as_any_other() {
+    let text = WIDE.replace("other-racks", "any");
+    let all = flows(&text, "newreno", 3);
+    assert!(all.iter().all(|flow| flow.1 != flow.2));
+    // Of 99 others nine are in the same rack.
+    let near = counts(&all, |flow| flow.1 / 10 == flow.2 / 10)[&true];
+    let expected = u32::try_from(all.len()).unwrap() / 11;
+    assert!(near.abs_diff(expected) < 240, "{near} of {expected}");
+}
+
+#[test]
+fn flows_at_each_receiver_come_from_other_racks_if_asked() {
+    for load_of in ["receivers", "uplinks"] {
+        let text = WIDE.replace("\"hosts\"", &format!("\"{load_of}\""));
+        let all = flows(&text, "newreno", 4);
+        assert!(all.len() > 1000);
+        assert!(
+            all.iter().all(|flow| flow.1 / 10 != flow.2 / 10),
+            "{load_of}"
+        );
+    }
+    // All flows load uplinks then: ten of 1 Gbit/s at 0.3, full packets of which 1460 of 1500 bytes count.
+    let text = WIDE.replace("\"hosts\"", "\"uplinks\"");
+    let expected = 2.0 * 0.3 * 10.0 * 1e9 / (8.0 * 269_334.0 * 1500.0 / 1460.0);
+    let made = f64::from(u32::try_from(flows(&text, "newreno", 5).len()).unwrap());
+    assert!((made / expected - 1.0).abs() < 0.1, "{made} of {expected}");
+}
+
+#[test]
+fn the_flows_are_those_of_the_seed_whatever_the_scheme() {
+    let short = WIDE.replace("2s", "100ms");
+    let receivers = short.replace("\"hosts\"", "\"receivers\"");
+    for text in [&short, &receivers] {
+        let first = flows(text, "newreno", 7);
+        assert!(first.len() > 1000);
+        for scheme in schemes::all() {
+            assert_eq!(flows(text, scheme.name, 7), first, "{}", scheme.name);
+        }
+        assert_ne!(flows(text, "newreno", 8), first);
+    }
+}
+
+#[test]
+fn a_group_draws_its_own_flows_whatever_scheme_another_follows() {
+    let halves = |scheme: &str| {
+        let short = WIDE.replace("2s", "100ms");
+        let text = format!(
+            "{short}[group.a]\nscheme = \"{scheme}\"\nworkload.from = \"0-9:0-4\"\n\
+             [group.b]\nscheme = \"newreno\"\nworkload.from = \"0-9:5-9\"\n"
+        );
+        flows(&text, "newreno", 7)
+    };
+    let plain = halves("newreno");
+    for scheme in ["rcp", "qos", "pias"] {
+        assert_eq!(halves(scheme), plain);
+    }
+}
+
+#[test]
+fn draws_of_a_group_go_by_its_name_whatever_its_place_and_its_neighbours() {
+    // A kind of workload each, with everything drawn that can be.
+    let laws = "workload.size = \"exponential(50KB)\"\nworkload.jitter = \"1ms\"\n\
+                workload.delay = \"exponential(1ms)\"\n";
+    let groups = [
+        "[group.random]\nworkload.kind = \"poisson\"\nworkload.load = 0.1\nworkload.duration = \"20ms\"\n\
+         workload.size = \"exponential(50KB)\"\n"
+            .to_owned(),
+        format!(
+            "[group.incast]\nworkload.senders = 4\nworkload.rounds = 3\nworkload.epochs = 2\n\
+             workload.epoch_interval = \"1s\"\n{laws}\
+             workload.together = true\nworkload.from = \"0\"\nworkload.to = \"1:0\"\n"
+        ),
+        format!(
+            "[group.burst]\nworkload.kind = \"burst\"\nworkload.flows = 9\n{laws}workload.from = \"2\"\n\
+             workload.to = \"3\"\n"
+        ),
+        format!(
+            "[group.requests]\nworkload.kind = \"requests\"\nworkload.connections = 3\n\
+             workload.requests = 4\n{laws}workload.from = \"4:0-2\"\nworkload.to = \"5:0\"\n"
+        ),
+    ];
+    let plan = |order: &[usize], before: &str| {
+        let groups: String = order.iter().map(|group| &*groups[*group]).collect();
+        let text = format!(
+            "topology.kind = \"tree\"\ntopology.racks = 10\ntopology.hosts = 10\n\
+             [workload]\nstart = \"0s\"\n{before}{groups}"
+        );
+        let mut groups: BTreeMap<String, Vec<Flow>> = BTreeMap::new();
+        for (group, flow) in flows_by_group(&text, "newreno", 3) {
+            groups.entry(group).or_default().push(flow);
+        }
+        groups
+    };
+    let all = plan(&[0, 1, 2, 3], "");
+    assert_eq!(all.len(), 4);
+    assert_eq!(plan(&[3, 1, 0, 2], ""), all);
+    let idle = "[group.idle]\nworkload.senders = 5\nworkload.from = \"9\"\nworkload.to = \"8:0\"\n";
+    let mut more = plan(&[0, 1, 2, 3], idle);
+    assert_eq!(more.remove("idle").map(|flows| flows.len()), Some(5));
+    assert_eq!(more, all);
+    // Alone a group draws what it draws among others.
+    for (group, name) in ["random", "incast", "burst", "requests"]
+        .into_iter()
+        .enumerate()
+    {
+        assert_eq!(plan(&[group], "")[name], all[name], "{name}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Why a simulation fails that a scenario allowed.
+
+use base::Span;
+use fabric::TopologyError;
+
+pub use scenario::tokens::TooLarge;
+
+/// Why a simulation failed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RunError {
+    /// The network cannot carry the traffic.
+    #[error("{0}")]
+    Topology(#[from] TopologyError),
+    /// The books do not balance: a mistake of the simulator, never of the user.
+    #[error("conservation violated: {0}; please report this with the command that shows it")]
+    Conservation(String),
+    /// A result cannot be kept.
+    #[error("{0}")]
+    Storage(String),
+    /// It took more steps than it may.
+    #[error(
+        "ended after {steps} steps and {} s of simulated time, mostly {what}: change {key}, or allow \
+         more with --work STEPS",
+        .simulated.as_secs()
+    )]
+    Work {
+        /// Steps that were allowed.
+        steps: u64,
+        /// How far it came.
+        simulated: Span,
+        /// What most of the steps were expected to be.
+        what: &'static str,
+        /// The setting that makes them so many.
+        key: String,
+    },
+    /// Packets on the way took more memory than they may.
+    #[error(
+        "ended at {} s of simulated time: {packets} packets on the way exceed the memory allowed; \
+         lower link rates need longer timers and smaller windows, or allow more with --memory SIZE",
+        .simulated.as_secs()
+    )]
+    Memory {
+        /// How far it came.
+        simulated: Span,
+        /// Packets in the network.
+        packets: u64,
+    },
+    /// A file failed, of this or of another simulation, which ends the sweep.
+    #[error("ended because the sweep ends")]
+    Stopped,
+    /// Random arrivals brought none, or none in time.
+    #[error(
+        "no flow starts before the simulation ends, so there is no result; raise workload.load, \
+         workload.duration or run.duration, or run another seed"
+    )]
+    NoFlow,
+    /// Random flows are more than the scenario led to expect.
+    #[error("{0}")]
+    TooLarge(#[from] TooLarge),
+}

@@ -1,0 +1,28 @@
+//! From a point to its outcome.
+//!
+//! A point of a scenario is one simulation with every setting resolved. [`run`] builds its world, runs
+//! and measures it; [`sweep`] runs many points on all cores. An outcome is a pure function of its point
+//! and of the version of this program: nothing here touches a file or reads a clock. Whoever wants to
+//! see more than the outcome hands over a [`probe`].
+//!
+//! ```
+//! use scenario::Scenario;
+//!
+//! let scenario = Scenario::builtin("incast");
+//! let outcome = sim::run::run(&scenario.points()[0]).expect("a simulation that balances its books");
+//! assert_eq!(outcome.metrics.flows_completed, outcome.flows.len() as u64);
+//! ```
+
+pub mod columns;
+pub mod error;
+mod measure;
+pub mod memory;
+pub mod metrics;
+pub mod probe;
+pub mod run;
+pub mod sweep;
+mod world;
+
+/// The version of this program and a hash of the sources that a simulation runs through: equal
+/// versions give equal results.
+pub const VERSION: &str = env!("TAILWATER_VERSION");

@@ -1,0 +1,268 @@
+//! What a simulation comes to, once it is over.
+
+use std::time::Duration;
+
+use base::{Span, Time};
+use engine::Scheduler;
+use fabric::{PortId, QueueStatistics};
+use scenario::{Group, PointSpec};
+use tcp::ReceiverCc;
+
+use crate::metrics::{Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord};
+use crate::probe::Probe;
+use crate::world::{Flow, World};
+
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+pub(crate) fn outcome<R: ReceiverCc, P: Probe>(
+    world: &World<'_, R, P>,
+    point: &PointSpec,
+    queues: &[QueueStatistics],
+    sched: &Scheduler,
+    (end, cpu): (Time, Duration),
+) -> Outcome {
+    let flows: Vec<FlowRecord> = world
+        .flows()
+        .iter()
+        .enumerate()
+        .filter(|(_, flow)| flow.started)
+        .map(|flow| record(world, &point.groups, flow, end))
+        .collect();
+    let all = totals(String::new(), &flows.iter().collect::<Vec<_>>(), end);
+    let ports = || world.network().ports().iter().map(fabric::Port::counters);
+    let packet_hops: u64 = ports().map(|port| port.packets).sum();
+    let bottleneck = world.bottleneck().0 as usize;
+    let queue = &queues[bottleneck];
+    let cpu_us = cpu.as_secs_f64() * 1e6;
+    let metrics = Metrics {
+        goodput_bps: goodput(world, &flows, end),
+        fct_mean_us: all.fct_mean_us,
+        fct_p50_us: all.fct_p50_us,
+        fct_p95_us: all.fct_p95_us,
+        fct_p99_us: all.fct_p99_us,
+        fct_max_us: all.fct_max_us,
+        timeouts: all.timeouts,
+        tail_timeouts: all.tail_timeouts,
+        syn_timeouts: all.syn_timeouts,
+        timeout_rate: all.timeout_rate,
+        retransmissions: all.retransmissions,
+        after_timeout: all.after_timeout,
+        packets: all.packets,
+        fairness: all.fairness,
+        drops: ports().map(|port| port.drops).sum(),
+        marks: ports().map(|port| port.marks).sum(),
+        threshold_crossings: ports().map(|port| port.threshold_crossings).sum(),
+        queue_mean_bytes: queue.mean,
+        queue_p5_bytes: queue.p5,
+        queue_p50_bytes: queue.p50,
+        queue_p95_bytes: queue.p95,
+        queue_max_bytes: world.network().ports()[bottleneck]
+            .counters()
+            .max_waiting_bytes,
+        flows_completed: all.flows_completed,
+        flows_failed: all.flows_failed,
+        flows_unfinished: all.flows_unfinished,
+        flows_late: all.flows_late,
+    };
+    let cost = Cost {
+        simulated_us: Span::as_micros(end.since(Time::ZERO)),
+        packet_hops,
+        events: sched.handled(),
+        cpu_us,
+        ns_per_hop: cpu_us * 1e3 / packet_hops as f64,
+    };
+    Outcome {
+        metrics,
+        groups: groups(point, &flows, end),
+        cost,
+        flows,
+        ports: port_records(world, queues),
+        digest: world.network().digest(),
+    }
+}
+
+/// Results of every group, if the scenario has any, then of every class of sizes.
+fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetrics> {
+    let named = point.groups.iter().filter(|group| !group.name.is_empty());
+    let groups = named.map(|group| {
+        let own: Vec<_> = flows
+            .iter()
+            .filter(|flow| *flow.group == *group.name)
+            .collect();
+        totals(group.name.to_string(), &own, end)
+    });
+    let mss = u64::from(point.keys.tcp.mss.0);
+    let classes = point.keys.run.classes.all(mss).into_iter();
+    let classes = classes.map(|(name, above, upto)| {
+        let size = |flow: &FlowRecord| flow.size_bytes.unwrap_or(u64::MAX);
+        let own = flows
+            .iter()
+            .filter(|flow| size(flow) > above && size(flow) <= upto);
+        totals(name, &own.collect::<Vec<_>>(), end)
+    });
+    groups.chain(classes).collect()
+}
+
+/// What some flows achieved together.
+fn totals(name: String, flows: &[&FlowRecord], end: Time) -> GroupMetrics {
+    let flows = || flows.iter().copied();
+    let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us).collect());
+    let timeouts = flows().map(|flow| flow.timeouts).sum();
+    let packets = flows().map(|flow| flow.packets).sum();
+    GroupMetrics {
+        group: name,
+        goodput_bps: group_goodput(flows(), end),
+        fct_mean_us: fct.mean,
+        fct_p50_us: fct.p50,
+        fct_p95_us: fct.p95,
+        fct_p99_us: fct.p99,
+        fct_max_us: fct.max,
+        timeouts,
+        tail_timeouts: flows().map(|flow| flow.tail_timeouts).sum(),
+        syn_timeouts: flows().map(|flow| flow.syn_timeouts).sum(),
+        timeout_rate: rate(timeouts, packets),
+        retransmissions: flows().map(|flow| flow.retransmissions).sum(),
+        after_timeout: flows().map(|flow| flow.after_timeout).sum(),
+        packets,
+        fairness: fairness(flows(), end),
+        flows_completed: flows().filter(|flow| flow.fct_us.is_some()).count() as u64,
+        flows_failed: flows().filter(|flow| flow.failed).count() as u64,
+        flows_unfinished: flows().filter(|flow| is_unfinished(flow)).count() as u64,
+        flows_late: flows().filter(|flow| flow.late).count() as u64,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn rate(events: u64, of: u64) -> f64 {
+    events as f64 / of as f64
+}
+
+/// Jain's index of the throughput of flows from their start to their completion, or to the end of the
+/// run: the square of the sum over the number times the sum of squares.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn fairness<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
+    let end = end.since(Time::ZERO).as_micros();
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for flow in flows {
+        let took = flow.completion_us.unwrap_or(end) - flow.start_us;
+        if took > 0.0 {
+            let throughput = flow.received_bytes as f64 / took;
+            count += 1.0;
+            sum += throughput;
+            squares += throughput * throughput;
+        }
+    }
+    sum * sum / (count * squares)
+}
+
+/// As [`goodput`], from the first start of the group to its last completion; `NaN` without flows.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
+    let end = end.since(Time::ZERO).as_micros();
+    let (mut first, mut last, mut bits) = (f64::INFINITY, 0.0_f64, 0);
+    for flow in flows {
+        first = first.min(flow.start_us);
+        last = last.max(flow.completion_us.unwrap_or(end));
+        bits += flow.received_bytes * 8;
+    }
+    if first.is_finite() {
+        bits as f64 / ((last - first) / 1e6)
+    } else {
+        f64::NAN
+    }
+}
+
+fn is_unfinished(flow: &FlowRecord) -> bool {
+    flow.size_bytes.is_some() && flow.fct_us.is_none() && !flow.failed
+}
+
+/// Payload that arrived in order, over the time from the first start to the last completion, or to
+/// the end of the run if flows are unfinished.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn goodput<R: ReceiverCc, P: Probe>(
+    world: &World<'_, R, P>,
+    flows: &[FlowRecord],
+    end: Time,
+) -> f64 {
+    let completions = world.flows().iter().map(|flow| flow.completion);
+    let last = completions
+        .max()
+        .filter(|last| *last != Time::NEVER)
+        .unwrap_or(end);
+    let bits: u64 = flows.iter().map(|flow| flow.received_bytes * 8).sum();
+    bits as f64 / last.since(world.first_start()).as_secs()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "flows have 32-bit numbers")]
+fn record<R: ReceiverCc, P: Probe>(
+    world: &World<'_, R, P>,
+    groups: &[Group],
+    (index, flow): (usize, &Flow),
+    end: Time,
+) -> FlowRecord {
+    let us = |time: Time| time.since(Time::ZERO).as_micros();
+    let known = |time: Time| (time != Time::NEVER).then_some(time);
+    let completed = known(flow.completion);
+    let connection = world.connection(flow);
+    FlowRecord {
+        flow: index as u32,
+        group: groups[flow.group as usize].name.to_string(),
+        connection: flow.connection,
+        sender: connection.sender.0.0,
+        receiver: connection.receiver.0.0,
+        size_bytes: flow.size,
+        received_bytes: world.received(index as u32),
+        start_us: us(flow.start),
+        first_byte_us: known(flow.first_byte).map(us),
+        completion_us: completed.map(us),
+        fct_us: completed
+            .filter(|_| flow.size.is_some())
+            .map(|at| at.since(flow.start).as_micros()),
+        buffered_us: known(flow.buffered).map(|at| at.since(flow.start).as_micros()),
+        packets: flow.counts.packets.into(),
+        retransmissions: flow.counts.retransmissions.into(),
+        after_timeout: flow.counts.after_timeout.into(),
+        timeouts: flow.counts.timeouts.into(),
+        tail_timeouts: flow.counts.tail_timeouts.into(),
+        syn_timeouts: flow.counts.syn_timeouts.into(),
+        drops: flow.counts.drops.into(),
+        late: is_late(groups, flow, end),
+        failed: flow.failed,
+    }
+}
+
+/// Whether a flow with an end took longer than its deadline, or has already.
+fn is_late(groups: &[Group], flow: &Flow, end: Time) -> bool {
+    let deadline = groups[flow.group as usize].keys.workload.deadline.0;
+    let finished = flow.completion.min(end.max(flow.start));
+    flow.size.is_some() && deadline.is_some_and(|deadline| finished > flow.start + deadline)
+}
+
+fn port_records<R: ReceiverCc, P: Probe>(
+    world: &World<'_, R, P>,
+    queues: &[QueueStatistics],
+) -> Vec<PortRecord> {
+    let names = world.topology().names();
+    let ports = world.network().ports().iter().zip(queues);
+    let record = |(port, (state, queue)): (u32, (&fabric::Port, &QueueStatistics))| {
+        let id = PortId(port);
+        let (from, to) = world.topology().ends(id);
+        let counters = state.counters();
+        PortRecord {
+            port,
+            from: names[from.0 as usize].clone(),
+            to: names[to.0 as usize].clone(),
+            bottleneck: id == world.bottleneck(),
+            packets: counters.packets,
+            bytes: counters.bytes,
+            drops: counters.drops,
+            marks: counters.marks,
+            threshold_crossings: counters.threshold_crossings,
+            queue_mean_bytes: queue.mean,
+            queue_p50_bytes: queue.p50,
+            queue_p95_bytes: queue.p95,
+            queue_p99_bytes: queue.p99,
+            queue_max_bytes: counters.max_waiting_bytes,
+        }
+    };
+    (0..).zip(ports).map(record).collect()
+}

@@ -1,0 +1,141 @@
+//! How much memory simulations need, before they run.
+
+use std::num::NonZeroUsize;
+
+use scenario::keys::{WindowScale, WorkloadKind};
+use scenario::words::bytes;
+use scenario::workload::{Layout, expected_connections};
+use scenario::{Group, PointSpec, Problem, Problems};
+use schemes::Sender;
+use tcp::Endpoint;
+
+use crate::metrics::{FlowRecord, PortRecord};
+
+/// The memory that simulating `point` needs, in bytes: an upper estimate. O(groups).
+///
+/// Endpoints, ports and routes are counted. Packets on the way are bounded by the window of each
+/// flow, and where windows are large by the buffer they fill: beyond it, flows have a burst on the way
+/// and few at a time a whole window. A test compares the estimate with what simulations really take.
+pub fn estimate(point: &PointSpec) -> u64 {
+    let layout = Layout::of(&point.keys, &point.groups);
+    let (hosts, ports) = (layout.all_hosts(), layout.ports());
+    let groups = point.groups.iter();
+    let flows: u64 = groups
+        .map(|group| of_flows(group, layout.expected_flows(group)))
+        .sum();
+    // What is measured is handed over in a compact copy before it is dropped.
+    let records = 2 * ports * (size_of::<PortRecord>() as u64 + PORT_NAMES);
+    BASE + flows
+        + ports * PORT
+        + layout.racks() * layout.switches() * ROUTE
+        + hosts * HOST
+        + records
+}
+
+/// What so many flows of a group need: their endpoints, packets and records.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of flows, for a bound"
+)]
+fn of_flows(group: &Group, expected: f64) -> u64 {
+    let keys = &*group.keys;
+    let mss = u64::from(keys.tcp.mss.0);
+    let (rows, flows) = (expected, expected_connections(keys, expected));
+    let (rows, flows) = (rows.ceil() as u64, flows.ceil() as u64);
+    let size = keys.workload.size.most(mss).unwrap_or(u64::MAX);
+    let window = keys
+        .tcp
+        .receive_buffer
+        .in_bytes(mss)
+        .min(size)
+        .min(match keys.tcp.window_scale {
+            WindowScale::Off => UNSCALED,
+            WindowScale::Auto | WindowScale::Shift(_) => u64::MAX,
+        })
+        .div_ceil(mss);
+    let buffer = keys.switch.buffer.0;
+    let packet = keys.packet_bytes();
+    let queued = buffer.map_or(u64::MAX, |buffer| buffer.in_bytes(packet).div_ceil(mss));
+    let queued = queued.min(flows.saturating_mul(window));
+    let endpoints = 2 * flows * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
+    let packets =
+        (queued + flows.min(WHOLE_WINDOWS) * window) * SLOT + flows * window.min(BURST) * PACKET;
+    // What is handed over at low priority waits in the ports of hosts: that of all flows, if they start
+    // together.
+    let together = keys.workload.kind != WorkloadKind::Poisson;
+    let low = match group.roles().low_priority {
+        Some(_) if together && size < u64::MAX => flows.saturating_mul(size.div_ceil(mss)) * PACKET,
+        _ => 0,
+    };
+    endpoints + packets + low + rows * (2 * size_of::<FlowRecord>() as u64 + ROW)
+}
+
+/// How many simulations may run at a time, of at most `jobs`, so that the largest of `points` fit into
+/// `limit` bytes together, or why not even one does.
+pub fn fit(
+    points: &[&PointSpec],
+    jobs: NonZeroUsize,
+    limit: u64,
+) -> Result<NonZeroUsize, Problems> {
+    let mut sizes: Vec<(u64, usize)> = points
+        .iter()
+        .enumerate()
+        .map(|(index, point)| (estimate(point), index))
+        .collect();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let Some((largest, index)) = sizes.first().copied() else {
+        return Ok(jobs);
+    };
+    if largest > limit {
+        let point = points[index];
+        let problem = Problem::new(format!(
+            "a simulation of {} senders needs about {} of memory, and {} are there",
+            point.groups[0].keys.workload.senders.0,
+            bytes(largest),
+            bytes(limit)
+        ));
+        return Err(problem.help(
+            "simulate fewer senders or smaller windows (tcp.receive_buffer), use a larger machine, or \
+             insist with --memory SIZE",
+        ).into());
+    }
+    let mut sum = 0_u64;
+    let fits = sizes.iter().take(jobs.get()).take_while(|(size, _)| {
+        sum = sum.saturating_add(*size);
+        sum <= limit
+    });
+    // With fewer points than jobs the other threads have nothing to hold.
+    let count = fits.count();
+    Ok(if count == sizes.len().min(jobs.get()) {
+        jobs
+    } else {
+        // The largest alone fits.
+        NonZeroUsize::new(count).unwrap_or(NonZeroUsize::MIN)
+    })
+}
+
+/// The program, its tables and its threads.
+const BASE: u64 = 8 << 20;
+/// Beside its struct, what an endpoint keeps on the heap and in tables of the world.
+const ENDPOINT: u64 = 256;
+/// What plan and world keep of a flow, and of a connection when it has no endpoints any more.
+const ROW: u64 = 448;
+/// The largest window without the option that scales it (RFC 7323, section 2).
+const UNSCALED: u64 = 65_535;
+/// A packet in a ring that doubles: twice its size, and the old half while it is copied.
+const SLOT: u64 = 3 * fabric::PLACE_BYTES;
+/// A packet of a burst in the rings of its host, and its places in the scoreboard and the assembler.
+const PACKET: u64 = SLOT + 64;
+/// Packets that a flow has on the way beside those in the queue of the switch.
+const BURST: u64 = 38;
+/// Flows that have a whole window on the way beside the queue of the switch.
+const WHOLE_WINDOWS: u64 = 16;
+/// A port with its ring, its histogram and its event, and its copy while rings grow.
+const PORT: u64 = 1536;
+/// The names of the nodes at both ends of a port.
+const PORT_NAMES: u64 = 48;
+/// A way from a switch to a rack, and as much again while there are ever more of them.
+const ROUTE: u64 = 16;
+/// A host, and its part of the lists of ports for flows between racks.
+const HOST: u64 = 1024;

@@ -1,0 +1,202 @@
+//! One point: build the world, run it, check it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use base::{Span, Time};
+use engine::{Scheduler, World as _};
+use fabric::Topology;
+use scenario::work::Work;
+use scenario::workload::Plan;
+use scenario::{Group, PointSpec};
+use schemes::{HostInfo, Receiver, Roles};
+use tcp::{Plain, ReceiverCc};
+
+use crate::error::RunError;
+use crate::measure;
+use crate::metrics::Outcome;
+use crate::probe::Probe;
+use crate::world::{MakeReceiver, World};
+
+/// What ends a simulation before its end, and what tells its cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// Steps of [`Work`] that it may take.
+    pub steps: u64,
+    /// Bytes that packets on the way may take.
+    pub memory: u64,
+    /// Whether series are recorded.
+    pub recorded: bool,
+    /// Becomes true when the result is not wanted any more.
+    pub stop: Option<&'a AtomicBool>,
+    /// The processor time of this thread, from some beginning on.
+    pub clock: fn() -> Duration,
+}
+
+impl Limits<'_> {
+    /// None at all, and no clock: the simulation costs nothing.
+    pub const NONE: Self = Self {
+        steps: u64::MAX,
+        memory: u64::MAX,
+        recorded: true,
+        stop: None,
+        clock: || Duration::ZERO,
+    };
+}
+
+/// Simulates a point: a pure function of it, but for the cost.
+///
+/// # Panics
+/// If the settings of the point were not checked by [`scenario`].
+pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
+    observe(point, &mut ())
+}
+
+/// [`run`] with a probe that sees every packet-hop.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn observe<P: Probe>(point: &PointSpec, probe: &mut P) -> Result<Outcome, RunError> {
+    within(Limits::NONE, point, probe)
+}
+
+/// [`observe`], ended without a result where it exceeds its limits.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn within<P: Probe>(
+    limits: Limits<'_>,
+    point: &PointSpec,
+    probe: &mut P,
+) -> Result<Outcome, RunError> {
+    let roles: Vec<Roles> = point.groups.iter().map(Group::roles).collect();
+    if roles.iter().any(|roles| roles.receiver.is_some()) {
+        let make = |roles: Option<&Roles>, host: &HostInfo| match roles {
+            Some(roles) => roles.make_receiver(host),
+            None => Receiver::newreno(Plain),
+        };
+        run_world(limits, point, (&roles, &make), probe)
+    } else {
+        // Without a receiver role its calls are compiled away.
+        run_world(limits, point, (&roles, &|_, _| Plain), probe)
+    }
+}
+
+fn run_world<'p, R: ReceiverCc, P: Probe>(
+    limits: Limits<'_>,
+    point: &'p PointSpec,
+    (roles, receiver): (&'p [Roles], &MakeReceiver<'_, R>),
+    probe: &'p mut P,
+) -> Result<Outcome, RunError> {
+    let keys = &point.keys;
+    let plan = Plan::of(point);
+    // A hop takes a serialisation and a delay; most events are at most that far ahead.
+    let hop = keys.link.rate.serialisation(keys.packet_bytes()) + keys.link.delay;
+    let mut sched = Scheduler::sized(
+        hop,
+        least_gap(&plan.topology, keys.packet_bytes()),
+        point.order_seed(),
+    );
+    let mut world = World::new(point, roles, plan, (receiver, probe), &mut sched)?;
+    let limit = keys
+        .run
+        .duration
+        .0
+        .map_or(Time::NEVER, |duration| Time::ZERO + duration);
+
+    let bounds = Bounds {
+        limits,
+        work: Work::of(point, limits.recorded),
+        end: limit,
+    };
+    let start = (limits.clock)();
+    bounds.simulate(&mut world, &mut sched)?;
+    let cpu = (limits.clock)().saturating_sub(start);
+    let end = sched.now().max(if limit == Time::NEVER {
+        Time::ZERO
+    } else {
+        limit
+    });
+    world.check_conservation()?;
+    let queues = world.close_statistics(end);
+    world.end(end);
+    if !world.flows().iter().any(|flow| flow.started) {
+        return Err(RunError::NoFlow);
+    }
+    Ok(measure::outcome(&world, point, &queues, &sched, (end, cpu)))
+}
+
+/// The mean time between packet-hops if every port of `topology` sends all the time.
+fn least_gap(topology: &Topology, packet_bytes: u64) -> Span {
+    let links = topology.links().iter();
+    let rates =
+        links.map(|link| u128::from(link.spec.rate.as_bps()) + u128::from(link.back.rate.as_bps()));
+    let bits_per_s: u128 = rates.sum();
+    let gap = u128::from(packet_bytes) * 8 * 1_000_000_000_000 / bits_per_s.max(1);
+    Span::from_ps(u64::try_from(gap).unwrap_or(u64::MAX))
+}
+
+/// How far a simulation goes.
+struct Bounds<'a> {
+    limits: Limits<'a>,
+    work: Work,
+    /// Its end, if the settings have one.
+    end: Time,
+}
+
+impl Bounds<'_> {
+    /// Runs the events up to the end, or says which limit is exceeded before.
+    fn simulate<R: ReceiverCc, P: Probe>(
+        &self,
+        world: &mut World<'_, R, P>,
+        sched: &mut Scheduler,
+    ) -> Result<(), RunError> {
+        // Timers of switches and samples of series are no events: the time bounds their number.
+        let horizon = self.work.horizon(self.limits.steps);
+        while engine::run_some(world, sched, self.end.min(horizon), BATCH) {
+            self.check(world, sched)?;
+        }
+        let is_over = self.end <= horizon || world.finished() || sched.pending() == 0;
+        if is_over {
+            Ok(())
+        } else {
+            Err(self.too_long(sched))
+        }
+    }
+
+    fn check<R: ReceiverCc, P: Probe>(
+        &self,
+        world: &World<'_, R, P>,
+        sched: &Scheduler,
+    ) -> Result<(), RunError> {
+        let stop = self.limits.stop;
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) || world.has_failed() {
+            return Err(RunError::Stopped);
+        }
+        if sched.handled() > self.limits.steps {
+            return Err(self.too_long(sched));
+        }
+        let ports = world.network().ports().iter();
+        let packets = ports.map(|port| port.held() as u64).sum();
+        if fabric::PLACE_BYTES.saturating_mul(packets) > self.limits.memory {
+            return Err(RunError::Memory {
+                simulated: sched.now().since(Time::ZERO),
+                packets,
+            });
+        }
+        Ok(())
+    }
+
+    fn too_long(&self, sched: &Scheduler) -> RunError {
+        let (what, key) = self.work.largest();
+        RunError::Work {
+            steps: self.limits.steps,
+            simulated: sched.now().since(Time::ZERO),
+            what,
+            key: key.to_owned(),
+        }
+    }
+}
+
+/// Events between two looks at the limits: some milliseconds.
+const BATCH: u64 = 1 << 16;

@@ -1,0 +1,141 @@
+//! Running many points on all cores.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use scenario::PointSpec;
+
+use crate::error::RunError;
+
+/// Why a point has no outcome.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Failure {
+    /// The simulation says what went wrong.
+    #[error("{0}")]
+    Run(RunError),
+    /// An invariant of this program does not hold.
+    #[error("internal error: {0}")]
+    Internal(String),
+    /// The sweep was ended before.
+    #[error("it was not run")]
+    NotRun,
+}
+
+/// Runs every point on `jobs` threads and returns what `run` made of them in the order of `points`.
+///
+/// A point is a pure function of itself, so neither the number of threads nor the order in which
+/// they finish changes an outcome. A point that fails, even by a panic, leaves the others alone.
+/// `on_done` is called after each point, from the thread that ran it; once it says so, no other point
+/// begins.
+pub fn run_all<T: Send>(
+    points: &[&PointSpec],
+    jobs: NonZeroUsize,
+    run: impl Fn(&PointSpec) -> Result<T, RunError> + Sync,
+    on_done: impl Fn(&PointSpec, &Result<T, Failure>) -> ControlFlow<()> + Sync,
+) -> Vec<Result<T, Failure>> {
+    let ended = AtomicBool::new(false);
+    let one = |point: &&PointSpec| {
+        if ended.load(Ordering::Relaxed) {
+            return Err(Failure::NotRun);
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| run(point)))
+            .map_err(|panic| Failure::Internal(panic_message(panic.as_ref())))
+            .and_then(|result| result.map_err(Failure::Run));
+        if on_done(point, &result).is_break() {
+            ended.store(true, Ordering::Relaxed);
+        }
+        result
+    };
+    // Where the system refuses threads, the points still run one after another.
+    match ThreadPoolBuilder::new().num_threads(jobs.get()).build() {
+        // Points differ in cost by orders of magnitude: no thread gets two while another waits.
+        Ok(pool) => pool.install(|| points.par_iter().with_max_len(1).map(one).collect()),
+        Err(_) => points.iter().map(one).collect(),
+    }
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::{Overrides, Scenario, Source};
+
+    fn points() -> Vec<PointSpec> {
+        let overrides = Overrides {
+            sets: vec!["workload.senders=1..20:1".into()],
+            schemes: Some("newreno".into()),
+            ..Overrides::default()
+        };
+        let source = Source::builtin("incast").unwrap();
+        Scenario::load(source, &overrides)
+            .unwrap()
+            .points()
+            .to_vec()
+    }
+
+    #[test]
+    fn outcomes_come_in_the_order_of_points_whatever_the_jobs() {
+        let run = |point: &PointSpec| {
+            let senders = point.keys.workload.senders.0.to_string();
+            Err::<(), _>(RunError::Conservation(senders))
+        };
+        let messages = |jobs| -> Vec<String> {
+            let jobs = NonZeroUsize::new(jobs).unwrap();
+            let points = points();
+            let results = run_all(&points.iter().collect::<Vec<_>>(), jobs, run, |_, _| {
+                ControlFlow::Continue(())
+            });
+            results
+                .into_iter()
+                .map(|result| result.unwrap_err().to_string())
+                .collect()
+        };
+        for (index, message) in messages(1).iter().enumerate() {
+            assert!(message.contains(&format!(" {}", index + 1)), "{message}");
+        }
+        assert_eq!(messages(1), messages(4));
+    }
+
+    #[test]
+    fn no_point_begins_once_the_sweep_is_ended() {
+        let run = |_: &PointSpec| Err::<(), _>(RunError::Storage("the disk is full".into()));
+        let points = points();
+        let third = |point: &PointSpec, _: &_| match point.index {
+            2 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let points: Vec<_> = points.iter().collect();
+        let results = run_all(&points, NonZeroUsize::MIN, run, third);
+        let begun = |result: &&Result<_, Failure>| !matches!(result, Err(Failure::NotRun));
+        assert_eq!(results.iter().filter(begun).count(), 3);
+    }
+
+    #[test]
+    fn a_point_that_panics_leaves_the_others_alone() {
+        let run = |point: &PointSpec| {
+            assert!(point.index != 3, "the queue is never negative");
+            Err::<(), _>(RunError::Conservation("fine".into()))
+        };
+        let points = points();
+        let points: Vec<_> = points.iter().collect();
+        let results = run_all(&points, NonZeroUsize::MIN, run, |_, _| {
+            ControlFlow::Continue(())
+        });
+        let broken: Vec<_> = results
+            .iter()
+            .filter(|result| matches!(result, Err(Failure::Internal(_))))
+            .map(|result| result.as_ref().unwrap_err().to_string())
+            .collect();
+        assert_eq!(broken, ["internal error: the queue is never negative"]);
+        assert_eq!(results.len(), 20);
+    }
+}

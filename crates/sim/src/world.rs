@@ -1,0 +1,612 @@
+//! The world of a simulation: a network, its hosts, and the flows between them.
+
+mod connection;
+mod deadlines;
+mod helpers;
+mod message;
+mod ports;
+mod wiring;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use base::{FlowId, HostId, Packet, Time};
+use engine::{Scheduler, Token};
+use fabric::{Network, PortId, QueueStatistics, Topology};
+use scenario::tokens::Tokens;
+use scenario::workload::{Barrier, Plan, PlannedConnection, PlannedFlow};
+use scenario::{Group, PointSpec};
+use schemes::{HostInfo, Roles, Sender};
+use tcp::{Endpoint, Host, Progress, ReceiverCc, Slot};
+
+use crate::error::RunError;
+use crate::probe::{self, AtQueues, Probe};
+pub(crate) use connection::{Connection, Counts};
+use deadlines::{Deadlines, Helper, Out, number};
+use helpers::host_helpers;
+use ports::{Ports, loss_law};
+use wiring::{Endpoints, controlling_groups, host_info, network};
+
+/// Everything that happens happens here; see [`engine::World`].
+///
+/// Tokens: those of the network first, then the deadlines of endpoints, then those of receiver
+/// roles, then what applications do next.
+pub(crate) struct World<'p, R, P> {
+    watch: AtQueues<'p, P>,
+    topology: Topology,
+    network: Network,
+    hosts: Vec<Host<Sender, R>>,
+    /// What each host adds below TCP; empty if none does.
+    helpers: Vec<Helper>,
+    /// Whether any host withdraws packets that wait in its port.
+    withdraws: bool,
+    connections: Vec<Connection>,
+    /// Makes the endpoints of a connection.
+    endpoints: Endpoints<'p>,
+    groups: &'p [Group],
+    flows: Vec<Flow>,
+    deadlines: Deadlines,
+    /// What applications will do, the next on top, and when the next event for it comes.
+    agenda: BinaryHeap<Reverse<(Time, Act)>>,
+    next_act: Time,
+    /// Rounds of repeated incasts.
+    barriers: Vec<Barrier>,
+    first_start: Time,
+    /// Flows neither completed nor failed; unlimited ones never are.
+    unfinished: usize,
+    /// Endpoints that may still do something, and which have ended.
+    open: usize,
+    ended: Vec<bool>,
+    /// The port whose queue is reported.
+    bottleneck: PortId,
+    /// Queue statistics of every port, closed at the last completion.
+    queues: Option<Vec<QueueStatistics>>,
+    /// What a connection that was replaced did not conserve.
+    violation: Option<RunError>,
+}
+
+/// One flow, from one application to another: a message on a connection, and mostly all of it.
+pub(crate) struct Flow {
+    /// Place of its group in the point.
+    pub(crate) group: u32,
+    /// The connection that carries it.
+    pub(crate) connection: u32,
+    /// Payload; `None` without end.
+    pub(crate) size: Option<u64>,
+    /// Start at the application; of a flow that has not started, when it will, or how long after the
+    /// end of the round before it.
+    pub(crate) start: Time,
+    /// Bytes that its application writes first, if it does not write all at once, and bytes that it has
+    /// still to write.
+    first_write: Option<u64>,
+    unwritten: u64,
+    /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
+    pub(crate) first_byte: Time,
+    /// The bytes written first in order at the receiver; [`Time::NEVER`] before, or if all are.
+    pub(crate) buffered: Time,
+    /// Last byte in order at the receiver; [`Time::NEVER`] before.
+    pub(crate) completion: Time,
+    /// The barrier that waits for it.
+    awaited_by: Option<u32>,
+    /// The message that started next on the same connection.
+    next: Option<u32>,
+    /// What happened to it.
+    pub(crate) counts: Counts,
+    /// Whether it has started.
+    pub(crate) started: bool,
+    /// Whether a connection gave up or was reset.
+    pub(crate) failed: bool,
+}
+
+impl Flow {
+    /// Whether nothing more will come of it.
+    const fn is_over(&self) -> bool {
+        self.failed || self.completion.as_ps() != Time::NEVER.as_ps()
+    }
+
+    /// Bytes after which the next thing is to be noted that happens to it when bytes arrive in order.
+    fn next_mark(&self) -> Option<u64> {
+        let size = self.size?;
+        let first = self.first_write.filter(|_| self.buffered == Time::NEVER);
+        Some(first.map_or(size, |first| first.min(size)))
+    }
+}
+
+/// What the application of a flow does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Act {
+    /// Opens a connection before anything is sent on it.
+    Open(FlowId),
+    /// Starts a flow.
+    Start(u32),
+    /// Ends a flow that has no end of its own.
+    Stop(u32),
+    /// Writes more of a flow.
+    Write(u32),
+}
+
+/// The end of a connection that an event concerned.
+#[derive(Clone, Copy)]
+struct End {
+    host: HostId,
+    slot: Slot,
+    /// The connection, by the number that its packets carry.
+    flow: FlowId,
+}
+
+impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
+    /// `receiver` makes the control of each host, of the group with this number or the plain one;
+    /// `probe` sees every packet-hop.
+    pub(crate) fn new(
+        point: &'p PointSpec,
+        roles: &'p [Roles],
+        plan: Plan,
+        (receiver, probe): (&MakeReceiver<'_, R>, &'p mut P),
+        sched: &mut Scheduler,
+    ) -> Result<Self, RunError> {
+        let Plan {
+            topology,
+            bottleneck,
+            connections: carrying,
+            flows: planned,
+            barriers,
+        } = plan;
+        let places = carrying.iter().filter(|plan| plan.heir_of.is_none());
+        let tokens = Tokens {
+            ports: 2 * topology.links().len() as u64,
+            ends: 2 * places.count() as u64,
+            hosts: topology.hosts().len() as u64,
+        };
+        tokens.check()?;
+        let waiting = waiting(&barriers);
+        let starts = || {
+            let ready = |(index, _): &(usize, _)| !waiting.contains(index);
+            planned.iter().enumerate().filter(ready)
+        };
+        let first = starts().map(|(_, flow)| flow.start).min();
+        let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
+        let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
+        let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
+        let ports = Ports::new(point, &topology, roles, &loss);
+        let mut network = network(point, &topology, &ports, first_start)?;
+        let endpoints = Endpoints::new(point, roles, &carrying);
+        for (id, plan) in (0..).map(FlowId).zip(&carrying) {
+            let key = endpoints.key(id, plan.group);
+            network.introduce(id, key, [plan.sender, plan.receiver]);
+        }
+        let controlling = controlling_groups(topology.hosts().len(), roles, &carrying);
+        let mut hosts: Vec<Host<Sender, R>> = controlling
+            .into_iter()
+            .map(|group| {
+                let group = group.map(|group| group as usize);
+                let keys = group.map_or(&*point.keys, |group| &point.groups[group].keys);
+                Host::new(receiver(group.map(|group| &roles[group]), &host_info(keys)))
+            })
+            .collect();
+        let flows: Vec<Flow> = planned.iter().map(flow).collect();
+        let connections = endpoints.add_all(&mut hosts, &carrying, &flows);
+        let helpers = host_helpers(&hosts, point, roles, (&carrying, &connections));
+        let deadlines = Deadlines::new(&hosts, network.ports().len());
+        let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
+        let world = Self {
+            watch: AtQueues {
+                probe,
+                drops: vec![0; connections.len()],
+            },
+            unfinished: flows.len(),
+            open: connections.len() * 2,
+            ended: vec![false; deadlines.host.len()],
+            topology,
+            network,
+            hosts,
+            helpers,
+            withdraws: roles
+                .iter()
+                .any(|roles| roles.low_priority.is_some_and(|low| low.withdraw)),
+            connections,
+            endpoints,
+            groups: &point.groups,
+            flows,
+            deadlines,
+            agenda,
+            next_act,
+            barriers,
+            first_start,
+            bottleneck,
+            queues: None,
+            violation: None,
+        };
+        if next_act != Time::NEVER {
+            sched.at(next_act, world.act_token());
+        }
+        Ok(world)
+    }
+
+    /// When the first flow starts.
+    pub(crate) fn first_start(&self) -> Time {
+        self.first_start
+    }
+
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    pub(crate) fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
+    pub(crate) fn bottleneck(&self) -> PortId {
+        self.bottleneck
+    }
+
+    /// The connection that carries a flow.
+    pub(crate) fn connection(&self, flow: &Flow) -> &Connection {
+        &self.connections[flow.connection as usize]
+    }
+
+    /// Payload of flow `id` that has arrived in order.
+    pub(crate) fn received(&self, id: u32) -> u64 {
+        let flow = &self.flows[id as usize];
+        let connection = self.connection(flow);
+        let received = if connection.replaced {
+            connection.stored[0]
+        } else {
+            self.ends(connection).1.received()
+        };
+        connection.received(id, flow, received)
+    }
+
+    /// Sender and receiver endpoint of a connection.
+    fn ends(&self, connection: &Connection) -> (&Endpoint<Sender>, &Endpoint<Sender>) {
+        let end = |(host, slot): (HostId, Slot)| self.hosts[host.0 as usize].endpoint(slot);
+        (end(connection.sender), end(connection.receiver))
+    }
+
+    /// Statistics of every port's queue from the first start to the last completion, or to `end`.
+    pub(crate) fn close_statistics(&mut self, end: Time) -> Vec<QueueStatistics> {
+        match self.queues.take() {
+            Some(closed) => closed,
+            None => self.close_queues(end),
+        }
+    }
+
+    fn close_queues(&mut self, now: Time) -> Vec<QueueStatistics> {
+        self.settle(now);
+        self.network.close_statistics(now)
+    }
+
+    fn settle(&mut self, now: Time) {
+        let stale = &mut stale(self.withdraws, &self.hosts, &self.connections);
+        self.network.settle(now, &mut self.watch, stale);
+    }
+
+    /// Whether the probe has lost what it is to record.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.watch.probe.has_failed()
+    }
+
+    /// Tells the probe what is left to tell at the end of a run, and flows what happened to them.
+    pub(crate) fn end(&mut self, now: Time) {
+        self.settle(now);
+        self.watch.probe.on_end(now);
+        for number in 0..self.connections.len() {
+            if self.connections[number].has_endpoints() {
+                let counts = self.counts(number);
+                self.connections[number].book(&mut self.flows, counts);
+            }
+        }
+    }
+
+    /// Every byte is delivered once, every packet is somewhere.
+    pub(crate) fn check_conservation(&self) -> Result<(), RunError> {
+        let held: usize = self.network.ports().iter().map(fabric::Port::held).sum();
+        let drops: u64 = self
+            .network
+            .ports()
+            .iter()
+            .map(|port| port.counters().drops)
+            .sum();
+        let (sent, delivered) = self.network.sent_and_delivered();
+        if sent != delivered + drops + held as u64 {
+            return Err(RunError::Conservation(format!(
+                "{sent} packets sent, {delivered} delivered, {drops} dropped, {held} in the network"
+            )));
+        }
+        if let Some(violation) = &self.violation {
+            return Err(violation.clone());
+        }
+        let numbers = 0..self.connections.len();
+        let mut left = numbers.filter(|number| self.connections[*number].has_endpoints());
+        left.try_for_each(|number| self.check_connection(number))
+    }
+
+    fn check_connection(&self, number: usize) -> Result<(), RunError> {
+        let connection = &self.connections[number];
+        let (sender, receiver) = self.ends(connection);
+        if connection.is_conserved(&self.flows, (sender, receiver)) {
+            return Ok(());
+        }
+        Err(RunError::Conservation(format!(
+            "of connection {number} {:?} bytes were stored, {} and {} received in order, of {} and {} sent",
+            connection.stored,
+            receiver.received(),
+            sender.received(),
+            sender.highest_sent(),
+            receiver.highest_sent()
+        )))
+    }
+
+    fn act_token(&self) -> Token {
+        Token(self.deadlines.token + number(self.deadlines.armed.len()))
+    }
+
+    /// Has an event scheduled for what applications do next, unless one comes that is early enough.
+    fn arm_agenda(&mut self, sched: &mut Scheduler) {
+        if let Some(Reverse((at, _))) = self.agenda.peek()
+            && *at < self.next_act
+        {
+            self.next_act = *at;
+            sched.at(*at, self.act_token());
+        }
+    }
+
+    /// Does what applications have to do by now; what comes next gets the event.
+    fn act(&mut self, sched: &mut Scheduler) {
+        if self.next_act == sched.now() {
+            self.next_act = Time::NEVER;
+        }
+        while let Some(Reverse((at, act))) = self.agenda.peek().copied() {
+            if at > sched.now() {
+                break;
+            }
+            self.agenda.pop();
+            match act {
+                Act::Open(connection) => self.open(connection, sched),
+                Act::Start(flow) => self.start(flow, sched),
+                Act::Stop(flow) => self.stop(flow, sched),
+                Act::Write(flow) => self.write_more(flow, sched),
+            }
+        }
+        self.arm_agenda(sched);
+    }
+
+    #[inline]
+    fn deliver(&mut self, host: HostId, packet: &mut Packet, sched: &mut Scheduler) {
+        let connection = &self.connections[packet.flow.0 as usize];
+        if connection.replaced {
+            // Nobody is left there whom it could concern: both ends were done.
+            return;
+        }
+        let incoming = connection.receiver.0 == host;
+        let slot = if incoming {
+            connection.receiver.1
+        } else {
+            connection.sender.1
+        };
+        let now = sched.now();
+        if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
+            helper.on_incoming(slot, packet, now);
+        }
+        let (at, mut out) = self.host(host, sched);
+        let progress = at.on_packet(slot, packet, now, &mut out);
+        if progress.stored {
+            let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
+            if incoming {
+                self.note_arrival(packet.flow, &arrival, sched);
+            } else {
+                self.note_request(packet.flow, &arrival, sched);
+            }
+        }
+        let flow = packet.flow;
+        let end = End { host, slot, flow };
+        self.after(end, progress, sched);
+        self.report(end, false, now);
+    }
+
+    /// A host and its way out.
+    #[inline(always)]
+    fn host<'a>(
+        &'a mut self,
+        host: HostId,
+        sched: &'a mut Scheduler,
+    ) -> (&'a mut Host<Sender, R>, Out<'a, 'p, P>) {
+        if self.withdraws {
+            let stale = &mut stale(true, &self.hosts, &self.connections);
+            self.network
+                .settle_host(host, sched.now(), &mut self.watch, stale);
+        }
+        let out = Out {
+            helper: self.helpers.get_mut(host.0 as usize),
+            network: &mut self.network,
+            watch: &mut self.watch,
+            deadlines: &mut self.deadlines,
+            sched,
+            host,
+        };
+        (&mut self.hosts[host.0 as usize], out)
+    }
+
+    /// What an event of an endpoint means for its application and for the end of the run.
+    #[inline]
+    fn after(&mut self, end: End, progress: Progress, sched: &mut Scheduler) {
+        if progress.state_changed || progress.peer_finished {
+            self.after_change(end, progress, sched);
+        }
+        self.arm_role(end.host, sched);
+    }
+
+    fn after_change(&mut self, end: End, progress: Progress, sched: &mut Scheduler) {
+        let End { host, slot, flow } = end;
+        let now = sched.now();
+        if progress.peer_finished {
+            // The application closes when its peer has.
+            let (at, mut out) = self.host(host, sched);
+            at.act(slot, Endpoint::close, now, &mut out);
+        }
+        if progress.peer_finished && self.connections[flow.0 as usize].receiver == (host, slot) {
+            self.end_endless(flow, sched);
+        }
+        if progress.aborted {
+            self.fail(flow, sched);
+        }
+        let endpoint = self.deadlines.first[host.0 as usize] + slot.0;
+        let ended = self.hosts[host.0 as usize].endpoint(slot).is_ended();
+        if ended && !self.ended[endpoint as usize] {
+            self.ended[endpoint as usize] = true;
+            self.open -= 1;
+            self.hand_over(flow, sched);
+        }
+    }
+
+    #[inline]
+    fn arm_role(&mut self, host: HostId, sched: &mut Scheduler) {
+        let deadline = self.hosts[host.0 as usize].role_deadline();
+        if deadline != Time::NEVER {
+            let place = self.deadlines.host.len() + host.0 as usize;
+            self.deadlines.arm(place, deadline, sched);
+        }
+    }
+
+    fn on_endpoint_deadline(&mut self, place: usize, sched: &mut Scheduler) {
+        let host = self.deadlines.host[place];
+        let slot = Slot(number(place) - self.deadlines.first[host.0 as usize]);
+        let flow = self.hosts[host.0 as usize].endpoint(slot).identity().flow;
+        let (at, mut out) = self.host(host, sched);
+        let now = out.sched.now();
+        let progress = at.on_deadline(slot, now, &mut out);
+        let end = End { host, slot, flow };
+        self.after(end, progress, sched);
+        self.report(end, true, now);
+    }
+
+    fn on_role_deadline(&mut self, host: HostId, sched: &mut Scheduler) {
+        let (at, mut out) = self.host(host, sched);
+        let now = out.sched.now();
+        at.on_role_deadline(now, &mut out);
+        self.arm_role(host, sched);
+        self.watch
+            .probe
+            .on_host(host, &self.hosts[host.0 as usize], now);
+    }
+
+    /// Shows the probe an endpoint after one of its events.
+    #[inline(always)]
+    fn report(&mut self, end: End, deadline: bool, now: Time) {
+        let host = &self.hosts[end.host.0 as usize];
+        let place = probe::End {
+            flow: end.flow,
+            sends: self.connections[end.flow.0 as usize].sender.0 == end.host,
+            deadline,
+        };
+        self.watch
+            .probe
+            .on_endpoint(place, host.endpoint(end.slot), now);
+        self.watch.probe.on_host(end.host, host, now);
+    }
+}
+
+/// Whether the sender of a packet that waits at its own host for its turn by priority withdraws it,
+/// if any sender `withdraws` packets.
+fn stale<'a, R: ReceiverCc>(
+    withdraws: bool,
+    hosts: &'a [Host<Sender, R>],
+    connections: &'a [Connection],
+) -> impl Fn(&Packet) -> bool + Copy + 'a {
+    move |packet| {
+        if !withdraws {
+            return false;
+        }
+        let connection = &connections[packet.flow.0 as usize];
+        let (host, slot) = if connection.receiver.0 == packet.to {
+            connection.sender
+        } else {
+            connection.receiver
+        };
+        !connection.replaced && hosts[host.0 as usize].endpoint(slot).withdraws(packet)
+    }
+}
+
+/// Makes the receiver role of a host from the roles of the group that controls it, if one does.
+pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + 'a;
+
+/// What applications do by themselves: open connections in advance, start the flows of `starts`, and
+/// stop those without end.
+fn agenda(
+    starts: impl Iterator<Item = usize>,
+    flows: &[PlannedFlow],
+    connections: &[PlannedConnection],
+) -> BinaryHeap<Reverse<(Time, Act)>> {
+    let opened = (0..).zip(connections);
+    let opened = opened.map(|(number, connection)| (connection.open, Act::Open(FlowId(number))));
+    let started = starts.map(|index| (flows[index].start, Act::Start(number(index))));
+    let stopped = (0..).zip(flows);
+    let stopped = stopped.map(|(number, flow)| (flow.stop, Act::Stop(number)));
+    let acts = opened.chain(started).chain(stopped);
+    acts.filter(|(at, _)| *at != Time::NEVER)
+        .map(Reverse)
+        .collect()
+}
+
+/// A flow that has not started.
+fn flow(plan: &PlannedFlow) -> Flow {
+    Flow {
+        group: plan.group,
+        connection: plan.connection,
+        size: plan.size,
+        start: plan.start,
+        first_write: plan.first_write,
+        unwritten: 0,
+        first_byte: Time::NEVER,
+        buffered: Time::NEVER,
+        completion: Time::NEVER,
+        awaited_by: plan.awaited_by,
+        next: None,
+        counts: Counts::default(),
+        started: false,
+        failed: false,
+    }
+}
+
+/// Flows that start behind a barrier.
+fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
+    let next = barriers.iter().flat_map(|barrier| barrier.next.clone());
+    next.map(|flow| flow as usize).collect()
+}
+
+impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
+    #[inline(always)]
+    fn handle(&mut self, token: Token, sched: &mut Scheduler) {
+        if (token.0 as usize) < self.network.ports().len() {
+            let port = PortId(token.0);
+            let mut packet = Packet::new(FlowId(0), HostId(0));
+            let stale = &mut stale(self.withdraws, &self.hosts, &self.connections);
+            let reached = self
+                .network
+                .on_arrival(port, &mut packet, sched, &mut self.watch, stale);
+            self.watch.probe.on_hop(port, &packet, sched.now());
+            if let Some(host) = reached {
+                self.deliver(host, &mut packet, sched);
+            }
+            return;
+        }
+        let place = (token.0 - self.deadlines.token) as usize;
+        if place == self.deadlines.armed.len() {
+            self.act(sched);
+        } else if self.deadlines.fire(place, sched.now()) {
+            match place.checked_sub(self.deadlines.host.len()) {
+                None => self.on_endpoint_deadline(place, sched),
+                Some(host) => self.on_role_deadline(HostId(number(host)), sched),
+            }
+        }
+    }
+
+    /// Every connection has ended and the network is empty.
+    #[inline]
+    fn finished(&self) -> bool {
+        self.open == 0 && self.network.is_empty()
+    }
+}

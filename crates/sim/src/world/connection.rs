@@ -1,0 +1,331 @@
+//! Connections and the messages on them.
+
+use base::{HostId, Time};
+use scenario::workload::PlannedConnection;
+use schemes::Sender;
+use tcp::{Arrival, Endpoint, Slot};
+
+use super::Flow;
+
+/// One connection. Each flow on it is a message: bytes of the stream from sender to receiver, one after
+/// the other in the order in which they started.
+pub(crate) struct Connection {
+    /// Host of the end that sends the messages, and its slot there.
+    pub(crate) sender: (HostId, Slot),
+    /// Host of the end that receives them, and its slot there.
+    pub(crate) receiver: (HostId, Slot),
+    /// Payload bytes stored at the receiver and at the sender, each counted when it first came.
+    pub(super) stored: [u64; 2],
+    /// Where in the stream the message ends that completes next, or its first write; `u64::MAX`: none
+    /// does.
+    due: u64,
+    /// Where in the stream the first message begins of which nothing has come; `u64::MAX`: there is none.
+    unseen: u64,
+    /// Bytes of the messages that are complete.
+    done: u64,
+    /// The message that what happens belongs to: the oldest one not over, or else the last one.
+    current: Option<u32>,
+    /// The message that started last.
+    last: Option<u32>,
+    /// The oldest message whose request has not come.
+    unanswered: Option<u32>,
+    /// Payload of the request for each message; 0: the sender sends unasked.
+    request: u64,
+    /// Bytes of the requests that have come.
+    asked: u64,
+    /// Messages that have not started.
+    left: u32,
+    /// What of the counters of both ends has been booked to messages.
+    booked: Counts,
+    pub(super) opened: bool,
+    /// Whether it gave up or was reset.
+    pub(super) failed: bool,
+    /// The connection that had its slots before.
+    pub(super) heir_of: Option<u32>,
+    /// The message that waits for its slots.
+    pub(super) awaited_by: Option<u32>,
+    /// Whether another one has its slots now.
+    pub(super) replaced: bool,
+}
+
+/// What happens to a connection beside progress.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Counts {
+    /// Data segments sent, retransmissions included.
+    pub(crate) packets: u32,
+    /// Segments sent again.
+    pub(crate) retransmissions: u32,
+    /// Segments sent again after a timeout rather than in a fast recovery.
+    pub(crate) after_timeout: u32,
+    /// Retransmission timers that expired.
+    pub(crate) timeouts: u32,
+    /// Of these, those with only the last segments outstanding.
+    pub(crate) tail_timeouts: u32,
+    /// Timers of SYNs and SYN-ACKs that expired.
+    pub(crate) syn_timeouts: u32,
+    /// Packets dropped.
+    pub(crate) drops: u32,
+}
+
+impl Connection {
+    pub(super) fn new(plan: &PlannedConnection, slots: [Slot; 2]) -> Self {
+        Self {
+            sender: (plan.sender, slots[0]),
+            receiver: (plan.receiver, slots[1]),
+            stored: [0; 2],
+            due: u64::MAX,
+            unseen: u64::MAX,
+            done: 0,
+            current: None,
+            last: None,
+            unanswered: None,
+            request: plan.request,
+            asked: 0,
+            left: plan.messages,
+            booked: Counts::default(),
+            opened: false,
+            failed: false,
+            heir_of: plan.heir_of,
+            awaited_by: None,
+            replaced: false,
+        }
+    }
+
+    /// Payload of the request for each message; `None` if the sender sends unasked.
+    pub(super) fn request(&self) -> Option<u64> {
+        (self.request > 0).then_some(self.request)
+    }
+
+    /// The end that opens the connection: the one that asks, or else the one that sends.
+    pub(super) fn opener(&self) -> (HostId, Slot) {
+        if self.request > 0 {
+            self.receiver
+        } else {
+            self.sender
+        }
+    }
+
+    /// Whether the endpoints in its slots are its own: not before it has taken those of another
+    /// connection over, which a run may end before, nor after a third one has.
+    pub(super) fn has_endpoints(&self) -> bool {
+        !self.replaced && (self.heir_of.is_none() || self.opened)
+    }
+
+    /// Takes message `id` behind those that have started. Returns whether it is the last one.
+    pub(super) fn begin(&mut self, id: u32, flows: &mut [Flow], counts: Counts) -> bool {
+        self.left -= 1;
+        if let Some(last) = self.last.replace(id) {
+            flows[last as usize].next = Some(id);
+        }
+        if self.running(flows).is_none() {
+            self.book(flows, counts);
+            self.current = Some(id);
+        }
+        if self.request > 0 {
+            self.unanswered = self.unanswered.or(Some(id));
+        }
+        self.look_ahead(flows);
+        self.left == 0
+    }
+
+    /// Books a segment that the receiver stored. Returns whether a message began to arrive, or one or its
+    /// first write is complete: then [`Connection::note_first_bytes`] and [`Connection::complete`] say which.
+    #[inline(always)]
+    pub(super) fn store(&mut self, arrival: &Arrival) -> bool {
+        self.stored[0] += arrival.new_bytes;
+        let end = arrival.offset - 1 + arrival.payload;
+        end > self.unseen || in_order(arrival) >= self.due
+    }
+
+    /// Messages of which this arrival brought the first byte.
+    pub(super) fn note_first_bytes(&mut self, flows: &mut [Flow], arrival: &Arrival, now: Time) {
+        let first = arrival.offset - 1;
+        let (mut id, mut begin) = (self.running(flows), self.done);
+        while let Some(number) = id
+            && begin < first + arrival.payload
+        {
+            let flow = &mut flows[number as usize];
+            let end = flow.size.map_or(u64::MAX, |size| begin + size);
+            if first < end && flow.first_byte == Time::NEVER {
+                flow.first_byte = now;
+            }
+            (id, begin) = (flow.next, end);
+        }
+        self.look_ahead(flows);
+    }
+
+    /// The next message that is complete with what has arrived.
+    pub(super) fn complete(
+        &mut self,
+        flows: &mut [Flow],
+        (arrival, now): (&Arrival, Time),
+        counts: Counts,
+    ) -> Option<u32> {
+        if in_order(arrival) < self.due {
+            return None;
+        }
+        let id = self.running(flows)?;
+        let flow = &mut flows[id as usize];
+        if flow.first_write.is_some() && flow.buffered == Time::NEVER {
+            flow.buffered = now;
+            self.look_ahead(flows);
+            if in_order(arrival) < self.due {
+                return None;
+            }
+        }
+        self.done = self.due;
+        self.end(flows, id, now, counts);
+        Some(id)
+    }
+
+    /// The peer's FIN has come: a message without end is over, with all that has arrived.
+    pub(super) fn complete_endless(
+        &mut self,
+        flows: &mut [Flow],
+        received: u64,
+        (now, counts): (Time, Counts),
+    ) -> Option<u32> {
+        let id = self.running(flows)?;
+        self.done = received;
+        self.end(flows, id, now, counts);
+        Some(id)
+    }
+
+    /// The oldest message that is not over fails; with it what happens belongs to the next.
+    pub(super) fn fail(&mut self, flows: &mut [Flow], counts: Counts) -> Option<u32> {
+        let id = self.running(flows)?;
+        flows[id as usize].failed = true;
+        self.advance(flows, id, counts);
+        Some(id)
+    }
+
+    /// The next message whose request has come now that so many bytes are in order at the sender.
+    pub(super) fn answer(&mut self, flows: &[Flow], in_order: u64) -> Option<u32> {
+        let id = self.unanswered?;
+        if in_order < self.asked + self.request {
+            return None;
+        }
+        self.asked += self.request;
+        self.unanswered = flows[id as usize].next;
+        Some(id)
+    }
+
+    /// Whether no message follows `id`.
+    pub(super) fn ends_with(&self, id: u32) -> bool {
+        self.left == 0 && self.last == Some(id)
+    }
+
+    /// Gives the message to which it belongs what happened since the last time.
+    pub(super) fn book(&mut self, flows: &mut [Flow], counts: Counts) {
+        if let Some(id) = self.current {
+            flows[id as usize].counts.add(counts.since(self.booked));
+            self.booked = counts;
+        }
+    }
+
+    /// Payload of message `id` that has arrived in order, of `received` on the connection.
+    pub(crate) fn received(&self, id: u32, flow: &Flow, received: u64) -> u64 {
+        match flow.size {
+            Some(size) if flow.completion != Time::NEVER => size,
+            _ if self.current == Some(id) => {
+                received - self.done.min(received) + self.endless(flow)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether each byte was delivered once, and messages are complete with their last.
+    pub(super) fn is_conserved(
+        &self,
+        flows: &[Flow],
+        (sender, receiver): (&Endpoint<Sender>, &Endpoint<Sender>),
+    ) -> bool {
+        let one_way = |from: &Endpoint<Sender>, to: &Endpoint<Sender>, stored: u64| {
+            let received = to.received();
+            stored == received + to.held() && received < from.highest_sent().max(1)
+        };
+        let all_over = self.running(flows).is_none() && !self.failed;
+        let whole = receiver.received() == self.done || !all_over;
+        one_way(sender, receiver, self.stored[0])
+            && one_way(receiver, sender, self.stored[1])
+            && whole
+            && receiver.received() >= self.done
+            && sender.received() >= self.asked
+    }
+
+    /// The oldest message that is not over.
+    fn running(&self, flows: &[Flow]) -> Option<u32> {
+        self.current.filter(|id| !flows[*id as usize].is_over())
+    }
+
+    fn end(&mut self, flows: &mut [Flow], id: u32, now: Time, counts: Counts) {
+        flows[id as usize].completion = now;
+        self.advance(flows, id, counts);
+    }
+
+    /// Message `id` is over: the next one, if it has started, is the current one.
+    fn advance(&mut self, flows: &mut [Flow], id: u32, counts: Counts) {
+        if let Some(next) = flows[id as usize].next {
+            self.book(flows, counts);
+            self.current = Some(next);
+        }
+        self.look_ahead(flows);
+    }
+
+    /// Finds where the next message is complete, and where the first one begins that has not come.
+    fn look_ahead(&mut self, flows: &[Flow]) {
+        let running = self.running(flows);
+        let mark = running.and_then(|id| flows[id as usize].next_mark());
+        self.due = mark.map_or(u64::MAX, |mark| self.done + mark);
+        self.unseen = u64::MAX;
+        let (mut id, mut begin) = (running, self.done);
+        while let Some(number) = id {
+            let flow = &flows[number as usize];
+            if flow.first_byte == Time::NEVER {
+                self.unseen = begin;
+                return;
+            }
+            begin = flow.size.map_or(u64::MAX, |size| begin + size);
+            id = flow.next;
+        }
+    }
+
+    /// Of a message without end that is over, what arrived of it: it was alone.
+    fn endless(&self, flow: &Flow) -> u64 {
+        if flow.is_over() && flow.size.is_none() {
+            self.done
+        } else {
+            0
+        }
+    }
+}
+
+impl Counts {
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            packets: self.packets - earlier.packets,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            after_timeout: self.after_timeout - earlier.after_timeout,
+            timeouts: self.timeouts - earlier.timeouts,
+            tail_timeouts: self.tail_timeouts - earlier.tail_timeouts,
+            syn_timeouts: self.syn_timeouts - earlier.syn_timeouts,
+            drops: self.drops - earlier.drops,
+        }
+    }
+
+    fn add(&mut self, more: Self) {
+        self.packets += more.packets;
+        self.retransmissions += more.retransmissions;
+        self.after_timeout += more.after_timeout;
+        self.timeouts += more.timeouts;
+        self.tail_timeouts += more.tail_timeouts;
+        self.syn_timeouts += more.syn_timeouts;
+        self.drops += more.drops;
+    }
+}
+
+/// Bytes in order after an arrival.
+#[inline(always)]
+fn in_order(arrival: &Arrival) -> u64 {
+    arrival.expected - 1 + arrival.in_order
+}

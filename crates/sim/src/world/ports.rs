@@ -1,0 +1,217 @@
+//! The ports of a network: what settings and schemes put into each.
+
+use std::collections::BTreeSet;
+
+use base::{Packet, Time, WireSize};
+use engine::random::Stream;
+use fabric::{
+    Backlog, Discipline, Limit, LinkSpec, LossLaw, Node, NodeId, PortId, PortParts, QueueDisc,
+    Strict, Topology, Verdict,
+};
+use scenario::PointSpec;
+use scenario::keys::{HostQueue, Keys, LossPattern, QueueUnit};
+use schemes::{PortInfo, Roles};
+
+use super::wiring::mss;
+
+/// What makes ports.
+pub(super) struct Ports<'a> {
+    point: &'a PointSpec,
+    topology: &'a Topology,
+    roles: &'a [Roles],
+    /// A port that loses packets whatever its queue.
+    lossy: &'a (PortId, Option<LossLaw>),
+    /// Switches that the priorities of a scheme have not reached.
+    plain: BTreeSet<NodeId>,
+}
+
+impl<'a> Ports<'a> {
+    pub(super) fn new(
+        point: &'a PointSpec,
+        topology: &'a Topology,
+        roles: &'a [Roles],
+        lossy: &'a (PortId, Option<LossLaw>),
+    ) -> Self {
+        let share = in_switches(roles).map_or(0.0, |roles| roles.plain_switches.share);
+        Self {
+            point,
+            topology,
+            roles,
+            lossy,
+            plain: some_switches(point.seed, topology, share),
+        }
+    }
+
+    /// Packets that count as there at every port (the RCC paper's emulation of load), in bytes.
+    pub(super) fn taken(&self) -> u64 {
+        self.point.keys.emulated_packets() * self.point.keys.packet_bytes()
+    }
+
+    /// How much may wait at a switch port.
+    pub(super) fn switch_limit(&self) -> Limit {
+        let buffer = self.point.keys.switch.buffer.0;
+        buffer.map_or(Limit::Unlimited, |size| self.limit(size))
+    }
+
+    /// How much may wait at a host port.
+    pub(super) fn host_limit(&self) -> Limit {
+        let keys = &*self.point.keys;
+        let packet = keys.packet_bytes();
+        let bytes = |size: WireSize| size.in_bytes(packet).saturating_sub(self.taken());
+        match keys.host.queue {
+            HostQueue::Own => keys
+                .host
+                .buffer
+                .0
+                .map_or(Limit::Unlimited, |size| Limit::Bytes(bytes(size))),
+            HostQueue::Switch => self.switch_limit(),
+        }
+    }
+
+    /// A port of a switch.
+    pub(super) fn of_switch(&self, port: PortId, link: &LinkSpec) -> PortParts {
+        let keys = &*self.point.keys;
+        let threshold = keys.switch.ecn_threshold.0.map(|size| self.limit(size));
+        let mut made = PortParts {
+            discipline: threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold),
+            ..PortParts::plain()
+        };
+        if let Some(roles) = in_switches(self.roles) {
+            let info = PortInfo {
+                port,
+                rate: link.rate,
+                delay: link.delay,
+                limit: self.switch_limit(),
+                packet_bytes: keys.packet_bytes(),
+                header_bytes: keys.net.header_bytes,
+                mss: mss(keys),
+                seed: self.point.seed,
+            };
+            if let Some(make) = &roles.queue {
+                made.discipline = make(&info, made.discipline);
+            }
+            made.hook = roles.hook.as_ref().map(|make| make(&info));
+            made.priorities = roles.priorities.unwrap_or(Strict::FIFO);
+            if self.plain.contains(&self.topology.ends(port).0) {
+                made.priorities = Strict::FIFO;
+                if roles.plain_switches.drop_low {
+                    made.discipline = Discipline::Custom(Box::new(NoLow(made.discipline)));
+                }
+            }
+        }
+        let (lossy, law) = self.lossy;
+        if let Some(law) = law.as_ref().filter(|_| port == *lossy) {
+            made.discipline = law.clone().before(made.discipline);
+        }
+        if keys.switch.loss.0 > 0.0 {
+            let law = LossLaw::Random {
+                probability: keys.switch.loss.0,
+                stream: Stream::new(self.point.seed, "switch loss", u64::from(port.0)),
+            };
+            made.discipline = law.before_all(made.discipline);
+        }
+        made
+    }
+
+    /// A port of a host.
+    pub(super) fn of_host(&self, port: PortId, link: &LinkSpec) -> PortParts {
+        if self.point.keys.host.queue == HostQueue::Switch {
+            return self.of_switch(port, link);
+        }
+        let plain = self.plain.contains(&self.topology.ends(port).1);
+        let at_hosts = self
+            .roles
+            .iter()
+            .find(|roles| roles.priorities_at_hosts && !(plain && roles.plain_switches.hosts));
+        PortParts {
+            priorities: at_hosts
+                .and_then(|roles| roles.priorities)
+                .unwrap_or(Strict::FIFO),
+            ..PortParts::plain()
+        }
+    }
+
+    /// What a size of a switch's queue means.
+    fn limit(&self, size: WireSize) -> Limit {
+        let keys = &*self.point.keys;
+        let bytes = size.in_bytes(keys.packet_bytes());
+        match keys.switch.unit {
+            QueueUnit::Bytes => Limit::Bytes(bytes.saturating_sub(self.taken())),
+            QueueUnit::Packets => {
+                Limit::Packets(size.amount.saturating_sub(keys.emulated_packets()))
+            }
+        }
+    }
+}
+
+/// All groups share the switches; at most one brings a scheme for them.
+fn in_switches(roles: &[Roles]) -> Option<&Roles> {
+    roles.iter().find(|roles| roles.in_switches())
+}
+
+/// Which data packets are lost at the bottleneck, if any.
+pub(super) fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
+    let probability = keys.bottleneck.loss.0;
+    if probability <= 0.0 {
+        return None;
+    }
+    Some(match keys.bottleneck.loss_pattern {
+        LossPattern::Random => LossLaw::Random {
+            probability,
+            stream: Stream::new(seed, "loss", u64::from(bottleneck.0)),
+        },
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "1 / p is at least 1, and a period beyond 2^64 loses nothing"
+        )]
+        LossPattern::Periodic => LossLaw::Periodic {
+            period: (1.0 / probability).round() as u64,
+        },
+    })
+}
+
+/// A share of all switches, drawn from the seed.
+fn some_switches(seed: u64, topology: &Topology, share: f64) -> BTreeSet<NodeId> {
+    let mut switches: Vec<NodeId> = (0..)
+        .map(NodeId)
+        .zip(topology.nodes())
+        .filter(|(_, node)| **node == Node::Switch)
+        .map(|(id, _)| id)
+        .collect();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of the switches"
+    )]
+    let count = (share * switches.len() as f64).round() as usize;
+    // The first places of a shuffle (Fisher and Yates).
+    let mut stream = Stream::new(seed, "switches without priorities", 0);
+    for place in 0..count {
+        let left = switches.len() - place;
+        let drawn = usize::try_from(stream.below(left as u64)).expect("below a length");
+        switches.swap(place, place + drawn);
+    }
+    switches.into_iter().take(count).collect()
+}
+
+/// A queue that drops what has a low priority.
+struct NoLow(Discipline);
+
+impl QueueDisc for NoLow {
+    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
+        if packet.dscp > 0 {
+            return Verdict::Drop;
+        }
+        self.0.on_arrival(backlog, packet, now)
+    }
+
+    fn is_congested(&self, backlog: Backlog) -> bool {
+        self.0.is_congested(backlog)
+    }
+
+    fn on_empty(&mut self, at: Time) {
+        self.0.on_empty(at);
+    }
+}

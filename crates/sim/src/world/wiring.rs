@@ -1,0 +1,238 @@
+//! What a world is made of: from settings to topology, network, flows and endpoints.
+
+use std::sync::Arc;
+
+use base::{FlowId, HostId, Seq, Time};
+use engine::random::{self, Stream};
+use fabric::{Network, NetworkConfig, Spread, Topology};
+use scenario::keys::{Ecmp, Keys, WindowScale};
+use scenario::workload::PlannedConnection;
+use scenario::{Group, PointSpec};
+use schemes::{FlowInfo, HostInfo, Roles, Sender};
+use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
+
+use super::deadlines::number;
+use super::ports::Ports;
+use super::{Connection, Flow};
+use crate::error::RunError;
+
+pub(super) fn network(
+    point: &PointSpec,
+    topology: &Topology,
+    ports: &Ports<'_>,
+    measure_from: Time,
+) -> Result<Network, RunError> {
+    let keys = &*point.keys;
+    let config = NetworkConfig {
+        header_bytes: keys.net.header_bytes,
+        switch_limit: ports.switch_limit(),
+        host_limit: ports.host_limit(),
+        switch_port: &|port, link| ports.of_switch(port, link),
+        host_port: &|port, link| ports.of_host(port, link),
+        switch_hold_bytes: ports.taken(),
+        measure_from,
+        spread: match keys.topology.spread() {
+            Ecmp::Symmetric => Spread::Symmetric,
+            Ecmp::Flow => Spread::Flow,
+            Ecmp::Packet => Spread::Packet,
+            Ecmp::Off => Spread::Off,
+        },
+        salt: Stream::new(point.seed, "ecmp", 0).bits(),
+    };
+    Ok(Network::new(topology, &config)?)
+}
+
+/// What makes endpoints.
+pub(super) struct Endpoints<'p> {
+    seed: u64,
+    groups: &'p [Group],
+    /// The first connection of each group; those of a group follow each other.
+    first: Vec<u32>,
+    roles: &'p [Roles],
+    /// Of each group.
+    configs: Vec<Arc<Config>>,
+}
+
+impl<'p> Endpoints<'p> {
+    pub(super) fn new(
+        point: &'p PointSpec,
+        roles: &'p [Roles],
+        planned: &[PlannedConnection],
+    ) -> Self {
+        let groups = point.groups.iter().zip(roles);
+        let config =
+            |(group, roles): (&Group, &Roles)| Arc::new(endpoint_config(&group.keys, roles));
+        Self {
+            seed: point.seed,
+            groups: &point.groups,
+            first: (0..point.groups.len())
+                .map(|group| planned.partition_point(|plan| (plan.group as usize) < group))
+                .map(number)
+                .collect(),
+            roles,
+            configs: groups.map(config).collect(),
+        }
+    }
+
+    /// Adds an endpoint for each end of each connection to its host, unless the connection takes over
+    /// the places of another.
+    pub(super) fn add_all<R: ReceiverCc>(
+        &self,
+        hosts: &mut [Host<Sender, R>],
+        planned: &[PlannedConnection],
+        flows: &[Flow],
+    ) -> Vec<Connection> {
+        let mut sizes = vec![None; planned.len()];
+        for flow in flows {
+            // A connection that carries several flows has no size to tell.
+            let single = planned[flow.connection as usize].messages == 1;
+            sizes[flow.connection as usize] = flow.size.filter(|_| single);
+        }
+        reserve(hosts, planned);
+        let mut connections: Vec<Connection> = Vec::with_capacity(planned.len());
+        for (id, (plan, size)) in (0..).zip(planned.iter().zip(sizes)) {
+            let slots = if let Some(former) = plan.heir_of {
+                let former = &connections[former as usize];
+                [former.sender.1, former.receiver.1]
+            } else {
+                let ends = (plan.sender, plan.receiver);
+                let asked = plan.request > 0;
+                let made = self.make(FlowId(id), ends, (plan.group, size), asked);
+                made.map(|end| hosts[end.identity().local.0 as usize].add(end))
+            };
+            connections.push(Connection::new(plan, slots));
+        }
+        connections
+    }
+
+    /// A number that stands for connection `id`, of this group, whatever other groups there are.
+    pub(super) fn key(&self, id: FlowId, group: u32) -> u64 {
+        let index = id.0 - self.first[group as usize];
+        random::member(&self.groups[group as usize].name, index.into())
+    }
+
+    /// The endpoints of connection `id` at its sender and its receiver, of a flow of this group and, if
+    /// it carries no other, this size; `asked` if the receiver opens it.
+    pub(super) fn make(
+        &self,
+        id: FlowId,
+        (sender, receiver): (HostId, HostId),
+        (group, size): (u32, Option<u64>),
+        asked: bool,
+    ) -> [Endpoint<Sender>; 2] {
+        let (config, roles) = (&self.configs[group as usize], &self.roles[group as usize]);
+        // Which one changes no result: a group that is renamed keeps its own.
+        let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
+        [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
+            #[expect(clippy::cast_possible_truncation, reason = "32 random bits")]
+            let initial_seq = Seq(initial.bits() as u32);
+            let identity = Identity {
+                flow: id,
+                local,
+                remote,
+                initial_seq,
+            };
+            let sends = local == sender;
+            let info = FlowInfo {
+                size: size.filter(|_| sends),
+                config: **config,
+            };
+            let mut endpoint =
+                Endpoint::new(identity, Arc::clone(config), roles.make_sender(&info));
+            if sends == asked {
+                endpoint.listen();
+            }
+            endpoint
+        })
+    }
+}
+
+/// Makes room at the hosts for the connections that have places of their own.
+fn reserve<R: ReceiverCc>(hosts: &mut [Host<Sender, R>], planned: &[PlannedConnection]) {
+    let mut ends = vec![0; hosts.len()];
+    for plan in planned.iter().filter(|plan| plan.heir_of.is_none()) {
+        for host in [plan.sender, plan.receiver] {
+            ends[host.0 as usize] += 1;
+        }
+    }
+    for (host, ends) in hosts.iter_mut().zip(ends) {
+        host.reserve(ends);
+    }
+}
+
+/// Which group's receiver role each host plays; `None`: the plain one.
+pub(super) fn controlling_groups(
+    hosts: usize,
+    roles: &[Roles],
+    planned: &[PlannedConnection],
+) -> Vec<Option<u32>> {
+    let mut groups = vec![None; hosts];
+    for plan in planned {
+        if roles[plan.group as usize].receiver.is_some() {
+            groups[plan.receiver.0 as usize].get_or_insert(plan.group);
+        }
+    }
+    groups
+}
+
+/// What a role of a host is told in a group with these settings.
+pub(super) fn host_info(keys: &Keys) -> HostInfo {
+    HostInfo {
+        rate: keys.link.to_hosts(),
+        mss: mss(keys),
+        packet_bytes: keys.packet_bytes(),
+    }
+}
+
+/// Bytes of a full segment.
+pub(super) fn mss(keys: &Keys) -> u16 {
+    u16::try_from(keys.tcp.mss.0).expect("the scenario checked the segment size")
+}
+
+fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
+    let tcp = &keys.tcp;
+    let segment = u64::from(tcp.mss.0);
+    let receive_buffer = tcp.receive_buffer.in_bytes(segment);
+    let classic = if tcp.ecn {
+        tcp::EcnMode::Classic
+    } else {
+        tcp::EcnMode::Off
+    };
+    Config {
+        mss: mss(keys),
+        header_bytes: keys.net.header_bytes,
+        link_rate: keys.link.rate,
+        initial_window: roles.initial_window.unwrap_or(tcp.initial_window.0),
+        initial_ssthresh: tcp
+            .initial_ssthresh
+            .0
+            .map_or(u64::MAX, |size| size.in_bytes(segment)),
+        byte_counting_limit: tcp.byte_counting_limit.0,
+        sack: tcp.sack,
+        limited_transmit: tcp.limited_transmit,
+        fast_retransmit: tcp.fast_retransmit,
+        idle_restart: tcp.idle_restart,
+        window_validation: tcp.window_validation,
+        min_rto: tcp.min_rto,
+        max_rto: tcp.max_rto,
+        initial_rto: tcp.initial_rto,
+        clock_granularity: tcp.clock_granularity,
+        rto_after_syn_loss: tcp.rto_after_syn_loss,
+        syn_rto: tcp.syn_rto,
+        syn_retries: tcp.syn_retries,
+        retries: tcp.retries,
+        delayed_ack: tcp.delayed_ack.0,
+        delayed_ack_timeout: tcp.delayed_ack_timeout,
+        receive_buffer,
+        window_scale: match tcp.window_scale {
+            WindowScale::Auto => Some(Config::scale_for(receive_buffer)),
+            WindowScale::Off => None,
+            WindowScale::Shift(shift) => Some(shift),
+        },
+        scale_syn_ack: tcp.scale_syn_ack,
+        ecn: roles.ecn.unwrap_or(classic),
+        time_wait: tcp.time_wait,
+        receiver_control: roles.receiver.is_some(),
+        low_priority: roles.low_priority,
+    }
+}

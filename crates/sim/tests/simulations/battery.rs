@@ -1,0 +1,74 @@
+//! Every registered scheme on small networks that are hard on TCP.
+//!
+//! Each run checks that bytes arrive exactly once and that no packet is lost without being counted.
+
+use sim::run;
+
+use crate::support::points;
+
+/// Settings on top of [`BASE`], and the least number of drops they must cause.
+struct Network {
+    name: &'static str,
+    sets: &'static [&'static str],
+    drops: u64,
+}
+
+const BASE: &str = r#"
+[tcp]
+min_rto = "10ms"
+initial_rto = "10ms"
+syn_rto = "10ms"
+[workload]
+senders = 4
+size = "64KiB"
+"#;
+
+#[rustfmt::skip]
+const NETWORKS: &[Network] = &[
+    Network { name: "a lone flow", sets: &["workload.senders=1", "workload.size=1MB"], drops: 0 },
+    Network { name: "a single byte", sets: &["workload.size=1B"], drops: 0 },
+    Network { name: "an incast that overflows", sets: &["workload.senders=20", "switch.buffer=10pkt", "switch.ecn_threshold=5pkt"], drops: 1 },
+    Network { name: "a queue of packets", sets: &["workload.senders=20", "switch.unit=packets", "switch.buffer=10pkt", "switch.ecn_threshold=5pkt"], drops: 1 },
+    Network { name: "a queue of one packet", sets: &["switch.buffer=1pkt", "switch.ecn_threshold=1pkt"], drops: 1 },
+    Network { name: "random loss", sets: &["workload.size=1MB", "bottleneck.loss=0.01"], drops: 1 },
+    Network { name: "random loss without SACK", sets: &["workload.size=1MB", "bottleneck.loss=0.01", "tcp.sack=false"], drops: 1 },
+    Network { name: "heavy loss", sets: &["bottleneck.loss=0.3"], drops: 1 },
+    Network { name: "loss of every tenth", sets: &["bottleneck.loss=0.1", "bottleneck.loss_pattern=periodic"], drops: 1 },
+    Network { name: "random starts", sets: &["workload.senders=20", "workload.jitter=1ms"], drops: 0 },
+    Network { name: "delayed ACKs", sets: &["tcp.delayed_ack=2", "tcp.delayed_ack_timeout=1ms"], drops: 0 },
+    Network { name: "delayed ACKs and loss", sets: &["tcp.delayed_ack=2", "bottleneck.loss=0.05"], drops: 1 },
+    Network { name: "windows of two segments", sets: &["tcp.receive_buffer=2pkt"], drops: 0 },
+    Network { name: "windows of two segments and loss", sets: &["tcp.receive_buffer=2pkt", "bottleneck.loss=0.05"], drops: 1 },
+    Network { name: "windows of one segment", sets: &["tcp.receive_buffer=1pkt"], drops: 0 },
+    Network { name: "odd segments", sets: &["tcp.mss=537"], drops: 0 },
+    Network { name: "segments of a byte", sets: &["tcp.mss=1", "workload.size=1000B"], drops: 0 },
+    Network { name: "no window scaling", sets: &["tcp.window_scale=off"], drops: 0 },
+    Network { name: "a shift of 0", sets: &["tcp.window_scale=0"], drops: 0 },
+    Network { name: "a shift of 7", sets: &["tcp.window_scale=7"], drops: 0 },
+    Network { name: "a shift of 14", sets: &["tcp.window_scale=14"], drops: 0 },
+    Network { name: "classic ECN", sets: &["tcp.ecn=true", "workload.senders=20"], drops: 0 },
+    Network { name: "a slow middle", sets: &["topology.kind=dumbbell", "workload.kind=pairs", "link.rate=11Gbps", "bottleneck.rate=100Mbps"], drops: 0 },
+    Network { name: "short host queues", sets: &["host.buffer=4pkt", "workload.size=1MB"], drops: 0 },
+    Network { name: "a graph", sets: &["topology.kind=graph", "topology.graph=telstra", "bottleneck.delay=100us", "bottleneck.rate=100Mbps"], drops: 0 },
+    Network { name: "slow downlinks", sets: &["link.down_rate=100Mbps"], drops: 0 },
+    Network { name: "hosts that queue as switches", sets: &["host.queue=switch", "workload.size=1MB"], drops: 0 },
+];
+
+#[test]
+fn every_scheme_completes_on_every_network_and_repeats_itself() {
+    for scheme in schemes::all() {
+        for network in NETWORKS {
+            let place = format!("{} on {}", scheme.name, network.name);
+            let point = points(BASE, scheme.name, network.sets).remove(0);
+            let first = run::run(&point).unwrap_or_else(|error| panic!("{place}: {error}"));
+            let m = &first.metrics;
+            let senders = u64::from(point.keys.workload.senders.0);
+            assert_eq!((m.flows_completed, m.flows_failed), (senders, 0), "{place}");
+            assert!(m.drops >= network.drops, "{place}: {} drops", m.drops);
+            // A second per timeout in a row: far below what a stalled connection would take.
+            assert!(m.fct_max_us < 60e6, "{place}: {} us", m.fct_max_us);
+            let second = run::run(&point).unwrap();
+            assert_eq!(first.digest, second.digest, "{place}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Whole simulations: closed forms, published numbers, another simulator, frozen digests, and what must
+//! hold for every scheme.
+
+mod baselines;
+mod battery;
+mod bursts;
+mod golden;
+mod ictcp;
+mod networks;
+mod oracle;
+mod rc3;
+mod rcc_section13;
+mod rcp;
+mod relations;
+mod rounds;
+mod support;
+mod switch_schemes;
+mod theory;
+mod workloads;

@@ -1,0 +1,25 @@
+//! Points of scenarios, for tests that simulate.
+
+use scenario::{Overrides, PointSpec, Scenario, Source};
+use sim::metrics::Outcome;
+use sim::run;
+
+/// Points of a built-in scenario, or of TOML text, for `schemes` with settings `KEY=VALUE` on top.
+pub(crate) fn points(scenario: &str, schemes: &str, sets: &[&str]) -> Vec<PointSpec> {
+    let source = Source::builtin(scenario).unwrap_or_else(|| Source::new("test.toml", scenario));
+    let overrides = Overrides {
+        schemes: Some(schemes.to_owned()),
+        sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(source, &overrides);
+    let scenario = scenario.unwrap_or_else(|problems| panic!("{problems:?}"));
+    scenario.points().to_vec()
+}
+
+/// What the only point of such a scenario gives. Every run checks that bytes and packets are conserved.
+pub(crate) fn outcome(scenario: &str, scheme: &str, sets: &[&str]) -> Outcome {
+    let points = points(scenario, scheme, sets);
+    assert_eq!(points.len(), 1, "a single point");
+    run::run(&points[0]).expect("a conserving run")
+}
