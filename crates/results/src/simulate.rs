@@ -1,8 +1,10 @@
 //! From a point to what is kept of it.
 
 use std::fs::File;
+use std::io;
 use std::time::Duration;
 
+use record::Recording;
 use record::pcap::Capture;
 use record::trace::{Plan, Recorder};
 use scenario::{PointSpec, Scenario};
@@ -40,7 +42,7 @@ pub fn simulate(
         recorded: false,
         ..limits
     };
-    let outcome = run::within(limits, point, &mut ())?;
+    let outcome = run::within(limits, point)?;
     kept.keep(point, scenario, Ok(outcome))
 }
 
@@ -51,33 +53,20 @@ fn recorded(
     files: &Unfinished<'_>,
     limits: Limits<'_>,
 ) -> Result<Outcome, RunError> {
-    let plan = Plan::of(point);
-    let recorder = plan
-        .as_ref()
-        .map(|plan| File::create(files.series()).and_then(|file| Recorder::new(plan, point, file)));
-    let mut recorder = recorder
-        .transpose()
-        .map_err(|error| store.unwritten(&error))?;
-    let mut capture = files
-        .places()
-        .map(|places| Capture::new(places, point, files.captures()))
-        .transpose()
-        .map_err(|error| store.unwritten(&error))?;
-    let outcome = match (&mut recorder, &mut capture) {
-        (None, None) => run::within(limits, point, &mut ()),
-        (Some(recorder), None) => run::within(limits, point, recorder),
-        (_, Some(_)) => {
-            let mut probes = (recorder, capture);
-            let outcome = run::within(limits, point, &mut probes);
-            (recorder, capture) = probes;
-            outcome
-        }
+    let recording = || -> io::Result<Recording> {
+        let series = Plan::of(point).map(|plan| {
+            File::create(files.series()).and_then(|file| Recorder::new(&plan, point, file))
+        });
+        let packets = files
+            .places()
+            .map(|places| Capture::new(places, point, files.captures()));
+        Ok(Recording {
+            series: series.transpose()?,
+            packets: packets.transpose()?,
+        })
     };
-    // A file that failed is why a simulation was stopped.
-    let captured = capture.map_or(Ok(()), Capture::finish);
-    let written = captured.and(recorder.map_or(Ok(()), Recorder::finish));
-    written.map_err(|error| store.unwritten(&error))?;
-    outcome
+    let simulated = recording().and_then(|recording| recording.simulate(limits, point));
+    simulated.map_err(|error| store.unwritten(&error))?
 }
 
 /// What this thread has computed so far. Unlike time on the wall, it does not grow while another process

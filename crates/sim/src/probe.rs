@@ -2,8 +2,8 @@
 
 use base::{FlowId, HostId, Packet, Time};
 use fabric::{DropReason, PortId, SwitchHook, Watch};
-use schemes::Sender;
-use tcp::{Endpoint, Host, ReceiverCc};
+use schemes::{Receiver, Sender};
+use tcp::{Endpoint, Host};
 
 /// Sees a simulation happen. `()` sees nothing and costs nothing; each of a pair sees everything; `None`
 /// sees nothing; a closure sees every packet-hop.
@@ -69,7 +69,7 @@ pub trait Probe {
 
     /// An event of any connection of `host`, or of its receiver role, has been handled.
     #[inline(always)]
-    fn on_host<R: ReceiverCc>(&mut self, host: HostId, state: &Host<Sender, R>, now: Time) {
+    fn on_host(&mut self, host: HostId, state: &Host<Sender, Receiver>, now: Time) {
         let _ = (host, state, now);
     }
 
@@ -115,12 +115,6 @@ macro_rules! forward {
                 self.1.$method($($argument),*);
             })*
 
-            #[inline(always)]
-            fn on_host<R: ReceiverCc>(&mut self, host: HostId, state: &Host<Sender, R>, now: Time) {
-                self.0.on_host(host, state, now);
-                self.1.on_host(host, state, now);
-            }
-
             fn has_failed(&self) -> bool {
                 self.0.has_failed() || self.1.has_failed()
             }
@@ -134,15 +128,19 @@ macro_rules! forward {
                 }
             })*
 
-            #[inline(always)]
-            fn on_host<R: ReceiverCc>(&mut self, host: HostId, state: &Host<Sender, R>, now: Time) {
-                if let Some(probe) = self {
-                    probe.on_host(host, state, now);
-                }
-            }
-
             fn has_failed(&self) -> bool {
                 self.as_ref().is_some_and(Probe::has_failed)
+            }
+        }
+
+        impl Probe for &mut dyn Probe {
+            $(#[inline(always)]
+            fn $method(&mut self, $($argument: $type),*) {
+                (**self).$method($($argument),*);
+            })*
+
+            fn has_failed(&self) -> bool {
+                (**self).has_failed()
             }
         }
     };
@@ -158,7 +156,28 @@ forward! {
     on_start(flow: FlowId, now: Time);
     on_completion(flow: FlowId, now: Time);
     on_endpoint(end: End, endpoint: &Endpoint<Sender>, now: Time);
+    on_host(host: HostId, state: &Host<Sender, Receiver>, now: Time);
     on_end(now: Time);
+}
+
+/// A probe in a world whose hosts have receivers of this kind.
+///
+/// Nothing sees them where no host has a receiver role: there is one kind of world that is watched.
+pub(crate) trait Sees<R>: Probe {
+    /// As [`Probe::on_host`].
+    fn see_host(&mut self, host: HostId, state: &Host<Sender, R>, now: Time);
+}
+
+impl<R> Sees<R> for () {
+    #[inline(always)]
+    fn see_host(&mut self, _: HostId, _: &Host<Sender, R>, _: Time) {}
+}
+
+impl Sees<Receiver> for &mut dyn Probe {
+    #[inline(always)]
+    fn see_host(&mut self, host: HostId, state: &Host<Sender, Receiver>, now: Time) {
+        self.on_host(host, state, now);
+    }
 }
 
 /// A probe as the network sees it, and what the results need to know of queues.

@@ -15,7 +15,7 @@ use tcp::{Plain, ReceiverCc};
 use crate::error::RunError;
 use crate::measure;
 use crate::metrics::Outcome;
-use crate::probe::Probe;
+use crate::probe::{Probe, Sees};
 use crate::world::{MakeReceiver, World};
 
 /// What ends a simulation before its end, and what tells its cost.
@@ -49,40 +49,59 @@ impl Limits<'_> {
 /// # Panics
 /// If the settings of the point were not checked by [`scenario`].
 pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
-    observe(point, &mut ())
+    within(Limits::NONE, point)
+}
+
+/// [`run`], ended without a result where it exceeds its limits.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn within(limits: Limits<'_>, point: &PointSpec) -> Result<Outcome, RunError> {
+    let roles = roles(point);
+    if roles.iter().any(|roles| roles.receiver.is_some()) {
+        run_world(limits, point, (&roles, &receiver), &mut ())
+    } else {
+        // Without a receiver role its calls are compiled away.
+        run_world(limits, point, (&roles, &|_, _| Plain), &mut ())
+    }
 }
 
 /// [`run`] with a probe that sees every packet-hop.
 ///
 /// # Panics
 /// As [`run`] does.
-pub fn observe<P: Probe>(point: &PointSpec, probe: &mut P) -> Result<Outcome, RunError> {
-    within(Limits::NONE, point, probe)
+pub fn observe(point: &PointSpec, probe: &mut dyn Probe) -> Result<Outcome, RunError> {
+    observe_within(Limits::NONE, point, probe)
 }
 
-/// [`observe`], ended without a result where it exceeds its limits.
+/// [`within`] with a probe.
+///
+/// The probe is called through a pointer: one world that is watched is compiled, whatever watches it, and
+/// it has receiver roles, whose calls the other hosts leave out.
 ///
 /// # Panics
 /// As [`run`] does.
-pub fn within<P: Probe>(
+pub fn observe_within(
     limits: Limits<'_>,
     point: &PointSpec,
-    probe: &mut P,
+    mut probe: &mut dyn Probe,
 ) -> Result<Outcome, RunError> {
-    let roles: Vec<Roles> = point.groups.iter().map(Group::roles).collect();
-    if roles.iter().any(|roles| roles.receiver.is_some()) {
-        let make = |roles: Option<&Roles>, host: &HostInfo| match roles {
-            Some(roles) => roles.make_receiver(host),
-            None => Receiver::newreno(Plain),
-        };
-        run_world(limits, point, (&roles, &make), probe)
-    } else {
-        // Without a receiver role its calls are compiled away.
-        run_world(limits, point, (&roles, &|_, _| Plain), probe)
+    run_world(limits, point, (&roles(point), &receiver), &mut probe)
+}
+
+fn roles(point: &PointSpec) -> Vec<Roles> {
+    point.groups.iter().map(Group::roles).collect()
+}
+
+/// The control of a host in a simulation in which some have a receiver role.
+fn receiver(roles: Option<&Roles>, host: &HostInfo) -> Receiver {
+    match roles {
+        Some(roles) => roles.make_receiver(host),
+        None => Receiver::newreno(Plain),
     }
 }
 
-fn run_world<'p, R: ReceiverCc, P: Probe>(
+fn run_world<'p, R: ReceiverCc, P: Sees<R>>(
     limits: Limits<'_>,
     point: &'p PointSpec,
     (roles, receiver): (&'p [Roles], &MakeReceiver<'_, R>),
@@ -146,7 +165,7 @@ struct Bounds<'a> {
 
 impl Bounds<'_> {
     /// Runs the events up to the end, or says which limit is exceeded before.
-    fn simulate<R: ReceiverCc, P: Probe>(
+    fn simulate<R: ReceiverCc, P: Sees<R>>(
         &self,
         world: &mut World<'_, R, P>,
         sched: &mut Scheduler,
@@ -164,7 +183,7 @@ impl Bounds<'_> {
         }
     }
 
-    fn check<R: ReceiverCc, P: Probe>(
+    fn check<R: ReceiverCc, P: Sees<R>>(
         &self,
         world: &World<'_, R, P>,
         sched: &Scheduler,

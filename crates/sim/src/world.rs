@@ -20,7 +20,7 @@ use schemes::{HostInfo, Roles, Sender};
 use tcp::{Endpoint, Host, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
-use crate::probe::{self, AtQueues, Probe};
+use crate::probe::{self, AtQueues, Sees};
 pub(crate) use connection::{Connection, Counts};
 use deadlines::{Deadlines, Helper, Out, number};
 use helpers::host_helpers;
@@ -134,7 +134,7 @@ struct End {
     flow: FlowId,
 }
 
-impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
+impl<'p, R: ReceiverCc, P: Sees<R>> World<'p, R, P> {
     /// `receiver` makes the control of each host, of the group with this number or the plain one;
     /// `probe` sees every packet-hop.
     pub(crate) fn new(
@@ -490,7 +490,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.arm_role(host, sched);
         self.watch
             .probe
-            .on_host(host, &self.hosts[host.0 as usize], now);
+            .see_host(host, &self.hosts[host.0 as usize], now);
     }
 
     /// Shows the probe an endpoint after one of its events.
@@ -505,7 +505,7 @@ impl<'p, R: ReceiverCc, P: Probe> World<'p, R, P> {
         self.watch
             .probe
             .on_endpoint(place, host.endpoint(end.slot), now);
-        self.watch.probe.on_host(end.host, host, now);
+        self.watch.probe.see_host(end.host, host, now);
     }
 }
 
@@ -577,7 +577,7 @@ fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
     next.map(|flow| flow as usize).collect()
 }
 
-impl<R: ReceiverCc, P: Probe> engine::World for World<'_, R, P> {
+impl<R: ReceiverCc, P: Sees<R>> engine::World for World<'_, R, P> {
     #[inline(always)]
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
         if (token.0 as usize) < self.network.ports().len() {

@@ -11,9 +11,9 @@ use fabric::{DropReason, PortId, SwitchHook};
 use scenario::PointSpec;
 use scenario::keys::TraceInterval;
 use scenario::series;
-use schemes::Sender;
+use schemes::{Receiver, Sender};
 use sim::probe::{End, Probe};
-use tcp::{Endpoint, Host, ReceiverCc, SenderCc};
+use tcp::{Endpoint, Host, ReceiverCc as _, SenderCc as _};
 
 use super::file::{Event, EventKind, SeriesFile, Subject};
 use super::plan::Plan;
@@ -322,7 +322,7 @@ impl Probe for Recorder {
     }
 
     #[inline]
-    fn on_host<R: ReceiverCc>(&mut self, host: HostId, state: &Host<Sender, R>, now: Time) {
+    fn on_host(&mut self, host: HostId, state: &Host<Sender, Receiver>, now: Time) {
         if self.gauges.is_empty() {
             return;
         }

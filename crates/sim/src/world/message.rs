@@ -9,9 +9,9 @@ use tcp::{Arrival, Endpoint, ReceiverCc, Slot};
 
 use super::deadlines::number;
 use super::{Act, Connection, Counts, End, World};
-use crate::probe::Probe;
+use crate::probe::Sees;
 
-impl<R: ReceiverCc, P: Probe> World<'_, R, P> {
+impl<R: ReceiverCc, P: Sees<R>> World<'_, R, P> {
     /// Opens a connection on which nothing is to be sent yet.
     pub(super) fn open(&mut self, id: FlowId, sched: &mut Scheduler) {
         let connection = self.of(id);
