@@ -45,7 +45,7 @@ struct Page<'a> {
     figures: String,
     style: &'static str,
     script: &'static str,
-    plotly: String,
+    plotly: &'static str,
 }
 
 /// Writes the page to `out`: one file that needs no network. Equal pages give equal bytes.
@@ -56,7 +56,7 @@ pub fn write_model(model: &ModelPage, out: &Path) -> Result<(), Error> {
         figures: page::embedded(&model.figures),
         style: include_str!("../templates/report.css"),
         script: include_str!("../templates/report.js"),
-        plotly: interactive::script(),
+        plotly: interactive::SCRIPT,
     };
     crate::put_page(out, &page)
 }

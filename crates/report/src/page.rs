@@ -34,7 +34,7 @@ pub(crate) struct Page {
     figures: String,
     style: &'static str,
     script: &'static str,
-    plotly: String,
+    plotly: &'static str,
 }
 
 /// What was run.
@@ -113,7 +113,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         figures: embedded(&figures),
         style: include_str!("../templates/report.css"),
         script: include_str!("../templates/report.js"),
-        plotly: interactive::script(),
+        plotly: interactive::SCRIPT,
     })
 }
 

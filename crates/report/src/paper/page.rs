@@ -28,7 +28,7 @@ pub(super) struct Page<'a> {
     own_style: &'static str,
     script: &'static str,
     own_script: &'static str,
-    plotly: String,
+    plotly: &'static str,
 }
 
 /// How many claims have a verdict.
@@ -133,7 +133,7 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
         own_style: include_str!("../../templates/paper.css"),
         script: include_str!("../../templates/report.js"),
         own_script: include_str!("../../templates/paper.js"),
-        plotly: interactive::script(),
+        plotly: interactive::SCRIPT,
     }
 }
 
