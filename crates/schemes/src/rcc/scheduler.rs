@@ -1,5 +1,7 @@
 //! The scheduler of one receiving host: windows, data in flight, and which ACKs leave.
 
+mod flow;
+
 use base::{Packet, Time};
 use tcp::{AckKind, AckSent, AckVerdict, Arrival, Gauge, ReceiverCc, Release, Slot};
 
@@ -10,6 +12,7 @@ use super::params::{MergeDupacks, Params, Priority, ReleaseTest};
 use super::timing::Timing;
 use crate::registry::HostInfo;
 use crate::roster::Roster;
+use flow::Flow;
 
 /// See the module documentation of [`super`].
 #[derive(Debug)]
@@ -36,55 +39,6 @@ pub struct Scheduler {
     deadline: Time,
     /// Firings of the timers, each of which sends an ACK again.
     timeouts: u64,
-}
-
-/// What the scheduler knows of one connection. Offsets count the sender's stream.
-#[derive(Debug)]
-struct Flow {
-    /// Bytes of the flow, if the SYN told.
-    size: Option<u64>,
-    /// Bytes received, in order or not.
-    received: u64,
-    /// Assigned window, packets; at least 1. See [`Scheduler::assigned`].
-    assigned: u64,
-    /// One past the highest offset that the sender was ever allowed.
-    upper: u64,
-    /// Next offset expected in order, and bytes held beyond it.
-    expected: u64,
-    held: u64,
-    /// This flow's part of the flight.
-    flight: u64,
-    control: Control,
-    timing: Timing,
-    /// Whether the next ACK orders a retransmission.
-    push: bool,
-    mss: u64,
-}
-
-impl Flow {
-    /// Bytes not yet received; `None` if the size is not known.
-    fn remaining(&self) -> Option<u64> {
-        self.size.map(|size| size.saturating_sub(self.received))
-    }
-
-    /// Whether it expects data.
-    fn is_needy(&self) -> bool {
-        self.remaining() != Some(0)
-    }
-
-    /// Data in the network: allowed, not received, and not more than there is (a formulation of
-    /// RCC §4.3 that cannot leak: every term is known exactly).
-    fn data_in_flight(&self) -> u64 {
-        let outstanding = self.upper.saturating_sub(self.expected + self.held);
-        outstanding.min(self.remaining().unwrap_or(u64::MAX))
-    }
-
-    /// What was granted and has not come is not in the network any more; the next ACK grants again.
-    // UNSPECIFIED(RCC §4.3): a grant whose ACK or data was lost would be in flight for ever. Once lost
-    // grants use up the budget, the very ACK that repeats them could never leave.
-    fn expire_grant(&mut self) {
-        self.upper = self.expected + self.held;
-    }
 }
 
 impl Scheduler {
