@@ -7,6 +7,7 @@
 
 mod arms;
 mod document;
+mod find;
 pub mod graph;
 pub mod keys;
 mod problem;
@@ -31,9 +32,10 @@ use schemes::{Bundle, Role, Roles, Scheme};
 use crate::keys::{Ecmp, Keys, LossPattern, TopologyKind, WorkloadKind};
 use arms::{Arm, Flows};
 use document::Setting;
+pub use find::{BUILTINS, Builtin};
 pub use problem::{Problem, Problems};
 use resolve::Resolver;
-pub use source::{BUILTINS, Builtin, Source};
+pub use source::Source;
 pub use texts::Texts;
 use values::Value;
 
