@@ -6,7 +6,7 @@ use base::setting::Key;
 use claims::{self, catalogue};
 use scenario::graph::BUILTINS as BUILTINS_OF_GRAPHS;
 use scenario::keys::{TopologyKind, WorkloadKind, all_keys};
-use scenario::workload;
+use scenario::law;
 use scenario::{BUILTINS, Scenario};
 
 use crate::args::Listed;
@@ -40,7 +40,7 @@ pub(crate) fn list(what: Listed) -> Result<String, Stop> {
         Listed::Topologies => topologies(),
         Listed::Workloads => {
             let kinds = WorkloadKind::CHOICES.iter().copied();
-            let sizes = workload::NAMED.iter().map(|named| (named.name, named.help));
+            let sizes = law::NAMED.iter().map(|named| (named.name, named.help));
             format!(
                 "Kinds, for workload.kind:\n{}\nMeasured sizes, for workload.size:\n{}",
                 text::pairs(kinds),

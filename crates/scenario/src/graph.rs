@@ -12,7 +12,6 @@ mod builtin;
 mod draft;
 mod file;
 mod graphml;
-mod links;
 mod node_link;
 
 use std::collections::VecDeque;
@@ -157,7 +156,7 @@ impl Graph {
     }
 
     /// The longest time that a path takes if links take `delays`.
-    fn longest(&self, delays: &[Span]) -> Span {
+    pub(crate) fn longest(&self, delays: &[Span]) -> Span {
         let mut longest = Span::ZERO;
         for root in 0..self.count() {
             let tree = self.tree(root);

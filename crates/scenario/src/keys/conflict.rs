@@ -1,9 +1,10 @@
 //! Settings that are correct one by one and wrong together.
 
+mod workload;
+
 use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
 
-use super::{ConnectionKind, HostQueue, Keys, QueueUnit, TopologyKind, WindowScale, WorkloadKind};
-use crate::workload::{SizeLaw, expected_flows};
+use super::{HostQueue, Keys, QueueUnit, TopologyKind, WindowScale};
 
 /// A contradiction between settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     marks(keys, marking, &mut found);
     timers(keys, &mut found);
     windows(keys, &mut found);
-    workload(keys, &mut found);
+    workload::conflicts(keys, &mut found);
     trace(keys, &mut found);
     found
 }
@@ -277,228 +278,6 @@ fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-fn workload(keys: &Keys, found: &mut Vec<Conflict>) {
-    let (workload, duration) = (&keys.workload, keys.run.duration.0);
-    // What follows from a load is not known here, and may end late.
-    let delay = workload.delay.0.map_or(Span::ZERO, |law| law.most());
-    let last_epoch = workload.epoch_interval * u64::from(workload.epochs.0 - 1);
-    let last_start = workload.start
-        + match workload.kind {
-            WorkloadKind::Poisson => workload.flows.0.map_or(workload.duration, |_| Span::ZERO),
-            WorkloadKind::Burst => workload.jitter + delay + last_epoch,
-            WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => {
-                let last = match workload.kind {
-                    WorkloadKind::Requests => workload.connections,
-                    _ => workload.senders,
-                };
-                let last = u64::from(last.0 - 1);
-                workload.jitter + delay + workload.interval * last + last_epoch
-            }
-        };
-    if duration.is_some_and(|end| end <= last_start) {
-        found.push(Conflict {
-            keys: &["run.duration", "workload.start"],
-            message: "the simulation ends before the last flow starts".into(),
-            remedy: format!(
-                "flows start until {last_start}: set run.duration above, or let them start sooner"
-            ),
-        });
-    }
-    let poisson = workload.kind == WorkloadKind::Poisson;
-    let loaded = poisson || (workload.kind == WorkloadKind::Burst && workload.delay.0.is_none());
-    let endless = workload.flows.0.is_some() || workload.duration > Span::ZERO;
-    if loaded && (workload.load.0 <= 0.0 || (poisson && !endless)) {
-        found.push(Conflict {
-            keys: &["workload.load", "workload.duration"],
-            message: "no flow ever arrives".into(),
-            remedy: "give workload.load and workload.duration values above 0".into(),
-        });
-    }
-    if poisson && workload.load.0 > 0.0 && endless && expected_flows(keys) < NO_FLOW {
-        found.push(Conflict {
-            keys: &["workload.load", "workload.duration"],
-            message: format!(
-                "no flow ever arrives: {:e} are expected",
-                expected_flows(keys)
-            ),
-            remedy: "raise workload.load or workload.duration, or set workload.flows".into(),
-        });
-    }
-    epochs(keys, found);
-    connections(keys, found);
-    stops(keys, found);
-    writes(keys, found);
-    if workload.rounds.0 > 1 && workload.kind != WorkloadKind::Incast {
-        found.push(Conflict {
-            keys: &["workload.rounds", "workload.kind"],
-            message: "only an incast is repeated in rounds".into(),
-            remedy: "set workload.kind = \"incast\" or leave workload.rounds out".into(),
-        });
-    }
-    sizes(keys, found);
-}
-
-fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
-    let workload = &keys.workload;
-    if workload.epochs.0 == 1 {
-        return;
-    }
-    if workload.kind == WorkloadKind::Poisson {
-        found.push(Conflict {
-            keys: &["workload.epochs", "workload.kind"],
-            message: "random arrivals have no epochs".into(),
-            remedy: "leave workload.epochs out, or set another workload.kind".into(),
-        });
-    }
-    if workload.epoch_interval == Span::ZERO {
-        found.push(Conflict {
-            keys: &["workload.epochs", "workload.epoch_interval"],
-            message: "all epochs would start at the same time".into(),
-            remedy: "give workload.epoch_interval, as in \"180ms\"".into(),
-        });
-    }
-    if workload.size.is_unlimited() {
-        found.push(Conflict {
-            keys: &["workload.epochs", "workload.size"],
-            message: "flows without end that start again and again never leave".into(),
-            remedy: "set a finite workload.size, or leave workload.epochs out".into(),
-        });
-    }
-}
-
-fn connections(keys: &Keys, found: &mut Vec<Conflict>) {
-    let workload = &keys.workload;
-    let between = match keys.topology.kind {
-        TopologyKind::Graph => keys.topology.graph.0.span(keys),
-        _ => keys.bottleneck.delay.0.unwrap_or(keys.link.delay) * 4,
-    };
-    // Connections open in the first half; of the other half they need a round trip over the longest
-    // path there is, two links of hosts and at most four between switches, if it is no graph.
-    let least = (keys.link.delay * 2 + between) * 4;
-    if workload.connection == ConnectionKind::Persistent && workload.start < least.max(MOMENT) {
-        found.push(Conflict {
-            keys: &["workload.start", "workload.connection"],
-            message: "there is no time to open persistent connections before the first flow".into(),
-            remedy: format!("set workload.start to {} or later", least.max(MOMENT)),
-        });
-    }
-    if workload.kind == WorkloadKind::Requests && workload.request_size.amount == 0 {
-        found.push(Conflict {
-            keys: &["workload.request_size"],
-            message: "a request of size 0 asks for nothing".into(),
-            remedy: "give at least \"1B\"".into(),
-        });
-    }
-}
-
-/// Flows that stop before they start, or that end by themselves.
-fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
-    let workload = &keys.workload;
-    let Some(stop) = workload.stop.0 else {
-        return;
-    };
-    if !workload.size.is_unlimited() {
-        found.push(Conflict {
-            keys: &["workload.stop", "workload.size"],
-            message: "flows with an end are not stopped before it".into(),
-            remedy: "set workload.size = \"unlimited\", or leave workload.stop out".into(),
-        });
-    }
-    let last = u64::from(workload.senders.0 - 1);
-    let starts = [workload.start, workload.start + workload.interval * last];
-    let stops = [stop, stop + workload.stop_interval * last];
-    if starts.iter().zip(stops).any(|(start, stop)| *start >= stop) {
-        found.push(Conflict {
-            keys: &["workload.stop", "workload.start"],
-            message: "a flow would stop before it starts".into(),
-            remedy: format!(
-                "flows start from {} to {}: set workload.stop and workload.stop_interval so that each stops \
-                 later",
-                starts[0], starts[1]
-            ),
-        });
-    }
-}
-
-/// Applications that write in parts and cannot.
-fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
-    let workload = &keys.workload;
-    let Some(first) = workload.first_write.0 else {
-        return;
-    };
-    if workload.size.is_unlimited() {
-        found.push(Conflict {
-            keys: &["workload.first_write", "workload.size"],
-            message: "flows without end are never written to their end".into(),
-            remedy: "set a finite workload.size, or leave workload.first_write out".into(),
-        });
-    }
-    if workload.connection == ConnectionKind::Persistent {
-        found.push(Conflict {
-            keys: &["workload.first_write", "workload.connection"],
-            message:
-                "on a connection that carries several flows the parts of one would lie among those \
-                      of another"
-                    .into(),
-            remedy: "set workload.connection = \"new\", or leave workload.first_write out".into(),
-        });
-    }
-    let amounts = [first.amount, workload.write.amount];
-    if amounts.contains(&0) || workload.write_interval == Span::ZERO {
-        found.push(Conflict {
-            keys: &[
-                "workload.first_write",
-                "workload.write",
-                "workload.write_interval",
-            ],
-            message: "an application would write nothing, or everything after no time".into(),
-            remedy: "give each a value above 0, as in \"1.5MB\", \"64KB\" and \"100ms\"".into(),
-        });
-    }
-}
-
-fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
-    let workload = &keys.workload;
-    match &workload.size {
-        SizeLaw::Unlimited if keys.run.duration.0.is_none() && workload.stop.0.is_none() => found
-            .push(Conflict {
-                keys: &["workload.size", "run.duration"],
-                message: "unlimited flows never end, and neither would the simulation".into(),
-                remedy:
-                    "set run.duration or workload.stop, as in \"1s\", or a finite workload.size"
-                        .into(),
-            }),
-        SizeLaw::Unlimited
-            if workload.rounds.0 > 1
-                || matches!(
-                    workload.kind,
-                    WorkloadKind::Poisson | WorkloadKind::Requests
-                ) =>
-        {
-            found.push(Conflict {
-                keys: &["workload.size", "workload.rounds", "workload.kind"],
-                message:
-                    "flows that never end neither finish a round nor make a load nor an answer"
-                        .into(),
-                remedy: "set a finite workload.size".into(),
-            });
-        }
-        SizeLaw::Fixed(size) if size.amount == 0 => found.push(Conflict {
-            keys: &["workload.size"],
-            message: "flows of size 0 have nothing to send".into(),
-            remedy: "give at least \"1B\", or \"unlimited\" together with run.duration".into(),
-        }),
-        _ => {}
-    }
-    if workload.size_step.amount == 0 {
-        found.push(Conflict {
-            keys: &["workload.size_step"],
-            message: "workload.size_step is zero".into(),
-            remedy: "give at least \"1B\"".into(),
-        });
-    }
-}
-
 /// A size as the user wrote it, and in bytes where that says more.
 fn in_words(size: WireSize, packet_bytes: u64) -> String {
     match size.unit {
@@ -507,12 +286,7 @@ fn in_words(size: WireSize, packet_bytes: u64) -> String {
     }
 }
 
-/// So few flows are expected at a receiver only by mistake: with a thousand receivers, one run in a
-/// thousand would have one.
-const NO_FLOW: f64 = 1e-6;
 /// The total length field of an IPv4 header has 16 bits (RFC 791 §3.1).
 const MAX_PACKET: u64 = 65_535;
-/// Handshakes take time even where wires do not.
-const MOMENT: Span = Span::from_millis(1);
 /// RFC 7323 §2.3: windows stay below 2^30.
 const MAX_WINDOW: u64 = 1 << 30;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
 
-use super::hosts::HostSet;
 use crate::Group;
 use crate::graph::Graph;
+use crate::hosts::HostSet;
 use crate::keys::{Keys, PeerKind, TopologyKind, WorkloadKind};
 
 /// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
@@ -91,42 +91,6 @@ impl Layout {
             TopologyKind::Tree | TopologyKind::LeafSpine => racks * uplinks,
             // Above the racks a layer with as many links below as above.
             TopologyKind::FatTree => 2 * racks * uplinks,
-        }
-    }
-
-    /// Flows of all groups, of random arrivals about how many.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a number of flows, for a bound"
-    )]
-    pub fn all_flows(&self, groups: &[Group]) -> u64 {
-        let each = groups.iter().map(|group| self.expected_flows(group));
-        each.sum::<f64>() as u64
-    }
-
-    /// Flows of a group: exactly, or of a Poisson process the expected number.
-    #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
-    pub fn expected_flows(&self, group: &Group) -> f64 {
-        let (each, workload) = (super::expected_flows(&group.keys), &group.keys.workload);
-        match workload.kind {
-            WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => each,
-            WorkloadKind::Poisson if workload.flows.0.is_some() => each,
-            WorkloadKind::Poisson => {
-                let places = self.everywhere(group);
-                let rate = super::load::arrivals(&group.keys, self, &places);
-                rate * workload.duration.as_secs() * places.receivers.len() as f64
-            }
-            WorkloadKind::Burst => {
-                let places = self.everywhere(group);
-                let mut senders = places.senders.clone();
-                senders.sort_unstable();
-                let to = places.receivers.iter();
-                let themselves = to.filter(|host| senders.binary_search(host).is_ok());
-                let pairs = senders.len() * places.receivers.len() - themselves.count();
-                let most = workload.flows.0.map_or(u32::MAX, |flows| flows.0);
-                each * (pairs as f64).min(f64::from(most))
-            }
         }
     }
 

@@ -1,10 +1,12 @@
 //! What a load means: how many flows in how much time.
 
-use base::{HostId, Rate, Span};
+use base::{HostId, Span};
 
-use super::TimeLaw;
 use super::layout::{Layout, Places};
+use crate::Group;
+use crate::keys::flows::{self, at_receivers, flows_per_second};
 use crate::keys::{Keys, LoadOf, PeerKind, WorkloadKind};
+use crate::law::TimeLaw;
 
 /// How long each flow is delayed: `workload.delay`, or what it follows from.
 pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {
@@ -20,6 +22,44 @@ pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {
             TimeLaw::exponential(mean_gap(flows_per_second(keys, rate)))
         }
         (None, _) => TimeLaw::Fixed(Span::ZERO),
+    }
+}
+
+impl Layout {
+    /// Flows of all groups, of random arrivals about how many.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of flows, for a bound"
+    )]
+    pub fn all_flows(&self, groups: &[Group]) -> u64 {
+        let each = groups.iter().map(|group| self.expected_flows(group));
+        each.sum::<f64>() as u64
+    }
+
+    /// Flows of a group: exactly, or of a Poisson process the expected number.
+    #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]
+    pub fn expected_flows(&self, group: &Group) -> f64 {
+        let (each, workload) = (flows::expected(&group.keys), &group.keys.workload);
+        match workload.kind {
+            WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => each,
+            WorkloadKind::Poisson if workload.flows.0.is_some() => each,
+            WorkloadKind::Poisson => {
+                let places = self.everywhere(group);
+                let rate = arrivals(&group.keys, self, &places);
+                rate * workload.duration.as_secs() * places.receivers.len() as f64
+            }
+            WorkloadKind::Burst => {
+                let places = self.everywhere(group);
+                let mut senders = places.senders.clone();
+                senders.sort_unstable();
+                let to = places.receivers.iter();
+                let themselves = to.filter(|host| senders.binary_search(host).is_ok());
+                let pairs = senders.len() * places.receivers.len() - themselves.count();
+                let most = workload.flows.0.map_or(u32::MAX, |flows| flows.0);
+                each * (pairs as f64).min(f64::from(most))
+            }
+        }
     }
 }
 
@@ -60,16 +100,6 @@ pub(super) fn of_hosts(keys: &Keys, places: &Places) -> f64 {
     flows_per_second(keys, keys.link.rate) * real(places.senders.len())
 }
 
-/// As [`arrivals`] if the load is one of receivers, which no other host changes; of hosts, the flows
-/// from one sender.
-pub(crate) fn at_receivers(keys: &Keys) -> f64 {
-    let rate = match keys.workload.load_of {
-        LoadOf::Hosts => keys.link.rate,
-        LoadOf::Receivers | LoadOf::Uplinks => keys.link.to_hosts(),
-    };
-    flows_per_second(keys, rate)
-}
-
 /// Of the flows to `receiver` from any sender but itself, the share from other racks.
 pub(super) fn crossing_share(
     layout: &Layout,
@@ -86,23 +116,6 @@ pub(super) fn crossing_share(
 /// The mean time between so many flows.
 pub(super) fn mean_gap(per_second: f64) -> Span {
     Span::from_secs_f64(1.0 / per_second).max(Span::from_ps(1))
-}
-
-/// Flows per second that make the wanted share of a link of this rate: full packets with their
-/// headers, or of a load of hosts their payload alone.
-fn flows_per_second(keys: &Keys, rate: Rate) -> f64 {
-    let mss = u64::from(keys.tcp.mss.0);
-    let mean = keys.workload.size.mean(mss).unwrap_or(f64::INFINITY);
-    let counted = match keys.workload.load_of {
-        LoadOf::Receivers | LoadOf::Uplinks => keys.packet_bytes(),
-        LoadOf::Hosts => mss,
-    };
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a rate and a packet have few digits"
-    )]
-    let (packet, rate) = (counted as f64, rate.as_bps() as f64);
-    keys.workload.load.0 * rate / (8.0 * mean * packet / f64::from(keys.tcp.mss.0))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "hosts are fewer than 2^53")]

@@ -9,10 +9,11 @@ use engine::random::{self, Stream};
 use fabric::{PortId, Topology};
 
 use super::layout::{Layout, Places};
+use super::load;
 use super::peers::Peers;
-use super::{TimeLaw, load};
 use crate::PointSpec;
 use crate::keys::{ConnectionKind, Keys, LoadOf, Workload, WorkloadKind};
+use crate::law::TimeLaw;
 
 /// The network and what happens in it.
 #[derive(Debug)]

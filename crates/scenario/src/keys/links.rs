@@ -4,8 +4,8 @@ use base::{Rate, Span};
 use engine::random::Stream;
 use fabric::LinkSpec;
 
-use super::Graph;
-use crate::keys::{Capacity, Keys};
+use super::{Capacity, Keys};
+use crate::graph::{Graph, GraphLink};
 
 impl Graph {
     /// The rate of every link, where every node has so many hosts.
@@ -13,7 +13,7 @@ impl Graph {
     /// `bottleneck.rate` stands above all; else `topology.capacity` decides.
     pub(crate) fn rates(&self, keys: &Keys, hosts: u32) -> Vec<Rate> {
         let rate = |link: usize| match keys.topology.capacity {
-            Capacity::Auto => match self.links[link].capacity {
+            Capacity::Auto => match self.links()[link].capacity {
                 Some(capacity) => capacity,
                 None => self.equal_load(link, keys.link.rate, hosts),
             },
@@ -25,7 +25,7 @@ impl Graph {
                 Rate::from_bps(least + stream.below(most - least + 1))
             }
         };
-        let links = 0..self.links.len();
+        let links = 0..self.links().len();
         match keys.bottleneck.rate.0 {
             Some(one) => links.map(|_| one).collect(),
             None => links.map(rate).collect(),
@@ -36,15 +36,15 @@ impl Graph {
     /// [`Graph::without_delay`].
     pub(crate) fn delays(&self, keys: &Keys) -> Option<Vec<Span>> {
         let one = keys.bottleneck.delay.0;
-        self.links.iter().map(|link| one.or(link.delay)).collect()
+        self.links().iter().map(|link| one.or(link.delay)).collect()
     }
 
     /// The first link whose delay neither the graph nor the settings tell.
     pub(crate) fn without_delay(&self, keys: &Keys) -> Option<usize> {
-        let unknown = |link: &super::GraphLink| link.delay.is_none();
+        let unknown = |link: &GraphLink| link.delay.is_none();
         match keys.bottleneck.delay.0 {
             Some(_) => None,
-            None => self.links.iter().position(unknown),
+            None => self.links().iter().position(unknown),
         }
     }
 
@@ -69,14 +69,14 @@ impl Graph {
     /// The first link whose rate by the rule of equal load is beyond what a link can have, and the rate.
     pub(crate) fn too_fast(&self, keys: &Keys, hosts: u32) -> Option<(usize, u128)> {
         let ruled = |link: &usize| match keys.topology.capacity {
-            Capacity::Auto => self.links[*link].capacity.is_none(),
+            Capacity::Auto => self.links()[*link].capacity.is_none(),
             Capacity::EqualLoad => true,
             Capacity::Between(..) => false,
         };
         if keys.bottleneck.rate.0.is_some() {
             return None;
         }
-        let links = (0..self.links.len()).filter(ruled);
+        let links = (0..self.links().len()).filter(ruled);
         let mut rates = links.map(|link| (link, self.equal_load_bps(link, keys.link.rate, hosts)));
         rates.find(|(_, bits)| *bits > FASTEST)
     }
@@ -96,7 +96,7 @@ impl Graph {
     /// on no path counts as on one.
     fn equal_load_bps(&self, link: usize, edge: Rate, hosts: u32) -> u128 {
         let pairs = u128::from(self.pairs()[link].max(1));
-        let others = self.nodes.len() as u128 - 1;
+        let others = self.nodes().len() as u128 - 1;
         let thousandths = (pairs * u128::from(hosts) * 1000).div_ceil(others.max(1));
         (thousandths * u128::from(edge.as_bps())).div_ceil(1000)
     }

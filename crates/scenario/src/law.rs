@@ -1,9 +1,11 @@
 //! Laws that sizes and delays of flows are drawn from.
 
+mod table;
+
 use base::{DataSize, Quantity, QuantityError, Span};
 use engine::random::Stream;
 
-use super::table::{self, Table};
+pub use table::{NAMED, Named, Table};
 
 /// How large flows are.
 #[derive(Clone, PartialEq, Debug)]

@@ -4,15 +4,15 @@ use base::{Quantity, QuantityError};
 
 /// Some hosts: `"0:0-19+1:3"` are the first twenty of rack 0 and one of rack 1, `"2"` all of rack 2.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HostSet(pub(super) Vec<Part>);
+pub struct HostSet(pub(crate) Vec<Part>);
 
 /// Hosts of neighbouring racks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// First and last rack.
-    pub(super) racks: (u32, u32),
+    pub(crate) racks: (u32, u32),
     /// First and last host in each of them; `None`: all.
-    pub(super) hosts: Option<(u32, u32)>,
+    pub(crate) hosts: Option<(u32, u32)>,
 }
 
 impl Quantity for HostSet {

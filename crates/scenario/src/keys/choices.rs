@@ -1,0 +1,113 @@
+//! Settings with a few named values.
+
+base::choices! {
+    /// The shape of the network.
+    pub enum TopologyKind {
+        /// Every host on one switch: the queue in front of the receiver is the bottleneck.
+        Star = "star",
+        /// Senders on one switch, receivers on another, one link between the two.
+        Dumbbell = "dumbbell",
+        /// Several switches in a row, hosts at each.
+        Chain = "chain",
+        /// Racks of hosts, each with a switch below one root switch.
+        Tree = "tree",
+        /// Racks of hosts, each with a leaf switch that has a link to every spine switch.
+        LeafSpine = "leaf-spine",
+        /// Pods of edge and aggregation switches below core switches, all with the same number of ports.
+        FatTree = "fat-tree",
+        /// Switches and links as on a map, such as that of a wide-area network, hosts at every switch.
+        Graph = "graph",
+    }
+}
+
+base::choices! {
+    /// How packets spread over paths of equal length.
+    pub enum Ecmp {
+        /// By a hash of the connection that is the same in both directions: ACKs come back the way the data went.
+        Symmetric = "symmetric",
+        /// By a hash of connection, direction and switch: ACKs come back another way than the data went.
+        Flow = "flow",
+        /// Every packet for itself, whatever its connection.
+        Packet = "packet",
+        /// Not at all: there is one path between two hosts, the same in both directions.
+        Off = "off",
+    }
+}
+
+base::choices! {
+    /// What the limit and the threshold of a queue count.
+    pub enum QueueUnit {
+        /// Bytes on the wire.
+        Bytes = "bytes",
+        /// Packets, whatever their size.
+        Packets = "packets",
+    }
+}
+
+base::choices! {
+    /// Which data packets a lossy link loses.
+    pub enum LossPattern {
+        /// Each with the same probability, independently of all others, drawn from the seed.
+        Random = "random",
+        /// Every n-th, where n is 1 / loss rounded to a whole number.
+        Periodic = "periodic",
+    }
+}
+
+base::choices! {
+    /// Who sends to whom.
+    pub enum WorkloadKind {
+        /// Every sender sends one flow to the same receiver; with workload.receivers, so many times.
+        Incast = "incast",
+        /// Sender i sends one flow to receiver i.
+        Pairs = "pairs",
+        /// Flows arrive at each receiver as a Poisson process, each from a random sender.
+        Poisson = "poisson",
+        /// Every host that sends starts one flow to every other host that receives.
+        Burst = "burst",
+        /// Receivers ask senders for flows, each connection again when it has got the last one.
+        Requests = "requests",
+    }
+}
+
+base::choices! {
+    /// Which connection carries a flow.
+    pub enum ConnectionKind {
+        /// One of its own, which opens when the flow starts and closes behind it.
+        New = "new",
+        /// One that was opened before the first flow starts and carries one flow after the other.
+        Persistent = "persistent",
+    }
+}
+
+base::choices! {
+    /// Of which links a load is a share.
+    pub enum LoadOf {
+        /// The links of the receiving hosts.
+        Receivers = "receivers",
+        /// The links from the senders' racks to other racks, by the flows that take them.
+        Uplinks = "uplinks",
+        /// The links of the sending hosts, all together and by payload alone: flows arrive in one Poisson process.
+        Hosts = "hosts",
+    }
+}
+
+base::choices! {
+    /// To whom random flows go.
+    pub enum PeerKind {
+        /// Any host but the sender.
+        Any = "any",
+        /// A host of another rack.
+        OtherRacks = "other-racks",
+    }
+}
+
+base::choices! {
+    /// How the network card of a host queues.
+    pub enum HostQueue {
+        /// First in, first out, in the room of host.buffer.
+        Own = "own",
+        /// Like an output queue of a switch: switch.buffer, marks, and what the scheme does in switches. ns-2 makes both ends of a link alike.
+        Switch = "switch",
+    }
+}

@@ -1,0 +1,52 @@
+//! How many flows settings make, as far as that is known without the network.
+
+use base::Rate;
+
+use super::{Keys, LoadOf, WorkloadKind};
+
+/// How many flows `keys` make, as far as that is known without the network: of a Poisson process the
+/// expected number for each receiver, of a burst those of one pair of hosts.
+pub(crate) fn expected(keys: &Keys) -> f64 {
+    let workload = &keys.workload;
+    let senders = f64::from(workload.senders.0);
+    let epochs = f64::from(workload.epochs.0);
+    match (workload.kind, workload.flows.0) {
+        (WorkloadKind::Incast, _) => {
+            senders * f64::from(workload.receivers.0) * f64::from(workload.rounds.0) * epochs
+        }
+        (WorkloadKind::Pairs, _) => senders * epochs,
+        (WorkloadKind::Burst, _) => epochs,
+        (WorkloadKind::Requests, _) => {
+            f64::from(workload.connections.0) * f64::from(workload.requests.0) * epochs
+        }
+        (WorkloadKind::Poisson, Some(flows)) => f64::from(flows.0),
+        (WorkloadKind::Poisson, None) => at_receivers(keys) * workload.duration.as_secs(),
+    }
+}
+
+/// Flows per second at each receiver if the load is one of receivers, which no other host changes; of
+/// hosts, the flows from one sender.
+pub(crate) fn at_receivers(keys: &Keys) -> f64 {
+    let rate = match keys.workload.load_of {
+        LoadOf::Hosts => keys.link.rate,
+        LoadOf::Receivers | LoadOf::Uplinks => keys.link.to_hosts(),
+    };
+    flows_per_second(keys, rate)
+}
+
+/// Flows per second that make the wanted share of a link of this rate: full packets with their
+/// headers, or of a load of hosts their payload alone.
+pub(crate) fn flows_per_second(keys: &Keys, rate: Rate) -> f64 {
+    let mss = u64::from(keys.tcp.mss.0);
+    let mean = keys.workload.size.mean(mss).unwrap_or(f64::INFINITY);
+    let counted = match keys.workload.load_of {
+        LoadOf::Receivers | LoadOf::Uplinks => keys.packet_bytes(),
+        LoadOf::Hosts => mss,
+    };
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a rate and a packet have few digits"
+    )]
+    let (packet, rate) = (counted as f64, rate.as_bps() as f64);
+    keys.workload.load.0 * rate / (8.0 * mean * packet / f64::from(keys.tcp.mss.0))
+}
