@@ -1,6 +1,7 @@
 //! A run folder that is being filled.
 
 mod assemble;
+mod unfinished;
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,8 +13,8 @@ use scenario::{PointSpec, Problem, Problems, Scenario};
 use sim::error::RunError;
 use sim::metrics::Outcome;
 
-use super::checksum::{Checksum, Seal, sealed};
-use super::files::{self, replace, unfinished};
+use super::checksum::{Seal, sealed};
+use super::files::{self, replace};
 use super::folder::Folder;
 use super::identity;
 use super::info::RunInfo;
@@ -21,6 +22,7 @@ use super::lock::{self, Lock};
 use super::part::{self, Part};
 use super::summary::{PointResult, PointResults};
 use super::{cannot, damaged};
+pub use unfinished::Unfinished;
 
 /// A run folder and the finished points in it.
 ///
@@ -192,48 +194,12 @@ impl Store {
         Ok(missing)
     }
 
-    /// The files that `point` is to have beside its outcome, under the names that they have until they
-    /// are whole.
-    pub fn files(&self, point: &PointSpec, scenario: &Scenario) -> Unfinished<'_> {
-        let name = part::name(point, scenario.seeds());
-        let parts = self.parts();
-        Unfinished {
-            series: Remains(unfinished(&parts.join(format!("{name}.{SERIES}")))),
-            captures: Remains(unfinished(&parts.join(format!("{name}.pcap")))),
-            places: self.places.as_ref(),
-        }
-    }
-
-    /// Keeps the outcome of a point and its `files`, all of which are whole, the outcome last.
-    pub fn keep_with(
-        &self,
-        point: &PointSpec,
-        scenario: &Scenario,
-        outcome: Outcome,
-        files: &Unfinished<'_>,
-    ) -> Result<(), RunError> {
-        let mut kept = Vec::new();
-        self.keep_files(point, scenario, files, &mut kept)
-            .map_err(|error| self.unwritten(&error))?;
-        self.keep_all(point, scenario, &Ok(outcome), kept)
-    }
-
     /// What a simulation fails with that cannot write here.
     pub fn unwritten(&self, error: &io::Error) -> RunError {
         RunError::Storage(format!(
             "cannot write to {}: {error}",
             self.folder.display()
         ))
-    }
-
-    /// Keeps what became of a point, whole or not at all.
-    pub fn keep(
-        &self,
-        point: &PointSpec,
-        scenario: &Scenario,
-        result: &Result<Outcome, String>,
-    ) -> Result<(), RunError> {
-        self.keep_all(point, scenario, result, Vec::new())
     }
 
     /// The numbers of every point, from disk.
@@ -309,65 +275,6 @@ impl Store {
         let path = self.folder.join(name);
         replace(&path, |file| file.write_all(text.as_bytes()))
             .map_err(|error| cannot("write", &path, &error))
-    }
-
-    fn keep_all(
-        &self,
-        point: &PointSpec,
-        scenario: &Scenario,
-        result: &Result<Outcome, String>,
-        files: Vec<(String, Checksum)>,
-    ) -> Result<(), RunError> {
-        let path = self.part(point, scenario);
-        part::write(&path, self.fingerprint, result, files)
-            .map_err(|error| RunError::Storage(format!("cannot write {}: {error}", path.display())))
-    }
-
-    fn keep_files(
-        &self,
-        point: &PointSpec,
-        scenario: &Scenario,
-        files: &Unfinished<'_>,
-        kept: &mut Vec<(String, Checksum)>,
-    ) -> io::Result<()> {
-        if files.captures().exists() {
-            self.keep_captures(files.captures(), kept)?;
-        }
-        if files.series().exists() {
-            let name = format!("{PARTS}/{}.{SERIES}", part::name(point, scenario.seeds()));
-            self.keep_file(files.series(), name, kept)?;
-        }
-        Ok(())
-    }
-
-    /// Gives a finished file its name within the folder, and adds it to `files`. That of a series lasts
-    /// when the part that follows is kept, in the same folder.
-    fn keep_file(
-        &self,
-        file: &Path,
-        name: String,
-        files: &mut Vec<(String, Checksum)>,
-    ) -> io::Result<()> {
-        let checksum = Checksum::of_file(file)?;
-        files::settle(file, &self.folder.join(&name))?;
-        files.push((name, checksum));
-        Ok(())
-    }
-
-    /// The same for every file of a folder, which is removed.
-    fn keep_captures(&self, folder: &Path, files: &mut Vec<(String, Checksum)>) -> io::Result<()> {
-        fs::create_dir_all(self.folder.join(CAPTURED))?;
-        let mut captures = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            captures.push(entry?.path());
-        }
-        captures.sort();
-        for path in captures {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            self.keep_file(&path, format!("{CAPTURED}/{name}"), files)?;
-        }
-        files::sync_folder(&self.folder.join(CAPTURED))?;
-        fs::remove_dir(folder)
     }
 
     /// Copies a file of another run folder to the same place in this one.
@@ -459,43 +366,6 @@ enum State {
     Unknown,
     Failed,
     Done,
-}
-
-/// The files of a point that is being simulated, which are removed with this unless they are kept.
-#[derive(Debug)]
-pub struct Unfinished<'a> {
-    series: Remains,
-    captures: Remains,
-    places: Option<&'a Places>,
-}
-
-impl Unfinished<'_> {
-    /// The file of its series.
-    pub fn series(&self) -> &Path {
-        &self.series.0
-    }
-
-    /// The folder of its captures.
-    pub fn captures(&self) -> &Path {
-        &self.captures.0
-    }
-
-    /// Where packets are captured, if anywhere.
-    pub fn places(&self) -> Option<&Places> {
-        self.places
-    }
-}
-
-/// A file or folder under the name that it has until it is whole, which is removed if it never is.
-#[derive(Debug)]
-struct Remains(PathBuf);
-
-impl Drop for Remains {
-    fn drop(&mut self) {
-        let removed = fs::remove_file(&self.0).or_else(|_| fs::remove_dir_all(&self.0));
-        // Mostly there is nothing left under this name.
-        drop(removed);
-    }
 }
 
 /// The line of `scenario.toml` about captures.
