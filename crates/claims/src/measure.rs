@@ -6,7 +6,6 @@ use results::{self, Field, Kind};
 use scenario::series;
 use sim::columns;
 
-use super::measured::{GOODPUT, SEGMENTS, THROUGHPUT};
 use super::model::{self, Model};
 use super::unit::{Dimension, Level};
 
@@ -431,3 +430,12 @@ fn unit_of(fields: &[Field], name: &str) -> &'static str {
     let found = fields.iter().find(|field| field.name == name);
     found.map_or("", |field| field.unit)
 }
+
+/// Columns of flows that are made from others.
+pub(super) const DERIVED: [&str; 3] = [THROUGHPUT, GOODPUT, SEGMENTS];
+/// A flow's size over its completion time.
+pub(super) const THROUGHPUT: &str = "throughput_bps";
+/// What has arrived of a flow over the time it ran, whether or not it has completed or has an end.
+pub(super) const GOODPUT: &str = "goodput_bps";
+/// How many segments a flow's payload fills, the last perhaps in part.
+pub(super) const SEGMENTS: &str = "segments";

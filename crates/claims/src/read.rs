@@ -4,10 +4,13 @@
 //! First every scenario is loaded, so that claims and plots may only name schemes, axes and values
 //! that are run.
 
+mod cause;
 mod claim;
 mod fields;
 mod measure;
+mod operand;
 mod plot;
+mod statistic;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use results::Cell;
 use scenario::Problems;
 
-use super::super::measure::{Chosen, Cluster, FlowWeight, Measure, Of};
+use super::super::measure::{
+    Chosen, Cluster, DERIVED, FlowWeight, GOODPUT, Measure, Of, SEGMENTS, THROUGHPUT,
+};
 use super::super::sample::Sample;
 use super::super::unit::{Dimension, Level};
 use super::{Measured, real, text, whole};
@@ -299,12 +301,3 @@ fn belongs(name: &str, wanted: &str) -> bool {
         None => name == wanted,
     }
 }
-
-/// Columns of flows that are made from others.
-pub(in super::super) const DERIVED: [&str; 3] = [THROUGHPUT, GOODPUT, SEGMENTS];
-/// A flow's size over its completion time.
-pub(in super::super) const THROUGHPUT: &str = "throughput_bps";
-/// What has arrived of a flow over the time it ran, whether or not it has completed or has an end.
-pub(in super::super) const GOODPUT: &str = "goodput_bps";
-/// How many segments a flow's payload fills, the last perhaps in part.
-pub(in super::super) const SEGMENTS: &str = "segments";

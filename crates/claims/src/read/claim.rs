@@ -1,22 +1,16 @@
-//! Reading claims and causes.
+//! Reading claims.
 
 use std::ops::Range;
 
-use toml_edit::{Item, TableLike, Value};
+use toml_edit::Item;
 
-use super::fields::{Fields, Reader, Word, scalar};
+use super::fields::{Fields, Reader, Word};
+use super::operand::{Common, operand};
 use super::{Context, Runs};
 use crate::unit::Dimension;
 use crate::{
-    At, Average, Cause, Change, Claim, ClaimKind, Compare, Measure, Number, Operand, Order, Rank,
-    Shape, ShapeKind, Weight,
+    At, Average, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape, ShapeKind,
 };
-
-/// What the operands of a claim have in common.
-struct Common<'a> {
-    runs: Runs<'a>,
-    measure: Option<Measure>,
-}
 
 impl Reader<'_> {
     /// A claim; none if what is wrong leaves nothing to judge.
@@ -61,94 +55,6 @@ impl Reader<'_> {
             except,
             untestable,
         })
-    }
-
-    /// A cause and where its id is written.
-    pub(super) fn cause(
-        &mut self,
-        fields: &Fields<'_>,
-        context: &Context,
-        claims: &[String],
-    ) -> Option<(Cause, Range<usize>)> {
-        self.only(
-            fields,
-            &["id", "says", "set", "weight", "schemes", "claims"],
-        );
-        let id = self.id(fields);
-        let says = self.required_text(fields, "says");
-        let schemes = self.schemes(fields, "schemes", context);
-        let explained = self.words(fields, "claims");
-        if explained.is_empty() {
-            self.missing(fields, "claims");
-        }
-        for word in &explained {
-            if !claims.contains(&word.text) {
-                self.unknown("claim", word, claims.iter().map(String::as_str));
-            }
-        }
-        let weights = [("time", Weight::Time), ("change", Weight::Change)];
-        let weight = self.choice(fields, "weight", &weights);
-        if !fields.has("set") && !fields.has("weight") {
-            self.missing(fields, "set");
-        }
-        let mut set = self.settings(fields, "set");
-        let place = fields.value_place("set");
-        for (key, _) in &set {
-            let axis = context.axes.iter().find(|(axis, _)| axis == key);
-            if axis.is_some_and(|(_, values)| values.len() > 1) {
-                let message = format!("{key} is swept, so a cause cannot set it");
-                self.wrong(message, place.clone(), "a setting with one value");
-            }
-        }
-        if set.len() + usize::from(weight.is_some()) > 1 {
-            let message = "a cause changes one setting".to_owned();
-            self.wrong(
-                message,
-                place,
-                "one key: two changes at once explain nothing",
-            );
-        }
-        let cause = Cause {
-            id,
-            says,
-            change: match (set.pop(), weight) {
-                (Some((key, value)), _) => Change::Setting(key, value),
-                (None, weight) => Change::Weight(weight?),
-            },
-            schemes,
-            claims: explained.into_iter().map(|word| word.text).collect(),
-        };
-        Some((cause, fields.value_place("id")))
-    }
-
-    /// Complains of a cause that does not run a scheme again whose flows a claim looks at.
-    pub(super) fn whole_comparison(
-        &mut self,
-        cause: &Cause,
-        claims: &[Claim],
-        place: &Range<usize>,
-    ) {
-        if cause.schemes.is_empty() {
-            return;
-        }
-        let claims = claims
-            .iter()
-            .filter(|claim| cause.claims.contains(&claim.id));
-        for claim in claims {
-            let mut operands = claim.kind.operands().into_iter();
-            let missing = operands.find_map(|operand| {
-                let mut others = operand.measure.other_schemes();
-                others.find(|other| !cause.schemes.iter().any(|scheme| scheme == other))
-            });
-            if let Some(other) = missing {
-                let message = format!(
-                    "{} does not run {other} again, with which {} compares",
-                    cause.id, claim.id
-                );
-                let expected = format!("{other} among schemes, or no schemes for all");
-                self.wrong(message, place.clone(), &expected);
-            }
-        }
     }
 
     /// The figure whose runs are meant, and what is run for it.
@@ -225,7 +131,7 @@ impl Reader<'_> {
         found.map(|(_, values)| values)
     }
 
-    fn id(&mut self, fields: &Fields<'_>) -> String {
+    pub(super) fn id(&mut self, fields: &Fields<'_>) -> String {
         let id = self.required_text(fields, "id");
         let correct = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if !id.chars().all(correct) {
@@ -239,7 +145,7 @@ impl Reader<'_> {
         id
     }
 
-    fn scheme(&mut self, word: &Word, context: &Context) -> bool {
+    pub(super) fn scheme(&mut self, word: &Word, context: &Context) -> bool {
         let known = context.schemes.contains(&word.text);
         if !known {
             let schemes = context.schemes.iter().map(String::as_str);
@@ -460,85 +366,6 @@ impl Reader<'_> {
         ];
         self.choice(fields, "average", &choices)
     }
-
-    /// A scheme or a table by the name of its key.
-    fn operand(&mut self, fields: &Fields<'_>, name: &str, common: &Common<'_>) -> Option<Operand> {
-        let item = fields.get(name)?;
-        let place = fields.value_place(name);
-        match (item.as_str(), item.as_table_like()) {
-            (Some(text), _) => {
-                let text = text.to_owned();
-                self.named(&Word { text, place }, common)
-            }
-            (_, Some(table)) => self.described(table, place, common),
-            _ => {
-                let expected = "a scheme, or a table such as { scheme = \"rcc\", at = { ... } }";
-                self.wrong(format!("wrong value for {name}"), place, expected);
-                None
-            }
-        }
-    }
-
-    /// A scheme or a table, or a list of them.
-    fn operands(&mut self, fields: &Fields<'_>, name: &str, common: &Common<'_>) -> Vec<Operand> {
-        let Some(array) = fields.get(name).and_then(Item::as_array) else {
-            return self.operand(fields, name, common).into_iter().collect();
-        };
-        let mut operands = Vec::new();
-        for value in array {
-            let place = value.span().unwrap_or_else(|| fields.value_place(name));
-            let operand = match value {
-                Value::InlineTable(table) => self.described(table, place, common),
-                value => {
-                    let text = scalar(value).unwrap_or_default();
-                    self.named(&Word { text, place }, common)
-                }
-            };
-            operands.extend(operand);
-        }
-        operands
-    }
-
-    /// A scheme by its label, on the measure of the claim.
-    fn named(&mut self, word: &Word, common: &Common<'_>) -> Option<Operand> {
-        let known = self.scheme(word, common.runs.own);
-        known.then(|| Some(operand(&word.text, common.measure.clone()?)))?
-    }
-
-    /// A scheme with a measure, values or a run of its own.
-    fn described(
-        &mut self,
-        table: &dyn TableLike,
-        place: Range<usize>,
-        common: &Common<'_>,
-    ) -> Option<Operand> {
-        let fields = Fields::new(table, "this operand", place);
-        self.only(&fields, &["scheme", "measure", "at", "run", "label"]);
-        let (run, context) = self.run(&fields, common.runs)?;
-        if !fields.has("scheme") {
-            self.missing(&fields, "scheme");
-        }
-        let scheme = self.text(&fields, "scheme")?;
-        let known = self.scheme(&scheme, context);
-        let own = fields.has("measure");
-        let measure = if own {
-            self.measure(&fields, "measure")
-        } else {
-            common.measure.clone()
-        };
-        if let Some(measure) = measure.as_ref().filter(|_| own || run.is_some()) {
-            self.check_measure(measure, &fields.place, context);
-        }
-        let label = self.text(&fields, "label").map(|word| word.text);
-        let at = self.at(&fields, "at", context);
-        known.then_some(Operand {
-            label: label.unwrap_or_else(|| scheme.text.clone()),
-            scheme: scheme.text,
-            measure: measure?,
-            at,
-            run,
-        })
-    }
 }
 
 impl Compare {
@@ -549,17 +376,6 @@ impl Compare {
             Self::Reduction | Self::Increase => Dimension::Share,
             Self::Ratio => Dimension::Count,
         }
-    }
-}
-
-/// A scheme on a measure, wherever the claim is judged.
-fn operand(scheme: &str, measure: Measure) -> Operand {
-    Operand {
-        scheme: scheme.to_owned(),
-        measure,
-        at: At::new(),
-        run: None,
-        label: scheme.to_owned(),
     }
 }
 
