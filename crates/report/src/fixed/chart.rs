@@ -1,11 +1,14 @@
 //! The layout of a figure: margins, legend, axes, data.
 
+mod legend;
+mod pen;
+
 use super::clip;
 use super::font;
-use super::scene::{Anchor, Colour, INK, Item, PALE, PAPER, Scene};
+use super::scene::{Anchor, INK, Item, PALE, Scene};
 use super::ticks::{Room, Scale};
-use crate::figure::{Cells, Figure, Line, Mark, Point, Shape, Style};
-use crate::palette::Marker;
+use crate::figure::{Cells, Figure, Line, Point, Shape, Style};
+use pen::{dashed, event, marker, stroke, whisker};
 
 /// Sizes of text in points.
 const LABEL: f64 = 8.0;
@@ -30,11 +33,6 @@ const RANGE: f64 = 1.4;
 /// Around everything.
 const EDGE: f64 = 3.0;
 
-/// Length of the sample of a line in the legend, and gaps around it.
-const SAMPLE: f64 = 17.0;
-const GAP: f64 = 4.0;
-const ROW: f64 = 11.0;
-
 /// Where the data are drawn.
 struct Frame {
     left: f64,
@@ -52,8 +50,8 @@ pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
         height,
         items: Vec::new(),
     };
-    let legend = legend_rows(figure, width - 2.0 * EDGE);
-    let top = EDGE + ROW * count(legend.len()) + 2.0;
+    let legend = legend::rows(figure, width - 2.0 * EDGE);
+    let top = EDGE + legend::ROW * count(legend.len()) + 2.0;
     let frame = frame(figure, (width, height), top);
     grid(&mut scene, &frame);
     for line in &figure.lines {
@@ -63,7 +61,7 @@ pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
         }
     }
     axes(&mut scene, &frame, figure);
-    draw_legend(&mut scene, &legend, frame.left);
+    legend::draw(&mut scene, &legend, frame.left);
     scene
 }
 
@@ -325,17 +323,6 @@ fn steps(frame: &Frame, line: &Line) -> Vec<(f64, f64)> {
     path
 }
 
-fn stroke(scene: &mut Scene, path: Vec<(f64, f64)>, style: Style, width: f64, percent: u8) {
-    let dashes = style.dashes().iter().map(|dash| dash * width);
-    scene.items.push(Item::Stroke {
-        path,
-        colour: style.colour(),
-        width,
-        dashes: dashes.collect(),
-        percent,
-    });
-}
-
 fn intervals(scene: &mut Scene, frame: &Frame, line: &Line) {
     let colour = if line.is_bars() {
         INK
@@ -352,14 +339,6 @@ fn intervals(scene: &mut Scene, frame: &Frame, line: &Line) {
         let middle = y.clamp(frame.top, frame.bottom);
         let (low, high) = (frame.level(low).max(middle), frame.level(high).min(middle));
         whisker(scene, x, (low, high), colour, MARKER);
-    }
-}
-
-/// A thin upright line with a stroke at both ends.
-fn whisker(scene: &mut Scene, x: f64, (low, high): (f64, f64), colour: Colour, half: f64) {
-    scene.line((x, low), (x, high), colour, THIN);
-    for at in [low, high] {
-        scene.line((x - half, at), (x + half, at), colour, THIN);
     }
 }
 
@@ -409,179 +388,6 @@ fn cells(scene: &mut Scene, frame: &Frame, (figure, line): (&Figure, &Line), sha
             colour: line.style.colour(),
             percent: shape.percent,
         });
-    }
-}
-
-/// The line of an equation.
-fn dashed(scene: &mut Scene, path: Vec<(f64, f64)>) {
-    scene.items.push(Item::Stroke {
-        path,
-        colour: INK,
-        width: CURVE,
-        dashes: vec![4.0, 2.2],
-        percent: 100,
-    });
-}
-
-fn marker(scene: &mut Scene, (x, y): (f64, f64), style: Style, r: f64) {
-    let path = match style.marker() {
-        Marker::Circle => ring(x, y, r),
-        Marker::Square => vec![
-            (x - 0.9 * r, y - 0.9 * r),
-            (x + 0.9 * r, y - 0.9 * r),
-            (x + 0.9 * r, y + 0.9 * r),
-            (x - 0.9 * r, y + 0.9 * r),
-        ],
-        Marker::Diamond => vec![
-            (x, y - 1.3 * r),
-            (x + 1.3 * r, y),
-            (x, y + 1.3 * r),
-            (x - 1.3 * r, y),
-        ],
-        Marker::Up => triangle(x, y, r),
-        Marker::Down => vec![
-            (x, y + 1.2 * r),
-            (x + 1.1 * r, y - 0.8 * r),
-            (x - 1.1 * r, y - 0.8 * r),
-        ],
-        Marker::Plus => {
-            scene.line((x - 1.2 * r, y), (x + 1.2 * r, y), style.colour(), CURVE);
-            scene.line((x, y - 1.2 * r), (x, y + 1.2 * r), style.colour(), CURVE);
-            return;
-        }
-        Marker::Cross => return cross(scene, x, y, r, style.colour()),
-    };
-    if style.open {
-        outline(scene, path, style);
-    } else {
-        fill(scene, path, style.colour());
-    }
-}
-
-/// A marker with a white inside, which hides the line behind it.
-fn outline(scene: &mut Scene, mut path: Vec<(f64, f64)>, style: Style) {
-    scene.items.push(Item::Fill {
-        path: path.clone(),
-        colour: PAPER,
-        percent: 100,
-    });
-    let first = path.first().copied();
-    path.extend(first);
-    scene.items.push(Item::Stroke {
-        path,
-        colour: style.colour(),
-        width: THIN,
-        dashes: Vec::new(),
-        percent: 100,
-    });
-}
-
-fn event(scene: &mut Scene, (x, y): (f64, f64), mark: Mark, r: f64) {
-    match mark {
-        Mark::Cross => cross(scene, x, y, r, INK),
-        Mark::Triangle => fill(scene, triangle(x, y, 1.1 * r), INK),
-    }
-}
-
-fn cross(scene: &mut Scene, x: f64, y: f64, r: f64, colour: Colour) {
-    let r = 0.8 * r;
-    scene.line((x - r, y - r), (x + r, y + r), colour, THIN);
-    scene.line((x - r, y + r), (x + r, y - r), colour, THIN);
-}
-
-fn triangle(x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
-    vec![
-        (x, y - 1.2 * r),
-        (x + 1.1 * r, y + 0.8 * r),
-        (x - 1.1 * r, y + 0.8 * r),
-    ]
-}
-
-/// A polygon of so many sides that it looks round.
-fn ring(x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
-    let corners = (0_u32..24).map(|corner| f64::from(corner) * std::f64::consts::TAU / 24.0);
-    corners
-        .map(|turn| (x + r * libm::cos(turn), y + r * libm::sin(turn)))
-        .collect()
-}
-
-fn fill(scene: &mut Scene, path: Vec<(f64, f64)>, colour: Colour) {
-    scene.items.push(Item::Fill {
-        path,
-        colour,
-        percent: 100,
-    });
-}
-
-/// The lines that need an entry, in rows that fit the width.
-fn legend_rows(figure: &Figure, width: f64) -> Vec<Vec<&Line>> {
-    let mut rows: Vec<Vec<&Line>> = Vec::new();
-    let mut used = 0.0;
-    for line in figure.lines.iter().filter(|line| figure.names(line)) {
-        let entry = entry_width(line);
-        match rows.last_mut() {
-            Some(row) if used + entry <= width - 40.0 => row.push(line),
-            _ => {
-                rows.push(vec![line]);
-                used = 0.0;
-            }
-        }
-        used += entry;
-    }
-    rows
-}
-
-fn entry_width(line: &Line) -> f64 {
-    SAMPLE + GAP + font::width(&line.label, TICK) + 2.5 * GAP
-}
-
-fn draw_legend(scene: &mut Scene, rows: &[Vec<&Line>], left: f64) {
-    for (row, index) in rows.iter().zip(0_u32..) {
-        let mut x = left;
-        let y = EDGE + ROW * (f64::from(index) + 0.5);
-        for line in row {
-            sample(scene, line, x, y);
-            let at = (x + SAMPLE + GAP, y + TICK * 0.36);
-            scene.text(at, TICK, Anchor::Start, &line.label);
-            x += entry_width(line);
-        }
-    }
-}
-
-fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
-    let middle = (x + SAMPLE / 2.0, y);
-    match line.shape {
-        Shape::Cells(shape) => {
-            let (left, right) = (x + 4.0, x + SAMPLE - 2.0);
-            scene.items.push(Item::Fill {
-                path: vec![
-                    (left, y - 3.0),
-                    (right, y - 3.0),
-                    (right, y + 3.0),
-                    (left, y + 3.0),
-                ],
-                colour: line.style.colour(),
-                percent: shape.percent,
-            });
-        }
-        Shape::Joined if line.points.len() == 1 => marker(scene, middle, line.style, MARKER),
-        Shape::Joined | Shape::Step | Shape::Faint | Shape::Curve => {
-            stroke(scene, vec![(x, y), (x + SAMPLE, y)], line.style, CURVE, 100);
-            if line.shape == Shape::Joined {
-                marker(scene, middle, line.style, MARKER);
-            }
-        }
-        Shape::Bars(_) | Shape::Spans => {
-            let colour = line.style.colour();
-            scene.rectangle((x + 4.0, y - 2.5), (x + SAMPLE - 2.0, y + 2.5), colour);
-        }
-        Shape::Marks(mark) => event(scene, middle, mark, MARKER),
-        Shape::Ranges => {
-            let colour = line.style.colour();
-            whisker(scene, middle.0, (y + 4.0, y - 4.0), colour, RANGE);
-            marker(scene, middle, line.style, RANGE);
-        }
-        Shape::Model => dashed(scene, vec![(x, y), (x + SAMPLE, y)]),
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod bars;
 mod cdf;
+mod point;
 mod sizes;
 mod sweep;
 mod time;

@@ -2,7 +2,7 @@
 
 use scenario::Problems;
 
-use super::sweep::{point, scale};
+use super::point::{point, scale};
 use super::{Drawn, Panel, Track, joined, line};
 use crate::figure::{Axis, Line, Point, Shape};
 

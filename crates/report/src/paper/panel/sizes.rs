@@ -4,7 +4,7 @@ use claims::PlotKind;
 use claims::unit::Dimension;
 use scenario::Problems;
 
-use super::sweep::{point, scale};
+use super::point::{point, scale};
 use super::{Drawn, Panel, Track, bars, given, is_model, line};
 use crate::figure::{Axis, Line, Point, Shape};
 use crate::units;

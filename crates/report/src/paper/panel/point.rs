@@ -1,0 +1,47 @@
+//! What was measured of a row as a point with its interval.
+
+use scenario::Problems;
+
+use super::{Panel, is_model};
+use crate::figure::Point;
+
+/// What a line shows of a row, somewhere; none if nothing was measured.
+pub(super) fn point(
+    panel: &Panel<'_>,
+    line: &claims::Line,
+    row: usize,
+) -> Result<Option<Point>, Problems> {
+    let estimate = panel.run.values(&line.measure)?.estimate(row);
+    // Nothing that is measured is negative, however wide the interval of few seeds is; but what is lower
+    // than another may also be higher.
+    let least = match line.measure.reduction_from {
+        Some(_) => f64::NEG_INFINITY,
+        None => 0.0,
+    };
+    let interval = match line.low.as_ref().zip(line.high.as_ref()) {
+        // What an equation says does not depend on seeds.
+        _ if is_model(&line.measure) => None,
+        Some((low, high)) => {
+            let mean = |measure| Ok::<_, Problems>(panel.run.values(measure)?.estimate(row).mean);
+            mean(low)?.zip(mean(high)?)
+        }
+        None => estimate
+            .low
+            .map(|low| low.max(least))
+            .zip(estimate.high)
+            .filter(|(low, high)| low < high),
+    };
+    Ok(estimate.mean.map(|y| Point {
+        y,
+        interval,
+        ..Point::default()
+    }))
+}
+
+/// A point in a unit of this size.
+pub(super) fn scale(point: &mut Point, size: f64) {
+    let scale = |(low, high): (f64, f64)| (low / size, high / size);
+    point.y /= size;
+    point.interval = point.interval.map(scale);
+    point.inner = point.inner.map(scale);
+}
