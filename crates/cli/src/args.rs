@@ -1,13 +1,20 @@
 //! The command line, declared once: help, completions and the man page come from here.
 
+mod examples;
+mod value;
+
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use base::{Count, Quantity, WireSize};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use record::pcap::Places;
 use results::Shard;
 use scenario::{Overrides, Problem, Problems, Scenario};
+
+use examples::{
+    COMPLETIONS, EXPLAIN, EXPORT, MERGE, MODEL, PLOT, REPORT, REPRODUCE, RUN, SHOW, START,
+};
+use value::{jobs, length, percent, seed, seeds, shard, size, steps};
 
 /// Simulates, explains and compares the cures for TCP incast
 #[derive(Parser)]
@@ -453,172 +460,5 @@ pub(crate) enum Listed {
     Workloads,
 }
 
-fn seed(text: &str) -> Result<u64, String> {
-    u64::parse(text).map_err(|error| error.to_string())
-}
-
-fn seeds(text: &str) -> Result<NonZeroU32, String> {
-    let count = Count::parse(text).map_err(|error| error.to_string())?;
-    NonZeroU32::new(count.0).ok_or_else(Count::expected)
-}
-
-fn length(text: &str) -> Result<Length, String> {
-    let units = [("cm", 1.0), ("mm", 0.1), ("in", 2.54)];
-    let found = units.iter().find_map(|(unit, size)| {
-        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-        Some(number * size)
-    });
-    found
-        .filter(|length| (MIN_CM..=MAX_CM).contains(length))
-        .map(Length)
-        .ok_or_else(|| {
-            format!("expected a length from {MIN_CM}cm to {MAX_CM}cm, as in 8.5cm or 3.4in")
-        })
-}
-
-/// Below, axes leave no room for data; above, no printer follows.
-const MIN_CM: f64 = 4.0;
-const MAX_CM: f64 = 60.0;
-
-fn jobs(text: &str) -> Result<NonZeroUsize, String> {
-    let number = text
-        .parse::<NonZeroUsize>()
-        .ok()
-        .filter(|jobs| jobs.get() <= MAX_JOBS);
-    number.ok_or_else(|| format!("expected a number of threads from 1 to {MAX_JOBS}"))
-}
-
-fn shard(text: &str) -> Result<Shard, String> {
-    let number = |text: &str| text.trim().parse().ok();
-    let parts = text.split_once('/');
-    let shard = parts.and_then(|(i, n)| Some((number(i)?, number(n)?)));
-    match shard {
-        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-        _ => Err("expected I/N with I from 1 to N, as in 1/8".into()),
-    }
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>();
-    let number = number
-        .ok()
-        .filter(|percent| *percent > 0.0 && *percent < 100.0);
-    number
-        .map(|percent| percent / 100.0)
-        .ok_or_else(|| "expected a percentage between 0 and 100, as in 5%".into())
-}
-
-fn steps(text: &str) -> Result<u64, String> {
-    let steps: Option<f64> = text.trim().parse().ok();
-    match steps {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "positive, and what exceeds 64 bits saturates"
-        )]
-        Some(steps) if steps >= 1.0 => Ok(steps as u64),
-        _ => Err("expected a number of at least 1, as in 1e12".into()),
-    }
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    // Memory has no packets: 0 bytes each.
-    let bytes = WireSize::parse(text).map_or(0, |size| size.in_bytes(0));
-    (bytes > 0)
-        .then_some(bytes)
-        .ok_or_else(|| format!("expected bytes with their unit, as in 8GB; found {text:?}"))
-}
-
 /// Seeds that `--until` begins with: fewer give intervals too wide to be worth a look.
 const UNTIL_SEEDS: u32 = 5;
-/// More threads than any machine has cores.
-const MAX_JOBS: usize = 4096;
-
-const START: &str = "\
-Examples:
-  tailwater run incast                            who wins when N senders answer at once
-  tailwater run incast --set workload.senders=10..100:10
-  tailwater list schemes                          what can be compared
-  tailwater explain dctcp                         one scheme and its settings
-  tailwater show incast > my.toml                 a scenario of your own to start from";
-
-const RUN: &str = "\
-Examples:
-  tailwater run incast
-  tailwater run incast --scheme newreno,rcc --set workload.senders=10..100:10
-  tailwater run my.toml --set switch.buffer=128KB,256KB --set workload.jitter=100us --seeds 10
-  tailwater run incast --set workload.jitter=100us --until 5%
-  tailwater run incast --trace queue,cwnd --pcap --out results/traced
-  tailwater run incast --format json --flows > results.json
-  tailwater run big.toml --out results/big --resume
-  tailwater run big.toml --out cluster/big --shard 3/16
-
-Exit status: 0 done, 1 a simulation or a file failed, 2 the input was wrong, 128 + N signal N ended it.";
-
-const REPRODUCE: &str = "\
-Examples:
-  tailwater reproduce                             every paper, every claim
-  tailwater reproduce rcc                         one paper
-  tailwater reproduce rcc/fig5a rcc/fig7c --seeds 3
-  tailwater reproduce rcc --full --causes all
-  tailwater reproduce ./my-paper --format json > claims.json
-
-What is finished is not run again: after an interruption, or with more figures, only the rest runs.
-
-Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, with --strict, a
-claim is not reproduced, or a file failed; 2 the input was wrong; 128 + N signal N ended it.";
-
-const MERGE: &str = "\
-Examples:
-  tailwater merge cluster/big
-  tailwater merge shard-1 shard-2 shard-3 --out results/big";
-
-const EXPORT: &str = "\
-Examples:
-  tailwater export results/incast flows > flows.csv
-  tailwater export results/incast ports -o ports.csv";
-
-const SHOW: &str = "\
-Examples:
-  tailwater show incast > my.toml
-  tailwater show incast --resolved
-  tailwater show incast --resolved --set workload.size=64KiB";
-
-const EXPLAIN: &str = "\
-Examples:
-  tailwater explain rcc
-  tailwater explain switch.ecn_threshold
-  tailwater explain tcp
-  tailwater explain rcc/fig5a
-  tailwater explain results";
-
-const REPORT: &str = "\
-Examples:
-  tailwater report results/buffers                anew into results/buffers/report.html
-  tailwater report results/before results/after -o compared.html
-
-The report is one file that needs no network. Runs side by side are compared pair by pair where their
-scenario and seeds are the same.";
-
-const PLOT: &str = "\
-Examples:
-  tailwater plot results/buffers --list
-  tailwater plot results/buffers --figure fct -o fct.pdf
-  tailwater plot results/buffers --figure goodput -o goodput.svg --width 17cm --height 7cm
-  tailwater plot results/buffers --figure fct-cdf -o cdf.png --log-x
-
-The name of a chart without a choice, such as fct, means its first view in the report.";
-
-const MODEL: &str = "\
-Examples:
-  tailwater model                                 which there are
-  tailwater model rwndq                           numbers
-  tailwater model rwndq --list                    settings and figures
-  tailwater model rwndq --set buffer=200pkt --set target=0.1 -o queue.svg
-  tailwater model rwndq --set flows=5 --simulate -o rwndq.html
-  tailwater model hscc --figure hurwitz -o map.png
-  tailwater model rc3 --figure reduction --format csv > fig4.csv";
-
-const COMPLETIONS: &str = "\
-Example:
-  tailwater completions bash > ~/.local/share/bash-completion/completions/tailwater";

@@ -5,6 +5,7 @@
 //! 128 + signal: a signal ended it.
 
 mod args;
+mod clock;
 mod explain;
 mod export;
 mod finished;

@@ -9,11 +9,11 @@ use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use crate::args::MergeArgs;
 use crate::finished::Finished;
 use crate::output::Stop;
-use crate::{run, simulate};
+use crate::{clock, run, simulate};
 
 /// Puts the finished points of several folders together and ends the run.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
-    let start = simulate::now();
+    let start = clock::now();
     let first = &args.folders[0];
     let out: &PathBuf = args.out.as_ref().unwrap_or(first);
     let file = first.join("scenario.toml");
@@ -56,7 +56,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
     let (summary, results) = store.assemble(&scenario, |_| ())?;
     let mut info = RunInfo {
         command: env::args().collect(),
-        started_unix_s: simulate::unix_seconds(),
+        started_unix_s: clock::unix_seconds(),
         host: Host::this(),
         jobs: args.folders.len(),
         runs_before: results.len(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::simulate::now;
+use crate::clock::now;
 use crate::{output, text};
 
 /// The progress of a sweep on standard error.

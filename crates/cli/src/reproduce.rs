@@ -11,6 +11,7 @@ use results::{self, Access, Host, RunInfo, Store};
 use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
 
 use crate::args::{Causes, Format, ReproduceArgs};
+use crate::clock;
 use crate::output::{self, Stop};
 use crate::progress::{self, Progress};
 use crate::render;
@@ -271,8 +272,8 @@ fn run_one(
     args: &ReproduceArgs,
     progress: &Progress,
 ) -> Result<bool, Stop> {
-    let start = simulate::now();
-    let started_unix_s = simulate::unix_seconds();
+    let start = clock::now();
+    let started_unix_s = clock::unix_seconds();
     let missing: Vec<&PointSpec> = store.missing(scenario, None)?;
     let room = Room::for_points(&missing, Some(store.folder()), &args.limits, args.jobs)?;
     if !args.quiet {

@@ -15,10 +15,11 @@ use serde_json::json;
 use sim::metrics::FlowRecord;
 
 use crate::args::{Format, RunArgs};
+use crate::clock::{now, unix_seconds};
 use crate::finished::Finished;
 use crate::output::{self, Stop};
 use crate::progress::{self, Progress};
-use crate::simulate::{Room, Simulations, finish, now, say_memory, unix_seconds};
+use crate::simulate::{Room, Simulations, finish, say_memory};
 use crate::watch::{listen, watched};
 use crate::{render, text};
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
 
 use results::{Folder, Keep, Store};
 use scenario::work;
@@ -162,23 +161,6 @@ fn free_space(folder: &Path) -> u64 {
 #[cfg(not(unix))]
 fn free_space(_folder: &Path) -> u64 {
     u64::MAX
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command accounts for the cost of a sweep"
-)]
-pub(crate) fn now() -> Instant {
-    Instant::now()
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a run folder says when it was made, in the file that may differ"
-)]
-pub(crate) fn unix_seconds() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.unwrap_or(Duration::ZERO).as_secs()
 }
 
 fn describe(point: &PointSpec) -> String {

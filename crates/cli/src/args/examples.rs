@@ -1,0 +1,90 @@
+//! What each command prints below its options: examples, and what its exit status means.
+
+pub(super) const START: &str = "\
+Examples:
+  tailwater run incast                            who wins when N senders answer at once
+  tailwater run incast --set workload.senders=10..100:10
+  tailwater list schemes                          what can be compared
+  tailwater explain dctcp                         one scheme and its settings
+  tailwater show incast > my.toml                 a scenario of your own to start from";
+
+pub(super) const RUN: &str = "\
+Examples:
+  tailwater run incast
+  tailwater run incast --scheme newreno,rcc --set workload.senders=10..100:10
+  tailwater run my.toml --set switch.buffer=128KB,256KB --set workload.jitter=100us --seeds 10
+  tailwater run incast --set workload.jitter=100us --until 5%
+  tailwater run incast --trace queue,cwnd --pcap --out results/traced
+  tailwater run incast --format json --flows > results.json
+  tailwater run big.toml --out results/big --resume
+  tailwater run big.toml --out cluster/big --shard 3/16
+
+Exit status: 0 done, 1 a simulation or a file failed, 2 the input was wrong, 128 + N signal N ended it.";
+
+pub(super) const REPRODUCE: &str = "\
+Examples:
+  tailwater reproduce                             every paper, every claim
+  tailwater reproduce rcc                         one paper
+  tailwater reproduce rcc/fig5a rcc/fig7c --seeds 3
+  tailwater reproduce rcc --full --causes all
+  tailwater reproduce ./my-paper --format json > claims.json
+
+What is finished is not run again: after an interruption, or with more figures, only the rest runs.
+
+Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, with --strict, a
+claim is not reproduced, or a file failed; 2 the input was wrong; 128 + N signal N ended it.";
+
+pub(super) const MERGE: &str = "\
+Examples:
+  tailwater merge cluster/big
+  tailwater merge shard-1 shard-2 shard-3 --out results/big";
+
+pub(super) const EXPORT: &str = "\
+Examples:
+  tailwater export results/incast flows > flows.csv
+  tailwater export results/incast ports -o ports.csv";
+
+pub(super) const SHOW: &str = "\
+Examples:
+  tailwater show incast > my.toml
+  tailwater show incast --resolved
+  tailwater show incast --resolved --set workload.size=64KiB";
+
+pub(super) const EXPLAIN: &str = "\
+Examples:
+  tailwater explain rcc
+  tailwater explain switch.ecn_threshold
+  tailwater explain tcp
+  tailwater explain rcc/fig5a
+  tailwater explain results";
+
+pub(super) const REPORT: &str = "\
+Examples:
+  tailwater report results/buffers                anew into results/buffers/report.html
+  tailwater report results/before results/after -o compared.html
+
+The report is one file that needs no network. Runs side by side are compared pair by pair where their
+scenario and seeds are the same.";
+
+pub(super) const PLOT: &str = "\
+Examples:
+  tailwater plot results/buffers --list
+  tailwater plot results/buffers --figure fct -o fct.pdf
+  tailwater plot results/buffers --figure goodput -o goodput.svg --width 17cm --height 7cm
+  tailwater plot results/buffers --figure fct-cdf -o cdf.png --log-x
+
+The name of a chart without a choice, such as fct, means its first view in the report.";
+
+pub(super) const MODEL: &str = "\
+Examples:
+  tailwater model                                 which there are
+  tailwater model rwndq                           numbers
+  tailwater model rwndq --list                    settings and figures
+  tailwater model rwndq --set buffer=200pkt --set target=0.1 -o queue.svg
+  tailwater model rwndq --set flows=5 --simulate -o rwndq.html
+  tailwater model hscc --figure hurwitz -o map.png
+  tailwater model rc3 --figure reduction --format csv > fig4.csv";
+
+pub(super) const COMPLETIONS: &str = "\
+Example:
+  tailwater completions bash > ~/.local/share/bash-completion/completions/tailwater";

@@ -1,0 +1,87 @@
+//! Values of options, read from the texts that a user types.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use base::{Count, Quantity, WireSize};
+use results::Shard;
+
+use super::Length;
+
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    u64::parse(text).map_err(|error| error.to_string())
+}
+
+pub(super) fn seeds(text: &str) -> Result<NonZeroU32, String> {
+    let count = Count::parse(text).map_err(|error| error.to_string())?;
+    NonZeroU32::new(count.0).ok_or_else(Count::expected)
+}
+
+pub(super) fn length(text: &str) -> Result<Length, String> {
+    let units = [("cm", 1.0), ("mm", 0.1), ("in", 2.54)];
+    let found = units.iter().find_map(|(unit, size)| {
+        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        Some(number * size)
+    });
+    found
+        .filter(|length| (MIN_CM..=MAX_CM).contains(length))
+        .map(Length)
+        .ok_or_else(|| {
+            format!("expected a length from {MIN_CM}cm to {MAX_CM}cm, as in 8.5cm or 3.4in")
+        })
+}
+
+pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text
+        .parse::<NonZeroUsize>()
+        .ok()
+        .filter(|jobs| jobs.get() <= MAX_JOBS);
+    number.ok_or_else(|| format!("expected a number of threads from 1 to {MAX_JOBS}"))
+}
+
+pub(super) fn shard(text: &str) -> Result<Shard, String> {
+    let number = |text: &str| text.trim().parse().ok();
+    let parts = text.split_once('/');
+    let shard = parts.and_then(|(i, n)| Some((number(i)?, number(n)?)));
+    match shard {
+        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+        _ => Err("expected I/N with I from 1 to N, as in 1/8".into()),
+    }
+}
+
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>();
+    let number = number
+        .ok()
+        .filter(|percent| *percent > 0.0 && *percent < 100.0);
+    number
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| "expected a percentage between 0 and 100, as in 5%".into())
+}
+
+pub(super) fn steps(text: &str) -> Result<u64, String> {
+    let steps: Option<f64> = text.trim().parse().ok();
+    match steps {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and what exceeds 64 bits saturates"
+        )]
+        Some(steps) if steps >= 1.0 => Ok(steps as u64),
+        _ => Err("expected a number of at least 1, as in 1e12".into()),
+    }
+}
+
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    // Memory has no packets: 0 bytes each.
+    let bytes = WireSize::parse(text).map_or(0, |size| size.in_bytes(0));
+    (bytes > 0)
+        .then_some(bytes)
+        .ok_or_else(|| format!("expected bytes with their unit, as in 8GB; found {text:?}"))
+}
+
+/// Below, axes leave no room for data; above, no printer follows.
+const MIN_CM: f64 = 4.0;
+const MAX_CM: f64 = 60.0;
+
+/// More threads than any machine has cores.
+const MAX_JOBS: usize = 4096;
