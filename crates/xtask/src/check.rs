@@ -1,5 +1,6 @@
 //! `cargo xtask check`: what CI runs, in the order of what fails soonest.
 
+mod circles;
 mod edges;
 mod sources;
 
@@ -39,7 +40,7 @@ struct Step {
     run: fn(&Repository) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step {
         name: "format",
         run: |repository| run(&mut repository.cargo(&["fmt", "--all", "--check"])),
@@ -47,6 +48,10 @@ const STEPS: [Step; 8] = [
     Step {
         name: "dependency edges",
         run: edges::check,
+    },
+    Step {
+        name: "circles of modules",
+        run: circles::check,
     },
     Step {
         name: "words and sizes of sources",
