@@ -5,7 +5,8 @@ use engine::{Scheduler, Token};
 
 use crate::histogram::QueueStatistics;
 use crate::hook::SwitchHook;
-use crate::port::{Offer, Port, PortConfig, PortId};
+use crate::port::{Offer, Port, PortConfig};
+use crate::port_id::PortId;
 use crate::priority::Strict;
 use crate::queue::{Discipline, Limit};
 use crate::routes::{Routes, Row, Spread};

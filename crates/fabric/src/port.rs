@@ -1,17 +1,17 @@
 //! An output port: a queue, a transmitter and the wire behind it.
 
+mod hooks;
+mod room;
+
 use base::{Ecn, FlowId, HostId, Packet, Rate, Span, Time};
 
 use crate::histogram::LevelHistogram;
 use crate::hook::{Calls, Quiet, SwitchHook};
+use crate::port_id::PortId;
 use crate::priority::{Priorities, Strict};
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
 use crate::watch::{DropReason, Watch};
-
-/// A port; dense from 0. Link `l` has ports `2l` (from its first node) and `2l + 1` (from its second).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct PortId(pub u32);
 
 /// What a port is made of.
 pub struct PortConfig {
@@ -209,24 +209,6 @@ impl Port {
     #[inline(always)]
     pub fn take_gone(&mut self) -> u64 {
         std::mem::take(&mut self.gone)
-    }
-
-    /// `packet` comes in over the link whose other direction this port feeds, before it is forwarded.
-    #[inline(always)]
-    pub fn reverse<W: Watch>(
-        &mut self,
-        packet: &mut Packet,
-        now: Time,
-        port: PortId,
-        watch: &mut W,
-    ) {
-        if !self.calls.has(Calls::REVERSE) {
-            return;
-        }
-        self.settle_watched(now, port, watch, &mut |_| false);
-        self.call_hook(Calls::REVERSE, now, port, watch, |hook, queue| {
-            hook.on_reverse(queue, packet, now);
-        });
     }
 
     /// The oldest packet has arrived at the other end and is put into `packet`. Returns the arrival
@@ -443,48 +425,6 @@ impl Port {
         Offer::Queued
     }
 
-    /// Pushes out packets of lower priority until `packet` fits, if it then does. Returns whether.
-    fn make_room<W: Watch>(
-        &mut self,
-        packet: &Packet,
-        now: Time,
-        port: PortId,
-        watch: &mut W,
-    ) -> bool {
-        let Some(waiting) = &self.priorities else {
-            return false;
-        };
-        let (all, lower) = (self.backlog(), waiting.lower(packet));
-        let least = Backlog {
-            bytes: all.bytes - lower.payload - lower.packets * u64::from(self.header_bytes),
-            packets: all.packets - lower.packets,
-        };
-        if !self.fits(least, packet, now) {
-            return false;
-        }
-        while let Some(victim) = self
-            .priorities
-            .as_mut()
-            .and_then(|waiting| waiting.push_out(packet))
-        {
-            self.leave(u64::from(victim.payload), now, port, watch);
-            self.uncount(&victim);
-            self.drops += 1;
-            watch.on_drop(port, &victim, DropReason::Full, now);
-            if self.fits(self.backlog(), packet, now) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// A packet that was accepted is not sent after all.
-    fn uncount(&mut self, packet: &Packet) {
-        self.packets -= 1;
-        self.bytes -= u64::from(self.header_bytes) + u64::from(packet.payload);
-        self.gone += 1;
-    }
-
     /// The transmitter, which is free, sends `packet`. Returns when it arrives.
     #[inline(always)]
     fn start(&mut self, packet: &Packet, now: Time) -> Time {
@@ -496,80 +436,12 @@ impl Port {
         arrival
     }
 
-    /// The queue has another length from `at` on.
-    #[inline(always)]
-    fn tell_level<W: Watch>(&mut self, at: Time, port: PortId, watch: &mut W) {
-        if !self.calls.has(Calls::LEVEL) {
-            return;
-        }
-        let length = match self.limit {
-            Limit::Packets(_) => self.backlog().packets,
-            Limit::Bytes(_) | Limit::Unlimited => self.waiting_bytes,
-        };
-        if self.quiet.has(length) {
-            return;
-        }
-        self.call_hook(Calls::LEVEL, at, port, watch, |hook, queue| {
-            hook.on_level(queue, at);
-        });
-    }
-
-    /// Calls the hook, if there is one that wants this kind of call, and notes when it is due.
-    #[inline(always)]
-    fn call_hook<W: Watch>(
-        &mut self,
-        kind: Calls,
-        at: Time,
-        port: PortId,
-        watch: &mut W,
-        call: impl FnOnce(&mut dyn SwitchHook, Backlog),
-    ) {
-        if !self.calls.has(kind) {
-            return;
-        }
-        let queue = self.backlog();
-        if let Some(hook) = &mut self.hook {
-            call(hook.as_mut(), queue);
-            if kind == Calls::LEVEL {
-                (self.calls, self.quiet) = (hook.calls(), hook.quiet());
-            }
-            if self.calls.has(Calls::TIMER) {
-                self.hook_due = hook.deadline();
-            }
-            watch.on_hook(port, hook.as_ref(), at);
-        }
-    }
-
-    #[inline(always)]
-    fn backlog(&self) -> Backlog {
-        let by_priority = self
-            .priorities
-            .as_ref()
-            .map_or(0, |waiting| waiting.packets());
-        Backlog {
-            bytes: self.waiting_bytes,
-            packets: u64::from(self.ring.waiting_packets()) + by_priority,
-        }
-    }
-
     #[inline(always)]
     fn change_level(&mut self, at: Time) {
         // A queue that changes before the measured period has nothing to record: `since` is zero.
         self.levels
             .add(self.waiting_bytes, at.since(self.level_since));
         self.level_since = self.level_since.max(at);
-    }
-
-    #[inline(always)]
-    fn fits(&self, backlog: Backlog, packet: &Packet, now: Time) -> bool {
-        let size = u64::from(self.header_bytes) + u64::from(packet.payload);
-        match self.limit {
-            // An idle transmitter takes the packet at once: it never waits.
-            _ if self.free_at <= now && backlog.packets == 0 => true,
-            Limit::Unlimited => true,
-            Limit::Bytes(bytes) => backlog.bytes + size <= bytes,
-            Limit::Packets(packets) => backlog.packets < packets,
-        }
     }
 
     #[inline(always)]

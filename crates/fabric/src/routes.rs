@@ -6,7 +6,7 @@ mod planes;
 
 use base::{FlowId, HostId, Packet};
 
-use crate::port::PortId;
+use crate::port_id::PortId;
 use crate::topology::{Node, Topology, TopologyError};
 use lists::Lists;
 use map::{Map, NOWHERE, Search};

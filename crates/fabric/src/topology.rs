@@ -7,7 +7,7 @@ use std::fmt;
 
 use base::{HostId, Rate, Span};
 
-use crate::port::PortId;
+use crate::port_id::PortId;
 
 /// A node; dense from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

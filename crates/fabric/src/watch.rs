@@ -3,7 +3,7 @@
 use base::{Packet, Time};
 
 use crate::hook::SwitchHook;
-use crate::port::PortId;
+use crate::port_id::PortId;
 
 /// Sees what happens at the queues of a network. `()` sees nothing and costs nothing.
 ///

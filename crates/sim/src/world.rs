@@ -1,31 +1,37 @@
 //! The world of a simulation: a network, its hosts, and the flows between them.
 
+mod books;
 mod connection;
 mod deadlines;
+mod facts;
+mod flow;
 mod helpers;
 mod message;
 mod ports;
 mod wiring;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::{Network, PortId, QueueStatistics, Topology};
 use scenario::tokens::Tokens;
-use scenario::workload::{Barrier, Plan, PlannedConnection, PlannedFlow};
+use scenario::workload::{Barrier, Plan};
 use scenario::{Group, PointSpec};
 use schemes::{HostInfo, Roles, Sender};
 use tcp::{Endpoint, Host, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
 use crate::probe::{self, AtQueues, Sees};
-pub(crate) use connection::{Connection, Counts};
+pub(crate) use connection::Connection;
 use deadlines::{Deadlines, Helper, Out, number};
+use facts::host_info;
+pub(crate) use flow::Flow;
+use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
 use ports::{Ports, loss_law};
-use wiring::{Endpoints, controlling_groups, host_info, network};
+use wiring::{Endpoints, controlling_groups, network};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
@@ -63,66 +69,6 @@ pub(crate) struct World<'p, R, P> {
     queues: Option<Vec<QueueStatistics>>,
     /// What a connection that was replaced did not conserve.
     violation: Option<RunError>,
-}
-
-/// One flow, from one application to another: a message on a connection, and mostly all of it.
-pub(crate) struct Flow {
-    /// Place of its group in the point.
-    pub(crate) group: u32,
-    /// The connection that carries it.
-    pub(crate) connection: u32,
-    /// Payload; `None` without end.
-    pub(crate) size: Option<u64>,
-    /// Start at the application; of a flow that has not started, when it will, or how long after the
-    /// end of the round before it.
-    pub(crate) start: Time,
-    /// Bytes that its application writes first, if it does not write all at once, and bytes that it has
-    /// still to write.
-    first_write: Option<u64>,
-    unwritten: u64,
-    /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
-    pub(crate) first_byte: Time,
-    /// The bytes written first in order at the receiver; [`Time::NEVER`] before, or if all are.
-    pub(crate) buffered: Time,
-    /// Last byte in order at the receiver; [`Time::NEVER`] before.
-    pub(crate) completion: Time,
-    /// The barrier that waits for it.
-    awaited_by: Option<u32>,
-    /// The message that started next on the same connection.
-    next: Option<u32>,
-    /// What happened to it.
-    pub(crate) counts: Counts,
-    /// Whether it has started.
-    pub(crate) started: bool,
-    /// Whether a connection gave up or was reset.
-    pub(crate) failed: bool,
-}
-
-impl Flow {
-    /// Whether nothing more will come of it.
-    const fn is_over(&self) -> bool {
-        self.failed || self.completion.as_ps() != Time::NEVER.as_ps()
-    }
-
-    /// Bytes after which the next thing is to be noted that happens to it when bytes arrive in order.
-    fn next_mark(&self) -> Option<u64> {
-        let size = self.size?;
-        let first = self.first_write.filter(|_| self.buffered == Time::NEVER);
-        Some(first.map_or(size, |first| first.min(size)))
-    }
-}
-
-/// What the application of a flow does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Act {
-    /// Opens a connection before anything is sent on it.
-    Open(FlowId),
-    /// Starts a flow.
-    Start(u32),
-    /// Ends a flow that has no end of its own.
-    Stop(u32),
-    /// Writes more of a flow.
-    Write(u32),
 }
 
 /// The end of a connection that an event concerned.
@@ -299,45 +245,6 @@ impl<'p, R: ReceiverCc, P: Sees<R>> World<'p, R, P> {
                 self.connections[number].book(&mut self.flows, counts);
             }
         }
-    }
-
-    /// Every byte is delivered once, every packet is somewhere.
-    pub(crate) fn check_conservation(&self) -> Result<(), RunError> {
-        let held: usize = self.network.ports().iter().map(fabric::Port::held).sum();
-        let drops: u64 = self
-            .network
-            .ports()
-            .iter()
-            .map(|port| port.counters().drops)
-            .sum();
-        let (sent, delivered) = self.network.sent_and_delivered();
-        if sent != delivered + drops + held as u64 {
-            return Err(RunError::Conservation(format!(
-                "{sent} packets sent, {delivered} delivered, {drops} dropped, {held} in the network"
-            )));
-        }
-        if let Some(violation) = &self.violation {
-            return Err(violation.clone());
-        }
-        let numbers = 0..self.connections.len();
-        let mut left = numbers.filter(|number| self.connections[*number].has_endpoints());
-        left.try_for_each(|number| self.check_connection(number))
-    }
-
-    fn check_connection(&self, number: usize) -> Result<(), RunError> {
-        let connection = &self.connections[number];
-        let (sender, receiver) = self.ends(connection);
-        if connection.is_conserved(&self.flows, (sender, receiver)) {
-            return Ok(());
-        }
-        Err(RunError::Conservation(format!(
-            "of connection {number} {:?} bytes were stored, {} and {} received in order, of {} and {} sent",
-            connection.stored,
-            receiver.received(),
-            sender.received(),
-            sender.highest_sent(),
-            receiver.highest_sent()
-        )))
     }
 
     fn act_token(&self) -> Token {
@@ -532,50 +439,6 @@ fn stale<'a, R: ReceiverCc>(
 
 /// Makes the receiver role of a host from the roles of the group that controls it, if one does.
 pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + 'a;
-
-/// What applications do by themselves: open connections in advance, start the flows of `starts`, and
-/// stop those without end.
-fn agenda(
-    starts: impl Iterator<Item = usize>,
-    flows: &[PlannedFlow],
-    connections: &[PlannedConnection],
-) -> BinaryHeap<Reverse<(Time, Act)>> {
-    let opened = (0..).zip(connections);
-    let opened = opened.map(|(number, connection)| (connection.open, Act::Open(FlowId(number))));
-    let started = starts.map(|index| (flows[index].start, Act::Start(number(index))));
-    let stopped = (0..).zip(flows);
-    let stopped = stopped.map(|(number, flow)| (flow.stop, Act::Stop(number)));
-    let acts = opened.chain(started).chain(stopped);
-    acts.filter(|(at, _)| *at != Time::NEVER)
-        .map(Reverse)
-        .collect()
-}
-
-/// A flow that has not started.
-fn flow(plan: &PlannedFlow) -> Flow {
-    Flow {
-        group: plan.group,
-        connection: plan.connection,
-        size: plan.size,
-        start: plan.start,
-        first_write: plan.first_write,
-        unwritten: 0,
-        first_byte: Time::NEVER,
-        buffered: Time::NEVER,
-        completion: Time::NEVER,
-        awaited_by: plan.awaited_by,
-        next: None,
-        counts: Counts::default(),
-        started: false,
-        failed: false,
-    }
-}
-
-/// Flows that start behind a barrier.
-fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
-    let next = barriers.iter().flat_map(|barrier| barrier.next.clone());
-    next.map(|flow| flow as usize).collect()
-}
 
 impl<R: ReceiverCc, P: Sees<R>> engine::World for World<'_, R, P> {
     #[inline(always)]

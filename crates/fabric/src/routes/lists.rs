@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::port::PortId;
+use crate::port_id::PortId;
 
 /// Lists by entry: the number of the only port of the list, or with the highest bit that of the list.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use base::HostId;
 
 use super::Row;
-use crate::port::PortId;
+use crate::port_id::PortId;
 use crate::topology::{Node, NodeId, Place, Topology, TopologyError};
 
 /// Switches by row. Hosts do not forward, and each has one link, so they are no part of it.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::Row;
 use super::lists::Lists;
 use super::map::{Map, Search};
-use crate::port::PortId;
+use crate::port_id::PortId;
 use crate::topology::Layer;
 
 /// Chooses among paths of fewest links, plane by plane; see [`Routes`](super::Routes).

@@ -5,7 +5,7 @@ use scenario::workload::PlannedConnection;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Slot};
 
-use super::Flow;
+use super::flow::{Counts, Flow};
 
 /// One connection. Each flow on it is a message: bytes of the stream from sender to receiver, one after
 /// the other in the order in which they started.
@@ -46,25 +46,6 @@ pub(crate) struct Connection {
     pub(super) awaited_by: Option<u32>,
     /// Whether another one has its slots now.
     pub(super) replaced: bool,
-}
-
-/// What happens to a connection beside progress.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Counts {
-    /// Data segments sent, retransmissions included.
-    pub(crate) packets: u32,
-    /// Segments sent again.
-    pub(crate) retransmissions: u32,
-    /// Segments sent again after a timeout rather than in a fast recovery.
-    pub(crate) after_timeout: u32,
-    /// Retransmission timers that expired.
-    pub(crate) timeouts: u32,
-    /// Of these, those with only the last segments outstanding.
-    pub(crate) tail_timeouts: u32,
-    /// Timers of SYNs and SYN-ACKs that expired.
-    pub(crate) syn_timeouts: u32,
-    /// Packets dropped.
-    pub(crate) drops: u32,
 }
 
 impl Connection {
@@ -297,30 +278,6 @@ impl Connection {
         } else {
             0
         }
-    }
-}
-
-impl Counts {
-    fn since(self, earlier: Self) -> Self {
-        Self {
-            packets: self.packets - earlier.packets,
-            retransmissions: self.retransmissions - earlier.retransmissions,
-            after_timeout: self.after_timeout - earlier.after_timeout,
-            timeouts: self.timeouts - earlier.timeouts,
-            tail_timeouts: self.tail_timeouts - earlier.tail_timeouts,
-            syn_timeouts: self.syn_timeouts - earlier.syn_timeouts,
-            drops: self.drops - earlier.drops,
-        }
-    }
-
-    fn add(&mut self, more: Self) {
-        self.packets += more.packets;
-        self.retransmissions += more.retransmissions;
-        self.after_timeout += more.after_timeout;
-        self.timeouts += more.timeouts;
-        self.tail_timeouts += more.tail_timeouts;
-        self.syn_timeouts += more.syn_timeouts;
-        self.drops += more.drops;
     }
 }
 

@@ -10,7 +10,7 @@ use tcp::{Host, HostHelper, ReceiverCc, Slot};
 
 use super::Connection;
 use super::deadlines::Helper;
-use super::wiring::host_info;
+use super::facts::host_info;
 
 /// What each host adds below TCP; empty if no group adds anything.
 pub(super) fn host_helpers<R: ReceiverCc>(

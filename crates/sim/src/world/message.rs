@@ -8,7 +8,8 @@ use schemes::Sender;
 use tcp::{Arrival, Endpoint, ReceiverCc, Slot};
 
 use super::deadlines::number;
-use super::{Act, Connection, Counts, End, World};
+use super::flow::{Act, Counts};
+use super::{Connection, End, World};
 use crate::probe::Sees;
 
 impl<R: ReceiverCc, P: Sees<R>> World<'_, R, P> {

@@ -12,7 +12,7 @@ use scenario::PointSpec;
 use scenario::keys::{HostQueue, Keys, LossPattern, QueueUnit};
 use schemes::{PortInfo, Roles};
 
-use super::wiring::mss;
+use super::facts::mss;
 
 /// What makes ports.
 pub(super) struct Ports<'a> {

@@ -8,10 +8,11 @@ use fabric::{Network, NetworkConfig, Spread, Topology};
 use scenario::keys::{Ecmp, Keys, WindowScale};
 use scenario::workload::PlannedConnection;
 use scenario::{Group, PointSpec};
-use schemes::{FlowInfo, HostInfo, Roles, Sender};
+use schemes::{FlowInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
 
 use super::deadlines::number;
+use super::facts::mss;
 use super::ports::Ports;
 use super::{Connection, Flow};
 use crate::error::RunError;
@@ -173,20 +174,6 @@ pub(super) fn controlling_groups(
         }
     }
     groups
-}
-
-/// What a role of a host is told in a group with these settings.
-pub(super) fn host_info(keys: &Keys) -> HostInfo {
-    HostInfo {
-        rate: keys.link.to_hosts(),
-        mss: mss(keys),
-        packet_bytes: keys.packet_bytes(),
-    }
-}
-
-/// Bytes of a full segment.
-pub(super) fn mss(keys: &Keys) -> u16 {
-    u16::try_from(keys.tcp.mss.0).expect("the scenario checked the segment size")
 }
 
 fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {

@@ -1,16 +1,17 @@
-//! No modules of a crate import each other in a circle.
+//! Modules of a crate must not import each other in a circle.
 //!
-//! A module is a file together with the files below it. Of every path that starts with `crate`, `super`,
-//! `self` or a module's own child, the last part that is a module or an item of one tells which file is
-//! meant; a name that a module only passes on (`pub use`) leads to where it comes from. Such a path
-//! ties two modules: of the file that holds it and of the file that is meant, the two that are
-//! neighbours, which is to say children of the same parent. So a path from `workload/load.rs` to
-//! `keys/traced.rs` is an arrow from `workload` to `keys`, one from `workload/load.rs` to
-//! `workload/layout.rs` an arrow between these two, and one from a file to a module above or below it
-//! is none: a parent and its children are one thing. Among the children of each parent, the arrows
-//! must not lead back to where they start.
+//! Modules with the same parent are neighbours, and each stands for its own file and every file below it.
+//! A path in a file, such as `crate::keys::Keys` or `super::layout`, names another file: that of the last
+//! module on the path or, if this module only passes the name on with `use`, the file where the name comes
+//! from. Such a path makes an arrow between two neighbours: from the one with the file that holds the path to
+//! the one with the file that it names. Three examples:
 //!
-//! Tests are not read. They may import whatever they test.
+//! - A path from `workload/load.rs` to `keys/traced.rs` is an arrow from `workload` to `keys`.
+//! - A path from `workload/load.rs` to `workload/layout.rs` is an arrow between these two.
+//! - A path between a file and a module above or below it makes no arrow: parent and child are one thing.
+//!
+//! The check fails if arrows lead from a module back to itself. Tests are not read: they may import whatever
+//! they test. Paths that a macro makes are not seen.
 
 mod paths;
 
@@ -19,19 +20,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::paths::{Path, Paths};
 use crate::repository::{Failure, Repository};
 
-/// Circles that are known and wait to be broken: the crate, and the modules that form one.
-const KNOWN: [(&str, &[&str]); 2] = [
-    ("fabric", &["port", "watch"]),
-    ("sim", &["world::ports", "world::wiring"]),
-];
-
 /// A module by the names from the crate's root down, which has none.
 type Name = Vec<String>;
 
 /// The modules of a crate, each with what its file says.
 type Modules = BTreeMap<Name, Paths>;
 
-/// Fails for circles that are not known, and for known ones that are gone.
+/// Fails for every circle.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let mut crates: BTreeMap<String, Modules> = BTreeMap::new();
     for path in repository.sources("rs")? {
@@ -42,32 +37,17 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
             .map_err(|error| Failure(format!("{path}: {error}")))?;
         crates.entry(name).or_default().insert(module, paths);
     }
-    let mut found = BTreeMap::new();
+    let mut wrong = Vec::new();
     for (name, modules) in &crates {
         let arrows = arrows(modules);
         for ring in circles(&arrows) {
-            let ties = ties(&arrows, &ring);
-            found.insert((name, ring), ties);
+            let ties = ties(&arrows, &ring).concat();
+            wrong.push(format!(
+                "{name}: {} import each other:{ties}",
+                ring.join(", ")
+            ));
         }
     }
-    let known = |name: &str, ring: &[String]| {
-        let mut known = KNOWN.iter();
-        known.any(|(other, modules)| name == *other && ring == *modules)
-    };
-    let new = found.iter().filter(|((name, ring), _)| !known(name, ring));
-    let new = new.map(|((name, ring), ties)| {
-        let ring = ring.join(", ");
-        format!("{name}: {ring} import each other:{}", ties.concat())
-    });
-    let gone = KNOWN.iter().filter(|(name, modules)| {
-        let mut found = found.keys();
-        !found.any(|(other, ring)| *other == name && ring == modules)
-    });
-    let gone = gone.map(|(name, modules)| {
-        let modules = modules.join(", ");
-        format!("{name}: {modules} form no circle any more: remove them from KNOWN")
-    });
-    let wrong: Vec<String> = new.chain(gone).collect();
     if wrong.is_empty() {
         return Ok(());
     }
@@ -170,7 +150,7 @@ fn resolve(modules: &Modules, here: &Name, path: &Path, steps: usize) -> Option<
             parts.next();
         }
         Some(&("self" | "super")) => {}
-        Some(first) if child(modules, here, first).is_some() => {}
+        Some(first) if is_known(modules, here, first) => {}
         _ => return None,
     }
     while let Some(part) = parts.next() {
@@ -196,6 +176,12 @@ fn resolve(modules: &Modules, here: &Name, path: &Path, steps: usize) -> Option<
         }
     }
     Some(at)
+}
+
+/// Whether `name` is a child of the module `here`, or imported there.
+fn is_known(modules: &Modules, here: &Name, name: &str) -> bool {
+    let imports = |paths: &Paths| paths.named.contains_key(name);
+    child(modules, here, name).is_some() || modules.get(here).is_some_and(imports)
 }
 
 fn child(modules: &Modules, parent: &Name, name: &str) -> Option<Name> {
@@ -261,11 +247,12 @@ mod tests {
     #[test]
     fn names_that_are_passed_on_lead_to_where_they_come_from() {
         let found = circles(&arrows(&modules(&[
-            ("", "mod a; mod b; pub use a::Old as A; pub use b::B;"),
-            ("a", "use crate::B; pub struct Old;"),
+            ("", "mod a; mod b; mod c; pub use a::Old as A;"),
+            ("a", "use crate::c; pub struct Old; fn of() -> c::B {}"),
+            ("c", "pub use super::b::B;"),
             ("b", "use crate::A; pub struct B;"),
         ])));
-        assert_eq!(found, BTreeSet::from([ring(&["a", "b"])]));
+        assert_eq!(found, BTreeSet::from([ring(&["a", "b", "c"])]));
     }
 
     #[test]

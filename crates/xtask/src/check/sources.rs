@@ -18,12 +18,6 @@ const UNFINISHED: &str = "unfinished work belongs into the issue tracker";
 /// Lines of a file without its tests; a longer one wants to be several, each with a name that says what
 /// is inside.
 const MAX_LINES: usize = 500;
-/// Files that are longer and wait to be split.
-const KNOWN: [&str; 3] = [
-    "crates/fabric/src/port.rs",
-    "crates/sim/src/world.rs",
-    "crates/tcp/src/sender.rs",
-];
 /// Lines of code of a crate, without tests, comments and blank lines; nobody learns a larger one.
 const MAX_CODE: usize = 8000;
 /// The crate that may be larger: one file for each scheme, which are read one at a time.
@@ -66,15 +60,9 @@ fn forbidden(path: &str, text: &str) -> Vec<String> {
 /// What is wrong with the length of a file.
 fn length(path: &str, text: &str) -> Option<String> {
     let lines = without_tests(text).count();
-    match (lines > MAX_LINES, KNOWN.contains(&path)) {
-        (true, false) => Some(format!(
-            "{path}: {lines} lines without tests: more than {MAX_LINES} want several files"
-        )),
-        (false, true) => Some(format!(
-            "{path}: is no longer than {MAX_LINES} lines: remove it from KNOWN"
-        )),
-        _ => None,
-    }
+    (lines > MAX_LINES).then(|| {
+        format!("{path}: {lines} lines without tests: more than {MAX_LINES} want several files")
+    })
 }
 
 /// The crate that a file is source of; `None` for tests, benchmarks and build scripts.
@@ -122,8 +110,6 @@ mod tests {
         let file = |lines: usize| "x\n".repeat(lines) + "#[cfg(test)]\nmod tests;\n";
         assert_eq!(length("crates/a/src/b.rs", &file(MAX_LINES)), None);
         assert!(length("crates/a/src/b.rs", &file(MAX_LINES + 1)).is_some());
-        assert!(length(KNOWN[0], &file(MAX_LINES)).is_some());
-        assert_eq!(length(KNOWN[0], &file(MAX_LINES + 1)), None);
     }
 
     #[test]

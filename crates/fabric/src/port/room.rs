@@ -1,0 +1,76 @@
+//! The room of a port: what fits, and what makes way.
+
+use base::{Packet, Time};
+
+use super::Port;
+use crate::port_id::PortId;
+use crate::queue::{Backlog, Limit};
+use crate::watch::{DropReason, Watch};
+
+impl Port {
+    /// Pushes out packets of lower priority until `packet` fits, if it then does. Returns whether.
+    pub(super) fn make_room<W: Watch>(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) -> bool {
+        let Some(waiting) = &self.priorities else {
+            return false;
+        };
+        let (all, lower) = (self.backlog(), waiting.lower(packet));
+        let least = Backlog {
+            bytes: all.bytes - lower.payload - lower.packets * u64::from(self.header_bytes),
+            packets: all.packets - lower.packets,
+        };
+        if !self.fits(least, packet, now) {
+            return false;
+        }
+        while let Some(victim) = self
+            .priorities
+            .as_mut()
+            .and_then(|waiting| waiting.push_out(packet))
+        {
+            self.leave(u64::from(victim.payload), now, port, watch);
+            self.uncount(&victim);
+            self.drops += 1;
+            watch.on_drop(port, &victim, DropReason::Full, now);
+            if self.fits(self.backlog(), packet, now) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A packet that was accepted is not sent after all.
+    pub(super) fn uncount(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(self.header_bytes) + u64::from(packet.payload);
+        self.gone += 1;
+    }
+
+    #[inline(always)]
+    pub(super) fn backlog(&self) -> Backlog {
+        let by_priority = self
+            .priorities
+            .as_ref()
+            .map_or(0, |waiting| waiting.packets());
+        Backlog {
+            bytes: self.waiting_bytes,
+            packets: u64::from(self.ring.waiting_packets()) + by_priority,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn fits(&self, backlog: Backlog, packet: &Packet, now: Time) -> bool {
+        let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+        match self.limit {
+            // An idle transmitter takes the packet at once: it never waits.
+            _ if self.free_at <= now && backlog.packets == 0 => true,
+            Limit::Unlimited => true,
+            Limit::Bytes(bytes) => backlog.bytes + size <= bytes,
+            Limit::Packets(packets) => backlog.packets < packets,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The books of a world, which must balance at the end of every run.
+
+use tcp::ReceiverCc;
+
+use super::World;
+use crate::error::RunError;
+use crate::probe::Sees;
+
+impl<R: ReceiverCc, P: Sees<R>> World<'_, R, P> {
+    /// Every byte is delivered once, every packet is somewhere.
+    pub(crate) fn check_conservation(&self) -> Result<(), RunError> {
+        let held: usize = self.network.ports().iter().map(fabric::Port::held).sum();
+        let drops: u64 = self
+            .network
+            .ports()
+            .iter()
+            .map(|port| port.counters().drops)
+            .sum();
+        let (sent, delivered) = self.network.sent_and_delivered();
+        if sent != delivered + drops + held as u64 {
+            return Err(RunError::Conservation(format!(
+                "{sent} packets sent, {delivered} delivered, {drops} dropped, {held} in the network"
+            )));
+        }
+        if let Some(violation) = &self.violation {
+            return Err(violation.clone());
+        }
+        let numbers = 0..self.connections.len();
+        let mut left = numbers.filter(|number| self.connections[*number].has_endpoints());
+        left.try_for_each(|number| self.check_connection(number))
+    }
+
+    pub(super) fn check_connection(&self, number: usize) -> Result<(), RunError> {
+        let connection = &self.connections[number];
+        let (sender, receiver) = self.ends(connection);
+        if connection.is_conserved(&self.flows, (sender, receiver)) {
+            return Ok(());
+        }
+        Err(RunError::Conservation(format!(
+            "of connection {number} {:?} bytes were stored, {} and {} received in order, of {} and {} sent",
+            connection.stored,
+            receiver.received(),
+            sender.received(),
+            sender.highest_sent(),
+            receiver.highest_sent()
+        )))
+    }
+}

@@ -1,0 +1,156 @@
+//! Flows of a world, and what applications do with them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use base::{FlowId, Time};
+use scenario::workload::{Barrier, PlannedConnection, PlannedFlow};
+
+use super::deadlines::number;
+
+/// What happens to a connection beside progress.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Counts {
+    /// Data segments sent, retransmissions included.
+    pub(crate) packets: u32,
+    /// Segments sent again.
+    pub(crate) retransmissions: u32,
+    /// Segments sent again after a timeout rather than in a fast recovery.
+    pub(crate) after_timeout: u32,
+    /// Retransmission timers that expired.
+    pub(crate) timeouts: u32,
+    /// Of these, those with only the last segments outstanding.
+    pub(crate) tail_timeouts: u32,
+    /// Timers of SYNs and SYN-ACKs that expired.
+    pub(crate) syn_timeouts: u32,
+    /// Packets dropped.
+    pub(crate) drops: u32,
+}
+
+impl Counts {
+    pub(super) fn since(self, earlier: Self) -> Self {
+        Self {
+            packets: self.packets - earlier.packets,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            after_timeout: self.after_timeout - earlier.after_timeout,
+            timeouts: self.timeouts - earlier.timeouts,
+            tail_timeouts: self.tail_timeouts - earlier.tail_timeouts,
+            syn_timeouts: self.syn_timeouts - earlier.syn_timeouts,
+            drops: self.drops - earlier.drops,
+        }
+    }
+
+    pub(super) fn add(&mut self, more: Self) {
+        self.packets += more.packets;
+        self.retransmissions += more.retransmissions;
+        self.after_timeout += more.after_timeout;
+        self.timeouts += more.timeouts;
+        self.tail_timeouts += more.tail_timeouts;
+        self.syn_timeouts += more.syn_timeouts;
+        self.drops += more.drops;
+    }
+}
+
+/// One flow, from one application to another: a message on a connection, and mostly all of it.
+pub(crate) struct Flow {
+    /// Place of its group in the point.
+    pub(crate) group: u32,
+    /// The connection that carries it.
+    pub(crate) connection: u32,
+    /// Payload; `None` without end.
+    pub(crate) size: Option<u64>,
+    /// Start at the application; of a flow that has not started, when it will, or how long after the
+    /// end of the round before it.
+    pub(crate) start: Time,
+    /// Bytes that its application writes first, if it does not write all at once, and bytes that it has
+    /// still to write.
+    pub(super) first_write: Option<u64>,
+    pub(super) unwritten: u64,
+    /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
+    pub(crate) first_byte: Time,
+    /// The bytes written first in order at the receiver; [`Time::NEVER`] before, or if all are.
+    pub(crate) buffered: Time,
+    /// Last byte in order at the receiver; [`Time::NEVER`] before.
+    pub(crate) completion: Time,
+    /// The barrier that waits for it.
+    pub(super) awaited_by: Option<u32>,
+    /// The message that started next on the same connection.
+    pub(super) next: Option<u32>,
+    /// What happened to it.
+    pub(crate) counts: Counts,
+    /// Whether it has started.
+    pub(crate) started: bool,
+    /// Whether a connection gave up or was reset.
+    pub(crate) failed: bool,
+}
+
+impl Flow {
+    /// Whether nothing more will come of it.
+    pub(super) const fn is_over(&self) -> bool {
+        self.failed || self.completion.as_ps() != Time::NEVER.as_ps()
+    }
+
+    /// Bytes after which the next thing is to be noted that happens to it when bytes arrive in order.
+    pub(super) fn next_mark(&self) -> Option<u64> {
+        let size = self.size?;
+        let first = self.first_write.filter(|_| self.buffered == Time::NEVER);
+        Some(first.map_or(size, |first| first.min(size)))
+    }
+}
+
+/// What the application of a flow does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Act {
+    /// Opens a connection before anything is sent on it.
+    Open(FlowId),
+    /// Starts a flow.
+    Start(u32),
+    /// Ends a flow that has no end of its own.
+    Stop(u32),
+    /// Writes more of a flow.
+    Write(u32),
+}
+
+/// What applications do by themselves: open connections in advance, start the flows of `starts`, and
+/// stop those without end.
+pub(super) fn agenda(
+    starts: impl Iterator<Item = usize>,
+    flows: &[PlannedFlow],
+    connections: &[PlannedConnection],
+) -> BinaryHeap<Reverse<(Time, Act)>> {
+    let opened = (0..).zip(connections);
+    let opened = opened.map(|(number, connection)| (connection.open, Act::Open(FlowId(number))));
+    let started = starts.map(|index| (flows[index].start, Act::Start(number(index))));
+    let stopped = (0..).zip(flows);
+    let stopped = stopped.map(|(number, flow)| (flow.stop, Act::Stop(number)));
+    let acts = opened.chain(started).chain(stopped);
+    acts.filter(|(at, _)| *at != Time::NEVER)
+        .map(Reverse)
+        .collect()
+}
+
+/// A flow that has not started.
+pub(super) fn flow(plan: &PlannedFlow) -> Flow {
+    Flow {
+        group: plan.group,
+        connection: plan.connection,
+        size: plan.size,
+        start: plan.start,
+        first_write: plan.first_write,
+        unwritten: 0,
+        first_byte: Time::NEVER,
+        buffered: Time::NEVER,
+        completion: Time::NEVER,
+        awaited_by: plan.awaited_by,
+        next: None,
+        counts: Counts::default(),
+        started: false,
+        failed: false,
+    }
+}
+
+/// Flows that start behind a barrier.
+pub(super) fn waiting(barriers: &[Barrier]) -> BTreeSet<usize> {
+    let next = barriers.iter().flat_map(|barrier| barrier.next.clone());
+    next.map(|flow| flow as usize).collect()
+}

@@ -1,0 +1,74 @@
+//! What others may know of a sender.
+
+use base::Span;
+
+use super::{Phase, Sender, SenderCounters};
+use crate::cc::SenderCc;
+
+impl<C: SenderCc> Sender<C> {
+    /// Bytes outstanding.
+    #[inline(always)]
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.next - self.una - self.skipped()
+    }
+
+    /// Whether this is fast recovery.
+    pub(crate) const fn is_recovering(&self) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+    }
+
+    /// From the first offset not acknowledged to the end of the peer's window.
+    pub(crate) const fn peer_window(&self) -> u64 {
+        self.edge.saturating_sub(self.una)
+    }
+
+    /// First offset not acknowledged.
+    pub(crate) const fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Next offset to send.
+    pub(crate) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// One past the highest offset sent at priority 0: what a segment without data is numbered with, also
+    /// after a timeout has taken `next` back, so that the peer does not take it for an old one.
+    #[inline(always)]
+    pub(crate) const fn newest(&self) -> u64 {
+        if self.next > self.max {
+            self.next
+        } else {
+            self.max
+        }
+    }
+
+    /// Whether the FIN was sent and acknowledged.
+    pub(crate) const fn is_finished(&self) -> bool {
+        self.closed && self.una > self.written
+    }
+
+    /// Segment size in force.
+    pub(crate) const fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    /// Whether both sides agreed on SACK.
+    pub(crate) const fn uses_sack(&self) -> bool {
+        self.sack
+    }
+
+    /// Whether both sides agreed on ECN.
+    pub(crate) const fn uses_ecn(&self) -> bool {
+        self.ecn
+    }
+
+    /// Smoothed round trip; zero before the first sample.
+    pub(crate) const fn srtt(&self) -> Span {
+        self.rtt.srtt()
+    }
+
+    pub(crate) const fn counters(&self) -> SenderCounters {
+        self.counters
+    }
+}
