@@ -125,4 +125,6 @@ impl Part {
     }
 }
 
+/// Another one for every other form of what follows, of which the version of the program knows nothing but
+/// the outcome.
 const MAGIC: [u8; 8] = *b"tailwatr";
