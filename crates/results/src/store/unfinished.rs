@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use record::pcap::Places;
+use scenario::keys::TracedSeries;
 use scenario::{PointSpec, Scenario};
 use sim::error::RunError;
 use sim::metrics::Outcome;
@@ -19,6 +20,8 @@ use super::{CAPTURED, PARTS, SERIES, Store};
 pub struct Unfinished<'a> {
     series: Remains,
     captures: Remains,
+    /// Whether there is to be a series.
+    traced: bool,
     places: Option<&'a Places>,
 }
 
@@ -60,6 +63,7 @@ impl Store {
         Unfinished {
             series: Remains(unfinished(&parts.join(format!("{name}.{SERIES}")))),
             captures: Remains(unfinished(&parts.join(format!("{name}.pcap")))),
+            traced: matches!(point.keys.trace.series, TracedSeries::Named(_)),
             places: self.places.as_ref(),
         }
     }
@@ -107,10 +111,10 @@ impl Store {
         files: &Unfinished<'_>,
         kept: &mut Vec<(String, Checksum)>,
     ) -> io::Result<()> {
-        if files.captures().exists() {
+        if files.places.is_some() {
             self.keep_captures(files.captures(), kept)?;
         }
-        if files.series().exists() {
+        if files.traced {
             let name = format!("{PARTS}/{}.{SERIES}", part::name(point, scenario.seeds()));
             self.keep_file(files.series(), name, kept)?;
         }
