@@ -96,6 +96,18 @@ impl Quantity for bool {
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Fraction(pub f64);
 
+impl Fraction {
+    /// The nearest whole number of millionths, for laws without real numbers.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share lies between 0 and 1"
+    )]
+    pub fn millionths(self) -> u32 {
+        (self.0 * 1e6).round() as u32
+    }
+}
+
 impl Quantity for Fraction {
     fn expected() -> String {
         "a number from 0 to 1, as in \"0.0625\"".into()

@@ -4,7 +4,7 @@
 //! it carries to one segment, until the queue has fallen below the lower threshold. Senders keep their
 //! congestion windows and resume at once. The switch has no state per connection, so a helper at the
 //! hosts writes the shift of the connection's windows into every ACK. The law is [`laws::Hscc`], the
-//! text of `crates/laws/c/hscc.h`; hosts are in `hscc/helper.rs`.
+//! text of `crates/laws/c/hscc.h`; hosts are in `window_scale.rs`.
 //!
 //! | symbol | field | default | source |
 //! |---|---|---|---|
@@ -33,10 +33,7 @@ use tcp::Gauge;
 
 use crate::registry::{Misfit, PortInfo, Role, Roles, Scheme};
 
-mod encoding;
-pub(crate) mod helper;
-
-pub use encoding::Encoding;
+pub use crate::window_scale::Encoding;
 pub use tcp::{NewReno as Sender, Plain as Receiver};
 
 /// The registry entry.
@@ -115,8 +112,8 @@ impl Hook {
         };
         let law = Hscc::new(&HsccSettings {
             buffer_units,
-            alpha1_millionths: millionths(params.alpha1),
-            alpha2_millionths: millionths(params.alpha2),
+            alpha1_millionths: params.alpha1.millionths(),
+            alpha2_millionths: params.alpha2.millionths(),
             window_bytes: params.window.0.saturating_mul(u32::from(port.mss)),
             rewrites_syn_ack: params.rewrite_synack,
         });
@@ -164,14 +161,4 @@ impl SwitchHook for Hook {
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         sink(CLAMPING.name, f64::from(u8::from(self.law.is_on())));
     }
-}
-
-/// A share in the unit of the laws.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share lies between 0 and 1"
-)]
-pub(crate) fn millionths(share: Fraction) -> u32 {
-    libm::round(share.0 * 1e6) as u32
 }

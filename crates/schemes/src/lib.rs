@@ -14,6 +14,7 @@
 #[macro_use]
 mod registry;
 mod roster;
+mod window_scale;
 
 pub mod cubic;
 pub mod dctcp;

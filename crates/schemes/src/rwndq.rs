@@ -41,9 +41,8 @@ use fabric::{Backlog, Calls, Limit, SwitchHook};
 use laws::{Case, Rwndq, RwndqSettings};
 use tcp::Gauge;
 
-use crate::hscc::helper::{Helper, Shifts};
-use crate::hscc::{Encoding, millionths};
 use crate::registry::{MakeHost, Misfit, PortInfo, Role, Roles, Scheme, Ticker, TickerOf};
+use crate::window_scale::{Encoding, Helper, MAX_SHIFT, Shifts};
 
 mod bloom;
 mod count;
@@ -111,10 +110,11 @@ impl Quantity for Shift {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        // RFC 7323 §2.3.
-        let shift = u32::parse(text).ok().filter(|shift| *shift <= 14);
+        let shift = u32::parse(text).ok().map(u8::try_from);
+        let shift = shift.and_then(Result::ok);
+        let shift = shift.filter(|shift| *shift <= MAX_SHIFT);
         shift
-            .and_then(|shift| u8::try_from(shift).ok().map(Self))
+            .map(Self)
             .ok_or_else(|| QuantityError::expected(&Self::expected(), text))
     }
 }
@@ -268,7 +268,7 @@ impl Hook {
                 Limit::Bytes(bytes) => bytes,
                 Limit::Packets(packets) => packets.saturating_mul(port.packet_bytes),
             },
-            alpha_millionths: millionths(params.target),
+            alpha_millionths: params.target.millionths(),
             samples: u16::try_from(params.samples.0).unwrap_or(u16::MAX),
             mss_bytes: port.mss,
             scale: if carried { MAX_SHIFT } else { network_scale },
@@ -386,5 +386,3 @@ impl SwitchHook for Hook {
 /// What the law has room for.
 const MAX_SAMPLES: u32 = 4096;
 const MAX_PATHS: u32 = 256;
-/// RFC 7323 §2.3.
-const MAX_SHIFT: u8 = 14;

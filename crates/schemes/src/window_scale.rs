@@ -1,7 +1,15 @@
-//! What hosts do for switches that rewrite windows: they know by how much each connection shifts its own.
+//! Window scales for switches that rewrite receive windows.
+//!
+//! A window field means nothing to a switch that does not know by how many bits the connection shifts it
+//! (RFC 7323 §2.2). Hosts know: both SYNs offer a shift. So a helper at every host keeps a table of
+//! them, and each packet carries its shift, in an [`Encoding`], or is converted to a shift that switches know.
+
+mod encoding;
 
 use base::{Options, Packet, Seq, TcpFlags, Time};
 use tcp::{HostHelper, Slot};
+
+pub use encoding::Encoding;
 
 /// By how much the windows of a connection are shifted: ours, and those the other side advertises.
 /// Both zero unless both SYNs had the option (RFC 7323 §2.2).
@@ -159,7 +167,7 @@ fn acknowledges(packet: &Packet, end: Option<Seq>) -> bool {
 }
 
 /// RFC 7323 §2.3.
-const MAX_SHIFT: u8 = 14;
+pub(crate) const MAX_SHIFT: u8 = 14;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use base::{Packet, TcpFlags};
 use tcp::HostHelper;
 
-use super::helper::{Helper, Shifts};
+use super::{Helper, MAX_SHIFT, Shifts};
 
 base::choices! {
     /// Where a packet carries the shift of its connection's windows. SYNs never do: their windows are not shifted.
@@ -111,8 +111,6 @@ const WINDOW_BITS: u32 = 12;
 const SHIFT_BITS: u32 = 4;
 const SHIFT_MASK: u16 = (1 << SHIFT_BITS) - 1;
 const MAX_UNITS: u64 = (1 << WINDOW_BITS) - 1;
-/// RFC 7323 §2.3.
-const MAX_SHIFT: u8 = 14;
 /// Kind and length of the window-scale option, RFC 7323 §2.2, and the word of the header space it is in.
 const KIND: u8 = 3;
 const LENGTH: u8 = 3;
