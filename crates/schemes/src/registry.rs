@@ -287,103 +287,39 @@ macro_rules! schemes {
             Custom(Box<dyn tcp::ReceiverCc + Send>),
         }
 
-        macro_rules! to_role {
-            ($self:expr, $role:ident => $call:expr) => {
-                match $self {
-                    $(Self::$name($role) => $call,)+
-                    Self::Custom($role) => $call,
+        impl tcp::Plays<dyn tcp::SenderCc> for Sender {
+            #[inline(always)]
+            fn as_role(&self) -> &(dyn tcp::SenderCc + 'static) {
+                match self {
+                    $(Self::$name(role) => role,)+
+                    Self::Custom(role) => role.as_ref(),
                 }
-            };
-        }
+            }
 
-        impl tcp::SenderCc for Sender {
             #[inline(always)]
-            fn window(&self) -> u64 {
-                to_role!(self, role => role.window())
-            }
-            fn on_established(&mut self, mss: u16, segments: u32) {
-                to_role!(self, role => role.on_established(mss, segments));
-            }
-            fn on_handshake(&mut self, rtt: Option<base::Span>, extension: base::Extension) {
-                to_role!(self, role => role.on_handshake(rtt, extension));
-            }
-            fn pacing(&self) -> Option<base::Time> {
-                to_role!(self, role => role.pacing())
-            }
-            #[inline(always)]
-            fn on_ack(&mut self, ack: &tcp::Ack) {
-                to_role!(self, role => role.on_ack(ack));
-            }
-            fn on_loss(&mut self, loss: tcp::Loss, in_flight: u64, now: base::Time) {
-                to_role!(self, role => role.on_loss(loss, in_flight, now));
-            }
-            fn on_recovered(&mut self, limit: Option<u64>) {
-                to_role!(self, role => role.on_recovered(limit));
-            }
-            fn on_idle(&mut self) {
-                to_role!(self, role => role.on_idle());
-            }
-            #[inline(always)]
-            fn on_send(&mut self, packet: &mut base::Packet, now: base::Time) {
-                to_role!(self, role => role.on_send(packet, now));
-            }
-            #[inline(always)]
-            fn orders_retransmission(&self, packet: &base::Packet) -> bool {
-                to_role!(self, role => role.orders_retransmission(packet))
-            }
-            fn retransmits(&self) -> bool {
-                to_role!(self, role => role.retransmits())
-            }
-            fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
-                to_role!(self, role => role.gauges(sink));
+            fn as_role_mut(&mut self) -> &mut (dyn tcp::SenderCc + 'static) {
+                match self {
+                    $(Self::$name(role) => role,)+
+                    Self::Custom(role) => role.as_mut(),
+                }
             }
         }
 
-        impl tcp::ReceiverCc for Receiver {
-            fn on_open(&mut self, slot: tcp::Slot, syn: &base::Packet, mss: u16, now: base::Time) {
-                to_role!(self, role => role.on_open(slot, syn, mss, now));
-            }
-            fn on_close(&mut self, slot: tcp::Slot, now: base::Time) {
-                to_role!(self, role => role.on_close(slot, now));
-            }
+        impl tcp::Plays<dyn tcp::ReceiverCc> for Receiver {
             #[inline(always)]
-            fn on_data(&mut self, slot: tcp::Slot, arrival: &tcp::Arrival, now: base::Time) {
-                to_role!(self, role => role.on_data(slot, arrival, now));
+            fn as_role(&self) -> &(dyn tcp::ReceiverCc + 'static) {
+                match self {
+                    $(Self::$name(role) => role,)+
+                    Self::Custom(role) => role.as_ref(),
+                }
             }
+
             #[inline(always)]
-            fn window(&self, slot: tcp::Slot, buffer: u64) -> u64 {
-                to_role!(self, role => role.window(slot, buffer))
-            }
-            #[inline(always)]
-            fn on_ack_ready(
-                &mut self,
-                slot: tcp::Slot,
-                kind: tcp::AckKind,
-                now: base::Time,
-            ) -> tcp::AckVerdict {
-                to_role!(self, role => role.on_ack_ready(slot, kind, now))
-            }
-            #[inline(always)]
-            fn on_ack_sent(&mut self, slot: tcp::Slot, sent: &tcp::AckSent, now: base::Time) {
-                to_role!(self, role => role.on_ack_sent(slot, sent, now));
-            }
-            #[inline(always)]
-            fn stamp(&mut self, slot: tcp::Slot, packet: &mut base::Packet) {
-                to_role!(self, role => role.stamp(slot, packet));
-            }
-            #[inline(always)]
-            fn next_release(&mut self, now: base::Time) -> Option<tcp::Release> {
-                to_role!(self, role => role.next_release(now))
-            }
-            #[inline(always)]
-            fn deadline(&self) -> base::Time {
-                to_role!(self, role => role.deadline())
-            }
-            fn on_deadline(&mut self, now: base::Time) {
-                to_role!(self, role => role.on_deadline(now));
-            }
-            fn gauges(&self, sink: &mut dyn FnMut(Option<tcp::Slot>, &'static str, f64)) {
-                to_role!(self, role => role.gauges(sink));
+            fn as_role_mut(&mut self) -> &mut (dyn tcp::ReceiverCc + 'static) {
+                match self {
+                    $(Self::$name(role) => role,)+
+                    Self::Custom(role) => role.as_mut(),
+                }
             }
         }
     };
@@ -458,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_helper_wraps_the_sender_in_either_order() {
-        use tcp::SenderCc;
+        use tcp::Plays;
 
         let flow = FlowInfo {
             size: None,
@@ -467,7 +403,7 @@ mod tests {
         let window = |text: &str| {
             let bundle = Bundle::parse(text).expect("parts with different roles");
             let roles = bundle.build(&defaults).expect("correct defaults");
-            roles.make_sender(&flow).window()
+            roles.make_sender(&flow).as_role().window()
         };
         let initial = u64::from(flow.config.mss) * u64::from(flow.config.initial_window);
         assert_eq!(window("rcc"), u64::MAX);

@@ -6,14 +6,14 @@ use base::{Span, Time};
 use engine::Scheduler;
 use fabric::{PortId, QueueStatistics};
 use scenario::{Group, PointSpec};
-use tcp::ReceiverCc;
+use tcp::{Plays, ReceiverCc};
 
 use crate::metrics::{Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord};
 use crate::probe::Sees;
 use crate::world::{Flow, World};
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-pub(crate) fn outcome<R: ReceiverCc, P: Sees<R>>(
+pub(crate) fn outcome<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     world: &World<'_, R, P>,
     point: &PointSpec,
     queues: &[QueueStatistics],
@@ -178,7 +178,7 @@ fn is_unfinished(flow: &FlowRecord) -> bool {
 /// Payload that arrived in order, over the time from the first start to the last completion, or to
 /// the end of the run if flows are unfinished.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-fn goodput<R: ReceiverCc, P: Sees<R>>(
+fn goodput<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     world: &World<'_, R, P>,
     flows: &[FlowRecord],
     end: Time,
@@ -193,7 +193,7 @@ fn goodput<R: ReceiverCc, P: Sees<R>>(
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "flows have 32-bit numbers")]
-fn record<R: ReceiverCc, P: Sees<R>>(
+fn record<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     world: &World<'_, R, P>,
     groups: &[Group],
     (index, flow): (usize, &Flow),
@@ -237,7 +237,7 @@ fn is_late(groups: &[Group], flow: &Flow, end: Time) -> bool {
     flow.size.is_some() && deadline.is_some_and(|deadline| finished > flow.start + deadline)
 }
 
-fn port_records<R: ReceiverCc, P: Sees<R>>(
+fn port_records<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     world: &World<'_, R, P>,
     queues: &[QueueStatistics],
 ) -> Vec<PortRecord> {

@@ -10,7 +10,7 @@ use scenario::work::Work;
 use scenario::workload::Plan;
 use scenario::{Group, PointSpec};
 use schemes::{HostInfo, Receiver, Roles};
-use tcp::{Plain, ReceiverCc};
+use tcp::{Plain, Plays, ReceiverCc};
 
 use crate::error::RunError;
 use crate::measure;
@@ -101,7 +101,7 @@ fn receiver(roles: Option<&Roles>, host: &HostInfo) -> Receiver {
     }
 }
 
-fn run_world<'p, R: ReceiverCc, P: Sees<R>>(
+fn run_world<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     limits: Limits<'_>,
     point: &'p PointSpec,
     (roles, receiver): (&'p [Roles], &MakeReceiver<'_, R>),
@@ -165,7 +165,7 @@ struct Bounds<'a> {
 
 impl Bounds<'_> {
     /// Runs the events up to the end, or says which limit is exceeded before.
-    fn simulate<R: ReceiverCc, P: Sees<R>>(
+    fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         &self,
         world: &mut World<'_, R, P>,
         sched: &mut Scheduler,
@@ -183,7 +183,7 @@ impl Bounds<'_> {
         }
     }
 
-    fn check<R: ReceiverCc, P: Sees<R>>(
+    fn check<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         &self,
         world: &World<'_, R, P>,
         sched: &Scheduler,

@@ -20,7 +20,7 @@ use scenario::tokens::Tokens;
 use scenario::workload::{Barrier, Plan};
 use scenario::{Group, PointSpec};
 use schemes::{HostInfo, Roles, Sender};
-use tcp::{Endpoint, Host, Progress, ReceiverCc, Slot};
+use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
 use crate::probe::{self, AtQueues, Sees};
@@ -80,7 +80,7 @@ struct End {
     flow: FlowId,
 }
 
-impl<'p, R: ReceiverCc, P: Sees<R>> World<'p, R, P> {
+impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     /// `receiver` makes the control of each host, of the group with this number or the plain one;
     /// `probe` sees every packet-hop.
     pub(crate) fn new(
@@ -418,7 +418,7 @@ impl<'p, R: ReceiverCc, P: Sees<R>> World<'p, R, P> {
 
 /// Whether the sender of a packet that waits at its own host for its turn by priority withdraws it,
 /// if any sender `withdraws` packets.
-fn stale<'a, R: ReceiverCc>(
+fn stale<'a, R: Plays<dyn ReceiverCc>>(
     withdraws: bool,
     hosts: &'a [Host<Sender, R>],
     connections: &'a [Connection],
@@ -440,7 +440,7 @@ fn stale<'a, R: ReceiverCc>(
 /// Makes the receiver role of a host from the roles of the group that controls it, if one does.
 pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + 'a;
 
-impl<R: ReceiverCc, P: Sees<R>> engine::World for World<'_, R, P> {
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<'_, R, P> {
     #[inline(always)]
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
         if (token.0 as usize) < self.network.ports().len() {

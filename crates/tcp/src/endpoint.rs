@@ -8,6 +8,7 @@ use base::{FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 
 use crate::cc::SenderCc;
 use crate::config::Config;
+use crate::plays::Plays;
 use crate::receiver::{Arrival, Receiver};
 use crate::receiver_cc::{AckKind, AckSent};
 use crate::sender::{Expiry, Outgoing, Sender, SenderCounters};
@@ -87,7 +88,7 @@ pub struct Progress {
     pub state_changed: bool,
 }
 
-impl<C: SenderCc> Endpoint<C> {
+impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// A closed endpoint; settings may be shared with others.
     pub fn new(identity: Identity, config: impl Into<Arc<Config>>, cc: C) -> Self {
         let config = config.into();

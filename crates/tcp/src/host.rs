@@ -4,6 +4,7 @@ use base::{Packet, Time};
 
 use crate::cc::SenderCc;
 use crate::endpoint::{Endpoint, Progress, State};
+use crate::plays::Plays;
 use crate::receiver_cc::{AckVerdict, ReceiverCc, Slot};
 
 /// Endpoints of one host under one receiver role.
@@ -26,7 +27,7 @@ pub trait Wire {
     fn arm(&mut self, slot: Slot, deadline: Time);
 }
 
-impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
+impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
     /// A host without connections.
     pub fn new(role: R) -> Self {
         Self {
@@ -69,7 +70,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         let was_ended = endpoint.is_ended();
         action(endpoint);
         if endpoint.is_ended() && !was_ended && !endpoint.peer_has_finished() {
-            self.role.on_close(slot, now);
+            self.role.as_role_mut().on_close(slot, now);
         }
         self.flush(slot, now, wire);
     }
@@ -87,13 +88,15 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         let progress = endpoint.on_segment(packet, now);
         if progress.opened && endpoint.is_receiver_controlled() {
             let mss = u16::try_from(endpoint.mss()).unwrap_or(u16::MAX);
-            self.role.on_open(slot, packet, mss, now);
+            self.role.as_role_mut().on_open(slot, packet, mss, now);
         }
         if progress.stored {
-            self.role.on_data(slot, endpoint.arrival(), now);
+            self.role
+                .as_role_mut()
+                .on_data(slot, endpoint.arrival(), now);
         }
         if progress.peer_finished || (progress.aborted && !endpoint.peer_has_finished()) {
-            self.role.on_close(slot, now);
+            self.role.as_role_mut().on_close(slot, now);
         }
         self.flush(slot, now, wire);
         progress
@@ -106,7 +109,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
         if endpoint.deadline() <= now {
             progress = endpoint.on_deadline(now);
             if progress.aborted && !endpoint.peer_has_finished() {
-                self.role.on_close(slot, now);
+                self.role.as_role_mut().on_close(slot, now);
             }
         }
         self.flush(slot, now, wire);
@@ -116,13 +119,13 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     /// When [`Host::on_role_deadline`] is to be called.
     #[inline(always)]
     pub fn role_deadline(&self) -> Time {
-        self.role.deadline()
+        self.role.as_role().deadline()
     }
 
     /// The role's deadline has come.
     pub fn on_role_deadline(&mut self, now: Time, wire: &mut impl Wire) {
-        if self.role.deadline() <= now {
-            self.role.on_deadline(now);
+        if self.role.as_role().deadline() <= now {
+            self.role.as_role_mut().on_deadline(now);
         }
         self.release(now, wire);
     }
@@ -155,13 +158,13 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     fn flush(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) {
         let Self { endpoints, role } = self;
         let endpoint = &mut endpoints[slot.0 as usize];
-        endpoint.limit_window(role.window(slot, u64::MAX));
+        endpoint.limit_window(role.as_role().window(slot, u64::MAX));
         while let Some(mut packet) = endpoint.poll(now) {
             note_sent(role, slot, endpoint, &mut packet, now);
             wire.send(slot, &mut packet);
         }
         if let Some(kind) = endpoint.ack_due() {
-            match role.on_ack_ready(slot, kind, now) {
+            match role.as_role_mut().on_ack_ready(slot, kind, now) {
                 AckVerdict::Send => emit(role, slot, endpoint, false, now, wire),
                 AckVerdict::Hold => endpoint.hold_ack(),
             }
@@ -173,7 +176,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     /// ACKs that the role lets go, of any connection.
     #[inline(always)]
     fn release(&mut self, now: Time, wire: &mut impl Wire) {
-        while let Some(release) = self.role.next_release(now) {
+        while let Some(release) = self.role.as_role_mut().next_release(now) {
             let endpoint = &mut self.endpoints[release.slot.0 as usize];
             if endpoint.state() == State::Closed {
                 continue;
@@ -191,7 +194,7 @@ impl<C: SenderCc, R: ReceiverCc> Host<C, R> {
     }
 }
 
-fn emit<C: SenderCc, R: ReceiverCc>(
+fn emit<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     role: &mut R,
     slot: Slot,
     endpoint: &mut Endpoint<C>,
@@ -199,14 +202,14 @@ fn emit<C: SenderCc, R: ReceiverCc>(
     now: Time,
     wire: &mut impl Wire,
 ) {
-    endpoint.limit_window(role.window(slot, u64::MAX));
+    endpoint.limit_window(role.as_role().window(slot, u64::MAX));
     let mut packet = endpoint.emit_ack(push, now);
     note_sent(role, slot, endpoint, &mut packet, now);
     wire.send(slot, &mut packet);
 }
 
 #[inline(always)]
-fn note_sent<C: SenderCc, R: ReceiverCc>(
+fn note_sent<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     role: &mut R,
     slot: Slot,
     endpoint: &Endpoint<C>,
@@ -214,7 +217,7 @@ fn note_sent<C: SenderCc, R: ReceiverCc>(
     now: Time,
 ) {
     if let Some(sent) = endpoint.acknowledgement_in(packet) {
-        role.stamp(slot, packet);
-        role.on_ack_sent(slot, &sent, now);
+        role.as_role_mut().stamp(slot, packet);
+        role.as_role_mut().on_ack_sent(slot, &sent, now);
     }
 }

@@ -15,6 +15,7 @@ use base::{Extension, Packet, Span, Time};
 use crate::cc::SenderCc;
 use crate::config::Config;
 use crate::low_priority::{LowLoop, LowSegment};
+use crate::plays::Plays;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 
@@ -171,14 +172,14 @@ pub(crate) struct Feedback<'a> {
     pub(crate) now: Time,
 }
 
-impl<C: SenderCc> Sender<C> {
+impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(crate) fn new(config: Arc<Config>, cc: C) -> Self {
         Self {
-            repairs: cc.retransmits(),
+            repairs: cc.as_role().retransmits(),
             low: config
                 .low_priority
                 .map(|settings| Box::new(LowLoop::new(settings))),
-            paces: cc.pacing().is_some(),
+            paces: cc.as_role().pacing().is_some(),
             held_until: Time::NEVER,
             cc,
             mss: u64::from(config.mss),
@@ -259,7 +260,9 @@ impl<C: SenderCc> Sender<C> {
         } else {
             1
         };
-        self.cc.on_established(self.mss as u16, segments);
+        self.cc
+            .as_role_mut()
+            .on_established(self.mss as u16, segments);
     }
 
     /// The connection is over: nothing more is sent.
@@ -370,7 +373,11 @@ impl<C: SenderCc> Sender<C> {
     /// One past the last offset the congestion window allows.
     #[inline(always)]
     fn window_end(&self) -> u64 {
-        let window = self.cc.window().saturating_add_signed(self.inflation);
+        let window = self
+            .cc
+            .as_role()
+            .window()
+            .saturating_add_signed(self.inflation);
         // RFC 3042 §2: each of the first two duplicates allows one segment beyond the window.
         let duplicates = match (self.config.limited_transmit, self.phase, self.dupacks) {
             (true, Phase::Open, duplicates @ 1..=2) => u64::from(duplicates),
@@ -403,7 +410,7 @@ impl<C: SenderCc> Sender<C> {
             }
             if self.dupacks > 0
                 && matches!(self.phase, Phase::Open)
-                && end > self.una.saturating_add(self.cc.window())
+                && end > self.una.saturating_add(self.cc.as_role().window())
             {
                 self.limited += payload;
             }
@@ -438,14 +445,14 @@ impl<C: SenderCc> Sender<C> {
             && now.since(last) > self.rtt.rto()
             && self.next == self.max
         {
-            self.cc.on_idle();
+            self.cc.as_role_mut().on_idle();
         }
     }
 
     /// Header fields of the scheme.
     #[inline(always)]
     pub(crate) fn on_send(&mut self, packet: &mut Packet, now: Time) {
-        self.cc.on_send(packet, now);
+        self.cc.as_role_mut().on_send(packet, now);
     }
 }
 

@@ -13,7 +13,7 @@ use scenario::keys::TraceInterval;
 use scenario::series;
 use schemes::{Receiver, Sender};
 use sim::probe::{End, Probe};
-use tcp::{Endpoint, Host, ReceiverCc as _, SenderCc as _};
+use tcp::{Endpoint, Host, Plays as _};
 
 use super::file::{Event, EventKind, SeriesFile, Subject};
 use super::plan::Plan;
@@ -181,7 +181,7 @@ impl Recorder {
     #[inline]
     fn sample_sender(&mut self, flow: u32, endpoint: &Endpoint<Sender>, now: u64) {
         if let Some(channel) = &mut self.cwnd {
-            let window = endpoint.cc().window();
+            let window = endpoint.cc().as_role().window();
             if window != u64::MAX {
                 channel.change(&mut self.rows, flow, now, real(window));
             }
@@ -191,7 +191,7 @@ impl Recorder {
             channel.change(&mut self.rows, flow, now, window);
         }
         if !self.gauges.is_empty() {
-            endpoint.cc().gauges(&mut |name, value| {
+            endpoint.cc().as_role().gauges(&mut |name, value| {
                 if let Some(gauged) = self.gauges.iter_mut().find(|gauged| gauged.name == name) {
                     gauged.of_flows.change(&mut self.rows, flow, now, value);
                 }
@@ -326,7 +326,7 @@ impl Probe for Recorder {
         if self.gauges.is_empty() {
             return;
         }
-        state.role().gauges(&mut |slot, name, value| {
+        state.role().as_role().gauges(&mut |slot, name, value| {
             let Some(gauged) = self.gauges.iter_mut().find(|gauged| gauged.name == name) else {
                 return;
             };

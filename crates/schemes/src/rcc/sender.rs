@@ -1,7 +1,7 @@
 //! The sender: its window is the advertised one, and an ACK with PSH orders a retransmission.
 
 use base::{Extension, Packet, Span, TcpFlags, Time};
-use tcp::{Ack, Loss, SenderCc};
+use tcp::{Ack, Loss, Plays, SenderCc};
 
 use crate::registry::FlowInfo;
 
@@ -24,58 +24,66 @@ impl Sender {
             retransmits,
         }
     }
+
+    fn inner(&self) -> Option<&dyn SenderCc> {
+        self.inner.as_ref().map(|inner| inner.as_role())
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut (dyn SenderCc + 'static)> {
+        self.inner.as_mut().map(|inner| inner.as_role_mut())
+    }
 }
 
 impl SenderCc for Sender {
     #[inline]
     fn window(&self) -> u64 {
-        self.inner.as_ref().map_or(u64::MAX, |inner| inner.window())
+        self.inner().map_or(u64::MAX, SenderCc::window)
     }
 
     fn on_established(&mut self, mss: u16, segments: u32) {
-        if let Some(inner) = &mut self.inner {
+        if let Some(inner) = self.inner_mut() {
             inner.on_established(mss, segments);
         }
     }
 
     fn on_handshake(&mut self, rtt: Option<Span>, extension: Extension) {
-        if let Some(inner) = &mut self.inner {
+        if let Some(inner) = self.inner_mut() {
             inner.on_handshake(rtt, extension);
         }
     }
 
     fn pacing(&self) -> Option<Time> {
-        self.inner.as_ref().and_then(|inner| inner.pacing())
+        self.inner().and_then(SenderCc::pacing)
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        if let Some(inner) = &mut self.inner {
+        if let Some(inner) = self.inner_mut() {
             inner.on_ack(ack);
         }
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
-        if let Some(inner) = &mut self.inner {
+        if let Some(inner) = self.inner_mut() {
             inner.on_loss(loss, in_flight, now);
         }
     }
 
     fn on_recovered(&mut self, limit: Option<u64>) {
-        if let Some(inner) = &mut self.inner {
+        if let Some(inner) = self.inner_mut() {
             inner.on_recovered(limit);
         }
     }
 
     fn on_idle(&mut self) {
-        if let Some(inner) = &mut self.inner {
+        if let Some(inner) = self.inner_mut() {
             inner.on_idle();
         }
     }
 
     #[inline]
     fn on_send(&mut self, packet: &mut Packet, now: Time) {
-        if let Some(inner) = &mut self.inner {
+        if let Some(inner) = self.inner_mut() {
             inner.on_send(packet, now);
         }
         if packet.flags.has(TcpFlags::SYN) {
@@ -93,7 +101,7 @@ impl SenderCc for Sender {
     }
 
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(inner) = &self.inner {
+        if let Some(inner) = self.inner() {
             inner.gauges(sink);
         }
     }

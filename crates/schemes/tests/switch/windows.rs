@@ -1,7 +1,7 @@
 //! What rewriting does to connections: scaled windows, data both ways, silence, several switches.
 
 use base::Span;
-use tcp::Config;
+use tcp::{Config, Plays as _};
 
 use crate::pair::{BUFFER, MSS, Pair, roles};
 
@@ -164,12 +164,12 @@ fn any_sender_obeys_and_keeps_its_own_window() {
         pair.open();
         pair.ends[0].write(PLENTY);
         pair.run_for(A_WHILE);
-        let before = tcp::SenderCc::window(pair.ends[0].cc());
+        let before = pair.ends[0].cc().as_role().window();
         pair.queue(1, BUFFER);
         pair.run_for(A_WHILE);
         assert_eq!(pair.ends[0].in_flight(), MSS, "{bundle}");
         // The congestion window is still there, and is used at once.
-        let after = tcp::SenderCc::window(pair.ends[0].cc());
+        let after = pair.ends[0].cc().as_role().window();
         assert!(after >= before, "{bundle}: {after} after {before}");
         pair.queue(1, 0);
         pair.run_for(Span::from_micros(250));

@@ -1,12 +1,12 @@
 //! The books of a world, which must balance at the end of every run.
 
-use tcp::ReceiverCc;
+use tcp::{Plays, ReceiverCc};
 
 use super::World;
 use crate::error::RunError;
 use crate::probe::Sees;
 
-impl<R: ReceiverCc, P: Sees<R>> World<'_, R, P> {
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// Every byte is delivered once, every packet is somewhere.
     pub(crate) fn check_conservation(&self) -> Result<(), RunError> {
         let held: usize = self.network.ports().iter().map(fabric::Port::held).sum();

@@ -4,7 +4,7 @@ use base::{HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::Network;
 use schemes::Sender;
-use tcp::{Host, HostHelper, ReceiverCc, Slot, Wire};
+use tcp::{Host, HostHelper, Plays, ReceiverCc, Slot, Wire};
 
 use crate::probe::{AtQueues, Probe};
 
@@ -25,7 +25,7 @@ pub(super) struct Deadlines {
 }
 
 impl Deadlines {
-    pub(super) fn new<R: ReceiverCc>(hosts: &[Host<Sender, R>], tokens: usize) -> Self {
+    pub(super) fn new<R: Plays<dyn ReceiverCc>>(hosts: &[Host<Sender, R>], tokens: usize) -> Self {
         let (mut first, mut host) = (Vec::new(), Vec::new());
         for (index, owner) in hosts.iter().enumerate() {
             first.push(number(host.len()));

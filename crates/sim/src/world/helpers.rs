@@ -6,14 +6,14 @@ use base::{Packet, Time};
 use scenario::PointSpec;
 use scenario::workload::PlannedConnection;
 use schemes::{Roles, Sender};
-use tcp::{Host, HostHelper, ReceiverCc, Slot};
+use tcp::{Host, HostHelper, Plays, ReceiverCc, Slot};
 
 use super::Connection;
 use super::deadlines::Helper;
 use super::facts::host_info;
 
 /// What each host adds below TCP; empty if no group adds anything.
-pub(super) fn host_helpers<R: ReceiverCc>(
+pub(super) fn host_helpers<R: Plays<dyn ReceiverCc>>(
     hosts: &[Host<Sender, R>],
     point: &PointSpec,
     roles: &[Roles],

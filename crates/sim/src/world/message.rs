@@ -5,14 +5,14 @@ use std::cmp::Reverse;
 use base::{FlowId, HostId, Time};
 use engine::Scheduler;
 use schemes::Sender;
-use tcp::{Arrival, Endpoint, ReceiverCc, Slot};
+use tcp::{Arrival, Endpoint, Plays, ReceiverCc, Slot};
 
 use super::deadlines::number;
 use super::flow::{Act, Counts};
 use super::{Connection, End, World};
 use crate::probe::Sees;
 
-impl<R: ReceiverCc, P: Sees<R>> World<'_, R, P> {
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// Opens a connection on which nothing is to be sent yet.
     pub(super) fn open(&mut self, id: FlowId, sched: &mut Scheduler) {
         let connection = self.of(id);

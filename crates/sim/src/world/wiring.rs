@@ -9,7 +9,7 @@ use scenario::keys::{Ecmp, Keys, WindowScale};
 use scenario::workload::PlannedConnection;
 use scenario::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
-use tcp::{Config, Endpoint, Host, Identity, ReceiverCc};
+use tcp::{Config, Endpoint, Host, Identity, Plays, ReceiverCc};
 
 use super::deadlines::number;
 use super::facts::mss;
@@ -77,7 +77,7 @@ impl<'p> Endpoints<'p> {
 
     /// Adds an endpoint for each end of each connection to its host, unless the connection takes over
     /// the places of another.
-    pub(super) fn add_all<R: ReceiverCc>(
+    pub(super) fn add_all<R: Plays<dyn ReceiverCc>>(
         &self,
         hosts: &mut [Host<Sender, R>],
         planned: &[PlannedConnection],
@@ -149,7 +149,7 @@ impl<'p> Endpoints<'p> {
 }
 
 /// Makes room at the hosts for the connections that have places of their own.
-fn reserve<R: ReceiverCc>(hosts: &mut [Host<Sender, R>], planned: &[PlannedConnection]) {
+fn reserve<R: Plays<dyn ReceiverCc>>(hosts: &mut [Host<Sender, R>], planned: &[PlannedConnection]) {
     let mut ends = vec![0; hosts.len()];
     for plan in planned.iter().filter(|plan| plan.heir_of.is_none()) {
         for host in [plan.sender, plan.receiver] {

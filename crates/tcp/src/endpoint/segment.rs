@@ -6,10 +6,11 @@ use super::{Endpoint, Progress, State};
 use crate::cc::SenderCc;
 use crate::config::EcnMode;
 use crate::low_priority::LowSegment;
+use crate::plays::Plays;
 use crate::receiver::{EarlyAck, Segment};
 use crate::sender::{Agreement, Feedback, Outgoing};
 
-impl<C: SenderCc> Endpoint<C> {
+impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// RFC 9293 §3.10.7.1: nobody is here.
     pub(super) fn on_segment_closed(&mut self, packet: &Packet) -> Progress {
         // A low copy of data that was acknowledged may come late and troubles nobody.
@@ -165,7 +166,7 @@ impl<C: SenderCc> Endpoint<C> {
         if low {
             return true;
         }
-        if self.sender.cc.orders_retransmission(packet) && ack == self.sender.una() {
+        if self.sender.cc.as_role().orders_retransmission(packet) && ack == self.sender.una() {
             self.sender.retransmit_first();
         }
         if self.sender.is_finished() {
@@ -293,7 +294,10 @@ impl<C: SenderCc> Endpoint<C> {
         // Karn: a SYN sent twice gives no sample.
         let first_try = (tries == 1).then(|| now.since(sent));
         self.sender.establish(1 + self.window_of(packet), first_try);
-        self.sender.cc.on_handshake(first_try, packet.extension);
+        self.sender
+            .cc
+            .as_role_mut()
+            .on_handshake(first_try, packet.extension);
     }
 
     pub(super) fn syn(&mut self, now: Time) -> Packet {

@@ -4,8 +4,9 @@ use base::Span;
 
 use super::{Phase, Sender, SenderCounters};
 use crate::cc::SenderCc;
+use crate::plays::Plays;
 
-impl<C: SenderCc> Sender<C> {
+impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Bytes outstanding.
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> u64 {

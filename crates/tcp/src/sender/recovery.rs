@@ -4,9 +4,10 @@ use base::{Extension, Time};
 
 use super::{Feedback, Outgoing, Phase, Sender};
 use crate::cc::{Ack, Echo, Loss, SenderCc};
+use crate::plays::Plays;
 use crate::scoreboard::DUP_THRESH;
 
-impl<C: SenderCc> Sender<C> {
+impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Processes an acknowledgement. Returns whether it acknowledged something never sent.
     #[inline(always)]
     pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> bool {
@@ -184,7 +185,7 @@ impl<C: SenderCc> Sender<C> {
         (self.dupacks, self.inflation, self.limited) = (0, 0, 0);
         // RFC 6582 §3.2 step 3 option 1: no burst of what the inflated window had held back.
         let limit = (!self.sack).then(|| self.in_flight().max(self.mss) + self.mss);
-        self.cc.on_recovered(limit);
+        self.cc.as_role_mut().on_recovered(limit);
     }
 
     /// Notes how much is in flight when something new is acknowledged: between two such ACKs it only grows.
@@ -208,14 +209,15 @@ impl<C: SenderCc> Sender<C> {
             }
             _ => None,
         };
-        self.cc.on_ack(&Ack {
+        let cc = self.cc.as_role_mut();
+        cc.on_ack(&Ack {
             bytes,
             acknowledged: self.una,
             next: self.next,
             echo,
             recovering: self.phase != Phase::Open,
             limited_by_window: !self.config.window_validation
-                || self.used.saturating_mul(2) >= self.cc.window(),
+                || self.used.saturating_mul(2) >= cc.window(),
             rtt,
             extension: feedback.extension,
             now: feedback.now,
@@ -263,7 +265,9 @@ impl<C: SenderCc> Sender<C> {
         };
         let in_flight = self.in_flight().saturating_sub(self.limited);
         self.note_reduction();
-        self.cc.on_loss(Loss::FastRetransmit, in_flight, now);
+        self.cc
+            .as_role_mut()
+            .on_loss(Loss::FastRetransmit, in_flight, now);
     }
 
     /// `NextSeg` of RFC 6675 §4, while the window exceeds the pipe by a segment (§5 step C).
@@ -273,7 +277,7 @@ impl<C: SenderCc> Sender<C> {
             .lost_below(self.max, self.mss)
             .unwrap_or(self.una)
             .max(self.una);
-        if self.cc.window() < self.pipe(lost) + self.mss {
+        if self.cc.as_role().window() < self.pipe(lost) + self.mss {
             return None;
         }
         let hole = self

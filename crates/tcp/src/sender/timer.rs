@@ -4,6 +4,7 @@ use base::{Span, Time};
 
 use super::{Outgoing, Phase, Sender};
 use crate::cc::{Loss, SenderCc};
+use crate::plays::Plays;
 use crate::scoreboard::DUP_THRESH;
 
 /// The one timer of a sender: outstanding data is retransmitted, a closed window is probed.
@@ -27,7 +28,7 @@ pub(crate) enum Expiry {
     GaveUp,
 }
 
-impl<C: SenderCc> Sender<C> {
+impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// When [`Sender::on_deadline`] is to be called.
     #[inline(always)]
     pub(crate) const fn deadline(&self) -> Time {
@@ -114,7 +115,8 @@ impl<C: SenderCc> Sender<C> {
         } else {
             Loss::Timeout
         };
-        self.cc.on_loss(loss, self.in_flight(), now);
+        let in_flight = self.in_flight();
+        self.cc.as_role_mut().on_loss(loss, in_flight, now);
         self.note_reduction();
         self.timed_out_at = Some(self.una);
         self.rtt.back_off(&self.config);

@@ -202,7 +202,7 @@ fn scripted() -> Config {
 
 /// Copies of these segments leave at priority 1, the last one first.
 #[track_caller]
-fn expect_low<C: SenderCc>(t: &mut Timeline<C>, segments: std::ops::Range<u64>) {
+fn expect_low<C: SenderCc + 'static>(t: &mut Timeline<C>, segments: std::ops::Range<u64>) {
     for segment in segments.rev() {
         let packet = t.take();
         let offset = 1 + segment * script::MSS;
@@ -253,7 +253,11 @@ fn copies_are_kept_as_far_as_the_buffer_has_room() {
 
 /// An acknowledgement of so many segments at low priority, which tells of some copies.
 #[track_caller]
-fn low_ack<C: SenderCc>(t: &mut Timeline<C>, segments: u64, copies: std::ops::Range<u64>) {
+fn low_ack<C: SenderCc + 'static>(
+    t: &mut Timeline<C>,
+    segments: u64,
+    copies: std::ops::Range<u64>,
+) {
     let initial = t.endpoint.identity().initial_seq;
     let mut packet = t.peer_segment(TcpFlags::ACK);
     packet.ack = initial.at(1 + segments * script::MSS);

@@ -116,7 +116,7 @@ impl Timeline {
     }
 }
 
-impl<C: SenderCc> Timeline<C> {
+impl<C: SenderCc + 'static> Timeline<C> {
     pub(crate) fn with(config: Config, initial_seq: Seq, cc: C) -> Self {
         Self {
             endpoint: Endpoint::new(identity(initial_seq), config, cc),
