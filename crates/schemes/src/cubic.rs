@@ -27,8 +27,6 @@ use tcp::{Ack, Echo, Gauge, Loss, SSTHRESH, SenderCc};
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
-pub use tcp::Plain as Receiver;
-
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
     name: "cubic",
@@ -38,15 +36,7 @@ pub const SCHEME: Scheme = Scheme {
     needs_marking: false,
     keys: Params::KEYS,
     gauges: &[SSTHRESH, W_MAX],
-    build: |text| {
-        let params = Params::read(text)?;
-        Ok(Roles {
-            sender: Some(Box::new(move |flow| {
-                crate::Sender::cubic(Sender::new(&params, flow))
-            })),
-            ..Roles::default()
-        })
-    },
+    build: |text| Ok(Roles::of_sender(Params::read(text)?, Sender::new)),
 };
 
 base::settings! {

@@ -30,7 +30,7 @@ use crate::registry::{FlowInfo, MakeReceiver, Role, Roles, Scheme};
 
 mod observer;
 
-pub use observer::Observer as Receiver;
+pub use observer::Observer;
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -49,13 +49,10 @@ pub const SCHEME: Scheme = Scheme {
             .map(|interval| (params.g.0, interval));
         Ok(Roles {
             receiver: observe.map(|(g, interval)| -> MakeReceiver {
-                Box::new(move |_| crate::Receiver::dctcp(Receiver::new(g, interval)))
+                Box::new(move |_| Observer::new(g, interval).into())
             }),
-            sender: Some(Box::new(move |flow| {
-                crate::Sender::dctcp(Sender::new(&params, flow))
-            })),
             ecn: Some(EcnMode::Accurate),
-            ..Roles::default()
+            ..Roles::of_sender(params, Sender::new)
         })
     },
 };

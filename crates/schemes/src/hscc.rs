@@ -34,7 +34,6 @@ use tcp::Gauge;
 use crate::registry::{Misfit, PortInfo, Role, Roles, Scheme};
 
 pub use crate::window_scale::Encoding;
-pub use tcp::{NewReno as Sender, Plain as Receiver};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {

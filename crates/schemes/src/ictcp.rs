@@ -39,7 +39,7 @@ mod connection;
 mod interface;
 mod rtt;
 
-pub use interface::Interface as Receiver;
+pub use interface::Interface;
 
 use base::setting::Settings;
 use base::{Count, Fraction, OrAuto, Span};
@@ -62,13 +62,9 @@ pub const SCHEME: Scheme = Scheme {
         Ok(Roles {
             helper: match params.sender {
                 Window::NewReno => None,
-                Window::Rwnd => Some(Box::new(|_, other| {
-                    other.unwrap_or(crate::Sender::ictcp(Sender))
-                })),
+                Window::Rwnd => Some(Box::new(|_, other| other.unwrap_or_else(|| Sender.into()))),
             },
-            receiver: Some(Box::new(move |host| {
-                crate::Receiver::ictcp(Receiver::new(&params, host))
-            })),
+            receiver: Some(Box::new(move |host| Interface::new(&params, host).into())),
             initial_window,
             ..Roles::default()
         })

@@ -4,9 +4,9 @@
 //! SACK, RFC 6675; with `tcp.ecn` the response of RFC 3168 to marks. Its parameters are those of the
 //! endpoint, `tcp.*`.
 
-use crate::registry::{Role, Roles, Scheme};
+use tcp::NewReno;
 
-pub use tcp::{NewReno as Sender, Plain as Receiver};
+use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -18,11 +18,7 @@ pub const SCHEME: Scheme = Scheme {
     keys: &[],
     gauges: &[tcp::SSTHRESH],
     build: |_| {
-        Ok(Roles {
-            sender: Some(Box::new(|flow| {
-                crate::Sender::newreno(Sender::new(&flow.config))
-            })),
-            ..Roles::default()
-        })
+        let make = |(): &(), flow: &FlowInfo| NewReno::new(&flow.config);
+        Ok(Roles::of_sender((), make))
     },
 };

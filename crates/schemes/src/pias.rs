@@ -35,7 +35,6 @@ use tcp::EcnMode;
 use crate::dctcp;
 use crate::registry::{MakeQueue, Misfit, Role, Roles, Scheme};
 
-pub use crate::dctcp::{Receiver, Sender};
 pub use tagging::Tagger;
 pub use thresholds::Thresholds;
 
@@ -54,9 +53,6 @@ pub const SCHEME: Scheme = Scheme {
         let sender = dctcp::Params::read(text)?;
         let thresholds = params.thresholds;
         Ok(Roles {
-            sender: Some(Box::new(move |flow| {
-                crate::Sender::pias(Sender::new(&sender, flow))
-            })),
             ecn: Some(EcnMode::Accurate),
             host: Some(Box::new(move |host| {
                 Box::new(Tagger::new(thresholds.in_bytes(host.mss)))
@@ -64,7 +60,7 @@ pub const SCHEME: Scheme = Scheme {
             queue: Some(queue(params.ecn_threshold)),
             priorities: Some(Strict::of(priorities)),
             misfits,
-            ..Roles::default()
+            ..Roles::of_sender(sender, dctcp::Sender::new)
         })
     },
 };

@@ -25,8 +25,6 @@ use tcp::{HostHelper, Slot};
 
 use crate::registry::{Misfit, Role, Roles, Scheme};
 
-pub use tcp::{NewReno as Sender, Plain as Receiver};
-
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
     name: "qos",

@@ -39,8 +39,6 @@ use tcp::LowPriority;
 
 use crate::registry::{Misfit, PlainSwitches, Role, Roles, Scheme};
 
-pub use tcp::{NewReno as Sender, Plain as Receiver};
-
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
     name: "rc3",

@@ -40,7 +40,7 @@ mod scheduler;
 mod sender;
 mod timing;
 
-pub use scheduler::Scheduler as Receiver;
+pub use scheduler::Scheduler;
 pub use sender::Sender;
 
 use base::setting::Settings;
@@ -69,11 +69,9 @@ pub const SCHEME: Scheme = Scheme {
                 each: TickerOf::Flow,
             }],
             helper: Some(Box::new(move |flow, sender| {
-                crate::Sender::rcc(Sender::new(flow, sender, params.sender_retransmits))
+                Sender::new(flow, sender, params.sender_retransmits).into()
             })),
-            receiver: Some(Box::new(move |host| {
-                crate::Receiver::rcc(Receiver::new(&params, host))
-            })),
+            receiver: Some(Box::new(move |host| Scheduler::new(&params, host).into())),
             ecn: Some(EcnMode::Unechoed),
             ..Roles::default()
         })

@@ -67,9 +67,9 @@ pub const SCHEME: Scheme = Scheme {
         let request = params.request;
         Ok(Roles {
             sender: Some(Box::new(move |flow| {
-                crate::Sender::rcp(Sender::new(&flow.config, request))
+                Sender::new(&flow.config, request).into()
             })),
-            receiver: Some(Box::new(|_| crate::Receiver::rcp(Receiver::default()))),
+            receiver: Some(Box::new(|_| Receiver::default().into())),
             timers: vec![router::timer(&params)],
             hook: Some(Box::new(move |port| Box::new(Router::new(&params, port)))),
             ..Roles::default()

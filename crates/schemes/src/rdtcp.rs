@@ -24,10 +24,8 @@
 use base::setting::{SettingError, Settings};
 use tcp::EcnMode;
 
-use crate::rcc::{self, Params};
+use crate::rcc::{self, Params, Scheduler, Sender};
 use crate::registry::{Role, Roles, Scheme, Texts};
-
-pub use crate::rcc::{Receiver, Sender};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -43,11 +41,9 @@ pub const SCHEME: Scheme = Scheme {
         let retransmits = params.sender_retransmits;
         Ok(Roles {
             helper: Some(Box::new(move |flow, sender| {
-                crate::Sender::rdtcp(Sender::new(flow, sender, retransmits))
+                Sender::new(flow, sender, retransmits).into()
             })),
-            receiver: Some(Box::new(move |host| {
-                crate::Receiver::rdtcp(Receiver::new(&params, host))
-            })),
+            receiver: Some(Box::new(move |host| Scheduler::new(&params, host).into())),
             ecn: Some(EcnMode::Unechoed),
             ..Roles::default()
         })

@@ -34,8 +34,6 @@ use fabric::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 
 use crate::registry::{MakeQueue, Misfit, PortInfo, Role, Roles, Scheme};
 
-pub use tcp::{NewReno as Sender, Plain as Receiver};
-
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
     name: "red",

@@ -17,8 +17,6 @@ use tcp::EcnMode;
 use crate::red::{self, Params};
 use crate::registry::{Role, Roles, Scheme};
 
-pub use crate::red::{Receiver, Sender};
-
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
     name: "red-ecn",

@@ -214,13 +214,25 @@ impl Scheme {
 }
 
 impl Roles {
+    /// Those of a scheme that fills the sender alone.
+    pub fn of_sender<P, S>(params: P, make: fn(&P, &FlowInfo) -> S) -> Self
+    where
+        P: Send + Sync + 'static,
+        S: Into<Sender> + 'static,
+    {
+        Self {
+            sender: Some(Box::new(move |flow| make(&params, flow).into())),
+            ..Self::default()
+        }
+    }
+
     /// The sender of a connection: the scheme's or NewReno, within the helper if there is one.
     pub fn make_sender(&self, flow: &FlowInfo) -> Sender {
         let sender = self.sender.as_ref().map(|make| make(flow));
         match (&self.helper, sender) {
             (Some(wrap), sender) => wrap(flow, sender),
             (None, Some(sender)) => sender,
-            (None, None) => Sender::newreno(tcp::NewReno::new(&flow.config)),
+            (None, None) => tcp::NewReno::new(&flow.config).into(),
         }
     }
 
@@ -233,7 +245,7 @@ impl Roles {
     pub fn make_receiver(&self, host: &HostInfo) -> Receiver {
         match &self.receiver {
             Some(make) => make(host),
-            None => Receiver::newreno(tcp::Plain),
+            None => tcp::Plain.into(),
         }
     }
 }
@@ -261,67 +273,77 @@ impl fmt::Display for Role {
 
 /// Makes the registry and the enums that hold the state of every scheme's roles inline.
 ///
-/// Each name is a module with a constant `SCHEME` and the types `Sender` and `Receiver`, which are
-/// re-exports of the plain ones where the scheme leaves a role out.
+/// Each name is a module with a constant `SCHEME`. In braces are the types of its own that play a role.
 macro_rules! schemes {
-    ($($name:ident),+ $(,)?) => {
+    ($($name:ident $({ $(sender: $sender:ident)? $(,)? $(receiver: $receiver:ident)? })?),+ $(,)?) => {
         /// Every registered scheme, in the order in which lists show them.
         pub fn all() -> &'static [Scheme] {
             const ALL: &[Scheme] = &[$($name::SCHEME),+];
             ALL
         }
 
-        /// The sender role of any scheme, by the scheme's name.
-        #[expect(non_camel_case_types, missing_docs, reason = "variants are the schemes' names")]
-        pub enum Sender {
-            $($name($name::Sender),)+
-            /// One from outside this crate.
-            Custom(Box<dyn tcp::SenderCc + Send>),
+        players! {
+            /// The sender role of any scheme, by the scheme's name.
+            Sender plays tcp::SenderCc, plainly as tcp::NewReno
+            $($($(, $name as $name::$sender)?)?)+
         }
 
-        /// The receiver role of any scheme, by the scheme's name.
+        players! {
+            /// The receiver role of any scheme, by the scheme's name.
+            Receiver plays tcp::ReceiverCc, plainly as tcp::Plain
+            $($($(, $name as $name::$receiver)?)?)+
+        }
+    };
+}
+
+/// Makes the enum of all types that play a role.
+macro_rules! players {
+    (
+        $(#[$documentation:meta])*
+        $players:ident plays $role:path, plainly as $plain:path
+        $(, $name:ident as $type:path)*
+    ) => {
+        $(#[$documentation])*
         #[expect(non_camel_case_types, missing_docs, reason = "variants are the schemes' names")]
-        pub enum Receiver {
-            $($name($name::Receiver),)+
+        pub enum $players {
+            /// The plain role, of schemes that have none of their own.
+            Plain($plain),
+            $($name($type),)*
             /// One from outside this crate.
-            Custom(Box<dyn tcp::ReceiverCc + Send>),
+            Custom(Box<dyn $role + Send>),
         }
 
-        impl tcp::Plays<dyn tcp::SenderCc> for Sender {
+        impl tcp::Plays<dyn $role> for $players {
             #[inline(always)]
-            fn as_role(&self) -> &(dyn tcp::SenderCc + 'static) {
+            fn as_role(&self) -> &(dyn $role + 'static) {
                 match self {
-                    $(Self::$name(role) => role,)+
+                    Self::Plain(role) => role,
+                    $(Self::$name(role) => role,)*
                     Self::Custom(role) => role.as_ref(),
                 }
             }
 
             #[inline(always)]
-            fn as_role_mut(&mut self) -> &mut (dyn tcp::SenderCc + 'static) {
+            fn as_role_mut(&mut self) -> &mut (dyn $role + 'static) {
                 match self {
-                    $(Self::$name(role) => role,)+
+                    Self::Plain(role) => role,
+                    $(Self::$name(role) => role,)*
                     Self::Custom(role) => role.as_mut(),
                 }
             }
         }
 
-        impl tcp::Plays<dyn tcp::ReceiverCc> for Receiver {
-            #[inline(always)]
-            fn as_role(&self) -> &(dyn tcp::ReceiverCc + 'static) {
-                match self {
-                    $(Self::$name(role) => role,)+
-                    Self::Custom(role) => role.as_ref(),
-                }
-            }
-
-            #[inline(always)]
-            fn as_role_mut(&mut self) -> &mut (dyn tcp::ReceiverCc + 'static) {
-                match self {
-                    $(Self::$name(role) => role,)+
-                    Self::Custom(role) => role.as_mut(),
-                }
+        impl From<$plain> for $players {
+            fn from(role: $plain) -> Self {
+                Self::Plain(role)
             }
         }
+
+        $(impl From<$type> for $players {
+            fn from(role: $type) -> Self {
+                Self::$name(role)
+            }
+        })*
     };
 }
 

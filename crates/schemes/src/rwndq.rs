@@ -48,7 +48,6 @@ mod bloom;
 mod count;
 
 use count::Counting;
-pub use tcp::{NewReno as Sender, Plain as Receiver};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {

@@ -69,10 +69,8 @@ pub const SCHEME: Scheme = Scheme {
         let params = Params::read(text)?;
         Ok(Roles {
             timers: router::timers(&params).to_vec(),
-            sender: Some(Box::new(|flow| {
-                crate::Sender::xcp(Sender::new(&flow.config))
-            })),
-            receiver: Some(Box::new(|_| crate::Receiver::xcp(Receiver::default()))),
+            sender: Some(Box::new(|flow| Sender::new(&flow.config).into())),
+            receiver: Some(Box::new(|_| Receiver::default().into())),
             hook: Some(Box::new(move |port| Box::new(Router::new(&params, port)))),
             initial_window: Some(1),
             ..Roles::default()

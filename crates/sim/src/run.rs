@@ -97,7 +97,7 @@ fn roles(point: &PointSpec) -> Vec<Roles> {
 fn receiver(roles: Option<&Roles>, host: &HostInfo) -> Receiver {
     match roles {
         Some(roles) => roles.make_receiver(host),
-        None => Receiver::newreno(Plain),
+        None => Plain.into(),
     }
 }
 

@@ -52,7 +52,7 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// The registry with `pub mod NAME;` in its sorted place and the name at the end of the list.
+/// The registry with `pub mod NAME;` in its sorted place and a sender at the end of the list.
 fn register(text: &str, name: &str) -> Result<String, Failure> {
     let strange = || {
         Failure(format!(
@@ -75,7 +75,7 @@ fn register(text: &str, name: &str) -> Result<String, Failure> {
         .iter()
         .position(|line| line == "}")
         .ok_or_else(strange)?;
-    lines.insert(list + end, format!("    {name},"));
+    lines.insert(list + end, format!("    {name} {{ sender: Sender }},"));
     Ok(lines.join("\n") + "\n")
 }
 
@@ -102,8 +102,6 @@ use tcp::{Ack, Loss, NewReno, SenderCc};
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
-pub use tcp::Plain as Receiver;
-
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
     name: "NAME",
@@ -113,15 +111,7 @@ pub const SCHEME: Scheme = Scheme {
     needs_marking: false,
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH],
-    build: |text| {
-        let params = Params::read(text)?;
-        Ok(Roles {
-            sender: Some(Box::new(move |flow| {
-                crate::Sender::NAME(Sender::new(&params, flow))
-            })),
-            ..Roles::default()
-        })
-    },
+    build: |text| Ok(Roles::of_sender(Params::read(text)?, Sender::new)),
 };
 
 base::settings! {
@@ -212,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_scheme_is_registered_by_two_lines() {
-        let expected = "pub mod dctcp;\npub mod half;\npub mod rcc;\n\nschemes! {\n    dctcp,\n    rcc,\n    half,\n}\n";
+        let expected = "pub mod dctcp;\npub mod half;\npub mod rcc;\n\nschemes! {\n    dctcp,\n    rcc,\n    half { sender: Sender },\n}\n";
         assert_eq!(register(LIB, "half").unwrap(), expected);
         assert!(
             register(LIB, "zeta")

@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn composed() -> Sender {
-        let inner = crate::Sender::newreno(NewReno::new(&flow().config));
+        let inner = NewReno::new(&flow().config).into();
         Sender::new(&flow(), Some(inner), true)
     }
 

@@ -352,7 +352,7 @@ fn apply(star: &mut Star, operation: Operation) {
     }
 }
 
-fn scheduler(star: &Star) -> &schemes::rcc::Receiver {
+fn scheduler(star: &Star) -> &schemes::rcc::Scheduler {
     match star.host.role() {
         Receiver::rcc(scheduler) => scheduler,
         _ => panic!("the bundle is rcc"),
