@@ -49,10 +49,9 @@ pub trait SenderCc {
         let _ = (packet, now);
     }
 
-    /// Whether `packet`, an ACK that was already processed, orders the segment at its acknowledgement
-    /// number to be sent again whatever the count of duplicates.
-    fn orders_retransmission(&self, packet: &Packet) -> bool {
-        let _ = packet;
+    /// Whether an ACK with PSH and nothing else orders the segment at its number to be sent again,
+    /// whatever the count of duplicates ([`Release::push`](crate::Release::push)).
+    fn obeys_pushed_acks(&self) -> bool {
         false
     }
 

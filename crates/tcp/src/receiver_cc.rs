@@ -104,7 +104,7 @@ pub enum AckVerdict {
 pub struct Release {
     /// Whose ACK.
     pub slot: Slot,
-    /// Whether it carries PSH.
+    /// Whether it carries PSH, which senders may obey ([`SenderCc::obeys_pushed_acks`](crate::SenderCc::obeys_pushed_acks)).
     pub push: bool,
 }
 

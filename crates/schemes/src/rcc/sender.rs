@@ -91,9 +91,8 @@ impl SenderCc for Sender {
         }
     }
 
-    #[inline]
-    fn orders_retransmission(&self, packet: &Packet) -> bool {
-        packet.flags.has(TcpFlags::PSH) && packet.sequence_length() == 0
+    fn obeys_pushed_acks(&self) -> bool {
+        true
     }
 
     fn retransmits(&self) -> bool {
@@ -158,9 +157,6 @@ mod tests {
         packet.flags = TcpFlags::SYN;
         sender.on_send(&mut packet, Time::ZERO);
         assert_eq!(packet.extension.as_u64(), 32_768);
-        packet.flags = TcpFlags::PSH.with(TcpFlags::ACK);
-        assert!(sender.orders_retransmission(&packet));
-        packet.payload = 1000;
-        assert!(!sender.orders_retransmission(&packet));
+        assert!(sender.obeys_pushed_acks());
     }
 }

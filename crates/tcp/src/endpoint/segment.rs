@@ -166,7 +166,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         if low {
             return true;
         }
-        if self.sender.cc.as_role().orders_retransmission(packet) && ack == self.sender.una() {
+        // An order is an ACK like any other first.
+        let pushed = packet.flags.has(TcpFlags::PSH) && packet.sequence_length() == 0;
+        if pushed && ack == self.sender.una() && self.sender.cc.as_role().obeys_pushed_acks() {
             self.sender.retransmit_first();
         }
         if self.sender.is_finished() {

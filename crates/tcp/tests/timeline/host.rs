@@ -293,8 +293,8 @@ impl SenderCc for Obedient {
         self.retransmits
     }
 
-    fn orders_retransmission(&self, packet: &Packet) -> bool {
-        packet.flags.has(TcpFlags::PSH) && packet.sequence_length() == 0
+    fn obeys_pushed_acks(&self) -> bool {
+        true
     }
 }
 
@@ -329,6 +329,17 @@ fn a_pushed_ack_orders_the_segment_at_its_number() {
     // An old number.
     order(&mut t, 5);
     t.expect_nothing();
+}
+
+#[test]
+fn pushed_data_orders_nothing() {
+    let mut t = obedient(true);
+    t.write(4 * MSS).expect_data(0..4);
+    let mut data = t.peer_data(0);
+    data.flags = TcpFlags::ACK.with(TcpFlags::PSH);
+    t.deliver(data).expect_ack(1);
+    let counters = t.endpoint.counters();
+    assert_eq!((counters.segments, counters.retransmissions), (4, 0));
 }
 
 // RCC footnote 7: neither duplicates nor the timer, only orders; a FIN alone is repaired all the same.
