@@ -10,12 +10,9 @@
 //! | alpha at the start | `dctcp.initial_alpha` | 1 | RFC 8257 §4.2 |
 //! | least window | `dctcp.min_window` | 2 segments | Linux |
 //! | K | `switch.ecn_threshold` | 40 packets | the scenario |
-//! | observation window | `dctcp.interval` | a window of data | RFC 8257 §3.3 |
-//! | window without marks | `dctcp.no_decay` | counts | RFC 8257 §3.3 |
-//! | answer to an echo | `dctcp.response` | a cut by `alpha / 2` | RFC 8257 §3.3 |
 //!
-//! What the RCC paper compares with differs in all of these: `initial_alpha = 0`, `min_window = 1`,
-//! `interval = "rtt"`, `no_decay = true`, `response = "interval"`.
+//! What the RCC paper compares with differs: `initial_alpha = 0`, `min_window = 1`, and three switches of
+//! `dctcp/variant.rs`. What a receiver sees of marks is in `dctcp/observer.rs`.
 //!
 //! Deviations: none by default.
 //!
@@ -23,14 +20,17 @@
 //! ended is used for the cut (it is, RFC 8257 §3.3). Losses are answered as NewReno does (§3.5).
 
 use base::setting::Settings;
-use base::{Count, Fraction, OrOff, Quantity, QuantityError, Span, Time};
+use base::{Count, Fraction, OrOff, Span, Time};
 use tcp::{Ack, Echo, EcnMode, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 
 use crate::registry::{FlowInfo, MakeReceiver, Role, Roles, Scheme};
 
 mod observer;
+mod variant;
 
 pub use observer::Observer;
+use variant::Variant;
+pub use variant::{Interval, Response};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -56,45 +56,6 @@ pub const SCHEME: Scheme = Scheme {
         })
     },
 };
-
-/// When an observation window ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Interval {
-    /// When the data sent since it began is acknowledged.
-    Window,
-    /// After a round trip by the sender's estimate if that lies between 200 us and 10 ms, else after
-    /// 200 us: the RCC simulation.
-    RoundTrip,
-    /// After a fixed time.
-    Every(Span),
-}
-
-impl Quantity for Interval {
-    fn expected() -> String {
-        format!("\"window\", \"rtt\" or {}", Span::expected())
-    }
-
-    fn parse(text: &str) -> Result<Self, QuantityError> {
-        match text.trim() {
-            "window" => Ok(Self::Window),
-            "rtt" => Ok(Self::RoundTrip),
-            other => match Span::parse(other) {
-                Ok(span) if span > Span::ZERO => Ok(Self::Every(span)),
-                _ => Err(QuantityError::expected(&Self::expected(), text)),
-            },
-        }
-    }
-}
-
-base::choices! {
-    /// What an ECN echo does to the window.
-    pub enum Response {
-        /// The first of a window of data cuts it by alpha / 2.
-        Standard = "standard",
-        /// Every one halves ssthresh, and the end of a marked observation window cuts: the RCC simulation.
-        Interval = "interval",
-    }
-}
 
 base::settings! {
     /// Parameters of DCTCP.
@@ -137,54 +98,10 @@ pub struct Sender {
     marked: u64,
     /// The observation window ends when this offset is acknowledged (`DCTCP.WindowEnd`).
     window_end: u64,
-    /// What ends it instead where it has a length in time.
-    timed: Option<Box<Timed>>,
     /// Least window, in segments.
     min_segments: u32,
-    no_decay: bool,
-    response: Response,
-}
-
-/// An observation window with a length in time.
-#[derive(Debug)]
-struct Timed {
-    /// The length; `None`: that of a round trip.
-    length: Option<Span>,
-    /// When it ends; `None` before the first ACK.
-    end: Option<Time>,
-    /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
-    srtt: Span,
-}
-
-impl Timed {
-    const fn new(length: Option<Span>) -> Self {
-        Self {
-            length,
-            end: None,
-            srtt: Span::ZERO,
-        }
-    }
-
-    /// Whether the window is over when this ACK comes; if so, the next one has begun.
-    fn is_over(&mut self, ack: &Ack) -> bool {
-        if let Some(rtt) = ack.rtt {
-            self.srtt = if self.srtt == Span::ZERO {
-                rtt
-            } else {
-                (self.srtt * 7 + rtt) / 8
-            };
-        }
-        let believed = (LEAST_INTERVAL..LONGEST_INTERVAL).contains(&self.srtt);
-        let round_trip = if believed { self.srtt } else { LEAST_INTERVAL };
-        let length = self.length.unwrap_or(round_trip);
-        let end = *self.end.get_or_insert(ack.now + length);
-        if ack.now < end {
-            return false;
-        }
-        let more = ack.now.since(end).as_ps() / length.as_ps();
-        self.end = Some(end + length * (more + 1));
-        true
-    }
+    /// What answers ACKs instead of RFC 8257, if anything does.
+    variant: Option<Box<Variant>>,
 }
 
 impl Sender {
@@ -197,31 +114,16 @@ impl Sender {
             acked: 0,
             marked: 0,
             window_end: 0,
-            timed: match params.interval {
-                Interval::Window => None,
-                Interval::RoundTrip => Some(Box::new(Timed::new(None))),
-                Interval::Every(span) => Some(Box::new(Timed::new(Some(span)))),
-            },
             min_segments: params.min_window.0,
-            no_decay: params.no_decay,
-            response: params.response,
+            variant: Variant::of(params).map(Box::new),
         }
     }
 
     /// RFC 8257 §3.3 steps 1 to 8.
     fn observe(&mut self, ack: &Ack) {
-        if let Some(timed) = &mut self.timed {
-            // A timer would have fired before this ACK came; what it changes shows with the next
-            // segment, which this ACK lets go.
-            if timed.is_over(ack) {
-                self.end_window();
-            }
-            self.count(ack);
-            return;
-        }
         self.count(ack);
-        if ack.acknowledged >= self.window_end && self.acked > 0 {
-            self.end_window();
+        if self.is_window_over(ack) {
+            self.estimate();
             self.window_end = ack.next;
         }
     }
@@ -233,18 +135,24 @@ impl Sender {
         }
     }
 
+    fn is_window_over(&self, ack: &Ack) -> bool {
+        ack.acknowledged >= self.window_end && self.acked > 0
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
-    fn end_window(&mut self) {
-        // Without decay the counts go on, too: the next share is that of all since the last mark.
-        if self.acked == 0 || (self.no_decay && self.marked == 0) {
-            return;
-        }
+    fn estimate(&mut self) {
         let (share, g) = (self.marked as f64 / self.acked as f64, self.g);
         self.alpha = (1.0 - g) * self.alpha + g * share;
-        let marked = self.marked > 0;
         (self.acked, self.marked) = (0, 0);
-        if marked && self.response == Response::Interval {
+    }
+
+    /// A cut at the first echo of a window of data, else growth as NewReno's (RFC 8257 §3.3, §3.5).
+    fn respond(&mut self, ack: &Ack) {
+        if ack.echo == Echo::Reduce {
             self.cut();
+            self.reno.ssthresh = self.reno.cwnd;
+        } else if ack.grows() {
+            self.reno.grow(ack.bytes);
         }
     }
 
@@ -260,20 +168,6 @@ impl Sender {
         let least = u64::from(self.min_segments) * self.reno.mss();
         self.reno.cwnd = reduced.max(least);
     }
-
-    /// What an echo does at once.
-    fn respond(&mut self, ack: &Ack) {
-        match self.response {
-            Response::Standard => {
-                self.cut();
-                self.reno.ssthresh = self.reno.cwnd;
-            }
-            Response::Interval => {
-                let in_flight = ack.next - ack.acknowledged + ack.bytes;
-                self.reno.ssthresh = (in_flight / 2).max(2 * self.reno.mss());
-            }
-        }
-    }
 }
 
 impl SenderCc for Sender {
@@ -288,14 +182,12 @@ impl SenderCc for Sender {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        self.observe(ack);
-        match (ack.echo, self.response) {
-            (Echo::Reduce, _) => self.respond(ack),
-            (Echo::Repeated, Response::Interval) if ack.bytes > 0 => self.respond(ack),
-            (Echo::Repeated, Response::Interval) => {}
-            _ if ack.grows() => self.reno.grow(ack.bytes),
-            _ => {}
-        }
+        let Some(mut variant) = self.variant.take() else {
+            self.observe(ack);
+            return self.respond(ack);
+        };
+        variant.on_ack(self, ack);
+        self.variant = Some(variant);
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
@@ -316,10 +208,6 @@ impl SenderCc for Sender {
     }
 }
 
-/// Bounds of the round trip that [`Interval::RoundTrip`] believes in the published code of RCC.
-const LEAST_INTERVAL: Span = Span::from_micros(200);
-const LONGEST_INTERVAL: Span = Span::from_millis(10);
-
 #[cfg(test)]
 mod tests {
     use base::Extension;
@@ -331,7 +219,7 @@ mod tests {
         sender_with(&[("dctcp.initial_alpha", alpha)])
     }
 
-    fn sender_with(changed: &[(&str, &str)]) -> Sender {
+    pub(super) fn sender_with(changed: &[(&str, &str)]) -> Sender {
         let text = |key: &str| {
             let changed = changed.iter().find(|(name, _)| *name == key);
             changed.map_or(Params::default_text(key), |(_, text)| text)
@@ -347,7 +235,7 @@ mod tests {
         )
     }
 
-    fn ack(acknowledged: u64, next: u64, echo: Echo) -> Ack {
+    pub(super) fn ack(acknowledged: u64, next: u64, echo: Echo) -> Ack {
         let (extension, now) = (Extension::NONE, Time::ZERO);
         Ack {
             bytes: 1000,
@@ -409,83 +297,5 @@ mod tests {
             sender.on_ack(&ack(round * 1000 + 1, round * 1000 + 1001, Echo::None));
         }
         assert!((sender.alpha - libm::pow(15.0 / 16.0, 10.0)).abs() < 1e-12);
-    }
-
-    /// An ACK of a segment with ten outstanding, at so many microseconds.
-    fn at(us: u64, echo: Echo) -> Ack {
-        Ack {
-            now: Time::ZERO + Span::from_micros(us),
-            ..ack(us, us + 9000, echo)
-        }
-    }
-
-    #[test]
-    fn without_decay_alpha_waits_for_a_mark_whose_share_is_of_all_since_the_last() {
-        let mut sender = sender_with(&[("dctcp.initial_alpha", "0.5"), ("dctcp.no_decay", "true")]);
-        for round in 1..=9 {
-            sender.on_ack(&ack(round * 1000 + 1, round * 1000 + 1001, Echo::None));
-        }
-        assert!((sender.alpha - 0.5).abs() < 1e-12);
-        // One of ten segments: 15/16 of 0.5 and 1/16 of 0.1.
-        sender.on_ack(&ack(10_001, 11_001, Echo::Reduce));
-        assert!((sender.alpha - (0.5 * 15.0 / 16.0 + 0.1 / 16.0)).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_interval_response_halves_ssthresh_at_every_echo_and_cuts_at_the_end() {
-        let mut sender = sender_with(&[
-            ("dctcp.initial_alpha", "1"),
-            ("dctcp.response", "interval"),
-            ("dctcp.interval", "200us"),
-        ]);
-        sender.on_ack(&at(1, Echo::Reduce));
-        sender.on_ack(&at(100, Echo::Repeated));
-        // Half of ten segments in flight, and no growth.
-        assert_eq!((sender.window(), sender.reno.ssthresh), (10_000, 5000));
-        // All marked, alpha stays 1: half of the window. The ACK itself belongs to the next interval and
-        // is one of congestion avoidance, 1000 * 1000 / 5000 bytes.
-        sender.on_ack(&at(201, Echo::None));
-        assert_eq!((sender.window(), sender.reno.ssthresh), (5200, 5000));
-        // Nothing was marked since: alpha decays, the window grows.
-        sender.on_ack(&at(401, Echo::None));
-        assert!((sender.alpha - 15.0 / 16.0).abs() < 1e-12);
-        assert!(sender.window() > 5200);
-    }
-
-    #[test]
-    fn an_interval_ends_with_the_first_ack_after_its_time() {
-        let mut sender = sender_with(&[("dctcp.interval", "200us")]);
-        // The first interval ends at 210 us; one in which nothing came counts for nothing.
-        for us in [10, 200, 209, 210, 400, 950, 1010] {
-            sender.on_ack(&at(us, Echo::None));
-        }
-        // It ended at 210, 950 (for 410 to 810) and 1010.
-        assert!((sender.alpha - libm::pow(15.0 / 16.0, 3.0)).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_round_trip_sets_the_interval_between_its_bounds() {
-        for (rtt, intervals) in [(100, 5.0), (500, 2.0), (10_000, 5.0)] {
-            let mut sender = sender_with(&[("dctcp.interval", "rtt")]);
-            for us in (0..=1000).step_by(100) {
-                let rtt = Some(Span::from_micros(rtt));
-                sender.on_ack(&Ack {
-                    rtt,
-                    ..at(us, Echo::None)
-                });
-            }
-            let expected = libm::pow(15.0 / 16.0, intervals);
-            assert!((sender.alpha - expected).abs() < 1e-12, "{rtt} us");
-        }
-    }
-
-    #[test]
-    fn an_interval_is_a_word_or_some_time() {
-        assert_eq!(Interval::parse("window"), Ok(Interval::Window));
-        assert_eq!(Interval::parse("rtt"), Ok(Interval::RoundTrip));
-        let span = Span::from_micros(200);
-        assert_eq!(Interval::parse("200us"), Ok(Interval::Every(span)));
-        assert!(Interval::parse("0us").is_err());
-        assert!(Interval::parse("often").is_err());
     }
 }
