@@ -4,12 +4,9 @@
 //! The channel is a fixed delay, so nothing here says how fast a scheme is; only that all data arrives
 //! exactly once, that everything ends, and that it happens the same way twice.
 
-mod rcc;
-mod star;
-
 use base::{Packet, Time};
 
-use star::{Fate, Flow, Star};
+use crate::star::{self, Fate, Flow, Star};
 
 const FLOW: Flow = Flow {
     size: 50_000,

@@ -1,0 +1,4 @@
+//! Networks and ports as a whole.
+
+mod paths;
+mod priorities;

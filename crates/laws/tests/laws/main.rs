@@ -1,0 +1,5 @@
+//! The C of the laws against their formulas, and its build.
+
+mod hscc;
+mod native;
+mod rwndq;

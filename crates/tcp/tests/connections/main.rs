@@ -1,0 +1,23 @@
+//! TCP behaviours as scripts, and two endpoints over a random channel in [`model`].
+//!
+//! In scripts segments go in at times and are expected at times: each test drives one endpoint against a
+//! scripted peer and cites the clause it shows. See [`script`] for the language.
+
+mod close;
+mod congestion;
+mod delayed_ack;
+mod ecn;
+mod handshake;
+mod header;
+mod host;
+mod low_priority;
+mod model;
+mod newreno;
+mod pace;
+mod receive;
+mod reset;
+mod sack;
+mod script;
+mod timer;
+mod window;
+mod wrap;
