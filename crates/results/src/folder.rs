@@ -121,7 +121,7 @@ impl Folder {
         let fields = flow_fields().len();
         self.rows("flows.parquet", &mut |names, row| {
             let Some(row) = row else { return };
-            let (point, flow) = tables::read_flow(row, names.len().saturating_sub(fields));
+            let (point, flow) = tables::read(row, names.len().saturating_sub(fields));
             each(point, &flow);
         })
     }
@@ -131,7 +131,7 @@ impl Folder {
         let fields = port_fields().len();
         self.rows("ports.parquet", &mut |names, row| {
             let Some(row) = row else { return };
-            let (point, port) = tables::read_port(row, names.len().saturating_sub(fields));
+            let (point, port) = tables::read(row, names.len().saturating_sub(fields));
             each(point, &port);
         })
     }

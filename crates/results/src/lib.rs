@@ -39,8 +39,10 @@ use std::path::Path;
 use std::{fs, io};
 
 use scenario::{Problem, Problems};
+use sim::metrics::{FlowRecord, PortRecord};
 
 use lock::Lock;
+use tables::Record;
 
 pub use answer::{answer, cost};
 pub use checksum::sealed;
@@ -63,12 +65,12 @@ pub fn leading_fields() -> Vec<Field> {
 
 /// The columns of `flows.parquet` behind those.
 pub fn flow_fields() -> Vec<Field> {
-    tables::flow_fields()
+    FlowRecord::fields()
 }
 
 /// The columns of `ports.parquet` behind those.
 pub fn port_fields() -> Vec<Field> {
-    tables::port_fields()
+    PortRecord::fields()
 }
 
 /// Removes what a run left in a folder, and nothing else.

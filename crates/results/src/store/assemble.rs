@@ -10,8 +10,8 @@ use scenario::{PointSpec, Problem, Problems, Scenario};
 use super::super::checksum::{Checksum, Seal, sealed};
 use super::super::files::{self, replace};
 use super::super::summary::{PointResult, PointResults, Summary};
-use super::super::tables::{Records, flow_fields, port_fields};
-use super::super::{FILES, cannot, identity};
+use super::super::tables::Records;
+use super::super::{FILES, cannot, flow_fields, identity, port_fields};
 use super::{CAPTURED, Store};
 
 impl Store {
@@ -94,9 +94,9 @@ impl Store {
                     );
                     if let Ok(outcome) = &result {
                         let mut rows = outcome.flows.iter();
-                        rows.try_for_each(|flow| flows.flow(point, flow))?;
+                        rows.try_for_each(|flow| flows.row(point, flow))?;
                         let mut rows = outcome.ports.iter();
-                        rows.try_for_each(|port| ports.port(point, port))?;
+                        rows.try_for_each(|port| ports.row(point, port))?;
                     }
                     results.push(result.map(|outcome| PointResult::from(&*outcome)));
                 }
