@@ -23,7 +23,7 @@ pub(crate) fn list(what: Listed) -> Result<String, Stop> {
         }
         Listed::Schemes => {
             let summary = |scheme: &'static schemes::Scheme| (scheme.name, scheme.summary);
-            text::pairs(schemes::all().iter().map(summary))
+            text::pairs(schemes::all().iter().copied().map(summary))
         }
         Listed::Scenarios => {
             let scenarios: Vec<_> = BUILTINS

@@ -9,15 +9,27 @@ use twox_hash::XxHash64;
 use super::checksum::Seal;
 use super::damaged;
 
-/// The resolved scenario under lines that name the version and the captures.
+/// The resolved scenario under lines that name the version, the code of schemes from outside and the
+/// captures.
 pub(super) fn text(scenario: &Scenario, captures: Option<&str>) -> String {
     let captures = captures.map(|line| format!("{line}\n"));
+    let origin = |(scheme, origin)| format!("# scheme {scheme} is of {origin}\n");
+    let origins: String = scenario.origins().into_iter().map(origin).collect();
     format!(
-        "{VERSION}{}: every setting of this run; `tailwater run scenario.toml` repeats it.\n{}{}",
+        "{VERSION}{}: every setting of this run; `tailwater run scenario.toml` repeats it.\n{origins}{}{}",
         sim::VERSION,
         captures.unwrap_or_default(),
         scenario.resolved()
     )
+}
+
+/// The version of this program, and of the schemes from outside that `scenario` has.
+pub(super) fn version(scenario: &Scenario) -> String {
+    let origins = scenario.origins();
+    let origins = origins
+        .iter()
+        .map(|(scheme, origin)| format!(", {scheme} of {origin}"));
+    format!("{}{}", sim::VERSION, origins.collect::<String>())
 }
 
 /// Identifies a scenario but for the number of seeds, its captures and the version.

@@ -194,7 +194,7 @@ impl Summary {
     /// What `results`, one for each point of `scenario`, say. O(points + rows × schemes).
     pub fn new(scenario: &Scenario, results: &PointResults) -> Self {
         let mut summary = Self {
-            version: sim::VERSION.to_owned(),
+            version: crate::identity::version(scenario),
             scenario: scenario.name().to_owned(),
             title: scenario.title().map(str::to_owned),
             schemes: scenario.schemes().into_iter().map(str::to_owned).collect(),

@@ -14,12 +14,12 @@ mod traced;
 mod window_scale;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use base::setting::{Key, SettingError, Settings};
 use base::{
     Count, DataSize, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Span, WireSize,
 };
+use schemes::Derived;
 
 pub use capacity::Capacity;
 pub use choices::{
@@ -110,7 +110,7 @@ impl Keys {
 
 /// Every key a scenario may set, the registered schemes' own included.
 pub fn all_keys() -> &'static [&'static Key] {
-    static ALL: LazyLock<Vec<&'static Key>> = LazyLock::new(|| {
+    static ALL: Derived<Vec<&'static Key>> = Derived::new(|| {
         let groups = [
             Topology::KEYS,
             Link::KEYS,
@@ -130,7 +130,7 @@ pub fn all_keys() -> &'static [&'static Key] {
         });
         groups.into_iter().flatten().chain(schemes).collect()
     });
-    &ALL
+    ALL.get()
 }
 
 /// The key called `name`.
@@ -140,11 +140,11 @@ pub fn key(name: &str) -> Option<&'static Key> {
 
 /// The place of the key called `name` among [`all_keys`].
 pub(crate) fn place(name: &str) -> Option<usize> {
-    static PLACES: LazyLock<BTreeMap<&str, usize>> = LazyLock::new(|| {
+    static PLACES: Derived<BTreeMap<&str, usize>> = Derived::new(|| {
         let names = all_keys().iter().map(|key| key.name);
         names.zip(0..).collect()
     });
-    PLACES.get(name).copied()
+    PLACES.get().get(name).copied()
 }
 
 /// The part of a key's name before the dot: the table it belongs to.

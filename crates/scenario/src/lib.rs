@@ -29,7 +29,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use base::{Count, Quantity};
-use schemes::{Bundle, Role, Roles, Scheme};
+use schemes::{Bundle, Origin, Role, Roles, Scheme};
 
 use crate::keys::{Ecmp, Keys, LossPattern, TopologyKind, WorkloadKind};
 use arms::{Arm, Flows};
@@ -272,6 +272,19 @@ impl Scenario {
     /// Hints about what is allowed and probably not meant.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+
+    /// Its schemes from outside, and whose code they are.
+    pub fn origins(&self) -> Vec<(&'static str, Origin)> {
+        let used = |scheme: &&Scheme| {
+            let arms = self.arms.iter().map(|arm| Some(arm.bundle.as_str()));
+            let groups = self.groups.iter().map(|group| group.bundle.as_deref());
+            let mut bundles = arms.chain(groups).flatten();
+            bundles.any(|bundle| bundle.split('+').any(|part| part.trim() == scheme.name))
+        };
+        let all = schemes::all().iter().copied().filter(used);
+        all.filter_map(|scheme| Some((scheme.name, scheme.origin?)))
+            .collect()
     }
 
     /// The scenario as TOML with every setting written out.

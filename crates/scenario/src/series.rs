@@ -1,8 +1,7 @@
 //! What can be recorded over time, and the columns of `series.parquet`.
 
-use std::sync::LazyLock;
-
 use base::Column;
+use schemes::Derived;
 use tcp::Gauge;
 
 /// The columns that every series file has.
@@ -103,7 +102,7 @@ impl Traceable {
 
 /// Every quantity: those of all simulations, then what roles of schemes report.
 pub fn all() -> &'static [Traceable] {
-    static ALL: LazyLock<Vec<Traceable>> = LazyLock::new(|| {
+    static ALL: Derived<Vec<Traceable>> = Derived::new(|| {
         let built_in = BUILT_IN.iter().map(|column| Traceable {
             name: column.name,
             unit: column.unit,
@@ -117,7 +116,7 @@ pub fn all() -> &'static [Traceable] {
         }
         all
     });
-    &ALL
+    ALL.get()
 }
 
 /// Schemes that report the same share a column, whose description says what differs.

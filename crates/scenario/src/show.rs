@@ -31,7 +31,16 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
     writeln!(out, "seeds = {}", scenario.seeds)?;
 
     let mut group = "";
+    let origins = scenario.origins();
+    let is_idle = |table: &str| {
+        let mut outside = schemes::all().iter().filter(|other| other.origin.is_some());
+        outside.any(|other| other.name == table) && !origins.iter().any(|(used, _)| *used == table)
+    };
     for key in keys::all_keys() {
+        // Programs without these schemes read the scenario, too.
+        if is_idle(keys::group(key.name)) {
+            continue;
+        }
         if keys::group(key.name) != group {
             group = keys::group(key.name);
             writeln!(out, "\n[{group}]")?;

@@ -33,10 +33,10 @@ pub const SCHEME: Scheme = Scheme {
     summary: "CUBIC: the window is a cubic function of the time since the last loss",
     reference: "RFC 9438",
     roles: &[Role::Sender],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: &[SSTHRESH, W_MAX],
-    build: |text| Ok(Roles::of_sender(Params::read(text)?, Sender::new)),
+    build: &|text| Ok(Roles::of_sender(Params::read(text)?, Sender::new)),
+    ..Scheme::PLAIN
 };
 
 base::settings! {

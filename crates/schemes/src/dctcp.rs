@@ -41,7 +41,7 @@ pub const SCHEME: Scheme = Scheme {
     needs_marking: true,
     keys: Params::KEYS,
     gauges: &[SSTHRESH, ALPHA, observer::RECEIVER_ALPHA],
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         let observe = params
             .receiver_alpha
@@ -55,6 +55,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::of_sender(params, Sender::new)
         })
     },
+    ..Scheme::PLAIN
 };
 
 base::settings! {

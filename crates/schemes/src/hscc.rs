@@ -41,10 +41,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "HSCC: switches cut every window to a segment while their queue is long",
     reference: "Abdelmoniem, Bensaou, INFOCOM 2019",
     roles: &[Role::Switch, Role::Host],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH, CLAMPING],
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         let encoding = params.encoding;
         Ok(Roles {
@@ -55,6 +54,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::default()
         })
     },
+    ..Scheme::PLAIN
 };
 
 base::settings! {

@@ -53,10 +53,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "Incast congestion control for TCP: the receiver shares out what its link has left",
     reference: "Wu, Feng, Guo, Zhang, CoNEXT 2010; IEEE/ACM ToN 2013",
     roles: &[Role::Helper, Role::Receiver],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: interface::GAUGES,
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         let initial_window = Some(params.initial_window.0);
         Ok(Roles {
@@ -69,6 +68,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::default()
         })
     },
+    ..Scheme::PLAIN
 };
 
 base::choices! {

@@ -33,9 +33,9 @@ pub mod rwndq;
 pub mod xcp;
 
 pub use registry::{
-    Bundle, BundleError, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost, MakeQueue,
-    MakeReceiver, MakeSender, Misfit, PlainSwitches, PortInfo, Role, Roles, Scheme, Texts, Ticker,
-    TickerOf,
+    BuildRoles, Bundle, BundleError, Derived, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost,
+    MakeQueue, MakeReceiver, MakeSender, Misfit, Origin, PlainSwitches, PortInfo, Refusal, Role,
+    Roles, Scheme, Texts, Ticker, TickerOf, all, register,
 };
 
 schemes! {

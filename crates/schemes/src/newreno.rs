@@ -14,11 +14,10 @@ pub const SCHEME: Scheme = Scheme {
     summary: "TCP NewReno: halves its window at a loss, grows by a segment per round trip",
     reference: "RFC 5681, RFC 6582, RFC 6675",
     roles: &[Role::Sender],
-    needs_marking: false,
-    keys: &[],
     gauges: &[tcp::SSTHRESH],
-    build: |_| {
+    build: &|_| {
         let make = |(): &(), flow: &FlowInfo| NewReno::new(&flow.config);
         Ok(Roles::of_sender((), make))
     },
+    ..Scheme::PLAIN
 };

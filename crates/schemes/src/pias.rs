@@ -44,10 +44,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "Flows sink through switch priorities as they send, over DCTCP: short ones go first",
     reference: "Bai et al., NSDI 2015; HotNets 2014",
     roles: &[Role::Sender, Role::Marks, Role::Host, Role::Queue],
-    needs_marking: false,
     keys: KEYS,
     gauges: dctcp::SENDER_GAUGES,
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         let (misfits, priorities) = (params.misfits(), params.thresholds.priorities());
         let sender = dctcp::Params::read(text)?;
@@ -63,6 +62,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::of_sender(sender, dctcp::Sender::new)
         })
     },
+    ..Scheme::PLAIN
 };
 
 base::settings! {

@@ -31,10 +31,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "Hosts give their flows a fixed priority, and queues serve priorities strictly",
     reference: "Mittal et al., NSDI 2014, Fig. 14(b)",
     roles: &[Role::Host, Role::Queue],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH],
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         let misfits = params.misfits();
         let dscp = code_point(params.priority);
@@ -50,6 +49,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::default()
         })
     },
+    ..Scheme::PLAIN
 };
 
 base::settings! {

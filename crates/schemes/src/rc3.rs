@@ -45,10 +45,10 @@ pub const SCHEME: Scheme = Scheme {
     summary: "The rest of a flow at once at low priorities, from its end, beside ordinary TCP",
     reference: "Mittal, Sherry, Ratnasamy, Shenker, NSDI 2014",
     roles: &[Role::SendOrder, Role::Queue],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH],
-    build,
+    build: &build,
+    ..Scheme::PLAIN
 };
 
 base::settings! {

@@ -57,10 +57,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "Receiver-oriented congestion control: the receiver sets windows and paces ACKs",
     reference: "RCC: Receiver-oriented Congestion Control, Computer Communications 2017",
     roles: &[Role::Helper, Role::Receiver, Role::Marks],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: scheduler::GAUGES,
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         Ok(Roles {
             timers: vec![Ticker {
@@ -76,4 +75,5 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::default()
         })
     },
+    ..Scheme::PLAIN
 };

@@ -59,10 +59,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "Rate control protocol: each link has one rate for all flows, at which senders pace",
     reference: "Dukkipati, PhD thesis, Stanford 2007; Dukkipati et al., IWQoS 2005",
     roles: &[Role::Sender, Role::Receiver, Role::Switch],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: &[RATE],
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         let request = params.request;
         Ok(Roles {
@@ -75,6 +74,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::default()
         })
     },
+    ..Scheme::PLAIN
 };
 
 base::choices! {

@@ -33,10 +33,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "RCC as first described: a constant receiver timer, and one round trip timed at once",
     reference: "RDTCP: Receiver-oriented Datacenter TCP, 2015",
     roles: &[Role::Helper, Role::Receiver, Role::Marks],
-    needs_marking: false,
     keys: rcc::SCHEME.keys,
     gauges: rcc::SCHEME.gauges,
-    build: |text| {
+    build: &|text| {
         let params = params(text)?;
         let retransmits = params.sender_retransmits;
         Ok(Roles {
@@ -48,6 +47,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::default()
         })
     },
+    ..Scheme::PLAIN
 };
 
 /// RCC's parameters as RDTCP has them.

@@ -40,10 +40,10 @@ pub const SCHEME: Scheme = Scheme {
     summary: "Random early detection: queues drop by their average length before they are full",
     reference: "Floyd and Jacobson, IEEE/ACM ToN 1993; RFC 2309",
     roles: &[Role::Queue],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH],
-    build: |text| Ok(Params::read(text)?.roles("red")),
+    build: &|text| Ok(Params::read(text)?.roles("red")),
+    ..Scheme::PLAIN
 };
 
 /// A place in the queue: a share of the buffer, or a size.

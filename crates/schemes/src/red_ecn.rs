@@ -23,10 +23,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "RED queues that mark, and TCP that halves its window at marks as at losses",
     reference: "RFC 3168; Floyd and Jacobson, IEEE/ACM ToN 1993",
     roles: &[Role::Marks, Role::Queue],
-    needs_marking: false,
     keys: red::SCHEME.keys,
     gauges: &[tcp::SSTHRESH],
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         Ok(Roles {
             ecn: Some(EcnMode::Classic),
@@ -37,4 +36,5 @@ pub const SCHEME: Scheme = Scheme {
             .roles("red-ecn")
         })
     },
+    ..Scheme::PLAIN
 };

@@ -1,6 +1,7 @@
 //! What a scheme is.
 
 mod bundle;
+mod outside;
 
 use std::fmt;
 
@@ -11,8 +12,10 @@ use tcp::{Config, EcnMode, Gauge, HostHelper, LowPriority};
 
 use crate::{Receiver, Sender};
 pub use bundle::{Bundle, BundleError};
+pub use outside::{Derived, Origin, Refusal, all, register};
 
 /// A registered scheme.
+#[derive(Clone, Copy)]
 pub struct Scheme {
     /// Its name in scenarios and results.
     pub name: &'static str,
@@ -29,8 +32,13 @@ pub struct Scheme {
     /// What its roles report to traces, those of plain roles that they pass on included.
     pub gauges: &'static [Gauge],
     /// Makes its roles from the texts of its parameters.
-    pub build: fn(&Texts<'_>) -> Result<Roles, SettingError>,
+    pub build: &'static BuildRoles,
+    /// Whose code it is; `None`: this crate's.
+    pub origin: Option<Origin>,
 }
+
+/// Makes the roles of a scheme from the texts of its parameters.
+pub type BuildRoles = dyn Fn(&Texts<'_>) -> Result<Roles, SettingError> + Send + Sync;
 
 /// The text of every parameter, by full key name.
 pub type Texts<'a> = dyn Fn(&str) -> String + 'a;
@@ -206,6 +214,19 @@ pub struct PortInfo {
 }
 
 impl Scheme {
+    /// A scheme of this crate that fills no role: what the others are filled up with.
+    pub const PLAIN: Self = Self {
+        name: "",
+        summary: "",
+        reference: "",
+        roles: &[],
+        needs_marking: false,
+        keys: &[],
+        gauges: &[],
+        build: &|_| Ok(Roles::default()),
+        origin: None,
+    };
+
     /// The table its parameters are in: its own name, or that of the scheme whose parameters it reads.
     pub fn group(&self) -> &'static str {
         let table = self.keys.first().and_then(|key| key.name.split_once('.'));
@@ -234,6 +255,21 @@ impl Roles {
             (None, Some(sender)) => sender,
             (None, None) => tcp::NewReno::new(&flow.config).into(),
         }
+    }
+
+    /// The roles that are filled.
+    pub fn filled(&self) -> Vec<Role> {
+        let filled = |role: &&Role| match role {
+            Role::Sender => self.sender.is_some(),
+            Role::Helper => self.helper.is_some(),
+            Role::Receiver => self.receiver.is_some(),
+            Role::Marks => self.ecn.is_some(),
+            Role::SendOrder => self.low_priority.is_some(),
+            Role::Host => self.host.is_some(),
+            Role::Queue => self.queue.is_some() || self.priorities.is_some(),
+            Role::Switch => self.hook.is_some(),
+        };
+        Role::ALL.iter().filter(filled).copied().collect()
     }
 
     /// Whether switches have a part in this.
@@ -276,11 +312,8 @@ impl fmt::Display for Role {
 /// Each name is a module with a constant `SCHEME`. In braces are the types of its own that play a role.
 macro_rules! schemes {
     ($($name:ident $({ $(sender: $sender:ident)? $(,)? $(receiver: $receiver:ident)? })?),+ $(,)?) => {
-        /// Every registered scheme, in the order in which lists show them.
-        pub fn all() -> &'static [Scheme] {
-            const ALL: &[Scheme] = &[$($name::SCHEME),+];
-            ALL
-        }
+        /// The schemes of this crate, in the order in which lists show them.
+        const BUILT_IN: &[&Scheme] = &[$(&$name::SCHEME),+];
 
         players! {
             /// The sender role of any scheme, by the scheme's name.
@@ -361,21 +394,8 @@ mod tests {
     fn schemes_fill_only_roles_that_they_declare() {
         for scheme in crate::all() {
             let roles = (scheme.build)(&defaults).expect("declared defaults are correct");
-            for (role, filled) in [
-                (Role::Sender, roles.sender.is_some()),
-                (Role::Helper, roles.helper.is_some()),
-                (Role::Receiver, roles.receiver.is_some()),
-                (Role::Marks, roles.ecn.is_some()),
-                (Role::SendOrder, roles.low_priority.is_some()),
-                (Role::Host, roles.host.is_some()),
-                (
-                    Role::Queue,
-                    roles.queue.is_some() || roles.priorities.is_some(),
-                ),
-                (Role::Switch, roles.hook.is_some()),
-            ] {
-                let declared = scheme.roles.contains(&role);
-                assert!(declared || !filled, "{scheme:?} fills {role:?}");
+            for role in roles.filled() {
+                assert!(scheme.roles.contains(&role), "{scheme:?} fills {role:?}");
             }
         }
     }

@@ -55,10 +55,9 @@ pub const SCHEME: Scheme = Scheme {
     summary: "RWNDQ: switches write every flow its share of the link into its ACKs",
     reference: "Abdelmoniem, Bensaou, CloudNet 2015",
     roles: &[Role::Switch, Role::Host],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH, WINDOW, FLOWS, COUNT_ERROR],
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         Ok(Roles {
             misfits: misfits(&params),
@@ -73,6 +72,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::default()
         })
     },
+    ..Scheme::PLAIN
 };
 
 base::choices! {

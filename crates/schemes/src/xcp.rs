@@ -62,10 +62,8 @@ pub const SCHEME: Scheme = Scheme {
     summary: "Explicit control protocol: routers tell senders by how much to change their windows",
     reference: "Katabi, Handley, Rohrs, SIGCOMM 2002; draft-falk-xcp-spec",
     roles: &[Role::Sender, Role::Receiver, Role::Switch],
-    needs_marking: false,
     keys: Params::KEYS,
-    gauges: &[],
-    build: |text| {
+    build: &|text| {
         let params = Params::read(text)?;
         Ok(Roles {
             timers: router::timers(&params).to_vec(),
@@ -76,6 +74,7 @@ pub const SCHEME: Scheme = Scheme {
             ..Roles::default()
         })
     },
+    ..Scheme::PLAIN
 };
 
 base::settings! {

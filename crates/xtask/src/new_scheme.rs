@@ -108,10 +108,10 @@ pub const SCHEME: Scheme = Scheme {
     summary: "What it does, in one line",
     reference: "Authors, venue, year",
     roles: &[Role::Sender],
-    needs_marking: false,
     keys: Params::KEYS,
     gauges: &[tcp::SSTHRESH],
-    build: |text| Ok(Roles::of_sender(Params::read(text)?, Sender::new)),
+    build: &|text| Ok(Roles::of_sender(Params::read(text)?, Sender::new)),
+    ..Scheme::PLAIN
 };
 
 base::settings! {
