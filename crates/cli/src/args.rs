@@ -12,7 +12,8 @@ use results::Shard;
 use scenario::{Overrides, Problem, Problems, Scenario};
 
 use examples::{
-    COMPLETIONS, EXPLAIN, EXPORT, MERGE, MODEL, PLOT, REPORT, REPRODUCE, RUN, SHOW, START,
+    COMPLETIONS, EXPLAIN, EXPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT, REPRODUCE, RUN, SHOW,
+    START,
 };
 use value::{jobs, length, percent, seed, seeds, shard, size, steps};
 
@@ -61,6 +62,9 @@ pub(crate) enum Command {
     /// Compute what a paper's equations say, without a simulation or over one
     #[command(after_help = MODEL)]
     Model(ModelArgs),
+    /// Write a crate with a scheme of your own beside all others
+    #[command(after_help = NEW_SCHEME)]
+    NewScheme(NewSchemeArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS)]
     Completions {
@@ -76,6 +80,9 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
+    /// The command as it was given, the program first.
+    #[arg(skip)]
+    pub(crate) given: Vec<String>,
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
     #[command(flatten)]
@@ -166,6 +173,9 @@ pub(crate) struct KeepArgs {
     reason = "each is a flag of the command line"
 )]
 pub(crate) struct ReproduceArgs {
+    /// The command as it was given, the program first.
+    #[arg(skip)]
+    pub(crate) given: Vec<String>,
     /// Papers or figures by name, as in rcc or rcc/fig5a, or folders or files of one's own
     /// [default: every paper]
     #[arg(value_name = "PAPER[/FIGURE]")]
@@ -214,6 +224,9 @@ pub(crate) enum Causes {
 
 #[derive(Args)]
 pub(crate) struct MergeArgs {
+    /// The command as it was given, the program first.
+    #[arg(skip)]
+    pub(crate) given: Vec<String>,
     /// Folders that `run --shard` filled
     #[arg(required = true)]
     pub(crate) folders: Vec<PathBuf>,
@@ -268,6 +281,19 @@ impl PcapArgs {
             None => places,
         }))
     }
+}
+
+#[derive(Args)]
+pub(crate) struct NewSchemeArgs {
+    /// The name of the scheme, and of the folder that is written
+    pub(crate) name: String,
+    /// The folder to write instead
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// A clone of Tailwater, which the crate is built with [default: the one that this program was
+    /// built from]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tailwater: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -1,6 +1,5 @@
 //! `tailwater merge`: shards become one run folder.
 
-use std::env;
 use std::path::PathBuf;
 
 use results::{self, Host, RunInfo, Store};
@@ -55,7 +54,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
     }
     let (summary, results) = store.assemble(&scenario, |_| ())?;
     let mut info = RunInfo {
-        command: env::args().collect(),
+        command: args.given.clone(),
         started_unix_s: clock::unix_seconds(),
         host: Host::this(),
         jobs: args.folders.len(),

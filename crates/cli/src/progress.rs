@@ -1,6 +1,5 @@
 //! How far a sweep has come: a bar on a terminal, elsewhere a line now and then.
 
-use std::env;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
@@ -73,9 +72,8 @@ impl Progress {
     }
 }
 
-/// The command that was given, with `more` arguments behind it, as a shell reads it.
-pub(crate) fn command(more: &[&str]) -> String {
-    let given: Vec<String> = env::args().collect();
+/// The command `given`, with `more` arguments behind it, as a shell reads it.
+pub(crate) fn command(given: &[String], more: &[&str]) -> String {
     let all = given.iter().map(String::as_str).chain(more.iter().copied());
     all.map(quoted).collect::<Vec<_>>().join(" ")
 }

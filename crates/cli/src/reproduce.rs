@@ -1,8 +1,8 @@
 //! `tailwater reproduce`: the figures of papers are run and their claims judged.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::{env, num::NonZeroU32};
 
 use claims::catalogue::{self, Selection};
 use claims::judge::{Bench, Figure, Judged, Tried, Verdict, judge};
@@ -222,14 +222,14 @@ fn run_all(jobs: &[Job], args: &ReproduceArgs) -> Result<bool, Stop> {
     };
     let tell = || {
         progress.clear();
-        tell_ended("interrupted", &open);
+        tell_ended("interrupted", &args.given, &open);
     };
     let done = watched(progress.every, || progress.tick(), tell, run);
     progress.clear();
     match done {
         Err(Stop::NoRoom(problems)) => {
             output::problems(&problems.0);
-            tell_ended("a disk has no room", &open);
+            tell_ended("a disk has no room", &args.given, &open);
             Err(Stop::Failed)
         }
         done => done,
@@ -237,7 +237,7 @@ fn run_all(jobs: &[Job], args: &ReproduceArgs) -> Result<bool, Stop> {
 }
 
 /// Says why the runs end before their end, how to go on, and prints how far each has come.
-fn tell_ended(why: &str, open: &[(Scenario, Store)]) {
+fn tell_ended(why: &str, given: &[String], open: &[(Scenario, Store)]) {
     let mut lines = Vec::new();
     let (mut done, mut all) = (0, 0);
     for (scenario, store) in open {
@@ -256,7 +256,7 @@ fn tell_ended(why: &str, open: &[(Scenario, Store)]) {
         (done, all) = (done + points - left, all + points);
     }
     let (done, all) = (text::grouped(done as u64), text::grouped(all as u64));
-    let command = progress::command(&[]);
+    let command = progress::command(given, &[]);
     output::complain(&format!(
         "{why}: done {done} of {all}; go on with: {command}"
     ));
@@ -291,7 +291,7 @@ fn run_one(
         .map_err(|error| Problems::from(Problem::new(error).for_lack_of_room()))?;
     let (summary, results) = store.assemble(scenario, |_| ())?;
     let mut info = RunInfo {
-        command: env::args().collect(),
+        command: args.given.clone(),
         started_unix_s,
         jobs: room.jobs.get(),
         runs_before: scenario.points().len() - missing.len(),

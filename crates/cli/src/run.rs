@@ -1,10 +1,10 @@
 //! `tailwater run`: a scenario becomes a run folder and an answer.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use std::{env, io};
 
 use record::pcap::Places;
 use results::{
@@ -108,7 +108,7 @@ impl<'a> Sweep<'a> {
         (runs_before, jobs): (usize, usize),
     ) -> Finished {
         let mut info = RunInfo {
-            command: env::args().collect(),
+            command: self.args.given.clone(),
             started_unix_s: self.started_unix_s,
             host: Host::this(),
             jobs,
@@ -199,7 +199,7 @@ impl<'a> Sweep<'a> {
         if !self.args.keep.resume && self.args.keep.shard.is_none() {
             more.push("--resume");
         }
-        progress::command(&more)
+        progress::command(&self.args.given, &more)
     }
 
     /// Points that this process is to run.

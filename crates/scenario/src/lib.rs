@@ -142,6 +142,30 @@ impl Group {
 }
 
 impl PointSpec {
+    /// A point without a scenario: `scheme`, a composition too, with `settings` over the defaults, as
+    /// key and text.
+    pub fn of(scheme: &str, seed: u64, settings: &[(&str, &str)]) -> Result<Self, Problems> {
+        let overrides = Overrides {
+            schemes: Some(scheme.to_owned()),
+            sets: settings
+                .iter()
+                .map(|(key, text)| format!("{key}={text}"))
+                .collect(),
+            seed: Some(seed),
+            ..Overrides::default()
+        };
+        let mut points = Scenario::load(Source::new("settings", ""), &overrides)?.points;
+        match (points.pop(), points.len()) {
+            (Some(point), 0) => Ok(point),
+            (_, others) => {
+                let problem = Problem::new(format!("these settings make {} points", others + 1));
+                Err(problem
+                    .help("name one scheme, and one value for each setting")
+                    .into())
+            }
+        }
+    }
+
     /// The text of the setting called `key`.
     ///
     /// # Panics

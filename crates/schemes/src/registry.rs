@@ -385,14 +385,14 @@ mod tests {
     use super::*;
 
     fn defaults(key: &str) -> String {
-        let mut keys = crate::all().iter().flat_map(|scheme| scheme.keys);
+        let mut keys = all().iter().flat_map(|scheme| scheme.keys);
         let key = keys.find(|candidate| candidate.name == key);
         key.expect("a key of a scheme").default.to_owned()
     }
 
     #[test]
     fn schemes_fill_only_roles_that_they_declare() {
-        for scheme in crate::all() {
+        for scheme in all() {
             let roles = (scheme.build)(&defaults).expect("declared defaults are correct");
             for role in roles.filled() {
                 assert!(scheme.roles.contains(&role), "{scheme:?} fills {role:?}");

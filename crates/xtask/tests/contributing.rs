@@ -70,6 +70,76 @@ fn the_example_of_the_contributing_page_is_a_scheme_that_runs() {
         assert_eq!(point["scheme"], scheme);
         assert_eq!(point["metrics"]["flows_completed"], 10, "{scheme}");
     }
+    a_crate_of_ones_own_adds_a_scheme_to_everything(&copy);
+}
+
+/// In the same copy, whose libraries are compiled.
+fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
+    let tailwater = copy.target.join("debug/tailwater");
+    let written = Copy::run(&tailwater, &["new-scheme", "mine"], &copy.root);
+    assert!(written.1.contains("mine is a program with the scheme mine"));
+    assert_eq!(
+        Copy::run(&tailwater, &["new-scheme", "mine"], &copy.root).0,
+        2
+    );
+    let mine = Copy {
+        root: copy.root.join("mine"),
+        target: copy.target.clone(),
+    };
+    fs::copy(copy.root.join("Cargo.lock"), mine.root.join("Cargo.lock")).expect("a lock file");
+    mine.cargo(&["fmt", "--check"]);
+    mine.cargo(&["test", "--offline", "--quiet"]);
+    mine.cargo(&["build", "--offline", "--quiet"]);
+
+    let program = copy.target.join("debug/mine");
+    let run = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        Copy::run(&program, &words, &mine.root)
+    };
+    let listed = run("list schemes").1;
+    assert!(
+        listed
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with("mine ")),
+        "{listed}"
+    );
+    assert!(run("explain mine.window").1.contains("Congestion window"));
+    assert!(
+        run("show incast --resolved --scheme mine")
+            .1
+            .contains("[mine]")
+    );
+    assert!(
+        !run("show incast --resolved --scheme rcc")
+            .1
+            .contains("[mine]")
+    );
+    let sweep = "run incast --scheme newreno,mine --set workload.senders=4 --set mine.window=2,8 \
+                 --out sweep --resume --quiet";
+    let (status, first) = run(sweep);
+    assert_eq!(status, 0, "{first}");
+    assert!(first.contains("mine"), "{first}");
+    let report = mine.read("sweep/report.html");
+    assert!(
+        report.contains("mine of mine 0.1.0+"),
+        "the report names the code"
+    );
+    assert_eq!(run(sweep).0, 0, "nothing is left to do");
+
+    // Other code is another program, whose results are not mixed with these.
+    let source = mine.read("src/lib.rs");
+    mine.write(
+        "src/lib.rs",
+        &source.replace("segments * ", "2 * segments * "),
+    );
+    mine.cargo(&["build", "--offline", "--quiet"]);
+    let (status, text) = run(sweep);
+    assert_eq!(status, 2, "{text}");
+    let other = "run incast --scheme newreno --set workload.senders=4 --out other --quiet";
+    assert_eq!(run(other).0, 0);
+    let (status, text) = Copy::run(&tailwater, &["report", "other"], &mine.root);
+    assert_eq!(status, 0, "a run without the scheme is everybody's: {text}");
 }
 
 const REGISTRY: &str = "crates/schemes/src/lib.rs";
@@ -109,7 +179,8 @@ impl Copy {
         for file in FILES {
             fs::copy(from.join(file), self.root.join(file))?;
         }
-        copy_folder(&from.join("crates"), &self.root.join("crates"))
+        copy_folder(&from.join("crates"), &self.root.join("crates"))?;
+        copy_folder(&from.join("examples"), &self.root.join("examples"))
     }
 
     fn read(&self, file: &str) -> String {
@@ -118,6 +189,16 @@ impl Copy {
 
     fn write(&self, file: &str, text: &str) {
         fs::write(self.root.join(file), text).expect("the copy can be changed");
+    }
+
+    /// The exit status of `program` in `folder`, and what it wrote to both of its outputs.
+    fn run(program: &Path, arguments: &[&str], folder: &Path) -> (i32, String) {
+        let mut command = Command::new(program);
+        let output = command.args(arguments).current_dir(folder).output();
+        let output = output.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        (output.status.code().expect("an exit status"), text)
     }
 
     /// Runs Cargo to success and returns its standard output.

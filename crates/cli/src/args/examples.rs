@@ -88,3 +88,11 @@ Examples:
 pub(super) const COMPLETIONS: &str = "\
 Example:
   tailwater completions bash > ~/.local/share/bash-completion/completions/tailwater";
+
+pub(super) const NEW_SCHEME: &str = "\
+Example:
+  tailwater new-scheme mine
+  cd mine
+  cargo run --release -- run incast --scheme newreno,mine
+
+The crate is a program that does what this one does, with one scheme more, and tests of that scheme.";

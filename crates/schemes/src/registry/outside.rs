@@ -311,8 +311,8 @@ mod tests {
         let key = "outside.window";
         let name = "inside";
         let foreign = Scheme {
-            keys,
             name,
+            keys,
             ..OUTSIDE
         };
         assert_eq!(refused(foreign), Refusal::Key { scheme: name, key });

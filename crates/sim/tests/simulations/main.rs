@@ -2,7 +2,6 @@
 //! hold for every scheme.
 
 mod baselines;
-mod battery;
 mod bursts;
 mod golden;
 mod ictcp;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository, stdout};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 17] = [
+const EDGES: [(&str, &[&str]); 19] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -17,11 +17,13 @@ const EDGES: [(&str, &[&str]); 17] = [
     ("theory", &["base"]),
     ("scenario", &["schemes"]),
     ("sim", &["scenario"]),
+    ("battery", &["sim"]),
     ("record", &["sim"]),
     ("results", &["record"]),
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),
-    ("cli", &["report"]),
+    ("origin", &[]),
+    ("cli", &["report", "battery", "origin"]),
     ("testing", &[]),
     ("book", &[]),
     ("xtask", &[]),

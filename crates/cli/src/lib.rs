@@ -1,0 +1,208 @@
+//! Simulates, explains and compares the cures for TCP incast: the command as a library.
+//!
+//! A program of one's own adds schemes to the command, and has everything else of it: comparisons with
+//! the other schemes, sweeps, resumed runs, reports. `tailwater new-scheme NAME` writes such a crate.
+//!
+//! ```no_run
+//! use tailwater::prelude::*;
+//!
+//! const SCHEME: Scheme = Scheme {
+//!     name: "tight",
+//!     summary: "NewReno whose first window is two segments",
+//!     roles: &[Role::Sender],
+//!     origin: Some(tailwater::origin!()),
+//!     build: &|_| {
+//!         Ok(Roles {
+//!             sender: Some(Box::new(|flow| Sender::newreno(NewReno::new(&flow.config)))),
+//!             initial_window: Some(2),
+//!             ..Roles::default()
+//!         })
+//!     },
+//!     ..Scheme::PLAIN
+//! };
+//!
+//! fn main() -> std::process::ExitCode {
+//!     tailwater::main_with(&[SCHEME])
+//! }
+//! ```
+//!
+//! A program that wants outcomes, and no command, goes from a scenario to its points to their outcomes:
+//!
+//! ```
+//! use tailwater::scenario::Scenario;
+//! use tailwater::sim::run;
+//!
+//! let scenario = Scenario::builtin("incast");
+//! let outcome = run::run(&scenario.points()[0]).expect("a simulation that balances its books");
+//! assert!(outcome.metrics.goodput_bps > 0.0);
+//! ```
+//!
+//! The command reads arguments, calls the libraries and prints the answer. Standard output carries the
+//! answer and nothing else, standard error the progress and what is wrong.
+
+mod args;
+mod clock;
+mod explain;
+mod export;
+mod finished;
+mod list;
+mod merge;
+mod model;
+mod new_scheme;
+mod output;
+mod plot;
+pub mod prelude;
+mod progress;
+mod render;
+mod report;
+mod reproduce;
+mod run;
+mod show;
+mod simulate;
+mod text;
+mod watch;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+pub use {base, battery, fabric, results, scenario, schemes, sim, tcp};
+
+#[doc(hidden)]
+pub use origin::source_hash;
+
+use args::{Cli, Command};
+use output::Stop;
+use schemes::{Refusal, Scheme};
+
+/// Whose code the schemes of the calling crate are: its name, its version, and a hash of its manifest
+/// and of all files below `src`.
+#[macro_export]
+macro_rules! origin {
+    () => {
+        $crate::schemes::Origin {
+            package: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+            hash: $crate::source_hash!(),
+        }
+    };
+}
+
+/// The whole program: the command with `schemes` beside the built-in ones, for the arguments that the
+/// process was started with.
+pub fn main_with(schemes: &[Scheme]) -> ExitCode {
+    // A broken invariant is a defect of this program: one line says where, without a backtrace.
+    std::panic::set_hook(Box::new(|panic| {
+        // Some readers of files panic where these are damaged, which is told otherwise.
+        if record::guard::is_reading() {
+            return;
+        }
+        let line = panic.to_string().replace('\n', " ");
+        output::complain(&format!("internal error: {line}; please report it"));
+    }));
+    for scheme in schemes {
+        if let Err(refusal) = register(*scheme) {
+            output::complain(&format!("{refusal}"));
+            return ExitCode::from(2);
+        }
+    }
+    run_args(std::env::args_os())
+}
+
+/// Adds a scheme for scenarios that are read from now on, in this process.
+///
+/// # Errors
+/// Those of [`schemes::register`], and where the name means something else in a scenario or to
+/// `explain`.
+pub fn register(scheme: Scheme) -> Result<(), Refusal> {
+    if new_scheme::is_reserved(scheme.name) {
+        return Err(Refusal::Taken(scheme.name));
+    }
+    schemes::register(scheme)
+}
+
+/// Runs the command with `args`, of which the first is the name of the program.
+///
+/// Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong. A signal
+/// that asks the process to end ends it, with 128 + signal.
+pub fn run_args<I, T>(args: I) -> ExitCode
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString>,
+{
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let given = args.iter().map(|arg| arg.to_string_lossy().into_owned());
+    let given: Vec<String> = given.collect();
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(stop) => {
+            // Help and versions come this way, too; a reader that has seen enough is no failure.
+            drop(stop.print());
+            return ExitCode::from(u8::try_from(stop.exit_code()).unwrap_or(2));
+        }
+    };
+    match call(cli.command, given) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Failed) => ExitCode::from(1),
+        Err(Stop::WrongInput(problems)) => {
+            output::problems(&problems.0);
+            ExitCode::from(2)
+        }
+        Err(Stop::NoRoom(problems)) => {
+            output::problems(&problems.0);
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
+    match command {
+        Command::Run(args) => run::run(&args::RunArgs { given, ..args }),
+        Command::Reproduce(args) => reproduce::reproduce(&args::ReproduceArgs { given, ..args }),
+        Command::Merge(args) => merge::merge(&args::MergeArgs { given, ..args }),
+        Command::Export(args) => export::export(&args),
+        Command::List { what } => list::list(what).and_then(|text| output::answer(&text)),
+        Command::Show(args) => show::show(&args),
+        Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),
+        Command::Report(args) => report::report(&args),
+        Command::Plot(args) => plot::plot(&args),
+        Command::Model(args) => model::model(&args),
+        Command::NewScheme(args) => new_scheme::new_scheme(&args),
+        Command::Completions { shell } => completions(shell),
+        Command::Man { command } => manual(command.as_deref()),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<(), Stop> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "tailwater", &mut text);
+    output::answer(&String::from_utf8_lossy(&text))
+}
+
+fn manual(name: Option<&str>) -> Result<(), Stop> {
+    let mut command = Cli::command();
+    command.build();
+    let page = match name {
+        None => command,
+        Some(name) => command.find_subcommand(name).cloned().ok_or_else(|| {
+            explain::unknown(
+                name,
+                "command",
+                command_names(&command),
+                "`tailwater --help` lists all commands",
+            )
+        })?,
+    };
+    let mut text = Vec::new();
+    let rendered = clap_mangen::Man::new(page).render(&mut text);
+    rendered.expect("writing to memory succeeds");
+    output::answer(&String::from_utf8_lossy(&text))
+}
+
+fn command_names(command: &clap::Command) -> Vec<&str> {
+    command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect()
+}
