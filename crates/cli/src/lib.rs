@@ -13,7 +13,7 @@
 //!     origin: Some(tailwater::origin!()),
 //!     build: &|_| {
 //!         Ok(Roles {
-//!             sender: Some(Box::new(|flow| Sender::newreno(NewReno::new(&flow.config)))),
+//!             sender: Some(Box::new(|flow| NewReno::new(&flow.config).into())),
 //!             initial_window: Some(2),
 //!             ..Roles::default()
 //!         })

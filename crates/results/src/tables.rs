@@ -217,7 +217,7 @@ impl Value for f64 {
     fn of(cell: Cell<'_>) -> Self {
         match cell {
             Cell::Double(value) => value,
-            _ => f64::NAN,
+            _ => Self::NAN,
         }
     }
 }
