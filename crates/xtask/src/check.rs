@@ -3,6 +3,7 @@
 mod circles;
 mod edges;
 mod sources;
+mod unused;
 
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,7 @@ struct Step {
     run: fn(&Repository) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "format",
         run: |repository| run(&mut repository.cargo(&["fmt", "--all", "--check"])),
@@ -48,6 +49,10 @@ const STEPS: [Step; 9] = [
     Step {
         name: "dependency edges",
         run: edges::check,
+    },
+    Step {
+        name: "unused dependencies",
+        run: unused::check,
     },
     Step {
         name: "circles of modules",
@@ -120,6 +125,15 @@ fn summary(times: &[(&str, Duration)]) {
     for (name, took) in times {
         eprintln!("{:>7.1} s  {name}", took.as_secs_f64());
     }
+}
+
+/// Fails with every line that a step found, each naming a place, what is wrong there and the remedy.
+fn failed(found: &[Vec<String>]) -> Result<(), Failure> {
+    let wrong = found.concat();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure(format!("\n  {}", wrong.join("\n  "))))
 }
 
 #[expect(clippy::disallowed_methods, reason = "steps are timed for people")]

@@ -89,6 +89,15 @@ impl Repository {
         command
     }
 
+    /// What Cargo knows of the packages: those of the workspace, and with `arguments` that say nothing else
+    /// also every one from outside that the lock file names.
+    pub(crate) fn metadata(&self, arguments: &[&str]) -> Result<Value, Failure> {
+        let mut command = self.cargo(&["metadata", "--format-version", "1"]);
+        let text = stdout(command.args(arguments))?;
+        serde_json::from_str(&text)
+            .map_err(|error| Failure(format!("cargo metadata is not JSON: {error}")))
+    }
+
     /// The programs that a Cargo command builds; its messages go to standard error.
     pub(crate) fn built(&self, arguments: &[&str]) -> Result<Vec<PathBuf>, Failure> {
         let mut command = self.cargo(arguments);

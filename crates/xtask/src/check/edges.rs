@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::repository::{Failure, Repository, stdout};
+use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
 const EDGES: [(&str, &[&str]); 19] = [
@@ -36,10 +36,7 @@ fn is_for_tests(user: &str, used: &str) -> bool {
 
 /// Every dependency between crates of the workspace points along `EDGES`.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
-    let arguments = ["metadata", "--no-deps", "--format-version", "1"];
-    let text = stdout(&mut repository.cargo(&arguments))?;
-    let metadata: Value = serde_json::from_str(&text)
-        .map_err(|error| Failure(format!("cargo metadata is not JSON: {error}")))?;
+    let metadata = repository.metadata(&["--no-deps"])?;
     let forbidden = dependencies(&metadata)
         .into_iter()
         .filter(|(user, used)| !may_use(user, used))

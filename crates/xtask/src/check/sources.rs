@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::failed;
 use crate::repository::{Failure, Repository};
 
 /// Words with the reason why no source has them.
@@ -41,10 +42,7 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
             format!("crates/{name}: {lines} lines of code: more than {MAX_CODE} want two crates")
         })
     }));
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Failure(format!("\n  {}", wrong.join("\n  "))))
+    failed(&[wrong])
 }
 
 /// Every place of a forbidden word.
