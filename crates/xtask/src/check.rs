@@ -4,33 +4,43 @@ mod circles;
 mod edges;
 mod sources;
 mod unused;
+mod wasm;
 
-use std::time::{Duration, Instant};
+use std::env;
+use std::time::Instant;
 
 use crate::repository::{Failure, Repository, run};
 use crate::{cites, docs};
 
 /// Runs every step, and stops at the first that fails.
 pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Failure> {
+    let no_skip = env::var_os("TAILWATER_NO_SKIP").is_some();
     let mut steps = STEPS.to_vec();
     if !skip_tests {
         steps.push(TESTS);
     }
-    let mut times = Vec::new();
+    let mut lines = Vec::new();
     for (place, step) in steps.iter().enumerate() {
         eprintln!("\n[{}/{}] {}", place + 1, steps.len(), step.name);
         let start = now();
-        let done = (step.run)(repository);
-        let took = start.elapsed();
+        let done = match (step.lacks)(repository) {
+            Some(lack) => lack.skip(no_skip),
+            None => (step.run)(repository).map(|()| Outcome::Done),
+        };
+        let took = start.elapsed().as_secs_f64();
         match done {
-            Ok(()) => times.push((step.name, took)),
+            Ok(Outcome::Done) => lines.push(format!("{took:>7.1} s  {}", step.name)),
+            Ok(Outcome::Skipped(why)) => {
+                eprintln!("skipped: {why}");
+                lines.push(format!("  skipped  {}: {why}", step.name));
+            }
             Err(Failure(why)) => {
-                summary(&times);
+                eprintln!("\n{}", lines.join("\n"));
                 return Err(Failure(format!("{}: {why}", step.name)));
             }
         }
     }
-    summary(&times);
+    eprintln!("\n{}", lines.join("\n"));
     Ok(())
 }
 
@@ -38,56 +48,74 @@ pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Fai
 #[derive(Clone, Copy)]
 struct Step {
     name: &'static str,
+    /// What the step needs and this machine does not have.
+    lacks: fn(&Repository) -> Option<Lack>,
     run: fn(&Repository) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 10] = [
+/// What became of a step that did not fail.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Done,
+    /// It did not run, for this reason.
+    Skipped(&'static str),
+}
+
+/// Why a step cannot run.
+#[derive(Clone, Copy)]
+enum Lack {
+    /// `.ci/run` installs it: where nothing may be skipped, it has to be there.
+    Installable(&'static str),
+    /// CI may be unable to have it, so that its absence fails nothing anywhere.
+    Optional(&'static str),
+}
+
+impl Step {
+    /// A step that runs on every machine.
+    const fn new(name: &'static str, run: fn(&Repository) -> Result<(), Failure>) -> Self {
+        Self {
+            name,
+            lacks: |_| None,
+            run,
+        }
+    }
+}
+
+impl Lack {
+    /// Skips the step, unless `no_skip` says that what is lacking has to be there.
+    fn skip(self, no_skip: bool) -> Result<Outcome, Failure> {
+        match self {
+            Self::Installable(why) if no_skip => Err(Failure(format!(
+                "{why}, and TAILWATER_NO_SKIP is set: .ci/run installs it"
+            ))),
+            Self::Installable(why) | Self::Optional(why) => Ok(Outcome::Skipped(why)),
+        }
+    }
+}
+
+const STEPS: [Step; 11] = [
+    Step::new("format", |repository| {
+        run(&mut repository.cargo(&["fmt", "--all", "--check"]))
+    }),
+    Step::new("dependency edges", edges::check),
+    Step::new("unused dependencies", unused::check),
+    Step::new("circles of modules", circles::check),
+    Step::new("words and sizes of sources", sources::check),
+    Step::new("citations", cites::check),
+    Step::new("clippy", clippy),
+    Step::new("documentation", documentation),
+    Step::new("generated files", docs::check),
+    Step::new("golden digests in release", golden),
     Step {
-        name: "format",
-        run: |repository| run(&mut repository.cargo(&["fmt", "--all", "--check"])),
-    },
-    Step {
-        name: "dependency edges",
-        run: edges::check,
-    },
-    Step {
-        name: "unused dependencies",
-        run: unused::check,
-    },
-    Step {
-        name: "circles of modules",
-        run: circles::check,
-    },
-    Step {
-        name: "words and sizes of sources",
-        run: sources::check,
-    },
-    Step {
-        name: "citations",
-        run: cites::check,
-    },
-    Step {
-        name: "clippy",
-        run: clippy,
-    },
-    Step {
-        name: "documentation",
-        run: documentation,
-    },
-    Step {
-        name: "generated files",
-        run: docs::check,
-    },
-    Step {
-        name: "golden digests in release",
-        run: golden,
+        name: "golden digests on WebAssembly",
+        lacks: wasm::lacks,
+        run: wasm::check,
     },
 ];
 
-const TESTS: Step = Step {
-    name: "tests",
-    run: |repository| run(&mut repository.cargo(&["test", "--workspace"])),
-};
+const TESTS: Step = Step::new("tests", |repository| {
+    run(&mut repository.cargo(&["test", "--workspace"]))
+});
 
 fn clippy(repository: &Repository) -> Result<(), Failure> {
     let arguments = [
@@ -120,13 +148,6 @@ fn golden(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&arguments))
 }
 
-fn summary(times: &[(&str, Duration)]) {
-    eprintln!();
-    for (name, took) in times {
-        eprintln!("{:>7.1} s  {name}", took.as_secs_f64());
-    }
-}
-
 /// Fails with every line that a step found, each naming a place, what is wrong there and the remedy.
 fn failed(found: &[Vec<String>]) -> Result<(), Failure> {
     let wrong = found.concat();
@@ -139,4 +160,26 @@ fn failed(found: &[Vec<String>]) -> Result<(), Failure> {
 #[expect(clippy::disallowed_methods, reason = "steps are timed for people")]
 fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ci_installs_may_be_skipped_elsewhere_alone() {
+        let lack = Lack::Installable("node is not installed");
+        let skipped = Outcome::Skipped("node is not installed");
+        assert_eq!(lack.skip(false).unwrap(), skipped);
+        let Failure(why) = lack.skip(true).unwrap_err();
+        let refused = "node is not installed, and TAILWATER_NO_SKIP is set: .ci/run installs it";
+        assert_eq!(why, refused);
+    }
+
+    #[test]
+    fn what_ci_may_be_unable_to_have_is_skipped_everywhere() {
+        let lack = Lack::Optional("there is no database");
+        let skipped = Outcome::Skipped("there is no database");
+        assert_eq!(lack.skip(true).unwrap(), skipped);
+    }
 }
