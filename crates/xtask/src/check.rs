@@ -1,7 +1,9 @@
 //! `cargo xtask check`: what CI runs, in the order of what fails soonest.
 
+mod advisories;
 mod circles;
 mod edges;
+mod outside;
 mod sources;
 mod unused;
 mod wasm;
@@ -93,12 +95,18 @@ impl Lack {
     }
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 13] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
     Step::new("dependency edges", edges::check),
     Step::new("unused dependencies", unused::check),
+    Step::new("crates from outside", outside::check),
+    Step {
+        name: "published vulnerabilities",
+        lacks: advisories::lacks,
+        run: advisories::check,
+    },
     Step::new("circles of modules", circles::check),
     Step::new("words and sizes of sources", sources::check),
     Step::new("citations", cites::check),
