@@ -8,7 +8,7 @@ use crate::figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
 use crate::palette::Marker;
 
 /// Plotly's script with what is drawn here: lines, markers and bars. A file, since the crate that brings the
-/// whole of it takes 44 others and has five times its size.
+/// whole of it needs many others, and every report would hold charts that it does not draw.
 pub(crate) const SCRIPT: &str = include_str!("../assets/plotly-basic.min.js");
 
 /// A figure as the page's script expects it.
