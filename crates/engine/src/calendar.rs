@@ -91,21 +91,20 @@ impl Calendar {
     /// the handling of this event instead of waiting for what it schedules.
     #[inline(always)]
     pub(crate) fn pop(&mut self, limit: u64) -> Option<u128> {
-        if self.near == EMPTY {
-            self.turn();
+        // Also if both are empty.
+        if self.near >= self.far_min {
+            return self.pop_elsewhere(limit);
         }
-        let key = self.near.min(self.far_min);
-        if time_of(key) > limit || key == EMPTY {
+        let key = self.near;
+        if time_of(key) > limit {
             return None;
         }
         self.len -= 1;
         self.base = time_of(key) >> self.shift;
-        if key == self.near {
-            self.near = self.rest.pop().unwrap_or(EMPTY);
+        if let Some(next) = self.rest.pop() {
+            self.near = next;
         } else {
-            self.pop_far();
-        }
-        if self.near == EMPTY {
+            self.near = EMPTY;
             self.now = self.base;
             self.turn();
         }
@@ -165,6 +164,29 @@ impl Calendar {
             let place = self.rest.partition_point(|other| *other > later);
             self.rest.insert(place, later);
         }
+    }
+
+    /// [`Calendar::pop`] when the current bucket is empty or the smallest key is beyond the horizon.
+    #[inline(never)]
+    fn pop_elsewhere(&mut self, limit: u64) -> Option<u128> {
+        if self.near == EMPTY {
+            self.turn();
+            if self.near < self.far_min {
+                return self.pop(limit);
+            }
+        }
+        let key = self.far_min;
+        if time_of(key) > limit || key == EMPTY {
+            return None;
+        }
+        self.len -= 1;
+        self.base = time_of(key) >> self.shift;
+        self.pop_far();
+        if self.near == EMPTY {
+            self.now = self.base;
+            self.turn();
+        }
+        Some(key)
     }
 
     /// Makes the next bucket that is not empty the current one.
