@@ -14,11 +14,11 @@ pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {
     run(&mut repository.cargo(&["bench", "-p", "tailwater-results", "--bench", "keeping"]))
 }
 
-/// Counts instructions, which a noisy machine does not change.
-pub(crate) fn instructions(repository: &Repository) -> Result<(), Failure> {
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        println!("instructions were not counted: valgrind is not installed");
-        return Ok(());
+/// Counts the instructions of a packet-hop, which a noisy machine does not change, and compares them with
+/// the committed counts, or replaces these with `bless`.
+pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {
+    if !has_valgrind() {
+        return Err(Failure("valgrind, which counts them, is not installed".to_owned()));
     }
     let arguments = [
         "bench",
@@ -32,26 +32,52 @@ pub(crate) fn instructions(repository: &Repository) -> Result<(), Failure> {
     let hops = built
         .first()
         .ok_or_else(|| Failure("cargo built no benchmark".to_owned()))?;
-    println!(
-        "{:<10}{:>16}{:>14}{:>22}",
-        "", "instructions", "packet-hops", "per packet-hop"
-    );
-    for workload in ["w1b", "w3"] {
-        let (instructions, packet_hops) = count(hops, workload)?;
-        println!(
-            "{workload:<10}{instructions:>16}{packet_hops:>14}{:>22.1}",
-            ratio(instructions, packet_hops)
-        );
+    let committed = repository.read(COUNTS)?;
+    let (mut moved, mut text) = (Vec::new(), HEADER.to_owned());
+    println!("{:<10}{:>12}{:>12}", "", "counted", "committed");
+    for workload in COUNTED {
+        let counted = count(hops, workload)?;
+        let before = number_after(&committed, &format!("{workload} ="));
+        text += &format!("{workload} = {counted:.1}\n");
+        let shown = before.map_or("none".to_owned(), |before| format!("{before:.1}"));
+        println!("{workload:<10}{counted:>12.1}{shown:>12}");
+        if before.is_none_or(|before| has_moved(counted, before)) {
+            moved.push(workload);
+        }
     }
-    println!("start-up and building the network included");
-    Ok(())
+    if bless {
+        return repository.write(COUNTS, &text);
+    }
+    if moved.is_empty() {
+        return Ok(());
+    }
+    Err(Failure(format!(
+        "the instructions of a packet-hop in {} moved by more than {} %: find out why, then run `cargo xtask \
+         bench --instructions --bless`, which writes {COUNTS}",
+        moved.join(", "),
+        TOLERANCE * 100.0
+    )))
 }
 
-/// Instructions and packet-hops of a workload run once.
-fn count(hops: &Path, workload: &str) -> Result<(u64, u64), Failure> {
+/// Whether instructions can be counted on this machine.
+pub(crate) fn has_valgrind() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok()
+}
+
+/// Whether a count is further from the committed one than other processors and libraries make it.
+fn has_moved(counted: f64, committed: f64) -> bool {
+    (counted - committed).abs() > TOLERANCE * committed
+}
+
+/// Instructions per packet-hop of a workload, in the event loop only.
+fn count(hops: &Path, workload: &str) -> Result<f64, Failure> {
     let profile = hops.with_extension(format!("{workload}.callgrind"));
     let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--quiet"]);
+    command.args([
+        "--tool=callgrind",
+        "--quiet",
+        "--toggle-collect=*engine*run_some*",
+    ]);
     command.arg(format!("--callgrind-out-file={}", profile.display()));
     let text = stdout(command.arg(hops).args(["--once", workload]))?;
     let packet_hops = number_after(&text, "packet-hops:");
@@ -60,15 +86,45 @@ fn count(hops: &Path, workload: &str) -> Result<(u64, u64), Failure> {
     let instructions = number_after(&totals, "totals:").or(number_after(&totals, "summary:"));
     instructions
         .zip(packet_hops)
+        .filter(|(instructions, _)| *instructions > 0.0)
+        .map(|(instructions, packet_hops)| instructions / packet_hops)
         .ok_or_else(|| Failure(format!("no count in {}", profile.display())))
 }
 
-fn number_after(text: &str, label: &str) -> Option<u64> {
+fn number_after(text: &str, label: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(label))?;
     line.trim().parse().ok()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
-fn ratio(instructions: u64, packet_hops: u64) -> f64 {
-    instructions as f64 / packet_hops as f64
+/// Workloads of `hops` that valgrind runs in some seconds each.
+const COUNTED: [&str; 3] = ["w1b", "w3-50ms", "w2-50"];
+/// The committed counts.
+const COUNTS: &str = "crates/sim/benches/instructions.toml";
+const HEADER: &str = "\
+# Instructions per packet-hop in the event loop, as `cargo xtask bench --instructions --bless` counted them.
+# `cargo xtask check` fails when one moves by more than 2 % either way.
+";
+/// A processor with other string instructions, or another C library, makes a difference of less.
+const TOLERANCE: f64 = 0.02;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_may_move_by_two_percent_either_way() {
+        for counted in [981.0, 1000.0, 1019.0] {
+            assert!(!has_moved(counted, 1000.0), "{counted}");
+        }
+        for counted in [979.0, 1021.0] {
+            assert!(has_moved(counted, 1000.0), "{counted}");
+        }
+    }
+
+    #[test]
+    fn a_committed_count_is_found_by_the_whole_name_of_its_workload() {
+        let text = "w2 = 1\nw2-50 = 20.5\n";
+        assert_eq!(number_after(text, "w2-50 ="), Some(20.5));
+        assert_eq!(number_after(text, "w3 ="), None);
+    }
 }

@@ -12,7 +12,7 @@ use std::env;
 use std::time::Instant;
 
 use crate::repository::{Failure, Repository, run};
-use crate::{cites, docs};
+use crate::{bench, cites, docs};
 
 /// Runs every step, and stops at the first that fails.
 pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Failure> {
@@ -95,7 +95,7 @@ impl Lack {
     }
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
@@ -118,6 +118,11 @@ const STEPS: [Step; 13] = [
         name: "golden digests on WebAssembly",
         lacks: wasm::lacks,
         run: wasm::check,
+    },
+    Step {
+        name: "instructions of a packet-hop",
+        lacks: |_| (!bench::has_valgrind()).then_some(Lack::Installable("there is no valgrind")),
+        run: |repository| bench::instructions(repository, false),
     },
 ];
 

@@ -48,9 +48,13 @@ enum Chore {
     },
     /// Measure the event list and the cost of a packet-hop
     Bench {
-        /// Count instructions per packet-hop instead, with valgrind
+        /// Count instructions per packet-hop instead, with valgrind, and compare them with the committed
+        /// counts
         #[arg(long)]
         instructions: bool,
+        /// Write the counts to crates/sim/benches/instructions.toml
+        #[arg(long, requires = "instructions")]
+        bless: bool,
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
@@ -82,7 +86,10 @@ fn main() -> ExitCode {
     let done = Repository::find().and_then(|repository| match chore {
         Chore::Check { skip_tests } => check::check(&repository, skip_tests),
         Chore::NewScheme { name } => new_scheme::new_scheme(&repository, &name),
-        Chore::Bench { instructions } if instructions => bench::instructions(&repository),
+        Chore::Bench {
+            instructions: true,
+            bless,
+        } => bench::instructions(&repository, bless),
         Chore::Bench { .. } => bench::bench(&repository),
         Chore::Docs => docs::write(&repository),
         Chore::Claims { from, full } => claims::write(&repository, &from, &full),
