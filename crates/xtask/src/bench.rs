@@ -18,7 +18,9 @@ pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {
 /// the committed counts, or replaces these with `bless`.
 pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {
     if !has_valgrind() {
-        return Err(Failure("valgrind, which counts them, is not installed".to_owned()));
+        return Err(Failure(
+            "valgrind, which counts them, is not installed".to_owned(),
+        ));
     }
     let arguments = [
         "bench",
@@ -38,7 +40,7 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
     for workload in COUNTED {
         let counted = count(hops, workload)?;
         let before = number_after(&committed, &format!("{workload} ="));
-        text += &format!("{workload} = {counted:.1}\n");
+        text.extend([format!("{workload} = {counted:.1}\n")]);
         let shown = before.map_or("none".to_owned(), |before| format!("{before:.1}"));
         println!("{workload:<10}{counted:>12.1}{shown:>12}");
         if before.is_none_or(|before| has_moved(counted, before)) {
