@@ -5,6 +5,14 @@
 //! changes. Plots and claims say what they show through [`Measure`]s, which are evaluated from a run
 //! folder, seed by seed. A claim is judged by what was measured; nothing in an experiment can decide
 //! a verdict. `docs/guide/experiments.md` describes every key.
+//!
+//! ```
+//! let paper = claims::catalogue::paper("rcc").expect("a paper that comes with the program");
+//! let mut figures = paper.experiments.iter();
+//! let figure = figures.find(|figure| figure.name == "fig5a").expect("a figure of the paper");
+//! assert_eq!(figure.id(), "rcc/fig5a");
+//! assert!(!figure.claims.is_empty());
+//! ```
 
 pub mod catalogue;
 mod claim;

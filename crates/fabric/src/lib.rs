@@ -6,6 +6,22 @@
 //! constant rate knows at arrival when a packet will have left.
 //!
 //! TCP is not known here: a port sees packets with a size, an ECN field and a destination.
+//!
+//! ```
+//! use base::{Rate, Span};
+//! use fabric::{LinkSpec, Topology};
+//!
+//! let mut topology = Topology::new();
+//! let switch = topology.add_switch();
+//! let (node, host) = topology.add_host();
+//! let spec = LinkSpec {
+//!     rate: Rate::from_bps(1_000_000_000),
+//!     delay: Span::from_micros(25),
+//! };
+//! let port = topology.connect(node, switch, spec);
+//! assert_eq!(topology.host_port(host), port);
+//! assert_eq!(topology.names(), ["switch 0", "host 0"]);
+//! ```
 
 mod histogram;
 mod hook;

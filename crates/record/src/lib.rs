@@ -1,4 +1,38 @@
 //! Probes that write files while a simulation runs: [`trace`] series, [`pcap`] packets.
+//!
+//! ```
+//! use std::fs::{self, File};
+//!
+//! use record::Recording;
+//! use record::trace::{self, Plan, Recorder};
+//! use scenario::{Overrides, Scenario, Source};
+//! use sim::run::Limits;
+//!
+//! let overrides = Overrides {
+//!     sets: vec!["workload.senders=10".to_owned()],
+//!     trace: Some("queue".to_owned()),
+//!     ..Overrides::default()
+//! };
+//! let source = Source::builtin("incast").expect("a scenario that comes with the program");
+//! let scenario = Scenario::load(source, &overrides).expect("settings that exist");
+//! let point = &scenario.points()[0];
+//!
+//! let name = format!("tailwater-series-{}.parquet", std::process::id());
+//! let path = std::env::temp_dir().join(name);
+//! let plan = Plan::of(point).expect("the point records the queue");
+//! let recording = Recording {
+//!     series: Some(Recorder::new(&plan, point, File::create(&path)?)?),
+//!     packets: None,
+//! };
+//! let outcome = recording.simulate(Limits::NONE, point)?;
+//! let outcome = outcome.expect("a simulation that balances its books");
+//!
+//! let mut rows = 0;
+//! trace::read(&path, &mut |_| rows += 1)?;
+//! assert!(rows > 0 && outcome.metrics.flows_completed == 10);
+//! fs::remove_file(&path)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 pub mod guard;
 pub mod pcap;

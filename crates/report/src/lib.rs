@@ -5,6 +5,28 @@
 //! papers as SVG, PNG or PDF. A scheme has one colour, one marker and one dash everywhere.
 //!
 //! Everything is a pure function of the folder: the same folder gives the same bytes.
+//!
+//! ```
+//! use report::{Axis, Figure, Format, Line, Point, Shape, Size, Style};
+//!
+//! let figure = Figure {
+//!     name: "goodput".to_owned(),
+//!     chart: "goodput".to_owned(),
+//!     choice: String::new(),
+//!     title: "Goodput".to_owned(),
+//!     caption: "Bytes that all receivers got, over the time of the transfer.".to_owned(),
+//!     x: Axis::new("Senders", ""),
+//!     y: Axis::new("Goodput", "Mbit/s"),
+//!     lines: vec![Line {
+//!         label: "dctcp".to_owned(),
+//!         style: Style { slot: 0, dash: 0, open: false },
+//!         shape: Shape::Joined,
+//!         points: vec![Point::new(10.0, 930.0), Point::new(40.0, 910.0)],
+//!     }],
+//! };
+//! let svg = report::draw(&figure, Size::default(), Format::Svg);
+//! assert!(String::from_utf8_lossy(&svg).contains("Goodput (Mbit/s)"));
+//! ```
 
 mod data;
 mod error;

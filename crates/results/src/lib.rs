@@ -17,6 +17,31 @@
 //! nor shards change a byte. Each has a checksum, without which it is not read: `scenario.toml`,
 //! `run.json` and `summary.json` at their end, tables and captures in `summary.json`, points in their
 //! first bytes.
+//!
+//! ```
+//! use results::{Access, Folder, RunInfo, Store};
+//! use scenario::Scenario;
+//! use sim::run::Limits;
+//!
+//! let name = format!("tailwater-run-{}", std::process::id());
+//! let folder = std::env::temp_dir().join(name);
+//! let scenario = Scenario::builtin("incast");
+//! let store = Store::open(&folder, &scenario, None, Access::New)?;
+//! store.begin(&scenario)?;
+//! for point in scenario.points() {
+//!     results::simulate(&store, point, &scenario, Limits::NONE)?;
+//! }
+//! store.assemble(&scenario, |_| ())?;
+//! store.write_info(&RunInfo::default())?;
+//! store.complete()?;
+//! drop(store);
+//!
+//! let run = Folder::open(&folder)?;
+//! assert_eq!(run.summary().points.len(), scenario.points().len());
+//! drop(run);
+//! std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod answer;
 mod checksum;

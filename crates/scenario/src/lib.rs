@@ -4,6 +4,24 @@
 //! command line. A key with several texts is an axis; the points are the product of the axes, the
 //! schemes and the seeds, in this order. Every mistake is found here, before anything runs, and
 //! points into the text that made it.
+//!
+//! ```
+//! use scenario::{Overrides, Scenario, Source};
+//!
+//! let load = |set: &str| {
+//!     let overrides = Overrides {
+//!         schemes: Some("newreno,dctcp".to_owned()),
+//!         sets: vec![set.to_owned()],
+//!         ..Overrides::default()
+//!     };
+//!     let source = Source::builtin("incast").expect("a scenario that comes with the program");
+//!     Scenario::load(source, &overrides)
+//! };
+//! let scenario = load("workload.senders=10,20,40").expect("a key that exists");
+//! assert_eq!(scenario.points().len(), 2 * 3);
+//! assert_eq!(scenario.points()[0].text("workload.senders"), "10");
+//! assert!(load("workload.servers=10").is_err());
+//! ```
 
 mod arms;
 mod document;
