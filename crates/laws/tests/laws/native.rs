@@ -61,7 +61,7 @@ fn what_c_leaves_undefined_is_trapped() {
         }
         let shifts = |places: &str| {
             let mut again = Command::new(env::current_exe().unwrap());
-            again.args(["--exact", "what_c_leaves_undefined_is_trapped"]);
+            again.args(["--exact", "native::what_c_leaves_undefined_is_trapped"]);
             again.env(PLACES, places).output().unwrap().status
         };
         assert!(shifts("3").success());
