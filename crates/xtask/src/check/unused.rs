@@ -206,7 +206,13 @@ fn walk(tokens: TokenStream, found: &mut BTreeSet<String>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (place, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Group(group) => walk(group.stream(), found),
+            TokenTree::Group(group) => {
+                walk(group.stream(), found);
+                // `use {csv, base::Time};`
+                if matches!(&tokens[..place], [.., TokenTree::Ident(word)] if word == "use") {
+                    found.extend(items(group.stream()));
+                }
+            }
             TokenTree::Ident(name) => {
                 let (before, after) = (&tokens[..place], &tokens[place + 1..]);
                 let is_import = matches!(before, [.., TokenTree::Ident(word)] if word == "use" || word == "crate");
@@ -218,6 +224,21 @@ fn walk(tokens: TokenStream, found: &mut BTreeSet<String>) {
             _ => {}
         }
     }
+}
+
+/// The names that the items of a list begin with.
+fn items(list: TokenStream) -> Vec<String> {
+    let mut begins = true;
+    let mut found = Vec::new();
+    for token in list {
+        if let TokenTree::Ident(name) = &token
+            && begins
+        {
+            found.push(name.to_string());
+        }
+        begins = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    }
+    found
 }
 
 /// The last two tokens.
@@ -274,7 +295,7 @@ mod tests {
     #[test]
     fn dependencies_that_sources_name_pass() {
         let files = [
-            ("crates/own/src/lib.rs", "use base::Time;"),
+            ("crates/own/src/lib.rs", "pub use {other, base};"),
             (
                 "crates/own/src/table.rs",
                 "fn f() { parse::<csv::Writer>() }",
