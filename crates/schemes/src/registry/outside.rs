@@ -163,8 +163,7 @@ fn check(scheme: &Scheme, list: &[&'static Scheme]) -> Result<(), Refusal> {
     undeclared(scheme, &roles).map_or(Ok(()), |role| Err(Refusal::Role { scheme: name, role }))
 }
 
-/// A role that `scheme` fills and does not declare. A part that only observes may fill one: it yields to
-/// the part that decides.
+/// A role that `scheme` fills with its defaults and does not declare.
 fn undeclared(scheme: &Scheme, roles: &Roles) -> Option<Role> {
     let mut filled = roles.filled().into_iter();
     filled.find(|role| !scheme.roles.contains(role))
