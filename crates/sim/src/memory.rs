@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use scenario::keys::{WindowScale, WorkloadKind};
+use scenario::keys::{ConnectionKind, WindowScale, WorkloadKind};
 use scenario::words::bytes;
 use scenario::workload::{Layout, expected_connections};
 use scenario::{Group, PointSpec, Problem, Problems};
@@ -58,7 +58,7 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
     let packet = keys.packet_bytes();
     let queued = buffer.map_or(u64::MAX, |buffer| buffer.in_bytes(packet).div_ceil(mss));
     let queued = queued.min(flows.saturating_mul(window));
-    let endpoints = 2 * flows * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
+    let endpoints = 2 * open(group, flows) * (size_of::<Endpoint<Sender>>() as u64 + ENDPOINT);
     let packets =
         (queued + flows.min(WHOLE_WINDOWS) * window) * SLOT + flows * window.min(BURST) * PACKET;
     // What is handed over at low priority waits in the ports of hosts: that of all flows, if they start
@@ -69,6 +69,21 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
         _ => 0,
     };
     endpoints + packets + low + rows * (2 * size_of::<FlowRecord>() as u64 + ROW)
+}
+
+/// Of so many connections of a group, how many have endpoints at a time. These are made when a connection
+/// opens and go when it is over, unless a receiver role may still hold something of it.
+fn open(group: &Group, connections: u64) -> u64 {
+    let workload = &group.keys.workload;
+    let come_and_go = workload.kind == WorkloadKind::Poisson
+        && workload.connection == ConnectionKind::New
+        && workload.load.0 < FULL
+        && group.roles().receiver.is_none();
+    if come_and_go {
+        connections.min(FEW_OPEN + connections / OPEN_SHARE)
+    } else {
+        connections
+    }
 }
 
 /// How many simulations may run at a time, of at most `jobs`, so that the largest of `points` fit into
@@ -121,6 +136,12 @@ const BASE: u64 = 8 << 20;
 const ENDPOINT: u64 = 256;
 /// What plan and world keep of a flow, and of a connection when it has no endpoints any more.
 const ROW: u64 = 448;
+/// Of random flows that leave a tenth of the links free, at most about a quarter are open together: those that
+/// start while the longest of them last, or while lost SYNs wait for their timers.
+const FULL: f64 = 0.9;
+const OPEN_SHARE: u64 = 4;
+/// Where there are no more, all may be.
+const FEW_OPEN: u64 = 4096;
 /// The largest window without the option that scales it (RFC 7323, section 2).
 const UNSCALED: u64 = 65_535;
 /// A packet in a ring that doubles: twice its size, and the old half while it is copied.

@@ -164,11 +164,16 @@ forward! {
 ///
 /// Nothing sees them where no host has a receiver role: there is one kind of world that is watched.
 pub(crate) trait Sees<R>: Probe {
+    /// Whether it wants to see endpoints that have ended, too.
+    const SEES_ENDED: bool = true;
+
     /// As [`Probe::on_host`].
     fn see_host(&mut self, host: HostId, state: &Host<Sender, R>, now: Time);
 }
 
 impl<R> Sees<R> for () {
+    const SEES_ENDED: bool = false;
+
     #[inline(always)]
     fn see_host(&mut self, _: HostId, _: &Host<Sender, R>, _: Time) {}
 }
@@ -183,8 +188,18 @@ impl Sees<Receiver> for &mut dyn Probe {
 /// A probe as the network sees it, and what the results need to know of queues.
 pub(crate) struct AtQueues<'a, P> {
     pub(crate) probe: &'a mut P,
-    /// Packets of each connection that were dropped.
-    pub(crate) drops: Vec<u32>,
+    /// Of each connection.
+    pub(crate) packets: Vec<Packets>,
+}
+
+/// What became of the packets of a connection.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Packets {
+    /// Dropped.
+    pub(crate) dropped: u32,
+    /// Sent and neither delivered nor dropped. A packet that its host withdraws stays here for good, so that
+    /// this may be too high but never too low.
+    pub(crate) inside: u32,
 }
 
 impl<P: Probe> Watch for AtQueues<'_, P> {
@@ -205,7 +220,9 @@ impl<P: Probe> Watch for AtQueues<'_, P> {
 
     #[inline(always)]
     fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
-        self.drops[packet.flow.0 as usize] += 1;
+        let packets = &mut self.packets[packet.flow.0 as usize];
+        packets.dropped += 1;
+        packets.inside -= 1;
         self.probe.on_drop(port, packet, reason, now);
     }
 

@@ -11,7 +11,7 @@ mod ports;
 mod wiring;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
@@ -23,7 +23,7 @@ use schemes::{HostInfo, Roles, Sender};
 use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
-use crate::probe::{self, AtQueues, Sees};
+use crate::probe::{self, AtQueues, Packets, Sees};
 pub(crate) use connection::Connection;
 use deadlines::{Deadlines, Helper, Out, number};
 use facts::host_info;
@@ -31,7 +31,7 @@ pub(crate) use flow::Flow;
 use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
 use ports::{Ports, loss_law};
-use wiring::{Endpoints, controlling_groups, network};
+use wiring::{Endpoints, controlling_groups, early_sizes, network, reserve_slots};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
@@ -49,6 +49,8 @@ pub(crate) struct World<'p, R, P> {
     connections: Vec<Connection>,
     /// Makes the endpoints of a connection.
     endpoints: Endpoints<'p>,
+    /// Sizes of flows that are alone on a connection that opens before they start, by connection.
+    early_sizes: BTreeMap<u32, u64>,
     groups: &'p [Group],
     flows: Vec<Flow>,
     deadlines: Deadlines,
@@ -67,7 +69,7 @@ pub(crate) struct World<'p, R, P> {
     bottleneck: PortId,
     /// Queue statistics of every port, closed at the last completion.
     queues: Option<Vec<QueueStatistics>>,
-    /// What a connection that was replaced did not conserve.
+    /// What a connection that is gone did not conserve.
     violation: Option<RunError>,
 }
 
@@ -130,14 +132,15 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
             })
             .collect();
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
-        let connections = endpoints.add_all(&mut hosts, &carrying, &flows);
+        let early_sizes = early_sizes(&carrying, &planned);
+        let connections = reserve_slots(&mut hosts, &carrying);
         let helpers = host_helpers(&hosts, point, roles, (&carrying, &connections));
         let deadlines = Deadlines::new(&hosts, network.ports().len());
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {
             watch: AtQueues {
                 probe,
-                drops: vec![0; connections.len()],
+                packets: vec![Packets::default(); connections.len()],
             },
             unfinished: flows.len(),
             open: connections.len() * 2,
@@ -151,6 +154,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
                 .any(|roles| roles.low_priority.is_some_and(|low| low.withdraw)),
             connections,
             endpoints,
+            early_sizes,
             groups: &point.groups,
             flows,
             deadlines,
@@ -198,18 +202,19 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     pub(crate) fn received(&self, id: u32) -> u64 {
         let flow = &self.flows[id as usize];
         let connection = self.connection(flow);
-        let received = if connection.replaced {
-            connection.stored[0]
-        } else {
-            self.ends(connection).1.received()
+        let received = match self.ends(connection) {
+            Some((_, receiver)) => receiver.received(),
+            None => connection.stored[0],
         };
         connection.received(id, flow, received)
     }
 
-    /// Sender and receiver endpoint of a connection.
-    fn ends(&self, connection: &Connection) -> (&Endpoint<Sender>, &Endpoint<Sender>) {
+    /// Sender and receiver endpoint of a connection, if it has any.
+    fn ends(&self, connection: &Connection) -> Option<(&Endpoint<Sender>, &Endpoint<Sender>)> {
         let end = |(host, slot): (HostId, Slot)| self.hosts[host.0 as usize].endpoint(slot);
-        (end(connection.sender), end(connection.receiver))
+        connection
+            .has_endpoints()
+            .then(|| (end(connection.sender), end(connection.receiver)))
     }
 
     /// Statistics of every port's queue from the first start to the last completion, or to `end`.
@@ -284,7 +289,8 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     #[inline]
     fn deliver(&mut self, host: HostId, packet: &mut Packet, sched: &mut Scheduler) {
         let connection = &self.connections[packet.flow.0 as usize];
-        if connection.replaced {
+        self.watch.packets[packet.flow.0 as usize].inside -= 1;
+        if connection.gone {
             // Nobody is left there whom it could concern: both ends were done.
             return;
         }
@@ -312,6 +318,9 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, false, now);
+        if self.watch.packets[flow.0 as usize].inside == 0 {
+            self.free(flow);
+        }
     }
 
     /// A host and its way out.
@@ -381,10 +390,15 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     fn on_endpoint_deadline(&mut self, place: usize, sched: &mut Scheduler) {
         let host = self.deadlines.host[place];
         let slot = Slot(number(place) - self.deadlines.first[host.0 as usize]);
-        let flow = self.hosts[host.0 as usize].endpoint(slot).identity().flow;
+        let at = &self.hosts[host.0 as usize];
+        let flow = at.find(slot).map(|endpoint| endpoint.identity().flow);
         let (at, mut out) = self.host(host, sched);
         let now = out.sched.now();
         let progress = at.on_deadline(slot, now, &mut out);
+        let Some(flow) = flow else {
+            // The connection was over, and is gone.
+            return self.arm_role(host, sched);
+        };
         let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, true, now);
@@ -433,7 +447,7 @@ fn stale<'a, R: Plays<dyn ReceiverCc>>(
         } else {
             connection.receiver
         };
-        !connection.replaced && hosts[host.0 as usize].endpoint(slot).withdraws(packet)
+        !connection.gone && hosts[host.0 as usize].endpoint(slot).withdraws(packet)
     }
 }
 

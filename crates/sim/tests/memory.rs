@@ -98,6 +98,20 @@ fn pairs_over_a_dumbbell_take_at_most_the_estimate() {
     }
 }
 
+/// Endpoints are made when a flow starts and go when it is over: two of them take more than a kilobyte, and
+/// all that a flow leaves behind is less.
+#[test]
+fn flows_that_are_over_leave_only_their_records() {
+    let million = include_str!("../benches/scenarios/million.toml");
+    let run = |flows: &str| {
+        check(million, &[flows]);
+        peak(|| drop(outcome(million, "newreno", &[flows])))
+    };
+    let (few, many) = (run("workload.flows=20000"), run("workload.flows=60000"));
+    let each = (many - few) / 40_000;
+    assert!(each < 800, "{each} bytes for each flow");
+}
+
 /// The peak of a run is at most the estimate, and at least an eighth of it where it counts: an
 /// estimate allows for windows that are all full at the moment at which the longest ring grows.
 fn check(scenario: &str, sets: &[&str]) {

@@ -306,6 +306,16 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         matches!(self.state, State::Closed | State::TimeWait)
     }
 
+    /// Whether it has ended and, unless a segment arrives, will neither send nor do anything: its counters
+    /// are final, and no receiver role may hold an ACK of it.
+    pub fn is_settled(&self) -> bool {
+        let timers = self.sender.deadline().min(self.receiver.deadline());
+        self.is_ended()
+            && timers == Time::NEVER
+            && self.ready.is_none()
+            && !self.is_receiver_controlled()
+    }
+
     /// Whether the peer's FIN is in order: it will send nothing more.
     pub fn peer_has_finished(&self) -> bool {
         self.receiver.is_finished()

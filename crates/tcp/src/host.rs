@@ -13,7 +13,9 @@ use crate::receiver_cc::{AckVerdict, ReceiverCc, Slot};
 /// changed are announced there. O(1) per event beside what the role does.
 #[derive(Debug)]
 pub struct Host<C, R> {
-    endpoints: Vec<Endpoint<C>>,
+    /// By slot. An endpoint is there from [`Host::put`] to [`Host::take`]: memory is in proportion to the
+    /// connections that are open.
+    endpoints: Vec<Option<Box<Endpoint<C>>>>,
     role: R,
 }
 
@@ -36,26 +38,37 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         }
     }
 
-    /// Makes room for so many endpoints more, and not for twice as many.
-    pub fn reserve(&mut self, endpoints: usize) {
-        self.endpoints.reserve_exact(endpoints);
+    /// Makes this many slots, all of them empty.
+    pub fn reserve(&mut self, slots: u32) {
+        self.endpoints = (0..slots).map(|_| None).collect();
     }
 
-    /// Adds an endpoint.
+    /// Adds a slot with an endpoint.
     #[expect(clippy::cast_possible_truncation, reason = "slots have 32-bit numbers")]
     pub fn add(&mut self, endpoint: Endpoint<C>) -> Slot {
-        self.endpoints.push(endpoint);
+        self.endpoints.push(Some(Box::new(endpoint)));
         Slot(self.endpoints.len() as u32 - 1)
     }
 
-    /// Puts a new endpoint in the place of one that has ended.
+    /// Puts an endpoint into a slot that is empty or whose endpoint has ended.
     ///
     /// # Panics
     /// If the host has no such slot.
-    pub fn replace(&mut self, slot: Slot, endpoint: Endpoint<C>) {
+    pub fn put(&mut self, slot: Slot, endpoint: Endpoint<C>) {
         let place = &mut self.endpoints[slot.0 as usize];
-        debug_assert!(place.is_ended(), "a connection in use keeps its slot");
-        *place = endpoint;
+        debug_assert!(
+            place.as_ref().is_none_or(|former| former.is_ended()),
+            "a connection in use keeps its slot"
+        );
+        *place = Some(Box::new(endpoint));
+    }
+
+    /// Empties a slot: nothing arrives for its endpoint any more, and what is due there is nothing.
+    ///
+    /// # Panics
+    /// If the host has no such slot.
+    pub fn take(&mut self, slot: Slot) {
+        self.endpoints[slot.0 as usize] = None;
     }
 
     /// The application acts on a connection: writes, reads, connects, closes.
@@ -66,7 +79,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         now: Time,
         wire: &mut impl Wire,
     ) {
-        let endpoint = &mut self.endpoints[slot.0 as usize];
+        let endpoint = Self::of(&mut self.endpoints, slot);
         let was_ended = endpoint.is_ended();
         action(endpoint);
         if endpoint.is_ended() && !was_ended && !endpoint.peer_has_finished() {
@@ -84,7 +97,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         now: Time,
         wire: &mut impl Wire,
     ) -> Progress {
-        let endpoint = &mut self.endpoints[slot.0 as usize];
+        let endpoint = Self::of(&mut self.endpoints, slot);
         let progress = endpoint.on_segment(packet, now);
         if progress.opened && endpoint.is_receiver_controlled() {
             let mss = u16::try_from(endpoint.mss()).unwrap_or(u16::MAX);
@@ -102,9 +115,13 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         progress
     }
 
-    /// The deadline announced for a connection has come. Calls before it are harmless.
+    /// The deadline announced for a connection has come. Calls before it are harmless, and so are calls for
+    /// one that is not there any more.
     pub fn on_deadline(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) -> Progress {
-        let endpoint = &mut self.endpoints[slot.0 as usize];
+        let Some(endpoint) = &mut self.endpoints[slot.0 as usize] else {
+            self.release(now, wire);
+            return Progress::default();
+        };
         let mut progress = Progress::default();
         if endpoint.deadline() <= now {
             progress = endpoint.on_deadline(now);
@@ -130,17 +147,32 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         self.release(now, wire);
     }
 
-    /// All connections, by slot.
-    pub fn endpoints(&self) -> &[Endpoint<C>] {
-        &self.endpoints
+    /// All connections that are there, by slot.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Endpoint<C>> {
+        self.endpoints.iter().flatten().map(|endpoint| &**endpoint)
+    }
+
+    /// Slots, with and without endpoints.
+    pub fn slots(&self) -> usize {
+        self.endpoints.len()
     }
 
     /// One connection.
     ///
     /// # Panics
-    /// If the host has no such slot.
+    /// If the host has no such slot, or nothing is in it.
+    #[inline(always)]
     pub fn endpoint(&self, slot: Slot) -> &Endpoint<C> {
-        &self.endpoints[slot.0 as usize]
+        self.find(slot).expect(THERE)
+    }
+
+    /// One connection, if it is there.
+    ///
+    /// # Panics
+    /// If the host has no such slot.
+    #[inline(always)]
+    pub fn find(&self, slot: Slot) -> Option<&Endpoint<C>> {
+        self.endpoints[slot.0 as usize].as_deref()
     }
 
     /// The receiver role.
@@ -157,7 +189,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
     #[inline(always)]
     fn flush(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) {
         let Self { endpoints, role } = self;
-        let endpoint = &mut endpoints[slot.0 as usize];
+        let endpoint = Self::of(endpoints, slot);
         endpoint.limit_window(role.as_role().window(slot, u64::MAX));
         while let Some(mut packet) = endpoint.poll(now) {
             note_sent(role, slot, endpoint, &mut packet, now);
@@ -177,10 +209,11 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
     #[inline(always)]
     fn release(&mut self, now: Time, wire: &mut impl Wire) {
         while let Some(release) = self.role.as_role_mut().next_release(now) {
-            let endpoint = &mut self.endpoints[release.slot.0 as usize];
-            if endpoint.state() == State::Closed {
+            let endpoint = self.endpoints[release.slot.0 as usize].as_mut();
+            let Some(endpoint) = endpoint.filter(|endpoint| endpoint.state() != State::Closed)
+            else {
                 continue;
-            }
+            };
             emit(
                 &mut self.role,
                 release.slot,
@@ -192,7 +225,15 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
             wire.arm(release.slot, endpoint.deadline());
         }
     }
+
+    #[inline(always)]
+    fn of(endpoints: &mut [Option<Box<Endpoint<C>>>], slot: Slot) -> &mut Endpoint<C> {
+        endpoints[slot.0 as usize].as_mut().expect(THERE)
+    }
 }
+
+/// What concerns a connection reaches its host only while it is open.
+const THERE: &str = "the endpoint is there";
 
 fn emit<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     role: &mut R,

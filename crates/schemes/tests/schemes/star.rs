@@ -190,7 +190,7 @@ impl Star {
 
     fn deadline(&self) -> Time {
         let senders = self.senders.iter().map(|peer| peer.endpoint.deadline());
-        let receivers = self.host.endpoints().iter().map(Endpoint::deadline);
+        let receivers = self.host.endpoints().map(Endpoint::deadline);
         let first = senders.chain(receivers).min().expect("at least one flow");
         first.min(self.host.role_deadline())
     }
@@ -248,7 +248,7 @@ impl Star {
                 }
             }
             if self.data.is_empty() && self.acks.packets.is_empty() {
-                if self.host.endpoints().iter().all(Endpoint::is_ended) {
+                if self.host.endpoints().all(Endpoint::is_ended) {
                     return self.expect_everything_delivered();
                 }
                 let deadline = self.deadline();
@@ -262,7 +262,7 @@ impl Star {
     }
 
     fn expect_everything_delivered(&self) {
-        for (endpoint, peer) in self.host.endpoints().iter().zip(&self.senders) {
+        for (endpoint, peer) in self.host.endpoints().zip(&self.senders) {
             assert_eq!(endpoint.received(), peer.size);
             assert_eq!(peer.endpoint.acknowledged(), peer.size);
         }

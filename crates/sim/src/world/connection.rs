@@ -35,6 +35,8 @@ pub(crate) struct Connection {
     asked: u64,
     /// Messages that have not started.
     left: u32,
+    /// Place of its group in the point.
+    pub(super) group: u32,
     /// What of the counters of both ends has been booked to messages.
     booked: Counts,
     pub(super) opened: bool,
@@ -44,8 +46,8 @@ pub(crate) struct Connection {
     pub(super) heir_of: Option<u32>,
     /// The message that waits for its slots.
     pub(super) awaited_by: Option<u32>,
-    /// Whether another one has its slots now.
-    pub(super) replaced: bool,
+    /// Whether its endpoints are gone, and perhaps another one has its slots now.
+    pub(super) gone: bool,
 }
 
 impl Connection {
@@ -63,12 +65,13 @@ impl Connection {
             request: plan.request,
             asked: 0,
             left: plan.messages,
+            group: plan.group,
             booked: Counts::default(),
             opened: false,
             failed: false,
             heir_of: plan.heir_of,
             awaited_by: None,
-            replaced: false,
+            gone: false,
         }
     }
 
@@ -86,10 +89,10 @@ impl Connection {
         }
     }
 
-    /// Whether the endpoints in its slots are its own: not before it has taken those of another
-    /// connection over, which a run may end before, nor after a third one has.
+    /// Whether there are endpoints in its slots, and its own: from its opening until it is over or another
+    /// connection takes its slots.
     pub(super) fn has_endpoints(&self) -> bool {
-        !self.replaced && (self.heir_of.is_none() || self.opened)
+        self.opened && !self.gone
     }
 
     /// Takes message `id` behind those that have started. Returns whether it is the last one.
@@ -189,6 +192,11 @@ impl Connection {
         self.asked += self.request;
         self.unanswered = flows[id as usize].next;
         Some(id)
+    }
+
+    /// Whether a single message has not started.
+    pub(super) fn has_one_left(&self) -> bool {
+        self.left == 1
     }
 
     /// Whether no message follows `id`.

@@ -29,7 +29,7 @@ impl Deadlines {
         let (mut first, mut host) = (Vec::new(), Vec::new());
         for (index, owner) in hosts.iter().enumerate() {
             first.push(number(host.len()));
-            host.resize(host.len() + owner.endpoints().len(), HostId(number(index)));
+            host.resize(host.len() + owner.slots(), HostId(number(index)));
         }
         Self {
             armed: vec![Time::NEVER; host.len() + hosts.len()],
@@ -78,6 +78,7 @@ impl<P: Probe> Wire for Out<'_, '_, P> {
         if let Some(Some(helper)) = &mut self.helper {
             helper.on_outgoing(slot, packet, self.sched.now());
         }
+        self.watch.packets[packet.flow.0 as usize].inside += 1;
         self.network.send(self.host, packet, self.sched, self.watch);
     }
 

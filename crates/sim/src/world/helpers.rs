@@ -24,7 +24,7 @@ pub(super) fn host_helpers<R: Plays<dyn ReceiverCc>>(
     }
     let mut groups: Vec<Vec<u32>> = hosts
         .iter()
-        .map(|host| vec![NOBODY; host.endpoints().len()])
+        .map(|host| vec![NOBODY; host.slots()])
         .collect();
     for (plan, connection) in planned.iter().zip(connections) {
         for (host, slot) in [connection.sender, connection.receiver] {

@@ -15,6 +15,8 @@ use crate::probe::Sees;
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// Opens a connection on which nothing is to be sent yet.
     pub(super) fn open(&mut self, id: FlowId, sched: &mut Scheduler) {
+        let size = self.early_sizes.get(&id.0).copied();
+        self.make_ends(id, size);
         let connection = self.of(id);
         connection.opened = true;
         let opener = connection.opener();
@@ -169,7 +171,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// The peer's FIN has come to the receiver: a message without end was stopped, and this was all.
     pub(super) fn end_endless(&mut self, of: FlowId, sched: &mut Scheduler) {
         let (now, counts) = (sched.now(), self.counts(of.0 as usize));
-        let received = self.ends(&self.connections[of.0 as usize]).1.received();
+        let connection = &self.connections[of.0 as usize];
+        let received = self.ends(connection).map_or(0, |(_, end)| end.received());
         let connection = &mut self.connections[of.0 as usize];
         if let Some(id) = connection.complete_endless(&mut self.flows, received, (now, counts)) {
             self.watch.probe.on_completion(of, now);
@@ -203,7 +206,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
 
     /// What has happened to a connection so far.
     pub(super) fn counts(&self, connection: usize) -> Counts {
-        let (sender, receiver) = self.ends(&self.connections[connection]);
+        let Some((sender, receiver)) = self.ends(&self.connections[connection]) else {
+            return Counts::default();
+        };
         let (sender, receiver) = (sender.counters(), receiver.counters());
         Counts {
             packets: small(sender.segments + receiver.segments),
@@ -212,7 +217,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
             timeouts: small(sender.timeouts + receiver.timeouts),
             tail_timeouts: small(sender.tail_timeouts + receiver.tail_timeouts),
             syn_timeouts: small(sender.syn_timeouts + receiver.syn_timeouts),
-            drops: self.watch.drops[connection],
+            drops: self.watch.packets[connection].dropped,
         }
     }
 
@@ -239,40 +244,72 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         }
     }
 
-    /// Gives a connection the slots that it is to take over. If they are in use, its message waits and
-    /// the answer is no.
+    /// Gives a connection that is not open its endpoints. If it is to take over slots that are in use, its
+    /// message waits and the answer is no.
     fn take_slots(&mut self, message: u32, id: FlowId) -> bool {
         let connection = &self.connections[id.0 as usize];
-        let (Some(former), false) = (connection.heir_of, connection.opened) else {
+        if connection.opened {
             return true;
-        };
-        let former = FlowId(former);
-        if !self.has_ended(former) {
-            self.of(former).awaited_by = Some(message);
-            return false;
         }
-        self.violation = self
-            .violation
-            .take()
-            .or(self.check_connection(former.0 as usize).err());
-        let counts = self.counts(former.0 as usize);
-        let connection = self.of(former);
-        connection.replaced = true;
-        self.connections[former.0 as usize].book(&mut self.flows, counts);
-        let flow = &self.flows[message as usize];
+        if let Some(former) = connection.heir_of.map(FlowId) {
+            if !self.has_ended(former) {
+                self.of(former).awaited_by = Some(message);
+                return false;
+            }
+            self.close_books(former);
+        }
+        let single = self.connections[id.0 as usize].has_one_left();
+        let size = self.flows[message as usize].size.filter(|_| single);
+        self.make_ends(id, size);
+        true
+    }
+
+    /// Puts new endpoints into the slots of a connection, which carries one flow of this size or several.
+    fn make_ends(&mut self, id: FlowId, size: Option<u64>) {
         let connection = &self.connections[id.0 as usize];
         let ends = [connection.sender, connection.receiver];
         let asked = connection.request().is_some();
         let hosts = (ends[0].0, ends[1].0);
         let made = self
             .endpoints
-            .make(id, hosts, (flow.group, flow.size), asked);
+            .make(id, hosts, (connection.group, size), asked);
         for ((host, slot), endpoint) in ends.into_iter().zip(made) {
-            self.hosts[host.0 as usize].replace(slot, endpoint);
+            self.hosts[host.0 as usize].put(slot, endpoint);
             let place = self.deadlines.first[host.0 as usize] + slot.0;
             self.ended[place as usize] = false;
         }
-        true
+    }
+
+    /// Takes the endpoints of a connection away if nothing can happen to them any more but that the time in
+    /// TIME-WAIT passes: both have ended, and none of their packets is on its way.
+    pub(super) fn free(&mut self, id: FlowId) {
+        let connection = &self.connections[id.0 as usize];
+        if P::SEES_ENDED || !self.has_ended(id) || connection.failed {
+            return;
+        }
+        let settled = |(sender, receiver): (&Endpoint<Sender>, &Endpoint<Sender>)| {
+            sender.is_settled() && receiver.is_settled() && receiver.held() == 0
+        };
+        if !self.ends(connection).is_some_and(settled) {
+            return;
+        }
+        let ends = [connection.sender, connection.receiver];
+        self.close_books(id);
+        for (host, slot) in ends {
+            self.hosts[host.0 as usize].take(slot);
+        }
+    }
+
+    /// A connection is over, and its endpoints go.
+    fn close_books(&mut self, id: FlowId) {
+        let violation = self.check_connection(id.0 as usize).err();
+        self.violation = self.violation.take().or(violation);
+        let counts = self.counts(id.0 as usize);
+        let connection = &mut self.connections[id.0 as usize];
+        if connection.has_endpoints() {
+            connection.book(&mut self.flows, counts);
+            connection.gone = true;
+        }
     }
 
     fn has_ended(&self, id: FlowId) -> bool {

@@ -1,20 +1,21 @@
 //! What a world is made of: from settings to topology, network, flows and endpoints.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{FlowId, HostId, Seq, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
 use scenario::keys::{Ecmp, Keys, WindowScale};
-use scenario::workload::PlannedConnection;
+use scenario::workload::{PlannedConnection, PlannedFlow};
 use scenario::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
-use tcp::{Config, Endpoint, Host, Identity, Plays, ReceiverCc};
+use tcp::{Config, Endpoint, Host, Identity, Plays, ReceiverCc, Slot};
 
+use super::Connection;
 use super::deadlines::number;
 use super::facts::mss;
 use super::ports::Ports;
-use super::{Connection, Flow};
 use crate::error::RunError;
 
 pub(super) fn network(
@@ -75,37 +76,6 @@ impl<'p> Endpoints<'p> {
         }
     }
 
-    /// Adds an endpoint for each end of each connection to its host, unless the connection takes over
-    /// the places of another.
-    pub(super) fn add_all<R: Plays<dyn ReceiverCc>>(
-        &self,
-        hosts: &mut [Host<Sender, R>],
-        planned: &[PlannedConnection],
-        flows: &[Flow],
-    ) -> Vec<Connection> {
-        let mut sizes = vec![None; planned.len()];
-        for flow in flows {
-            // A connection that carries several flows has no size to tell.
-            let single = planned[flow.connection as usize].messages == 1;
-            sizes[flow.connection as usize] = flow.size.filter(|_| single);
-        }
-        reserve(hosts, planned);
-        let mut connections: Vec<Connection> = Vec::with_capacity(planned.len());
-        for (id, (plan, size)) in (0..).zip(planned.iter().zip(sizes)) {
-            let slots = if let Some(former) = plan.heir_of {
-                let former = &connections[former as usize];
-                [former.sender.1, former.receiver.1]
-            } else {
-                let ends = (plan.sender, plan.receiver);
-                let asked = plan.request > 0;
-                let made = self.make(FlowId(id), ends, (plan.group, size), asked);
-                made.map(|end| hosts[end.identity().local.0 as usize].add(end))
-            };
-            connections.push(Connection::new(plan, slots));
-        }
-        connections
-    }
-
     /// A number that stands for connection `id`, of this group, whatever other groups there are.
     pub(super) fn key(&self, id: FlowId, group: u32) -> u64 {
         let index = id.0 - self.first[group as usize];
@@ -148,17 +118,46 @@ impl<'p> Endpoints<'p> {
     }
 }
 
-/// Makes room at the hosts for the connections that have places of their own.
-fn reserve<R: Plays<dyn ReceiverCc>>(hosts: &mut [Host<Sender, R>], planned: &[PlannedConnection]) {
-    let mut ends = vec![0; hosts.len()];
-    for plan in planned.iter().filter(|plan| plan.heir_of.is_none()) {
-        for host in [plan.sender, plan.receiver] {
-            ends[host.0 as usize] += 1;
-        }
+/// Reserves a slot for each end of each connection at its host, unless the connection takes over the
+/// slots of another. Endpoints are made when a connection opens.
+pub(super) fn reserve_slots<R: Plays<dyn ReceiverCc>>(
+    hosts: &mut [Host<Sender, R>],
+    planned: &[PlannedConnection],
+) -> Vec<Connection> {
+    let mut slots = vec![0; hosts.len()];
+    let mut connections: Vec<Connection> = Vec::with_capacity(planned.len());
+    for plan in planned {
+        let own = if let Some(former) = plan.heir_of {
+            let former = &connections[former as usize];
+            [former.sender.1, former.receiver.1]
+        } else {
+            [plan.sender, plan.receiver].map(|host| {
+                slots[host.0 as usize] += 1;
+                Slot(slots[host.0 as usize] - 1)
+            })
+        };
+        connections.push(Connection::new(plan, own));
     }
-    for (host, ends) in hosts.iter_mut().zip(ends) {
-        host.reserve(ends);
+    for (host, slots) in hosts.iter_mut().zip(slots) {
+        host.reserve(slots);
     }
+    connections
+}
+
+/// Sizes of flows that are alone on a connection that opens before they start, by connection.
+pub(super) fn early_sizes(
+    connections: &[PlannedConnection],
+    flows: &[PlannedFlow],
+) -> BTreeMap<u32, u64> {
+    let early = |flow: &&PlannedFlow| {
+        let connection = &connections[flow.connection as usize];
+        connection.open != Time::NEVER && connection.messages == 1
+    };
+    flows
+        .iter()
+        .filter(early)
+        .filter_map(|flow| Some((flow.connection, flow.size?)))
+        .collect()
 }
 
 /// Which group's receiver role each host plays; `None`: the plain one.
