@@ -115,6 +115,18 @@ impl Calendar {
         self.len
     }
 
+    /// Removes the keys beyond the horizon that `keep` does not want: O(n log n) for n of them.
+    pub(crate) fn retain_far(&mut self, mut keep: impl FnMut(u128) -> bool) {
+        let mut removed = 0;
+        self.far.retain(|key| {
+            let kept = keep(*key);
+            removed += usize::from(!kept);
+            kept
+        });
+        self.len -= removed;
+        self.far_min = self.far.min();
+    }
+
     #[inline(always)]
     #[expect(
         clippy::cast_possible_truncation,

@@ -65,6 +65,21 @@ impl Heap {
         }
     }
 
+    /// Removes the keys that `keep` does not want, and gives back their memory: O(n log n).
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&u128) -> bool) {
+        let groups = std::mem::take(&mut self.groups);
+        let mut keys: Vec<u128> = groups.into_iter().flat_map(|group| group.0).collect();
+        keys.truncate(self.len);
+        keys.retain(keep);
+        // Ascending keys are a heap.
+        keys.sort_unstable();
+        *self = Self::new();
+        self.groups.reserve(keys.len() / ARITY);
+        for key in keys {
+            self.push(key);
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -101,6 +116,25 @@ mod tests {
 
     use super::*;
     use crate::random::Stream;
+
+    #[test]
+    fn only_the_keys_that_are_kept_stay() {
+        for count in 0..40_u128 {
+            let mut heap = Heap::new();
+            for key in (0..count).rev() {
+                heap.push(key);
+            }
+            heap.retain(|key| key % 3 == 1);
+            heap.push(0);
+            let left = std::iter::from_fn(|| {
+                let key = Some(heap.min()).filter(|key| *key < EMPTY);
+                heap.pop();
+                key
+            });
+            let kept = (0..count).filter(|key| key % 3 == 1);
+            assert!(left.eq(std::iter::once(0).chain(kept)), "{count}");
+        }
+    }
 
     #[test]
     fn keys_leave_in_order_whatever_the_operations() {

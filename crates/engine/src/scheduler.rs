@@ -71,24 +71,29 @@ impl Scheduler {
         let (time, now) = (time.as_ps(), self.now.as_ps());
         // The further ahead, the earlier it was scheduled.
         let lateness = FURTHEST - (time - now).min(FURTHEST);
-        let order = (lateness << TOKEN_BITS) | (u64::from(token.0) ^ self.flips(time));
+        let order = (lateness << TOKEN_BITS) | (u64::from(token.0) ^ flips(time, self.salt));
         self.calendar
             .push(u128::from(time) << 64 | u128::from(order));
     }
 
+    /// Forgets what is scheduled beyond the horizon and `keep` does not want any more: O(n log n) for n such
+    /// tokens. A world to which nothing happens at these times need not do this, but for their memory.
+    pub fn retain_later(&mut self, mut keep: impl FnMut(Time, Token) -> bool) {
+        let salt = self.salt;
+        self.calendar.retain_far(|key| {
+            let (time, token) = taken_apart(key, salt);
+            keep(time, token)
+        });
+    }
+
     /// Removes the next token and moves the clock to its time, unless that is later than `limit`.
     #[inline(always)]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the key is taken apart into its fields"
-    )]
     pub fn next_before(&mut self, limit: Time) -> Option<Token> {
         let key = self.calendar.pop(limit.as_ps())?;
-        let time = (key >> 64) as u64;
-        self.now = Time::from_ps(time);
+        let (now, token) = taken_apart(key, self.salt);
+        self.now = now;
         self.handled += 1;
-        let token = (key as u64 ^ self.flips(time)) & TOKEN_MASK;
-        Some(Token(token as u32))
+        Some(token)
     }
 
     /// The time of the token handed out last.
@@ -106,16 +111,28 @@ impl Scheduler {
     pub fn pending(&self) -> usize {
         self.calendar.len()
     }
+}
 
-    /// The bits of tokens that are flipped at `time`: a product, folded and multiplied again, so that no
-    /// pattern of times makes a pattern of these.
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-    fn flips(&self, time: u64) -> u64 {
-        let product = u128::from(time ^ self.salt) * u128::from(ODD_A);
-        let folded = ((product >> 64) ^ product) as u64;
-        folded.wrapping_mul(ODD_B) >> (64 - TOKEN_BITS)
-    }
+/// The time and the token of a key.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the key is taken apart into its fields"
+)]
+fn taken_apart(key: u128, salt: u64) -> (Time, Token) {
+    let time = (key >> 64) as u64;
+    let token = (key as u64 ^ flips(time, salt)) & TOKEN_MASK;
+    (Time::from_ps(time), Token(token as u32))
+}
+
+/// The bits of tokens that are flipped at `time`: a product, folded and multiplied again, so that no
+/// pattern of times makes a pattern of these.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+fn flips(time: u64, salt: u64) -> u64 {
+    let product = u128::from(time ^ salt) * u128::from(ODD_A);
+    let folded = ((product >> 64) ^ product) as u64;
+    folded.wrapping_mul(ODD_B) >> (64 - TOKEN_BITS)
 }
 
 /// 24 bits of token leave 40 for how far ahead an event was scheduled: 1.1 s.
@@ -217,6 +234,25 @@ mod tests {
         assert_eq!(first.pop(), Some(6));
         first.sort_unstable();
         assert_eq!(first, [4, 5]);
+    }
+
+    #[test]
+    fn what_is_not_wanted_any_more_never_comes() {
+        let mut sched = Scheduler::new(1);
+        for token in 0..100 {
+            sched.at(NOON + Span::from_millis(token.into()), Token(token));
+        }
+        let mut seen = 0;
+        sched.retain_later(|time, token| {
+            seen += 1;
+            assert_eq!(time, NOON + Span::from_millis(token.0.into()));
+            token.0 % 7 == 0
+        });
+        assert!(seen > 90, "{seen} beyond the horizon of a millisecond");
+        let left = order(&mut sched);
+        assert_eq!(left.iter().filter(|token| **token >= 10).count(), 13);
+        assert!(left.is_sorted(), "{left:?}");
+        assert_eq!(sched.pending(), 0);
     }
 
     #[test]

@@ -3,38 +3,31 @@
 use std::time::Duration;
 
 use base::{Span, Time};
-use engine::Scheduler;
 use fabric::{PortId, QueueStatistics};
 use scenario::{Group, PointSpec};
-use tcp::{Plays, ReceiverCc};
 
 use crate::metrics::{Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord};
-use crate::probe::Sees;
-use crate::world::{Flow, World};
+use crate::world::{Ended, EndedFlow, Flow};
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-pub(crate) fn outcome<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
-    world: &World<'_, R, P>,
+pub(crate) fn outcome(
+    mut ended: Ended,
     point: &PointSpec,
     queues: &[QueueStatistics],
-    sched: &Scheduler,
+    events: u64,
     (end, cpu): (Time, Duration),
 ) -> Outcome {
-    let flows: Vec<FlowRecord> = world
-        .flows()
-        .iter()
-        .enumerate()
-        .filter(|(_, flow)| flow.started)
-        .map(|flow| record(world, &point.groups, flow, end))
-        .collect();
-    let all = totals(String::new(), &flows.iter().collect::<Vec<_>>(), end);
-    let ports = || world.network().ports().iter().map(fabric::Port::counters);
+    let last = ended.last_completion();
+    let last = last.filter(|last| *last != Time::NEVER).unwrap_or(end);
+    let flows = ended.consume_flows(|flow| record(&point.groups, &flow, end));
+    let all = totals(String::new(), &flows.iter(), end);
+    let ports = || ended.network.ports().iter().map(fabric::Port::counters);
     let packet_hops: u64 = ports().map(|port| port.packets).sum();
-    let bottleneck = world.bottleneck().0 as usize;
+    let bottleneck = ended.bottleneck.0 as usize;
     let queue = &queues[bottleneck];
     let cpu_us = cpu.as_secs_f64() * 1e6;
     let metrics = Metrics {
-        goodput_bps: goodput(world, &flows, end),
+        goodput_bps: goodput(&flows, last.since(ended.first_start)),
         fct_mean_us: all.fct_mean_us,
         fct_p50_us: all.fct_p50_us,
         fct_p95_us: all.fct_p95_us,
@@ -55,7 +48,7 @@ pub(crate) fn outcome<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         queue_p5_bytes: queue.p5,
         queue_p50_bytes: queue.p50,
         queue_p95_bytes: queue.p95,
-        queue_max_bytes: world.network().ports()[bottleneck]
+        queue_max_bytes: ended.network.ports()[bottleneck]
             .counters()
             .max_waiting_bytes,
         flows_completed: all.flows_completed,
@@ -66,7 +59,7 @@ pub(crate) fn outcome<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     let cost = Cost {
         simulated_us: Span::as_micros(end.since(Time::ZERO)),
         packet_hops,
-        events: sched.handled(),
+        events,
         cpu_us,
         ns_per_hop: cpu_us * 1e3 / packet_hops as f64,
     };
@@ -75,8 +68,8 @@ pub(crate) fn outcome<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         groups: groups(point, &flows, end),
         cost,
         flows,
-        ports: port_records(world, queues),
-        digest: world.network().digest(),
+        ports: port_records(&ended, queues),
+        digest: ended.network.digest(),
     }
 }
 
@@ -84,10 +77,7 @@ pub(crate) fn outcome<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
 fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetrics> {
     let named = point.groups.iter().filter(|group| !group.name.is_empty());
     let groups = named.map(|group| {
-        let own: Vec<_> = flows
-            .iter()
-            .filter(|flow| *flow.group == *group.name)
-            .collect();
+        let own = flows.iter().filter(|flow| *flow.group == *group.name);
         totals(group.name.to_string(), &own, end)
     });
     let mss = u64::from(point.keys.tcp.mss.0);
@@ -97,14 +87,18 @@ fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetric
         let own = flows
             .iter()
             .filter(|flow| size(flow) > above && size(flow) <= upto);
-        totals(name, &own.collect::<Vec<_>>(), end)
+        totals(name, &own, end)
     });
     groups.chain(classes).collect()
 }
 
 /// What some flows achieved together.
-fn totals(name: String, flows: &[&FlowRecord], end: Time) -> GroupMetrics {
-    let flows = || flows.iter().copied();
+fn totals<'a>(
+    name: String,
+    flows: &(impl Iterator<Item = &'a FlowRecord> + Clone),
+    end: Time,
+) -> GroupMetrics {
+    let flows = || flows.clone();
     let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us).collect());
     let timeouts = flows().map(|flow| flow.timeouts).sum();
     let packets = flows().map(|flow| flow.packets).sum();
@@ -178,46 +172,31 @@ fn is_unfinished(flow: &FlowRecord) -> bool {
 /// Payload that arrived in order, over the time from the first start to the last completion, or to
 /// the end of the run if flows are unfinished.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-fn goodput<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
-    world: &World<'_, R, P>,
-    flows: &[FlowRecord],
-    end: Time,
-) -> f64 {
-    let completions = world.flows().iter().map(|flow| flow.completion);
-    let last = completions
-        .max()
-        .filter(|last| *last != Time::NEVER)
-        .unwrap_or(end);
+fn goodput(flows: &[FlowRecord], took: Span) -> f64 {
     let bits: u64 = flows.iter().map(|flow| flow.received_bytes * 8).sum();
-    bits as f64 / last.since(world.first_start()).as_secs()
+    bits as f64 / took.as_secs()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "flows have 32-bit numbers")]
-fn record<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
-    world: &World<'_, R, P>,
-    groups: &[Group],
-    (index, flow): (usize, &Flow),
-    end: Time,
-) -> FlowRecord {
+fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
     let us = |time: Time| time.since(Time::ZERO).as_micros();
     let known = |time: Time| (time != Time::NEVER).then_some(time);
+    let flow = &of.flow;
     let completed = known(flow.completion);
-    let connection = world.connection(flow);
     FlowRecord {
-        flow: index as u32,
+        flow: of.number,
         group: groups[flow.group as usize].name.to_string(),
         connection: flow.connection,
-        sender: connection.sender.0.0,
-        receiver: connection.receiver.0.0,
+        sender: of.sender.0,
+        receiver: of.receiver.0,
         size_bytes: flow.size,
-        received_bytes: world.received(index as u32),
+        received_bytes: of.received,
         start_us: us(flow.start),
         first_byte_us: known(flow.first_byte).map(us),
         completion_us: completed.map(us),
         fct_us: completed
             .filter(|_| flow.size.is_some())
             .map(|at| at.since(flow.start).as_micros()),
-        buffered_us: known(flow.buffered).map(|at| at.since(flow.start).as_micros()),
+        buffered_us: (flow.buffered()).map(|at| at.since(flow.start).as_micros()),
         packets: flow.counts.packets.into(),
         retransmissions: flow.counts.retransmissions.into(),
         after_timeout: flow.counts.after_timeout.into(),
@@ -237,21 +216,18 @@ fn is_late(groups: &[Group], flow: &Flow, end: Time) -> bool {
     flow.size.is_some() && deadline.is_some_and(|deadline| finished > flow.start + deadline)
 }
 
-fn port_records<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
-    world: &World<'_, R, P>,
-    queues: &[QueueStatistics],
-) -> Vec<PortRecord> {
-    let names = world.topology().names();
-    let ports = world.network().ports().iter().zip(queues);
+fn port_records(ended: &Ended, queues: &[QueueStatistics]) -> Vec<PortRecord> {
+    let names = ended.topology.names();
+    let ports = ended.network.ports().iter().zip(queues);
     let record = |(port, (state, queue)): (u32, (&fabric::Port, &QueueStatistics))| {
         let id = PortId(port);
-        let (from, to) = world.topology().ends(id);
+        let (from, to) = ended.topology.ends(id);
         let counters = state.counters();
         PortRecord {
             port,
             from: names[from.0 as usize].clone(),
             to: names[to.0 as usize].clone(),
-            bottleneck: id == world.bottleneck(),
+            bottleneck: id == ended.bottleneck,
             packets: counters.packets,
             bytes: counters.bytes,
             drops: counters.drops,

@@ -135,7 +135,7 @@ const BASE: u64 = 8 << 20;
 /// Beside its struct, what an endpoint keeps on the heap and in tables of the world.
 const ENDPOINT: u64 = 256;
 /// What plan and world keep of a flow, and of a connection when it has no endpoints any more.
-const ROW: u64 = 448;
+const ROW: u64 = 256;
 /// Of random flows that leave a tenth of the links free, at most about a quarter are open together: those that
 /// start while the longest of them last, or while lost SYNs wait for their timers.
 const FULL: f64 = 0.9;

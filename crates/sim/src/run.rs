@@ -138,11 +138,13 @@ fn run_world<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     });
     world.check_conservation()?;
     let queues = world.close_statistics(end);
-    world.end(end);
-    if !world.flows().iter().any(|flow| flow.started) {
+    if !world.has_started() {
         return Err(RunError::NoFlow);
     }
-    Ok(measure::outcome(&world, point, &queues, &sched, (end, cpu)))
+    let ended = world.end(end);
+    let events = sched.handled();
+    drop(sched);
+    Ok(measure::outcome(ended, point, &queues, events, (end, cpu)))
 }
 
 /// The mean time between packet-hops if every port of `topology` sends all the time.

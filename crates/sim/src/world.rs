@@ -3,6 +3,7 @@
 mod books;
 mod connection;
 mod deadlines;
+mod ended;
 mod facts;
 mod flow;
 mod helpers;
@@ -24,8 +25,9 @@ use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
 use crate::probe::{self, AtQueues, Packets, Sees};
-pub(crate) use connection::Connection;
+use connection::{Connection, EndedConnection};
 use deadlines::{Deadlines, Helper, Out, number};
+pub(crate) use ended::{Ended, EndedFlow};
 use facts::host_info;
 pub(crate) use flow::Flow;
 use flow::{Act, agenda, flow, waiting};
@@ -131,10 +133,13 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
                 Host::new(receiver(group.map(|group| &roles[group]), &host_info(keys)))
             })
             .collect();
-        let flows: Vec<Flow> = planned.iter().map(flow).collect();
         let early_sizes = early_sizes(&carrying, &planned);
         let connections = reserve_slots(&mut hosts, &carrying);
         let helpers = host_helpers(&hosts, point, roles, (&carrying, &connections));
+        // The plan goes as the world comes.
+        drop(carrying);
+        let flows: Vec<Flow> = planned.iter().map(flow).collect();
+        drop(planned);
         let deadlines = Deadlines::new(&hosts, network.ports().len());
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {
@@ -144,7 +149,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
             },
             unfinished: flows.len(),
             open: connections.len() * 2,
-            ended: vec![false; deadlines.host.len()],
+            ended: vec![false; deadlines.ends],
             topology,
             network,
             hosts,
@@ -172,48 +177,21 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         Ok(world)
     }
 
-    /// When the first flow starts.
-    pub(crate) fn first_start(&self) -> Time {
-        self.first_start
-    }
-
-    pub(crate) fn topology(&self) -> &Topology {
-        &self.topology
-    }
-
     pub(crate) fn network(&self) -> &Network {
         &self.network
     }
 
-    pub(crate) fn flows(&self) -> &[Flow] {
-        &self.flows
-    }
-
-    pub(crate) fn bottleneck(&self) -> PortId {
-        self.bottleneck
-    }
-
-    /// The connection that carries a flow.
-    pub(crate) fn connection(&self, flow: &Flow) -> &Connection {
-        &self.connections[flow.connection as usize]
-    }
-
-    /// Payload of flow `id` that has arrived in order.
-    pub(crate) fn received(&self, id: u32) -> u64 {
-        let flow = &self.flows[id as usize];
-        let connection = self.connection(flow);
-        let received = match self.ends(connection) {
-            Some((_, receiver)) => receiver.received(),
-            None => connection.stored[0],
-        };
-        connection.received(id, flow, received)
+    /// Whether any flow has started.
+    pub(crate) fn has_started(&self) -> bool {
+        self.flows.iter().any(|flow| flow.started)
     }
 
     /// Sender and receiver endpoint of a connection, if it has any.
     fn ends(&self, connection: &Connection) -> Option<(&Endpoint<Sender>, &Endpoint<Sender>)> {
         let end = |(host, slot): (HostId, Slot)| self.hosts[host.0 as usize].endpoint(slot);
         connection
-            .has_endpoints()
+            .messages
+            .is_some()
             .then(|| (end(connection.sender), end(connection.receiver)))
     }
 
@@ -241,14 +219,23 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     }
 
     /// Tells the probe what is left to tell at the end of a run, and flows what happened to them.
-    pub(crate) fn end(&mut self, now: Time) {
+    pub(crate) fn end(mut self, now: Time) -> Ended {
         self.settle(now);
         self.watch.probe.on_end(now);
         for number in 0..self.connections.len() {
-            if self.connections[number].has_endpoints() {
-                let counts = self.counts(number);
-                self.connections[number].book(&mut self.flows, counts);
-            }
+            self.take_messages(number);
+        }
+        // In the memory of what they were, most of which is given back.
+        let connections = self.connections.into_iter().map(EndedConnection::of);
+        let mut connections: Vec<EndedConnection> = connections.collect();
+        connections.shrink_to_fit();
+        Ended {
+            topology: self.topology,
+            network: self.network,
+            bottleneck: self.bottleneck,
+            first_start: self.first_start,
+            connections,
+            flows: self.flows,
         }
     }
 
@@ -290,7 +277,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     fn deliver(&mut self, host: HostId, packet: &mut Packet, sched: &mut Scheduler) {
         let connection = &self.connections[packet.flow.0 as usize];
         self.watch.packets[packet.flow.0 as usize].inside -= 1;
-        if connection.gone {
+        if connection.messages.is_none() {
             // Nobody is left there whom it could concern: both ends were done.
             return;
         }
@@ -319,7 +306,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         self.after(end, progress, sched);
         self.report(end, false, now);
         if self.watch.packets[flow.0 as usize].inside == 0 {
-            self.free(flow);
+            self.free(flow, sched);
         }
     }
 
@@ -382,14 +369,13 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     fn arm_role(&mut self, host: HostId, sched: &mut Scheduler) {
         let deadline = self.hosts[host.0 as usize].role_deadline();
         if deadline != Time::NEVER {
-            let place = self.deadlines.host.len() + host.0 as usize;
+            let place = self.deadlines.ends + host.0 as usize;
             self.deadlines.arm(place, deadline, sched);
         }
     }
 
     fn on_endpoint_deadline(&mut self, place: usize, sched: &mut Scheduler) {
-        let host = self.deadlines.host[place];
-        let slot = Slot(number(place) - self.deadlines.first[host.0 as usize]);
+        let (host, slot) = self.deadlines.owner(place);
         let at = &self.hosts[host.0 as usize];
         let flow = at.find(slot).map(|endpoint| endpoint.identity().flow);
         let (at, mut out) = self.host(host, sched);
@@ -447,7 +433,7 @@ fn stale<'a, R: Plays<dyn ReceiverCc>>(
         } else {
             connection.receiver
         };
-        !connection.gone && hosts[host.0 as usize].endpoint(slot).withdraws(packet)
+        connection.messages.is_some() && hosts[host.0 as usize].endpoint(slot).withdraws(packet)
     }
 }
 
@@ -474,7 +460,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<'_, R, P> {
         if place == self.deadlines.armed.len() {
             self.act(sched);
         } else if self.deadlines.fire(place, sched.now()) {
-            match place.checked_sub(self.deadlines.host.len()) {
+            match place.checked_sub(self.deadlines.ends) {
                 None => self.on_endpoint_deadline(place, sched),
                 Some(host) => self.on_role_deadline(HostId(number(host)), sched),
             }

@@ -31,15 +31,17 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// As long as a connection has endpoints, what they have done and stored must agree.
     pub(super) fn check_connection(&self, number: usize) -> Result<(), RunError> {
         let connection = &self.connections[number];
-        let Some((sender, receiver)) = self.ends(connection) else {
+        let (Some(messages), Some((sender, receiver))) =
+            (&connection.messages, self.ends(connection))
+        else {
             return Ok(());
         };
-        if connection.is_conserved(&self.flows, (sender, receiver)) {
+        if messages.is_conserved(&self.flows, (sender, receiver), connection.failed) {
             return Ok(());
         }
         Err(RunError::Conservation(format!(
             "of connection {number} {:?} bytes were stored, {} and {} received in order, of {} and {} sent",
-            connection.stored,
+            messages.stored,
             receiver.received(),
             sender.received(),
             sender.highest_sent(),

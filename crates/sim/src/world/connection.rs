@@ -5,15 +5,37 @@ use scenario::workload::PlannedConnection;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Slot};
 
-use super::flow::{Counts, Flow};
+use super::flow::{Counts, Flow, Link};
 
-/// One connection. Each flow on it is a message: bytes of the stream from sender to receiver, one after
-/// the other in the order in which they started.
+/// One connection: what is known of it before it opens and after it is over.
 pub(crate) struct Connection {
     /// Host of the end that sends the messages, and its slot there.
     pub(crate) sender: (HostId, Slot),
     /// Host of the end that receives them, and its slot there.
     pub(crate) receiver: (HostId, Slot),
+    /// What happens on it, from its opening until its endpoints go: they are over, or another connection takes
+    /// their slots.
+    pub(super) messages: Option<Box<Messages>>,
+    /// What had come of an incomplete message when the endpoints went.
+    rest: Option<Box<Rest>>,
+    /// Payload of the request for each message; 0: the sender sends unasked.
+    request: u64,
+    /// Messages that it will carry.
+    planned: u32,
+    /// Place of its group in the point.
+    pub(super) group: u32,
+    pub(super) opened: bool,
+    /// Whether it gave up or was reset.
+    pub(super) failed: bool,
+    /// The connection that had its slots before.
+    pub(super) heir_of: Link,
+    /// The message that waits for its slots.
+    pub(super) awaited_by: Link,
+}
+
+/// The messages on a connection that is open: each is a flow, bytes of the stream from sender to receiver,
+/// one after the other in the order in which they started.
+pub(crate) struct Messages {
     /// Payload bytes stored at the receiver and at the sender, each counted when it first came.
     pub(super) stored: [u64; 2],
     /// Where in the stream the message ends that completes next, or its first write; `u64::MAX`: none
@@ -29,25 +51,14 @@ pub(crate) struct Connection {
     last: Option<u32>,
     /// The oldest message whose request has not come.
     unanswered: Option<u32>,
-    /// Payload of the request for each message; 0: the sender sends unasked.
+    /// As that of the connection.
     request: u64,
     /// Bytes of the requests that have come.
     asked: u64,
     /// Messages that have not started.
     left: u32,
-    /// Place of its group in the point.
-    pub(super) group: u32,
     /// What of the counters of both ends has been booked to messages.
     booked: Counts,
-    pub(super) opened: bool,
-    /// Whether it gave up or was reset.
-    pub(super) failed: bool,
-    /// The connection that had its slots before.
-    pub(super) heir_of: Option<u32>,
-    /// The message that waits for its slots.
-    pub(super) awaited_by: Option<u32>,
-    /// Whether its endpoints are gone, and perhaps another one has its slots now.
-    pub(super) gone: bool,
 }
 
 impl Connection {
@@ -55,23 +66,15 @@ impl Connection {
         Self {
             sender: (plan.sender, slots[0]),
             receiver: (plan.receiver, slots[1]),
-            stored: [0; 2],
-            due: u64::MAX,
-            unseen: u64::MAX,
-            done: 0,
-            current: None,
-            last: None,
-            unanswered: None,
+            messages: None,
+            rest: None,
             request: plan.request,
-            asked: 0,
-            left: plan.messages,
+            planned: plan.messages,
             group: plan.group,
-            booked: Counts::default(),
             opened: false,
             failed: false,
-            heir_of: plan.heir_of,
-            awaited_by: None,
-            gone: false,
+            heir_of: plan.heir_of.into(),
+            awaited_by: Link::NONE,
         }
     }
 
@@ -89,17 +92,79 @@ impl Connection {
         }
     }
 
-    /// Whether there are endpoints in its slots, and its own: from its opening until it is over or another
-    /// connection takes its slots.
-    pub(super) fn has_endpoints(&self) -> bool {
-        self.opened && !self.gone
+    /// Whether it carries a single message.
+    pub(super) fn has_one_message(&self) -> bool {
+        self.planned == 1
     }
 
+    /// It has endpoints from now on.
+    pub(super) fn begin(&mut self) {
+        self.messages = Some(Box::new(Messages {
+            stored: [0; 2],
+            due: u64::MAX,
+            unseen: u64::MAX,
+            done: 0,
+            current: None,
+            last: None,
+            unanswered: None,
+            request: self.request,
+            asked: 0,
+            left: self.planned,
+            booked: Counts::default(),
+        }));
+    }
+
+    /// Its endpoints go, the receiver of which has so many bytes in order, after these events.
+    pub(super) fn end(&mut self, flows: &mut [Flow], received: u64, counts: Counts) {
+        let Some(mut messages) = self.messages.take() else {
+            return;
+        };
+        messages.book(flows, counts);
+        self.rest = messages.current.and_then(|message| {
+            let flow = &flows[message as usize];
+            let arrived = messages.arrived(flow, received);
+            (!flow.is_complete()).then(|| Box::new(Rest { message, arrived }))
+        });
+    }
+}
+
+/// What is known of a connection when the run is over.
+pub(super) struct EndedConnection {
+    pub(super) sender: HostId,
+    pub(super) receiver: HostId,
+    rest: Option<Box<Rest>>,
+}
+
+/// What had come of the oldest message that was not over.
+struct Rest {
+    message: u32,
+    /// Its payload that was in order.
+    arrived: u64,
+}
+
+impl EndedConnection {
+    pub(super) fn of(connection: Connection) -> Self {
+        Self {
+            sender: connection.sender.0,
+            receiver: connection.receiver.0,
+            rest: connection.rest,
+        }
+    }
+
+    /// Payload of message `id` that had arrived in order when the endpoints went.
+    pub(super) fn received(&self, id: u32, flow: &Flow) -> u64 {
+        let size = flow.size.filter(|_| flow.is_complete());
+        let rest = self.rest.as_ref().filter(|rest| rest.message == id);
+        size.or(rest.map(|rest| rest.arrived)).unwrap_or(0)
+    }
+}
+
+impl Messages {
     /// Takes message `id` behind those that have started. Returns whether it is the last one.
     pub(super) fn begin(&mut self, id: u32, flows: &mut [Flow], counts: Counts) -> bool {
         self.left -= 1;
         if let Some(last) = self.last.replace(id) {
-            flows[last as usize].next = Some(id);
+            flows[last as usize].next = Some(id).into();
         }
         if self.running(flows).is_none() {
             self.book(flows, counts);
@@ -133,7 +198,7 @@ impl Connection {
             if first < end && flow.first_byte == Time::NEVER {
                 flow.first_byte = now;
             }
-            (id, begin) = (flow.next, end);
+            (id, begin) = (flow.next.get(), end);
         }
         self.look_ahead(flows);
     }
@@ -150,8 +215,9 @@ impl Connection {
         }
         let id = self.running(flows)?;
         let flow = &mut flows[id as usize];
-        if flow.first_write.is_some() && flow.buffered == Time::NEVER {
-            flow.buffered = now;
+        let writes = flow.writes.as_mut();
+        if let Some(writes) = writes.filter(|writes| writes.buffered == Time::NEVER) {
+            writes.buffered = now;
             self.look_ahead(flows);
             if in_order(arrival) < self.due {
                 return None;
@@ -190,13 +256,8 @@ impl Connection {
             return None;
         }
         self.asked += self.request;
-        self.unanswered = flows[id as usize].next;
+        self.unanswered = flows[id as usize].next.get();
         Some(id)
-    }
-
-    /// Whether a single message has not started.
-    pub(super) fn has_one_left(&self) -> bool {
-        self.left == 1
     }
 
     /// Whether no message follows `id`.
@@ -212,14 +273,13 @@ impl Connection {
         }
     }
 
-    /// Payload of message `id` that has arrived in order, of `received` on the connection.
-    pub(crate) fn received(&self, id: u32, flow: &Flow, received: u64) -> u64 {
-        match flow.size {
-            Some(size) if flow.completion != Time::NEVER => size,
-            _ if self.current == Some(id) => {
-                received - self.done.min(received) + self.endless(flow)
-            }
-            _ => 0,
+    /// Payload of the current message that has arrived in order, of `received` on the connection. One without
+    /// end that is over was alone.
+    fn arrived(&self, flow: &Flow, received: u64) -> u64 {
+        if flow.is_over() && flow.size.is_none() {
+            received
+        } else {
+            received - self.done.min(received)
         }
     }
 
@@ -228,12 +288,13 @@ impl Connection {
         &self,
         flows: &[Flow],
         (sender, receiver): (&Endpoint<Sender>, &Endpoint<Sender>),
+        failed: bool,
     ) -> bool {
         let one_way = |from: &Endpoint<Sender>, to: &Endpoint<Sender>, stored: u64| {
             let received = to.received();
             stored == received + to.held() && received < from.highest_sent().max(1)
         };
-        let all_over = self.running(flows).is_none() && !self.failed;
+        let all_over = self.running(flows).is_none() && !failed;
         let whole = receiver.received() == self.done || !all_over;
         one_way(sender, receiver, self.stored[0])
             && one_way(receiver, sender, self.stored[1])
@@ -254,7 +315,7 @@ impl Connection {
 
     /// Message `id` is over: the next one, if it has started, is the current one.
     fn advance(&mut self, flows: &mut [Flow], id: u32, counts: Counts) {
-        if let Some(next) = flows[id as usize].next {
+        if let Some(next) = flows[id as usize].next.get() {
             self.book(flows, counts);
             self.current = Some(next);
         }
@@ -275,16 +336,7 @@ impl Connection {
                 return;
             }
             begin = flow.size.map_or(u64::MAX, |size| begin + size);
-            id = flow.next;
-        }
-    }
-
-    /// Of a message without end that is over, what arrived of it: it was alone.
-    fn endless(&self, flow: &Flow) -> u64 {
-        if flow.is_over() && flow.size.is_none() {
-            self.done
-        } else {
-            0
+            id = flow.next.get();
         }
     }
 }

@@ -18,25 +18,33 @@ pub(super) struct Deadlines {
     pub(super) armed: Vec<Time>,
     /// Place of the first endpoint of each host.
     pub(super) first: Vec<u32>,
-    /// Host of each endpoint.
-    pub(super) host: Vec<HostId>,
+    /// Places of endpoints; those of roles are behind them.
+    pub(super) ends: usize,
     /// Token of place 0.
     pub(super) token: u32,
+    /// With more pending events than these, some are worth forgetting.
+    most: usize,
 }
 
 impl Deadlines {
     pub(super) fn new<R: Plays<dyn ReceiverCc>>(hosts: &[Host<Sender, R>], tokens: usize) -> Self {
-        let (mut first, mut host) = (Vec::new(), Vec::new());
-        for (index, owner) in hosts.iter().enumerate() {
-            first.push(number(host.len()));
-            host.resize(host.len() + owner.slots(), HostId(number(index)));
+        let (mut first, mut ends) = (Vec::with_capacity(hosts.len()), 0);
+        for host in hosts {
+            first.push(number(ends));
+            ends += host.slots();
         }
         Self {
-            armed: vec![Time::NEVER; host.len() + hosts.len()],
+            armed: vec![Time::NEVER; ends + hosts.len()],
             first,
-            host,
+            ends,
             token: number(tokens),
+            most: FORGOTTEN,
         }
+    }
+
+    /// The endpoint of a place. O(log hosts).
+    pub(super) fn owner(&self, place: usize) -> (HostId, Slot) {
+        owner(&self.first, place)
     }
 
     #[inline]
@@ -49,6 +57,40 @@ impl Deadlines {
         }
     }
 
+    /// The endpoints of a connection are gone, of which `is_there` tells. Whenever the number of pending events
+    /// has doubled, those that concern nobody any more are forgotten: O(log n) amortised for n of them.
+    pub(super) fn forget(
+        &mut self,
+        is_there: impl Fn(HostId, Slot) -> bool,
+        sched: &mut Scheduler,
+    ) {
+        if sched.pending() < self.most {
+            return;
+        }
+        sched.retain_later(|at, token| {
+            let Some(place) = token.0.checked_sub(self.token) else {
+                return true;
+            };
+            let place = place as usize;
+            let Some(armed) = self.armed.get_mut(place) else {
+                return true;
+            };
+            if *armed != at {
+                return false;
+            }
+            if place >= self.ends {
+                return true;
+            }
+            let (host, slot) = owner(&self.first, place);
+            let kept = is_there(host, slot);
+            if !kept {
+                *armed = Time::NEVER;
+            }
+            kept
+        });
+        self.most = 2 * sched.pending() + FORGOTTEN;
+    }
+
     /// Whether the event that fires now is the one that counts.
     pub(super) fn fire(&mut self, place: usize, now: Time) -> bool {
         let counts = self.armed[place] == now;
@@ -58,6 +100,17 @@ impl Deadlines {
         counts
     }
 }
+
+/// The host with the endpoint at `place`, and its slot there; `first` has the first place of each host.
+fn owner(first: &[u32], place: usize) -> (HostId, Slot) {
+    let place = number(place);
+    // A host without endpoints has the first place of the next one.
+    let host = first.partition_point(|first| *first <= place) - 1;
+    (HostId(number(host)), Slot(place - first[host]))
+}
+
+/// Events that are worth forgetting: some hundred kilobytes of them.
+const FORGOTTEN: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 
 /// What a host adds below TCP, if anything.
 pub(super) type Helper = Option<Box<dyn HostHelper>>;

@@ -62,20 +62,16 @@ pub(crate) struct Flow {
     /// Start at the application; of a flow that has not started, when it will, or how long after the
     /// end of the round before it.
     pub(crate) start: Time,
-    /// Bytes that its application writes first, if it does not write all at once, and bytes that it has
-    /// still to write.
-    pub(super) first_write: Option<u64>,
-    pub(super) unwritten: u64,
     /// First payload at the receiver, in order or not; [`Time::NEVER`] before.
     pub(crate) first_byte: Time,
-    /// The bytes written first in order at the receiver; [`Time::NEVER`] before, or if all are.
-    pub(crate) buffered: Time,
     /// Last byte in order at the receiver; [`Time::NEVER`] before.
     pub(crate) completion: Time,
+    /// How its application writes it, if not all at once.
+    pub(super) writes: Option<Box<Writes>>,
     /// The barrier that waits for it.
-    pub(super) awaited_by: Option<u32>,
+    pub(super) awaited_by: Link,
     /// The message that started next on the same connection.
-    pub(super) next: Option<u32>,
+    pub(super) next: Link,
     /// What happened to it.
     pub(crate) counts: Counts,
     /// Whether it has started.
@@ -84,17 +80,63 @@ pub(crate) struct Flow {
     pub(crate) failed: bool,
 }
 
+/// A flow that is written piece by piece.
+pub(super) struct Writes {
+    /// Bytes that are written first.
+    pub(super) first: u64,
+    /// Bytes that are still to be written.
+    pub(super) left: u64,
+    /// When the bytes written first were in order at the receiver; [`Time::NEVER`] before.
+    pub(super) buffered: Time,
+}
+
+/// The number of a flow, a connection or a barrier, or none, in four bytes: a run may have millions of flows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Link(u32);
+
+impl Link {
+    pub(super) const NONE: Self = Self(u32::MAX);
+
+    /// The number, if there is one.
+    #[inline(always)]
+    pub(super) const fn get(self) -> Option<u32> {
+        if self.0 == u32::MAX {
+            None
+        } else {
+            Some(self.0)
+        }
+    }
+}
+
+impl From<Option<u32>> for Link {
+    fn from(number: Option<u32>) -> Self {
+        number.map_or(Self::NONE, Self)
+    }
+}
+
 impl Flow {
     /// Whether nothing more will come of it.
     pub(super) const fn is_over(&self) -> bool {
         self.failed || self.completion.as_ps() != Time::NEVER.as_ps()
     }
 
+    /// Whether it has an end, and its last byte is in order at the receiver.
+    pub(super) fn is_complete(&self) -> bool {
+        self.size.is_some() && self.completion != Time::NEVER
+    }
+
     /// Bytes after which the next thing is to be noted that happens to it when bytes arrive in order.
     pub(super) fn next_mark(&self) -> Option<u64> {
         let size = self.size?;
-        let first = self.first_write.filter(|_| self.buffered == Time::NEVER);
-        Some(first.map_or(size, |first| first.min(size)))
+        let writes = self.writes.as_ref();
+        let first = writes.filter(|writes| writes.buffered == Time::NEVER);
+        Some(first.map_or(size, |writes| writes.first.min(size)))
+    }
+
+    /// When the bytes written first were in order at the receiver, if it is not written all at once.
+    pub(crate) fn buffered(&self) -> Option<Time> {
+        let writes = self.writes.as_ref()?;
+        (writes.buffered != Time::NEVER).then_some(writes.buffered)
     }
 }
 
@@ -136,13 +178,17 @@ pub(super) fn flow(plan: &PlannedFlow) -> Flow {
         connection: plan.connection,
         size: plan.size,
         start: plan.start,
-        first_write: plan.first_write,
-        unwritten: 0,
         first_byte: Time::NEVER,
-        buffered: Time::NEVER,
         completion: Time::NEVER,
-        awaited_by: plan.awaited_by,
-        next: None,
+        writes: plan.first_write.map(|first| {
+            Box::new(Writes {
+                first,
+                left: 0,
+                buffered: Time::NEVER,
+            })
+        }),
+        awaited_by: plan.awaited_by.into(),
+        next: Link::NONE,
         counts: Counts::default(),
         started: false,
         failed: false,

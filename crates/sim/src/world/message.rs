@@ -7,8 +7,9 @@ use engine::Scheduler;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Plays, ReceiverCc, Slot};
 
+use super::connection::Messages;
 use super::deadlines::number;
-use super::flow::{Act, Counts};
+use super::flow::{Act, Counts, Link};
 use super::{Connection, End, World};
 use crate::probe::Sees;
 
@@ -36,7 +37,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         }
         let counts = self.counts(of.0 as usize);
         let connection = &mut self.connections[of.0 as usize];
-        let last = connection.begin(id, &mut self.flows, counts);
+        let messages = connection.messages.as_mut().expect(OPEN);
+        let last = messages.begin(id, &mut self.flows, counts);
         let first = !std::mem::replace(&mut connection.opened, true);
         let (opener, request) = (connection.opener(), connection.request());
         self.note_message(opener);
@@ -68,9 +70,12 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         let Some(size) = flow.size else {
             return (u64::MAX, false);
         };
-        let first = flow.first_write.map_or(size, |first| first.min(size));
-        flow.unwritten = size - first;
-        let whole = flow.unwritten == 0;
+        let Some(writes) = &mut flow.writes else {
+            return (size, true);
+        };
+        let first = writes.first.min(size);
+        writes.left = size - first;
+        let whole = writes.left == 0;
         if !whole {
             self.write_later(id, sched);
         }
@@ -94,9 +99,10 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         }
         let keys = &self.groups[flow.group as usize].keys;
         let part = keys.workload.write.in_bytes(keys.tcp.mss.0.into());
-        let part = part.min(flow.unwritten);
-        flow.unwritten -= part;
-        let (whole, of) = (flow.unwritten == 0, FlowId(flow.connection));
+        let writes = flow.writes.as_mut().expect("it is written piece by piece");
+        let part = part.min(writes.left);
+        writes.left -= part;
+        let (whole, of) = (writes.left == 0, FlowId(flow.connection));
         if !whole {
             self.write_later(id, sched);
         }
@@ -113,33 +119,36 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// The application of a flow without end stops sending.
     pub(super) fn stop(&mut self, id: u32, sched: &mut Scheduler) {
         let of = FlowId(self.flows[id as usize].connection);
-        if !self.of(of).has_endpoints() {
+        let connection = self.of(of);
+        let sender = connection.sender;
+        if connection.messages.is_none() {
             return;
         }
-        let sender = self.of(of).sender;
         self.apply(of, sender, Endpoint::close_early, sched);
     }
 
     /// Books what arrived at the receiver of messages.
     #[inline]
     pub(super) fn note_arrival(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
-        if self.connections[of.0 as usize].store(arrival) {
+        if self.messages(of).store(arrival) {
             self.note_messages(of, arrival, sched);
         }
     }
 
     fn note_messages(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
         let now = sched.now();
-        let connection = &mut self.connections[of.0 as usize];
-        connection.note_first_bytes(&mut self.flows, arrival, now);
+        let messages = self.connections[of.0 as usize].messages.as_mut();
+        let messages = messages.expect(OPEN);
+        messages.note_first_bytes(&mut self.flows, arrival, now);
         let counts = self.counts(of.0 as usize);
         loop {
-            let connection = &mut self.connections[of.0 as usize];
-            let done = connection.complete(&mut self.flows, (arrival, now), counts);
+            let messages = self.connections[of.0 as usize].messages.as_mut();
+            let messages = messages.expect(OPEN);
+            let done = messages.complete(&mut self.flows, (arrival, now), counts);
             let Some(id) = done else {
                 return;
             };
-            if connection.ends_with(id) {
+            if messages.ends_with(id) {
                 self.watch.probe.on_completion(of, now);
             }
             self.finish_flow(id, sched);
@@ -149,13 +158,14 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// Books what arrived at the sender: requests, which it answers.
     pub(super) fn note_request(&mut self, of: FlowId, arrival: &Arrival, sched: &mut Scheduler) {
         let in_order = arrival.expected - 1 + arrival.in_order;
-        self.of(of).stored[1] += arrival.new_bytes;
+        self.messages(of).stored[1] += arrival.new_bytes;
         loop {
             let connection = &mut self.connections[of.0 as usize];
-            let Some(id) = connection.answer(&self.flows, in_order) else {
+            let messages = connection.messages.as_mut().expect(OPEN);
+            let Some(id) = messages.answer(&self.flows, in_order) else {
                 return;
             };
-            let (sender, last) = (connection.sender, connection.ends_with(id));
+            let (sender, last) = (connection.sender, messages.ends_with(id));
             self.note_message(sender);
             let (bytes, whole) = self.write_first(id, sched);
             let answer = |endpoint: &mut Endpoint<Sender>| {
@@ -173,8 +183,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         let (now, counts) = (sched.now(), self.counts(of.0 as usize));
         let connection = &self.connections[of.0 as usize];
         let received = self.ends(connection).map_or(0, |(_, end)| end.received());
-        let connection = &mut self.connections[of.0 as usize];
-        if let Some(id) = connection.complete_endless(&mut self.flows, received, (now, counts)) {
+        let messages = self.connections[of.0 as usize].messages.as_mut();
+        let messages = messages.expect(OPEN);
+        if let Some(id) = messages.complete_endless(&mut self.flows, received, (now, counts)) {
             self.watch.probe.on_completion(of, now);
             self.finish_flow(id, sched);
         }
@@ -186,7 +197,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         loop {
             let connection = &mut self.connections[of.0 as usize];
             connection.failed = true;
-            let Some(id) = connection.fail(&mut self.flows, counts) else {
+            let messages = connection.messages.as_mut().expect(OPEN);
+            let Some(id) = messages.fail(&mut self.flows, counts) else {
                 return;
             };
             self.finish_flow(id, sched);
@@ -196,7 +208,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// An end of a connection has ended: if both have, their slots go to the one that waits.
     pub(super) fn hand_over(&mut self, of: FlowId, sched: &mut Scheduler) {
         if self.has_ended(of)
-            && let Some(waiting) = self.of(of).awaited_by.take()
+            && let Some(waiting) = std::mem::replace(&mut self.of(of).awaited_by, Link::NONE).get()
         {
             self.agenda
                 .push(Reverse((sched.now(), Act::Start(waiting))));
@@ -224,7 +236,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// A flow is over: perhaps a round is, or all are.
     fn finish_flow(&mut self, id: u32, sched: &mut Scheduler) {
         let now = sched.now();
-        if let Some(barrier) = self.flows[id as usize].awaited_by {
+        if let Some(barrier) = self.flows[id as usize].awaited_by.get() {
             let barrier = &mut self.barriers[barrier as usize];
             barrier.waits_for -= 1;
             if barrier.waits_for == 0 {
@@ -251,14 +263,14 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         if connection.opened {
             return true;
         }
-        if let Some(former) = connection.heir_of.map(FlowId) {
+        if let Some(former) = connection.heir_of.get().map(FlowId) {
             if !self.has_ended(former) {
-                self.of(former).awaited_by = Some(message);
+                self.of(former).awaited_by = Some(message).into();
                 return false;
             }
             self.close_books(former);
         }
-        let single = self.connections[id.0 as usize].has_one_left();
+        let single = self.connections[id.0 as usize].has_one_message();
         let size = self.flows[message as usize].size.filter(|_| single);
         self.make_ends(id, size);
         true
@@ -266,7 +278,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
 
     /// Puts new endpoints into the slots of a connection, which carries one flow of this size or several.
     fn make_ends(&mut self, id: FlowId, size: Option<u64>) {
-        let connection = &self.connections[id.0 as usize];
+        let connection = &mut self.connections[id.0 as usize];
+        connection.begin();
         let ends = [connection.sender, connection.receiver];
         let asked = connection.request().is_some();
         let hosts = (ends[0].0, ends[1].0);
@@ -282,7 +295,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
 
     /// Takes the endpoints of a connection away if nothing can happen to them any more but that the time in
     /// TIME-WAIT passes: both have ended, and none of their packets is on its way.
-    pub(super) fn free(&mut self, id: FlowId) {
+    pub(super) fn free(&mut self, id: FlowId, sched: &mut Scheduler) {
         let connection = &self.connections[id.0 as usize];
         if P::SEES_ENDED || !self.has_ended(id) || connection.failed {
             return;
@@ -298,18 +311,25 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         for (host, slot) in ends {
             self.hosts[host.0 as usize].take(slot);
         }
+        let hosts = &self.hosts;
+        let is_there = |host: HostId, slot| hosts[host.0 as usize].find(slot).is_some();
+        self.deadlines.forget(is_there, sched);
     }
 
     /// A connection is over, and its endpoints go.
     fn close_books(&mut self, id: FlowId) {
         let violation = self.check_connection(id.0 as usize).err();
         self.violation = self.violation.take().or(violation);
-        let counts = self.counts(id.0 as usize);
-        let connection = &mut self.connections[id.0 as usize];
-        if connection.has_endpoints() {
-            connection.book(&mut self.flows, counts);
-            connection.gone = true;
-        }
+        self.take_messages(id.0 as usize);
+    }
+
+    /// Gives the flows of a connection what happened to them; nothing more will.
+    pub(super) fn take_messages(&mut self, connection: usize) {
+        let Some((_, receiver)) = self.ends(&self.connections[connection]) else {
+            return;
+        };
+        let (received, counts) = (receiver.received(), self.counts(connection));
+        self.connections[connection].end(&mut self.flows, received, counts);
     }
 
     fn has_ended(&self, id: FlowId) -> bool {
@@ -353,10 +373,19 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         End { host, slot, flow }
     }
 
+    /// What happens on a connection that is open.
+    #[inline(always)]
+    fn messages(&mut self, id: FlowId) -> &mut Messages {
+        self.of(id).messages.as_mut().expect(OPEN)
+    }
+
     fn of(&mut self, id: FlowId) -> &mut Connection {
         &mut self.connections[id.0 as usize]
     }
 }
+
+/// Endpoints have events while their connection is open.
+const OPEN: &str = "the connection is open";
 
 /// Events of one connection are fewer than 2^32.
 fn small(count: u64) -> u32 {

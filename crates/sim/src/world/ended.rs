@@ -1,0 +1,68 @@
+//! What is left of a world when its run is over.
+
+use base::{HostId, Time};
+use fabric::{Network, PortId, Topology};
+
+use super::Flow;
+use super::connection::EndedConnection;
+
+/// What results are made of. What only events needed is gone.
+pub(crate) struct Ended {
+    pub(crate) topology: Topology,
+    pub(crate) network: Network,
+    /// The port whose queue is reported.
+    pub(crate) bottleneck: PortId,
+    /// When the first flow started.
+    pub(crate) first_start: Time,
+    pub(super) connections: Vec<EndedConnection>,
+    pub(super) flows: Vec<Flow>,
+}
+
+/// What happened to a flow, and where.
+pub(crate) struct EndedFlow {
+    pub(crate) number: u32,
+    pub(crate) flow: Flow,
+    pub(crate) sender: HostId,
+    pub(crate) receiver: HostId,
+    /// Payload that arrived in order.
+    pub(crate) received: u64,
+}
+
+impl Ended {
+    /// The last completion, if any flow was complete; [`Time::NEVER`] if one was not.
+    pub(crate) fn last_completion(&self) -> Option<Time> {
+        self.flows.iter().map(|flow| flow.completion).max()
+    }
+
+    /// What `make` makes of each flow that started, in their order.
+    ///
+    /// Flows go as what is made of them comes: both for a million flows would be the most memory that a run
+    /// takes.
+    pub(crate) fn consume_flows<T>(&mut self, make: impl Fn(EndedFlow) -> T) -> Vec<T> {
+        let mut flows = std::mem::take(&mut self.flows);
+        let started = flows.iter().filter(|flow| flow.started).count();
+        let mut made = Vec::with_capacity(started);
+        while let Some(flow) = flows.pop() {
+            let number = super::number(flows.len());
+            if flow.started {
+                let connection = &self.connections[flow.connection as usize];
+                made.push(make(EndedFlow {
+                    number,
+                    sender: connection.sender,
+                    receiver: connection.receiver,
+                    received: connection.received(number, &flow),
+                    flow,
+                }));
+            }
+            if number.is_multiple_of(CHUNK) {
+                flows.shrink_to_fit();
+            }
+        }
+        self.connections = Vec::new();
+        made.reverse();
+        made
+    }
+}
+
+/// Flows whose memory is given back at a time.
+const CHUNK: u32 = 1 << 16;
