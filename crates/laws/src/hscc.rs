@@ -68,6 +68,21 @@ impl Hscc {
         }
     }
 
+    /// `struct hscc_params` and, behind it, `struct hscc_state` as they lie in memory, padded to a multiple of
+    /// eight bytes: where a program of a kernel goes on.
+    pub fn to_memory(&self) -> Vec<u8> {
+        let params = &self.params;
+        [
+            params.on_above_units.to_ne_bytes().as_slice(),
+            &params.off_below_units.to_ne_bytes(),
+            &params.window_bytes.to_ne_bytes(),
+            &params.rewrite_syn_ack.to_ne_bytes(),
+            &self.state.is_on.to_ne_bytes(),
+            &[0; 4],
+        ]
+        .concat()
+    }
+
     /// Whether windows are being rewritten.
     pub fn is_on(&self) -> bool {
         self.state.is_on != 0

@@ -103,6 +103,27 @@ impl Rwndq {
         self.state.flows
     }
 
+    /// `struct rwndq_params` and, behind it, `struct rwndq_state` as they lie in memory: where a program of a
+    /// kernel goes on.
+    pub fn to_memory(&self) -> Vec<u8> {
+        let (params, state) = (&self.params, &self.state);
+        [
+            params.target_q8_bytes.to_ne_bytes().as_slice(),
+            &params.max_window_q16_bytes.to_ne_bytes(),
+            &params.mss_bytes.to_ne_bytes(),
+            &params.samples.to_ne_bytes(),
+            &params.paths.to_ne_bytes(),
+            &state.window_q16_bytes.to_ne_bytes(),
+            &state.up_q8_bytes.to_ne_bytes(),
+            &state.down_q8_bytes.to_ne_bytes(),
+            &state.flows.to_ne_bytes(),
+            &state.max_size_bytes.to_ne_bytes(),
+            &state.samples_seen.to_ne_bytes(),
+            &state.slow_start.to_ne_bytes(),
+        ]
+        .concat()
+    }
+
     /// Whether the window still grows by two packets per update.
     pub fn is_starting(&self) -> bool {
         self.state.slow_start != 0

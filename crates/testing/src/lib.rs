@@ -96,16 +96,26 @@ fn search(name: &str) -> Option<PathBuf> {
 fn found(command: Option<Command>, what: &str) -> Option<Command> {
     if command.is_none() {
         let refused = env::var_os("TAILWATER_NO_SKIP").is_some();
-        skip(what, refused, &mut io::stderr());
+        skip(
+            &format!("{what} is not installed"),
+            refused,
+            &mut io::stderr(),
+        );
     }
     command
 }
 
-/// Says that the test of this thread is skipped because `what` is missing, or fails it.
-fn skip(what: &str, refused: bool, aloud: &mut dyn Write) {
+/// Says that the test of this thread is skipped `because` of something that nobody can install, such as a right
+/// that the kernel of this machine does not give. It is skipped everywhere, in CI too.
+pub fn skipped(because: &str) {
+    skip(because, false, &mut io::stderr());
+}
+
+/// Says that the test of this thread is skipped and why, or fails it.
+fn skip(because: &str, refused: bool, aloud: &mut dyn Write) {
     let thread = thread::current();
     let test = thread.name().unwrap_or("a test");
-    let why = format!("{test}: {what} is not installed");
+    let why = format!("{test}: {because}");
     assert!(!refused, "{why}, and TAILWATER_NO_SKIP is set");
     // A standard error that is closed hears nothing, and that is its affair.
     drop(writeln!(aloud, "skipped: {why}"));
@@ -125,7 +135,7 @@ mod tests {
     #[test]
     fn a_skip_names_the_test_and_what_it_lacks() {
         let mut said = Vec::new();
-        skip("tshark", false, &mut said);
+        skip("tshark is not installed", false, &mut said);
         let said = String::from_utf8(said).unwrap();
         let expected = "skipped: tests::a_skip_names_the_test_and_what_it_lacks: \
                         tshark is not installed\n";
@@ -135,6 +145,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "tshark is not installed, and TAILWATER_NO_SKIP")]
     fn a_refused_skip_fails_the_test() {
-        skip("tshark", true, &mut io::sink());
+        skip("tshark is not installed", true, &mut io::sink());
     }
 }

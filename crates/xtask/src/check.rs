@@ -4,6 +4,7 @@ mod advisories;
 mod circles;
 mod edges;
 mod outside;
+mod programs;
 mod sources;
 mod unused;
 mod wasm;
@@ -95,7 +96,7 @@ impl Lack {
     }
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
@@ -111,6 +112,11 @@ const STEPS: [Step; 14] = [
     Step::new("words and sizes of sources", sources::check),
     Step::new("citations", cites::check),
     Step::new("clippy", clippy),
+    Step {
+        name: "programs for the kernel",
+        lacks: programs::lacks,
+        run: programs::check,
+    },
     Step::new("documentation", documentation),
     Step::new("generated files", docs::check),
     Step::new("golden digests in release", golden),

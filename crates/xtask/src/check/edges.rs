@@ -7,12 +7,13 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 19] = [
+const EDGES: [(&str, &[&str]); 20] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
     ("tcp", &["base"]),
     ("laws", &["base"]),
+    ("programs", &["laws"]),
     ("schemes", &["fabric", "tcp", "laws"]),
     ("theory", &["base"]),
     ("scenario", &["schemes"]),

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// What these programs use of the kernel: its helpers, maps, and the fields of its structs that they read,
+// which the loader finds in the running kernel by name (CO-RE).
+#ifndef TAILWATER_KERNEL_H
+#define TAILWATER_KERNEL_H
+
+#include <stdint.h>
+
+#define SEC(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+// Declares the attributes of a map.
+#define UINT(name, value) int(*name)[value]
+#define TYPE(name, value) typeof(value) *name
+
+// From here on as <linux/bpf.h> has them.
+enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_PERCPU_ARRAY = 6, BPF_MAP_TYPE_LRU_HASH = 9 };
+enum { BPF_ANY = 0 };
+// What a program on tcx returns: the next program decides, or the kernel as if there were none.
+enum { TCX_NEXT = -1 };
+
+struct bpf_spin_lock {
+    uint32_t value;
+};
+
+// The context of a program of traffic control.
+struct __sk_buff {
+    uint32_t len, pkt_type, mark, queue_mapping, protocol, vlan_present, vlan_tci, vlan_proto;
+    uint32_t priority, ingress_ifindex, ifindex, tc_index, cb[5], hash, tc_classid;
+    uint32_t data, data_end, napi_id, family, remote_ip4, local_ip4, remote_ip6[4], local_ip6[4];
+    uint32_t remote_port, local_port, data_meta;
+    uint64_t flow_keys, tstamp;
+    uint32_t wire_len, gso_segs;
+    uint64_t sk;
+    uint32_t gso_size;
+};
+
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value,
+                                         uint64_t flags) = (void *)2;
+static uint64_t (*const bpf_ktime_get_ns)(void) = (void *)5;
+static long (*const bpf_skb_store_bytes)(struct __sk_buff *skb, uint32_t offset, const void *from,
+                                         uint32_t len, uint64_t flags) = (void *)9;
+static long (*const bpf_skb_load_bytes)(const struct __sk_buff *skb, uint32_t offset, void *to,
+                                        uint32_t len) = (void *)26;
+static long (*const bpf_l4_csum_replace)(struct __sk_buff *skb, uint32_t offset, uint64_t from,
+                                         uint64_t to, uint64_t flags) = (void *)11;
+static long (*const bpf_skb_pull_data)(struct __sk_buff *skb, uint32_t len) = (void *)39;
+static long (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
+static long (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
+static long (*const bpf_skb_ecn_set_ce)(struct __sk_buff *skb) = (void *)97;
+static uint64_t (*const bpf_ktime_get_boot_ns)(void) = (void *)125;
+static long (*const bpf_loop)(uint32_t steps, void *step, void *context,
+                              uint64_t flags) = (void *)181;
+
+extern void *bpf_cast_to_kern_ctx(void *context) __attribute__((section(".ksyms")));
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct gnet_stats_queue {
+    uint32_t qlen, backlog;
+};
+struct Qdisc {
+    struct gnet_stats_queue qstats;
+};
+struct net_device {
+    struct Qdisc *qdisc;
+};
+struct sk_buff {
+    struct net_device *dev;
+};
+#pragma clang attribute pop
+
+// Bytes that wait in the queue of the device by which a packet came or leaves, headers included.
+INLINE uint32_t backlog_of(struct __sk_buff *skb) {
+    struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
+    return kernel->dev->qdisc->qstats.backlog;
+}
+
+INLINE uint16_t big16(uint16_t value) { return __builtin_bswap16(value); }
+
+#endif

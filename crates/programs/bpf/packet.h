@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// Finds TCP in a packet: Ethernet, at most one VLAN tag, IPv4 without fragments or IPv6 without extension
+// headers. Everything else is somebody else's. It compiles for a host too, where it is fuzzed.
+#ifndef TAILWATER_PACKET_H
+#define TAILWATER_PACKET_H
+
+#include <stdint.h>
+
+// Why a packet passes as it is; the order is that of the counters.
+enum reason {
+    PASS_LEASE,       // nobody has renewed the lease
+    PASS_SHORT,       // a header is cut off
+    PASS_OTHER_LINK,  // neither IPv4 nor IPv6 behind at most one VLAN tag
+    PASS_FRAGMENT,    // a fragment of IPv4
+    PASS_EXTENSION,   // options of IPv4, or another header of IPv6 before TCP
+    PASS_OTHER,       // not TCP
+    PASS_UNKNOWN,     // a connection whose SYNs were not seen
+    PASS_OPTIONS,     // options that sign the header, or those of MPTCP
+    PASS_CLOSED,      // a window of zero
+    PASS_FLAGS,       // no ACK that the law looks at
+    PASS_LAW,         // the law leaves the window as it is
+    REWRITTEN,        // the window was lowered
+    MARKED,           // the packet got a congestion mark
+    FAILED,           // the kernel refused to change the packet
+    REASONS,
+};
+
+// Bits of the byte with TCP's flags (RFC 9293 3.1).
+enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
+
+// The way of a segment, from its sender. Addresses of IPv4 are in the first four bytes.
+struct way {
+    uint8_t from[16], to[16];
+    uint16_t from_port, to_port;
+};
+
+// What is known of a TCP segment. Offsets count from the first byte of the frame.
+struct segment {
+    struct way way;
+    uint32_t tcp, options, end_of_options;
+    uint16_t window;
+    uint8_t flags;
+    // 1: no options, or timestamps alone as most stacks write them, so that there is nothing to look for.
+    uint8_t plain;
+};
+
+#define BYTE(at) (((const uint8_t *)data)[at])
+#define TWO(at) ((uint16_t)(BYTE(at) << 8 | BYTE((at) + 1)))
+#define NEED(bytes)                                                                                \
+    if ((const uint8_t *)data + (bytes) > (const uint8_t *)data_end) return PASS_SHORT
+
+enum { ETHERNET = 14, TAG = 4, IPV4 = 20, IPV6 = 40, TCP = 20 };
+// The longest ones, options of TCP among them.
+enum { HEADERS = ETHERNET + TAG + IPV6 + TCP + 40 };
+
+// The fixed headers of a frame. Returns REASONS if it is TCP whose header is whole, or why not.
+static inline __attribute__((always_inline)) enum reason parse(const void *data,
+                                                               const void *data_end,
+                                                               struct segment *segment) {
+    uint32_t network = ETHERNET;
+    uint16_t type;
+    NEED(ETHERNET);
+    type = TWO(12);
+    if (type == 0x8100 || type == 0x88a8) {
+        NEED(ETHERNET + TAG);
+        type = TWO(16);
+        network = ETHERNET + TAG;
+    }
+    data = (const uint8_t *)data + network;
+    if (type == 0x0800) {
+        NEED(IPV4);
+        // A length of 20 bytes is that of nearly every packet; options of IPv4 are not looked behind.
+        if (BYTE(0) != 0x45) return PASS_EXTENSION;
+        // A fragment has an offset, or others follow it.
+        if (TWO(6) & 0x3fff) return PASS_FRAGMENT;
+        if (BYTE(9) != 6) return PASS_OTHER;
+        __builtin_memset(&segment->way, 0, sizeof segment->way);
+        __builtin_memcpy(segment->way.from, &BYTE(12), 4);
+        __builtin_memcpy(segment->way.to, &BYTE(16), 4);
+        data = (const uint8_t *)data + IPV4;
+        segment->tcp = network + IPV4;
+    } else if (type == 0x86dd) {
+        NEED(IPV6);
+        if (BYTE(6) != 6) return BYTE(6) == 17 || BYTE(6) == 58 ? PASS_OTHER : PASS_EXTENSION;
+        __builtin_memcpy(segment->way.from, &BYTE(8), 16);
+        __builtin_memcpy(segment->way.to, &BYTE(24), 16);
+        data = (const uint8_t *)data + IPV6;
+        segment->tcp = network + IPV6;
+    } else {
+        return PASS_OTHER_LINK;
+    }
+    NEED(TCP);
+    segment->way.from_port = TWO(0);
+    segment->way.to_port = TWO(2);
+    segment->flags = BYTE(13);
+    segment->window = TWO(14);
+    segment->options = segment->tcp + TCP;
+    segment->end_of_options = segment->tcp + (uint32_t)(BYTE(12) >> 4) * 4;
+    if (segment->end_of_options < segment->options) return PASS_SHORT;
+    segment->plain = segment->end_of_options == segment->options;
+    if (segment->end_of_options == segment->options + 12) {
+        NEED(TCP + 12);
+        segment->plain = TWO(20) == 0x0101 && TWO(22) == 0x080a;
+    }
+    return REASONS;
+}
+
+enum { NO_SCALE = 0xff, MOST_OPTIONS = 40, MAX_SCALE = 14 };
+
+// The options of a segment, and what they say.
+struct options {
+    uint8_t bytes[MOST_OPTIONS];
+    // How many there are, and where the next one begins.
+    uint32_t length, at;
+    // The shift of windows; `NO_SCALE` without the option.
+    uint8_t scale;
+    // 1: MD5, AO or MPTCP.
+    uint8_t foreign;
+    // 1: one is cut off, or makes no sense.
+    uint8_t broken;
+};
+
+// Looks at the next option. Returns 1 behind the last one. `MOST_OPTIONS` steps are enough.
+static inline long next_option(uint32_t step, struct options *options) {
+    uint32_t at = options->at, length;
+    uint8_t kind;
+    (void)step;
+    if (at >= options->length || at >= MOST_OPTIONS) return 1;
+    kind = options->bytes[at];
+    if (kind == 0) return 1;
+    if (kind == 1) {
+        options->at = at + 1;
+        return 0;
+    }
+    options->broken = 1;
+    if (at + 1 >= options->length || at + 1 >= MOST_OPTIONS) return 1;
+    length = options->bytes[at + 1];
+    if (length < 2 || at + length > options->length) return 1;
+    if (kind == 3) {
+        if (length != 3 || at + 2 >= MOST_OPTIONS) return 1;
+        // RFC 7323 2.3: a larger one counts as 14.
+        options->scale = options->bytes[at + 2];
+        if (options->scale > MAX_SCALE) options->scale = MAX_SCALE;
+    }
+    // RFC 2385, RFC 5925, RFC 8684.
+    if (kind == 19 || kind == 29 || kind == 30) options->foreign = 1;
+    options->broken = 0;
+    options->at = at + length;
+    return 0;
+}
+
+#endif

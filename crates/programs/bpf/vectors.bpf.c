@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// Every law for one vector of arguments, so that a test compares what a kernel makes of the text with what
+// a program of the user's makes of it.
+#include "kernel.h"
+
+#include "hscc.h"
+#include "rwndq.h"
+
+// Inputs, and what the laws make of them in their place.
+struct vector {
+    struct hscc_params hscc_params;
+    struct hscc_state hscc_state;
+    uint32_t scale;
+    uint64_t level;
+    uint32_t flags, advertised, size, flow_case;
+    struct rwndq_params rwndq_params;
+    struct rwndq_state rwndq_state;
+    uint32_t hscc_window, rwndq_case, rwndq_window, unused;
+};
+
+SEC("syscall")
+int run(struct vector *vector) {
+    // A kernel does not let the laws write to a context.
+    struct vector copy = *vector, *v = &copy;
+    hscc_on_level(&v->hscc_params, &v->hscc_state, v->level);
+    v->hscc_window = hscc_window(&v->hscc_params, &v->hscc_state, (uint8_t)v->flags,
+                                 (uint16_t)v->advertised, (uint8_t)v->scale);
+    v->rwndq_case = rwndq_case((uint8_t)v->flags);
+    rwndq_on_packet(&v->rwndq_state, v->size);
+    rwndq_on_flow(&v->rwndq_params, &v->rwndq_state, v->flow_case);
+    rwndq_on_sample(&v->rwndq_params, &v->rwndq_state, v->level);
+    v->rwndq_window = rwndq_window(&v->rwndq_params, &v->rwndq_state, (uint16_t)v->advertised,
+                                   (uint8_t)v->scale);
+    *vector = copy;
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,361 @@
+//! Packets that a program changes as its law says, and packets that it lets pass: golden ones by test runs.
+
+use std::time::Duration;
+
+use base::TcpFlags;
+use laws::{Hscc, HsccSettings, Rwndq, RwndqSettings};
+use programs::{Direction, Law, Port, Reason};
+
+use crate::frame::{ACK, ECE, FIN, Frame, PSH, RST, SYN, URG, flags as named};
+use crate::loaded;
+
+/// HSCC that is on and stays on.
+fn on(window_bytes: u32, rewrites_syn_ack: bool) -> Hscc {
+    let mut law = Hscc::new(&HsccSettings {
+        buffer_units: 64_000,
+        alpha1_millionths: 0,
+        alpha2_millionths: 500_000,
+        window_bytes,
+        rewrites_syn_ack,
+    });
+    law.on_level(64_000);
+    law
+}
+
+fn port(law: &Law) -> Option<Port> {
+    let port = loaded(Port::load(law))?;
+    port.renew(Duration::from_hours(1)).expect("a lease");
+    Some(port)
+}
+
+fn ingress(port: &Port, frame: &Frame) -> Vec<u8> {
+    let run = port.run(Direction::Ingress, &frame.bytes());
+    run.expect("a frame is run")
+}
+
+/// Both SYNs go by.
+fn open(port: &Port, like: &Frame, shifts: [Option<u8>; 2]) {
+    let with = |frame: Frame| Frame {
+        v6: like.v6,
+        vlan: like.vlan,
+        ..frame
+    };
+    let syn = with(Frame::syn(shifts[0])).bytes();
+    assert_eq!(port.run(Direction::Egress, &syn).expect("a SYN"), syn);
+    drop(ingress(port, &with(Frame::syn_ack(shifts[1]))));
+}
+
+fn count(port: &Port, of: Reason) -> u64 {
+    let counts = port.counts().expect("counters");
+    let found = counts.into_iter().find(|(reason, _)| *reason == of);
+    found.expect("every reason is counted").1
+}
+
+const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+const SACK: [u8; 12] = [1, 1, 5, 10, 0, 0, 0, 9, 0, 0, 0, 20];
+
+#[test]
+fn acks_get_the_window_of_the_law_and_a_right_checksum() {
+    let (mut seen, law) = (0, on(1_460, false));
+    for v6 in [false, true] {
+        for vlan in [false, true] {
+            for shift in [None, Some(0), Some(2), Some(7), Some(14)] {
+                let Some(port) = port(&Law::Hscc(law.clone())) else {
+                    return;
+                };
+                let plain = Frame {
+                    v6,
+                    vlan,
+                    ..Frame::ack(60_000)
+                };
+                open(&port, &plain, [Some(3), shift]);
+                let scale = shift.unwrap_or(0);
+                let layouts: [&[u8]; 4] = [&[], &TIMESTAMPS, &SACK, &[1, 1, 1, 1]];
+                for options in layouts {
+                    for flags in [ACK, ACK | PSH, ACK | ECE] {
+                        for window in [1, 12, 1_000, 65_535] {
+                            let frame = Frame {
+                                options: options.to_vec(),
+                                flags,
+                                window,
+                                payload: usize::from(window % 3),
+                                ..plain.clone()
+                            };
+                            let expected = Frame {
+                                window: law.window(named(flags), window, scale),
+                                ..frame.clone()
+                            };
+                            let got = ingress(&port, &frame);
+                            assert_eq!(got, expected.bytes(), "{frame:?} at scale {scale}");
+                            seen += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(seen, 960);
+}
+
+/// As `concerns` of `bpf/port.h` has them.
+#[test]
+fn what_no_law_may_touch_passes_as_it_is_and_is_counted() {
+    let md5 = [&[19, 18][..], &[7; 16]].concat();
+    let cases: [(&str, Reason, Frame); 7] = [
+        (
+            "reset",
+            Reason::Flags,
+            Frame {
+                flags: ACK | RST,
+                ..Frame::ack(60_000)
+            },
+        ),
+        (
+            "end",
+            Reason::Flags,
+            Frame {
+                flags: ACK | FIN,
+                ..Frame::ack(60_000)
+            },
+        ),
+        (
+            "no ACK",
+            Reason::Flags,
+            Frame {
+                flags: URG,
+                ..Frame::ack(60_000)
+            },
+        ),
+        ("closed", Reason::Closed, Frame::ack(0)),
+        ("smaller", Reason::Law, Frame::ack(3)),
+        (
+            "IPv6 of another",
+            Reason::Unknown,
+            Frame {
+                v6: true,
+                ..Frame::ack(60_000)
+            },
+        ),
+        (
+            "signed",
+            Reason::Options,
+            Frame {
+                options: md5,
+                ..Frame::ack(60_000)
+            },
+        ),
+    ];
+    for (what, reason, frame) in cases {
+        let Some(port) = port(&Law::Hscc(on(1_460, false))) else {
+            return;
+        };
+        open(&port, &Frame::ack(0), [Some(7), Some(7)]);
+        let before = count(&port, reason);
+        assert_eq!(ingress(&port, &frame), frame.bytes(), "{what}");
+        assert_eq!(count(&port, reason) - before, 1, "{what}");
+    }
+}
+
+/// A frame that is damaged at a byte, with why it then passes.
+#[test]
+fn what_is_not_plain_tcp_passes_as_it_is_and_is_counted() {
+    let v4 = Frame::ack(60_000);
+    let v6 = Frame {
+        v6: true,
+        ..v4.clone()
+    };
+    let tagged = Frame {
+        vlan: true,
+        ..v4.clone()
+    };
+    let damage: [(&Frame, usize, &[u8], Reason); 14] = [
+        (&v4, 12, &[0x08, 0x06], Reason::OtherLink),
+        (&v4, 12, &[0x88, 0x47], Reason::OtherLink),
+        (&tagged, 16, &[0x81, 0x00], Reason::OtherLink),
+        (&v4, 14, &[0x46], Reason::Extension),
+        (&v4, 14, &[0x65], Reason::Extension),
+        (&v4, 20, &[0x20, 0x00], Reason::Fragment),
+        (&v4, 20, &[0x00, 0x08], Reason::Fragment),
+        (&v4, 23, &[17], Reason::Other),
+        (&v4, 23, &[1], Reason::Other),
+        (&v6, 20, &[0], Reason::Extension),
+        (&v6, 20, &[44], Reason::Extension),
+        (&v6, 20, &[43], Reason::Extension),
+        (&v6, 20, &[17], Reason::Other),
+        (&v4, 46, &[0x10], Reason::Short),
+    ];
+    for (frame, at, bytes, reason) in damage {
+        let Some(port) = port(&Law::Hscc(on(1_460, false))) else {
+            return;
+        };
+        open(&port, frame, [Some(7), Some(7)]);
+        let mut damaged = frame.bytes();
+        damaged[at..at + bytes.len()].copy_from_slice(bytes);
+        let before = count(&port, reason);
+        let got = port
+            .run(Direction::Ingress, &damaged)
+            .expect("a frame is run");
+        assert_eq!(got, damaged, "{reason:?} at {at}");
+        assert_eq!(count(&port, reason) - before, 1, "{reason:?} at {at}");
+    }
+}
+
+#[test]
+fn a_frame_that_ends_anywhere_passes_as_it_is() {
+    let Some(port) = port(&Law::Hscc(on(1_460, false))) else {
+        return;
+    };
+    for v6 in [false, true] {
+        let frame = Frame {
+            v6,
+            options: TIMESTAMPS.to_vec(),
+            ..Frame::ack(60_000)
+        };
+        open(&port, &frame, [Some(7), Some(7)]);
+        let whole = frame.bytes();
+        // A kernel takes nothing without a byte behind the header of its network.
+        let least = 14 + if v6 { 40 } else { 20 } + 1;
+        for length in least..whole.len() {
+            let cut = &whole[..length];
+            let got = port.run(Direction::Ingress, cut);
+            assert_eq!(got.expect("a frame is run"), cut, "{length}");
+        }
+    }
+}
+
+#[test]
+fn scales_count_only_if_both_syns_offer_them() {
+    let law = on(1_460, false);
+    for (shifts, scale) in [
+        ([Some(3), Some(7)], 7),
+        ([None, Some(7)], 0),
+        ([Some(3), None], 0),
+        ([None, None], 0),
+        ([Some(3), Some(200)], 14),
+    ] {
+        let Some(port) = port(&Law::Hscc(law.clone())) else {
+            return;
+        };
+        open(&port, &Frame::ack(0), shifts);
+        let window = law.window(TcpFlags::ACK, 60_000, scale);
+        let expected = Frame::ack(window).bytes();
+        assert_eq!(ingress(&port, &Frame::ack(60_000)), expected, "{shifts:?}");
+    }
+}
+
+#[test]
+fn the_receiver_may_open_the_connection() {
+    let law = on(1_460, false);
+    let Some(port) = port(&Law::Hscc(law.clone())) else {
+        return;
+    };
+    let syn = Frame {
+        back: true,
+        ..Frame::syn(Some(5))
+    };
+    assert_eq!(ingress(&port, &syn), syn.bytes());
+    let syn_ack = Frame {
+        back: false,
+        ..Frame::syn_ack(Some(9))
+    }
+    .bytes();
+    assert_eq!(
+        port.run(Direction::Egress, &syn_ack).expect("a SYN-ACK"),
+        syn_ack
+    );
+    let expected = Frame::ack(law.window(TcpFlags::ACK, 60_000, 5)).bytes();
+    assert_eq!(ingress(&port, &Frame::ack(60_000)), expected);
+}
+
+#[test]
+fn windows_of_syn_acks_change_only_where_the_law_says_so() {
+    for rewrites in [false, true] {
+        let law = on(1_460, rewrites);
+        let Some(port) = port(&Law::Hscc(law.clone())) else {
+            return;
+        };
+        let syn_ack = Frame::syn_ack(Some(7));
+        let flags = named(SYN | ACK);
+        let window = law.window(flags, syn_ack.window, 7);
+        assert_eq!(window, if rewrites { 1_460 } else { syn_ack.window });
+        let expected = Frame {
+            window,
+            ..syn_ack.clone()
+        }
+        .bytes();
+        assert_eq!(ingress(&port, &syn_ack), expected);
+    }
+}
+
+#[test]
+fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
+    let mut law = Rwndq::new(&RwndqSettings {
+        buffer_bytes: 64_000,
+        alpha_millionths: 200_000,
+        samples: 10,
+        mss_bytes: 1_460,
+        scale: 0,
+        paths: 1,
+    });
+    // A year between samples: only flows move the window.
+    let year = Duration::from_hours(365 * 24);
+    let Some(port) = port(&Law::Rwndq(law.clone(), year)) else {
+        return;
+    };
+    let way = |number: u8, frame: Frame| {
+        let mut bytes = frame.bytes();
+        // Another host: checksums need not be right to be kept right.
+        let host = if frame.back { 26 + 2 } else { 30 + 2 };
+        bytes[host] = number;
+        bytes
+    };
+    let run = |bytes: &[u8]| port.run(Direction::Ingress, bytes).expect("a frame is run");
+    let window = |bytes: &[u8]| u16::from_be_bytes([bytes[48], bytes[49]]);
+    for flow in 1..=4 {
+        let syn_ack = way(flow, Frame::syn_ack(None));
+        law.on_open();
+        for _ in 0..2 {
+            assert_eq!(run(&syn_ack), syn_ack, "a SYN-ACK counts once, and passes");
+        }
+        let ack = run(&way(flow, Frame::ack(60_000)));
+        assert_eq!(window(&ack), law.window(60_000, 0), "with {flow} flows");
+    }
+    for flow in 1..=3 {
+        let fin = way(
+            flow,
+            Frame {
+                flags: FIN | ACK,
+                ..Frame::ack(60_000)
+            },
+        );
+        law.on_close();
+        for _ in 0..2 {
+            assert_eq!(run(&fin), fin, "a FIN counts once, and passes");
+        }
+        let ack = run(&way(4, Frame::ack(60_000)));
+        assert_eq!(window(&ack), law.window(60_000, 0), "without {flow} flows");
+    }
+}
+
+#[test]
+fn capable_packets_are_marked_from_the_threshold_on() {
+    for (from_bytes, ecn, marked) in [(0, 2, true), (0, 1, true), (0, 0, false), (1, 2, false)] {
+        let Some(port) = port(&Law::Mark(from_bytes)) else {
+            return;
+        };
+        let mut frame = Frame {
+            back: false,
+            payload: 100,
+            ..Frame::ack(60_000)
+        }
+        .bytes();
+        frame[15] = ecn;
+        let got = port.run(Direction::Egress, &frame).expect("a frame is run");
+        assert_eq!(
+            got[15],
+            if marked { 3 } else { ecn },
+            "ECN {ecn} from {from_bytes} bytes on"
+        );
+        assert_eq!(count(&port, Reason::Marked), u64::from(marked));
+    }
+}
