@@ -19,6 +19,7 @@ const EDGES: [(&str, &[&str]); 20] = [
     ("scenario", &["schemes"]),
     ("sim", &["scenario"]),
     ("battery", &["sim"]),
+    ("live", &["sim"]),
     ("record", &["sim"]),
     ("results", &["record"]),
     ("claims", &["results", "theory"]),

@@ -1,0 +1,108 @@
+//! What the bed cannot have, and what to say instead.
+
+use scenario::keys::{Keys, TopologyKind, WorkloadKind};
+use scenario::workload::Plan;
+use scenario::{PointSpec, Problem, Problems};
+
+/// Refuses settings that Linux cannot have.
+pub(super) fn check(point: &PointSpec) -> Result<(), Problems> {
+    let mut problems = Vec::new();
+    if point.groups.iter().any(|group| !group.name.is_empty()) {
+        let problem = Problem::new("groups of flows are simulated only");
+        problems.push(problem.help("leave the tables [group.NAME] out of the scenario"));
+    }
+    let refused = network(&point.keys)
+        .into_iter()
+        .chain(endpoints(&point.keys));
+    problems.extend(refused.map(|(what, remedy)| Problem::new(what).help(remedy)));
+    Problems::unless(problems, ())
+}
+
+/// What no namespace can be: each with its remedy.
+fn network(keys: &Keys) -> Vec<(String, &'static str)> {
+    let mut refused = Vec::new();
+    let kind = keys.topology.kind;
+    match kind {
+        TopologyKind::Star
+        | TopologyKind::Dumbbell
+        | TopologyKind::Tree
+        | TopologyKind::LeafSpine => {}
+        TopologyKind::Chain | TopologyKind::FatTree | TopologyKind::Graph => refused.push((
+            "topology.kind: of this shape there is no test bed".to_owned(),
+            "use star, dumbbell, tree or leaf-spine",
+        )),
+    }
+    if keys.bottleneck.loss.0 > 0.0 || keys.switch.loss.0 > 0.0 {
+        refused.push((
+            "bottleneck.loss and switch.loss: no queue of the bed loses packets at random"
+                .to_owned(),
+            "set both to 0",
+        ));
+    }
+    if keys.switch.emulated_load.0 > 0.0 {
+        refused.push((
+            "switch.emulated_load: load of a real network is sent, not emulated".to_owned(),
+            "set it to 0",
+        ));
+    }
+    if keys.tcp.ecn {
+        refused.push((
+            "tcp.ecn: queues of this build do not mark; that needs the programs at switch ports \
+             (feature kernel)"
+                .to_owned(),
+            "set tcp.ecn=false",
+        ));
+    }
+    refused
+}
+
+/// What no kernel's TCP, and no flow of the generator, can be.
+fn endpoints(keys: &Keys) -> Vec<(String, &'static str)> {
+    let mut refused = Vec::new();
+    if !keys.tcp.fast_retransmit {
+        refused.push((
+            "tcp.fast_retransmit: Linux always retransmits on duplicate ACKs".to_owned(),
+            "set it to true",
+        ));
+    }
+    let workload = &keys.workload;
+    if workload.kind == WorkloadKind::Requests {
+        refused.push((
+            "workload.kind: flows that are asked for are simulated only".to_owned(),
+            "use incast, pairs, poisson or burst; rounds and think make an incast repeat",
+        ));
+    }
+    if workload.first_write.0.is_some() {
+        refused.push((
+            "workload.first_write: flows of the bed are written at once".to_owned(),
+            "set it to off",
+        ));
+    }
+    refused
+}
+
+/// Refuses what would take more namespaces or sockets than a machine is asked for.
+pub(super) fn check_plan(plan: &Plan) -> Result<(), Problems> {
+    let mut problems = Vec::new();
+    let hosts = plan.topology.hosts().len();
+    if hosts > MOST_HOSTS {
+        let text = format!("{hosts} hosts are more namespaces than the bed makes: {MOST_HOSTS}");
+        problems.push(Problem::new(text).help("set fewer workload.senders or topology.hosts"));
+    }
+    let flows = plan.flows.len();
+    if flows > MOST_FLOWS {
+        let text = format!("{flows} flows are more than the bed carries: {MOST_FLOWS}");
+        problems.push(Problem::new(text).help("set fewer workload.senders, flows or rounds"));
+    }
+    if plan.flows.iter().any(|flow| flow.size.is_none()) {
+        let problem = Problem::new("workload.size: flows of the bed have an end");
+        problems.push(problem.help("set a size, as in workload.size=1MB"));
+    }
+    Problems::unless(problems, ())
+}
+
+/// A hundred namespaces are up in six seconds; beyond a few hundred no two cores serve them.
+const MOST_HOSTS: usize = 250;
+
+/// Two sockets each, within the usual limit of open files of root and the ports of a host.
+const MOST_FLOWS: usize = 20_000;

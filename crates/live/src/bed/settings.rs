@@ -1,0 +1,252 @@
+//! Settings of TCP and of queues as knobs of the kernel.
+
+use base::{Quantity, Span};
+use scenario::keys::{Keys, QueueUnit, Tcp, WindowScale};
+
+use super::{HEADERS, RouteOptions};
+
+/// A setting that Linux does not follow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Different {
+    /// The key.
+    pub key: &'static str,
+    /// What is done instead.
+    pub instead: String,
+}
+
+/// What the settings of a point become.
+pub(super) struct Settings {
+    pub(super) route: RouteOptions,
+    pub(super) sysctls: Vec<(&'static str, String)>,
+    pub(super) different: Vec<Different>,
+    pub(super) twin: Vec<(&'static str, String)>,
+}
+
+pub(super) fn translate(keys: &Keys) -> Settings {
+    let tcp = &keys.tcp;
+    let mut settings = Settings {
+        route: route(tcp),
+        sysctls: sysctls(tcp),
+        different: Vec::new(),
+        twin: vec![
+            ("net.header_bytes", HEADERS.to_string()),
+            // Slow start of Linux counts the segments that an ACK acknowledges.
+            ("tcp.byte_counting_limit", "1000".to_owned()),
+        ],
+    };
+    settings.compare(&QUEUES, keys);
+    settings.compare(&TIMERS, keys);
+    settings.compare(&ENDPOINTS, keys);
+    settings
+}
+
+/// What Linux does whatever a scenario says.
+struct Fixed {
+    key: &'static str,
+    /// Whether the scenario says the same.
+    agrees: fn(&Keys) -> bool,
+    /// What is done instead, for people.
+    instead: &'static str,
+    /// What the twin gets, if the simulator has it.
+    twin: Option<&'static str>,
+}
+
+const QUEUES: [Fixed; 4] = [
+    Fixed {
+        key: "link.delay",
+        agrees: |_| false,
+        instead: "none is added; the round-trip time is measured, and the twin has it",
+        twin: None,
+    },
+    Fixed {
+        key: "net.header_bytes",
+        agrees: |keys| keys.net.header_bytes == HEADERS,
+        instead: "66: Ethernet, IPv4, and TCP with timestamps",
+        twin: None,
+    },
+    Fixed {
+        key: "switch.unit",
+        agrees: |keys| keys.switch.unit == QueueUnit::Bytes,
+        instead: "queues count bytes",
+        twin: Some("bytes"),
+    },
+    Fixed {
+        key: "tcp.window_validation",
+        agrees: |keys| keys.tcp.window_validation,
+        instead: "true",
+        twin: Some("true"),
+    },
+];
+
+const TIMERS: [Fixed; 6] = [
+    Fixed {
+        key: "tcp.initial_rto",
+        agrees: |keys| keys.tcp.initial_rto == Span::from_secs(1),
+        instead: "1 s, which only a program in the kernel could change",
+        twin: Some("1s"),
+    },
+    Fixed {
+        key: "tcp.syn_rto",
+        agrees: |keys| keys.tcp.syn_rto == Span::from_secs(1),
+        instead: "1 s, which only a program in the kernel could change",
+        twin: Some("1s"),
+    },
+    Fixed {
+        key: "tcp.rto_after_syn_loss",
+        agrees: |keys| keys.tcp.rto_after_syn_loss == Span::ZERO,
+        instead: "none: timestamps give a sample of the round trip all the same",
+        twin: Some("0s"),
+    },
+    Fixed {
+        key: "tcp.max_rto",
+        agrees: |keys| keys.tcp.max_rto == Span::from_secs(120),
+        instead: "120 s",
+        twin: Some("120s"),
+    },
+    Fixed {
+        key: "tcp.min_rto",
+        agrees: |keys| keys.tcp.min_rto.as_ps().is_multiple_of(PS_PER_MS),
+        instead: "whole milliseconds, at least one",
+        twin: None,
+    },
+    Fixed {
+        key: "tcp.delayed_ack_timeout",
+        agrees: |keys| {
+            keys.tcp.delayed_ack.0 == 1 || keys.tcp.delayed_ack_timeout == Span::from_millis(40)
+        },
+        instead: "40 ms to 200 ms, as the kernel finds best",
+        twin: Some("40ms"),
+    },
+];
+
+const ENDPOINTS: [Fixed; 7] = [
+    Fixed {
+        key: "tcp.initial_ssthresh",
+        agrees: |keys| keys.tcp.initial_ssthresh.0.is_none(),
+        instead: "unlimited: the kernel keeps a route's threshold only with its metrics cache",
+        twin: Some("unlimited"),
+    },
+    Fixed {
+        key: "tcp.limited_transmit",
+        agrees: |keys| keys.tcp.limited_transmit,
+        instead: "true",
+        twin: Some("true"),
+    },
+    Fixed {
+        key: "tcp.delayed_ack",
+        agrees: |keys| keys.tcp.delayed_ack.0 <= 2,
+        instead: "2 after a few quick ones",
+        twin: Some("2"),
+    },
+    Fixed {
+        key: "tcp.scale_syn_ack",
+        agrees: |keys| !keys.tcp.scale_syn_ack,
+        instead: "false",
+        twin: Some("false"),
+    },
+    Fixed {
+        key: "tcp.window_scale",
+        agrees: |keys| !matches!(keys.tcp.window_scale, WindowScale::Shift(_)),
+        instead: "auto",
+        twin: Some("auto"),
+    },
+    Fixed {
+        key: "tcp.time_wait",
+        agrees: |keys| keys.tcp.time_wait == Span::from_secs(60),
+        instead: "60 s",
+        twin: Some("60s"),
+    },
+    Fixed {
+        key: "tcp.clock_granularity",
+        agrees: |keys| keys.tcp.clock_granularity == Span::ZERO,
+        instead: "that of the kernel's timers",
+        twin: None,
+    },
+];
+
+impl Settings {
+    fn compare(&mut self, fixed: &[Fixed], keys: &Keys) {
+        for row in fixed.iter().filter(|row| !(row.agrees)(keys)) {
+            let instead = row.instead.to_owned();
+            self.different.push(Different {
+                key: row.key,
+                instead,
+            });
+            if let Some(text) = row.twin {
+                self.twin.push((row.key, text.to_owned()));
+            }
+        }
+    }
+}
+
+fn route(tcp: &Tcp) -> RouteOptions {
+    let window = tcp.receive_buffer.in_bytes(tcp.mss.0.into());
+    let ms = tcp.min_rto.as_ps() / PS_PER_MS;
+    RouteOptions {
+        advertised_mss: tcp.mss.0 + TIMESTAMPS,
+        initial_window: tcp.initial_window.0,
+        min_rto_ms: u32::try_from(ms).unwrap_or(u32::MAX).max(1),
+        quick_ack: tcp.delayed_ack.0 == 1,
+        window: u32::try_from(window)
+            .unwrap_or(MOST_WINDOW)
+            .min(MOST_WINDOW),
+    }
+}
+
+fn sysctls(tcp: &Tcp) -> Vec<(&'static str, String)> {
+    let flag = |on: bool| u32::from(on).to_string();
+    let window = u64::from(route(tcp).window);
+    // Half of a buffer may be bookkeeping: the window of the route is what bounds the peer.
+    let buffer = (4 * window).clamp(1 << 17, 1 << 30);
+    vec![
+        ("ipv4/tcp_sack", flag(tcp.sack)),
+        ("ipv4/tcp_dsack", flag(tcp.sack)),
+        (
+            "ipv4/tcp_window_scaling",
+            flag(tcp.window_scale != WindowScale::Off),
+        ),
+        ("ipv4/tcp_slow_start_after_idle", flag(tcp.idle_restart)),
+        ("ipv4/tcp_timestamps", flag(true)),
+        ("ipv4/tcp_ecn", flag(false)),
+        (
+            "ipv4/tcp_syn_retries",
+            tcp.syn_retries.clamp(1, 127).to_string(),
+        ),
+        (
+            "ipv4/tcp_synack_retries",
+            tcp.syn_retries.clamp(1, 127).to_string(),
+        ),
+        ("ipv4/tcp_retries2", tcp.retries.clamp(1, 255).to_string()),
+        ("ipv4/tcp_rmem", format!("4096 {buffer} {buffer}")),
+        // What a flow writes waits in its socket, not in the generator.
+        ("ipv4/tcp_wmem", format!("4096 {SEND_BUFFER} {SEND_BUFFER}")),
+        ("ipv4/tcp_no_metrics_save", flag(true)),
+        // An incast of SYNs is no attack.
+        ("ipv4/tcp_syncookies", flag(false)),
+        ("ipv4/tcp_max_syn_backlog", BACKLOG.to_string()),
+        ("core/somaxconn", BACKLOG.to_string()),
+        ("ipv6/conf/all/disable_ipv6", flag(true)),
+        ("ipv6/conf/default/disable_ipv6", flag(true)),
+    ]
+}
+
+/// The option of every segment, padded.
+const TIMESTAMPS: u32 = 12;
+
+/// The most that a window with the largest scale can say.
+const MOST_WINDOW: u32 = 1 << 30;
+
+/// Bytes that a sending socket takes at once.
+const SEND_BUFFER: u32 = 4 << 20;
+
+/// Connections that may wait to be accepted.
+pub(crate) const BACKLOG: i32 = 8192;
+
+const PS_PER_MS: u64 = 1_000_000_000;
+
+/// The text of a time, as a scenario writes it.
+pub(crate) fn span_text(span: Span) -> String {
+    let text = format!("{}ns", span.as_ps().div_ceil(1000));
+    debug_assert!(Span::parse(&text).is_ok(), "{text}");
+    text
+}

@@ -1,0 +1,30 @@
+//! A program inside a host of a network that was left.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::lan;
+
+/// Becomes `command` in the host or switch of this name, as in `h3` or `s0`. Returns why it did not.
+pub fn exec(node: &str, command: &[OsString]) -> io::Error {
+    let become_it = || -> io::Result<Infallible> {
+        let namespace = lan::kept_node(node)?;
+        let missing = || {
+            let text =
+                format!("no network that is up has a node {node}; hosts are h0, h1 and so on");
+            io::Error::new(io::ErrorKind::NotFound, text)
+        };
+        namespace.ok_or_else(missing)?.enter()?;
+        let (program, args) = command
+            .split_first()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command"))?;
+        Err(Command::new(program).args(args).exec())
+    };
+    match become_it() {
+        Ok(never) => match never {},
+        Err(error) => error,
+    }
+}

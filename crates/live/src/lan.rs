@@ -1,0 +1,269 @@
+//! The bed on the machine: namespaces, links, routes and queues, which go when this value goes.
+
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+
+use base::HostId;
+use fabric::{Node, NodeId, PortId};
+
+use crate::bed::Bed;
+use crate::namespace::Namespace;
+use crate::netlink::{Ethtool, LinkEnd, Route, Routing, Tbf};
+use crate::paths;
+use crate::record::Record;
+
+/// A network of namespaces.
+#[derive(Debug)]
+pub(crate) struct Lan {
+    record: Record,
+    /// By node.
+    namespaces: Vec<Namespace>,
+    /// By port: the number of its interface.
+    pub(crate) interfaces: Vec<u32>,
+    /// By port: the node that sends there.
+    owners: Vec<NodeId>,
+}
+
+/// How fast ports are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Speed {
+    /// By which all rates of the scenario are divided and multiplied: (real, planned) of the fastest.
+    pub(crate) real: u64,
+    pub(crate) planned: u64,
+    /// Packets that a port may send at once after a rest.
+    pub(crate) burst: u32,
+}
+
+impl Speed {
+    /// The real rate of a port that the scenario gives `bps`.
+    pub(crate) fn of(&self, bps: u64) -> u64 {
+        let scaled = u128::from(bps) * u128::from(self.real) / u128::from(self.planned);
+        u64::try_from(scaled).expect("slower than planned")
+    }
+}
+
+impl Lan {
+    /// Makes the network; what was made is removed if something fails.
+    pub(crate) fn up(bed: &Bed, speed: Speed) -> io::Result<Self> {
+        let nodes = bed.topology.nodes().len();
+        let ports = 2 * bed.topology.links().len();
+        let port = |port: usize| PortId(u32::try_from(port).expect("ports have 32-bit numbers"));
+        let mut lan = Self {
+            record: Record::begin()?,
+            namespaces: Vec::with_capacity(nodes),
+            interfaces: (0..ports).map(|number| FIRST + port(number).0).collect(),
+            owners: (0..ports)
+                .map(|number| bed.topology.ends(port(number)).0)
+                .collect(),
+        };
+        for node in 0..nodes {
+            let node = NodeId(u32::try_from(node).expect("nodes have 32-bit numbers"));
+            let name = format!("{}{}", lan.record.prefix(), bed.node_name(node));
+            lan.namespaces.push(Namespace::create(&name)?);
+        }
+        lan.connect(bed)?;
+        for (place, node) in bed.topology.nodes().iter().enumerate() {
+            lan.configure(bed, (place, *node))?;
+        }
+        lan.set_speed(bed, speed)?;
+        Ok(lan)
+    }
+
+    /// The name of the run in the names of its namespaces.
+    pub(crate) fn run(&self) -> &str {
+        &self.record.run
+    }
+
+    /// Lets the network stay when the process ends.
+    pub(crate) fn keep(mut self) -> io::Result<String> {
+        self.record.keep()?;
+        Ok(self.record.run.clone())
+    }
+
+    /// The namespace of a node.
+    pub(crate) fn node(&self, node: NodeId) -> &Namespace {
+        &self.namespaces[node.0 as usize]
+    }
+
+    /// The namespace of a host.
+    pub(crate) fn host(&self, bed: &Bed, host: HostId) -> &Namespace {
+        self.node(bed.topology.hosts()[host.0 as usize])
+    }
+
+    /// All namespaces.
+    pub(crate) fn namespaces(&self) -> &[Namespace] {
+        &self.namespaces
+    }
+
+    /// The namespace of the node that sends through a port.
+    pub(crate) fn owner(&self, port: PortId) -> &Namespace {
+        self.node(self.owners[port.0 as usize])
+    }
+
+    /// Ports of every node.
+    pub(crate) fn ports_of(&self, node: NodeId) -> impl Iterator<Item = PortId> {
+        let ports = self.owners.iter().zip(0..);
+        ports
+            .filter(move |(owner, _)| **owner == node)
+            .map(|(_, port)| PortId(port))
+    }
+
+    /// Nodes with the interfaces of all their ports.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = (&Namespace, Vec<u32>)> {
+        let nodes = self.namespaces.iter().zip(0..);
+        nodes.map(|(namespace, node)| {
+            let ports = self.ports_of(NodeId(node));
+            let indices = ports.map(|port| self.interfaces[port.0 as usize]);
+            (namespace, indices.collect())
+        })
+    }
+
+    /// Gives every port its rate and its room.
+    pub(crate) fn set_speed(&self, bed: &Bed, speed: Speed) -> io::Result<()> {
+        for (place, node) in bed.topology.nodes().iter().enumerate() {
+            let limit = match node {
+                Node::Host(_) => bed.host_limit,
+                Node::Switch => bed.switch_limit,
+            };
+            let id = NodeId(u32::try_from(place).expect("nodes have 32-bit numbers"));
+            let queues = self.ports_of(id).map(|port| {
+                let tbf = Tbf {
+                    rate_bps: speed.of(bed.port_rate(port).as_bps()),
+                    burst: speed.burst * bed.packet_bytes(),
+                    limit,
+                };
+                (self.interfaces[port.0 as usize], tbf)
+            });
+            let queues: Vec<_> = queues.collect();
+            self.namespaces[place].within(|| {
+                let mut routing = Routing::open()?;
+                queues
+                    .into_iter()
+                    .try_for_each(|(index, tbf)| routing.set_queue(index, tbf))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Makes all links, each in the namespace of its first node.
+    fn connect(&self, bed: &Bed) -> io::Result<()> {
+        for (number, link) in (0..).zip(bed.topology.links()) {
+            let end = self.end(bed, PortId(2 * number));
+            let peer = self.end(bed, PortId(2 * number + 1));
+            let there = self.node(link.b);
+            self.node(link.a).within(|| {
+                use std::os::fd::AsFd;
+                Routing::open()?.add_link((&end, &peer), there.as_fd(), bed.mtu())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The interface of a port.
+    fn end(&self, bed: &Bed, port: PortId) -> LinkEnd {
+        let owner = self.owners[port.0 as usize];
+        let name = match bed.topology.nodes()[owner.0 as usize] {
+            Node::Host(_) => "eth0".to_owned(),
+            Node::Switch => format!("p{}", port.0),
+        };
+        LinkEnd {
+            name,
+            index: self.interfaces[port.0 as usize],
+            mac: mac(port),
+        }
+    }
+
+    /// Makes a node of a namespace: settings, addresses, neighbours and routes.
+    fn configure(&self, bed: &Bed, (place, node): (usize, Node)) -> io::Result<()> {
+        let id = NodeId(u32::try_from(place).expect("nodes have 32-bit numbers"));
+        let ports: Vec<_> = self.ports_of(id).collect();
+        let routes = paths::routes(bed, (id, node), &ports, &self.interfaces);
+        self.namespaces[place].within(|| {
+            set_files(bed, node)?;
+            let mut routing = Routing::open()?;
+            let mut ethtool = Ethtool::open()?;
+            for port in ports {
+                let index = self.interfaces[port.0 as usize];
+                ethtool.set_offloads(index)?;
+                routing.set_up(index)?;
+                if let Node::Host(host) = node {
+                    routing.add_address(index, paths::address(host))?;
+                }
+                let there = PortId(port.0 ^ 1);
+                let next = paths::next_hop(bed, port);
+                routing.add_neighbour(index, next, mac(there))?;
+            }
+            routes
+                .iter()
+                .try_for_each(|route: &Route| routing.add_route(route))
+        })
+    }
+}
+
+impl Drop for Lan {
+    fn drop(&mut self) {
+        if !self.record.kept {
+            // What stays behind is found by its record.
+            drop(self.record.remove());
+        }
+    }
+}
+
+/// Writes the settings of a node into `/proc/sys/net`, of which every namespace has its own.
+fn set_files(bed: &Bed, node: Node) -> io::Result<()> {
+    let set = |(file, value): (&str, &str)| {
+        let path = format!("/proc/sys/net/{file}");
+        match fs::write(&path, value) {
+            // A kernel without IPv6 has nothing to switch off.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && file.starts_with("ipv6/") => {
+                Ok(())
+            }
+            Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
+            Ok(()) => Ok(()),
+        }
+    };
+    match node {
+        Node::Host(_) => {
+            let all = bed.sysctls.iter();
+            all.map(|(file, value)| (*file, value.as_str()))
+                .try_for_each(set)
+        }
+        Node::Switch => SWITCH.into_iter().try_for_each(set),
+    }
+}
+
+/// Of two ways to a host, ACKs may take the one that data does not.
+const SWITCH: [(&str, &str); 6] = [
+    ("ipv4/ip_forward", "1"),
+    ("ipv4/conf/all/rp_filter", "0"),
+    ("ipv4/conf/default/rp_filter", "0"),
+    ("ipv4/fib_multipath_hash_policy", "1"),
+    ("ipv6/conf/all/disable_ipv6", "1"),
+    ("ipv6/conf/default/disable_ipv6", "1"),
+];
+
+/// The address of a port's interface: locally administered, and its number.
+fn mac(port: PortId) -> [u8; 6] {
+    let [a, b, c, d] = port.0.to_be_bytes();
+    [0x02, 0x74, a, b, c, d]
+}
+
+/// Interfaces are numbered by port, above those that a namespace has of itself.
+const FIRST: u32 = 16;
+
+/// The namespace of a node of a network that was kept, by its name, as in `h3`.
+pub(crate) fn kept_node(name: &str) -> io::Result<Option<Namespace>> {
+    for record in crate::record::all()?.iter().filter(|record| record.kept) {
+        let name = format!("{}{name}", record.prefix());
+        if crate::namespace::names()?.contains(&name) {
+            return Namespace::open(&name).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The address of a host in every bed.
+pub(crate) fn host_address(host: HostId) -> Ipv4Addr {
+    paths::address(host)
+}

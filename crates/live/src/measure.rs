@@ -1,0 +1,297 @@
+//! What a run of the network comes to: the simulator's numbers, those that can be measured.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::bed::Bed;
+use crate::clock::micros;
+use crate::counters::{self, Cores, Sample, TcpCounters};
+use crate::lan::{Lan, Speed};
+use crate::traffic::{self, Traffic, Work};
+use crate::validity::Facts;
+
+/// One run and everything that was seen of it.
+pub(crate) struct Run {
+    pub(crate) traffic: Traffic,
+    tcp: TcpCounters,
+    drops: u64,
+    samples: Vec<Sample>,
+    pub(crate) busy_share: f64,
+    /// The rate of the port whose queue is measured.
+    rate_bps: u64,
+    packet: u32,
+}
+
+/// Sends `work` through the network and looks at its bottleneck meanwhile.
+pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
+    let index = lan.interfaces[bed.bottleneck.0 as usize];
+    let (tcp, drops) = (TcpCounters::read(lan)?, counters::drops(lan)?);
+    let stop = AtomicBool::new(false);
+    let (traffic, samples, busy_share) = thread::scope(|scope| {
+        let watch = || {
+            lan.owner(bed.bottleneck)
+                .within(|| counters::watch(index, &stop))
+        };
+        let watching = scope.spawn(watch);
+        let cores = Cores::read();
+        let traffic = traffic::send(bed, lan, work);
+        let busy = Cores::read().and_then(|now| Ok(now.busy_since(&cores?)));
+        stop.store(true, Ordering::Relaxed);
+        let samples = watching.join().expect("looking at a queue does not panic");
+        Ok::<_, io::Error>((traffic?, samples?, busy?))
+    })?;
+    Ok(Run {
+        traffic,
+        tcp: TcpCounters::read(lan)?.since(&tcp),
+        drops: counters::drops(lan)? - drops,
+        samples,
+        busy_share,
+        rate_bps: speed.of(bed.bottleneck_rate().as_bps()),
+        packet: bed.packet_bytes(),
+    })
+}
+
+impl Run {
+    /// The numbers of [`sim::metrics::Metrics`]; null where a kernel does not tell them.
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    pub(crate) fn metrics(&self) -> Value {
+        let flows = &self.traffic.flows;
+        let mut fct: Vec<f64> = flows
+            .iter()
+            .filter_map(|flow| flow.completed_us())
+            .collect();
+        fct.sort_by(f64::total_cmp);
+        let (first, last) = self.span();
+        let bytes: u64 = flows.iter().map(|flow| flow.received).sum();
+        let took = last.saturating_sub(first).as_secs_f64();
+        let queue = self.queue();
+        let tcp = &self.tcp;
+        let timeouts = tcp.timeouts.saturating_sub(tcp.syn_retransmissions);
+        let packets = tcp.data_segments + tcp.retransmissions;
+        let completed = fct.len();
+        let failed = flows.iter().filter(|flow| flow.failed).count();
+        json!({
+            "goodput_bps": number(bytes as f64 * 8.0 / took),
+            "fct_mean_us": number(fct.iter().sum::<f64>() / completed as f64),
+            "fct_p50_us": rank(&fct, 50),
+            "fct_p95_us": rank(&fct, 95),
+            "fct_p99_us": rank(&fct, 99),
+            "fct_max_us": rank(&fct, 100),
+            "timeouts": timeouts,
+            "tail_timeouts": null,
+            "syn_timeouts": tcp.syn_retransmissions,
+            "timeout_rate": number(timeouts as f64 / packets as f64),
+            "retransmissions": tcp.retransmissions,
+            "after_timeout": null,
+            "packets": packets,
+            "fairness": self.fairness(),
+            "drops": self.drops,
+            "marks": null,
+            "threshold_crossings": null,
+            "queue_mean_bytes": queue.mean(),
+            "queue_p5_bytes": queue.share(0.05),
+            "queue_p50_bytes": queue.share(0.5),
+            "queue_p95_bytes": queue.share(0.95),
+            "queue_max_bytes": queue.share(1.0),
+            "flows_completed": completed,
+            "flows_failed": failed,
+            "flows_unfinished": flows.len() - completed - failed,
+        })
+    }
+
+    /// What decides whether the run counts.
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    pub(crate) fn facts(&self) -> Facts {
+        let flows = self.traffic.flows.iter();
+        let started = flows.clone().filter(|flow| flow.start.is_some());
+        let mut late: Vec<f64> = started.map(|flow| micros(flow.late)).collect();
+        late.sort_by(f64::total_cmp);
+        let mut fct: Vec<f64> = flows.filter_map(|flow| flow.completed_us()).collect();
+        fct.sort_by(f64::total_cmp);
+        Facts {
+            start_lateness_p99_us: rank(&late, 99),
+            fct_p50_us: rank(&fct, 50),
+            busy_share: self.busy_share,
+            rate_share: self.rate_share(),
+            reordered_share: self.tcp.reordered as f64 / self.tcp.segments.max(1) as f64,
+            corrupted: self.traffic.corrupted,
+            strange: self.traffic.strange.iter().cloned().collect(),
+        }
+    }
+
+    /// Tail loss probes that were sent: the simulator has none.
+    pub(crate) fn loss_probes(&self) -> u64 {
+        self.tcp.loss_probes
+    }
+
+    /// From the first start to the last completion.
+    fn span(&self) -> (Duration, Duration) {
+        let flows = self.traffic.flows.iter();
+        let first = flows.clone().filter_map(|flow| flow.start).min();
+        let last = flows.filter_map(|flow| flow.completion).max();
+        let first = first.unwrap_or(Duration::ZERO);
+        (first, last.unwrap_or(first))
+    }
+
+    /// The queue without the packet that waits for its tokens: it is in service.
+    fn queue(&self) -> Weighted {
+        let (first, last) = self.span();
+        let at = |sample: &Sample| sample.at.saturating_duration_since(self.traffic.zero);
+        let within = |sample: &&Sample| at(sample) >= first && at(sample) <= last;
+        let samples: Vec<_> = self.samples.iter().filter(within).collect();
+        let weighted = samples.windows(2).map(|pair| {
+            let length = pair[0].queue.backlog.saturating_sub(self.packet);
+            let time = pair[1].at.saturating_duration_since(pair[0].at);
+            (length, time.as_secs_f64())
+        });
+        let mut weighted: Vec<_> = weighted.collect();
+        weighted.sort_by_key(|(length, _)| *length);
+        Weighted(weighted)
+    }
+
+    /// What left the queue over what could have left, while packets waited.
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    pub(crate) fn rate_share(&self) -> Option<f64> {
+        let (mut bytes, mut time) = (0, Duration::ZERO);
+        // Two full packets: the one in service, and one behind it.
+        let waits = |sample: &Sample| sample.queue.backlog >= 2 * self.packet;
+        // Longer runs lose less at their ends, where the queue may have been empty for a moment.
+        for run in self.samples.chunk_by(|a, b| waits(a) && waits(b)) {
+            let (first, last) = (run[0], run[run.len() - 1]);
+            if run.len() > 1 {
+                bytes += last.queue.bytes - first.queue.bytes;
+                time += last.at.saturating_duration_since(first.at);
+            }
+        }
+        let could = time.as_secs_f64() * self.rate_bps as f64 / 8.0;
+        (time >= LEAST).then(|| bytes as f64 / could)
+    }
+
+    /// Jain's index of the flows' throughput.
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    fn fairness(&self) -> Option<f64> {
+        let (_, last) = self.span();
+        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for flow in &self.traffic.flows {
+            let Some(start) = flow.start else { continue };
+            let end = flow.completion.unwrap_or(last);
+            let took = end.saturating_sub(start).as_secs_f64();
+            if took > 0.0 {
+                let throughput = flow.received as f64 / took;
+                count += 1.0;
+                sum += throughput;
+                squares += throughput * throughput;
+            }
+        }
+        number(sum * sum / (count * squares))
+    }
+}
+
+impl traffic::Sent {
+    /// From its start to its last byte.
+    fn completed_us(&self) -> Option<f64> {
+        Some(micros(self.completion?.saturating_sub(self.start?)))
+    }
+}
+
+/// Lengths of a queue and how long it had them, the shortest first.
+struct Weighted(Vec<(u32, f64)>);
+
+impl Weighted {
+    fn mean(&self) -> Option<f64> {
+        let time: f64 = self.0.iter().map(|(_, time)| time).sum();
+        let sum: f64 = self
+            .0
+            .iter()
+            .map(|(length, time)| f64::from(*length) * time)
+            .sum();
+        number(sum / time)
+    }
+
+    /// The length that the queue did not exceed for this share of the time.
+    fn share(&self, share: f64) -> Option<u32> {
+        let all: f64 = self.0.iter().map(|(_, time)| time).sum();
+        let mut rest = all * share;
+        let reached = self.0.iter().find(|(_, time)| {
+            rest -= time;
+            rest <= 0.0
+        });
+        reached.or(self.0.last()).map(|(length, _)| *length)
+    }
+}
+
+/// The least value that at least `percent` of the sorted values do not exceed.
+fn rank(sorted: &[f64], percent: usize) -> Option<f64> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+fn number(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// Below, a rate is the matter of single packets.
+const LEAST: Duration = Duration::from_millis(2);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::clock;
+    use crate::netlink::Counters;
+    use crate::traffic::Sent;
+
+    #[test]
+    fn numbers_follow_from_flows_and_samples() {
+        let zero = clock::now();
+        let ms = Duration::from_millis;
+        let flow = |start, completion| Sent {
+            start: Some(ms(start)),
+            completion: Some(ms(completion)),
+            size: 1000,
+            received: 1000,
+            ..Sent::default()
+        };
+        let sample = |at, backlog, bytes| Sample {
+            at: zero + ms(at),
+            queue: Counters {
+                bytes,
+                backlog,
+                drops: 0,
+            },
+        };
+        let run = Run {
+            traffic: Traffic {
+                flows: vec![flow(10, 20), flow(10, 30)],
+                zero,
+                corrupted: 0,
+                strange: BTreeSet::new(),
+            },
+            tcp: TcpCounters::default(),
+            drops: 3,
+            // 100 bytes a millisecond while two packets wait, 90 of which leave.
+            samples: vec![
+                sample(5, 0, 0),
+                sample(10, 300, 1000),
+                sample(20, 300, 1900),
+                sample(30, 100, 2800),
+            ],
+            busy_share: 0.5,
+            rate_bps: 800_000,
+            packet: 100,
+        };
+        let metrics = run.metrics();
+        assert_eq!(metrics["fct_p50_us"], 10_000.0);
+        assert_eq!(metrics["fct_max_us"], 20_000.0);
+        assert_eq!(metrics["goodput_bps"], 800_000.0);
+        assert_eq!(metrics["queue_mean_bytes"], 200.0);
+        assert_eq!(metrics["drops"], 3);
+        assert!(metrics["marks"].is_null());
+        assert!((run.rate_share().unwrap() - 0.9).abs() < 1e-9);
+    }
+}

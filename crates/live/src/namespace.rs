@@ -1,0 +1,117 @@
+//! Network namespaces with names, as `ip netns` makes them.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::panic;
+use std::path::PathBuf;
+use std::thread;
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, setns, unshare};
+
+/// A namespace that stays until its name is removed.
+#[derive(Debug)]
+pub(crate) struct Namespace {
+    name: String,
+    file: File,
+}
+
+impl Namespace {
+    /// Makes a namespace.
+    pub(crate) fn create(name: &str) -> io::Result<Self> {
+        fs::create_dir_all(FOLDER)?;
+        let path = path(name);
+        File::options().write(true).create_new(true).open(&path)?;
+        let made = on_own_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            let nothing = None::<&str>;
+            let own = Some("/proc/thread-self/ns/net");
+            mount(own, &path, nothing, MsFlags::MS_BIND, nothing)?;
+            Ok(())
+        });
+        match made {
+            Ok(()) => Self::open(name),
+            Err(error) => {
+                drop(fs::remove_file(&path));
+                Err(error)
+            }
+        }
+    }
+
+    /// A namespace that exists.
+    pub(crate) fn open(name: &str) -> io::Result<Self> {
+        Ok(Self {
+            name: name.to_owned(),
+            file: File::open(path(name))?,
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Does `work` inside: sockets that it opens belong to the namespace. Only the network is entered;
+    /// files are those of the machine, but for `/proc/sys/net` and `/proc/thread-self/net`.
+    pub(crate) fn within<T: Send>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        on_own_thread(|| {
+            self.enter()?;
+            work()
+        })
+    }
+
+    /// Moves this thread inside for good.
+    pub(crate) fn enter(&self) -> io::Result<()> {
+        Ok(setns(&self.file, CloneFlags::CLONE_NEWNET)?)
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// Takes the name away; the namespace goes with its last socket. One that is not there is no failure.
+pub(crate) fn remove(name: &str) -> io::Result<()> {
+    let path = path(name);
+    // A file that nothing is mounted on is what an interrupted beginning leaves.
+    drop(umount2(&path, MntFlags::MNT_DETACH));
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The names of all namespaces.
+pub(crate) fn names() -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(FOLDER) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry?.file_name().into_string());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(FOLDER).join(name)
+}
+
+/// A thread of its own changes its namespace and ends; the others stay where they are.
+fn on_own_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    thread::scope(|scope| match scope.spawn(work).join() {
+        Ok(done) => done,
+        Err(panic) => panic::resume_unwind(panic),
+    })
+}
+
+/// Where `ip netns` looks for names.
+const FOLDER: &str = "/run/netns";

@@ -1,0 +1,294 @@
+//! Links, addresses, routes, neighbours and queues.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric, RouteNextHop,
+    RouteNextHopFlags, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption, TcStats2};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+
+use super::{Netlink, attributes};
+use crate::bed::RouteOptions;
+
+/// What `ip` and `tc` do, in one namespace.
+pub(crate) struct Routing(Netlink);
+
+/// One end of a virtual link.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkEnd {
+    pub(crate) name: String,
+    /// The number of the interface, chosen by the caller.
+    pub(crate) index: u32,
+    pub(crate) mac: [u8; 6],
+}
+
+/// A route to some hosts by one way, or by several between which connections are spread.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) to: Ipv4Addr,
+    pub(crate) prefix: u8,
+    /// Links and the next nodes behind them.
+    pub(crate) ways: Vec<(u32, Ipv4Addr)>,
+    /// What the endpoints of a host do.
+    pub(crate) options: Option<RouteOptions>,
+}
+
+/// A token bucket in front of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tbf {
+    pub(crate) rate_bps: u64,
+    pub(crate) burst: u32,
+    pub(crate) limit: u32,
+}
+
+/// What a queue has counted.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Counters {
+    pub(crate) bytes: u64,
+    pub(crate) backlog: u32,
+    pub(crate) drops: u32,
+}
+
+impl Routing {
+    /// A socket for the namespace of this thread.
+    pub(crate) fn open() -> io::Result<Self> {
+        Netlink::open(NETLINK_ROUTE).map(Self)
+    }
+
+    /// Makes a virtual link from here into the namespace `there`.
+    pub(crate) fn add_link(
+        &mut self,
+        (end, peer): (&LinkEnd, &LinkEnd),
+        there: BorrowedFd<'_>,
+        mtu: u32,
+    ) -> io::Result<()> {
+        let mut far = link(peer, mtu);
+        far.attributes
+            .push(LinkAttribute::NetNsFd(there.as_raw_fd()));
+        let mut near = link(end, mtu);
+        near.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(far))),
+        ]));
+        self.tell(
+            RouteNetlinkMessage::NewLink(near),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Sets a link up, which sends every segment by itself and merges none that arrive.
+    pub(crate) fn set_up(&mut self, index: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        message.attributes = vec![
+            LinkAttribute::GsoMaxSegs(1),
+            LinkAttribute::GroMaxSize(1),
+            LinkAttribute::GroIpv4MaxSize(1),
+        ];
+        self.tell(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    pub(crate) fn add_address(&mut self, index: u32, address: Ipv4Addr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = 32;
+        message.header.index = index;
+        let address = IpAddr::V4(address);
+        message.attributes = vec![
+            AddressAttribute::Local(address),
+            AddressAttribute::Address(address),
+        ];
+        let flags = NLM_F_CREATE | NLM_F_EXCL;
+        self.tell(RouteNetlinkMessage::NewAddress(message), flags)
+    }
+
+    /// Makes an address known, so that nobody asks who has it.
+    pub(crate) fn add_neighbour(
+        &mut self,
+        index: u32,
+        address: Ipv4Addr,
+        mac: [u8; 6],
+    ) -> io::Result<()> {
+        let mut message = NeighbourMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.ifindex = index;
+        message.header.state = NeighbourState::Permanent;
+        message.attributes = vec![
+            NeighbourAttribute::Destination(NeighbourAddress::Inet(address)),
+            NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
+        ];
+        let flags = NLM_F_CREATE | NLM_F_REPLACE;
+        self.tell(RouteNetlinkMessage::NewNeighbour(message), flags)
+    }
+
+    pub(crate) fn add_route(&mut self, route: &Route) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = route.prefix;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = RouteScope::Universe;
+        message.header.kind = RouteType::Unicast;
+        let to = RouteAddress::Inet(route.to);
+        message.attributes = vec![RouteAttribute::Destination(to)];
+        match route.ways.as_slice() {
+            [(index, via)] => {
+                message.header.flags = RouteFlags::Onlink;
+                let via = RouteAddress::Inet(*via);
+                message.attributes.push(RouteAttribute::Gateway(via));
+                message.attributes.push(RouteAttribute::Oif(*index));
+            }
+            ways => {
+                let hops = ways.iter().map(|(index, via)| {
+                    let mut hop = RouteNextHop::default();
+                    hop.flags = RouteNextHopFlags::Onlink;
+                    hop.interface_index = *index;
+                    let via = RouteAddress::Inet(*via);
+                    hop.attributes = vec![RouteAttribute::Gateway(via)];
+                    hop
+                });
+                let hops = RouteAttribute::MultiPath(hops.collect());
+                message.attributes.push(hops);
+            }
+        }
+        let metrics = route.options.map(|options| metrics(&options));
+        message
+            .attributes
+            .extend(metrics.map(RouteAttribute::Metrics));
+        let flags = NLM_F_CREATE | NLM_F_EXCL;
+        self.tell(RouteNetlinkMessage::NewRoute(message), flags)
+    }
+
+    /// Puts a token bucket in front of a link, or gives the one that is there other numbers.
+    pub(crate) fn set_queue(&mut self, index: u32, tbf: Tbf) -> io::Result<()> {
+        let mut message = queue(index);
+        message.header.handle = TcHandle { major: 1, minor: 0 };
+        let options = tbf_options(tbf).into_iter().map(TcOption::Other);
+        message.attributes = vec![
+            TcAttribute::Kind("tbf".to_owned()),
+            TcAttribute::Options(options.collect()),
+        ];
+        let flags = NLM_F_CREATE | NLM_F_REPLACE;
+        self.tell(RouteNetlinkMessage::NewQueueDiscipline(message), flags)
+    }
+
+    /// What the queue in front of a link has counted.
+    pub(crate) fn counters(&mut self, index: u32) -> io::Result<Counters> {
+        let request = RouteNetlinkMessage::GetQueueDiscipline(queue(index));
+        let answers = self.0.ask(request, 0)?;
+        let mut counters = Counters::default();
+        for answer in answers {
+            let RouteNetlinkMessage::NewQueueDiscipline(message) = answer else {
+                continue;
+            };
+            for attribute in message.attributes {
+                let TcAttribute::Stats2(all) = attribute else {
+                    continue;
+                };
+                for stats in all {
+                    match stats {
+                        TcStats2::Basic(basic) => counters.bytes = basic.bytes,
+                        TcStats2::Queue(queue) => {
+                            counters.backlog = queue.backlog;
+                            counters.drops = queue.drops;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Ok(counters)
+    }
+
+    fn tell(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.0.ask(message, flags).map(drop)
+    }
+}
+
+fn link(end: &LinkEnd, mtu: u32) -> LinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = end.index;
+    message.attributes = vec![
+        LinkAttribute::IfName(end.name.clone()),
+        LinkAttribute::Address(end.mac.to_vec()),
+        LinkAttribute::Mtu(mtu),
+        // Several queues reorder.
+        LinkAttribute::NumTxQueues(1),
+        LinkAttribute::NumRxQueues(1),
+    ];
+    message
+}
+
+fn queue(index: u32) -> TcMessage {
+    let mut message = TcMessage::default();
+    message.header.index = i32::try_from(index).expect("interfaces have small numbers");
+    message.header.parent = TcHandle::ROOT;
+    message
+}
+
+fn metrics(options: &RouteOptions) -> Vec<RouteMetric> {
+    vec![
+        RouteMetric::Advmss(options.advertised_mss),
+        RouteMetric::InitCwnd(options.initial_window),
+        RouteMetric::RtoMin(options.min_rto_ms),
+        RouteMetric::Window(options.window),
+        RouteMetric::QuickAck(options.quick_ack.into()),
+    ]
+}
+
+/// Struct `tc_tbf_qopt` and the attributes beside it (`linux/pkt_sched.h`). The table of the rate, which
+/// older programs send, is not needed where the link layer is said.
+fn tbf_options(tbf: Tbf) -> Vec<DefaultNla> {
+    let bytes_per_s = tbf.rate_bps / 8;
+    let rate = u32::try_from(bytes_per_s).unwrap_or(u32::MAX);
+    let mut parameters = vec![0, ETHERNET, 0, 0, 0, 0, 0, 0];
+    parameters.extend(rate.to_ne_bytes());
+    parameters.extend([0; 12]);
+    parameters.extend(tbf.limit.to_ne_bytes());
+    // The size of the bucket as time is worked out from its bytes.
+    parameters.extend([0; 8]);
+    vec![
+        DefaultNla::new(TBF_PARAMETERS, parameters),
+        DefaultNla::new(TBF_RATE, bytes_per_s.to_ne_bytes().to_vec()),
+        DefaultNla::new(TBF_BURST, tbf.burst.to_ne_bytes().to_vec()),
+    ]
+}
+
+const ETHERNET: u8 = 1;
+const TBF_PARAMETERS: u16 = 1;
+const TBF_RATE: u16 = 4;
+const TBF_BURST: u16 = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_bucket_has_the_layout_of_the_kernel() {
+        let tbf = Tbf {
+            rate_bps: 200_000_000,
+            burst: 1512,
+            limit: 120_960,
+        };
+        let bytes = attributes(&tbf_options(tbf));
+        let parameters = super::super::find(&bytes, TBF_PARAMETERS).unwrap();
+        assert_eq!(parameters.len(), 36);
+        assert_eq!(parameters[8..12], 25_000_000_u32.to_ne_bytes());
+        assert_eq!(parameters[24..28], 120_960_u32.to_ne_bytes());
+    }
+}

@@ -1,0 +1,121 @@
+//! Addresses, and static routes along the shortest paths.
+
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+
+use base::HostId;
+use fabric::{Node, NodeId, PortId};
+
+use crate::bed::Bed;
+use crate::netlink::Route;
+
+/// The address of a host.
+pub(crate) fn address(host: HostId) -> Ipv4Addr {
+    let [_, _, high, low] = (host.0 + 1).to_be_bytes();
+    Ipv4Addr::new(10, 88, high, low)
+}
+
+/// The address of the node at the other end of a port. Switches have one that only neighbours know.
+pub(crate) fn next_hop(bed: &Bed, port: PortId) -> Ipv4Addr {
+    let (_, to) = bed.topology.ends(port);
+    match bed.topology.nodes()[to.0 as usize] {
+        Node::Host(host) => address(host),
+        Node::Switch => {
+            let [_, _, high, low] = (to.0 + 1).to_be_bytes();
+            Ipv4Addr::new(169, 254, high, low)
+        }
+    }
+}
+
+/// The routes of a node: a host has one way out, a switch a route to every host.
+pub(crate) fn routes(
+    bed: &Bed,
+    (id, node): (NodeId, Node),
+    ports: &[PortId],
+    interfaces: &[u32],
+) -> Vec<Route> {
+    let way = |port: &PortId| (interfaces[port.0 as usize], next_hop(bed, *port));
+    match node {
+        Node::Host(_) => vec![Route {
+            to: Ipv4Addr::new(10, 88, 0, 0),
+            prefix: 16,
+            ways: ports.iter().map(way).collect(),
+            options: Some(bed.route),
+        }],
+        Node::Switch => {
+            let hosts = (0..).zip(bed.topology.hosts());
+            let route = |(host, to): (u32, &NodeId)| {
+                let distance = distances(bed, *to);
+                let own = distance[id.0 as usize];
+                let nearer = ports.iter().filter(|port| {
+                    let (_, next) = bed.topology.ends(**port);
+                    distance[next.0 as usize] + 1 == own
+                });
+                Route {
+                    to: address(HostId(host)),
+                    prefix: 32,
+                    ways: nearer.map(way).collect(),
+                    options: None,
+                }
+            };
+            hosts.map(route).collect()
+        }
+    }
+}
+
+/// Links on the way between two hosts.
+pub(crate) fn links_between(bed: &Bed, from: HostId, to: HostId) -> u32 {
+    let node = |host: HostId| bed.topology.hosts()[host.0 as usize];
+    distances(bed, node(to))[node(from).0 as usize]
+}
+
+/// Links between every node and `to`.
+fn distances(bed: &Bed, to: NodeId) -> Vec<u32> {
+    let mut distance = vec![u32::MAX - 1; bed.topology.nodes().len()];
+    distance[to.0 as usize] = 0;
+    let mut next = VecDeque::from([to]);
+    while let Some(node) = next.pop_front() {
+        for link in bed.topology.links() {
+            let other = if link.a == node {
+                link.b
+            } else if link.b == node {
+                link.a
+            } else {
+                continue;
+            };
+            if distance[other.0 as usize] == u32::MAX - 1 {
+                distance[other.0 as usize] = distance[node.0 as usize] + 1;
+                next.push_back(other);
+            }
+        }
+    }
+    distance
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::{Overrides, Scenario, Source};
+
+    use super::*;
+
+    #[test]
+    fn a_leaf_spreads_connections_over_its_spines() {
+        let text = "schemes = [\"cubic\"]\n[topology]\nkind = \"leaf-spine\"\nracks = 2\nspines = 3\n\
+                    [workload]\nsenders = 2";
+        let source = Source::new("test", text);
+        let scenario = Scenario::load(source, &Overrides::default()).unwrap();
+        let bed = Bed::of(&scenario.points()[0]).unwrap();
+        let interfaces: Vec<u32> = (0..).take(2 * bed.topology.links().len()).collect();
+        // The switch of the first host.
+        let port = bed.topology.host_port(HostId(0));
+        let (_, leaf) = bed.topology.ends(port);
+        let all = (0..).take(interfaces.len()).map(PortId);
+        let ports: Vec<_> = all
+            .filter(|port| bed.topology.ends(*port).0 == leaf)
+            .collect();
+        let routes = routes(&bed, (leaf, Node::Switch), &ports, &interfaces);
+        assert_eq!(routes.len(), bed.topology.hosts().len());
+        assert_eq!(routes[0].ways, [(port.0 ^ 1, address(HostId(0)))]);
+        assert_eq!(routes.last().unwrap().ways.len(), 3);
+    }
+}

@@ -1,0 +1,407 @@
+//! The plan of the simulator on real sockets: one thread, one clock for both ends.
+//!
+//! A flow starts at its time with `connect`, or with its write where its connection is open. It is
+//! complete when its last byte has been read at the receiver.
+
+mod connection;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::io;
+use std::net::{SocketAddr, SocketAddrV4};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use base::{HostId, Span, Time};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use scenario::workload::{Barrier, Plan, PlannedConnection, PlannedFlow};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::bed::{Bed, settings::BACKLOG};
+use crate::clock;
+use crate::interrupt;
+use crate::lan::{self, Lan};
+use crate::payload::Payload;
+use connection::{Incoming, Outgoing};
+
+/// What is sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work<'a> {
+    pub(crate) connections: &'a [PlannedConnection],
+    pub(crate) flows: &'a [PlannedFlow],
+    pub(crate) barriers: &'a [Barrier],
+    /// The congestion control of every sender, as the kernel calls it.
+    pub(crate) control: &'a str,
+    /// When what is unfinished is given up.
+    pub(crate) limit: Duration,
+}
+
+impl<'a> Work<'a> {
+    pub(crate) fn of(plan: &'a Plan, control: &'a str, limit: Duration) -> Self {
+        Self {
+            connections: &plan.connections,
+            flows: &plan.flows,
+            barriers: &plan.barriers,
+            control,
+            limit,
+        }
+    }
+}
+
+/// A flow that was sent.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Sent {
+    /// When it started, if it did.
+    pub(crate) start: Option<Duration>,
+    /// When its last byte was read.
+    pub(crate) completion: Option<Duration>,
+    /// By how much its start came after its time.
+    pub(crate) late: Duration,
+    pub(crate) size: u64,
+    pub(crate) received: u64,
+    pub(crate) failed: bool,
+}
+
+/// What has been sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Traffic {
+    pub(crate) flows: Vec<Sent>,
+    /// The zero of all its times.
+    pub(crate) zero: Instant,
+    /// Reads whose bytes were not those that had been written.
+    pub(crate) corrupted: u64,
+    /// Segment sizes and congestion controls that sockets had, if other than asked.
+    pub(crate) strange: BTreeSet<String>,
+}
+
+/// Sends everything and waits until it has arrived and every connection is closed.
+pub(crate) fn send(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic> {
+    let mut sender = Generator::new(bed, lan, work)?;
+    sender.run()?;
+    let Generator { traffic, .. } = sender;
+    Ok(traffic)
+}
+
+struct Generator<'a> {
+    work: &'a Work<'a>,
+    mss: u32,
+    epoll: Epoll,
+    payload: Payload,
+    listeners: Vec<Socket>,
+    outgoing: Vec<Outgoing>,
+    /// Connections by the address of their sender, once it has one.
+    senders: BTreeMap<SocketAddr, usize>,
+    /// By number of acceptance.
+    incoming: Vec<Option<Incoming>>,
+    /// Flows of each barrier that are not complete.
+    waiting: Vec<u32>,
+    /// What starts next, and when.
+    agenda: BinaryHeap<Reverse<(Duration, Start)>>,
+    /// Flows and connections that are not over.
+    open: usize,
+    traffic: Traffic,
+    buffer: Vec<u8>,
+}
+
+/// Something that begins by the clock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Start {
+    Connection(usize),
+    Flow(usize),
+}
+
+impl<'a> Generator<'a> {
+    fn new(bed: &Bed, lan: &Lan, work: &'a Work<'a>) -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let receivers: BTreeSet<HostId> = (work.connections.iter())
+            .map(|connection| connection.receiver)
+            .collect();
+        let mut listeners = Vec::new();
+        for host in receivers {
+            let listener = lan.host(bed, host).within(|| listen(host))?;
+            let event = EpollEvent::new(EpollFlags::EPOLLIN, LISTENER | listeners.len() as u64);
+            epoll.add(&listener, event)?;
+            listeners.push(listener);
+        }
+        let outgoing = sockets(bed, lan, work)?;
+        let mut generator = Self {
+            work,
+            mss: bed.mss,
+            epoll,
+            payload: Payload::new(),
+            listeners,
+            open: work.flows.len() + outgoing.len(),
+            outgoing,
+            senders: BTreeMap::new(),
+            incoming: Vec::new(),
+            waiting: work.barriers.iter().map(|one| one.waits_for).collect(),
+            agenda: BinaryHeap::new(),
+            traffic: Traffic {
+                flows: vec![Sent::default(); work.flows.len()],
+                zero: clock::now(),
+                corrupted: 0,
+                strange: BTreeSet::new(),
+            },
+            buffer: vec![0; BUFFER],
+        };
+        generator.plan();
+        Ok(generator)
+    }
+
+    /// Everything that begins by the clock and not at the end of a round.
+    fn plan(&mut self) {
+        let mut behind = vec![false; self.work.flows.len()];
+        for barrier in self.work.barriers {
+            for flow in barrier.next.clone() {
+                behind[flow as usize] = true;
+            }
+        }
+        for (number, connection) in self.work.connections.iter().enumerate() {
+            if connection.open != Time::NEVER {
+                let at = duration(connection.open.since(Time::ZERO));
+                self.agenda.push(Reverse((at, Start::Connection(number))));
+            }
+        }
+        for (number, flow) in self.work.flows.iter().enumerate() {
+            if !behind[number] {
+                let at = duration(flow.start.since(Time::ZERO));
+                self.agenda.push(Reverse((at, Start::Flow(number))));
+            }
+        }
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        let mut events = vec![EpollEvent::empty(); 256];
+        self.traffic.zero = clock::now();
+        loop {
+            interrupt::check()?;
+            let now = self.now();
+            while let Some(Reverse((at, start))) = self.agenda.peek().copied() {
+                if at > self.now() {
+                    break;
+                }
+                self.agenda.pop();
+                match start {
+                    Start::Connection(connection) => self.connect(connection)?,
+                    Start::Flow(flow) => self.start(flow, at)?,
+                }
+            }
+            if self.open == 0 || now > self.work.limit {
+                return Ok(());
+            }
+            let next = self.agenda.peek().map(|Reverse((at, _))| *at);
+            let rest = next.map_or(PATIENCE, |at| at.saturating_sub(self.now()).min(PATIENCE));
+            // Whole milliseconds; the last one is waited for without sleeping.
+            let timeout = EpollTimeout::try_from(rest.as_millis()).unwrap_or(EpollTimeout::ZERO);
+            let ready = match self.epoll.wait(&mut events, timeout) {
+                Err(nix::errno::Errno::EINTR) => 0,
+                ready => ready?,
+            };
+            for event in &events[..ready] {
+                self.handle(*event)?;
+            }
+        }
+    }
+
+    fn handle(&mut self, event: EpollEvent) -> io::Result<()> {
+        let place = usize::try_from(event.data() & !KIND).expect("a place in memory");
+        match event.data() & KIND {
+            LISTENER => self.accept(place),
+            OUTGOING => self.on_sender(place, event.events()),
+            _ => self.read(place),
+        }
+    }
+
+    fn now(&self) -> Duration {
+        clock::now().saturating_duration_since(self.traffic.zero)
+    }
+
+    /// Starts a flow that was to start at `at`.
+    fn start(&mut self, number: usize, at: Duration) -> io::Result<()> {
+        let flow = &self.work.flows[number];
+        let connection = flow.connection as usize;
+        let now = self.now();
+        let sent = &mut self.traffic.flows[number];
+        sent.start = Some(now);
+        sent.late = now.saturating_sub(at);
+        sent.size = flow.size.expect("the bed refuses flows without end");
+        self.outgoing[connection].add(number, sent.size);
+        if self.outgoing[connection].is_new() {
+            self.connect(connection)
+        } else {
+            self.write(connection)
+        }
+    }
+
+    fn connect(&mut self, connection: usize) -> io::Result<()> {
+        let to = self.work.connections[connection].receiver;
+        let to = SocketAddr::V4(SocketAddrV4::new(lan::host_address(to), PORT));
+        let outgoing = &mut self.outgoing[connection];
+        let from = outgoing.connect(to)?;
+        let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+        let event = EpollEvent::new(flags, OUTGOING | connection as u64);
+        self.epoll.add(outgoing.socket()?, event)?;
+        self.senders.insert(from, connection);
+        Ok(())
+    }
+
+    fn on_sender(&mut self, connection: usize, flags: EpollFlags) -> io::Result<()> {
+        let outgoing = &mut self.outgoing[connection];
+        if flags.intersects(EpollFlags::EPOLLERR) {
+            if let Some(flows) = outgoing.fail() {
+                self.open -= 1;
+                for flow in flows {
+                    self.end(flow, None);
+                }
+            }
+            return Ok(());
+        }
+        if flags.contains(EpollFlags::EPOLLOUT) {
+            if outgoing.is_opening() {
+                let strange = outgoing.opened(self.mss, self.work.control)?;
+                self.traffic.strange.extend(strange);
+            }
+            self.write(connection)?;
+        }
+        if flags.contains(EpollFlags::EPOLLIN) && self.outgoing[connection].is_closed_by_peer()? {
+            self.open -= 1;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, connection: usize) -> io::Result<()> {
+        let all = self.work.connections[connection].messages;
+        self.outgoing[connection].write(&self.payload, connection, all)
+    }
+
+    fn accept(&mut self, listener: usize) -> io::Result<()> {
+        loop {
+            let (socket, from) = match self.listeners[listener].accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            socket.set_nonblocking(true)?;
+            let from = from.as_socket();
+            let connection = from.and_then(|from| self.senders.get(&from));
+            let Some(connection) = connection.copied() else {
+                return Err(io::Error::other("a connection from outside the plan"));
+            };
+            let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
+            let place = self.incoming.len();
+            self.epoll
+                .add(&socket, EpollEvent::new(flags, INCOMING | place as u64))?;
+            self.incoming.push(Some(Incoming::new(socket, connection)));
+            self.read(place)?;
+        }
+    }
+
+    fn read(&mut self, place: usize) -> io::Result<()> {
+        while let Some(incoming) = &mut self.incoming[place] {
+            let (connection, offset) = (incoming.connection, incoming.received);
+            let count = match incoming.read(&mut self.buffer) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                // The other end knows more of a failure.
+                Err(_) => 0,
+            };
+            if count == 0 {
+                self.incoming[place] = None;
+                return Ok(());
+            }
+            let right = (self.payload).is_right(connection, offset, &self.buffer[..count]);
+            self.traffic.corrupted += u64::from(!right);
+            let arrived = Range {
+                start: offset,
+                end: offset + count as u64,
+            };
+            let now = self.now();
+            for (flow, received, complete) in self.outgoing[connection].arrived(arrived) {
+                self.traffic.flows[flow].received = received;
+                if complete {
+                    self.end(flow, Some(now));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A flow is complete, or has failed.
+    fn end(&mut self, flow: usize, completion: Option<Duration>) {
+        self.open -= 1;
+        self.traffic.flows[flow].completion = completion;
+        self.traffic.flows[flow].failed = completion.is_none();
+        let Some(barrier) = self.work.flows[flow].awaited_by else {
+            return;
+        };
+        let waiting = &mut self.waiting[barrier as usize];
+        *waiting -= 1;
+        if *waiting > 0 {
+            return;
+        }
+        let barrier = &self.work.barriers[barrier as usize];
+        let base = self.now() + duration(barrier.think);
+        for flow in barrier.next.clone() {
+            let own = duration(self.work.flows[flow as usize].start.since(Time::ZERO));
+            self.agenda
+                .push(Reverse((base + own, Start::Flow(flow as usize))));
+        }
+    }
+}
+
+/// Sockets of all connections, each in the namespace of its sender.
+fn sockets(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<Outgoing>> {
+    let mut hosts: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
+    for (number, connection) in work.connections.iter().enumerate() {
+        hosts.entry(connection.sender).or_default().push(number);
+    }
+    let mut sockets: Vec<Option<Socket>> = Vec::new();
+    sockets.resize_with(work.connections.len(), || None);
+    for (host, connections) in hosts {
+        let made = lan.host(bed, host).within(|| {
+            let sockets = connections.iter().map(|_| {
+                let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+                socket.set_nonblocking(true)?;
+                socket.set_tcp_nodelay(true)?;
+                socket.set_tcp_congestion(work.control.as_bytes())?;
+                Ok(socket)
+            });
+            sockets.collect::<io::Result<Vec<_>>>()
+        })?;
+        for (number, socket) in connections.into_iter().zip(made) {
+            sockets[number] = Some(socket);
+        }
+    }
+    let all = sockets.into_iter();
+    Ok(all
+        .map(|socket| Outgoing::new(socket.expect("every connection has a sender")))
+        .collect())
+}
+
+fn listen(host: HostId) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddrV4::new(lan::host_address(host), PORT).into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+pub(crate) fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.as_ps() / 1000)
+}
+
+/// Where every receiver listens.
+pub(crate) const PORT: u16 = 7000;
+
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 16;
+
+/// How long a signal may wait to be heard.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What an event is about, in the highest bits of its data.
+const KIND: u64 = 3 << 62;
+const LISTENER: u64 = 1 << 62;
+const OUTGOING: u64 = 2 << 62;
+const INCOMING: u64 = 3 << 62;

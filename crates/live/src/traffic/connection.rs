@@ -1,0 +1,193 @@
+//! Both ends of a connection.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::ops::Range;
+
+use socket2::Socket;
+
+use crate::payload::Payload;
+
+/// The end that sends.
+pub(super) struct Outgoing {
+    /// `None` once it is over.
+    socket: Option<Socket>,
+    state: State,
+    /// Messages that were added.
+    added: u32,
+    /// Bytes that these have, and bytes that the kernel has taken of them.
+    queued: u64,
+    written: u64,
+    /// Flows that have not arrived, each with the range of its bytes.
+    underway: VecDeque<(usize, Range<u64>)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    New,
+    Opening,
+    Open,
+    /// Everything is written, and the kernel knows it.
+    Finished,
+}
+
+impl Outgoing {
+    pub(super) fn new(socket: Socket) -> Self {
+        Self {
+            socket: Some(socket),
+            state: State::New,
+            added: 0,
+            queued: 0,
+            written: 0,
+            underway: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn is_new(&self) -> bool {
+        self.state == State::New
+    }
+
+    pub(super) fn is_opening(&self) -> bool {
+        self.state == State::Opening
+    }
+
+    pub(super) fn socket(&self) -> io::Result<&Socket> {
+        let socket = self.socket.as_ref();
+        socket.ok_or_else(|| io::Error::other("the connection is over"))
+    }
+
+    /// A flow of so many bytes behind those before.
+    pub(super) fn add(&mut self, flow: usize, size: u64) {
+        self.added += 1;
+        let bytes = self.queued..self.queued + size;
+        self.queued = bytes.end;
+        self.underway.push_back((flow, bytes));
+    }
+
+    /// Begins the handshake. Returns the address that it has from now on.
+    pub(super) fn connect(&mut self, to: SocketAddr) -> io::Result<SocketAddr> {
+        self.state = State::Opening;
+        let socket = self.socket()?;
+        match socket.connect(&to.into()) {
+            Err(error) if error.raw_os_error() == Some(nix::errno::Errno::EINPROGRESS as i32) => {}
+            other => other?,
+        }
+        let from = socket.local_addr()?.as_socket();
+        from.ok_or_else(|| io::Error::other("a socket without an address"))
+    }
+
+    /// The handshake is over. Returns what the socket has otherwise than asked.
+    pub(super) fn opened(&mut self, mss: u32, control: &str) -> io::Result<Vec<String>> {
+        self.state = State::Open;
+        let socket = self.socket()?;
+        let mut strange = Vec::new();
+        let found = socket.tcp_mss()?;
+        if found != mss {
+            strange.push(format!("segments of {found} instead of {mss} bytes"));
+        }
+        let found = socket.tcp_congestion()?;
+        let found = String::from_utf8_lossy(&found);
+        let found = found.trim_end_matches('\0');
+        if found != control {
+            strange.push(format!("congestion control {found} instead of {control}"));
+        }
+        Ok(strange)
+    }
+
+    /// Writes what the kernel takes, and closes behind the last of `all` messages.
+    pub(super) fn write(
+        &mut self,
+        payload: &Payload,
+        connection: usize,
+        all: u32,
+    ) -> io::Result<()> {
+        if self.state != State::Open {
+            return Ok(());
+        }
+        let Some(mut socket) = self.socket.as_ref() else {
+            return Ok(());
+        };
+        while self.written < self.queued {
+            let bytes = payload.at(connection, self.written);
+            let rest = usize::try_from(self.queued - self.written).unwrap_or(usize::MAX);
+            match socket.write(&bytes[..bytes.len().min(rest).min(CHUNK)]) {
+                Ok(count) => self.written += count as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                // Whoever waits for events is told of it, too.
+                Err(_) => return Ok(()),
+            }
+        }
+        if self.added == all {
+            self.state = State::Finished;
+            socket.shutdown(Shutdown::Write)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the receiver has read everything and closed, which ends the connection.
+    pub(super) fn is_closed_by_peer(&mut self) -> io::Result<bool> {
+        let Some(mut socket) = self.socket.as_ref() else {
+            return Ok(false);
+        };
+        match socket.read(&mut [0]) {
+            Ok(0) => {
+                self.socket = None;
+                Ok(true)
+            }
+            Ok(_) => Err(io::Error::other("a receiver that sends")),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The connection has failed. Returns its flows, unless it was over.
+    pub(super) fn fail(&mut self) -> Option<Vec<usize>> {
+        self.socket.take()?;
+        let flows = self.underway.drain(..);
+        Some(flows.map(|(flow, _)| flow).collect())
+    }
+
+    /// The bytes of this range have been read: flows, what they have got, and whether that is all.
+    pub(super) fn arrived(&mut self, bytes: Range<u64>) -> Vec<(usize, u64, bool)> {
+        let mut told = Vec::new();
+        while let Some((flow, own)) = self.underway.front() {
+            if own.start >= bytes.end && own.end > own.start {
+                break;
+            }
+            let complete = own.end <= bytes.end;
+            told.push((*flow, bytes.end.min(own.end) - own.start, complete));
+            if !complete {
+                break;
+            }
+            self.underway.pop_front();
+        }
+        told
+    }
+}
+
+/// The end that receives.
+pub(super) struct Incoming {
+    socket: Socket,
+    pub(super) connection: usize,
+    pub(super) received: u64,
+}
+
+impl Incoming {
+    pub(super) fn new(socket: Socket, connection: usize) -> Self {
+        Self {
+            socket,
+            connection,
+            received: 0,
+        }
+    }
+
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = (&self.socket).read(buffer)?;
+        self.received += count as u64;
+        Ok(count)
+    }
+}
+
+/// Bytes that are written at once.
+const CHUNK: usize = 1 << 18;

@@ -1,0 +1,130 @@
+//! The same scenario for the simulator, with the network as it was found.
+
+use base::Span;
+use scenario::{Overrides, PointSpec, Problems, Scenario, Source, keys};
+use std::num::NonZeroU32;
+
+use crate::bed::{Bed, settings::span_text};
+use crate::lan::Speed;
+
+/// The network as it was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) speed: Speed,
+    pub(crate) rtt_us: f64,
+    /// Links between a sender and a receiver.
+    pub(crate) links: u32,
+}
+
+/// The twin of `point`, with `seeds` seeds from its own on where anything is drawn.
+pub(crate) fn of(
+    point: &PointSpec,
+    bed: &Bed,
+    found: &Found,
+    seeds: NonZeroU32,
+) -> Result<Scenario, Problems> {
+    let load = |seeds| {
+        let overrides = Overrides {
+            sets: settings(point, bed, found),
+            seed: Some(point.seed),
+            seeds: Some(seeds),
+            ..Overrides::default()
+        };
+        let text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", point.bundle);
+        Scenario::load(Source::new("twin", text), &overrides)
+    };
+    let twin = load(seeds)?;
+    if twin.is_random() {
+        Ok(twin)
+    } else {
+        load(NonZeroU32::MIN)
+    }
+}
+
+fn settings(point: &PointSpec, bed: &Bed, found: &Found) -> Vec<String> {
+    let own = own(point, bed, found);
+    let mut all: Vec<String> = own
+        .iter()
+        .map(|(key, text)| format!("{key}={text}"))
+        .collect();
+    for key in keys::all_keys() {
+        let group = keys::group(key.name);
+        let settings_of_others =
+            !GROUPS.contains(&group) && !point.bundle.split('+').any(|part| part.trim() == group);
+        let text = point.text(key.name);
+        let changed = own.iter().any(|(own, _)| *own == key.name);
+        if !settings_of_others && !changed && text != key.default {
+            all.push(format!("{}={text}", key.name));
+        }
+    }
+    all
+}
+
+/// What the twin has otherwise than the scenario.
+fn own(point: &PointSpec, bed: &Bed, found: &Found) -> Vec<(&'static str, String)> {
+    let keys = &point.keys;
+    let rate = |bps: u64| format!("{}bps", found.speed.of(bps));
+    let mut own = bed.twin.clone();
+    own.push(("link.rate", rate(keys.link.rate.as_bps())));
+    let down = keys.link.down_rate.0;
+    own.extend(down.map(|down| ("link.down_rate", rate(down.as_bps()))));
+    let middle = keys.bottleneck.rate.0;
+    own.extend(middle.map(|middle| ("bottleneck.rate", rate(middle.as_bps()))));
+    // Every link has the same part of the round trip.
+    let delay = found.rtt_us / f64::from(2 * found.links.max(1));
+    own.push(("link.delay", span_text(Span::from_secs_f64(delay * 1e-6))));
+    own.push(("bottleneck.delay", "auto".to_owned()));
+    // A bucket of one packet is the packet in service; what is more of it is room.
+    let more = (found.speed.burst - 1) * bed.packet_bytes();
+    if keys.switch.buffer.0.is_some() {
+        own.push(("switch.buffer", format!("{}B", bed.switch_limit + more)));
+    }
+    own
+}
+
+/// Groups of settings that belong to no scheme, but for what is traced.
+const GROUPS: [&str; 9] = [
+    "topology",
+    "link",
+    "bottleneck",
+    "switch",
+    "host",
+    "net",
+    "tcp",
+    "workload",
+    "run",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_twin_has_the_network_that_was_found() {
+        let scenario = Scenario::builtin("incast");
+        let point = &scenario.points()[0];
+        let bed = Bed::of(point).unwrap();
+        let speed = Speed {
+            real: 200_000_000,
+            planned: 1_000_000_000,
+            burst: 2,
+        };
+        let found = Found {
+            speed,
+            rtt_us: 60.0,
+            links: 2,
+        };
+        let twin = of(point, &bed, &found, NonZeroU32::new(5).unwrap()).unwrap();
+        assert_eq!(twin.points().len(), 1, "nothing in it is random");
+        let keys = &twin.points()[0].keys;
+        assert_eq!(keys.link.rate.as_bps(), 200_000_000);
+        assert_eq!(keys.link.delay, Span::from_micros(15));
+        assert_eq!(keys.packet_bytes(), 1512);
+        assert_eq!(twin.points()[0].text("switch.buffer"), "122472B");
+        assert_eq!(twin.points()[0].text("tcp.min_rto"), "10ms");
+        assert_eq!(twin.points()[0].text("tcp.initial_rto"), "1s");
+        assert_eq!(twin.points()[0].text("workload.senders"), "10");
+        let again = Scenario::load(Source::new("again", twin.resolved()), &Overrides::default());
+        assert_eq!(again.unwrap().points()[0].texts, twin.points()[0].texts);
+    }
+}

@@ -1,0 +1,111 @@
+//! Whether a run of the network says something about TCP, or about the machine.
+
+use serde::Serialize;
+
+/// What was seen of a run besides its results.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub(crate) struct Facts {
+    /// By how much starts of flows came after their times, at the 99th percentile.
+    pub(crate) start_lateness_p99_us: Option<f64>,
+    #[serde(skip)]
+    pub(crate) fct_p50_us: Option<f64>,
+    /// Share of the time of all cores that was spent on work, but for processes of low priority.
+    pub(crate) busy_share: f64,
+    /// Throughput over the rate of the link while packets waited; null if hardly any did.
+    pub(crate) rate_share: Option<f64>,
+    /// Duplicates that receivers told of, or reordering that senders saw, for each segment.
+    pub(crate) reordered_share: f64,
+    /// Reads that did not give what had been written.
+    pub(crate) corrupted: u64,
+    #[serde(skip)]
+    pub(crate) strange: Vec<String>,
+}
+
+impl Facts {
+    /// Why the run does not count; empty if it does.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        let mut reasons = self.strange.clone();
+        if self.corrupted > 0 {
+            reasons.push(format!(
+                "{} reads with other bytes than were sent",
+                self.corrupted
+            ));
+        }
+        if let (Some(late), Some(fct)) = (self.start_lateness_p99_us, self.fct_p50_us)
+            && late > MOST_LATE * fct
+        {
+            let share = late / fct * 100.0;
+            reasons.push(format!(
+                "starts late by {share:.0} % of the median completion time"
+            ));
+        }
+        if self.busy_share > MOST_BUSY {
+            reasons.push(format!("cores {:.0} % busy", self.busy_share * 100.0));
+        }
+        if let Some(share) = self.rate_share.filter(|share| *share < LEAST_RATE) {
+            reasons.push(format!("link at {:.1} % while queued", share * 100.0));
+        }
+        if self.reordered_share > MOST_REORDERED {
+            let share = self.reordered_share * 100.0;
+            reasons.push(format!("{share:.2} % of segments reordered"));
+        }
+        reasons
+    }
+}
+
+/// Of the median completion time: what is late by less moves no conclusion.
+const MOST_LATE: f64 = 0.1;
+
+/// Beyond it, packets wait for cores and not for links.
+const MOST_BUSY: f64 = 0.9;
+const LEAST_RATE: f64 = 0.97;
+const MOST_REORDERED: f64 = 0.001;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            start_lateness_p99_us: Some(200.0),
+            fct_p50_us: Some(50_000.0),
+            busy_share: 0.71,
+            rate_share: Some(0.991),
+            reordered_share: 0.0,
+            corrupted: 0,
+            strange: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_calm_run_counts() {
+        assert_eq!(facts().reasons(), [""; 0]);
+        let idle = Facts {
+            rate_share: None,
+            ..facts()
+        };
+        assert_eq!(idle.reasons(), [""; 0]);
+    }
+
+    #[test]
+    fn every_limit_disowns_a_run() {
+        let wrong = Facts {
+            start_lateness_p99_us: Some(6_000.0),
+            busy_share: 0.95,
+            rate_share: Some(0.95),
+            reordered_share: 0.002,
+            corrupted: 1,
+            strange: vec!["segments of 1448 instead of 1446 bytes".to_owned()],
+            ..facts()
+        };
+        let expected = [
+            "segments of 1448 instead of 1446 bytes",
+            "1 reads with other bytes than were sent",
+            "starts late by 12 % of the median completion time",
+            "cores 95 % busy",
+            "link at 95.0 % while queued",
+            "0.20 % of segments reordered",
+        ];
+        assert_eq!(wrong.reasons(), expected);
+    }
+}
