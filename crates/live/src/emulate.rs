@@ -39,6 +39,8 @@ pub enum Failure {
     Machine(String),
     /// A simulation failed, or a file.
     Failed(String),
+    /// The input was wrong, which has been said.
+    Refused,
     /// A signal was heard.
     Interrupted,
 }

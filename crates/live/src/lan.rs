@@ -70,11 +70,6 @@ impl Lan {
         Ok(lan)
     }
 
-    /// The name of the run in the names of its namespaces.
-    pub(crate) fn run(&self) -> &str {
-        &self.record.run
-    }
-
     /// Lets the network stay when the process ends.
     pub(crate) fn keep(mut self) -> io::Result<String> {
         self.record.keep()?;
@@ -179,6 +174,7 @@ impl Lan {
         let id = NodeId(u32::try_from(place).expect("nodes have 32-bit numbers"));
         let ports: Vec<_> = self.ports_of(id).collect();
         let routes = paths::routes(bed, (id, node), &ports, &self.interfaces);
+        let own = paths::node_address(bed, id);
         self.namespaces[place].within(|| {
             set_files(bed, node)?;
             let mut routing = Routing::open()?;
@@ -187,9 +183,9 @@ impl Lan {
                 let index = self.interfaces[port.0 as usize];
                 ethtool.set_offloads(index)?;
                 routing.set_up(index)?;
-                if let Node::Host(host) = node {
-                    routing.add_address(index, paths::address(host))?;
-                }
+                // A switch has one address at all its ports: without any, the kernel takes none for a
+                // neighbour's.
+                routing.add_address(index, own)?;
                 let there = PortId(port.0 ^ 1);
                 let next = paths::next_hop(bed, port);
                 routing.add_neighbour(index, next, mac(there))?;

@@ -79,7 +79,7 @@ impl AsFd for Namespace {
 pub(crate) fn remove(name: &str) -> io::Result<()> {
     let path = path(name);
     // A file that nothing is mounted on is what an interrupted beginning leaves.
-    drop(umount2(&path, MntFlags::MNT_DETACH));
+    umount2(&path, MntFlags::MNT_DETACH).unwrap_or(());
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

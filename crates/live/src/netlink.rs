@@ -32,8 +32,17 @@ impl Netlink {
         Ok(Self { socket, sequence })
     }
 
-    /// Sends `message` and waits for its acknowledgement; what comes before that is the answer.
-    fn ask<M>(&mut self, message: M, flags: u16) -> io::Result<Vec<M>>
+    /// Sends `message`, which does `what`, and waits for its acknowledgement; what comes before that is the
+    /// answer.
+    fn ask<M>(&mut self, what: &str, message: M, flags: u16) -> io::Result<Vec<M>>
+    where
+        M: NetlinkSerializable + NetlinkDeserializable,
+    {
+        let told = self.exchange(message, flags);
+        told.map_err(|error| io::Error::new(error.kind(), format!("{what}: {error}")))
+    }
+
+    fn exchange<M>(&mut self, message: M, flags: u16) -> io::Result<Vec<M>>
     where
         M: NetlinkSerializable + NetlinkDeserializable,
     {

@@ -15,16 +15,21 @@ pub(crate) fn address(host: HostId) -> Ipv4Addr {
     Ipv4Addr::new(10, 88, high, low)
 }
 
-/// The address of the node at the other end of a port. Switches have one that only neighbours know.
-pub(crate) fn next_hop(bed: &Bed, port: PortId) -> Ipv4Addr {
-    let (_, to) = bed.topology.ends(port);
-    match bed.topology.nodes()[to.0 as usize] {
+/// The address of a node. Switches have one that only their neighbours know.
+pub(crate) fn node_address(bed: &Bed, node: NodeId) -> Ipv4Addr {
+    match bed.topology.nodes()[node.0 as usize] {
         Node::Host(host) => address(host),
         Node::Switch => {
-            let [_, _, high, low] = (to.0 + 1).to_be_bytes();
+            let [_, _, high, low] = (node.0 + 1).to_be_bytes();
             Ipv4Addr::new(169, 254, high, low)
         }
     }
+}
+
+/// The address of the node at the other end of a port.
+pub(crate) fn next_hop(bed: &Bed, port: PortId) -> Ipv4Addr {
+    let (_, to) = bed.topology.ends(port);
+    node_address(bed, to)
 }
 
 /// The routes of a node: a host has one way out, a switch a route to every host.

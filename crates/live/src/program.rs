@@ -89,7 +89,7 @@ pub(super) fn main() -> ExitCode {
         }
     };
     if let Some(what) = lacks() {
-        line(&json!({ "type": "lacks", "what": what }));
+        line(&json!({ "type": "lacks", "privileges": true, "what": what }));
         return ExitCode::from(3);
     }
     let done = interrupt::listen()
@@ -109,6 +109,7 @@ pub(super) fn main() -> ExitCode {
             line(&json!({ "type": "failed", "what": what }));
             ExitCode::from(1)
         }
+        Err(Failure::Refused) => ExitCode::from(2),
         Err(Failure::Interrupted) => ExitCode::from(128 + interrupt::heard().unwrap_or(0)),
     }
 }
@@ -144,13 +145,10 @@ fn call(command: Command) -> Result<(), Failure> {
             Ok(())
         }
         Command::Exec { node, command } => {
+            // The output is that of the command: what is wrong does not go there.
             let error = exec(&node, &command);
-            match error.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::InvalidInput => {
-                    Err(Problems::from(Problem::new(error.to_string())).into())
-                }
-                _ => Err(error.into()),
-            }
+            drop(writeln!(io::stderr(), "{error}"));
+            Err(Failure::Refused)
         }
     }
 }

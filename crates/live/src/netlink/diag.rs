@@ -15,7 +15,7 @@ pub(crate) fn round_trip_us() -> io::Result<Option<u32>> {
     payload.extend((1_u32 << ESTABLISHED).to_ne_bytes());
     payload.resize(REQUEST, 0);
     let kind = BY_FAMILY;
-    let answers = netlink.ask(Raw { kind, payload }, NLM_F_DUMP)?;
+    let answers = netlink.ask("sockets", Raw { kind, payload }, NLM_F_DUMP)?;
     let rtt = answers.first().and_then(|answer| {
         let info = find(answer.payload.get(MESSAGE..)?, INFO.into())?;
         let rtt = info.get(RTT..RTT + 4)?;

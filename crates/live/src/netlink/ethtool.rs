@@ -17,7 +17,7 @@ impl Ethtool {
     pub(crate) fn open() -> io::Result<Self> {
         let mut netlink = Netlink::open(NETLINK_GENERIC)?;
         let name = DefaultNla::new(FAMILY_NAME, b"ethtool\0".to_vec());
-        let answers = netlink.ask(generic(CONTROL, GET_FAMILY, &[name]), 0)?;
+        let answers = netlink.ask("ethtool", generic(CONTROL, GET_FAMILY, &[name]), 0)?;
         let family = answers.first().and_then(|answer| {
             let value = find(answer.payload.get(GENERIC_HEADER..)?, FAMILY_ID)?;
             Some(u16::from_ne_bytes(value.try_into().ok()?))
@@ -45,7 +45,7 @@ impl Ethtool {
             nested(WANTED, &[nested(BITS, &bits)]),
         ];
         let message = generic(self.family, SET_FEATURES, &request);
-        self.netlink.ask(message, 0).map(drop)
+        self.netlink.ask("offloads", message, 0).map(drop)
     }
 }
 

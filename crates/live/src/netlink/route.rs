@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
@@ -20,7 +20,7 @@ use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption, TcSta
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-use super::{Netlink, attributes};
+use super::Netlink;
 use crate::bed::RouteOptions;
 
 /// What `ip` and `tc` do, in one namespace.
@@ -84,6 +84,7 @@ impl Routing {
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(far))),
         ]));
         self.tell(
+            "a link",
             RouteNetlinkMessage::NewLink(near),
             NLM_F_CREATE | NLM_F_EXCL,
         )
@@ -100,7 +101,7 @@ impl Routing {
             LinkAttribute::GroMaxSize(1),
             LinkAttribute::GroIpv4MaxSize(1),
         ];
-        self.tell(RouteNetlinkMessage::SetLink(message), 0)
+        self.tell("a link up", RouteNetlinkMessage::SetLink(message), 0)
     }
 
     pub(crate) fn add_address(&mut self, index: u32, address: Ipv4Addr) -> io::Result<()> {
@@ -114,7 +115,11 @@ impl Routing {
             AddressAttribute::Address(address),
         ];
         let flags = NLM_F_CREATE | NLM_F_EXCL;
-        self.tell(RouteNetlinkMessage::NewAddress(message), flags)
+        self.tell(
+            "an address",
+            RouteNetlinkMessage::NewAddress(message),
+            flags,
+        )
     }
 
     /// Makes an address known, so that nobody asks who has it.
@@ -133,7 +138,11 @@ impl Routing {
             NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
         ];
         let flags = NLM_F_CREATE | NLM_F_REPLACE;
-        self.tell(RouteNetlinkMessage::NewNeighbour(message), flags)
+        self.tell(
+            "a neighbour",
+            RouteNetlinkMessage::NewNeighbour(message),
+            flags,
+        )
     }
 
     pub(crate) fn add_route(&mut self, route: &Route) -> io::Result<()> {
@@ -171,7 +180,7 @@ impl Routing {
             .attributes
             .extend(metrics.map(RouteAttribute::Metrics));
         let flags = NLM_F_CREATE | NLM_F_EXCL;
-        self.tell(RouteNetlinkMessage::NewRoute(message), flags)
+        self.tell("a route", RouteNetlinkMessage::NewRoute(message), flags)
     }
 
     /// Puts a token bucket in front of a link, or gives the one that is there other numbers.
@@ -184,13 +193,18 @@ impl Routing {
             TcAttribute::Options(options.collect()),
         ];
         let flags = NLM_F_CREATE | NLM_F_REPLACE;
-        self.tell(RouteNetlinkMessage::NewQueueDiscipline(message), flags)
+        self.tell(
+            "a token bucket",
+            RouteNetlinkMessage::NewQueueDiscipline(message),
+            flags,
+        )
     }
 
     /// What the queue in front of a link has counted.
     pub(crate) fn counters(&mut self, index: u32) -> io::Result<Counters> {
+        // Without the echo only listeners are told.
         let request = RouteNetlinkMessage::GetQueueDiscipline(queue(index));
-        let answers = self.0.ask(request, 0)?;
+        let answers = self.0.ask("counters of a queue", request, NLM_F_ECHO)?;
         let mut counters = Counters::default();
         for answer in answers {
             let RouteNetlinkMessage::NewQueueDiscipline(message) = answer else {
@@ -215,8 +229,8 @@ impl Routing {
         Ok(counters)
     }
 
-    fn tell(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.0.ask(message, flags).map(drop)
+    fn tell(&mut self, what: &str, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.0.ask(what, message, flags).map(drop)
     }
 }
 
@@ -243,6 +257,8 @@ fn queue(index: u32) -> TcMessage {
 
 fn metrics(options: &RouteOptions) -> Vec<RouteMetric> {
     vec![
+        // TCP obeys the least timeout of a route only if it is locked.
+        RouteMetric::Lock(1 << RTO_MIN),
         RouteMetric::Advmss(options.advertised_mss),
         RouteMetric::InitCwnd(options.initial_window),
         RouteMetric::RtoMin(options.min_rto_ms),
@@ -269,6 +285,9 @@ fn tbf_options(tbf: Tbf) -> Vec<DefaultNla> {
     ]
 }
 
+/// `RTAX_RTO_MIN` (`linux/rtnetlink.h`).
+const RTO_MIN: u32 = 13;
+
 const ETHERNET: u8 = 1;
 const TBF_PARAMETERS: u16 = 1;
 const TBF_RATE: u16 = 4;
@@ -276,6 +295,7 @@ const TBF_BURST: u16 = 6;
 
 #[cfg(test)]
 mod tests {
+    use super::super::{attributes, find};
     use super::*;
 
     #[test]
@@ -286,7 +306,7 @@ mod tests {
             limit: 120_960,
         };
         let bytes = attributes(&tbf_options(tbf));
-        let parameters = super::super::find(&bytes, TBF_PARAMETERS).unwrap();
+        let parameters = find(&bytes, TBF_PARAMETERS).unwrap();
         assert_eq!(parameters.len(), 36);
         assert_eq!(parameters[8..12], 25_000_000_u32.to_ne_bytes());
         assert_eq!(parameters[24..28], 120_960_u32.to_ne_bytes());
