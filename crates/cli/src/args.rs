@@ -1,5 +1,6 @@
 //! The command line, declared once: help, completions and the man page come from here.
 
+pub(crate) mod emulate;
 mod examples;
 mod value;
 
@@ -12,8 +13,8 @@ use results::Shard;
 use scenario::{Overrides, Problem, Problems, Scenario};
 
 use examples::{
-    COMPLETIONS, EXPLAIN, EXPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT, REPRODUCE, RUN, SHOW,
-    START,
+    COMPLETIONS, EMULATE, EXPLAIN, EXPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT, REPRODUCE, RUN,
+    SHOW, START,
 };
 use value::{jobs, length, percent, seed, seeds, shard, size, steps};
 
@@ -36,6 +37,9 @@ pub(crate) enum Command {
     /// Put the shards of a sweep together into one run folder
     #[command(after_help = MERGE)]
     Merge(MergeArgs),
+    /// Run a scenario on the TCP stacks of this machine, beside its simulation
+    #[command(after_help = EMULATE)]
+    Emulate(emulate::EmulateArgs),
     /// Print a table of a run folder as comma-separated values
     #[command(after_help = EXPORT)]
     Export(ExportArgs),

@@ -42,6 +42,7 @@
 
 mod args;
 mod clock;
+mod emulate;
 mod explain;
 mod export;
 mod finished;
@@ -124,7 +125,8 @@ pub fn register(scheme: Scheme) -> Result<(), Refusal> {
 
 /// Runs the command with `args`, of which the first is the name of the program.
 ///
-/// Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong. A signal
+/// Exit status 0: done, 1: a run failed or, where asked for, a claim, 2: the input was wrong, 3: the
+/// machine lacks something. A signal
 /// that asks the process to end ends it, with 128 + signal.
 pub fn run_args<I, T>(args: I) -> ExitCode
 where
@@ -145,6 +147,7 @@ where
     match call(cli.command, given) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Failed) => ExitCode::from(1),
+        Err(Stop::Lacking) => ExitCode::from(3),
         Err(Stop::WrongInput(problems)) => {
             output::problems(&problems.0);
             ExitCode::from(2)
@@ -161,6 +164,7 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
         Command::Run(args) => run::run(&args::RunArgs { given, ..args }),
         Command::Reproduce(args) => reproduce::reproduce(&args::ReproduceArgs { given, ..args }),
         Command::Merge(args) => merge::merge(&args::MergeArgs { given, ..args }),
+        Command::Emulate(args) => emulate::emulate(&args::emulate::EmulateArgs { given, ..args }),
         Command::Export(args) => export::export(&args),
         Command::List { what } => list::list(what).and_then(|text| output::answer(&text)),
         Command::Show(args) => show::show(&args),

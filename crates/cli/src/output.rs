@@ -13,6 +13,8 @@ pub(crate) enum Stop {
     NoRoom(Problems),
     /// Something failed and has been reported.
     Failed,
+    /// The machine lacks something, which has been reported.
+    Lacking,
 }
 
 impl From<Problems> for Stop {

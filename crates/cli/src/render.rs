@@ -3,6 +3,7 @@
 pub(crate) mod claims;
 mod csv;
 mod json;
+pub(crate) mod live;
 mod table;
 
 pub(crate) use csv::csv;
