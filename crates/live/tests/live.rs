@@ -1,0 +1,225 @@
+//! The bed on this machine: what is made is used, and nothing of it is left.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// One network at a time: tests look at what others would leave. `None` without privileges.
+fn machine() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    if let Some(lacks) = live::lacks() {
+        testing::skipped(&format!("this process has not {lacks}"));
+        return None;
+    }
+    Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn program(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tailwater-live"));
+    command.args(words).stdout(Stdio::piped());
+    command
+}
+
+fn run(words: &[&str]) -> (Output, Vec<Value>) {
+    let output = program(words).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    (output, lines.collect())
+}
+
+/// Namespaces and records of runs whose process is `pid`.
+fn left(pid: u32) -> Vec<String> {
+    let prefixes = [format!("tw-{pid}n"), format!("{pid}n")];
+    let folders = ["/run/netns", "/run/tailwater/live"];
+    let names = |folder: &str| -> Vec<String> {
+        let Ok(entries) = fs::read_dir(folder) else {
+            return Vec::new();
+        };
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names
+            .filter(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
+            .collect()
+    };
+    folders.into_iter().flat_map(names).collect()
+}
+
+/// Starts a long comparison and waits until its network is up.
+fn under_way() -> Child {
+    let words = [
+        "emulate",
+        "incast",
+        "--scheme",
+        "newreno",
+        "--set",
+        "workload.senders=4",
+    ];
+    let mut command = program(&words);
+    command.args(["--rate", "10Mbps", "--runs", "500", "--no-sim"]);
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("\"bed\""));
+    // Whoever reads no more must not be what ends the program.
+    thread::spawn(move || lines.for_each(drop));
+    assert!(!left(child.id()).is_empty());
+    child
+}
+
+#[test]
+fn four_senders_deliver_every_byte_and_leave_nothing() {
+    let Some(_machine) = machine() else { return };
+    let settings = [
+        "workload.senders=4",
+        "workload.size=64KiB",
+        "tcp.initial_window=10",
+    ];
+    let mut words = vec![
+        "emulate",
+        "incast",
+        "--scheme",
+        "newreno,cubic",
+        "--runs",
+        "2",
+    ];
+    words.extend(settings.iter().flat_map(|set| ["--set", set]));
+    words.extend(["--rate", "50Mbps", "--no-sim"]);
+    let child = program(&words).spawn().unwrap();
+    let pid = child.id();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let points: Vec<_> = lines.filter(|line| line["type"] == "point").collect();
+    assert_eq!(points.len(), 4);
+    for point in points {
+        assert_eq!(point["metrics"]["flows_completed"], 4, "{point}");
+        assert_eq!(point["live"]["corrupted"], 0, "{point}");
+        // 4 x 64 KiB at 50 Mbit/s take 42 ms; nothing can be faster.
+        assert!(
+            point["metrics"]["fct_max_us"].as_f64().unwrap() > 40_000.0,
+            "{point}"
+        );
+        let reasons = point["live"]["reasons"].to_string();
+        assert!(!reasons.contains("instead of"), "{reasons}");
+    }
+    assert_eq!(left(pid), [""; 0]);
+}
+
+#[test]
+fn every_shape_carries_its_flows() {
+    let Some(_machine) = machine() else { return };
+    for shape in ["dumbbell", "tree", "leaf-spine"] {
+        let kind = format!("topology.kind={shape}");
+        let sets = [
+            kind.as_str(),
+            "topology.racks=2",
+            "topology.spines=2",
+            "workload.senders=3",
+        ];
+        let mut words = vec!["emulate", "incast", "--scheme", "cubic", "--runs", "1"];
+        words.extend(sets.iter().flat_map(|set| ["--set", set]));
+        words.extend(["--rate", "20Mbps"]);
+        let (output, lines) = run(&words);
+        assert!(output.status.success(), "{shape}: {lines:?}");
+        let points: Vec<_> = lines
+            .iter()
+            .filter(|line| line["type"] == "point")
+            .collect();
+        assert_eq!(points.len(), 2, "{shape}");
+        for point in points {
+            assert_eq!(point["metrics"]["flows_completed"], 3, "{shape}: {point}");
+        }
+    }
+}
+
+#[test]
+fn a_signal_removes_the_network() {
+    let Some(_machine) = machine() else { return };
+    let mut child = under_way();
+    let pid = child.id();
+    let killed = Command::new("kill").arg(pid.to_string()).status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    assert_eq!(left(pid), [""; 0]);
+}
+
+#[test]
+fn what_a_kill_leaves_is_removed_afterwards() {
+    let Some(_machine) = machine() else { return };
+    let mut child = under_way();
+    let pid = child.id();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!left(pid).is_empty());
+    for removed in [true, false] {
+        let (output, lines) = run(&["down"]);
+        assert!(output.status.success(), "{lines:?}");
+        let names = lines[0]["removed"].to_string();
+        assert_eq!(names.contains(&format!("tw-{pid}n")), removed, "{names}");
+        assert_eq!(left(pid), [""; 0]);
+    }
+}
+
+#[test]
+fn a_network_that_was_left_runs_programs() {
+    let Some(_machine) = machine() else { return };
+    let (output, lines) = run(&[
+        "up",
+        "incast",
+        "--set",
+        "workload.senders=2",
+        "--rate",
+        "20Mbps",
+    ]);
+    assert!(output.status.success(), "{lines:?}");
+    let nodes = lines[0]["nodes"].as_array().unwrap().len();
+    let inside = program(&["exec", "h0", "--", "cat", "/proc/net/fib_trie"]).output();
+    let inside = inside.unwrap();
+    let down = run(&["down"]);
+    assert!(String::from_utf8_lossy(&inside.stdout).contains("10.88.0.1"));
+    let removed = down.1[0]["removed"].as_array().unwrap();
+    assert!(removed.len() >= nodes, "{removed:?}");
+    let node = removed[0].as_str().unwrap();
+    assert!(!Path::new("/run/netns").join(node).exists());
+}
+
+#[test]
+fn wrong_input_is_told_before_anything_is_made() {
+    let Some(_machine) = machine() else { return };
+    let (output, lines) = run(&[
+        "emulate",
+        "incast",
+        "--scheme",
+        "cubic",
+        "--set",
+        "topology.kind=chain",
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = lines[0]["message"].as_str().unwrap();
+    assert!(message.starts_with("topology.kind"), "{message}");
+}
+
+#[test]
+fn a_process_that_lives_keeps_its_network() {
+    let Some(_machine) = machine() else { return };
+    let mut child = under_way();
+    let pid = child.id();
+    let (output, _) = run(&["down"]);
+    assert!(output.status.success());
+    assert!(!left(pid).is_empty());
+    let killed = Command::new("kill").arg(pid.to_string()).status();
+    assert!(killed.unwrap().success());
+    child.wait().unwrap();
+    // The kernel takes links and queues with the namespaces.
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!(left(pid), [""; 0]);
+}
