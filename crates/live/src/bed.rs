@@ -91,6 +91,9 @@ impl Bed {
     }
 
     /// The rate of the fastest link in either direction.
+    ///
+    /// # Panics
+    /// If the network has no links; that of every plan has.
     pub fn fastest(&self) -> Rate {
         let links = self.topology.links().iter();
         let rates = links.flat_map(|link| [link.spec.rate, link.back.rate]);

@@ -60,13 +60,13 @@ impl From<io::Error> for Unfit {
 }
 
 impl fmt::Display for Unfit {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFast(rate, Some(share)) => {
-                write!(out, "this machine holds {:.1} % of {rate}", share * 100.0)
+                write!(f, "this machine holds {:.1} % of {rate}", share * 100.0)
             }
-            Self::TooFast(rate, None) => write!(out, "this machine does not hold {rate}"),
-            Self::Failed(error) => error.fmt(out),
+            Self::TooFast(rate, None) => write!(f, "this machine does not hold {rate}"),
+            Self::Failed(error) => error.fmt(f),
         }
     }
 }

@@ -123,16 +123,14 @@ impl<'a> Cell<'a> {
 fn cells(scenario: &Scenario) -> Vec<Cell<'_>> {
     let mut cells: Vec<Cell<'_>> = Vec::new();
     for point in scenario.points() {
-        let cell = match cells
-            .iter_mut()
-            .find(|cell| cell.arms[0][0].set == point.set)
-        {
-            Some(cell) => cell,
-            None => {
-                cells.push(Cell { arms: Vec::new() });
-                cells.last_mut().expect("one was pushed")
-            }
-        };
+        let place = cells
+            .iter()
+            .position(|cell| cell.arms[0][0].set == point.set)
+            .unwrap_or(cells.len());
+        if place == cells.len() {
+            cells.push(Cell { arms: Vec::new() });
+        }
+        let cell = &mut cells[place];
         match cell
             .arms
             .iter_mut()
@@ -304,4 +302,4 @@ fn set(point: &PointSpec) -> Value {
 }
 
 /// What is unfinished after this is told as unfinished.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_mins(2);

@@ -17,7 +17,7 @@ static HEARD: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 pub fn listen() -> io::Result<()> {
     let heard = HEARD.get_or_init(Arc::default);
     for signal in [SIGHUP, SIGINT, SIGTERM] {
-        let number = usize::try_from(signal).expect("signals have positive numbers");
+        let number = usize::try_from(signal).map_err(io::Error::other)?;
         flag::register_usize(signal, Arc::clone(heard), number)?;
     }
     Ok(())

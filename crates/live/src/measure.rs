@@ -62,7 +62,7 @@ impl Run {
         let flows = &self.traffic.flows;
         let mut fct: Vec<f64> = flows
             .iter()
-            .filter_map(|flow| flow.completed_us())
+            .filter_map(traffic::Sent::completed_us)
             .collect();
         fct.sort_by(f64::total_cmp);
         let (first, last) = self.span();
@@ -110,7 +110,7 @@ impl Run {
         let started = flows.clone().filter(|flow| flow.start.is_some());
         let mut late: Vec<f64> = started.map(|flow| micros(flow.late)).collect();
         late.sort_by(f64::total_cmp);
-        let mut fct: Vec<f64> = flows.filter_map(|flow| flow.completed_us()).collect();
+        let mut fct: Vec<f64> = flows.filter_map(traffic::Sent::completed_us).collect();
         fct.sort_by(f64::total_cmp);
         Facts {
             start_lateness_p99_us: rank(&late, 99),

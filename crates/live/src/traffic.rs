@@ -208,7 +208,10 @@ impl<'a> Generator<'a> {
         match event.data() & KIND {
             LISTENER => self.accept(place),
             OUTGOING => self.on_sender(place, event.events()),
-            _ => self.read(place),
+            _ => {
+                self.read(place);
+                Ok(())
+            }
         }
     }
 
@@ -292,22 +295,22 @@ impl<'a> Generator<'a> {
             self.epoll
                 .add(&socket, EpollEvent::new(flags, INCOMING | place as u64))?;
             self.incoming.push(Some(Incoming::new(socket, connection)));
-            self.read(place)?;
+            self.read(place);
         }
     }
 
-    fn read(&mut self, place: usize) -> io::Result<()> {
+    fn read(&mut self, place: usize) {
         while let Some(incoming) = &mut self.incoming[place] {
             let (connection, offset) = (incoming.connection, incoming.received);
             let count = match incoming.read(&mut self.buffer) {
                 Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 // The other end knows more of a failure.
                 Err(_) => 0,
             };
             if count == 0 {
                 self.incoming[place] = None;
-                return Ok(());
+                return;
             }
             let right = (self.payload).is_right(connection, offset, &self.buffer[..count]);
             self.traffic.corrupted += u64::from(!right);
@@ -323,7 +326,6 @@ impl<'a> Generator<'a> {
                 }
             }
         }
-        Ok(())
     }
 
     /// A flow is complete, or has failed.

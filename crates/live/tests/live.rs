@@ -29,9 +29,11 @@ fn program(words: &[&str]) -> Command {
 }
 
 fn run(words: &[&str]) -> (Output, Vec<Value>) {
-    let output = program(words).output().unwrap();
+    let output = program(words).output().expect("the program runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("lines are JSON"));
     (output, lines.collect())
 }
 
@@ -43,7 +45,13 @@ fn left(pid: u32) -> Vec<String> {
         let Ok(entries) = fs::read_dir(folder) else {
             return Vec::new();
         };
-        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = entries.map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        });
         names
             .filter(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
             .collect()
@@ -63,9 +71,10 @@ fn under_way() -> Child {
     ];
     let mut command = program(&words);
     command.args(["--rate", "10Mbps", "--runs", "500", "--no-sim"]);
-    let mut child = command.spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(lines.next().unwrap().unwrap().contains("\"bed\""));
+    let mut child = command.spawn().expect("the program runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let first = lines.next().and_then(Result::ok);
+    assert!(first.is_some_and(|line| line.contains("\"bed\"")));
     // Whoever reads no more must not be what ends the program.
     thread::spawn(move || lines.for_each(drop));
     assert!(!left(child.id()).is_empty());

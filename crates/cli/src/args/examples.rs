@@ -39,7 +39,7 @@ Examples:
   sudo tailwater emulate incast --scheme newreno,cubic --set workload.senders=20
   sudo tailwater emulate my.toml --rate 100Mbps --runs 10 --format json > live.json
   sudo tailwater emulate up incast --set workload.senders=4
-  sudo tailwater emulate exec h0 -- ping -c 3 10.88.0.2
+  sudo tailwater emulate exec h0 -- ip route        a look from a host
   sudo tailwater emulate down                     remove what is left, also after a crash
 
 Exit status: 0 done, 1 a run failed, 2 the input was wrong, 3 the machine lacks something, such as
