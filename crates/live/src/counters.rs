@@ -102,14 +102,13 @@ impl Cores {
         Ok(Self::parse(&fs::read_to_string("/proc/stat")?))
     }
 
-    /// The first line has, in order: user, nice, system, idle, waiting for disks, and interrupts. Processes
-    /// of lower priority (nice) give way, so that their time counts as free.
+    /// The first line has, in order: user, nice, system, idle, waiting for disks, and interrupts.
     fn parse(text: &str) -> Self {
         let line = text.lines().next().unwrap_or_default();
         let ticks = line.split_whitespace().skip(1).take(8);
         let ticks: Vec<u64> = ticks.filter_map(|field| field.parse().ok()).collect();
         let all = ticks.iter().sum();
-        let free: u64 = [1, 3, 4].iter().filter_map(|place| ticks.get(*place)).sum();
+        let free: u64 = [3, 4].iter().filter_map(|place| ticks.get(*place)).sum();
         Self {
             busy: all - free,
             all,
@@ -160,9 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn low_priority_counts_as_free() {
+    fn waiting_for_disks_counts_as_free_and_low_priority_as_work() {
         let before = Cores::parse("cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 1 1 1 1\n");
-        let after = Cores::parse("cpu  20 30 10 30 0 0 10 0 0 0\n");
-        assert!((after.busy_since(&before) - 0.4).abs() < 1e-12);
+        let after = Cores::parse("cpu  20 30 10 20 10 0 10 0 0 0\n");
+        assert!((after.busy_since(&before) - 0.7).abs() < 1e-12);
     }
 }

@@ -81,6 +81,26 @@ fn under_way() -> Child {
     child
 }
 
+/// What a run tells, and the process that it was. A machine that does something else meanwhile may not hold the
+/// rate, which the program refuses; then it is tried again, and at last skipped aloud.
+fn emulated(words: &[&str]) -> Option<(u32, Vec<Value>)> {
+    for _ in 0..5 {
+        let child = program(words).spawn().unwrap();
+        let pid = child.id();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        if output.status.success() {
+            let lines = text.lines();
+            let lines = lines.map(|line| serde_json::from_str(line).unwrap());
+            return Some((pid, lines.collect()));
+        }
+        assert!(text.contains("this machine holds"), "{text}");
+        thread::sleep(Duration::from_secs(1));
+    }
+    testing::skipped("this machine is too busy to hold the rate");
+    None
+}
+
 #[test]
 fn four_senders_deliver_every_byte_and_leave_nothing() {
     let Some(_machine) = machine() else { return };
@@ -99,15 +119,11 @@ fn four_senders_deliver_every_byte_and_leave_nothing() {
     ];
     words.extend(settings.iter().flat_map(|set| ["--set", set]));
     words.extend(["--rate", "50Mbps", "--no-sim"]);
-    let child = program(&words).spawn().unwrap();
-    let pid = child.id();
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}");
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let points: Vec<_> = lines.filter(|line| line["type"] == "point").collect();
+    let Some((pid, lines)) = emulated(&words) else {
+        return;
+    };
+    let points = lines.iter().filter(|line| line["type"] == "point");
+    let points: Vec<_> = points.collect();
     assert_eq!(points.len(), 4);
     for point in points {
         assert_eq!(point["metrics"]["flows_completed"], 4, "{point}");
@@ -137,12 +153,11 @@ fn every_shape_carries_its_flows() {
         let mut words = vec!["emulate", "incast", "--scheme", "cubic", "--runs", "1"];
         words.extend(sets.iter().flat_map(|set| ["--set", set]));
         words.extend(["--rate", "20Mbps"]);
-        let (output, lines) = run(&words);
-        assert!(output.status.success(), "{shape}: {lines:?}");
-        let points: Vec<_> = lines
-            .iter()
-            .filter(|line| line["type"] == "point")
-            .collect();
+        let Some((_, lines)) = emulated(&words) else {
+            return;
+        };
+        let points = lines.iter().filter(|line| line["type"] == "point");
+        let points: Vec<_> = points.collect();
         assert_eq!(points.len(), 2, "{shape}");
         for point in points {
             assert_eq!(point["metrics"]["flows_completed"], 3, "{shape}: {point}");

@@ -162,6 +162,14 @@ impl Group {
 impl PointSpec {
     /// A point without a scenario: `scheme`, a composition too, with `settings` over the defaults, as
     /// key and text.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), scenario::Problems> {
+    /// let point = scenario::PointSpec::of("dctcp", 7, &[("workload.senders", "20")])?;
+    /// assert_eq!((point.text("workload.senders"), point.seed), ("20", 7));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn of(scheme: &str, seed: u64, settings: &[(&str, &str)]) -> Result<Self, Problems> {
         let overrides = Overrides {
             schemes: Some(scheme.to_owned()),
@@ -169,10 +177,11 @@ impl PointSpec {
                 .iter()
                 .map(|(key, text)| format!("{key}={text}"))
                 .collect(),
-            seed: Some(seed),
             ..Overrides::default()
         };
-        let mut points = Scenario::load(Source::new("settings", ""), &overrides)?.points;
+        // A file without any setting would be taken for a mistake.
+        let source = Source::new("settings", format!("seed = {seed}\n"));
+        let mut points = Scenario::load(source, &overrides)?.points;
         match (points.pop(), points.len()) {
             (Some(point), 0) => Ok(point),
             (_, others) => {

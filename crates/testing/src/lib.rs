@@ -96,7 +96,11 @@ fn search(name: &str) -> Option<PathBuf> {
 fn found(command: Option<Command>, what: &str) -> Option<Command> {
     if command.is_none() {
         let refused = env::var_os("TAILWATER_NO_SKIP").is_some();
-        skip(&format!("{what} is not installed"), refused, &mut io::stderr());
+        skip(
+            &format!("{what} is not installed"),
+            refused,
+            &mut io::stderr(),
+        );
     }
     command
 }
