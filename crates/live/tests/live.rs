@@ -85,13 +85,13 @@ fn under_way() -> Child {
 /// rate, which the program refuses; then it is tried again, and at last skipped aloud.
 fn emulated(words: &[&str]) -> Option<(u32, Vec<Value>)> {
     for _ in 0..5 {
-        let child = program(words).spawn().unwrap();
+        let child = program(words).spawn().expect("the program starts");
         let pid = child.id();
-        let output = child.wait_with_output().unwrap();
+        let output = child.wait_with_output().expect("the program ends");
         let text = String::from_utf8_lossy(&output.stdout);
         if output.status.success() {
             let lines = text.lines();
-            let lines = lines.map(|line| serde_json::from_str(line).unwrap());
+            let lines = lines.map(|line| serde_json::from_str(line).expect("lines are JSON"));
             return Some((pid, lines.collect()));
         }
         assert!(text.contains("this machine holds"), "{text}");
