@@ -79,7 +79,7 @@ pub fn emulate(
     }
     for cell in &cells {
         for arm in &cell.arms {
-            if let Err(reason) = stack(&arm[0].bundle) {
+            if let Err(reason) = stack(arm[0]) {
                 tell(json!({
                     "type": "skipped", "scheme": arm[0].scheme, "set": set(arm[0]), "reason": reason,
                 }));
@@ -115,7 +115,7 @@ impl<'a> Cell<'a> {
     /// Schemes that this build and this kernel have, with the kernel's name.
     fn stacks(&self) -> Vec<(&Vec<&'a PointSpec>, &'static str)> {
         let arms = self.arms.iter();
-        let known = arms.filter_map(|arm| Some((arm, stack(&arm[0].bundle).ok()?)));
+        let known = arms.filter_map(|arm| Some((arm, stack(arm[0]).ok()?)));
         known.collect()
     }
 }
@@ -144,8 +144,12 @@ fn cells(scenario: &Scenario) -> Vec<Cell<'_>> {
 }
 
 /// The kernel's name of a scheme's congestion control, or why there is none.
-fn stack(bundle: &str) -> Result<&'static str, String> {
-    match bundle {
+fn stack(point: &PointSpec) -> Result<&'static str, String> {
+    if point.scheme != point.bundle {
+        // All schemes share the network of the first one.
+        return Err("a variant may have settings of its own: give them with --set".to_owned());
+    }
+    match &*point.bundle {
         "newreno" => Ok("reno"),
         "cubic" if calibrate::has_control("cubic") => Ok("cubic"),
         "cubic" => Err("this kernel has no cubic (CONFIG_TCP_CONG_CUBIC)".to_owned()),
@@ -303,3 +307,22 @@ fn set(point: &PointSpec) -> Value {
 
 /// What is unfinished after this is told as unfinished.
 const LONGEST: Duration = Duration::from_mins(2);
+
+#[cfg(test)]
+mod tests {
+    use scenario::{Overrides, Source};
+
+    use super::*;
+
+    #[test]
+    fn a_variant_does_not_run_on_the_network_of_another_scheme() {
+        let text = "schemes = [\"newreno\", \"slow\"]\n[variant.slow]\nbase = \"newreno\"\n\
+                    tcp.min_rto = \"200ms\"\n[workload]\nsenders = 2\n";
+        let loaded = Scenario::load(Source::new("variant.toml", text), &Overrides::default());
+        let scenario = loaded.expect("a correct scenario");
+        let stacks: Vec<_> = scenario.points().iter().map(stack).collect();
+        assert_eq!(stacks[0], Ok("reno"));
+        let reason = stacks[1].as_ref().expect_err("a row with its reason");
+        assert!(reason.contains("variant"), "{reason}");
+    }
+}

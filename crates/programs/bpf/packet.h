@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // Finds TCP in a packet: Ethernet, at most one VLAN tag, IPv4 without fragments or IPv6 without extension
-// headers. Everything else is somebody else's. It compiles for a host too, where it is fuzzed.
+// headers. Everything else is somebody else's.
 #ifndef TAILWATER_PACKET_H
 #define TAILWATER_PACKET_H
 

@@ -69,11 +69,7 @@ impl Port {
     /// Loads a law, which the kernel verifies. It has no lease yet.
     pub fn load(law: &Law) -> Result<Self, LoadError> {
         let (program, value) = law.program();
-        let mut builder = ObjectBuilder::default();
-        let open = builder.open_memory(program);
-        let open = open.map_err(|error| LoadError::Refused("read a program", error))?;
-        let object = open.load();
-        let object = object.map_err(|error| LoadError::Refused("load a program", error))?;
+        let object = load(program)?;
         let port = Self { object };
         port.set("port", &value)?;
         Ok(port)
@@ -165,6 +161,15 @@ impl Port {
         let map = self.object.maps().find(|map| map.name() == name);
         map.ok_or(LoadError::Lacks(name))
     }
+}
+
+/// Programs and maps of an object, which the kernel verifies.
+pub(crate) fn load(object: &[u8]) -> Result<Object, LoadError> {
+    let mut builder = ObjectBuilder::default();
+    let open = builder.open_memory(object);
+    let open = open.map_err(|error| LoadError::Refused("read a program", error))?;
+    open.load()
+        .map_err(|error| LoadError::Refused("load a program", error))
 }
 
 /// A law at a device.

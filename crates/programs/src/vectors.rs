@@ -1,8 +1,9 @@
 //! The laws in the kernel, for one vector of arguments at a time.
 
-use libbpf_rs::{Object, ObjectBuilder, ProgramInput};
+use libbpf_rs::{Object, ProgramInput};
 
 use crate::LoadError;
+use crate::port::load;
 
 /// Every law, loaded to be called.
 pub struct Vectors {
@@ -17,11 +18,7 @@ const WORDS: usize = 34;
 impl Vectors {
     /// Loads them.
     pub fn load() -> Result<Self, LoadError> {
-        let mut builder = ObjectBuilder::default();
-        let open = builder.open_memory(OBJECT);
-        let open = open.map_err(|error| LoadError::Refused("read a program", error))?;
-        let object = open.load();
-        let object = object.map_err(|error| LoadError::Refused("load a program", error))?;
+        let object = load(OBJECT)?;
         Ok(Self { object })
     }
 
