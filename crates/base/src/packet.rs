@@ -13,8 +13,10 @@ pub struct HostId(pub u32);
 /// One TCP segment on the wire.
 ///
 /// `Copy` and the size of a cache line, because it moves by value from node to node. Its size on the
-/// wire is `payload` plus the header bytes of the network, which is a setting and not a field.
+/// wire is `payload` plus the header bytes of the network, which is a setting and not a field. The fields
+/// have an order, so that those before the options are copied together.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Packet {
     /// The connection.
     pub flow: FlowId,

@@ -3,7 +3,7 @@
 //! Packets on wires are due within a hop's delay, timers long after. So events within the horizon go
 //! into a bucket of the calendar, unsorted, and are sorted when their bucket's turn comes; it rarely
 //! holds more than a few. Later events go into a heap, which the calendar's events pass by. A bitmap
-//! with a summary finds the next bucket that is not empty.
+//! finds the next bucket that is not empty.
 //!
 //! `push` and `pop` within the horizon: O(1) for a bucket of bounded size, O(k log k) for k events in
 //! one bucket; beyond the horizon O(log n).
@@ -25,8 +25,6 @@ pub(crate) struct Calendar {
     shift: u32,
     /// First free node.
     free: u32,
-    /// A bit per word of `occupied` that is not zero.
-    summary: u64,
     /// Other keys of the current bucket, latest first.
     rest: Vec<u128>,
     /// Events in lists.
@@ -63,7 +61,6 @@ impl Calendar {
             now: 0,
             shift: width.ilog2(),
             free: NONE,
-            summary: 0,
             rest: Vec::new(),
             nodes: Vec::new(),
             buckets: vec![NONE; buckets].into_boxed_slice(),
@@ -91,21 +88,25 @@ impl Calendar {
     /// the handling of this event instead of waiting for what it schedules.
     #[inline(always)]
     pub(crate) fn pop(&mut self, limit: u64) -> Option<u128> {
-        // Also if both are empty.
-        if self.near >= self.far_min {
+        // Also if both are empty; what has the same time is compared there.
+        if time_of(self.near) >= time_of(self.far_min) {
             return self.pop_elsewhere(limit);
         }
+        self.pop_near(limit)
+    }
+
+    #[inline(always)]
+    fn pop_near(&mut self, limit: u64) -> Option<u128> {
         let key = self.near;
         if time_of(key) > limit {
             return None;
         }
         self.len -= 1;
-        self.base = time_of(key) >> self.shift;
+        self.base = self.now;
         if let Some(next) = self.rest.pop() {
             self.near = next;
         } else {
             self.near = EMPTY;
-            self.now = self.base;
             self.turn();
         }
         Some(key)
@@ -148,7 +149,6 @@ impl Calendar {
             self.nodes.push(node);
         }
         self.occupied[place / 64 % WORDS] |= 1 << (place % 64);
-        self.summary |= 1 << (place / 64);
     }
 
     /// An event of the current bucket or an earlier one, or of one beyond the horizon.
@@ -178,14 +178,14 @@ impl Calendar {
         }
     }
 
-    /// [`Calendar::pop`] when the current bucket is empty or the smallest key is beyond the horizon.
+    /// [`Calendar::pop`] when the current bucket is empty or the smallest key may be beyond the horizon.
     #[inline(never)]
     fn pop_elsewhere(&mut self, limit: u64) -> Option<u128> {
         if self.near == EMPTY {
             self.turn();
-            if self.near < self.far_min {
-                return self.pop(limit);
-            }
+        }
+        if self.near < self.far_min {
+            return self.pop_near(limit);
         }
         let key = self.far_min;
         if time_of(key) > limit || key == EMPTY {
@@ -204,12 +204,9 @@ impl Calendar {
     /// Makes the next bucket that is not empty the current one.
     #[inline(always)]
     fn turn(&mut self) {
-        let Some(place) = self.next_occupied() else {
+        let Some(place) = self.take_occupied() else {
             return;
         };
-        let word = &mut self.occupied[place / 64 % WORDS];
-        *word &= !(1 << (place % 64));
-        self.summary &= !(u64::from(*word == 0) << (place / 64));
         let first = std::mem::replace(&mut self.buckets[place], NONE);
         let node = &mut self.nodes[first as usize];
         self.near = node.key;
@@ -243,28 +240,34 @@ impl Calendar {
         self.near = self.rest.pop().expect("the first of the list is there");
     }
 
-    /// The first bucket after the current one, around the wheel, that is not empty. Without branches
-    /// but one: which word the next event is in cannot be predicted.
+    /// The first bucket after the current one, around the wheel, that is not empty; its bit is cleared. As
+    /// buckets hold about one event, it is mostly within the same word.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the place in the wheel")]
-    fn next_occupied(&self) -> Option<usize> {
+    fn take_occupied(&mut self) -> Option<usize> {
         let start = (self.now as usize + 1) & (self.buckets.len() - 1);
         let word = start / 64 % WORDS;
-        let rest = self.occupied[word] & (u64::MAX << (start % 64));
-        let later = self.summary & !(1 << word) | u64::from(rest != 0) << word;
-        if later == 0 {
-            // Only the part of this word before `start` is left: a whole turn ahead.
-            let bits = self.occupied[word];
-            return (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize);
+        let bits = &mut self.occupied[word];
+        let rest = *bits & (u64::MAX << (start % 64));
+        if rest == 0 {
+            return self.take_later(word);
         }
-        let ahead = later.rotate_right(word as u32).trailing_zeros() as usize;
-        let found = (word + ahead) % WORDS;
-        let bits = if ahead == 0 {
-            rest
-        } else {
-            self.occupied[found]
-        };
-        Some(found * 64 + bits.trailing_zeros() as usize)
+        *bits ^= rest & rest.wrapping_neg();
+        Some(word * 64 + rest.trailing_zeros() as usize)
+    }
+
+    /// The first bucket of a word after this one that is not empty; at last of the beginning of this one, a
+    /// whole turn ahead.
+    #[inline(never)]
+    fn take_later(&mut self, word: usize) -> Option<usize> {
+        let words = &mut self.occupied[..self.buckets.len() / 64];
+        let (before, after) = words.split_at_mut(word + 1);
+        let after = after.iter_mut().zip(word + 1..);
+        let mut ahead = after.chain(before.iter_mut().zip(0..));
+        let (bits, found) = ahead.find(|(bits, _)| **bits != 0)?;
+        let place = found * 64 + bits.trailing_zeros() as usize;
+        *bits &= *bits - 1;
+        Some(place)
     }
 
     fn pop_far(&mut self) {
@@ -279,7 +282,7 @@ const fn time_of(key: u128) -> u64 {
     (key >> 64) as u64
 }
 
-/// At most 64 words of 64 buckets, so that one word summarises them.
+/// At most 64 words of 64 buckets, which are soon looked through.
 const WORDS: usize = 64;
 /// No node.
 const NONE: u32 = u32::MAX;

@@ -1,6 +1,6 @@
 //! A topology in motion.
 
-use base::{FlowId, HostId, Options, Packet, Time};
+use base::{Extension, FlowId, HostId, Options, Packet, Time};
 use engine::{Scheduler, Token};
 
 use crate::histogram::QueueStatistics;
@@ -300,20 +300,22 @@ impl Network {
     #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     fn record(&mut self, port: PortId, packet: &Packet, now: Time) {
         let place = u64::from(port.0) << 32 | u64::from(packet.flow.0);
-        let numbers = u64::from(packet.seq.0) << 32 | u64::from(packet.ack.0);
-        let rest = u64::from(packet.reserved) << 56
+        // In the order in which a packet has them, so that each is one word of it.
+        let numbers = u64::from(packet.seq.0) | u64::from(packet.ack.0) << 32;
+        let rest = u64::from(packet.window)
+            | u64::from(packet.payload) << 16
+            | u64::from(packet.flags.bits()) << 32
+            | (packet.ecn as u64) << 40
             | u64::from(packet.dscp) << 48
-            | u64::from(packet.payload) << 32
-            | u64::from(packet.window) << 16
-            | u64::from(packet.flags.bits()) << 8
-            | packet.ecn as u64;
-        let [first, second, third] = packet.extension.0;
-        let extension = u64::from(first) << 32 ^ u64::from(second) << 16 ^ u64::from(third);
+            | u64::from(packet.reserved) << 56;
         let where_and_when = now.as_ps() ^ place.rotate_left(17) ^ ODD_A;
-        let what = numbers ^ rest.rotate_left(29) ^ digest_of(&packet.options);
+        let mut what = numbers ^ rest.rotate_left(29);
+        if !matches!(packet.options, Options::None) || packet.extension != Extension::NONE {
+            what = what.wrapping_add(digest_of_carried(packet));
+        }
         // The two halves of a product are folded, which mixes both factors into every bit. A sum does not
         // depend on the order of hops, of which those at equal times have none.
-        let product = u128::from(where_and_when) * u128::from(what.wrapping_add(extension) ^ ODD_B);
+        let product = u128::from(where_and_when) * u128::from(what ^ ODD_B);
         let hop = ((product >> 64) ^ product) as u64;
         self.digest = self.digest.wrapping_add(hop);
     }
@@ -334,10 +336,12 @@ impl PortParts {
     }
 }
 
-/// Most segments carry no options and take the first branch.
-#[inline(always)]
-fn digest_of(options: &Options) -> u64 {
-    match options {
+/// Most segments carry neither options nor an extension.
+#[inline(never)]
+fn digest_of_carried(packet: &Packet) -> u64 {
+    let [first, second, third] = packet.extension.0;
+    let extension = u64::from(first) << 32 ^ u64::from(second) << 16 ^ u64::from(third);
+    let options: u64 = match &packet.options {
         Options::None => 0,
         Options::Syn(syn) => {
             let scale = syn.window_scale.map_or(0xff, u64::from);
@@ -347,7 +351,10 @@ fn digest_of(options: &Options) -> u64 {
             let block = u64::from(start.0) << 32 | u64::from(end.0);
             (digest.rotate_left(7) ^ block).wrapping_mul(ODD_B)
         }),
-    }
+    };
+    options
+        .wrapping_mul(ODD_A)
+        .wrapping_add(extension.wrapping_mul(ODD_B))
 }
 
 #[expect(

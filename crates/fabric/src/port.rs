@@ -228,7 +228,7 @@ impl Port {
             "one event per busy port"
         );
         // The last packet on the wire brings about those that wait by priority.
-        if self.ring.oldest_waits() || self.watches_idle && self.ring.may_be_last() {
+        if self.ring.oldest_waits() || self.watches_idle && self.ring.is_last() {
             self.settle_watched(now, port, watch, stale);
         }
         self.ring.pop_into(packet)
@@ -431,8 +431,7 @@ impl Port {
         let size = u64::from(self.header_bytes) + u64::from(packet.payload);
         self.free_at = now + self.serialisation(size);
         let arrival = self.free_at + self.delay;
-        self.ring.push(packet, arrival);
-        self.ring.start_newest();
+        self.ring.push_started(packet, arrival);
         arrival
     }
 

@@ -1,16 +1,17 @@
 //! The packets of one port, in order: on the wire first, then waiting.
 
+use std::collections::VecDeque;
+
 use base::{Ecn, Extension, FlowId, HostId, Options, Packet, Seq, TcpFlags, Time};
 use prefetch_index::prefetch_index;
 
 /// A ring of packets with the times at which a FIFO port knows, when it accepts them, that they arrive.
 ///
 /// A long wire holds more packets than a cache, so most of what a packet-hop costs there is to wait for
-/// what the ring has of it. That is little, half a cache line, and as much again for options, and for
-/// an extension, of packets that carry them; and it is asked for some packets ahead. When the ring runs
-/// empty it starts again at its first place, so that a lightly used port stays in one or two cache
-/// lines however large its ring once grew. All operations O(1), growing and shrinking amortised, unless
-/// they say otherwise.
+/// what the ring has of it. That is little, half a cache line, and it is asked for some packets ahead;
+/// options and extensions are kept apart, for few packets carry any. When the ring runs empty it starts
+/// again at its first place, so that a lightly used port stays in one or two cache lines however large
+/// its ring once grew. All operations O(1), growing and shrinking amortised, unless they say otherwise.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Ring {
@@ -22,25 +23,16 @@ pub(crate) struct Ring {
     waiting: u32,
     /// Running index of the next free place.
     tail: u32,
-    /// Packets whose transmission has not begun.
-    waiting_packets: u32,
-}
-
-/// What a place of the ring holds.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    Packet(Fields),
-    /// Of the packet before it.
-    Options(Options),
-    /// Of the packet before it.
-    Extension(Extension),
+    /// What packets carry besides; none before the first one that does.
+    carried: Option<Box<Carried>>,
 }
 
 /// A packet, but for its options and extension, and when it arrives at the next node.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-struct Fields {
+struct Place {
     arrival: Time,
+    // In the order of a packet's fields, so that they are copied together.
     flow: FlowId,
     to: HostId,
     seq: Seq,
@@ -48,10 +40,24 @@ struct Fields {
     window: u16,
     payload: u16,
     flags: TcpFlags,
-    /// Behind the 28 bytes of options, so that values it cannot have tell what a place holds.
     ecn: Ecn,
     dscp: u8,
+    /// The reserved bits, of which TCP has four, and above them [`OPTIONS`] and [`EXTENSION`].
     reserved: u8,
+}
+
+/// Options and extensions of the packets of a ring, in their order; options first if a packet has both.
+#[derive(Debug, Default)]
+struct Carried {
+    entries: VecDeque<Entry>,
+    /// How many of them belong to packets that have been started.
+    started: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    Options(Options),
+    Extension(Extension),
 }
 
 impl Ring {
@@ -61,7 +67,7 @@ impl Ring {
             head: 0,
             waiting: 0,
             tail: 0,
-            waiting_packets: 0,
+            carried: None,
         }
     }
 
@@ -70,23 +76,21 @@ impl Ring {
         self.head == self.tail
     }
 
-    /// Whether there may be no packet but the oldest.
+    /// Whether there is no packet but the oldest.
     #[inline(always)]
-    pub(crate) const fn may_be_last(&self) -> bool {
-        self.tail - self.head <= MOST_PLACES
+    pub(crate) const fn is_last(&self) -> bool {
+        self.tail - self.head <= 1
     }
 
-    /// Packets on the wire or waiting. O(packets).
-    pub(crate) fn len(&self) -> usize {
-        (self.head..self.tail)
-            .filter(|index| self.fields(*index).is_some())
-            .count()
+    /// Packets on the wire or waiting.
+    pub(crate) const fn len(&self) -> usize {
+        (self.tail - self.head) as usize
     }
 
     /// Packets whose transmission has not begun.
     #[inline(always)]
     pub(crate) const fn waiting_packets(&self) -> u32 {
-        self.waiting_packets
+        self.tail - self.waiting
     }
 
     /// Whether the transmission of the oldest packet has not been noticed.
@@ -95,24 +99,32 @@ impl Ring {
         self.waiting == self.head
     }
 
-    /// Appends a packet, which will arrive at `arrival`.
+    /// Appends a packet, which will arrive at `arrival`. Returns the bits that tell what it carries.
     #[inline(always)]
-    pub(crate) fn push(&mut self, packet: &Packet, arrival: Time) {
-        self.append(Place::Packet(Fields::of(packet, arrival)));
-        if packet.options != Options::None {
-            self.append(Place::Options(packet.options));
+    pub(crate) fn push(&mut self, packet: &Packet, arrival: Time) -> u8 {
+        if self.len() == self.places.len() {
+            self.grow();
         }
-        if packet.extension != Extension::NONE {
-            self.append(Place::Extension(packet.extension));
+        let index = self.place(self.tail);
+        let place = &mut self.places[index];
+        *place = Place::of(packet, arrival);
+        self.tail += 1;
+        if self.tail == LAST_INDEX {
+            self.renumber();
         }
-        self.waiting_packets += 1;
+        if matches!(packet.options, Options::None) && packet.extension == Extension::NONE {
+            return 0;
+        }
+        self.carry(packet, index)
     }
 
-    /// The packet just pushed found the transmitter idle: it does not wait, nor does any before it.
+    /// Appends a packet that finds the transmitter idle: it does not wait, nor does any before it.
     #[inline(always)]
-    pub(crate) const fn start_newest(&mut self) {
+    pub(crate) fn push_started(&mut self, packet: &Packet, arrival: Time) {
+        if self.push(packet, arrival) != 0 {
+            self.start_carried();
+        }
         self.waiting = self.tail;
-        self.waiting_packets = 0;
     }
 
     /// The oldest packet leaves the ring, into `packet`: it has arrived. Returns when the next one
@@ -121,95 +133,89 @@ impl Ring {
     pub(crate) fn pop_into(&mut self, packet: &mut Packet) -> Option<Time> {
         debug_assert!(!self.is_empty(), "an arrival has a packet");
         // What the caller put there is never read, so that it need not be written either.
-        let Place::Packet(fields) = &self.places[self.place(self.head)] else {
-            unreachable!("the oldest place holds a packet");
-        };
-        fields.get_into(packet);
+        let place = &self.places[self.place(self.head)];
+        place.get_into(packet);
+        if place.reserved > RESERVED {
+            self.uncarry(packet);
+        }
         self.head += 1;
-        while !self.is_empty() {
-            match &self.places[self.place(self.head)] {
-                Place::Packet(next) => {
-                    let arrival = next.arrival;
-                    self.prefetch(self.head);
-                    return Some(arrival);
-                }
-                Place::Options(options) => packet.options = *options,
-                Place::Extension(extension) => packet.extension = *extension,
-            }
-            self.head += 1;
+        if self.is_empty() {
+            self.start_anew();
+            return None;
         }
-        // Since it was empty last, at most `tail` places have been in use at a time.
-        if self.places.len() > KEPT && self.tail as usize <= self.places.len() / 4 {
-            self.shrink();
-        }
-        (self.head, self.waiting, self.tail) = (0, 0, 0);
-        self.waiting_packets = 0;
-        None
+        // The packets of other ports come in between, so that it is there in time.
+        prefetch_index(&self.places, self.place(self.head + AHEAD));
+        Some(self.places[self.place(self.head)].arrival)
     }
 
     /// The newest packet leaves the ring again, if there is one.
     pub(crate) fn pop_newest(&mut self) -> Option<Packet> {
-        let mut packet = Packet::new(FlowId(0), HostId(0));
         if self.is_empty() {
             return None;
         }
-        let newest = self.packet_before(self.tail);
-        self.get_into(newest, &mut packet);
-        self.tail = newest;
-        if self.waiting > newest {
-            self.waiting = newest;
-        } else {
-            self.waiting_packets -= 1;
+        self.tail -= 1;
+        self.waiting = self.waiting.min(self.tail);
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        self.places[self.place(self.tail)].get_into(&mut packet);
+        if let Some(carried) = &mut self.carried {
+            let first = carried.entries.len() - entries(packet.reserved);
+            let own = carried.entries.drain(first..);
+            own.for_each(|entry| entry.put_into(&mut packet));
+            carried.started = carried.started.min(first);
         }
+        packet.reserved &= RESERVED;
         Some(packet)
     }
 
     /// When the oldest packet arrives.
     pub(crate) fn next_arrival(&self) -> Option<Time> {
-        let oldest = (!self.is_empty()).then(|| self.fields(self.head));
-        oldest.flatten().map(|fields| fields.arrival)
+        (!self.is_empty()).then(|| self.places[self.place(self.head)].arrival)
     }
 
     /// The oldest waiting packet waits no longer. Returns its payload.
     #[inline(always)]
     pub(crate) fn start_oldest(&mut self) -> u16 {
-        debug_assert!(self.waiting_packets > 0, "a packet waits");
-        let payload = self.fields(self.waiting).map_or(0, |fields| fields.payload);
-        self.waiting = self.packet_after(self.waiting);
-        self.waiting_packets -= 1;
-        payload
+        debug_assert!(self.waiting_packets() > 0, "a packet waits");
+        let place = self.places[self.place(self.waiting)];
+        self.waiting += 1;
+        if place.reserved > RESERVED
+            && let Some(carried) = &mut self.carried
+        {
+            carried.started += entries(place.reserved);
+        }
+        place.payload
     }
 
     /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options. To give an
-    /// extension to a packet without one is O(places behind it).
+    /// extension to a packet without one is O(what packets carry).
     pub(crate) fn change_newest_started(&mut self, change: impl FnOnce(&mut Packet)) {
-        let index = self.packet_before(self.waiting);
+        let index = self.place(self.waiting - 1);
+        let place = self.places[index];
         let mut packet = Packet::new(FlowId(0), HostId(0));
-        let arrival = self.get_into(index, &mut packet);
+        place.get_into(&mut packet);
+        packet.reserved &= RESERVED;
+        let end = self.carried.as_ref().map_or(0, |carried| carried.started);
+        for own in end - entries(place.reserved)..end {
+            let carried = self.carried.iter();
+            carried.for_each(|carried| carried.entries[own].put_into(&mut packet));
+        }
         let (options, extension) = (packet.options, packet.extension);
         change(&mut packet);
         debug_assert_eq!(packet.options, options, "only hosts have options");
-        let place = self.place(index);
-        self.places[place] = Place::Packet(Fields::of(&packet, arrival));
-        if packet.extension == extension {
-            return;
+        let mut carries = place.reserved & (OPTIONS | EXTENSION);
+        if packet.extension != extension {
+            let new = Entry::Extension(packet.extension);
+            let carried = self.carried.get_or_insert_default();
+            if carries & EXTENSION == 0 {
+                carried.entries.insert(end, new);
+                carried.started += 1;
+                carries |= EXTENSION;
+            } else {
+                carried.entries[end - 1] = new;
+            }
         }
-        let new = Place::Extension(packet.extension);
-        let last = self.waiting - 1;
-        let place = self.place(last);
-        if matches!(self.places[place], Place::Extension(_)) {
-            self.places[place] = new;
-            return;
-        }
-        // What is behind moves on by one place.
-        let mut moved = new;
-        let end = self.tail;
-        for index in self.waiting..end {
-            let place = self.place(index);
-            std::mem::swap(&mut self.places[place], &mut moved);
-        }
-        self.append(moved);
-        self.waiting += 1;
+        self.places[index] = Place::of(&packet, place.arrival);
+        self.places[index].reserved |= carries;
     }
 
     #[inline(always)]
@@ -217,67 +223,55 @@ impl Ring {
         index as usize & (self.places.len() - 1)
     }
 
-    /// Asks for what comes after `index`. The packets of other ports come in between, so that it is
-    /// there in time.
+    /// All that is carried belongs to packets that have been started.
+    #[cold]
+    fn start_carried(&mut self) {
+        if let Some(carried) = &mut self.carried {
+            carried.started = carried.entries.len();
+        }
+    }
+
+    /// Keeps what the packet at `index`, the newest, carries besides. Returns the bits that tell of it.
+    #[inline(never)]
+    fn carry(&mut self, packet: &Packet, index: usize) -> u8 {
+        let carried = self.carried.get_or_insert_default();
+        let mut carries = 0;
+        if packet.options != Options::None {
+            carried.entries.push_back(Entry::Options(packet.options));
+            carries |= OPTIONS;
+        }
+        if packet.extension != Extension::NONE {
+            carried
+                .entries
+                .push_back(Entry::Extension(packet.extension));
+            carries |= EXTENSION;
+        }
+        self.places[index].reserved |= carries;
+        carries
+    }
+
+    /// Gives the oldest packet what it carries besides.
+    #[inline(never)]
+    fn uncarry(&mut self, packet: &mut Packet) {
+        let carried = self.carried.iter_mut();
+        carried.for_each(|carried| {
+            let own = entries(packet.reserved);
+            let own = carried.entries.drain(..own);
+            // In a class of priority nobody asks what has started.
+            carried.started = carried.started.saturating_sub(own.len());
+            own.for_each(|entry| entry.put_into(packet));
+        });
+        packet.reserved &= RESERVED;
+    }
+
+    /// The ring has run empty.
     #[inline(always)]
-    fn prefetch(&self, index: u32) {
-        prefetch_index(&self.places, self.place(index + AHEAD));
-    }
-
-    #[inline(always)]
-    fn append(&mut self, what: Place) {
-        if (self.tail - self.head) as usize == self.places.len() {
-            self.grow();
+    fn start_anew(&mut self) {
+        // Since it was empty last, at most `tail` places have been in use at a time.
+        if self.places.len() > KEPT && self.tail as usize <= self.places.len() / 4 {
+            self.shrink();
         }
-        let place = self.place(self.tail);
-        self.places[place] = what;
-        self.tail += 1;
-        if self.tail == LAST_INDEX {
-            self.renumber();
-        }
-        self.prefetch(self.tail);
-    }
-
-    /// The packet at this index, if it is not where options or an extension are.
-    #[inline(always)]
-    fn fields(&self, index: u32) -> Option<&Fields> {
-        match &self.places[self.place(index)] {
-            Place::Packet(fields) => Some(fields),
-            Place::Options(_) | Place::Extension(_) => None,
-        }
-    }
-
-    /// Where the packet after the one at `index` is, or the first free place.
-    #[inline(always)]
-    fn packet_after(&self, mut index: u32) -> u32 {
-        index += 1;
-        while index != self.tail && self.fields(index).is_none() {
-            index += 1;
-        }
-        index
-    }
-
-    /// Where the packet before the one at `index` is.
-    fn packet_before(&self, mut index: u32) -> u32 {
-        index -= 1;
-        while self.fields(index).is_none() {
-            index -= 1;
-        }
-        index
-    }
-
-    /// Copies the packet at `index`. Returns when it arrives.
-    fn get_into(&self, index: u32, packet: &mut Packet) -> Time {
-        let fields = self.fields(index).expect("a packet is there");
-        fields.get_into(packet);
-        for index in index + 1..self.packet_after(index) {
-            match &self.places[self.place(index)] {
-                Place::Packet(_) => {}
-                Place::Options(options) => packet.options = *options,
-                Place::Extension(extension) => packet.extension = *extension,
-            }
-        }
-        fields.arrival
+        (self.head, self.waiting, self.tail) = (0, 0, 0);
     }
 
     /// A ring that never runs empty counts from its first round again.
@@ -312,12 +306,16 @@ impl Ring {
         // What was there goes first, so that both are never there at once.
         self.places = Box::default();
         self.places = empty_places(half);
+        if let Some(carried) = &mut self.carried {
+            carried.entries.shrink_to(half);
+        }
     }
 }
 
-impl Fields {
+impl Place {
     #[inline(always)]
     const fn of(packet: &Packet, arrival: Time) -> Self {
+        debug_assert!(packet.reserved <= RESERVED, "TCP has four reserved bits");
         Self {
             arrival,
             flow: packet.flow,
@@ -353,8 +351,24 @@ impl Fields {
     }
 }
 
+impl Entry {
+    fn put_into(self, packet: &mut Packet) {
+        match self {
+            Self::Options(options) => packet.options = options,
+            Self::Extension(extension) => packet.extension = extension,
+        }
+    }
+}
+
+/// How many entries a packet has among what is carried.
+#[inline(always)]
+const fn entries(reserved: u8) -> usize {
+    (reserved & (OPTIONS | EXTENSION)).count_ones() as usize
+}
+
 fn empty_places(count: usize) -> Box<[Place]> {
-    vec![Place::Extension(Extension::NONE); count].into_boxed_slice()
+    let packet = Packet::new(FlowId(0), HostId(0));
+    vec![Place::of(&packet, Time::ZERO); count].into_boxed_slice()
 }
 
 /// Running indices stay below this; there is never need for as many places.
@@ -363,8 +377,10 @@ const LAST_INDEX: u32 = if cfg!(test) { 1 << 10 } else { 1 << 31 };
 /// How many places ahead the ring is fetched: the next cache line or the one after.
 const AHEAD: u32 = 3;
 
-/// Places that a packet takes at most.
-const MOST_PLACES: u32 = 3;
+/// The bits of a place's `reserved` that TCP has, and those that tell that its packet has options or an extension.
+const RESERVED: u8 = 0x0f;
+const OPTIONS: u8 = 0x10;
+const EXTENSION: u8 = 0x20;
 
 /// Places that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty
 /// without having needed a quarter. The queue of a host is long while a flow starts and then short

@@ -47,14 +47,19 @@ impl Deadlines {
         owner(&self.first, place)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm(&mut self, place: usize, deadline: Time, sched: &mut Scheduler) {
         if deadline < self.armed[place] {
-            // A deadline that has passed is due now.
-            let at = deadline.max(sched.now());
-            self.armed[place] = at;
-            sched.at(at, Token(self.token + number(place)));
+            self.arm_earlier(place, deadline, sched);
         }
+    }
+
+    #[inline(never)]
+    fn arm_earlier(&mut self, place: usize, deadline: Time, sched: &mut Scheduler) {
+        // A deadline that has passed is due now.
+        let at = deadline.max(sched.now());
+        self.armed[place] = at;
+        sched.at(at, Token(self.token + number(place)));
     }
 
     /// The endpoints of a connection are gone, of which `is_there` tells. Whenever the number of pending events

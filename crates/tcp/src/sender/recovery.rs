@@ -21,7 +21,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if feedback.offset >= self.edge_set_by {
             (self.edge, self.edge_set_by) = (feedback.edge, feedback.offset);
         }
-        let news = self.note_sacked(feedback);
+        let news = !feedback.sacked.is_empty() && self.note_sacked(feedback);
         let echo = self.classify_echo(feedback);
         if feedback.ack > self.una {
             self.on_new_ack(feedback, echo);
