@@ -34,7 +34,6 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-pub mod guard;
 pub mod pcap;
 pub mod trace;
 

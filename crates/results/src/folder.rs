@@ -14,7 +14,7 @@ use super::checksum::{Checksum, unsealed};
 use super::info::RunInfo;
 use super::lock::Lock;
 use super::summary::Summary;
-use super::{AGAIN, cannot, damaged, flow_fields, identity, port_fields, table, tables};
+use super::{AGAIN, cannot, columns, damaged, flow_fields, identity, port_fields};
 
 /// Everything in a run folder. Tables are read as they are asked for, and checked before.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Folder {
         let fields = flow_fields().len();
         self.rows("flows.parquet", &mut |names, row| {
             let Some(row) = row else { return };
-            let (point, flow) = tables::read(row, names.len().saturating_sub(fields));
+            let (point, flow) = columns::read(row, names.len().saturating_sub(fields));
             each(point, &flow);
         })
     }
@@ -131,7 +131,7 @@ impl Folder {
         let fields = port_fields().len();
         self.rows("ports.parquet", &mut |names, row| {
             let Some(row) = row else { return };
-            let (point, port) = tables::read(row, names.len().saturating_sub(fields));
+            let (point, port) = columns::read(row, names.len().saturating_sub(fields));
             each(point, &port);
         })
     }
@@ -142,7 +142,7 @@ impl Folder {
         &self,
         name: &str,
         columns: &[&str],
-        each: &mut dyn FnMut(&[table::Cell<'_>]),
+        each: &mut dyn FnMut(&[tables::Cell<'_>]),
     ) -> Result<(), Problems> {
         let mut places = Vec::new();
         self.rows(&format!("{name}.parquet"), &mut |names, row| {
@@ -151,7 +151,7 @@ impl Folder {
                 places = columns.iter().map(place).collect();
                 return;
             };
-            let cell = |place: &Option<usize>| place.map_or(table::Cell::Null, |i| row.cell(i));
+            let cell = |place: &Option<usize>| place.map_or(tables::Cell::Null, |i| row.cell(i));
             each(&places.iter().map(cell).collect::<Vec<_>>());
         })
     }
@@ -171,13 +171,13 @@ impl Folder {
     fn rows(
         &self,
         name: &str,
-        each: &mut dyn FnMut(&[String], Option<&table::Row<'_>>),
+        each: &mut dyn FnMut(&[String], Option<&tables::Row<'_>>),
     ) -> Result<(), Problems> {
         self.check(name)?;
         let path = self.path.join(name);
-        let read = table::names(&path).and_then(|names| {
+        let read = tables::names(&path).and_then(|names| {
             each(&names, None);
-            table::read(&path, &mut |row| each(&names, Some(row)))
+            tables::read(&path, &mut |row| each(&names, Some(row)))
         });
         read.map_err(|error| cannot("read", &path, &error))
     }

@@ -45,6 +45,7 @@
 
 mod answer;
 mod checksum;
+mod columns;
 mod files;
 mod folder;
 mod identity;
@@ -56,8 +57,6 @@ mod simulate;
 pub mod statistics;
 mod store;
 mod summary;
-mod table;
-mod tables;
 
 use std::error::Error;
 use std::path::Path;
@@ -66,8 +65,8 @@ use std::{fs, io};
 use scenario::{Problem, Problems};
 use sim::metrics::{FlowRecord, PortRecord};
 
+use columns::Record;
 use lock::Lock;
-use tables::Record;
 
 pub use answer::{answer, cost};
 pub use checksum::sealed;
@@ -80,12 +79,12 @@ pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{
     Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until, Waits,
 };
-pub use table::{Cell, Field, Kind};
+pub use tables::{Cell, Field, Kind};
 
 /// The columns with which the rows of `flows.parquet` and `ports.parquet` begin; one for each setting
 /// that results show follows, named like it with an underscore for the dot.
 pub fn leading_fields() -> Vec<Field> {
-    tables::leading_fields()
+    columns::leading_fields()
 }
 
 /// The columns of `flows.parquet` behind those.

@@ -32,7 +32,7 @@ fn an_edit_of_what_simulates_changes_the_version_and_prose_does_not() {
         ("crates/scenario/src/keys.rs", "fn ", "fn x"),
         ("crates/scenario/graphs/esnet-links.csv", ",", ",,"),
         ("Cargo.lock", "version = ", "version =  "),
-        ("Cargo.toml", "opt-level = 1", "opt-level = 2"),
+        ("Cargo.toml", "opt-level = 3", "opt-level = 2"),
     ] {
         let whole = text(file);
         assert!(whole.contains(old), "{file}");

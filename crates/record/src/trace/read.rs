@@ -1,16 +1,10 @@
 //! Reading series back.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use parquet::column::reader::ColumnReader;
-use parquet::data_type::ByteArray;
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use scenario::series::FIXED;
-
-use crate::guard;
+use tables::Cell;
 
 /// One row of a series file: a sample or an event.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -33,130 +27,37 @@ pub struct SeriesRow<'a> {
 
 /// Shows every row of the series file at `path`, in its order. Memory holds one row group.
 pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()> {
-    let file = File::open(path)?;
-    let file = guard::read(|| SerializedFileReader::new(file))?;
-    let columns = file
-        .metadata()
-        .file_metadata()
-        .schema_descr()
-        .columns()
-        .to_vec();
-    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
-    if names.len() < FIXED.len()
-        || !names
-            .iter()
-            .zip(FIXED)
-            .all(|(name, fixed)| *name == fixed.name)
-    {
+    let names = tables::names(path)?;
+    let fixed = FIXED.iter().map(|column| column.name);
+    if !fixed.eq(names.iter().take(FIXED.len())) {
         let message = format!("{} is no series file", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
-    for index in 0..file.num_row_groups() {
-        let group = guard::read(|| {
-            let group = file.get_row_group(index)?;
-            Group::read(group.as_ref(), names.len())
-        })?;
-        group.show(&names, each);
-    }
-    Ok(())
-}
-
-/// A row group, by columns.
-struct Group {
-    times: Vec<Option<f64>>,
-    points: Vec<Option<u32>>,
-    ports: Vec<Option<u32>>,
-    flows: Vec<Option<u32>>,
-    hosts: Vec<Option<u32>>,
-    events: Vec<Option<ByteArray>>,
-    quantities: Vec<Vec<Option<f64>>>,
-}
-
-impl Group {
-    fn read(group: &dyn RowGroupReader, columns: usize) -> Result<Self, ParquetError> {
-        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        let numbers = |column| numbers(group, column, rows);
-        let quantities = (FIXED.len()..columns).map(|column| reals(group, column, rows));
-        Ok(Self {
-            points: numbers(0)?,
-            times: reals(group, 1, rows)?,
-            ports: numbers(2)?,
-            flows: numbers(3)?,
-            hosts: numbers(4)?,
-            events: texts(group, 5, rows)?,
-            quantities: quantities.collect::<Result<_, _>>()?,
-        })
-    }
-
-    fn show(&self, names: &[&str], each: &mut dyn FnMut(&SeriesRow<'_>)) {
-        let mut values = Vec::new();
-        for row in 0..self.times.len() {
-            values.clear();
-            for (name, quantity) in names[FIXED.len()..].iter().zip(&self.quantities) {
-                values.extend(quantity[row].map(|value| (*name, value)));
-            }
-            let event = self.events[row].as_ref();
-            each(&SeriesRow {
-                point: self.points[row].unwrap_or(0),
-                time_us: self.times[row].unwrap_or(f64::NAN),
-                port: self.ports[row],
-                flow: self.flows[row],
-                host: self.hosts[row],
-                event: event.map(|event| event.as_utf8().unwrap_or_default()),
-                values: &values,
-            });
+    let mut values = Vec::new();
+    tables::read(path, &mut |row| {
+        let number = |column| match row.cell(column) {
+            Cell::Int(number) => u32::try_from(number).ok(),
+            _ => None,
+        };
+        let real = |column| match row.cell(column) {
+            Cell::Double(number) => Some(number),
+            _ => None,
+        };
+        values.clear();
+        for (column, name) in names.iter().enumerate().skip(FIXED.len()) {
+            values.extend(real(column).map(|value| (name.as_str(), value)));
         }
-    }
-}
-
-fn numbers(
-    group: &dyn RowGroupReader,
-    column: usize,
-    rows: usize,
-) -> Result<Vec<Option<u32>>, ParquetError> {
-    let ColumnReader::Int32ColumnReader(mut reader) = group.get_column_reader(column)? else {
-        return Err(wrong(column));
-    };
-    let (mut levels, mut values) = (Vec::new(), Vec::new());
-    reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-    let values = values.into_iter().map(i32::cast_unsigned);
-    Ok(place(&levels, values, rows))
-}
-
-fn reals(
-    group: &dyn RowGroupReader,
-    column: usize,
-    rows: usize,
-) -> Result<Vec<Option<f64>>, ParquetError> {
-    let ColumnReader::DoubleColumnReader(mut reader) = group.get_column_reader(column)? else {
-        return Err(wrong(column));
-    };
-    let (mut levels, mut values) = (Vec::new(), Vec::new());
-    reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-    Ok(place(&levels, values.into_iter(), rows))
-}
-
-fn texts(
-    group: &dyn RowGroupReader,
-    column: usize,
-    rows: usize,
-) -> Result<Vec<Option<ByteArray>>, ParquetError> {
-    let ColumnReader::ByteArrayColumnReader(mut reader) = group.get_column_reader(column)? else {
-        return Err(wrong(column));
-    };
-    let (mut levels, mut values) = (Vec::new(), Vec::new());
-    reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-    Ok(place(&levels, values.into_iter(), rows))
-}
-
-/// Puts values into their rows; a required column has no levels.
-fn place<T>(levels: &[i16], mut values: impl Iterator<Item = T>, rows: usize) -> Vec<Option<T>> {
-    let present = |row: usize| levels.get(row).is_none_or(|level| *level > 0);
-    (0..rows)
-        .map(|row| if present(row) { values.next() } else { None })
-        .collect()
-}
-
-fn wrong(column: usize) -> ParquetError {
-    ParquetError::General(format!("column {column} of a series file has another type"))
+        each(&SeriesRow {
+            point: number(0).unwrap_or(0),
+            time_us: real(1).unwrap_or(f64::NAN),
+            port: number(2),
+            flow: number(3),
+            host: number(4),
+            event: match row.cell(5) {
+                Cell::Text(event) => Some(event),
+                _ => None,
+            },
+            values: &values,
+        });
+    })
 }

@@ -8,9 +8,9 @@ use record::trace;
 use scenario::{PointSpec, Problem, Problems, Scenario};
 
 use super::super::checksum::{Checksum, Seal, sealed};
+use super::super::columns::Records;
 use super::super::files::{self, replace};
 use super::super::summary::{PointResult, PointResults, Summary};
-use super::super::tables::Records;
 use super::super::{FILES, cannot, flow_fields, identity, port_fields};
 use super::{CAPTURED, Store};
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 21] = [
+const EDGES: [(&str, &[&str]); 22] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -19,8 +19,9 @@ const EDGES: [(&str, &[&str]); 21] = [
     ("scenario", &["schemes"]),
     ("sim", &["scenario"]),
     ("battery", &["sim"]),
-    ("live", &["sim"]),
-    ("record", &["sim"]),
+    ("live", &["sim", "programs"]),
+    ("tables", &[]),
+    ("record", &["sim", "tables"]),
     ("results", &["record"]),
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),

@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use scenario::{PointSpec, Scenario};
 use sim::metrics::{FlowRecord, PortRecord};
-
-use super::table::{Cell, Field, Kind, Row, TableWriter};
+use tables::{Cell, Field, Kind, Row, TableWriter};
 
 /// The columns with which rows of every table begin: which point it is.
 pub(super) struct Leading {
@@ -145,10 +144,11 @@ pub(super) struct Records<W: Write + Send> {
 impl<W: Write + Send> Records<W> {
     pub(super) fn new(out: W, scenario: &Scenario, fields: Vec<Field>) -> io::Result<Self> {
         let leading = Leading::of(scenario);
+        let creator = format!("tailwater {}", sim::VERSION);
         let all: Vec<Field> = leading.fields.iter().cloned().chain(fields).collect();
         Ok(Self {
             leading,
-            table: TableWriter::new(out, &all)?,
+            table: TableWriter::new(out, &all, &creator)?,
         })
     }
 

@@ -1,7 +1,7 @@
-//! Tables on disk: rows in, Parquet out, and back.
+//! Rows in, Parquet out, and back.
 //!
 //! Rows are buffered by column and leave as a row group of [`GROUP`] rows, so memory does not grow
-//! with the table. Nothing in a file depends on time, place or threads: equal rows, equal bytes.
+//! with the table.
 
 use std::fmt;
 use std::fs::File;
@@ -20,8 +20,9 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
-use record::guard;
 use serde_json::json;
+
+use crate::guard;
 
 /// A column of a table.
 #[derive(Clone, Debug)]
@@ -80,17 +81,18 @@ impl fmt::Display for Cell<'_> {
     }
 }
 
-/// Writes rows; see the module.
-pub(crate) struct TableWriter<W: Write + Send> {
+/// A table that is written row after row.
+pub struct TableWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Column>,
     rows: usize,
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    pub(crate) fn new(out: W, fields: &[Field]) -> io::Result<Self> {
-        let schema = Arc::new(schema(fields).map_err(io::Error::other)?);
-        let properties = Arc::new(properties(fields));
+    /// A table of these columns; the file says that `creator` has made it.
+    pub fn new(out: W, fields: &[Field], creator: &str) -> io::Result<Self> {
+        let schema = Arc::new(schema("rows", fields).map_err(io::Error::other)?);
+        let properties = Arc::new(properties(fields, creator));
         let writer = SerializedFileWriter::new(out, schema, properties);
         Ok(Self {
             writer: writer.map_err(io::Error::other)?,
@@ -100,7 +102,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 
     /// Adds a row with a cell for each field.
-    pub(crate) fn row<'a>(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) -> io::Result<()> {
+    pub fn row<'a>(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) -> io::Result<()> {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             column.push(cell);
         }
@@ -112,7 +114,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 
     /// Writes what is left and the footer.
-    pub(crate) fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self) -> io::Result<W> {
         if self.rows > 0 {
             self.flush()?;
         }
@@ -133,7 +135,7 @@ impl<W: Write + Send> TableWriter<W> {
 }
 
 /// Calls `each` with every row of the file at `path`, which has a cell for each of its columns.
-pub(crate) fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
+pub fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
     let file = File::open(path)?;
     let reader = guard::read(|| SerializedFileReader::new(file))?;
     for group in 0..reader.num_row_groups() {
@@ -154,7 +156,7 @@ pub(crate) fn read(path: &Path, each: &mut dyn FnMut(&Row<'_>)) -> io::Result<()
 }
 
 /// The names of the columns of the file at `path`.
-pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
+pub fn names(path: &Path) -> io::Result<Vec<String>> {
     let file = File::open(path)?;
     let reader = guard::read(|| SerializedFileReader::new(file))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
@@ -163,14 +165,14 @@ pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
 }
 
 /// A row that was read.
-pub(crate) struct Row<'a> {
+pub struct Row<'a> {
     columns: &'a [Column],
     row: usize,
 }
 
 impl Row<'_> {
     /// The cell of the column with this number.
-    pub(crate) fn cell(&self, column: usize) -> Cell<'_> {
+    pub fn cell(&self, column: usize) -> Cell<'_> {
         self.columns[column].cell(self.row)
     }
 }
@@ -314,7 +316,8 @@ impl Column {
     }
 }
 
-fn schema(fields: &[Field]) -> parquet::errors::Result<Type> {
+/// The columns of a file, below a group of this name.
+pub(crate) fn schema(name: &str, fields: &[Field]) -> parquet::errors::Result<Type> {
     let column = |field: &Field| {
         let (physical, logical) = match field.kind {
             Kind::Int32 => (Physical::INT32, None),
@@ -333,21 +336,19 @@ fn schema(fields: &[Field]) -> parquet::errors::Result<Type> {
         Ok(Arc::new(builder.with_logical_type(logical).build()?))
     };
     let columns: parquet::errors::Result<Vec<_>> = fields.iter().map(column).collect();
-    Type::group_type_builder("rows")
-        .with_fields(columns?)
-        .build()
+    Type::group_type_builder(name).with_fields(columns?).build()
 }
 
 /// Text repeats and goes through a dictionary; whole numbers grow slowly and are stored as
 /// differences; real numbers stay as they are.
-fn properties(fields: &[Field]) -> WriterProperties {
+fn properties(fields: &[Field], creator: &str) -> WriterProperties {
     let described: Vec<_> = fields
         .iter()
         .map(|field| json!({ "name": field.name, "unit": field.unit, "help": field.help }))
         .collect();
     let columns = KeyValue::new("tailwater.columns".to_owned(), json!(described).to_string());
     let mut builder = WriterProperties::builder()
-        .set_created_by(format!("tailwater {}", sim::VERSION))
+        .set_created_by(creator.to_owned())
         .set_key_value_metadata(Some(vec![columns]))
         .set_max_row_group_row_count(None)
         .set_statistics_enabled(EnabledStatistics::Chunk)
@@ -414,7 +415,7 @@ mod tests {
             ]
         };
         let path = std::env::temp_dir().join(format!("tailwater-table-{}", std::process::id()));
-        let mut table = TableWriter::new(File::create(&path).unwrap(), &fields).unwrap();
+        let mut table = TableWriter::new(File::create(&path).unwrap(), &fields, "test").unwrap();
         for i in 0..rows {
             table.row(cells(i)).unwrap();
         }

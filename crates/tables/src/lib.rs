@@ -1,0 +1,33 @@
+//! Parquet files, and nothing of what stands in them: a [`TableWriter`] takes row after row,
+//! [`Columns`] takes column after column of a group of rows, and [`read`] gives the rows of both back.
+//!
+//! Nothing in a file depends on time, place or threads: equal rows, equal bytes.
+//!
+//! ```
+//! use std::fs::{self, File};
+//!
+//! use tables::{Cell, Field, Kind, TableWriter};
+//!
+//! let field = Field {
+//!     name: "fct_us".to_owned(),
+//!     kind: Kind::Double,
+//!     optional: false,
+//!     unit: "us",
+//!     help: "Completion time.",
+//! };
+//! let path = std::env::temp_dir().join(format!("tables-{}.parquet", std::process::id()));
+//! let mut table = TableWriter::new(File::create(&path)?, &[field], "example")?;
+//! table.row([Cell::Double(2.5)])?;
+//! table.finish()?;
+//!
+//! tables::read(&path, &mut |row| assert_eq!(row.cell(0), Cell::Double(2.5)))?;
+//! fs::remove_file(&path)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod columns;
+pub mod guard;
+mod rows;
+
+pub use columns::{Columns, Group, Ints, Reals, Texts, concatenate};
+pub use rows::{Cell, Field, Kind, Row, TableWriter, names, read};
