@@ -1,4 +1,5 @@
-//! Compiles the programs for the kernel's virtual machine, if they are asked for.
+//! Compiles the programs for the kernel's virtual machine, if they are asked for, and what parses packets for tests on
+//! any machine.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,21 +8,38 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
     println!("cargo::rerun-if-changed=../laws/c");
+    println!("cargo::rerun-if-changed=tests/parser/packet.c");
+    compile_parser();
     if env::var_os("CARGO_FEATURE_KERNEL").is_none() {
         return;
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo tells where files go"));
-    for program in PROGRAMS {
-        compile(program, &out.join(format!("{program}.o")));
+    for (object, program, more) in OBJECTS {
+        compile(program, more, &out.join(format!("{object}.o")));
     }
 }
 
-fn compile(program: &str, object: &Path) {
+/// A library that the test of the parser links.
+fn compile_parser() {
+    let mut build = cc::Build::new();
+    build
+        .file("tests/parser/packet.c")
+        .include("bpf")
+        .std("c11");
+    build.warnings(true).extra_warnings(true);
+    build.warnings_into_errors(true).cargo_metadata(false);
+    build.compile("packet");
+    let out = env::var("OUT_DIR").expect("cargo tells where files go");
+    println!("cargo::rustc-link-search=native={out}");
+}
+
+fn compile(program: &str, more: &[&str], object: &Path) {
     let folder = env::current_dir().expect("cargo starts it in the folder of the crate");
     // Files are named from the folder of the crate, so that objects are the same wherever it lies.
     let prefix = format!("-ffile-prefix-map={}=.", folder.display());
     let status = Command::new("clang")
         .args(FLAGS)
+        .args(more)
         .args([&prefix, "-c", &format!("bpf/{program}.bpf.c"), "-o"])
         .arg(object)
         .status();
@@ -35,7 +53,23 @@ fn compile(program: &str, object: &Path) {
     }
 }
 
-const PROGRAMS: [&str; 5] = ["hscc", "rwndq", "mark", "queue", "vectors"];
+/// Objects, the program each is compiled from, and what the compiler is told besides.
+const OBJECTS: [(&str, &str, &[&str]); 13] = [
+    ("hscc", "hscc", &[]),
+    ("rwndq", "rwndq", &[]),
+    ("mark", "mark", &[]),
+    ("queue", "queue", &[]),
+    ("probe_loop", "probe_loop", &[]),
+    ("probe_ring", "probe_ring", &[]),
+    ("probe_tracepoint", "probe_tracepoint", &[]),
+    ("probe_returns", "probe_returns", &[]),
+    // For tests and measurements.
+    ("vectors", "vectors", &[]),
+    ("hscc_recording", "hscc", &["-DRECORD"]),
+    ("rwndq_recording", "rwndq", &["-DRECORD"]),
+    ("hscc_wrapped", "wrapped", &["-DLAW=\"hscc.bpf.c\""]),
+    ("rwndq_wrapped", "wrapped", &["-DLAW=\"rwndq.bpf.c\""]),
+];
 const FLAGS: [&str; 16] = [
     "-target",
     "bpf",

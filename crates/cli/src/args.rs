@@ -1,5 +1,6 @@
 //! The command line, declared once: help, completions and the man page come from here.
 
+pub(crate) mod deploy;
 pub(crate) mod emulate;
 mod examples;
 mod value;
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     /// Run a scenario on the TCP stacks of this machine, beside its simulation
     #[command(after_help = EMULATE)]
     Emulate(emulate::EmulateArgs),
+    #[command(flatten)]
+    Deploy(deploy::DeployCommand),
     /// Print a table of a run folder as comma-separated values
     #[command(after_help = EXPORT)]
     Export(ExportArgs),
@@ -311,7 +314,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// Folders that `tailwater run` wrote
+    /// Folders that `tailwater run` wrote, or one of `tailwater emulate`
     #[arg(required = true, value_name = "FOLDER")]
     pub(crate) folders: Vec<PathBuf>,
     /// Where to write [default: report.html in the folder, or here if there are several folders]

@@ -42,6 +42,7 @@
 
 mod args;
 mod clock;
+mod deploy;
 mod emulate;
 mod explain;
 mod export;
@@ -53,6 +54,7 @@ mod new_scheme;
 mod output;
 mod plot;
 pub mod prelude;
+mod privileged;
 mod progress;
 mod render;
 mod report;
@@ -96,7 +98,7 @@ pub fn main_with(schemes: &[Scheme]) -> ExitCode {
     // A broken invariant is a defect of this program: one line says where, without a backtrace.
     std::panic::set_hook(Box::new(|panic| {
         // Some readers of files panic where these are damaged, which is told otherwise.
-        if record::guard::is_reading() {
+        if tables::guard::is_reading() {
             return;
         }
         let line = panic.to_string().replace('\n', " ");
@@ -165,6 +167,7 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
         Command::Reproduce(args) => reproduce::reproduce(&args::ReproduceArgs { given, ..args }),
         Command::Merge(args) => merge::merge(&args::MergeArgs { given, ..args }),
         Command::Emulate(args) => emulate::emulate(&args::emulate::EmulateArgs { given, ..args }),
+        Command::Deploy(command) => deploy::deploy(&command, &given),
         Command::Export(args) => export::export(&args),
         Command::List { what } => list::list(what).and_then(|text| output::answer(&text)),
         Command::Show(args) => show::show(&args),

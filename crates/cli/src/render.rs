@@ -2,6 +2,7 @@
 
 pub(crate) mod claims;
 mod csv;
+pub(crate) mod deploy;
 mod json;
 pub(crate) mod live;
 mod table;

@@ -4,6 +4,8 @@ use std::mem::offset_of;
 
 use base::TcpFlags;
 
+use crate::bytes;
+
 /// HSCC's law at one port of a switch.
 #[derive(Clone, Debug)]
 pub struct Hscc {
@@ -81,6 +83,30 @@ impl Hscc {
             &[0; 4],
         ]
         .concat()
+    }
+
+    /// The port that [`to_memory`](Self::to_memory) wrote down; `None` if something is missing.
+    pub fn from_memory(memory: &[u8]) -> Option<Self> {
+        let params = Params {
+            on_above_units: u64::from_ne_bytes(bytes(memory, 0)?),
+            off_below_units: u64::from_ne_bytes(bytes(memory, 8)?),
+            window_bytes: u32::from_ne_bytes(bytes(memory, 16)?),
+            rewrite_syn_ack: u32::from_ne_bytes(bytes(memory, 20)?),
+        };
+        let state = State {
+            is_on: u32::from_ne_bytes(bytes(memory, 24)?),
+        };
+        Some(Self { params, state })
+    }
+
+    /// Takes over the settings of `other`, and stays on or off as it is.
+    pub fn set_like(&mut self, other: &Self) {
+        self.params = other.params.clone();
+    }
+
+    /// The window of every connection while it is on.
+    pub fn window_bytes(&self) -> u32 {
+        self.params.window_bytes
     }
 
     /// Whether windows are being rewritten.

@@ -23,3 +23,8 @@ mod rwndq;
 
 pub use hscc::{Hscc, HsccSettings};
 pub use rwndq::{Case, Rwndq, RwndqSettings};
+
+/// So many bytes of `memory` from this place on.
+fn bytes<const N: usize>(memory: &[u8], at: usize) -> Option<[u8; N]> {
+    memory.get(at..)?.first_chunk().copied()
+}

@@ -4,6 +4,8 @@ use std::mem::offset_of;
 
 use base::TcpFlags;
 
+use crate::bytes;
+
 /// RWNDQ's law at one port of a switch.
 #[derive(Clone, Debug)]
 pub struct Rwndq {
@@ -122,6 +124,32 @@ impl Rwndq {
             &state.slow_start.to_ne_bytes(),
         ]
         .concat()
+    }
+
+    /// The port that [`to_memory`](Self::to_memory) wrote down; `None` if something is missing.
+    pub fn from_memory(memory: &[u8]) -> Option<Self> {
+        let params = Params {
+            target_q8_bytes: u64::from_ne_bytes(bytes(memory, 0)?),
+            max_window_q16_bytes: u64::from_ne_bytes(bytes(memory, 8)?),
+            mss_bytes: u32::from_ne_bytes(bytes(memory, 16)?),
+            samples: u16::from_ne_bytes(bytes(memory, 20)?),
+            paths: u16::from_ne_bytes(bytes(memory, 22)?),
+        };
+        let state = State {
+            window_q16_bytes: u64::from_ne_bytes(bytes(memory, 24)?),
+            up_q8_bytes: u64::from_ne_bytes(bytes(memory, 32)?),
+            down_q8_bytes: u64::from_ne_bytes(bytes(memory, 40)?),
+            flows: u32::from_ne_bytes(bytes(memory, 48)?),
+            max_size_bytes: u32::from_ne_bytes(bytes(memory, 52)?),
+            samples_seen: u32::from_ne_bytes(bytes(memory, 56)?),
+            slow_start: u32::from_ne_bytes(bytes(memory, 60)?),
+        };
+        Some(Self { params, state })
+    }
+
+    /// Takes over the settings of `other`, and keeps its window and its flows.
+    pub fn set_like(&mut self, other: &Self) {
+        self.params = other.params.clone();
     }
 
     /// Whether the window still grows by two packets per update.

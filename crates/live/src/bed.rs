@@ -5,6 +5,7 @@
 
 mod limits;
 pub(crate) mod settings;
+mod sysctl;
 
 use base::Rate;
 use fabric::{Node, NodeId, PortId, Topology};
@@ -12,6 +13,7 @@ use scenario::workload::Plan;
 use scenario::{PointSpec, Problems};
 
 pub use settings::Different;
+pub use sysctl::Sysctl;
 
 /// The network of a point, with the knobs of the kernel.
 #[derive(Clone, Debug)]
@@ -24,12 +26,14 @@ pub struct Bed {
     pub switch_limit: u32,
     /// Room of every queue of a host.
     pub host_limit: u32,
+    /// Bytes from which on queues of switches mark packets that are capable of it.
+    pub mark_from: Option<u64>,
     /// Payload of a full segment.
     pub mss: u32,
     /// What every route of a host says.
     pub route: RouteOptions,
-    /// Files below `/proc/sys/net` of every host and their contents.
-    pub sysctls: Vec<(&'static str, String)>,
+    /// What every host has below `/proc/sys/net`; of two with one name the later one counts.
+    pub sysctls: Vec<Sysctl>,
     /// What Linux does otherwise than the scenario says.
     pub different: Vec<Different>,
     /// Settings of the twin by key: what the kernel does, as near as the simulator comes to it.
@@ -72,12 +76,20 @@ impl Bed {
             bottleneck: plan.bottleneck,
             switch_limit,
             host_limit: if as_switches { switch_limit } else { own },
+            mark_from: (keys.switch.ecn_threshold.0).map(|size| size.in_bytes(packet)),
             mss: keys.tcp.mss.0,
             route: settings.route,
             sysctls: settings.sysctls,
             different: settings.different,
             twin: settings.twin,
         })
+    }
+
+    /// The same with these settings of its hosts besides.
+    #[must_use]
+    pub fn with(mut self, sysctls: &[Sysctl]) -> Self {
+        self.sysctls.extend_from_slice(sysctls);
+        self
     }
 
     /// Bytes of a full packet in a queue: payload, headers and 14 bytes of Ethernet.

@@ -148,7 +148,9 @@ fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f6
         flows: &flows,
         barriers: &[],
         control: "reno",
+        laws: &[],
         limit: Duration::from_secs(3),
+        capture: None,
     };
     Ok(measure::run(bed, lan, speed, &work)?.rate_share())
 }
@@ -194,11 +196,11 @@ pub(crate) fn kernel() -> String {
     version.trim().to_owned()
 }
 
-/// Whether the kernel has a congestion control of this name.
-pub(crate) fn has_control(name: &str) -> bool {
+/// The congestion controls that the kernel has, as it calls them.
+pub(crate) fn controls() -> Vec<String> {
     let file = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let all = fs::read_to_string(file).unwrap_or_default();
-    all.split_whitespace().any(|own| own == name)
+    all.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Rates in Mbit/s that are tried where the scenario's is too fast.

@@ -1,6 +1,8 @@
-//! The one clock that both ends of every flow share.
+//! The one clock that both ends of every flow share, and times of the simulator by it.
 
 use std::time::{Duration, Instant};
+
+use base::Span;
 
 #[expect(
     clippy::disallowed_methods,
@@ -13,4 +15,9 @@ pub(crate) fn now() -> Instant {
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub(crate) fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
+}
+
+/// A time of the simulator.
+pub(crate) fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.as_ps() / 1000)
 }

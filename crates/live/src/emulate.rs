@@ -5,29 +5,36 @@
 
 use std::io;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use scenario::workload::Plan;
 use scenario::{PointSpec, Problems, Scenario};
 use serde_json::{Map, Value, json};
 
-use crate::bed::Bed;
+use crate::bed::{Bed, Sysctl};
 use crate::calibrate::{self, RateChoice, Unfit};
+use crate::cell::{self, Arm, Cell};
+use crate::clock;
 use crate::interrupt;
 use crate::lan::{Lan, Speed};
 use crate::measure;
-use crate::traffic::{self, Work};
+use crate::traffic::Work;
 use crate::twin::{self, Found};
 
 /// What is to be done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Order {
     /// How fast the links are.
     pub rate: RateChoice,
+    /// What the user asks of every host besides.
+    pub sysctls: Vec<Sysctl>,
     /// How often every scheme runs.
     pub runs: NonZeroU32,
     /// Whether the twins are simulated.
     pub simulate: bool,
+    /// The folder for packets of the first run of every scheme, if they are to be kept.
+    pub captures: Option<PathBuf>,
 }
 
 /// Why it was not done.
@@ -49,7 +56,9 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::Interrupted if interrupt::heard().is_some() => Self::Interrupted,
-            io::ErrorKind::PermissionDenied => Self::Machine(error.to_string()),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
+                Self::Machine(error.to_string())
+            }
             _ => Self::Failed(error.to_string()),
         }
     }
@@ -70,20 +79,19 @@ pub fn emulate(
     order: &Order,
     tell: &mut dyn FnMut(Value),
 ) -> Result<(), Failure> {
-    let cells = cells(scenario);
     // Nothing is made if any part of the scenario is refused.
+    let cells = cell::all(scenario)?;
+    tell(json!({
+        "type": "emulation",
+        "scenario": scenario.name(),
+        "runs": order.runs,
+        "version": sim::VERSION,
+    }));
     for cell in &cells {
-        for (arm, _) in cell.stacks() {
-            Bed::of(arm[0])?;
-        }
-    }
-    for cell in &cells {
-        for arm in &cell.arms {
-            if let Err(reason) = stack(arm[0]) {
-                tell(json!({
-                    "type": "skipped", "scheme": arm[0].scheme, "set": set(arm[0]), "reason": reason,
-                }));
-            }
+        for (point, reason) in &cell.left_out {
+            tell(json!({
+                "type": "skipped", "scheme": point.scheme, "set": set(point), "reason": reason,
+            }));
         }
         run_cell(cell, order, tell)?;
     }
@@ -94,9 +102,9 @@ pub fn emulate(
 ///
 /// # Errors
 /// As [`emulate`].
-pub fn up(scenario: &Scenario, rate: RateChoice) -> Result<Value, Failure> {
+pub fn up(scenario: &Scenario, rate: RateChoice, sysctls: &[Sysctl]) -> Result<Value, Failure> {
     let point = &scenario.points()[0];
-    let bed = Bed::of(point)?;
+    let bed = Bed::of(point)?.with(sysctls);
     let lan = Lan::up(&bed, calibrate::planned(&bed))?;
     let speed = fit(calibrate::speed(&bed, &lan, &Plan::of(point), rate))?;
     let nodes = lan.namespaces().iter().map(|node| node.name().to_owned());
@@ -105,96 +113,37 @@ pub fn up(scenario: &Scenario, rate: RateChoice) -> Result<Value, Failure> {
     Ok(json!({ "type": "up", "run": run, "nodes": nodes, "rate_bps": speed.real }))
 }
 
-/// Points that differ in scheme and seed alone: they share a network.
-struct Cell<'a> {
-    /// By scheme, then by seed.
-    arms: Vec<Vec<&'a PointSpec>>,
-}
-
-impl<'a> Cell<'a> {
-    /// Schemes that this build and this kernel have, with the kernel's name.
-    fn stacks(&self) -> Vec<(&Vec<&'a PointSpec>, &'static str)> {
-        let arms = self.arms.iter();
-        let known = arms.filter_map(|arm| Some((arm, stack(arm[0]).ok()?)));
-        known.collect()
-    }
-}
-
-fn cells(scenario: &Scenario) -> Vec<Cell<'_>> {
-    let mut cells: Vec<Cell<'_>> = Vec::new();
-    for point in scenario.points() {
-        let place = cells
-            .iter()
-            .position(|cell| cell.arms[0][0].set == point.set)
-            .unwrap_or(cells.len());
-        if place == cells.len() {
-            cells.push(Cell { arms: Vec::new() });
-        }
-        let cell = &mut cells[place];
-        match cell
-            .arms
-            .iter_mut()
-            .find(|arm| arm[0].scheme == point.scheme)
-        {
-            Some(arm) => arm.push(point),
-            None => cell.arms.push(vec![point]),
-        }
-    }
-    cells
-}
-
-/// The kernel's name of a scheme's congestion control, or why there is none.
-fn stack(point: &PointSpec) -> Result<&'static str, String> {
-    if point.scheme != point.bundle {
-        // All schemes share the network of the first one.
-        return Err("a variant may have settings of its own: give them with --set".to_owned());
-    }
-    match &*point.bundle {
-        "newreno" => Ok("reno"),
-        "cubic" if calibrate::has_control("cubic") => Ok("cubic"),
-        "cubic" => Err("this kernel has no cubic (CONFIG_TCP_CONG_CUBIC)".to_owned()),
-        "dctcp" if !calibrate::has_control("dctcp") => {
-            Err("this kernel has no dctcp (CONFIG_TCP_CONG_DCTCP)".to_owned())
-        }
-        _ => Err(
-            "needs the programs at switch ports, feature kernel, which this build lacks".to_owned(),
-        ),
-    }
-}
-
 fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Value)) -> Result<(), Failure> {
-    let stacks = cell.stacks();
-    let Some((first, _)) = stacks.first() else {
+    let Some(first) = cell.arms.first() else {
         return Ok(());
     };
-    let first = first[0];
-    let bed = Bed::of(first)?;
+    let first = first.points[0];
+    let bed = Bed::of(first)?.with(&order.sysctls);
     let lan = Lan::up(&bed, calibrate::planned(&bed))?;
     let plan = Plan::of(first);
     let speed = fit(calibrate::speed(&bed, &lan, &plan, order.rate))?;
     let (rtt_us, links) = calibrate::round_trip(&bed, &lan, &plan)?;
-    let found = Found {
+    let mut found = Found {
         speed,
         rtt_us,
         links,
+        spread_us: 0.0,
     };
-    tell(describe(first, &bed, &found));
+    tell(describe(cell, order, &bed, &found));
+    let mut late = Vec::new();
     for run in 0..order.runs.get() {
-        for (arm, control) in &stacks {
-            let point = arm[run as usize % arm.len()];
-            tell(live_point(
-                point,
-                run,
-                control,
-                (&bed, &lan, speed, rtt_us),
-            )?);
+        for arm in &cell.arms {
+            late.extend(live_point(arm, run, order, (&bed, &lan, &found), tell)?);
         }
     }
+    late.sort_by(f64::total_cmp);
+    // A spread that is even has twice its mean.
+    found.spread_us = 2.0 * late.get(late.len() / 2).copied().unwrap_or(0.0);
     // The simulator would take the cores from the kernel.
     drop(lan);
     if order.simulate {
-        for (arm, _) in &stacks {
-            simulate(arm[0], &bed, &found, order.runs, tell)?;
+        for arm in &cell.arms {
+            simulate(arm, &bed, &found, order.runs, tell)?;
         }
     }
     Ok(())
@@ -209,15 +158,26 @@ fn fit(speed: Result<Speed, Unfit>) -> Result<Speed, Failure> {
     })
 }
 
-/// The network of a cell.
-fn describe(point: &PointSpec, bed: &Bed, found: &Found) -> Value {
-    let different = bed
-        .different
-        .iter()
-        .map(|row| json!({ "key": row.key, "instead": row.instead }));
+/// The network of a cell, with everything that its schemes have otherwise than the scenario says.
+fn describe(cell: &Cell<'_>, order: &Order, bed: &Bed, found: &Found) -> Value {
+    let of_schemes = cell.arms.iter().flat_map(|arm| &arm.stack.different);
+    let mut different: Vec<Value> = Vec::new();
+    for row in bed.different.iter().chain(of_schemes) {
+        let row = json!({ "key": row.key, "instead": row.instead });
+        if !different.contains(&row) {
+            different.push(row);
+        }
+    }
+    different.extend(order.sysctls.iter().map(|setting| {
+        let instead = format!(
+            "{}, as asked for; the twin has no such setting",
+            setting.value
+        );
+        json!({ "key": setting.name(), "instead": instead })
+    }));
     json!({
         "type": "bed",
-        "set": set(point),
+        "set": set(cell.arms[0].points[0]),
         "kernel": calibrate::kernel(),
         "hosts": bed.topology.hosts().len(),
         "switches": bed.topology.nodes().len() - bed.topology.hosts().len(),
@@ -225,38 +185,64 @@ fn describe(point: &PointSpec, bed: &Bed, found: &Found) -> Value {
         "scenario_rate_bps": found.speed.planned,
         "burst_bytes": found.speed.burst * bed.packet_bytes(),
         "rtt_us": found.rtt_us,
-        "different": different.collect::<Vec<_>>(),
+        "different": different,
     })
 }
 
-/// One run of one scheme.
+/// One run of one scheme. Returns by how much its flows started late on average.
 fn live_point(
-    point: &PointSpec,
+    arm: &Arm<'_>,
     run: u32,
-    control: &str,
-    (bed, lan, speed, rtt_us): (&Bed, &Lan, Speed, f64),
-) -> Result<Value, Failure> {
+    order: &Order,
+    (bed, lan, found): (&Bed, &Lan, &Found),
+    tell: &mut dyn FnMut(Value),
+) -> Result<Option<f64>, Failure> {
+    let point = arm.points[run as usize % arm.points.len()];
     let plan = Plan::of(point);
     let duration = point.keys.run.duration.0;
-    let limit = duration.map_or(LONGEST, traffic::duration).min(LONGEST);
-    let work = Work::of(&plan, control, limit);
-    let done = measure::run(bed, lan, speed, &work)?;
+    let limit = duration.map_or(LONGEST, clock::duration).min(LONGEST);
+    let name = format!("capture-{}-{}.pcapng", arm.number, point.scheme);
+    let folder = order.captures.as_ref().filter(|_| run == 0);
+    let capture = folder.map(|folder| folder.join(&name));
+    let work = Work {
+        connections: &plan.connections,
+        flows: &plan.flows,
+        barriers: &plan.barriers,
+        control: arm.stack.control,
+        laws: &arm.stack.laws,
+        limit,
+        capture: capture.as_deref(),
+    };
+    let done = measure::run(bed, lan, found.speed, &work)?;
+    if let Some(captured) = &done.captured {
+        tell(json!({
+            "type": "capture",
+            "scheme": point.scheme,
+            "set": set(point),
+            "file": name,
+            "packets": captured.packets,
+            "lost": captured.lost,
+            "left_out": captured.left_out,
+        }));
+    }
     let facts = done.facts();
     let reasons = facts.reasons();
     let mut live = json!({
         "kernel": calibrate::kernel(),
-        "rate_bps": speed.real,
-        "rtt_us": rtt_us,
+        "rate_bps": found.speed.real,
+        "rtt_us": found.rtt_us,
+        "control": arm.stack.control,
         "valid": reasons.is_empty(),
         "reasons": reasons,
         "loss_probes": done.loss_probes(),
+        "ports": done.counts,
     });
     if let (Value::Object(live), Ok(Value::Object(facts))) =
         (&mut live, serde_json::to_value(&facts))
     {
         live.extend(facts);
     }
-    Ok(json!({
+    tell(json!({
         "type": "point",
         "world": "linux",
         "scheme": point.scheme,
@@ -265,20 +251,27 @@ fn live_point(
         "set": set(point),
         "metrics": done.metrics(),
         "live": live,
-    }))
+        "fct_us": done.completions_us(),
+    }));
+    Ok(facts.start_lateness_mean_us)
 }
 
 /// The twin of a scheme: as many seeds as runs if anything is drawn.
 fn simulate(
-    point: &PointSpec,
+    arm: &Arm<'_>,
     bed: &Bed,
     found: &Found,
     runs: NonZeroU32,
     tell: &mut dyn FnMut(Value),
 ) -> Result<(), Failure> {
-    let twin = twin::of(point, bed, found, runs)?;
+    let point = arm.points[0];
+    let twin = twin::of(point, &arm.stack, (bed, found), runs)?;
     tell(json!({
-        "type": "twin", "scheme": point.scheme, "set": set(point), "toml": twin.resolved(),
+        "type": "twin",
+        "scheme": point.scheme,
+        "set": set(point),
+        "file": format!("twin-{}-{}.toml", arm.number, point.scheme),
+        "toml": twin.resolved(),
     }));
     for (run, simulated) in twin.points().iter().enumerate() {
         if interrupt::heard().is_some() {
@@ -286,6 +279,9 @@ fn simulate(
         }
         let outcome = sim::run::run(simulated);
         let outcome = outcome.map_err(|error| Failure::Failed(error.to_string()))?;
+        let fct = outcome.flows.iter().filter_map(|flow| flow.fct_us);
+        let mut fct: Vec<f64> = fct.collect();
+        fct.sort_by(f64::total_cmp);
         tell(json!({
             "type": "point",
             "world": "simulated",
@@ -294,6 +290,7 @@ fn simulate(
             "run": run,
             "set": set(point),
             "metrics": outcome.metrics,
+            "fct_us": fct,
         }));
     }
     Ok(())
@@ -307,22 +304,3 @@ fn set(point: &PointSpec) -> Value {
 
 /// What is unfinished after this is told as unfinished.
 const LONGEST: Duration = Duration::from_mins(2);
-
-#[cfg(test)]
-mod tests {
-    use scenario::{Overrides, Source};
-
-    use super::*;
-
-    #[test]
-    fn a_variant_does_not_run_on_the_network_of_another_scheme() {
-        let text = "schemes = [\"newreno\", \"slow\"]\n[variant.slow]\nbase = \"newreno\"\n\
-                    tcp.min_rto = \"200ms\"\n[workload]\nsenders = 2\n";
-        let loaded = Scenario::load(Source::new("variant.toml", text), &Overrides::default());
-        let scenario = loaded.expect("a correct scenario");
-        let stacks: Vec<_> = scenario.points().iter().map(stack).collect();
-        assert_eq!(stacks[0], Ok("reno"));
-        let reason = stacks[1].as_ref().expect_err("a row with its reason");
-        assert!(reason.contains("variant"), "{reason}");
-    }
-}

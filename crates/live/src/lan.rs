@@ -215,6 +215,10 @@ fn set_files(bed: &Bed, node: Node) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::NotFound && file.starts_with("ipv6/") => {
                 Ok(())
             }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let what = format!("this kernel has no {path} in a namespace");
+                Err(io::Error::new(io::ErrorKind::Unsupported, what))
+            }
             Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
             Ok(()) => Ok(()),
         }
@@ -222,7 +226,7 @@ fn set_files(bed: &Bed, node: Node) -> io::Result<()> {
     match node {
         Node::Host(_) => {
             let all = bed.sysctls.iter();
-            all.map(|(file, value)| (*file, value.as_str()))
+            all.map(|setting| (setting.file.as_str(), setting.value.as_str()))
                 .try_for_each(set)
         }
         Node::Switch => SWITCH.into_iter().try_for_each(set),

@@ -19,9 +19,17 @@ pub mod bed;
 #[cfg(target_os = "linux")]
 mod calibrate;
 #[cfg(target_os = "linux")]
+mod capture;
+#[cfg(target_os = "linux")]
+mod cell;
+#[cfg(target_os = "linux")]
 mod clock;
 #[cfg(target_os = "linux")]
 mod counters;
+#[cfg(all(target_os = "linux", feature = "kernel"))]
+pub mod deploy;
+#[cfg(target_os = "linux")]
+mod doctor;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 #[cfg(target_os = "linux")]
@@ -41,9 +49,13 @@ mod paths;
 #[cfg(target_os = "linux")]
 mod payload;
 #[cfg(target_os = "linux")]
+mod ports;
+#[cfg(target_os = "linux")]
 mod privilege;
 #[cfg(target_os = "linux")]
 mod record;
+#[cfg(target_os = "linux")]
+mod stack;
 #[cfg(target_os = "linux")]
 mod traffic;
 #[cfg(target_os = "linux")]
@@ -55,8 +67,12 @@ pub use bed::Bed;
 #[cfg(target_os = "linux")]
 pub use calibrate::RateChoice;
 #[cfg(target_os = "linux")]
-pub use exec::exec;
+pub use doctor::doctor;
 #[cfg(target_os = "linux")]
-pub use privilege::lacks;
+pub use exec::exec;
+#[cfg(all(target_os = "linux", feature = "kernel"))]
+pub use privilege::drop_all;
+#[cfg(target_os = "linux")]
+pub use privilege::{lacks, lacks_for_programs};
 #[cfg(target_os = "linux")]
 pub use record::down;

@@ -8,9 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::bed::Bed;
+use crate::capture::{Captured, Tap};
 use crate::clock::micros;
 use crate::counters::{self, Cores, Sample, TcpCounters};
 use crate::lan::{Lan, Speed};
+use crate::ports::{self, Counts};
 use crate::traffic::{self, Traffic, Work};
 use crate::validity::Facts;
 
@@ -20,6 +22,9 @@ pub(crate) struct Run {
     tcp: TcpCounters,
     drops: u64,
     samples: Vec<Sample>,
+    /// What programs at ports counted; empty without any.
+    pub(crate) counts: Counts,
+    pub(crate) captured: Option<Captured>,
     pub(crate) busy_share: f64,
     /// The rate of the port whose queue is measured.
     rate_bps: u64,
@@ -28,30 +33,57 @@ pub(crate) struct Run {
 
 /// Sends `work` through the network and looks at its bottleneck meanwhile.
 pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
-    let index = lan.interfaces[bed.bottleneck.0 as usize];
     let (tcp, drops) = (TcpCounters::read(lan)?, counters::drops(lan)?);
+    let send = || observed(bed, lan, work);
+    let (seen, counts) = ports::during((bed, lan), work, send)?;
+    Ok(Run {
+        traffic: seen.traffic,
+        tcp: TcpCounters::read(lan)?.since(&tcp),
+        drops: counters::drops(lan)? - drops,
+        samples: seen.samples,
+        counts,
+        captured: seen.captured,
+        busy_share: seen.busy_share,
+        rate_bps: speed.of(bed.bottleneck_rate().as_bps()),
+        packet: bed.packet_bytes(),
+    })
+}
+
+/// What was seen while everything was sent.
+struct Seen {
+    traffic: Traffic,
+    samples: Vec<Sample>,
+    captured: Option<Captured>,
+    busy_share: f64,
+}
+
+/// Sends everything, with all observers beside it.
+fn observed(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
+    let index = lan.interfaces[bed.bottleneck.0 as usize];
+    let tap = work
+        .capture
+        .map(|file| Tap::open(bed, lan, file))
+        .transpose()?;
     let stop = AtomicBool::new(false);
-    let (traffic, samples, busy_share) = thread::scope(|scope| {
+    thread::scope(|scope| {
         let watch = || {
             lan.owner(bed.bottleneck)
                 .within(|| counters::watch(index, &stop))
         };
         let watching = scope.spawn(watch);
+        let capturing = tap.map(|tap| scope.spawn(|| tap.run(&stop)));
         let cores = Cores::read();
         let traffic = traffic::send(bed, lan, work);
         let busy = Cores::read().and_then(|now| Ok(now.busy_since(&cores?)));
         stop.store(true, Ordering::Relaxed);
         let samples = watching.join().expect("looking at a queue does not panic");
-        Ok::<_, io::Error>((traffic?, samples?, busy?))
-    })?;
-    Ok(Run {
-        traffic,
-        tcp: TcpCounters::read(lan)?.since(&tcp),
-        drops: counters::drops(lan)? - drops,
-        samples,
-        busy_share,
-        rate_bps: speed.of(bed.bottleneck_rate().as_bps()),
-        packet: bed.packet_bytes(),
+        let captured = capturing.map(|tap| tap.join().expect("a capture does not panic"));
+        Ok(Seen {
+            traffic: traffic?,
+            samples: samples?,
+            captured: captured.transpose()?,
+            busy_share: busy?,
+        })
     })
 }
 
@@ -60,11 +92,7 @@ impl Run {
     #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(crate) fn metrics(&self) -> Value {
         let flows = &self.traffic.flows;
-        let mut fct: Vec<f64> = flows
-            .iter()
-            .filter_map(traffic::Sent::completed_us)
-            .collect();
-        fct.sort_by(f64::total_cmp);
+        let fct = self.completions_us();
         let (first, last) = self.span();
         let bytes: u64 = flows.iter().map(|flow| flow.received).sum();
         let took = last.saturating_sub(first).as_secs_f64();
@@ -90,7 +118,7 @@ impl Run {
             "packets": packets,
             "fairness": self.fairness(),
             "drops": self.drops,
-            "marks": null,
+            "marks": self.counts.get("marked"),
             "threshold_crossings": null,
             "queue_mean_bytes": queue.mean(),
             "queue_p5_bytes": queue.share(0.05),
@@ -103,17 +131,26 @@ impl Run {
         })
     }
 
+    /// Completion times of all flows that were completed, the shortest first.
+    pub(crate) fn completions_us(&self) -> Vec<f64> {
+        let flows = self.traffic.flows.iter();
+        let mut times: Vec<f64> = flows.filter_map(traffic::Sent::completed_us).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    }
+
     /// What decides whether the run counts.
     #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(crate) fn facts(&self) -> Facts {
         let flows = self.traffic.flows.iter();
-        let started = flows.clone().filter(|flow| flow.start.is_some());
+        let started = flows.filter(|flow| flow.start.is_some());
         let mut late: Vec<f64> = started.map(|flow| micros(flow.late)).collect();
         late.sort_by(f64::total_cmp);
-        let mut fct: Vec<f64> = flows.filter_map(traffic::Sent::completed_us).collect();
-        fct.sort_by(f64::total_cmp);
+        let fct = self.completions_us();
         Facts {
             start_lateness_p99_us: rank(&late, 99),
+            start_lateness_mean_us: (!late.is_empty())
+                .then(|| late.iter().sum::<f64>() / late.len() as f64),
             fct_p50_us: rank(&fct, 50),
             busy_share: self.busy_share,
             rate_share: self.rate_share(),
@@ -137,16 +174,15 @@ impl Run {
         (first, last.unwrap_or(first))
     }
 
-    /// The queue without the packet that waits for its tokens: it is in service.
+    /// The queue. A packet in service is not in it: it has left and its tokens are what the next one waits for.
     fn queue(&self) -> Weighted {
         let (first, last) = self.span();
         let at = |sample: &Sample| sample.at.saturating_duration_since(self.traffic.zero);
         let within = |sample: &&Sample| at(sample) >= first && at(sample) <= last;
         let samples: Vec<_> = self.samples.iter().filter(within).collect();
         let weighted = samples.windows(2).map(|pair| {
-            let length = pair[0].queue.backlog.saturating_sub(self.packet);
             let time = pair[1].at.saturating_duration_since(pair[0].at);
-            (length, time.as_secs_f64())
+            (pair[0].queue.backlog, time.as_secs_f64())
         });
         let mut weighted: Vec<_> = weighted.collect();
         weighted.sort_by_key(|(length, _)| *length);
@@ -157,7 +193,7 @@ impl Run {
     #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(crate) fn rate_share(&self) -> Option<f64> {
         let (mut bytes, mut time) = (0, Duration::ZERO);
-        // Two full packets: the one in service, and one behind it.
+        // More than one: the last one may wait for tokens that it does not need in full.
         let waits = |sample: &Sample| sample.queue.backlog >= 2 * self.packet;
         // Longer runs lose less at their ends, where the queue may have been empty for a moment.
         for run in self.samples.chunk_by(|a, b| waits(a) && waits(b)) {
@@ -281,6 +317,8 @@ mod tests {
                 sample(20, 300, 1900),
                 sample(30, 100, 2800),
             ],
+            counts: Counts::from([("marked", 4)]),
+            captured: None,
             busy_share: 0.5,
             rate_bps: 800_000,
             packet: 100,
@@ -289,9 +327,9 @@ mod tests {
         assert_eq!(metrics["fct_p50_us"], 10_000.0);
         assert_eq!(metrics["fct_max_us"], 20_000.0);
         assert_eq!(metrics["goodput_bps"], 800_000.0);
-        assert_eq!(metrics["queue_mean_bytes"], 200.0);
+        assert_eq!(metrics["queue_mean_bytes"], 300.0);
         assert_eq!(metrics["drops"], 3);
-        assert!(metrics["marks"].is_null());
+        assert_eq!(metrics["marks"], 4);
         assert!((run.rate_share().unwrap() - 0.9).abs() < 1e-9);
     }
 }

@@ -1,6 +1,6 @@
 //! Addresses, and static routes along the shortest paths.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
 use base::HostId;
@@ -74,6 +74,24 @@ pub(crate) fn links_between(bed: &Bed, from: HostId, to: HostId) -> u32 {
     distances(bed, node(to))[node(from).0 as usize]
 }
 
+/// The ports of switches that carry data between `pairs` of hosts, over any of the shortest paths.
+pub(crate) fn on_the_way(bed: &Bed, pairs: &BTreeSet<(HostId, HostId)>) -> BTreeSet<PortId> {
+    let node = |host: HostId| bed.topology.hosts()[host.0 as usize];
+    let ports = (0..).map(PortId).take(2 * bed.topology.links().len());
+    let ports: Vec<PortId> = ports.collect();
+    let mut found = BTreeSet::new();
+    for (from, to) in pairs {
+        let (before, after) = (distances(bed, node(*from)), distances(bed, node(*to)));
+        let all = after[node(*from).0 as usize];
+        found.extend(ports.iter().filter(|port| {
+            let (near, far) = bed.topology.ends(**port);
+            let is_switch = bed.topology.nodes()[near.0 as usize] == Node::Switch;
+            is_switch && before[near.0 as usize] + 1 + after[far.0 as usize] == all
+        }));
+    }
+    found
+}
+
 /// Links between every node and `to`.
 fn distances(bed: &Bed, to: NodeId) -> Vec<u32> {
     let mut distance = vec![u32::MAX - 1; bed.topology.nodes().len()];
@@ -103,13 +121,33 @@ mod tests {
 
     use super::*;
 
+    fn bed(text: &str) -> Bed {
+        let text = format!("schemes = [\"cubic\"]\n{text}\n[workload]\nsenders = 2");
+        let scenario = Scenario::load(Source::new("test", text), &Overrides::default());
+        Bed::of(&scenario.expect("a correct scenario").points()[0]).expect("a shape of Linux")
+    }
+
+    const LEAF_SPINE: &str = "[topology]\nkind = \"leaf-spine\"\nracks = 2\nspines = 3";
+
+    #[test]
+    fn data_passes_the_ports_towards_their_receiver() {
+        let star = bed("");
+        let [first, second, third] = [0, 1, 2].map(HostId);
+        let towards = |host| PortId(star.topology.host_port(host).0 ^ 1);
+        let pairs = BTreeSet::from([(second, first), (third, first)]);
+        assert_eq!(on_the_way(&star, &pairs), BTreeSet::from([towards(first)]));
+        let leaves = bed(LEAF_SPINE);
+        let last = HostId(u32::try_from(leaves.topology.hosts().len()).unwrap() - 1);
+        // Three spines: up to each, down from each, and the last leaf's.
+        assert_eq!(
+            on_the_way(&leaves, &BTreeSet::from([(first, last)])).len(),
+            7
+        );
+    }
+
     #[test]
     fn a_leaf_spreads_connections_over_its_spines() {
-        let text = "schemes = [\"cubic\"]\n[topology]\nkind = \"leaf-spine\"\nracks = 2\nspines = 3\n\
-                    [workload]\nsenders = 2";
-        let source = Source::new("test", text);
-        let scenario = Scenario::load(source, &Overrides::default()).unwrap();
-        let bed = Bed::of(&scenario.points()[0]).unwrap();
+        let bed = bed(LEAF_SPINE);
         let interfaces: Vec<u32> = (0..).take(2 * bed.topology.links().len()).collect();
         // The switch of the first host.
         let port = bed.topology.host_port(HostId(0));

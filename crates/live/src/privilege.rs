@@ -3,17 +3,69 @@
 use std::fs;
 
 /// What it lacks to make networks, in words; `None` if nothing.
-pub fn lacks() -> Option<&'static str> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    let needed = 1 << NET_ADMIN | 1 << SYS_ADMIN;
-    match mask {
-        Some(mask) if mask & needed == needed => None,
-        _ => Some("the capabilities NET_ADMIN and SYS_ADMIN, which root has"),
+pub fn lacks() -> Option<String> {
+    lacks_of(&[Capability::NetAdmin, Capability::SysAdmin])
+}
+
+/// What it lacks to put programs into the kernel; `None` if nothing.
+pub fn lacks_for_programs() -> Option<String> {
+    lacks_of(&[
+        Capability::NetAdmin,
+        Capability::SysAdmin,
+        Capability::Perfmon,
+        Capability::Bpf,
+    ])
+}
+
+/// Gives all capabilities of this thread up for good.
+///
+/// # Errors
+/// If the kernel refuses.
+#[cfg(feature = "kernel")]
+pub fn drop_all() -> std::io::Result<()> {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets {
+        effective: none,
+        permitted: none,
+        inheritable: none,
+    };
+    Ok(set_capabilities(None, sets)?)
+}
+
+/// Those that this program may need, by their numbers (`linux/capability.h`).
+#[derive(Clone, Copy)]
+enum Capability {
+    NetAdmin = 12,
+    SysAdmin = 21,
+    Perfmon = 38,
+    Bpf = 39,
+}
+
+impl Capability {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::NetAdmin => "NET_ADMIN",
+            Self::SysAdmin => "SYS_ADMIN",
+            Self::Perfmon => "PERFMON",
+            Self::Bpf => "BPF",
+        }
     }
 }
 
-// `linux/capability.h`
-const NET_ADMIN: u64 = 12;
-const SYS_ADMIN: u64 = 21;
+fn lacks_of(needed: &[Capability]) -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let mask = mask.unwrap_or(0);
+    let lacking = needed.iter().filter(|one| mask >> **one as u64 & 1 == 0);
+    let names: Vec<_> = lacking.map(|one| one.name()).collect();
+    let (last, first) = names.split_last()?;
+    Some(match first {
+        [] => format!("the capability {last}, which root has"),
+        _ => format!(
+            "the capabilities {} and {last}, which root has",
+            first.join(", ")
+        ),
+    })
+}

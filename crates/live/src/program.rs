@@ -8,12 +8,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use live::bed::Sysctl;
 use live::emulate::{Failure, Order, emulate, up};
-use live::{RateChoice, down, exec, interrupt, lacks};
+use live::{RateChoice, doctor, down, exec, interrupt, lacks, lacks_for_programs};
 use scenario::{Overrides, Problem, Problems, Scenario};
 use serde_json::{Value, json};
 
-/// Runs scenarios on real TCP stacks, for `tailwater emulate`
+mod deploy;
+
+use deploy::{Attach, Detach, Status};
+
+/// Changes the network of this machine, for `tailwater`
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -37,6 +42,25 @@ enum Command {
         #[arg(last = true, required = true)]
         command: Vec<OsString>,
     },
+    /// Try out what works on this machine
+    Doctor,
+    /// Put a law at a port
+    Attach(Attach),
+    /// Tell what is attached
+    Status(Status),
+    /// Take laws away
+    Detach(Detach),
+}
+
+impl Command {
+    /// The privileges that it needs and has not.
+    fn lacks(&self) -> Option<String> {
+        match self {
+            Self::Doctor => None,
+            Self::Attach(_) | Self::Status(_) | Self::Detach(_) => lacks_for_programs(),
+            _ => lacks(),
+        }
+    }
 }
 
 #[derive(Args)]
@@ -52,6 +76,8 @@ struct Network {
     /// auto, asis or a rate
     #[arg(long, default_value = "auto")]
     rate: RateChoice,
+    #[arg(long = "sysctl")]
+    sysctls: Vec<Sysctl>,
 }
 
 #[derive(Args)]
@@ -62,6 +88,9 @@ struct Emulate {
     runs: NonZeroU32,
     #[arg(long)]
     no_sim: bool,
+    /// Keep the packets of the first run of every scheme
+    #[arg(long, requires = "out")]
+    pcap: bool,
     /// The run folder
     #[arg(long)]
     out: Option<PathBuf>,
@@ -88,7 +117,7 @@ pub(super) fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(stop.exit_code()).unwrap_or(2));
         }
     };
-    if let Some(what) = lacks() {
+    if let Some(what) = cli.command.lacks() {
         line(&json!({ "type": "lacks", "privileges": true, "what": what }));
         return ExitCode::from(3);
     }
@@ -120,8 +149,10 @@ fn call(command: Command) -> Result<(), Failure> {
             let scenario = args.network.load(args.runs)?;
             let order = Order {
                 rate: args.network.rate,
+                sysctls: args.network.sysctls,
                 runs: args.runs,
                 simulate: !args.no_sim,
+                captures: args.out.clone().filter(|_| args.pcap),
             };
             let mut folder = args.out.map(RunFolder::create).transpose()?;
             let mut kept = Ok(());
@@ -135,7 +166,7 @@ fn call(command: Command) -> Result<(), Failure> {
             Ok(kept?)
         }
         Command::Up(args) => {
-            let made = up(&args.load(NonZeroU32::MIN)?, args.rate)?;
+            let made = up(&args.load(NonZeroU32::MIN)?, args.rate, &args.sysctls)?;
             line(&made);
             Ok(())
         }
@@ -150,6 +181,19 @@ fn call(command: Command) -> Result<(), Failure> {
             drop(writeln!(io::stderr(), "{error}"));
             Err(Failure::Refused)
         }
+        Command::Doctor => {
+            let (told, is_whole) = doctor();
+            line(&told);
+            is_whole.then_some(()).ok_or(Failure::Refused)
+        }
+        #[cfg(feature = "kernel")]
+        Command::Attach(args) => args.attach(),
+        #[cfg(feature = "kernel")]
+        Command::Status(args) => args.status(),
+        #[cfg(feature = "kernel")]
+        Command::Detach(args) => args.detach(),
+        #[cfg(not(feature = "kernel"))]
+        Command::Attach(_) | Command::Status(_) | Command::Detach(_) => Err(deploy::lacks()),
     }
 }
 
@@ -157,26 +201,18 @@ fn call(command: Command) -> Result<(), Failure> {
 struct RunFolder {
     folder: PathBuf,
     lines: fs::File,
-    twins: usize,
 }
 
 impl RunFolder {
     fn create(folder: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&folder)?;
         let lines = fs::File::create(folder.join("live.jsonl"))?;
-        Ok(Self {
-            folder,
-            lines,
-            twins: 0,
-        })
+        Ok(Self { folder, lines })
     }
 
     fn keep(&mut self, value: &Value) -> io::Result<()> {
-        if let (Some("twin"), Some(text)) = (value["type"].as_str(), value["toml"].as_str()) {
-            self.twins += 1;
-            let scheme = value["scheme"].as_str().unwrap_or_default();
-            let name = format!("twin-{}-{scheme}.toml", self.twins);
-            fs::write(self.folder.join(name), text)?;
+        if let (Some(file), Some(text)) = (value["file"].as_str(), value["toml"].as_str()) {
+            fs::write(self.folder.join(file), text)?;
         }
         writeln!(self.lines, "{value}")
     }

@@ -10,18 +10,20 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::io;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::ops::Range;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use base::{HostId, Span, Time};
+use base::{HostId, Time};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use scenario::workload::{Barrier, Plan, PlannedConnection, PlannedFlow};
+use scenario::workload::{Barrier, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::bed::{Bed, settings::BACKLOG};
-use crate::clock;
+use crate::clock::{self, duration};
 use crate::interrupt;
 use crate::lan::{self, Lan};
 use crate::payload::Payload;
+use crate::stack::Law;
 use connection::{Incoming, Outgoing};
 
 /// What is sent.
@@ -30,22 +32,14 @@ pub(crate) struct Work<'a> {
     pub(crate) connections: &'a [PlannedConnection],
     pub(crate) flows: &'a [PlannedFlow],
     pub(crate) barriers: &'a [Barrier],
-    /// The congestion control of every sender, as the kernel calls it.
+    /// The congestion control of every host, as the kernel calls it.
     pub(crate) control: &'a str,
+    /// What every port of a switch does meanwhile.
+    pub(crate) laws: &'a [Law],
     /// When what is unfinished is given up.
     pub(crate) limit: Duration,
-}
-
-impl<'a> Work<'a> {
-    pub(crate) fn of(plan: &'a Plan, control: &'a str, limit: Duration) -> Self {
-        Self {
-            connections: &plan.connections,
-            flows: &plan.flows,
-            barriers: &plan.barriers,
-            control,
-            limit,
-        }
-    }
+    /// Where the packets of the bottleneck's switch go, if anywhere.
+    pub(crate) capture: Option<&'a Path>,
 }
 
 /// A flow that was sent.
@@ -118,7 +112,7 @@ impl<'a> Generator<'a> {
             .collect();
         let mut listeners = Vec::new();
         for host in receivers {
-            let listener = lan.host(bed, host).within(|| listen(host))?;
+            let listener = (lan.host(bed, host)).within(|| listen(host, work.control))?;
             let event = EpollEvent::new(EpollFlags::EPOLLIN, LISTENER | listeners.len() as u64);
             epoll.add(&listener, event)?;
             listeners.push(listener);
@@ -380,17 +374,15 @@ fn sockets(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<Outgoing>> {
         .collect())
 }
 
-fn listen(host: HostId) -> io::Result<Socket> {
+/// Accepted sockets have the congestion control of the listener: marks are refused to hosts whose own ignores them.
+fn listen(host: HostId, control: &str) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_tcp_congestion(control.as_bytes())?;
     socket.set_reuse_address(true)?;
     socket.bind(&SocketAddrV4::new(lan::host_address(host), PORT).into())?;
     socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;
     Ok(socket)
-}
-
-pub(crate) fn duration(span: Span) -> Duration {
-    Duration::from_nanos(span.as_ps() / 1000)
 }
 
 /// Where every receiver listens.

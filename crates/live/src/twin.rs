@@ -1,11 +1,13 @@
 //! The same scenario for the simulator, with the network as it was found.
 
 use base::Span;
-use scenario::{Overrides, PointSpec, Problems, Scenario, Source, keys};
+use scenario::keys::{self, WorkloadKind};
+use scenario::{Overrides, PointSpec, Problems, Scenario, Source};
 use std::num::NonZeroU32;
 
 use crate::bed::{Bed, settings::span_text};
 use crate::lan::Speed;
+use crate::stack::Stack;
 
 /// The network as it was found.
 #[derive(Clone, Copy, Debug)]
@@ -14,23 +16,25 @@ pub(crate) struct Found {
     pub(crate) rtt_us: f64,
     /// Links between a sender and a receiver.
     pub(crate) links: u32,
+    /// Within which time after their own flows started, in the median run.
+    pub(crate) spread_us: f64,
 }
 
 /// The twin of `point`, with `seeds` seeds from its own on where anything is drawn.
 pub(crate) fn of(
     point: &PointSpec,
-    bed: &Bed,
-    found: &Found,
+    stack: &Stack,
+    network: (&Bed, &Found),
     seeds: NonZeroU32,
 ) -> Result<Scenario, Problems> {
     let load = |seeds| {
         let overrides = Overrides {
-            sets: settings(point, bed, found),
+            sets: settings(point, stack, network),
             seed: Some(point.seed),
             seeds: Some(seeds),
             ..Overrides::default()
         };
-        let text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", point.bundle);
+        let text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", stack.bundle);
         Scenario::load(Source::new("twin", text), &overrides)
     };
     let twin = load(seeds)?;
@@ -41,19 +45,20 @@ pub(crate) fn of(
     }
 }
 
-fn settings(point: &PointSpec, bed: &Bed, found: &Found) -> Vec<String> {
+fn settings(point: &PointSpec, stack: &Stack, (bed, found): (&Bed, &Found)) -> Vec<String> {
     let own = own(point, bed, found);
+    let is_part = |group: &str| stack.bundle.split('+').any(|part| part == group);
+    let is_different = |key: &str| stack.different.iter().any(|row| row.key == key);
     let mut all: Vec<String> = own
         .iter()
         .map(|(key, text)| format!("{key}={text}"))
         .collect();
     for key in keys::all_keys() {
         let group = keys::group(key.name);
-        let settings_of_others =
-            !GROUPS.contains(&group) && !point.bundle.split('+').any(|part| part.trim() == group);
+        let concerns = GROUPS.contains(&group) || is_part(group);
         let text = point.text(key.name);
         let changed = own.iter().any(|(own, _)| *own == key.name);
-        if !settings_of_others && !changed && text != key.default {
+        if concerns && !changed && !is_different(key.name) && text != key.default {
             all.push(format!("{}={text}", key.name));
         }
     }
@@ -74,11 +79,25 @@ fn own(point: &PointSpec, bed: &Bed, found: &Found) -> Vec<(&'static str, String
     let delay = found.rtt_us / f64::from(2 * found.links.max(1));
     own.push(("link.delay", span_text(Span::from_secs_f64(delay * 1e-6))));
     own.push(("bottleneck.delay", "auto".to_owned()));
+    // One core starts flows one after another. That spreads what a scenario lets start at once, on which drops
+    // depend much.
+    let late = Span::from_secs_f64(found.spread_us * 1e-6);
+    if keys.workload.kind == WorkloadKind::Incast && keys.workload.jitter < late {
+        own.push(("workload.jitter", span_text(late)));
+    }
     // A bucket of one packet is the packet in service; what is more of it is room.
     let more = (found.speed.burst - 1) * bed.packet_bytes();
     if keys.switch.buffer.0.is_some() {
         own.push(("switch.buffer", format!("{}B", bed.switch_limit + more)));
     }
+    // Ports mark at the length that their queue has then, for the same reason.
+    let mark = bed
+        .mark_from
+        .map(|from| format!("{}B", from + u64::from(more)));
+    own.push((
+        "switch.ecn_threshold",
+        mark.unwrap_or_else(|| "off".to_owned()),
+    ));
     own
 }
 
@@ -113,9 +132,20 @@ mod tests {
             speed,
             rtt_us: 60.0,
             links: 2,
+            spread_us: 0.0,
         };
-        let twin = of(point, &bed, &found, NonZeroU32::new(5).unwrap()).unwrap();
+        let stack = Stack::of(point, &bed, &["reno".to_owned()]).unwrap();
+        let seeds = NonZeroU32::new(5).unwrap();
+        let twin = of(point, &stack, (&bed, &found), seeds).unwrap();
         assert_eq!(twin.points().len(), 1, "nothing in it is random");
+        let late = Found {
+            spread_us: 250.0,
+            ..found
+        };
+        let twin_of_late = of(point, &stack, (&bed, &late), seeds).unwrap();
+        assert_eq!(twin_of_late.points().len(), 5, "starts are random");
+        let jitter = twin_of_late.points()[0].keys.workload.jitter;
+        assert_eq!(jitter, Span::from_micros(250));
         let keys = &twin.points()[0].keys;
         assert_eq!(keys.link.rate.as_bps(), 200_000_000);
         assert_eq!(keys.link.delay, Span::from_micros(15));

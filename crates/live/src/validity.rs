@@ -7,6 +7,8 @@ use serde::Serialize;
 pub(crate) struct Facts {
     /// By how much starts of flows came after their times, at the 99th percentile.
     pub(crate) start_lateness_p99_us: Option<f64>,
+    /// The same on average.
+    pub(crate) start_lateness_mean_us: Option<f64>,
     #[serde(skip)]
     pub(crate) fct_p50_us: Option<f64>,
     /// Share of the time of all cores that was spent on work, but for processes of low priority.
@@ -68,6 +70,7 @@ mod tests {
     fn facts() -> Facts {
         Facts {
             start_lateness_p99_us: Some(200.0),
+            start_lateness_mean_us: Some(100.0),
             fct_p50_us: Some(50_000.0),
             busy_share: 0.71,
             rate_share: Some(0.991),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // HSCC at a port: two thresholds of its queue switch it on and off; while it is on, ACKs of the data that
 // it carries leave with the window of the law.
+#include "apart.h"
 #include "port.h"
+#include "record.h"
 
 #include "hscc.h"
 
@@ -18,20 +20,28 @@ struct {
     TYPE(value, struct hscc_port);
 } port SEC(".maps");
 
-// Data leave by the port: the queue has another length.
+// The queue has another length. Most lengths leave the law as it is, which is seen without a lock.
+INLINE void set_level(struct hscc_port *hscc, uint32_t backlog, uint64_t now) {
+    struct hscc_state before = hscc->state, after = before;
+    uint32_t call;
+    hscc_on_level(&hscc->params, &after, backlog);
+    if (after.is_on == before.is_on && !RECORDS) return;
+    bpf_spin_lock(&hscc->lock);
+    hscc_on_level(&hscc->params, &hscc->state, backlog);
+    call = next_call();
+    bpf_spin_unlock(&hscc->lock);
+    record(call, &(struct event){.kind = LEVEL, .now = now, .backlog = backlog});
+}
+
+// Data leave by the port.
 SEC("tcx/egress")
 int egress(struct __sk_buff *skb) {
     struct hscc_port *hscc = bpf_map_lookup_elem(&port, &FIRST);
     struct segment segment;
-    uint32_t backlog;
-    enum reason reason;
-    if (!hscc || !has_lease()) return count(PASS_LEASE);
-    backlog = backlog_of(skb);
-    bpf_spin_lock(&hscc->lock);
-    hscc_on_level(&hscc->params, &hscc->state, backlog);
-    bpf_spin_unlock(&hscc->lock);
-    reason = find_segment(skb, &segment);
-    if (reason == REASONS && segment.flags & TCP_SYN) learn(skb, &segment);
+    uint64_t now = bpf_ktime_get_coarse_ns();
+    if (!hscc || !has_lease(now)) return count(PASS_LEASE);
+    set_level(hscc, backlog_here(skb, now), now);
+    if (find_segment(skb, &segment) == REASONS && segment.flags & TCP_SYN) learn(skb, &segment);
     return TCX_NEXT;
 }
 
@@ -40,22 +50,36 @@ SEC("tcx/ingress")
 int ingress(struct __sk_buff *skb) {
     struct hscc_port *hscc = bpf_map_lookup_elem(&port, &FIRST);
     struct segment segment;
-    struct flow *flow = 0;
-    uint32_t backlog;
+    struct flow *flow;
+    uint64_t now = bpf_ktime_get_coarse_ns();
+    uint32_t call;
     uint16_t window;
+    uint8_t scale;
     enum reason reason;
-    if (!hscc || !has_lease()) return count(PASS_LEASE);
+    if (!hscc || !has_lease(now)) return count(PASS_LEASE);
+    // Before the packet is looked at: a verifier follows these steps once, and not for each kind of packet.
+    set_level(hscc, backlog_there(skb, now), now);
     reason = find_segment(skb, &segment);
     if (reason != REASONS) return count(reason);
     if (segment.flags & TCP_SYN) learn(skb, &segment);
-    reason = concerns(skb, &segment, &flow);
-    if (reason != REASONS || !flow) return count(reason);
-    backlog = backlog_of(skb);
-    bpf_spin_lock(&hscc->lock);
-    hscc_on_level(&hscc->params, &hscc->state, backlog);
-    window = hscc_window(&hscc->params, &hscc->state, segment.flags, segment.window, flow->scale);
-    bpf_spin_unlock(&hscc->lock);
-    return rewrite(skb, &segment, window);
+    flow = find_flow(&segment, &segment.way);
+    reason = concerns(skb, &segment, flow);
+    if (reason != REASONS || !flow) return pass(skb, &segment, flow, reason);
+    scale = flow->scale;
+    // This reads one word of the state, so an ACK waits for no other one.
+    lock_to_record(&hscc->lock);
+    window = hscc_window(&hscc->params, &hscc->state, segment.flags, segment.window, scale);
+    call = next_call();
+    unlock_to_record(&hscc->lock);
+    reason = rewrite(skb, &segment, keep_edge(skb, &segment, flow, window));
+    record(call, &(struct event){.kind = ACKNOWLEDGEMENT,
+                                 .now = now,
+                                 .advertised = segment.window,
+                                 .window = window,
+                                 .flags = segment.flags,
+                                 .scale = scale,
+                                 .verdict = reason});
+    return count(reason);
 }
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

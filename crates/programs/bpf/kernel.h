@@ -13,7 +13,12 @@
 #define TYPE(name, value) typeof(value) *name
 
 // From here on as <linux/bpf.h> has them.
-enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_PERCPU_ARRAY = 6, BPF_MAP_TYPE_LRU_HASH = 9 };
+enum {
+    BPF_MAP_TYPE_ARRAY = 2,
+    BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+    BPF_MAP_TYPE_LRU_HASH = 9,
+    BPF_MAP_TYPE_RINGBUF = 27,
+};
 enum { BPF_ANY = 0 };
 // What a program on tcx returns: the next program decides, or the kernel as if there were none.
 enum { TCX_NEXT = -1 };
@@ -48,7 +53,11 @@ static long (*const bpf_skb_pull_data)(struct __sk_buff *skb, uint32_t len) = (v
 static long (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
 static long (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
 static long (*const bpf_skb_ecn_set_ce)(struct __sk_buff *skb) = (void *)97;
-static uint64_t (*const bpf_ktime_get_boot_ns)(void) = (void *)125;
+static long (*const bpf_ringbuf_output)(void *ring, const void *data, uint64_t size,
+                                        uint64_t flags) = (void *)130;
+static long (*const bpf_probe_read_kernel)(void *to, uint32_t size,
+                                           const void *from) = (void *)113;
+static uint64_t (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
 static long (*const bpf_loop)(uint32_t steps, void *step, void *context,
                               uint64_t flags) = (void *)181;
 

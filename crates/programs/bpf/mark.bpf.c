@@ -17,7 +17,7 @@ struct {
 SEC("tcx/egress")
 int egress(struct __sk_buff *skb) {
     struct mark_port *mark = bpf_map_lookup_elem(&port, &FIRST);
-    if (!mark || !has_lease()) return count(PASS_LEASE);
+    if (!mark || !has_lease(bpf_ktime_get_coarse_ns())) return count(PASS_LEASE);
     if (backlog_of(skb) < mark->from_bytes) return count(PASS_LAW);
     // The kernel marks only what is capable, of IPv4 and IPv6.
     return count(bpf_skb_ecn_set_ce(skb) ? MARKED : PASS_LAW);

@@ -6,9 +6,11 @@
 
 #include "kernel.h"
 #include "packet.h"
+#include "setup.h"
 
-// Above zero in the first place: until when the program acts, in ns since the start of the machine, sleep
-// included. Whoever loaded it renews this, or it lets everything pass: a dead man's switch.
+// Above zero in the first place: until when the program acts, in ns since the start of the machine without sleep.
+// Whoever loaded it renews this, or it lets everything pass: a dead man's switch. Of all clocks this one alone has a
+// coarse face, which costs a fifth and is exact to some ms.
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
     UINT(max_entries, 1);
@@ -36,17 +38,30 @@ struct flow {
     uint8_t foreign;
     // 1: the law counts the connection, whose ACKs go this way.
     uint8_t counted;
+    // 1: `edge` is known: the furthest sequence number that an ACK granted, where the loader asks for it.
+    uint8_t has_edge;
+    uint32_t edge;
 };
 
-// Directions whose SYNs were seen. The one that was quiet for longest is forgotten first.
+// Directions whose SYNs were seen, of IPv4 and of IPv6. The one that was quiet for longest is forgotten first. Keys
+// are as short as they can be: hashing them is most of what an ACK costs.
+struct {
+    UINT(type, BPF_MAP_TYPE_LRU_HASH);
+    UINT(max_entries, 65536);
+    TYPE(key, struct way4);
+    TYPE(value, struct flow);
+} flows SEC(".maps");
+
 struct {
     UINT(type, BPF_MAP_TYPE_LRU_HASH);
     UINT(max_entries, 65536);
     TYPE(key, struct way);
     TYPE(value, struct flow);
-} flows SEC(".maps");
+} flows6 SEC(".maps");
 
 static const uint32_t FIRST = 0;
+// Of all sequence numbers.
+#define HALF (1U << 31)
 
 INLINE int count(uint32_t reason) {
     uint64_t *counter = bpf_map_lookup_elem(&counters, &reason);
@@ -54,9 +69,10 @@ INLINE int count(uint32_t reason) {
     return TCX_NEXT;
 }
 
-INLINE int has_lease(void) {
+// Whether the program acts at `now`.
+INLINE int has_lease(uint64_t now) {
     uint64_t *until = bpf_map_lookup_elem(&lease, &FIRST);
-    return until && bpf_ktime_get_boot_ns() <= *until;
+    return until && now <= *until;
 }
 
 // The headers of a packet, which are made readable first. Returns REASONS if it is TCP.
@@ -82,22 +98,38 @@ INLINE int read_options(struct __sk_buff *skb, const struct segment *segment,
     return !options->broken;
 }
 
+// What is known of the way of a segment, or of the way back.
+INLINE struct flow *find_flow(const struct segment *segment, const struct way *way) {
+    if (segment->is_v6) return bpf_map_lookup_elem(&flows6, way);
+    return bpf_map_lookup_elem(&flows, way);
+}
+
+INLINE struct way way_back(const struct segment *segment) {
+    const struct way *way = &segment->way;
+    struct way back = {.ports = way->ports << 16 | way->ports >> 16};
+    uint32_t words = segment->is_v6 ? 4 : 1;
+    for (uint32_t word = 0; word < 4; word++) {
+        if (word == words) break;
+        back.addresses[word] = way->addresses[words + word];
+        back.addresses[words + word] = way->addresses[word];
+    }
+    return back;
+}
+
 // A SYN tells the scale of its sender's windows, if the other one agrees (RFC 7323 2.2).
 INLINE void learn(struct __sk_buff *skb, const struct segment *segment) {
     struct options options;
     struct flow own = {.offered = NO_SCALE};
-    struct way back = {.from_port = segment->way.to_port, .to_port = segment->way.from_port};
+    struct way back = way_back(segment);
     struct flow *other, *former;
     if (!read_options(skb, segment, &options)) return;
     own.offered = options.scale;
     own.foreign = options.foreign;
-    __builtin_memcpy(back.from, segment->way.to, sizeof back.from);
-    __builtin_memcpy(back.to, segment->way.from, sizeof back.to);
-    former = bpf_map_lookup_elem(&flows, &segment->way);
+    former = find_flow(segment, &segment->way);
     // A SYN may be repeated.
     if (former) own.counted = former->counted;
     if (segment->flags & TCP_ACK) {
-        other = bpf_map_lookup_elem(&flows, &back);
+        other = find_flow(segment, &back);
         // A SYN-ACK has the option only where the SYN had it, seen or not.
         int both = own.offered != NO_SCALE && (!other || other->offered != NO_SCALE);
         own.known = 1;
@@ -109,31 +141,59 @@ INLINE void learn(struct __sk_buff *skb, const struct segment *segment) {
             other->foreign |= own.foreign;
         }
     }
-    bpf_map_update_elem(&flows, &segment->way, &own, BPF_ANY);
+    if (segment->is_v6) bpf_map_update_elem(&flows6, &segment->way, &own, BPF_ANY);
+    else bpf_map_update_elem(&flows, &segment->way, &own, BPF_ANY);
 }
 
-// Whether the window of a segment may be changed: REASONS, or why not. `flow` is that of its direction.
+// Whether the window of a segment may be changed: REASONS, or why not. `flow` is that of its direction, if it is
+// known.
 INLINE enum reason concerns(struct __sk_buff *skb, const struct segment *segment,
-                            struct flow **flow) {
+                            const struct flow *flow) {
     struct options options;
     if ((segment->flags & (TCP_ACK | TCP_RST | TCP_FIN)) != TCP_ACK) return PASS_FLAGS;
     if (segment->window == 0) return PASS_CLOSED;
-    *flow = bpf_map_lookup_elem(&flows, &segment->way);
-    if (!*flow || !(*flow)->known) return PASS_UNKNOWN;
-    if ((*flow)->foreign) return PASS_OPTIONS;
+    if (!flow || !flow->known) return PASS_UNKNOWN;
+    if (flow->foreign) return PASS_OPTIONS;
     if (segment->plain) return REASONS;
     if (!read_options(skb, segment, &options)) return PASS_SHORT;
     return options.foreign ? PASS_OPTIONS : REASONS;
 }
 
-// Puts `window` into the segment, never a larger one than it carries, and never none.
-INLINE int rewrite(struct __sk_buff *skb, const struct segment *segment, uint16_t window) {
+// The window for an ACK that may get `window`: a larger one if the right edge of its connection would move back
+// (RFC 9293 3.8.6), though never more than it carries. Sequence numbers wrap: less than half of them lies ahead.
+INLINE uint16_t keep_edge(struct __sk_buff *skb, const struct segment *segment, struct flow *flow,
+                          uint16_t window) {
+    uint8_t scale = segment->flags & TCP_SYN ? 0 : flow->scale & 15;
+    uint32_t ack, ahead, units, edge;
+    if (!setup.no_retract || !(segment->flags & TCP_ACK)) return window;
+    if (bpf_skb_load_bytes(skb, segment->tcp + 8, &ack, sizeof ack)) return segment->window;
+    ack = __builtin_bswap32(ack);
+    ahead = flow->edge - ack;
+    if (flow->has_edge && ahead < HALF) {
+        units = (ahead + (1U << scale) - 1) >> scale;
+        if (units > window) window = units < segment->window ? (uint16_t)units : segment->window;
+    }
+    edge = ack + ((uint32_t)window << scale);
+    if (flow->has_edge && edge - flow->edge >= HALF) return window;
+    flow->edge = edge;
+    flow->has_edge = 1;
+    return window;
+}
+
+// Lets an ACK pass as it is, whose edge counts all the same.
+INLINE int pass(struct __sk_buff *skb, const struct segment *segment, struct flow *flow,
+                enum reason reason) {
+    if (setup.no_retract && flow) keep_edge(skb, segment, flow, segment->window);
+    return count(reason);
+}
+
+// Puts `window` into the segment, never a larger one than it carries, and never none. Returns what became of it.
+INLINE enum reason rewrite(struct __sk_buff *skb, const struct segment *segment, uint16_t window) {
     uint16_t before = big16(segment->window), after = big16(window);
-    if (window == 0 || window >= segment->window) return count(PASS_LAW);
-    if (bpf_l4_csum_replace(skb, segment->tcp + 16, before, after, sizeof after))
-        return count(FAILED);
-    if (bpf_skb_store_bytes(skb, segment->tcp + 14, &after, sizeof after, 0)) return count(FAILED);
-    return count(REWRITTEN);
+    if (window == 0 || window >= segment->window) return PASS_LAW;
+    if (bpf_l4_csum_replace(skb, segment->tcp + 16, before, after, sizeof after)) return FAILED;
+    if (bpf_skb_store_bytes(skb, segment->tcp + 14, &after, sizeof after, 0)) return FAILED;
+    return REWRITTEN;
 }
 
 #endif

@@ -24,7 +24,7 @@ int egress(struct __sk_buff *skb) {
     struct queue_port *queue = bpf_map_lookup_elem(&port, &FIRST);
     uint64_t now = bpf_ktime_get_ns(), passed;
     uint32_t backlog;
-    if (!queue || !has_lease()) return count(PASS_LEASE);
+    if (!queue || !has_lease(now)) return count(PASS_LEASE);
     backlog = backlog_of(skb);
     bpf_spin_lock(&queue->lock);
     if (queue->last_ns && now > queue->last_ns) {

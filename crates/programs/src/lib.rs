@@ -10,11 +10,33 @@
 //! Without the feature `kernel` this crate is empty: the programs need clang, libelf and zlib to build.
 
 #[cfg(feature = "kernel")]
+mod error;
+#[cfg(feature = "kernel")]
+mod law;
+#[cfg(feature = "kernel")]
+mod maps;
+#[cfg(feature = "kernel")]
+mod pinned;
+#[cfg(feature = "kernel")]
 mod port;
+#[cfg(feature = "kernel")]
+pub mod probes;
+#[cfg(feature = "kernel")]
+mod reason;
 #[cfg(feature = "kernel")]
 mod vectors;
 
 #[cfg(feature = "kernel")]
-pub use port::{Attached, Direction, Law, LoadError, Port, Reason};
+pub use error::LoadError;
+#[cfg(feature = "kernel")]
+pub use law::Law;
+#[cfg(feature = "kernel")]
+pub use maps::Maps;
+#[cfg(feature = "kernel")]
+pub use pinned::{Pinned, Standing};
+#[cfg(feature = "kernel")]
+pub use port::{Attached, Direction, Hook, Port, Setup};
+#[cfg(feature = "kernel")]
+pub use reason::Reason;
 #[cfg(feature = "kernel")]
 pub use vectors::{Vector, Vectors};

@@ -1,24 +1,17 @@
 //! A law at a port: loaded into the kernel, and spoken to through its maps.
 
+use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
-use laws::{Hscc, Rwndq};
-use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, ProgramInput};
-use rustix::time::{ClockId, clock_gettime};
+use libbpf_rs::{MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut};
 
-/// What a port is to do.
-#[derive(Clone, Debug)]
-pub enum Law {
-    /// HSCC: ACKs leave with a small window while the queue is long.
-    Hscc(Hscc),
-    /// RWNDQ: ACKs leave with the window of all, which is sampled and moved once per interval.
-    Rwndq(Rwndq, Duration),
-    /// Capable packets that find so many bytes waiting are marked.
-    Mark(u64),
-    /// None: the queue is measured, which [`Port::mean_queue`] tells.
-    None,
-}
+use crate::error::LoadError;
+use crate::law::Law;
+use crate::maps::Maps;
+use crate::reason::Reason;
 
 /// Which way a packet goes through the device of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,83 +22,125 @@ pub enum Direction {
     Ingress,
 }
 
-/// What became of a packet, as programs count it: `enum reason` of `bpf/packet.h`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "described by `Reason::says`")]
-pub enum Reason {
-    NoLease,
-    Short,
-    OtherLink,
-    Fragment,
-    Extension,
-    Other,
-    Unknown,
-    Options,
-    Closed,
-    Flags,
-    Law,
-    Rewritten,
-    Marked,
-    Failed,
+impl Direction {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Egress, Self::Ingress];
+
+    /// What programs and pins are called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Egress => "egress",
+            Self::Ingress => "ingress",
+        }
+    }
 }
 
-/// Why a program cannot be loaded or used.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The kernel refused.
-    #[error("the kernel refuses to {0}: {1}")]
-    Refused(&'static str, libbpf_rs::Error),
-    /// An object without a part that it must have.
-    #[error("the program has no {0}")]
-    Lacks(&'static str),
+/// What a law is asked for besides, before it is verified.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Setup {
+    /// ACKs come in by another device than their data leave by: the program that data meet tells the one that ACKs
+    /// meet where the queue is.
+    pub apart: bool,
+    /// The right edge of a connection's window never moves back.
+    pub no_retract: bool,
 }
 
 /// A law in the kernel. It goes when this is dropped, unless it was attached for longer.
 pub struct Port {
     object: Object,
+    maps: Maps,
 }
 
 impl Port {
     /// Loads a law, which the kernel verifies. It has no lease yet.
     pub fn load(law: &Law) -> Result<Self, LoadError> {
-        let (program, value) = law.program();
-        let object = load(program)?;
-        let port = Self { object };
-        port.set("port", &value)?;
-        Ok(port)
+        Self::made(law, load(law.object())?)
     }
 
-    /// Lets the law act for so long from now on.
+    /// Loads a law that does what `setup` asks for besides.
+    pub fn load_with(law: &Law, setup: Setup) -> Result<Self, LoadError> {
+        let mut open = opened(law.object())?;
+        let mut map = open.maps_mut().find(|map| map.name() == SETUP);
+        let value = map.as_mut().and_then(|map| map.initial_value_mut());
+        let value = value.filter(|value| value.len() == 8);
+        let asked = [setup.apart, setup.no_retract].map(|asked| u32::from(asked).to_ne_bytes());
+        value
+            .ok_or(LoadError::Lacks("settings of its own"))?
+            .copy_from_slice(asked.as_flattened());
+        Self::made(law, verified(open)?)
+    }
+
+    /// Loads another object of the same law, with room for so many directions of connections of IPv4, and of IPv6.
+    pub fn load_as(law: &Law, object: &[u8], flows: u32) -> Result<Self, LoadError> {
+        let mut open = opened(object)?;
+        let maps = open.maps_mut();
+        for mut map in maps.filter(|map| map.name() == "flows" || map.name() == "flows6") {
+            let sized = map.set_max_entries(flows);
+            sized.map_err(|error| LoadError::Refused("make room for connections", error))?;
+        }
+        Self::made(law, verified(open)?)
+    }
+
+    fn made(law: &Law, object: Object) -> Result<Self, LoadError> {
+        let maps = object.maps().map(|map| MapHandle::try_from(&map));
+        let maps = maps.collect::<Result<_, _>>();
+        let maps = maps.map_err(|error| LoadError::Refused("open a map", error))?;
+        let maps = Maps::among(maps)?;
+        maps.begin(law)?;
+        Ok(Self { object, maps })
+    }
+
+    /// The programs and maps in the kernel.
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// What the law is told and tells.
+    pub fn maps(&self) -> &Maps {
+        &self.maps
+    }
+
+    /// See [`Maps::renew`].
     pub fn renew(&self, lease: Duration) -> Result<(), LoadError> {
-        let now = clock_gettime(ClockId::Boottime);
-        let now = Duration::try_from(now).unwrap_or_default();
-        let until = u64::try_from((now + lease).as_nanos()).unwrap_or(u64::MAX);
-        self.set("lease", &until.to_ne_bytes())
+        self.maps.renew(lease)
+    }
+
+    /// See [`Maps::counts`].
+    pub fn counts(&self) -> Result<Vec<(Reason, u64)>, LoadError> {
+        self.maps.counts()
+    }
+
+    /// Of [`Law::None`]: the mean queue in bytes since the first packet, weighted by time; `None` before the
+    /// second one.
+    pub fn mean_queue(&self) -> Result<Option<f64>, LoadError> {
+        self.maps.mean_queue()
     }
 
     /// Lets the law act at a device of the network namespace of this thread, whose queue its data wait in. It ends
     /// when what this returns is dropped, or with this process.
     pub fn attach(&self, device: u32) -> Result<Attached, LoadError> {
-        let links = self.object.progs_mut().map(|program| {
-            let hook = match program.name().to_str() {
-                Some("egress") => libbpf_sys::BPF_TCX_EGRESS,
-                _ => libbpf_sys::BPF_TCX_INGRESS,
-            };
-            link(program.as_fd().as_raw_fd(), device, hook)
-        });
+        let hooks = Direction::BOTH.map(|way| self.hook(way, device));
+        let hooks = hooks.into_iter().filter_map(Result::transpose);
         Ok(Attached {
-            _links: links.collect::<Result<_, _>>()?,
+            _hooks: hooks.collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Lets the program of this way act at a device of the network namespace of this thread; `None` if the law has
+    /// none.
+    pub fn hook(&self, way: Direction, device: u32) -> Result<Option<Hook>, LoadError> {
+        let hook = match way {
+            Direction::Egress => libbpf_sys::BPF_TCX_EGRESS,
+            Direction::Ingress => libbpf_sys::BPF_TCX_INGRESS,
+        };
+        let program = self.program(way);
+        let hook = program.map(|program| link(program.as_fd().as_raw_fd(), device, hook));
+        Ok(hook.transpose()?.map(Hook))
     }
 
     /// What the law makes of a frame that goes this way: the frame as it goes on.
     pub fn run(&self, way: Direction, frame: &[u8]) -> Result<Vec<u8>, LoadError> {
-        let name = match way {
-            Direction::Egress => "egress",
-            Direction::Ingress => "ingress",
-        };
-        let mut programs = self.object.progs_mut();
-        let program = programs.find(|program| program.name() == name);
+        let program = self.program(way);
         let program = program.ok_or(LoadError::Lacks("program for this way"))?;
         let mut out = vec![0; frame.len() + ROOM];
         let input = ProgramInput {
@@ -118,63 +153,52 @@ impl Port {
         Ok(ran.data.map_or_else(Vec::new, |data| data.to_vec()))
     }
 
-    /// Of [`Law::None`]: the mean queue in bytes since the first packet, weighted by time; `None` before the
-    /// second one.
-    #[expect(clippy::cast_precision_loss, reason = "a mean carries 53 bits")]
-    pub fn mean_queue(&self) -> Result<Option<f64>, LoadError> {
-        let first = 0_u32.to_ne_bytes();
-        let value = self.map("port")?.lookup(&first, MapFlags::ANY);
-        let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
-        let value = value.unwrap_or_default();
-        let word = |at| {
-            value
-                .get(at..at + 8)
-                .and_then(|bytes| bytes.try_into().ok())
-        };
-        let [time, area] = [16, 24].map(|at| word(at).map_or(0, u64::from_ne_bytes));
-        Ok((time > 0).then(|| area as f64 / 2.0 / time as f64))
-    }
-
-    /// How many packets met each fate so far, on all processors.
-    pub fn counts(&self) -> Result<Vec<(Reason, u64)>, LoadError> {
-        let count = |(number, reason): (u32, Reason)| {
-            let values = self
-                .map("counters")?
-                .lookup_percpu(&number.to_ne_bytes(), MapFlags::ANY);
-            let values = values.map_err(|error| LoadError::Refused("read a counter", error))?;
-            let values = values.unwrap_or_default();
-            let numbers = values
-                .iter()
-                .filter_map(|value| value.first_chunk().copied());
-            Ok((reason, numbers.map(u64::from_ne_bytes).sum()))
-        };
-        (0..).zip(Reason::ALL).map(count).collect()
-    }
-
-    fn set(&self, map: &'static str, value: &[u8]) -> Result<(), LoadError> {
-        let first = 0_u32.to_ne_bytes();
-        let set = self.map(map)?.update(&first, value, MapFlags::ANY);
-        set.map_err(|error| LoadError::Refused("write a map", error))
-    }
-
-    fn map(&self, name: &'static str) -> Result<libbpf_rs::Map<'_>, LoadError> {
-        let map = self.object.maps().find(|map| map.name() == name);
-        map.ok_or(LoadError::Lacks(name))
+    /// The program of this way.
+    pub(crate) fn program(&self, way: Direction) -> Option<ProgramMut<'_>> {
+        let mut programs = self.object.progs_mut();
+        programs.find(|program| program.name() == way.name())
     }
 }
 
 /// Programs and maps of an object, which the kernel verifies.
 pub(crate) fn load(object: &[u8]) -> Result<Object, LoadError> {
+    verified(opened(object)?)
+}
+
+fn opened(object: &[u8]) -> Result<OpenObject, LoadError> {
     let mut builder = ObjectBuilder::default();
     let open = builder.open_memory(object);
-    let open = open.map_err(|error| LoadError::Refused("read a program", error))?;
+    open.map_err(|error| LoadError::Refused("read a program", error))
+}
+
+fn verified(open: OpenObject) -> Result<Object, LoadError> {
     open.load()
         .map_err(|error| LoadError::Refused("load a program", error))
 }
 
 /// A law at a device.
 pub struct Attached {
-    _links: Vec<OwnedFd>,
+    _hooks: Vec<Hook>,
+}
+
+/// A program at a hook of a device, which it leaves with this value or this process, unless it is pinned.
+#[derive(Debug)]
+pub struct Hook(OwnedFd);
+
+impl Hook {
+    /// Lets the program stay as long as this file of a BPF file system is there.
+    #[expect(unsafe_code, reason = "a call of the C library")]
+    pub fn pin(&self, file: &Path) -> Result<(), LoadError> {
+        let wrong = |error| LoadError::Refused("pin a program", error);
+        let path = CString::new(file.as_os_str().as_bytes());
+        let path = path.map_err(|error| wrong(std::io::Error::from(error).into()))?;
+        // SAFETY: the link is open as long as this value, and the path ends with a zero.
+        let pinned = unsafe { libbpf_sys::bpf_obj_pin(self.0.as_raw_fd(), path.as_ptr()) };
+        if pinned < 0 {
+            return Err(wrong(libbpf_rs::Error::from_raw_os_error(-pinned)));
+        }
+        Ok(())
+    }
 }
 
 /// Links a program to a hook of a device; libbpf-rs has no call for this kind of hook.
@@ -195,68 +219,8 @@ fn link(
     Ok(unsafe { OwnedFd::from_raw_fd(link) })
 }
 
-impl Law {
-    /// The object of the law, and what its map `port` holds first.
-    fn program(&self) -> (&'static [u8], Vec<u8>) {
-        // A lock is four bytes, and the structs of laws begin at a multiple of eight.
-        let lock = vec![0; 8];
-        match self {
-            Self::Hscc(law) => (HSCC, [lock, law.to_memory()].concat()),
-            Self::Rwndq(law, interval) => {
-                let interval = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
-                let times = [interval.to_ne_bytes(), [0; 8]].concat();
-                (RWNDQ, [lock, times, law.to_memory()].concat())
-            }
-            Self::Mark(from_bytes) => (MARK, from_bytes.to_ne_bytes().to_vec()),
-            Self::None => (QUEUE, vec![0; 32]),
-        }
-    }
-}
-
-impl Reason {
-    /// All, in the order of their counters.
-    pub const ALL: [Self; 14] = [
-        Self::NoLease,
-        Self::Short,
-        Self::OtherLink,
-        Self::Fragment,
-        Self::Extension,
-        Self::Other,
-        Self::Unknown,
-        Self::Options,
-        Self::Closed,
-        Self::Flags,
-        Self::Law,
-        Self::Rewritten,
-        Self::Marked,
-        Self::Failed,
-    ];
-
-    /// What it means.
-    pub const fn says(self) -> &'static str {
-        match self {
-            Self::NoLease => "the lease was over",
-            Self::Short => "a header was cut off",
-            Self::OtherLink => "neither IPv4 nor IPv6 behind at most one VLAN tag",
-            Self::Fragment => "a fragment",
-            Self::Extension => "options of IPv4, or a header of IPv6 before TCP",
-            Self::Other => "not TCP",
-            Self::Unknown => "a connection that began before the program was there",
-            Self::Options => "a signed header, or MPTCP",
-            Self::Closed => "a window of zero",
-            Self::Flags => "no ACK, or one that opens or ends a connection",
-            Self::Law => "the law left it as it was",
-            Self::Rewritten => "its window was lowered",
-            Self::Marked => "it was marked",
-            Self::Failed => "the kernel refused to change it",
-        }
-    }
-}
+/// `setup` of `bpf/setup.h`.
+const SETUP: &str = ".rodata.setup";
 
 /// Bytes that a frame may grow by in a test run; programs here change none of its length.
 const ROOM: usize = 64;
-
-const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc.o"));
-const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq.o"));
-const QUEUE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/queue.o"));
-const MARK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/mark.o"));

@@ -1,6 +1,6 @@
 //! Which figures a run has.
 
-mod distribution;
+pub(crate) mod distribution;
 mod flows;
 mod swept;
 mod time;

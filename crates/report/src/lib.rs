@@ -34,6 +34,7 @@ mod figure;
 mod figures;
 mod fixed;
 mod interactive;
+mod live;
 mod model;
 mod page;
 mod palette;
@@ -51,6 +52,7 @@ use results::{self, Folder};
 pub use error::Error;
 pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
 pub use fixed::{Format, Size, draw, save};
+pub use live::{LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
 pub use paper::{Reproduction, write_paper};
 

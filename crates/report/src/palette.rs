@@ -107,6 +107,11 @@ impl Style {
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
+    /// How often colours have come round before this one.
+    pub(crate) fn round(self) -> usize {
+        self.slot / COLOURS.len()
+    }
+
     pub(crate) fn marker(self) -> Marker {
         MARKERS[self.slot % MARKERS.len()]
     }

@@ -91,6 +91,19 @@ fn misfit(params: &Params) -> Option<Misfit> {
     })
 }
 
+impl Params {
+    /// The law at a port with this buffer, in bytes or packets, for segments of `mss` bytes.
+    pub fn law(&self, buffer_units: u64, mss: u16) -> Hscc {
+        Hscc::new(&HsccSettings {
+            buffer_units,
+            alpha1_millionths: self.alpha1.millionths(),
+            alpha2_millionths: self.alpha2.millionths(),
+            window_bytes: self.window.0.saturating_mul(u32::from(mss)),
+            rewrites_syn_ack: self.rewrite_synack,
+        })
+    }
+}
+
 /// HSCC at a port of a switch.
 #[derive(Debug)]
 pub struct Hook {
@@ -109,15 +122,8 @@ impl Hook {
             Limit::Bytes(bytes) => (bytes, false),
             Limit::Packets(packets) => (packets, true),
         };
-        let law = Hscc::new(&HsccSettings {
-            buffer_units,
-            alpha1_millionths: params.alpha1.millionths(),
-            alpha2_millionths: params.alpha2.millionths(),
-            window_bytes: params.window.0.saturating_mul(u32::from(port.mss)),
-            rewrites_syn_ack: params.rewrite_synack,
-        });
         Self {
-            law,
+            law: params.law(buffer_units, port.mss),
             counts_packets,
             encoding: params.encoding,
         }

@@ -162,6 +162,22 @@ const COUNT_ERROR: Gauge = Gauge {
     help: "Flows that the port of the switch counts, less those that are open.",
 };
 
+impl Params {
+    /// The law at a port with this buffer, for segments of `mss` bytes and windows that are shifted by at most
+    /// `scale`.
+    pub fn law(&self, buffer_bytes: u64, mss: u16, scale: u8) -> Rwndq {
+        let paths = self.ecmp_split.0.map_or(1, |paths| paths.0);
+        Rwndq::new(&RwndqSettings {
+            buffer_bytes,
+            alpha_millionths: self.target.millionths(),
+            samples: u16::try_from(self.samples.0).unwrap_or(u16::MAX),
+            mss_bytes: mss,
+            scale,
+            paths: u16::try_from(paths).unwrap_or(u16::MAX),
+        })
+    }
+}
+
 /// Values that make no sense by themselves.
 fn misfits(params: &Params) -> Vec<Misfit> {
     let wrong: [(bool, &'static [&'static str], &str, &str); 4] = [
@@ -258,23 +274,16 @@ impl Hook {
     /// A port without flows.
     pub fn new(params: &Params, port: &PortInfo) -> Self {
         let network_scale = params.network_scale.0;
+        // The scenario refuses shares of a buffer without bound.
+        let buffer_bytes = match port.limit {
+            Limit::Unlimited => u64::MAX,
+            Limit::Bytes(bytes) => bytes,
+            Limit::Packets(packets) => packets.saturating_mul(port.packet_bytes),
+        };
         let carried = params.scale == Scale::Carried;
-        let paths = params.ecmp_split.0.map_or(1, |paths| paths.0);
-        let law = Rwndq::new(&RwndqSettings {
-            // The scenario refuses shares of a buffer without bound.
-            buffer_bytes: match port.limit {
-                Limit::Unlimited => u64::MAX,
-                Limit::Bytes(bytes) => bytes,
-                Limit::Packets(packets) => packets.saturating_mul(port.packet_bytes),
-            },
-            alpha_millionths: params.target.millionths(),
-            samples: u16::try_from(params.samples.0).unwrap_or(u16::MAX),
-            mss_bytes: port.mss,
-            scale: if carried { MAX_SHIFT } else { network_scale },
-            paths: u16::try_from(paths).unwrap_or(u16::MAX),
-        });
+        let scale = if carried { MAX_SHIFT } else { network_scale };
         Self {
-            law,
+            law: params.law(buffer_bytes, port.mss, scale),
             counting: Counting::new(params, port),
             open: BTreeSet::new(),
             sample_at: Time::NEVER,

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitCode, Stdio};
 
 use crate::repository::{Failure, Repository, run, stdout};
 
@@ -59,6 +59,50 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
         moved.join(", "),
         TOLERANCE * 100.0
     )))
+}
+
+/// Measures what an ACK costs at a port of this machine's kernel. Returns the status of the measurement: 1 if an ACK
+/// costs too much, 3 where the machine lacks what the measurement needs.
+pub(crate) fn live(repository: &Repository) -> Result<ExitCode, Failure> {
+    if !builds_programs() {
+        eprintln!(
+            "xtask: the programs for the kernel need clang, libelf and zlib to build: apt install clang libelf-dev \
+             zlib1g-dev pkg-config, or dnf install clang elfutils-libelf-devel zlib-devel pkgconf"
+        );
+        return Ok(ExitCode::from(3));
+    }
+    // What is measured runs in the kernel, so that this program need not be fast.
+    let arguments = [
+        "bench",
+        "--profile",
+        "dev",
+        "-p",
+        "tailwater-programs",
+        "--features",
+        "kernel",
+        "--bench",
+        "cost",
+        "--no-run",
+    ];
+    let built = repository.built(&arguments)?;
+    let cost = built
+        .first()
+        .ok_or_else(|| Failure("cargo built no benchmark".to_owned()))?;
+    let status = Command::new(cost)
+        .status()
+        .map_err(|error| Failure::file("start", cost, &error))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Whether this machine has what the programs for the kernel are built with.
+pub(crate) fn builds_programs() -> bool {
+    let has = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        let status = command.args(arguments).stdout(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    has("clang", &["--version"]) && has("pkg-config", &["--exists", "libelf", "zlib"])
 }
 
 /// Whether instructions can be counted on this machine.

@@ -55,6 +55,9 @@ enum Chore {
         /// Write the counts to crates/sim/benches/instructions.toml
         #[arg(long, requires = "instructions")]
         bless: bool,
+        /// Measure instead what an ACK costs at a port of this machine's kernel, as root
+        #[arg(long, conflicts_with = "instructions")]
+        live: bool,
     },
     /// Write the generated pages of docs/reference and the sample in README.md
     Docs,
@@ -83,27 +86,34 @@ enum Chore {
 
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
-    let done = Repository::find().and_then(|repository| match chore {
-        Chore::Check { skip_tests } => check::check(&repository, skip_tests),
-        Chore::NewScheme { name } => new_scheme::new_scheme(&repository, &name),
-        Chore::Bench {
-            instructions: true,
-            bless,
-        } => bench::instructions(&repository, bless),
-        Chore::Bench { .. } => bench::bench(&repository),
-        Chore::Docs => docs::write(&repository),
-        Chore::Claims { from, full } => claims::write(&repository, &from, &full),
-        Chore::Book { open } => book(&repository, open),
-        Chore::Screenshots => screenshots::draw(&repository),
-        Chore::Cites => cites::print(&repository),
-    });
+    let done = Repository::find().and_then(|repository| do_chore(&repository, chore));
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(Failure(why)) => {
             eprintln!("xtask: {why}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> {
+    let done = match chore {
+        Chore::Check { skip_tests } => check::check(repository, skip_tests),
+        Chore::NewScheme { name } => new_scheme::new_scheme(repository, &name),
+        Chore::Bench {
+            instructions: true,
+            bless,
+            ..
+        } => bench::instructions(repository, bless),
+        Chore::Bench { live: true, .. } => return bench::live(repository),
+        Chore::Bench { .. } => bench::bench(repository),
+        Chore::Docs => docs::write(repository),
+        Chore::Claims { from, full } => claims::write(repository, &from, &full),
+        Chore::Book { open } => book(repository, open),
+        Chore::Screenshots => screenshots::draw(repository),
+        Chore::Cites => cites::print(repository),
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// Runs the program that builds the site: it is apart because the other chores need not wait for it.

@@ -26,6 +26,9 @@ pub(crate) struct EmulateArgs {
     /// Leave out the simulation
     #[arg(long)]
     pub(crate) no_sim: bool,
+    /// Keep the packets in front of the bottleneck and behind it, in the first run of each scheme
+    #[arg(long)]
+    pub(crate) pcap: bool,
     /// The run folder [default: results/SCENARIO-live, with a number if that exists]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -55,6 +58,10 @@ pub(crate) struct NetworkArgs {
     /// scenario's or nothing; or a rate, as in 100Mbps
     #[arg(long, value_name = "RATE", default_value = "auto", value_parser = rate)]
     pub(crate) rate: String,
+    /// Set something of every host's kernel besides, as in `net.ipv4.tcp_recovery=0`; the simulation does
+    /// not follow
+    #[arg(long = "sysctl", value_name = "KEY=VALUE")]
+    pub(crate) sysctls: Vec<String>,
 }
 
 #[derive(Subcommand)]

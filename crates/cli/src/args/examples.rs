@@ -45,6 +45,30 @@ Examples:
 Exit status: 0 done, 1 a run failed, 2 the input was wrong, 3 the machine lacks something, such as
 privileges; 128 + N signal N ended it.";
 
+pub(super) const ATTACH: &str = "\
+Examples:
+  sudo tailwater attach hscc --dev eth1 --for 10m
+  sudo tailwater attach rwndq --dev eth1 --set rwndq.target=0.1 --permanent
+  sudo tailwater attach mark --dev eth1 --set switch.ecn_threshold=30KB --for 1h
+  sudo tailwater attach hscc --dev eth1 --for 10m --dry-run
+
+The same command again renews the lease; with other settings it changes them while the law works.
+
+Exit status: 0 done, 1 failed, 2 the input was wrong, 3 the machine lacks something.";
+
+pub(super) const DETACH: &str = "\
+Examples:
+  sudo tailwater detach --dev eth1
+  sudo tailwater detach --all";
+
+pub(super) const DOCTOR: &str = "\
+Examples:
+  sudo tailwater doctor
+  tailwater doctor                                what can be told without privileges
+
+It works in network namespaces of its own, which it removes. Exit status: 0 all that is needed is there,
+3 something that is needed lacks.";
+
 pub(super) const MERGE: &str = "\
 Examples:
   tailwater merge cluster/big

@@ -1,6 +1,7 @@
 //! Values of options, read from the texts that a user types.
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
 
 use base::{Count, Quantity, WireSize};
 use results::Shard;
@@ -58,6 +59,20 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a percentage between 0 and 100, as in 5%".into())
 }
 
+pub(super) fn lease(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
+    let found = units.iter().find_map(|(unit, seconds)| {
+        let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        number.checked_mul(*seconds)
+    });
+    found
+        .filter(|seconds| (1..=LONGEST_LEASE).contains(seconds))
+        .map(Duration::from_secs)
+        .ok_or_else(|| {
+            "expected a time from 1s to 30d, as in 90s, 10m or 2h; --permanent is for ever".into()
+        })
+}
+
 pub(super) fn steps(text: &str) -> Result<u64, String> {
     let steps: Option<f64> = text.trim().parse().ok();
     match steps {
@@ -83,5 +98,22 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 const MIN_CM: f64 = 4.0;
 const MAX_CM: f64 = 60.0;
 
+/// Seconds of 30 days: whoever wants more says so.
+const LONGEST_LEASE: u64 = 30 * 86_400;
+
 /// More threads than any machine has cores.
 const MAX_JOBS: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leases_have_units_and_an_end() {
+        assert_eq!(lease("10m"), Ok(Duration::from_mins(10)));
+        assert_eq!(lease("90s"), Ok(Duration::from_secs(90)));
+        for wrong in ["10", "0s", "31d", "10ms", "-1h", "99999999999999999999d"] {
+            assert!(lease(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,27 +1,56 @@
-//! Linux beside the simulation: a table, and the same for programs.
+//! Linux beside the simulation: a table, a page, and the same for programs.
+
+mod page;
 
 use std::fmt::Write;
+use std::path::Path;
+use std::{fs, io};
 
+use ::report::LiveColumn;
 use results::statistics::Estimate;
+use scenario::{Problem, Problems};
 use serde_json::{Value, json};
 use sim::columns::METRICS;
 
 use crate::text;
+pub(crate) use page::page;
 
 /// What `tailwater-live` told of a scenario.
 pub(crate) struct Emulated {
-    scenario: String,
-    runs: u32,
     lines: Vec<Value>,
 }
 
 impl Emulated {
-    pub(crate) fn new(scenario: &str, runs: u32, lines: Vec<Value>) -> Self {
-        Self {
-            scenario: scenario.to_owned(),
-            runs,
-            lines,
-        }
+    pub(crate) fn new(lines: Vec<Value>) -> Self {
+        Self { lines }
+    }
+
+    /// The lines that `tailwater-live` left in `folder`; `None` if it was never there.
+    pub(crate) fn read(folder: &Path) -> Option<Result<Self, Problems>> {
+        let file = folder.join(LINES);
+        let damaged = |text: String| Problems::from(Problem::new(text).help(AGAIN));
+        let text = match fs::read_to_string(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            text => text.map_err(|error| damaged(format!("{}: {error}", file.display()))),
+        };
+        let lines = text.and_then(|text| {
+            let lines = text.lines().zip(1_u32..).map(|(line, number)| {
+                serde_json::from_str(line)
+                    .map_err(|error| damaged(format!("{}, line {number}: {error}", file.display())))
+            });
+            lines.collect()
+        });
+        Some(lines.map(Self::new))
+    }
+
+    /// A fact about the whole of it.
+    fn about(&self, name: &str) -> &Value {
+        let first = self.of_kind("emulation").next();
+        first.map_or(&Value::Null, |line| &line[name])
+    }
+
+    fn scenario(&self) -> &str {
+        self.about("scenario").as_str().unwrap_or_default()
     }
 
     fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = &Value> {
@@ -78,11 +107,11 @@ fn network(out: &mut String, emulated: &Emulated, set: &Value) -> std::fmt::Resu
         None => writeln!(
             out,
             "{}: no stack of this kernel is compared",
-            emulated.scenario
+            emulated.scenario()
         )?,
     }
-    for (key, value) in set.as_object().into_iter().flatten() {
-        writeln!(out, "{key} = {}", value.as_str().unwrap_or_default())?;
+    for setting in settings(set) {
+        writeln!(out, "{setting}")?;
     }
     writeln!(out)?;
     let rows = emulated.rows(set);
@@ -90,7 +119,7 @@ fn network(out: &mut String, emulated: &Emulated, set: &Value) -> std::fmt::Resu
     let width = width.max("scheme".len());
     let cells: Vec<_> = (rows.iter())
         .filter(|row| row["type"] == "point")
-        .map(|row| (scheme(row), pairs(emulated, row)))
+        .map(|row| (scheme(row), cells(emulated, row)))
         .collect();
     if !cells.is_empty() {
         grid(out, width, &cells)?;
@@ -102,13 +131,48 @@ fn network(out: &mut String, emulated: &Emulated, set: &Value) -> std::fmt::Resu
     writeln!(out)?;
     if let Some(bed) = bed {
         text::paragraph(out, 0, &validity(emulated, set));
-        for row in bed["different"].as_array().into_iter().flatten() {
-            let word = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-            let line = format!("{}: {}", word("key"), word("instead"));
-            text::paragraph(out, 2, &line);
+        let captured = emulated
+            .of_kind("capture")
+            .filter(|line| line["set"] == *set);
+        for capture in captured {
+            let line = format!("{}: {}", word(capture, "file"), captured_text(capture));
+            text::paragraph(out, 0, &line);
+        }
+        for (key, instead) in different(bed) {
+            text::paragraph(out, 2, &format!("{key}: {instead}"));
         }
     }
     Ok(())
+}
+
+/// What tells networks apart, one text for each key.
+fn settings(set: &Value) -> impl Iterator<Item = String> {
+    let pairs = set.as_object().into_iter().flatten();
+    pairs.map(|(key, value)| format!("{key} = {}", value.as_str().unwrap_or_default()))
+}
+
+/// Keys that Linux does not follow, and what it does instead.
+fn different(bed: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let rows = bed["different"].as_array().into_iter().flatten();
+    rows.map(|row| (word(row, "key"), word(row, "instead")))
+}
+
+fn word<'a>(line: &'a Value, name: &str) -> &'a str {
+    line[name].as_str().unwrap_or_default()
+}
+
+/// What a capture holds, and what it lacks.
+fn captured_text(capture: &Value) -> String {
+    let number = |name: &str| capture[name].as_u64().unwrap_or(0);
+    let mut parts = vec![format!("{} packets", number("packets"))];
+    match number("lost") {
+        0 => parts.push("the kernel dropped none".to_owned()),
+        lost => parts.push(format!("the kernel dropped {lost} more from the capture")),
+    }
+    if let left_out @ 1.. = number("left_out") {
+        parts.push(format!("{left_out} more did not fit into the file"));
+    }
+    parts.join("; ")
 }
 
 /// Where the table comes from.
@@ -125,12 +189,12 @@ fn title(emulated: &Emulated, bed: &Value) -> String {
     };
     format!(
         "{} on Linux {}: {nodes} namespaces, {}{instead}, RTT {:.0} us, bucket {:.0} B, {} interleaved runs",
-        emulated.scenario,
+        emulated.scenario(),
         version.join("."),
         rate(real),
         number("rtt_us"),
         number("burst_bytes"),
-        emulated.runs,
+        emulated.about("runs"),
     )
 }
 
@@ -143,61 +207,69 @@ fn rate(bps: f64) -> String {
 }
 
 fn scheme(row: &Value) -> &str {
-    row["scheme"].as_str().unwrap_or_default()
+    word(row, "scheme")
 }
 
 /// A column of both worlds.
 struct Shown {
     metric: &'static str,
-    head: &'static str,
+    column: LiveColumn,
     divisor: f64,
-    decimals: usize,
 }
 
 const SHOWN: [Shown; 5] = [
-    Shown {
-        metric: "fct_p50_us",
-        head: "FCT p50 ms",
-        divisor: 1e3,
-        decimals: 1,
-    },
-    Shown {
-        metric: "fct_p99_us",
-        head: "FCT p99 ms",
-        divisor: 1e3,
-        decimals: 1,
-    },
-    Shown {
-        metric: "timeouts",
-        head: "timeouts",
-        divisor: 1.0,
-        decimals: 1,
-    },
-    Shown {
-        metric: "drops",
-        head: "drops",
-        divisor: 1.0,
-        decimals: 0,
-    },
-    Shown {
-        metric: "queue_mean_bytes",
-        head: "queue mean KB",
-        divisor: 1e3,
-        decimals: 1,
-    },
+    shown("fct_p50_us", ("FCT p50", "ms", 1), 1e3),
+    shown("fct_p99_us", ("FCT p99", "ms", 1), 1e3),
+    shown("timeouts", ("timeouts", "", 1), 1.0),
+    shown("drops", ("drops", "", 0), 1.0),
+    shown("queue_mean_bytes", ("queue mean", "KB", 1), 1e3),
 ];
 
-/// The texts of every column, Linux and simulated.
-fn pairs(emulated: &Emulated, row: &Value) -> Vec<[String; 2]> {
+const fn shown(
+    metric: &'static str,
+    (head, unit, decimals): (&'static str, &'static str, usize),
+    divisor: f64,
+) -> Shown {
+    Shown {
+        metric,
+        column: LiveColumn {
+            head,
+            unit,
+            decimals,
+        },
+        divisor,
+    }
+}
+
+impl Shown {
+    fn head(&self) -> String {
+        let LiveColumn { head, unit, .. } = self.column;
+        format!("{head} {unit}").trim_end().to_owned()
+    }
+}
+
+const WORLDS: [&str; 2] = ["linux", "simulated"];
+
+/// The values of every column, Linux and simulated.
+fn pairs(emulated: &Emulated, row: &Value) -> Vec<[Estimate; 2]> {
     let column = |shown: &Shown| {
-        ["linux", "simulated"].map(|world| {
+        WORLDS.map(|world| {
             let points = emulated.points(world, row);
             let values = points.map(|point| point["metrics"][shown.metric].as_f64());
-            let values = values.map(|value| value.map_or(f64::NAN, |value| value / shown.divisor));
-            estimate(&Estimate::of(values), shown.decimals)
+            Estimate::of(values.map(|value| value.map_or(f64::NAN, |value| value / shown.divisor)))
         })
     };
     SHOWN.iter().map(column).collect()
+}
+
+/// The same as texts.
+fn cells(emulated: &Emulated, row: &Value) -> Vec<[String; 2]> {
+    let columns = pairs(emulated, row).into_iter().zip(&SHOWN);
+    let texts = columns.map(|(both, shown)| {
+        both.each_ref()
+            .map(|own| estimate(own, shown.column.decimals))
+    });
+    texts.collect()
 }
 
 fn estimate(estimate: &Estimate, decimals: usize) -> String {
@@ -220,7 +292,7 @@ fn grid(out: &mut String, width: usize, rows: &[(&str, Vec<[String; 2]>)]) -> st
                 }
             }
             // The head of both stands above them.
-            let missing = long(SHOWN[column].head).saturating_sub(widths[0] + 1 + widths[1]);
+            let missing = long(&SHOWN[column].head()).saturating_sub(widths[0] + 1 + widths[1]);
             widths[0] += missing;
             widths
         })
@@ -228,7 +300,7 @@ fn grid(out: &mut String, width: usize, rows: &[(&str, Vec<[String; 2]>)]) -> st
     let mut lines = [format!("{:width$}", ""), format!("{:width$}", "scheme")];
     for ([linux, sim], shown) in widths.iter().zip(&SHOWN) {
         let both = linux + 1 + sim;
-        write!(lines[0], "  {:>both$}", shown.head)?;
+        write!(lines[0], "  {:>both$}", shown.head())?;
         write!(lines[1], "  {:>linux$} {:>sim$}", "Linux", "sim")?;
     }
     for line in &lines {
@@ -242,6 +314,14 @@ fn grid(out: &mut String, width: usize, rows: &[(&str, Vec<[String; 2]>)]) -> st
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// Runs on Linux that do not count.
+fn invalid<'a>(emulated: &'a Emulated, set: &'a Value) -> impl Iterator<Item = &'a Value> {
+    let points = emulated
+        .of_kind("point")
+        .filter(|point| point["set"] == *set);
+    points.filter(|point| point["live"]["valid"] == false)
 }
 
 /// Whether the runs of a network say something about TCP, by their worst.
@@ -269,20 +349,21 @@ fn validity(emulated: &Emulated, set: &Value) -> String {
     };
     let facts =
         format!("starts late by {late:.1} ms (p99), {link}, cores {busy:.0} % busy, {order}");
-    let invalid = || runs().filter(|point| point["live"]["valid"] == false);
-    if invalid().next().is_none() {
+    let count = invalid(emulated, set).count();
+    if count == 0 {
         return format!("valid: {facts}");
     }
+    // Reasons that differ in numbers alone are told once; the facts have the worst of each.
+    let kind = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
     let mut reasons: Vec<&str> = Vec::new();
-    for point in invalid() {
+    for point in invalid(emulated, set) {
         let own = point["live"]["reasons"].as_array().into_iter().flatten();
         for reason in own.filter_map(Value::as_str) {
-            if !reasons.contains(&reason) {
+            if !reasons.iter().any(|other| kind(other) == kind(reason)) {
                 reasons.push(reason);
             }
         }
     }
-    let count = invalid().count();
     format!(
         "NOT VALID, {count} of {all} runs: {} ({facts})",
         reasons.join("; ")
@@ -296,6 +377,8 @@ pub(crate) fn json(emulated: &Emulated) -> String {
             let mut line = line.clone();
             if let Value::Object(fields) = &mut line {
                 fields.remove("type");
+                // Every flow is in the run folder.
+                fields.remove("fct_us");
             }
             line
         });
@@ -303,9 +386,10 @@ pub(crate) fn json(emulated: &Emulated) -> String {
     };
     let object = json!({
         "version": sim::VERSION,
-        "scenario": emulated.scenario,
+        "scenario": emulated.scenario(),
         "networks": of("bed"),
         "points": of("point"),
+        "captures": of("capture"),
         "skipped": of("skipped"),
     });
     format!("{object:#}\n")
@@ -350,58 +434,11 @@ pub(crate) fn csv(emulated: &Emulated) -> String {
     String::from_utf8(bytes).expect("fields are text")
 }
 
+/// Everything that was told, in the run folder.
+const LINES: &str = "live.jsonl";
+
+/// What helps a folder that is damaged.
+const AGAIN: &str = "`tailwater emulate` with the same --out writes the folder anew";
+
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn emulated(valid: bool) -> Emulated {
-        let set = json!({ "workload.senders": "20" });
-        let reasons = if valid {
-            json!([])
-        } else {
-            json!(["cores 95 % busy"])
-        };
-        let linux = |run: u32, p50: f64| {
-            json!({ "type": "point", "world": "linux", "scheme": "cubic", "run": run, "seed": 1, "set": set,
-                "metrics": { "fct_p50_us": p50, "fct_p99_us": 30_000.0, "timeouts": 1, "drops": 50,
-                    "queue_mean_bytes": 61_200.0 },
-                "live": { "valid": valid, "reasons": reasons, "start_lateness_p99_us": 200.0,
-                    "busy_share": 0.71, "rate_share": 0.991, "reordered_share": 0.0 } })
-        };
-        let lines = vec![
-            json!({ "type": "skipped", "scheme": "dctcp", "set": set, "reason": "this kernel has no dctcp" }),
-            json!({ "type": "bed", "set": set, "kernel": "6.18.44", "hosts": 21, "switches": 1,
-                "rate_bps": 2e8, "scenario_rate_bps": 1e9, "burst_bytes": 1512, "rtt_us": 61.0,
-                "different": [{ "key": "tcp.syn_rto", "instead": "1 s" }] }),
-            linux(0, 25_000.0),
-            linux(1, 27_000.0),
-            json!({ "type": "point", "world": "simulated", "scheme": "cubic", "run": 0, "seed": 1, "set": set,
-                "metrics": { "fct_p50_us": 26_100.0, "fct_p99_us": 27_000.0, "timeouts": 0, "drops": 99,
-                    "queue_mean_bytes": 70_000.0 } }),
-        ];
-        Emulated::new("incast", 2, lines)
-    }
-
-    #[test]
-    fn linux_stands_beside_the_simulation() {
-        insta::assert_snapshot!(table(&emulated(true)));
-    }
-
-    #[test]
-    fn a_disturbed_run_is_disowned() {
-        let text = table(&emulated(false));
-        assert!(
-            text.contains("NOT VALID, 2 of 2 runs: cores 95 % busy"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn programs_get_every_run() {
-        let text = csv(&emulated(true));
-        assert_eq!(text.lines().count(), 4);
-        let value: Value = serde_json::from_str(&json(&emulated(true))).unwrap();
-        assert_eq!(value["points"][0]["world"], "linux");
-        assert_eq!(value["points"].as_array().unwrap().len(), 3);
-    }
-}
+mod tests;

@@ -154,3 +154,19 @@ fn flags_of(byte: u8) -> TcpFlags {
     let set = all.into_iter().filter(|flag| byte & flag.bits() != 0);
     set.fold(TcpFlags::NONE, TcpFlags::with)
 }
+
+#[test]
+fn a_port_goes_on_from_memory_and_takes_other_settings() {
+    let mut port = Hscc::new(&SETTINGS);
+    port.on_level(84);
+    let memory = port.to_memory();
+    let mut recalled = Hscc::from_memory(&memory).expect("all of it is there");
+    assert_eq!(format!("{recalled:?}"), format!("{port:?}"));
+    recalled.set_like(&Hscc::new(&HsccSettings {
+        window_bytes: 2920,
+        ..SETTINGS
+    }));
+    assert!(recalled.is_on());
+    assert_eq!(recalled.window(TcpFlags::ACK, 60_000, 0), 2920);
+    assert!(Hscc::from_memory(&memory[..27]).is_none());
+}

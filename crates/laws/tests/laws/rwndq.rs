@@ -254,3 +254,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_port_goes_on_from_memory_and_takes_other_settings() {
+    let mut port = started(&PAPER, 3);
+    port.on_sample(7_000);
+    let memory = port.to_memory();
+    let mut recalled = Rwndq::from_memory(&memory).expect("all of it is there");
+    assert_eq!(format!("{recalled:?}"), format!("{port:?}"));
+    recalled.set_like(&Rwndq::new(&RwndqSettings { paths: 2, ..PAPER }));
+    assert_eq!(recalled.flows(), 3);
+    assert_eq!(recalled.window_q16_bytes(), port.window_q16_bytes());
+    assert!(recalled.window(u16::MAX, 0) < port.window(u16::MAX, 0));
+    assert!(Rwndq::from_memory(&memory[..63]).is_none());
+}

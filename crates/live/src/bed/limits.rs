@@ -45,12 +45,11 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
             "set it to 0",
         ));
     }
-    if keys.tcp.ecn {
+    if keys.tcp.ecn && !cfg!(feature = "kernel") {
         refused.push((
-            "tcp.ecn: queues of this build do not mark; that needs the programs at switch ports \
-             (feature kernel)"
+            "tcp.ecn: queues of this build do not mark; that needs the programs at switch ports"
                 .to_owned(),
-            "set tcp.ecn=false",
+            "set tcp.ecn=false, or build tailwater-live with --features kernel",
         ));
     }
     refused

@@ -1,9 +1,9 @@
 //! Settings of TCP and of queues as knobs of the kernel.
 
 use base::{Quantity, Span};
-use scenario::keys::{Keys, QueueUnit, Tcp, WindowScale};
+use scenario::keys::{Keys, QueueUnit, Tcp, WindowScale, WorkloadKind};
 
-use super::{HEADERS, RouteOptions};
+use super::{HEADERS, RouteOptions, Sysctl};
 
 /// A setting that Linux does not follow.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,7 +17,7 @@ pub struct Different {
 /// What the settings of a point become.
 pub(super) struct Settings {
     pub(super) route: RouteOptions,
-    pub(super) sysctls: Vec<(&'static str, String)>,
+    pub(super) sysctls: Vec<Sysctl>,
     pub(super) different: Vec<Different>,
     pub(super) twin: Vec<(&'static str, String)>,
 }
@@ -119,7 +119,13 @@ const TIMERS: [Fixed; 6] = [
     },
 ];
 
-const ENDPOINTS: [Fixed; 7] = [
+const ENDPOINTS: [Fixed; 8] = [
+    Fixed {
+        key: "workload.jitter",
+        agrees: |keys| keys.workload.kind != WorkloadKind::Incast,
+        instead: "starts are late, as told above; the twin has such a spread of starts",
+        twin: None,
+    },
     Fixed {
         key: "tcp.initial_ssthresh",
         agrees: |keys| keys.tcp.initial_ssthresh.0.is_none(),
@@ -193,12 +199,12 @@ fn route(tcp: &Tcp) -> RouteOptions {
     }
 }
 
-fn sysctls(tcp: &Tcp) -> Vec<(&'static str, String)> {
+fn sysctls(tcp: &Tcp) -> Vec<Sysctl> {
     let flag = |on: bool| u32::from(on).to_string();
     let window = u64::from(route(tcp).window);
     // Half of a buffer may be bookkeeping: the window of the route is what bounds the peer.
     let buffer = (4 * window).clamp(1 << 17, 1 << 30);
-    vec![
+    let files = [
         ("ipv4/tcp_sack", flag(tcp.sack)),
         ("ipv4/tcp_dsack", flag(tcp.sack)),
         (
@@ -207,7 +213,7 @@ fn sysctls(tcp: &Tcp) -> Vec<(&'static str, String)> {
         ),
         ("ipv4/tcp_slow_start_after_idle", flag(tcp.idle_restart)),
         ("ipv4/tcp_timestamps", flag(true)),
-        ("ipv4/tcp_ecn", flag(false)),
+        ("ipv4/tcp_ecn", flag(tcp.ecn)),
         (
             "ipv4/tcp_syn_retries",
             tcp.syn_retries.clamp(1, 127).to_string(),
@@ -227,7 +233,9 @@ fn sysctls(tcp: &Tcp) -> Vec<(&'static str, String)> {
         ("core/somaxconn", BACKLOG.to_string()),
         ("ipv6/conf/all/disable_ipv6", flag(true)),
         ("ipv6/conf/default/disable_ipv6", flag(true)),
-    ]
+    ];
+    let own = files.into_iter();
+    own.map(|(file, value)| Sysctl::new(file, value)).collect()
 }
 
 /// The option of every segment, padded.

@@ -11,8 +11,12 @@ pub(crate) struct Frame {
     pub(crate) back: bool,
     pub(crate) flags: u8,
     pub(crate) window: u16,
+    /// The acknowledgement.
+    pub(crate) number: u32,
     pub(crate) options: Vec<u8>,
     pub(crate) payload: usize,
+    /// The last byte of the address of the receiver of data.
+    pub(crate) host: u8,
 }
 
 pub(crate) const FIN: u8 = TcpFlags::FIN.bits();
@@ -48,9 +52,16 @@ impl Frame {
             back: true,
             flags: ACK,
             window,
+            number: 5,
             options: Vec::new(),
             payload: 0,
+            host: 2,
         }
+    }
+
+    /// The same of a connection to another receiver.
+    pub(crate) fn of_host(self, host: u8) -> Self {
+        Self { host, ..self }
     }
 
     /// A SYN of the sender of data with this shift of windows, or none.
@@ -83,7 +94,7 @@ impl Frame {
         let mut options = self.options.clone();
         options.resize(options.len().next_multiple_of(4), 0);
         let length = 20 + options.len() + self.payload;
-        let (near, far) = (1_u8, 2);
+        let (near, far) = (1, self.host);
         let (from, to) = if self.back { (far, near) } else { (near, far) };
         let length = u16::try_from(length).expect("a short segment");
         let pseudo = if self.v6 {
@@ -115,7 +126,8 @@ impl Frame {
         };
         bytes.extend(from.to_be_bytes());
         bytes.extend(to.to_be_bytes());
-        bytes.extend([0, 0, 0, 9, 0, 0, 0, 5]);
+        bytes.extend([0, 0, 0, 9]);
+        bytes.extend(self.number.to_be_bytes());
         let words = u8::try_from(5 + options.len() / 4).expect("fifteen words at most");
         bytes.extend([words << 4, self.flags]);
         bytes.extend(self.window.to_be_bytes());
@@ -129,7 +141,7 @@ impl Frame {
 }
 
 /// RFC 1071.
-fn checksum(bytes: &[u8]) -> u16 {
+pub(crate) fn checksum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks(2).map(|pair| {
         let second = pair.get(1).copied().unwrap_or(0);
         u32::from(u16::from_be_bytes([pair[0], second]))

@@ -1,12 +1,21 @@
 //! Programs in the kernel of this machine: laws, packets, leases.
 
+mod bed;
+mod captures;
+mod edges;
+mod faults;
 mod frame;
 mod laws_agree;
 mod leases;
 mod live;
 mod packets;
+mod replay;
 
-use programs::LoadError;
+use std::os::fd::AsFd;
+
+use libbpf_rs::Program;
+use libbpf_rs::query::ProgInfoIter;
+use programs::{LoadError, Port, Reason};
 
 /// What was loaded, or nothing where this machine does not let programs into its kernel, which is said aloud.
 fn loaded<T>(loaded: Result<T, LoadError>) -> Option<T> {
@@ -23,4 +32,25 @@ fn loaded<T>(loaded: Result<T, LoadError>) -> Option<T> {
 /// Whether this process may do everything, so that a refusal is the program's fault.
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+fn count(port: &Port, of: Reason) -> u64 {
+    let counts = port.counts().expect("counters");
+    let found = counts.into_iter().find(|(reason, _)| *reason == of);
+    found.expect("every reason is counted").1
+}
+
+/// The numbers that the kernel gave to the programs of a port.
+fn program_ids(port: &Port) -> [u32; 2] {
+    let mut programs = port.object().progs_mut();
+    [(); 2].map(|()| {
+        let program = programs.next().expect("a program for each way");
+        Program::id_from_fd(program.as_fd()).expect("a number")
+    })
+}
+
+/// Whether the kernel has one of these programs.
+fn are_there(programs: &[u32]) -> bool {
+    let mut all = ProgInfoIter::default();
+    all.any(|program| programs.contains(&program.id))
 }

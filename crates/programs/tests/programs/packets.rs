@@ -7,7 +7,7 @@ use laws::{Hscc, HsccSettings, Rwndq, RwndqSettings};
 use programs::{Direction, Law, Port, Reason};
 
 use crate::frame::{ACK, ECE, FIN, Frame, PSH, RST, SYN, URG, flags as named};
-use crate::loaded;
+use crate::{count, loaded};
 
 /// HSCC that is on and stays on.
 fn on(window_bytes: u32, rewrites_syn_ack: bool) -> Hscc {
@@ -45,12 +45,8 @@ fn open(port: &Port, like: &Frame, shifts: [Option<u8>; 2]) {
     drop(ingress(port, &with(Frame::syn_ack(shifts[1]))));
 }
 
-fn count(port: &Port, of: Reason) -> u64 {
-    let counts = port.counts().expect("counters");
-    let found = counts.into_iter().find(|(reason, _)| *reason == of);
-    found.expect("every reason is counted").1
-}
-
+const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc.o"));
+const WRAPPED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc_wrapped.o"));
 const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
 const SACK: [u8; 12] = [1, 1, 5, 10, 0, 0, 0, 9, 0, 0, 0, 20];
 
@@ -95,6 +91,185 @@ fn acks_get_the_window_of_the_law_and_a_right_checksum() {
         }
     }
     assert_eq!(seen, 960);
+}
+
+/// Scales as RFC 7323 allows them, and one beyond.
+#[test]
+fn every_scale_gets_the_window_of_the_law() {
+    let law = on(1_460, false);
+    for v6 in [false, true] {
+        for shift in 0..=15 {
+            let Some(port) = port(&Law::Hscc(law.clone())) else {
+                return;
+            };
+            let plain = Frame {
+                v6,
+                ..Frame::ack(60_000)
+            };
+            open(&port, &plain, [Some(3), Some(shift)]);
+            let window = law.window(TcpFlags::ACK, 60_000, shift.min(14));
+            let expected = Frame {
+                window,
+                ..plain.clone()
+            };
+            assert_eq!(ingress(&port, &plain), expected.bytes(), "scale {shift}");
+        }
+    }
+}
+
+/// Options of an ACK: where the law looks at them, and whether it may change the window.
+#[test]
+fn options_decide_in_any_order_whether_the_law_may_act() {
+    let [md5, ao, mptcp] = [
+        [&[19, 18][..], &[7; 16]].concat(),
+        [&[29, 16][..], &[7; 14]].concat(),
+        vec![30, 8, 0x20, 0, 0, 0, 0, 5],
+    ];
+    let (timestamps, sack) = (&TIMESTAMPS[2..], &SACK[2..]);
+    let own: [(&[&[u8]], Option<Reason>); 22] = [
+        (&[timestamps], None),
+        (&[timestamps, &[1, 1]], None),
+        (&[&[1], timestamps, &[1]], None),
+        (&[sack], None),
+        (&[sack, timestamps], None),
+        (&[timestamps, sack], None),
+        (&[&[1, 1], sack, &[1, 1], timestamps], None),
+        (&[&[253, 4, 1, 2], timestamps], None),
+        (&[&[0], &[19, 18]], None),
+        (&[&[1; 40]], None),
+        (&[&[8, 10, 0, 0], &[19, 18, 0, 0], &[1, 1]], None),
+        (&[&md5], Some(Reason::Options)),
+        (&[timestamps, &md5], Some(Reason::Options)),
+        (&[&[1, 1], &md5, timestamps], Some(Reason::Options)),
+        (&[&ao], Some(Reason::Options)),
+        (&[sack, &ao, timestamps], Some(Reason::Options)),
+        (&[&mptcp], Some(Reason::Options)),
+        (&[timestamps, &mptcp, sack], Some(Reason::Options)),
+        (&[&[8]], Some(Reason::Short)),
+        (&[&[1, 1, 8, 10, 0, 0, 0, 0]], Some(Reason::Short)),
+        (&[timestamps, &[5, 1]], Some(Reason::Short)),
+        (&[&[253, 0], timestamps], Some(Reason::Short)),
+    ];
+    for v6 in [false, true] {
+        for (options, passes) in &own {
+            // What ends behind a lone kind must not be filled up with zeros, which end the options.
+            let mut options = options.concat();
+            while passes == &Some(Reason::Short) && options.len() % 4 > 0 {
+                options.insert(0, 1);
+            }
+            if check_options(v6, &options, *passes).is_none() {
+                return;
+            }
+        }
+    }
+}
+
+/// An ACK with such options passes for this reason, or its window is lowered. Nothing where programs cannot be loaded.
+fn check_options(v6: bool, options: &[u8], passes: Option<Reason>) -> Option<()> {
+    let law = on(1_460, false);
+    let port = port(&Law::Hscc(law.clone()))?;
+    let frame = Frame {
+        v6,
+        options: options.to_vec(),
+        ..Frame::ack(60_000)
+    };
+    open(&port, &frame, [Some(7), Some(7)]);
+    let window = match passes {
+        Some(_) => frame.window,
+        None => law.window(TcpFlags::ACK, frame.window, 7),
+    };
+    let reason = passes.unwrap_or(Reason::Rewritten);
+    let expected = Frame {
+        window,
+        ..frame.clone()
+    };
+    let before = count(&port, reason);
+    assert_eq!(ingress(&port, &frame), expected.bytes(), "{frame:?}");
+    assert_eq!(count(&port, reason) - before, 1, "{reason:?} {frame:?}");
+    Some(())
+}
+
+#[test]
+fn a_connection_whose_syns_sign_or_speak_mptcp_passes_as_it_is() {
+    for option in [
+        [&[19, 18][..], &[7; 16]].concat(),
+        [&[29, 16][..], &[7; 14]].concat(),
+        vec![30, 4, 0x01, 0],
+    ] {
+        for way in [Direction::Egress, Direction::Ingress] {
+            let Some(port) = port(&Law::Hscc(on(1_460, false))) else {
+                return;
+            };
+            let mut syns = [Frame::syn(Some(7)), Frame::syn_ack(Some(7))];
+            let signs = usize::from(way == Direction::Ingress);
+            syns[signs].options.extend(&option);
+            let [syn, syn_ack] = syns.map(|frame| frame.bytes());
+            drop(port.run(Direction::Egress, &syn).expect("a SYN"));
+            drop(port.run(Direction::Ingress, &syn_ack).expect("a SYN-ACK"));
+            let before = count(&port, Reason::Options);
+            let ack = Frame::ack(60_000);
+            assert_eq!(ingress(&port, &ack), ack.bytes(), "{option:?} {way:?}");
+            let passed = count(&port, Reason::Options) - before;
+            assert_eq!(passed, 1, "{option:?} {way:?}");
+        }
+    }
+}
+
+/// A network card takes the tag off and puts it beside the frame.
+#[test]
+fn a_tag_beside_the_frame_hides_nothing() {
+    let law = on(1_460, false);
+    let loaded = loaded(Port::load_as(&Law::Hscc(law.clone()), WRAPPED, 16));
+    let Some(port) = loaded else {
+        return;
+    };
+    port.renew(Duration::from_hours(1)).expect("a lease");
+    open(&port, &Frame::ack(0), [Some(7), Some(7)]);
+    let mut programs = port.object().progs_mut();
+    let tagged = programs.find(|program| program.name() == "tagged");
+    let frame = Frame::ack(60_000).bytes();
+    let mut out = vec![0; frame.len()];
+    let input = libbpf_rs::ProgramInput {
+        data_in: Some(&frame),
+        data_out: Some(&mut out),
+        ..libbpf_rs::ProgramInput::default()
+    };
+    let ran = tagged.expect("a program").test_run(input);
+    ran.expect("a frame is run");
+    let expected = Frame::ack(law.window(TcpFlags::ACK, 60_000, 7)).bytes();
+    assert_eq!(out, expected);
+}
+
+/// A hundred connections, and room for sixteen directions: those that are known get the window of the law at their own
+/// scale, and the others pass.
+#[test]
+fn a_law_that_forgets_connections_lets_them_pass() {
+    let law = on(1_460, false);
+    let Some(port) = loaded(Port::load_as(&Law::Hscc(law.clone()), HSCC, 16)) else {
+        return;
+    };
+    port.renew(Duration::from_hours(1)).expect("a lease");
+    let scale = |flow: u8| flow % 15;
+    let run = |way, frame: Frame, flow: u8| {
+        let run = port.run(way, &frame.of_host(flow).bytes());
+        run.expect("a frame is run")
+    };
+    let mut known = 0;
+    for flow in 3..103 {
+        let shift = Some(scale(flow));
+        drop(run(Direction::Egress, Frame::syn(shift), flow));
+        drop(run(Direction::Ingress, Frame::syn_ack(shift), flow));
+    }
+    for flow in 3..103 {
+        let got = run(Direction::Ingress, Frame::ack(60_000), flow);
+        let window = law.window(TcpFlags::ACK, 60_000, scale(flow));
+        let [passed, lowered] = [60_000, window].map(|window| Frame::ack(window).of_host(flow));
+        assert!(got == passed.bytes() || got == lowered.bytes(), "{flow}");
+        known += u64::from(got == lowered.bytes());
+    }
+    assert!((1..=16).contains(&known), "{known} known ones");
+    assert_eq!(count(&port, Reason::Rewritten), known);
+    assert_eq!(count(&port, Reason::Unknown), 100 - known);
 }
 
 /// As `concerns` of `bpf/port.h` has them.
@@ -302,13 +477,7 @@ fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
     let Some(port) = port(&Law::Rwndq(law.clone(), year)) else {
         return;
     };
-    let way = |number: u8, frame: Frame| {
-        let mut bytes = frame.bytes();
-        // Another host: checksums need not be right to be kept right.
-        let host = if frame.back { 26 + 2 } else { 30 + 2 };
-        bytes[host] = number;
-        bytes
-    };
+    let way = |flow: u8, frame: Frame| frame.of_host(flow + 10).bytes();
     let run = |bytes: &[u8]| port.run(Direction::Ingress, bytes).expect("a frame is run");
     let window = |bytes: &[u8]| u16::from_be_bytes([bytes[48], bytes[49]]);
     for flow in 1..=4 {

@@ -25,22 +25,30 @@ pub(super) fn all(data: &Data<'_>) -> Vec<Figure> {
             };
             match figures.iter_mut().find(|figure| figure.choice == choice) {
                 Some(figure) => figure.lines.push(line),
-                None => figures.push(figure(choice, unit.name, line)),
+                None => figures.push(figure(choice, unit.name, SEEDS, vec![line])),
             }
         }
     }
     for figure in &mut figures {
-        let first = figure.lines.iter().filter_map(|line| line.points.first());
-        let last = figure.lines.iter().filter_map(|line| line.points.last());
-        let least = first.map(|point| point.x).fold(f64::INFINITY, f64::min);
-        let greatest = last.map(|point| point.x).fold(0.0, f64::max);
-        figure.x.log = greatest >= 5.0 * least;
+        figure.x.log = is_wide(&figure.lines);
     }
     figures.reverse();
     figures
 }
 
-fn figure(choice: String, unit: &str, line: Line) -> Figure {
+/// Whether times differ so much that an axis shows their decades.
+fn is_wide(lines: &[Line]) -> bool {
+    let first = lines.iter().filter_map(|line| line.points.first());
+    let last = lines.iter().filter_map(|line| line.points.last());
+    let least = first.map(|point| point.x).fold(f64::INFINITY, f64::min);
+    let greatest = last.map(|point| point.x).fold(0.0, f64::max);
+    greatest >= 5.0 * least
+}
+
+/// A view of the distribution; a caption says what it is over.
+pub(crate) fn figure(choice: String, unit: &str, caption: &str, lines: Vec<Line>) -> Figure {
+    let mut x = Axis::new("Flow completion time", unit);
+    x.log = is_wide(&lines);
     let mut y = Axis::new("Fraction of flows", "");
     y.range = Some((0.0, 1.0));
     Figure {
@@ -48,22 +56,22 @@ fn figure(choice: String, unit: &str, line: Line) -> Figure {
         chart: "fct-cdf".into(),
         choice,
         title: "Distribution of flow completion times".into(),
-        caption:
-            "The fraction of flows that completed within a time, over all seeds. Where a curve \
-            ends below 1, flows were unfinished or failed."
-                .into(),
-        x: Axis::new("Flow completion time", unit),
+        caption: caption.into(),
+        x,
         y,
-        lines: vec![line],
+        lines,
     }
 }
+
+const SEEDS: &str = "The fraction of flows that completed within a time, over all seeds. Where a curve ends below \
+                     1, flows were unfinished or failed.";
 
 /// The steps of the empirical distribution, thinned to equal steps of the fraction.
 #[expect(
     clippy::cast_precision_loss,
     reason = "numbers of flows are below 2^53"
 )]
-fn curve(distribution: &Distribution, size: f64) -> Vec<Point> {
+pub(crate) fn curve(distribution: &Distribution, size: f64) -> Vec<Point> {
     let (times, flows) = (&distribution.fct_us, distribution.flows as f64);
     let count = times.len();
     let shown = count.min(POINTS);

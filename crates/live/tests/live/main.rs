@@ -2,6 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
+mod programs;
+mod wrapper;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -61,11 +64,15 @@ fn left(pid: u32) -> Vec<String> {
 
 /// Starts a long comparison and waits until its network is up.
 fn under_way() -> Child {
+    under_way_with("newreno")
+}
+
+fn under_way_with(scheme: &str) -> Child {
     let words = [
         "emulate",
         "incast",
         "--scheme",
-        "newreno",
+        scheme,
         "--set",
         "workload.senders=4",
     ];
@@ -73,8 +80,8 @@ fn under_way() -> Child {
     command.args(["--rate", "10Mbps", "--runs", "500", "--no-sim"]);
     let mut child = command.spawn().expect("the program runs");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let first = lines.next().and_then(Result::ok);
-    assert!(first.is_some_and(|line| line.contains("\"bed\"")));
+    let up = |line: &Result<String, _>| line.as_ref().is_ok_and(|line| line.contains("\"bed\""));
+    assert!(lines.any(|line| up(&line)), "the program ended");
     // Whoever reads no more must not be what ends the program.
     thread::spawn(move || lines.for_each(drop));
     assert!(!left(child.id()).is_empty());

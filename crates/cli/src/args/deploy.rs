@@ -1,0 +1,120 @@
+//! Arguments of `attach`, `status`, `detach` and `doctor`.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::examples::{ATTACH, DETACH, DOCTOR};
+use super::value::{lease, size};
+
+#[derive(Subcommand)]
+pub(crate) enum DeployCommand {
+    /// Put a law at a port of this machine, which forwards
+    #[command(after_help = ATTACH)]
+    Attach(AttachArgs),
+    /// Tell what is attached, what it does, and what has changed since
+    Status(StatusArgs),
+    /// Take laws away that were attached
+    #[command(after_help = DETACH)]
+    Detach(DetachArgs),
+    /// Try what this machine has of what emulate and attach need
+    #[command(after_help = DOCTOR)]
+    Doctor(DoctorArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct AttachArgs {
+    /// The law of the port
+    #[arg(value_name = "SCHEME")]
+    pub(crate) scheme: Attachable,
+    /// The device whose queue fills: data leave by it, and their ACKs come in by it
+    #[arg(long, value_name = "DEV")]
+    pub(crate) dev: String,
+    /// The network namespace of the device [default: that of this command]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) netns: Option<String>,
+    /// Set a key of the scheme, as in a scenario
+    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
+    pub(crate) sets: Vec<String>,
+    /// Room of the queue, as in 256KB [default: what the queue says]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) buffer: Option<u64>,
+    /// The device whose queue fills, where ACKs come in by --dev but their data leave by another one, or where --dev has
+    /// a queue that cannot be read, as a bond
+    #[arg(long, value_name = "DEV")]
+    pub(crate) queue_of: Option<String>,
+    /// Never let the right edge of a window move back, as RFC 9293 asks of receivers; windows shrink as data arrive
+    #[arg(long)]
+    pub(crate) no_retract: bool,
+    /// How long the law acts, as in 90s, 10m or 2h; then everything passes, whoever has died meanwhile
+    #[arg(long = "for", value_name = "TIME", value_parser = lease, required_unless_present = "permanent")]
+    pub(crate) lease: Option<Duration>,
+    /// Let the law act until it is detached, or the machine restarts
+    #[arg(long, conflicts_with = "lease")]
+    pub(crate) permanent: bool,
+    /// Load and verify, say what would be made, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// How to print what was done
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Told,
+}
+
+/// What can be attached.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Attachable {
+    /// ACKs leave with a small window while the queue is long
+    Hscc,
+    /// ACKs leave with the window of all, which keeps the queue at a target
+    Rwndq,
+    /// Packets that find a long queue get a congestion mark
+    Mark,
+}
+
+#[derive(Args)]
+pub(crate) struct StatusArgs {
+    /// Only this device [default: all]
+    #[arg(long, value_name = "DEV")]
+    pub(crate) dev: Option<String>,
+    /// The network namespace of the device [default: that of this command]
+    #[arg(long, value_name = "NAME", requires = "dev")]
+    pub(crate) netns: Option<String>,
+    /// Answer Prometheus at this address of the machine's own, as in 127.0.0.1:9123, until Ctrl-C
+    #[arg(long, value_name = "ADDR", conflicts_with = "format")]
+    pub(crate) metrics: Option<String>,
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Told,
+}
+
+#[derive(Args)]
+pub(crate) struct DetachArgs {
+    /// The device
+    #[arg(long, value_name = "DEV", required_unless_present = "all")]
+    pub(crate) dev: Option<String>,
+    /// The network namespace of the device [default: that of this command]
+    #[arg(long, value_name = "NAME", requires = "dev")]
+    pub(crate) netns: Option<String>,
+    /// Everything that was attached on this machine
+    #[arg(long, conflicts_with = "dev")]
+    pub(crate) all: bool,
+    /// Say what would be detached, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Told,
+}
+
+/// How something that is no table of results is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Told {
+    /// Text for people
+    Table,
+    /// One object
+    Json,
+}

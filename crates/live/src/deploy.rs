@@ -1,0 +1,59 @@
+//! A law at a port of a machine that forwards: attached, watched, detached.
+//!
+//! What stands is pinned in a BPF file system of our own and written down beside it before it is made, so that any
+//! later command finds it, whatever ended the one before.
+
+mod attach;
+mod detach;
+mod metrics;
+mod place;
+mod record;
+mod settings;
+mod status;
+
+use std::io;
+
+use programs::LoadError;
+use scenario::Problem;
+
+use crate::emulate::Failure;
+use crate::namespace::Namespace;
+
+pub use attach::{Attach, attach};
+pub use detach::{Which, detach};
+pub use metrics::serve;
+pub use settings::Scheme;
+pub use status::{Attachment, attachments};
+
+/// Does `work` in the network namespace of this name, which is the own one if it is empty.
+fn inside<T: Send>(
+    netns: &str,
+    work: impl FnOnce() -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    if netns.is_empty() {
+        return work();
+    }
+    let namespace = Namespace::open(netns).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let problem = Problem::new(format!("there is no network namespace {netns}"));
+            Failure::from(problem.help("`ip netns` lists them"))
+        }
+        _ => error.into(),
+    })?;
+    namespace.within(|| Ok(work()))?
+}
+
+impl From<LoadError> for Failure {
+    /// What the kernel refuses, it lacks.
+    fn from(error: LoadError) -> Self {
+        Self::Machine(format!(
+            "a kernel with more: {error}; `tailwater doctor` tells what this one has"
+        ))
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Problems(problem.into())
+    }
+}

@@ -1,0 +1,201 @@
+//! What is attached as Prometheus reads it, on this machine alone.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::status::Attachment;
+use crate::emulate::Failure;
+use crate::interrupt;
+
+/// Answers until a signal comes.
+///
+/// # Errors
+/// If the address cannot be had.
+pub fn serve(address: SocketAddr, attachments: &mut [Attachment]) -> Result<(), Failure> {
+    let listener = TcpListener::bind(address).map_err(|error| {
+        let error = format!("{address}: {error}");
+        Failure::Failed(error)
+    })?;
+    listener.set_nonblocking(true)?;
+    loop {
+        interrupt::check()?;
+        match listener.accept() {
+            // A reader that went away, or never asked, concerns nobody else.
+            Ok((stream, _)) => drop(answer(&stream, attachments)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn answer(mut stream: &TcpStream, attachments: &mut [Attachment]) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut request = String::new();
+    let mut lines = BufReader::new(io::Read::take(stream, LONGEST));
+    lines.read_line(&mut request)?;
+    let mut line = String::new();
+    while lines.read_line(&mut line)? > 2 {
+        line.clear();
+    }
+    let (status, body) = match request.split(' ').nth(1) {
+        Some("/metrics") => {
+            let told = attachments.iter_mut().filter_map(|one| one.told().ok());
+            ("200 OK", text(&told.collect::<Vec<_>>()))
+        }
+        _ => ("404 Not Found", "only /metrics is here\n".to_owned()),
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// The text format of Prometheus.
+fn text(all: &[Value]) -> String {
+    let metric = |(name, kind, help, key): (&str, &str, &str, &str)| {
+        let lines = all.iter().flat_map(|one| samples(one, key));
+        let lines: Vec<_> = lines.map(|sample| format!("{name}{sample}\n")).collect();
+        match lines.as_slice() {
+            [] => String::new(),
+            lines => {
+                let lines = lines.concat();
+                format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{lines}")
+            }
+        }
+    };
+    METRICS.map(metric).concat()
+}
+
+/// The values of one attachment for a key, each behind its labels.
+fn samples(one: &Value, key: &str) -> Vec<String> {
+    let word = |key: &str| one[key].as_str().unwrap_or_default();
+    let (device, netns, scheme) = (word("device"), word("netns"), word("scheme"));
+    let labels = format!("device=\"{device}\",netns=\"{netns}\",scheme=\"{scheme}\"");
+    if key != PASSED {
+        let value = number(&one[key]).map(|value| format!("{{{labels}}} {value}"));
+        return value.into_iter().collect();
+    }
+    let all = one[key].as_array().into_iter().flatten();
+    let pass = |pass: &Value| {
+        let (why, packets) = (pass["why"].as_str()?, pass["packets"].as_u64()?);
+        Some(format!("{{{labels},why=\"{why}\"}} {packets}"))
+    };
+    all.filter_map(pass).collect()
+}
+
+/// Truth is one; a list is as long as it is.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(is) => Some(f64::from(u8::from(*is))),
+        #[expect(clippy::cast_precision_loss, reason = "few")]
+        Value::Array(all) => Some(all.len() as f64),
+        value => value.as_f64(),
+    }
+}
+
+/// Name, type, help, and the key of what is told.
+const METRICS: [(&str, &str, &str, &str); 10] = [
+    (
+        "tailwater_acts",
+        "gauge",
+        "Whether the lease is not over.",
+        "acts",
+    ),
+    (
+        "tailwater_lease_left_seconds",
+        "gauge",
+        "Time until everything passes; absent if never.",
+        "lease_left_s",
+    ),
+    (
+        "tailwater_on",
+        "gauge",
+        "Whether HSCC lowers windows.",
+        "is_on",
+    ),
+    (
+        "tailwater_window_bytes",
+        "gauge",
+        "Window that the law grants every connection.",
+        "window_bytes",
+    ),
+    (
+        "tailwater_flows",
+        "gauge",
+        "Connections that RWNDQ counts.",
+        "flows",
+    ),
+    (
+        "tailwater_queue_bytes",
+        "gauge",
+        "Bytes that wait in the queue.",
+        "queue_bytes",
+    ),
+    (
+        "tailwater_rewritten_total",
+        "counter",
+        "ACKs whose window was lowered.",
+        "rewritten",
+    ),
+    (
+        "tailwater_marked_total",
+        "counter",
+        "Packets that were marked.",
+        "marked",
+    ),
+    (
+        "tailwater_passed_total",
+        "counter",
+        "Packets that passed as they were.",
+        "passed",
+    ),
+    (
+        "tailwater_drift",
+        "gauge",
+        "Changes since the law was attached; 0 is as it should be.",
+        "drift",
+    ),
+];
+
+/// By reason, and not one number.
+const PASSED: &str = "passed";
+
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Bytes of a request that are read.
+const LONGEST: u64 = 8_192;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_number_has_its_labels() {
+        let one = json!({
+            "device": "p1", "netns": "", "scheme": "hscc", "acts": true, "window_bytes": 2_920,
+            "drift": [], "passed": [{ "why": "not TCP", "packets": 7 }],
+        });
+        let text = text(&[one]);
+        let labels = "device=\"p1\",netns=\"\",scheme=\"hscc\"";
+        for line in [
+            format!("tailwater_acts{{{labels}}} 1\n"),
+            format!("tailwater_window_bytes{{{labels}}} 2920\n"),
+            format!("tailwater_drift{{{labels}}} 0\n"),
+            format!("tailwater_passed_total{{{labels},why=\"not TCP\"}} 7\n"),
+            "# TYPE tailwater_passed_total counter\n".to_owned(),
+        ] {
+            assert!(text.contains(&line), "{line} in\n{text}");
+        }
+        assert!(!text.contains("tailwater_flows"), "{text}");
+    }
+}

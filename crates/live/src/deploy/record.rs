@@ -1,0 +1,159 @@
+//! What was attached, written down before it is, so that it is found after a crash.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MsFlags, mount};
+use programs::Standing;
+use serde::{Deserialize, Serialize};
+
+use super::place::{Place, Root};
+use super::settings::Scheme;
+
+/// What stands at a device.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// Whether everything was done; else what stands is part of it.
+    pub(super) is_complete: bool,
+    pub(super) place: Place,
+    /// The device whose queue the law looks at, where it is another one.
+    pub(super) queue_of: Option<Place>,
+    pub(super) root: Root,
+    pub(super) scheme: Scheme,
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) buffer: u64,
+    pub(super) mtu: u32,
+    pub(super) no_retract: bool,
+    /// Of the objects of the programs, so that another build replaces them.
+    pub(super) build: u64,
+    pub(super) programs: Vec<Program>,
+}
+
+/// A program that may stand at a hook of the device.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Program {
+    pub(super) way: String,
+    pub(super) number: u32,
+    pub(super) tag: String,
+    /// The number of its link, once there is one.
+    pub(super) link: Option<u32>,
+}
+
+impl Program {
+    /// Whether this is what stands there.
+    pub(super) fn is(&self, standing: &Standing) -> bool {
+        self.way == standing.way.name()
+            && self.number == standing.program
+            && self.tag == standing.tag
+            && self.link.is_none_or(|link| link == standing.link)
+    }
+}
+
+impl Record {
+    /// All records, in the order of their devices.
+    pub(super) fn all() -> io::Result<Vec<Self>> {
+        let entries = match fs::read_dir(RECORDS) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut records = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|end| end == "json") {
+                records.extend(Self::read(&path)?);
+            }
+        }
+        records.sort_by_key(|record| (record.place.namespace, record.place.device));
+        Ok(records)
+    }
+
+    /// That of a place, if there is one.
+    pub(super) fn of(place: &Place) -> io::Result<Option<Self>> {
+        Self::read(&place.file("json"))
+    }
+
+    fn read(path: &Path) -> io::Result<Option<Self>> {
+        match fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            text => Ok(Some(serde_json::from_slice(&text?)?)),
+        }
+    }
+
+    /// Writes it down, whole or not at all.
+    pub(super) fn write(&self) -> io::Result<()> {
+        let new = self.place.file("new");
+        fs::write(&new, serde_json::to_vec_pretty(self)?)?;
+        fs::rename(new, self.place.file("json"))
+    }
+}
+
+impl Place {
+    /// The folder of its pins.
+    pub(super) fn pins(&self) -> PathBuf {
+        let namespace = Path::new(PINS).join(self.namespace.to_string());
+        namespace.join(self.device.to_string())
+    }
+
+    /// Makes the folder of its pins, in a BPF file system of our own.
+    pub(super) fn make_pins(&self) -> io::Result<()> {
+        fs::create_dir_all(PINS)?;
+        if !is_mounted()? {
+            let nothing = None::<&str>;
+            mount(
+                nothing,
+                PINS,
+                Some("bpf"),
+                MsFlags::empty(),
+                Some("mode=0700"),
+            )?;
+        }
+        fs::create_dir_all(self.pins())
+    }
+
+    /// Forgets the place, whose pins are removed: their folders, and the record last.
+    pub(super) fn forget(&self) -> io::Result<()> {
+        let pins = self.pins();
+        gone(fs::remove_dir(&pins))?;
+        // Other devices of the namespace may have pins.
+        if let Some(namespace) = pins.parent() {
+            fs::remove_dir(namespace).unwrap_or(());
+        }
+        gone(fs::remove_file(self.file("new")))?;
+        gone(fs::remove_file(self.file("json")))
+    }
+
+    fn file(&self, end: &str) -> PathBuf {
+        let name = format!("{}-{}.{end}", self.namespace, self.device);
+        Path::new(RECORDS).join(name)
+    }
+}
+
+/// One command at a time changes what is attached; the others wait. It goes with its process, and leaves no file.
+pub(super) struct Lock(#[expect(dead_code, reason = "held until it is dropped")] File);
+
+impl Lock {
+    pub(super) fn take() -> io::Result<Self> {
+        fs::create_dir_all(RECORDS)?;
+        let folder = File::open(RECORDS)?;
+        folder.lock()?;
+        Ok(Self(folder))
+    }
+}
+
+fn is_mounted() -> io::Result<bool> {
+    let mounts = fs::read_to_string("/proc/self/mounts")?;
+    let mut mounts = mounts.lines().map(|line| line.split(' '));
+    Ok(mounts.any(|mut words| words.nth(1) == Some(PINS) && words.next() == Some("bpf")))
+}
+
+/// What is gone need not be removed.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+const RECORDS: &str = "/run/tailwater/attached";
+const PINS: &str = "/run/tailwater/bpf";

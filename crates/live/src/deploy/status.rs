@@ -1,0 +1,187 @@
+//! What stands where, what it does, and what has changed since it was attached.
+
+use std::time::Duration;
+
+use programs::{Law, Maps, Pinned, Reason, Standing};
+use serde_json::{Map, Value, json};
+
+use super::detach::Which;
+use super::inside;
+use super::place::{Root, namespace};
+use super::record::Record;
+use super::settings::{self, Settled};
+use crate::emulate::Failure;
+use crate::netlink::Devices;
+
+/// A law that was attached, opened to be looked at as often as one likes, without privileges from then on.
+#[derive(Debug)]
+pub struct Attachment {
+    record: Record,
+    pins: Option<Pinned>,
+    maps: Option<Maps>,
+    /// Of its namespace, if that is there yet.
+    devices: Option<Devices>,
+    /// What the kernel said of its programs.
+    standing: Vec<Standing>,
+}
+
+/// Opens what was attached.
+///
+/// # Errors
+/// If a record cannot be read, or the kernel refuses.
+pub fn attachments(which: &Which) -> Result<Vec<Attachment>, Failure> {
+    let records = which.records()?.into_iter();
+    records.map(Attachment::open).collect()
+}
+
+impl Attachment {
+    fn open(record: Record) -> Result<Self, Failure> {
+        let pins = Pinned::open(&record.place.pins())?;
+        // Of a half made attachment there may be no maps.
+        let maps = pins.as_ref().and_then(|pins| pins.maps().ok());
+        let standing = pins.as_ref().map(Pinned::standing).transpose();
+        let standing = standing?.unwrap_or_default();
+        let number = record.place.namespace;
+        let devices = inside(&record.place.netns, || {
+            Ok((namespace()? == number).then(Devices::open).transpose()?)
+        });
+        Ok(Self {
+            record,
+            pins,
+            maps,
+            devices: devices.unwrap_or(None),
+            standing,
+        })
+    }
+
+    /// What is to be said of it now.
+    ///
+    /// # Errors
+    /// If a map cannot be read.
+    pub fn told(&mut self) -> Result<Value, Failure> {
+        let mut drift = self.strangers();
+        let backlog = self.look_at_device(&mut drift)?;
+        let Record {
+            place, queue_of, ..
+        } = &self.record;
+        let settings = self.record.settings.iter();
+        let settings = settings.map(|(key, text)| (key.clone(), json!(text)));
+        let mut told = json!({
+            "type": "attached", "device": place.name, "netns": place.netns,
+            "queue_of": queue_of.as_ref().map(|place| &place.name),
+            "scheme": self.record.scheme.name(), "settings": settings.collect::<Map<_, _>>(),
+            "buffer_bytes": self.record.buffer, "no_retract": self.record.no_retract,
+            "queue_bytes": backlog, "drift": drift,
+        });
+        if let (Some(maps), Value::Object(told)) = (&self.maps, &mut told) {
+            told.extend(self.acts(maps)?);
+        }
+        Ok(told)
+    }
+
+    /// What its programs do.
+    fn acts(&self, maps: &Maps) -> Result<Map<String, Value>, Failure> {
+        let left = maps.lease_left()?;
+        let mut acts = Map::new();
+        let mut tell = |key: &str, value: Value| acts.insert(key.to_owned(), value);
+        tell("acts", json!(!left.is_zero()));
+        let lease = (left < Duration::MAX).then_some(left.as_secs_f64());
+        tell("lease_left_s", json!(lease));
+        let settled = self.settled()?;
+        match maps.law(&settled.law)? {
+            Some(Law::Hscc(law)) => {
+                tell("is_on", json!(law.is_on()));
+                tell("window_bytes", json!(law.window_bytes()));
+            }
+            Some(Law::Rwndq(law, _)) => {
+                tell("window_bytes", json!(law.window_q16_bytes() >> 16));
+                tell("flows", json!(law.flows()));
+            }
+            Some(Law::Mark(from)) => {
+                tell("threshold_bytes", json!(from));
+            }
+            _ => {}
+        }
+        // A connection has two directions.
+        let known = maps.directions().map(|directions| directions.div_ceil(2));
+        tell("known_connections", json!(known));
+        let counts = maps.counts()?;
+        let of = |reason| counts.iter().find(|(own, _)| *own == reason);
+        let of = |reason| of(reason).map_or(0, |(_, count)| *count);
+        tell("rewritten", json!(of(Reason::Rewritten)));
+        tell("marked", json!(of(Reason::Marked)));
+        let passed = counts.iter().filter(|(reason, count)| {
+            *count > 0 && ![Reason::Rewritten, Reason::Marked].contains(reason)
+        });
+        let passed =
+            passed.map(|(reason, count)| json!({ "why": reason.says(), "packets": count }));
+        tell("passed", passed.collect());
+        Ok(acts)
+    }
+
+    /// The law as it was attached.
+    fn settled(&self) -> Result<Settled, Failure> {
+        let Record {
+            scheme,
+            buffer,
+            mtu,
+            settings,
+            ..
+        } = &self.record;
+        let sets = settings.iter().map(|(key, text)| format!("{key}={text}"));
+        let sets: Vec<_> = sets.collect();
+        Ok(settings::settle(*scheme, &sets, *buffer, *mtu)?)
+    }
+
+    /// Programs that lack or are others.
+    fn strangers(&self) -> Vec<String> {
+        let mut drift = Vec::new();
+        if !self.record.is_complete {
+            drift.push("an attach was interrupted; attach again, or detach".to_owned());
+        }
+        for program in &self.record.programs {
+            let way = &program.way;
+            let standing = self.standing.iter();
+            let mut here = standing
+                .filter(|standing| standing.way.name() == way)
+                .peekable();
+            if here.peek().is_none() {
+                drift.push(format!("the link of {way} is missing"));
+            } else if !here.any(|standing| program.is(standing)) && self.record.is_complete {
+                drift.push(format!("another program stands at {way}"));
+            }
+        }
+        drift
+    }
+
+    /// The queue of the device now, and how both differ from what they were.
+    fn look_at_device(&mut self, drift: &mut Vec<String>) -> Result<Option<u32>, Failure> {
+        let queue_of = self.record.queue_of.as_ref();
+        let place = queue_of.unwrap_or(&self.record.place);
+        let Some(devices) = &mut self.devices else {
+            let text = match place.netns.as_str() {
+                "" => "its network namespace is not the one of this command".to_owned(),
+                netns => format!("the network namespace {netns} is gone"),
+            };
+            drift.push(text);
+            return Ok(None);
+        };
+        let device = devices.named(&place.name)?;
+        let device = device.filter(|device| device.index == place.device);
+        let Some(device) = device else {
+            drift.push(format!("the device {} is gone", place.name));
+            return Ok(None);
+        };
+        if self.pins.as_ref().is_some_and(|pins| !pins.is_attached()) {
+            drift.push("somebody has detached a program".to_owned());
+        }
+        let queue = devices.queue(place.device)?;
+        let now = queue.as_ref().map(|queue| Root::of(queue, device.mtu));
+        let was = &self.record.root;
+        if now.as_ref() != Some(was) {
+            let now = now.map_or_else(|| "none".to_owned(), |root| root.told());
+            drift.push(format!("the queue is {now}, and was {}", was.told()));
+        }
+        Ok(queue.map(|queue| queue.backlog))
+    }
+}

@@ -1,0 +1,122 @@
+//! What programs need of the kernel, each tried by a program.
+
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use programs::probes::{self, Tracepoint};
+use programs::{Attached, Law, LoadError, Port};
+
+use super::ground::{DEVICE, Ground};
+use super::{BACKLOG, BPF_LOOP, Check, PROGRAMS, RING, STRUCT_OPS, State, TCX, TRACEPOINTS};
+
+/// Tries everything that programs need.
+pub(super) fn programs(ground: &Ground) -> Vec<Check> {
+    let built = "hscc, rwndq and mark are in this tailwater-live";
+    let mut checks = vec![Check::ok(PROGRAMS, built)];
+    checks.push(probed(
+        BPF_LOOP,
+        probes::loops(),
+        "a kernel from 5.17 on",
+        true,
+    ));
+    checks.extend(at_a_device(ground));
+    checks.push(probed(
+        RING,
+        probes::has_ring_buffer(),
+        "a kernel from 5.8 on",
+        false,
+    ));
+    checks.push(tracepoints(ground));
+    checks.push(struct_ops());
+    checks
+}
+
+fn probed(
+    name: &'static str,
+    probed: Result<bool, LoadError>,
+    cure: &'static str,
+    essential: bool,
+) -> Check {
+    let check = match probed {
+        Ok(true) => return Check::ok(name, "tried"),
+        Ok(false) => Check::fails(name, State::Broken, &"it did not do what it should", cure),
+        Err(error) => Check::fails(name, State::Missing, &error, cure),
+    };
+    if essential { check.essential() } else { check }
+}
+
+/// A program at the link reads the queue in front of it.
+fn at_a_device(ground: &Ground) -> [Check; 2] {
+    const NEWER: &str = "a kernel from 6.2 on";
+    let needs = |why: &LoadError| Check::fails(BACKLOG, State::Missing, &why, NEWER).essential();
+    let port = match Port::load(&Law::None) {
+        Ok(port) => port,
+        Err(error) => {
+            let tcx = super::untried(TCX, "needs a program that can be loaded");
+            return [tcx, needs(&error)];
+        }
+    };
+    let attached = ground.within(|| port.attach(DEVICE).map_err(io::Error::other));
+    let attached = match attached {
+        Ok(attached) => attached,
+        Err(error) => {
+            let tcx = Check::fails(TCX, State::Missing, &error, "a kernel from 6.6 on").essential();
+            return [tcx, super::untried(BACKLOG, "needs tcx")];
+        }
+    };
+    let tcx = Check::ok(TCX, "attached to a link of its own");
+    let backlog = match mean_queue(ground, &port, &attached) {
+        Ok(Some(bytes)) if bytes > 0.0 => Check::ok(
+            BACKLOG,
+            format!("a program saw {bytes:.0} bytes wait on average"),
+        ),
+        Ok(_) => {
+            let why = "a program saw no packet wait where some did";
+            Check::fails(BACKLOG, State::Broken, &why, NEWER).essential()
+        }
+        Err(error) => Check::fails(BACKLOG, State::Broken, &error, NEWER).essential(),
+    };
+    [tcx, backlog]
+}
+
+fn mean_queue(ground: &Ground, port: &Port, _attached: &Attached) -> io::Result<Option<f64>> {
+    port.renew(Duration::from_secs(10))
+        .map_err(io::Error::other)?;
+    ground.send()?;
+    port.mean_queue().map_err(io::Error::other)
+}
+
+/// A program hears of the packets that join the queue.
+fn tracepoints(ground: &Ground) -> Check {
+    const CURE: &str = "a kernel from 5.16 on; without it observe knows no queue";
+    let heard = Tracepoint::listen()
+        .map_err(io::Error::other)
+        .and_then(|tracepoint| {
+            // What is sent may still be on its way to the queue.
+            ground.send()?;
+            thread::sleep(Duration::from_millis(10));
+            tracepoint.heard().map_err(io::Error::other)
+        });
+    match heard {
+        Ok(0) => Check::fails(TRACEPOINTS, State::Broken, &"no packet was heard of", CURE),
+        Ok(packets) => Check::ok(TRACEPOINTS, format!("heard of {packets} packets")),
+        Err(error) => Check::fails(TRACEPOINTS, State::Missing, &error, CURE),
+    }
+}
+
+/// Functions of a struct return what they should, over and over.
+fn struct_ops() -> Check {
+    const CURE: &str = "schemes that are congestion controls in BPF are left out";
+    match probes::wrong_returns(RETURNS) {
+        Ok(0) => Check::ok(STRUCT_OPS, format!("{RETURNS} values returned, all right")),
+        Ok(wrong) => {
+            let detail = format!("{wrong} of {RETURNS} returned values arrived as others");
+            Check::fails(STRUCT_OPS, State::Broken, &detail, CURE)
+        }
+        Err(error) => Check::fails(STRUCT_OPS, State::Missing, &error, CURE),
+    }
+}
+
+/// On some days 4 of 748 values arrived wrong on one kernel, and none of 644 on others.
+const RETURNS: u32 = 2_000;

@@ -1,0 +1,201 @@
+//! What is known of a device and of the queue in front of it.
+
+use std::io;
+
+use netlink_packet_core::{DefaultNla, NLM_F_ECHO};
+use netlink_sys::protocols::NETLINK_ROUTE;
+
+use super::{Netlink, Raw, attributes, find};
+
+/// A device of one namespace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Device {
+    pub(crate) index: u32,
+    pub(crate) name: String,
+    pub(crate) mtu: u32,
+    /// Segments of a connection that it takes as one packet.
+    pub(crate) train: u32,
+    /// As `ip -details link` calls it: `veth`, `bond`; empty for hardware.
+    pub(crate) kind: String,
+}
+
+/// The queue that is the root of a device's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Queue {
+    /// As `tc` calls it: `tbf`, `fq_codel`.
+    pub(crate) kind: String,
+    pub(crate) handle: u32,
+    pub(crate) limit: Option<Limit>,
+    /// Bytes that wait.
+    pub(crate) backlog: u32,
+    pub(crate) drops: u32,
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Limit {
+    Bytes(u32),
+    Packets(u32),
+}
+
+/// Questions about devices of one namespace.
+#[derive(Debug)]
+pub(crate) struct Devices(Netlink);
+
+impl Devices {
+    /// Those of the namespace of this thread.
+    pub(crate) fn open() -> io::Result<Self> {
+        Netlink::open(NETLINK_ROUTE).map(Self)
+    }
+
+    /// The device of this name, if there is one.
+    pub(crate) fn named(&mut self, name: &str) -> io::Result<Option<Device>> {
+        let mut text = name.as_bytes().to_vec();
+        text.push(0);
+        // struct ifinfomsg, all zero: whichever has the name.
+        let mut payload = vec![0; LINK_MESSAGE];
+        payload.extend(attributes(&[DefaultNla::new(LINK_NAME, text)]));
+        let answers = match self.0.exchange(raw(GET_LINK, payload), 0) {
+            // A name that is too long for a device names none either.
+            Err(error) if [NO_DEVICE, RANGE].map(Some).contains(&error.raw_os_error()) => {
+                return Ok(None);
+            }
+            answers => answers?,
+        };
+        let answer = answers.first();
+        Ok(answer.and_then(|answer| read_device(&answer.payload)))
+    }
+
+    /// The queue in front of a device; `None` if packets are handed on at once.
+    pub(crate) fn queue(&mut self, device: u32) -> io::Result<Option<Queue>> {
+        // struct tcmsg: family, padding, device, handle, parent, information.
+        let mut payload = vec![0; 4];
+        payload.extend(device.to_ne_bytes());
+        payload.extend([0; 4]);
+        payload.extend(ROOT.to_ne_bytes());
+        payload.extend([0; 4]);
+        // Without the echo only listeners are told.
+        let request = raw(GET_QUEUE, payload);
+        let answers = self.0.ask("the queue of a device", request, NLM_F_ECHO)?;
+        let queue = answers.first();
+        let queue = queue.and_then(|answer| read_queue(&answer.payload));
+        Ok(queue.filter(|queue| queue.kind != "noqueue"))
+    }
+}
+
+fn raw(kind: u16, payload: Vec<u8>) -> Raw {
+    Raw { kind, payload }
+}
+
+fn read_device(message: &[u8]) -> Option<Device> {
+    let all = message.get(LINK_MESSAGE..)?;
+    let kind = find(all, LINK_INFO).and_then(|info| find(info, INFO_KIND));
+    Some(Device {
+        index: word(message, 4)?,
+        name: text(find(all, LINK_NAME)?),
+        mtu: word(find(all, LINK_MTU)?, 0)?,
+        train: find(all, LINK_TRAIN)
+            .and_then(|train| word(train, 0))
+            .unwrap_or(1),
+        kind: kind.map_or_else(String::new, text),
+    })
+}
+
+fn read_queue(message: &[u8]) -> Option<Queue> {
+    let all = message.get(QUEUE_MESSAGE..)?;
+    let kind = text(find(all, QUEUE_KIND)?);
+    let options = find(all, QUEUE_OPTIONS).unwrap_or_default();
+    let limit = match kind.as_str() {
+        "tbf" => find(options, TBF_PARAMETERS).and_then(|all| word(all, TBF_LIMIT)),
+        "pfifo" | "bfifo" => word(options, 0),
+        _ => None,
+    };
+    let limit = limit.map(|limit| match kind.as_str() {
+        "pfifo" => Limit::Packets(limit),
+        _ => Limit::Bytes(limit),
+    });
+    let counts = find(all, QUEUE_STATISTICS).and_then(|all| find(all, STATISTICS_QUEUE));
+    let counts = counts.unwrap_or_default();
+    Some(Queue {
+        kind,
+        handle: word(message, 8)?,
+        limit,
+        backlog: word(counts, 4).unwrap_or(0),
+        drops: word(counts, 8).unwrap_or(0),
+    })
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..)?.first_chunk().copied();
+    word.map(u32::from_ne_bytes)
+}
+
+/// A text that ends with a zero.
+fn text(bytes: &[u8]) -> String {
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
+// `asm-generic/errno-base.h`
+const NO_DEVICE: i32 = 19;
+const RANGE: i32 = 34;
+
+// `linux/rtnetlink.h`, `linux/if_link.h`
+const GET_LINK: u16 = 18;
+const LINK_MESSAGE: usize = 16;
+const LINK_NAME: u16 = 3;
+const LINK_MTU: u16 = 4;
+const LINK_INFO: u16 = 18;
+const LINK_TRAIN: u16 = 40;
+const INFO_KIND: u16 = 1;
+
+const GET_QUEUE: u16 = 38;
+const QUEUE_MESSAGE: usize = 20;
+const ROOT: u32 = u32::MAX;
+const QUEUE_KIND: u16 = 1;
+const QUEUE_OPTIONS: u16 = 2;
+const QUEUE_STATISTICS: u16 = 7;
+const STATISTICS_QUEUE: u16 = 3;
+
+// `linux/pkt_sched.h`
+const TBF_PARAMETERS: u16 = 1;
+const TBF_LIMIT: usize = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_device_is_found_and_no_other_name_is() {
+        let mut devices = Devices::open().unwrap();
+        let device = devices.named("lo").unwrap();
+        let device = device.expect("every namespace has it");
+        assert_eq!((device.index, device.name.as_str()), (1, "lo"));
+        for other in ["no-such-device", "a-name-that-is-too-long"] {
+            assert!(devices.named(other).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn limits_are_bytes_or_packets() {
+        let message = |kind: &str, options: Vec<u8>| {
+            let mut message = vec![0; QUEUE_MESSAGE];
+            let kind = [kind.as_bytes(), &[0]].concat();
+            message.extend(attributes(&[
+                DefaultNla::new(QUEUE_KIND, kind),
+                DefaultNla::new(QUEUE_OPTIONS, options),
+            ]));
+            read_queue(&message).expect("a queue").limit
+        };
+        let limit = 64_000_u32.to_ne_bytes().to_vec();
+        assert_eq!(message("bfifo", limit.clone()), Some(Limit::Bytes(64_000)));
+        assert_eq!(
+            message("pfifo", limit.clone()),
+            Some(Limit::Packets(64_000))
+        );
+        let tbf = [vec![0; TBF_LIMIT], limit, vec![0; 8]].concat();
+        let tbf = attributes(&[DefaultNla::new(TBF_PARAMETERS, tbf)]);
+        assert_eq!(message("tbf", tbf), Some(Limit::Bytes(64_000)));
+        assert_eq!(message("fq_codel", Vec::new()), None);
+    }
+}

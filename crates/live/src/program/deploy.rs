@@ -1,0 +1,145 @@
+//! The commands about laws at ports.
+
+use clap::Args;
+use live::emulate::Failure;
+
+#[derive(Args)]
+pub(super) struct Attach {
+    /// hscc, rwndq or mark
+    scheme: String,
+    #[arg(long)]
+    dev: String,
+    /// The name of a network namespace
+    #[arg(long, default_value = "")]
+    netns: String,
+    #[arg(long = "set", allow_hyphen_values = true)]
+    sets: Vec<String>,
+    /// Room of the queue in bytes
+    #[arg(long)]
+    buffer: Option<u64>,
+    /// The device whose queue fills
+    #[arg(long)]
+    queue_of: Option<String>,
+    #[arg(long)]
+    no_retract: bool,
+    /// The lease in seconds [default: for ever]
+    #[arg(long)]
+    lease_s: Option<u64>,
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Args)]
+pub(super) struct Status {
+    #[arg(long)]
+    dev: Option<String>,
+    #[arg(long, default_value = "")]
+    netns: String,
+    /// Where Prometheus may ask
+    #[arg(long)]
+    metrics: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct Detach {
+    /// The device [default: all]
+    #[arg(long)]
+    dev: Option<String>,
+    #[arg(long, default_value = "")]
+    netns: String,
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[cfg(feature = "kernel")]
+mod with_programs {
+    use std::net::SocketAddr;
+    use std::time::Duration;
+
+    use live::deploy::{self, Scheme, Which};
+    use live::drop_all;
+    use scenario::Problem;
+
+    use super::{Attach, Detach, Failure, Status};
+    use crate::program::line;
+
+    impl Attach {
+        pub(in crate::program) fn attach(self) -> Result<(), Failure> {
+            let scheme = [Scheme::Hscc, Scheme::Rwndq, Scheme::Mark]
+                .into_iter()
+                .find(|scheme| scheme.name() == self.scheme);
+            let scheme = scheme.ok_or_else(|| {
+                let problem = Problem::new(format!("nothing is called {} here", self.scheme));
+                problem.help("attach hscc, rwndq or mark")
+            })?;
+            let done = deploy::attach(&deploy::Attach {
+                scheme,
+                device: self.dev,
+                netns: self.netns,
+                sets: self.sets,
+                buffer: self.buffer,
+                queue_of: self.queue_of,
+                no_retract: self.no_retract,
+                lease: self.lease_s.map_or(Duration::MAX, Duration::from_secs),
+                dry_run: self.dry_run,
+            });
+            drop_all()?;
+            line(&done?);
+            Ok(())
+        }
+    }
+
+    impl Status {
+        pub(in crate::program) fn status(self) -> Result<(), Failure> {
+            let address = self.metrics.as_deref().map(loopback).transpose()?;
+            let mut all = deploy::attachments(&which(self.netns, self.dev))?;
+            drop_all()?;
+            match address {
+                Some(address) => deploy::serve(address, &mut all),
+                None => all.iter_mut().try_for_each(|one| {
+                    line(&one.told()?);
+                    Ok(())
+                }),
+            }
+        }
+    }
+
+    impl Detach {
+        pub(in crate::program) fn detach(self) -> Result<(), Failure> {
+            let done = deploy::detach(&which(self.netns, self.dev), self.dry_run)?;
+            done.iter().for_each(line);
+            Ok(())
+        }
+    }
+
+    fn which(netns: String, dev: Option<String>) -> Which {
+        dev.map_or(Which::All, |dev| Which::Device(netns, dev))
+    }
+
+    /// An address that only this machine reaches.
+    fn loopback(text: &str) -> Result<SocketAddr, Failure> {
+        let address: Option<SocketAddr> = text.parse().ok();
+        address
+            .filter(|address| address.ip().is_loopback())
+            .ok_or_else(|| {
+                let problem = Problem::new(format!(
+                    "--metrics {text}: not an address of this machine alone"
+                ));
+                problem.help(
+                    "nobody asks who reads: give an address as in 127.0.0.1:9123, and let a proxy that knows its \
+                     readers pass it on",
+                )
+                .into()
+            })
+    }
+}
+
+/// What a build without programs lacks.
+#[cfg(not(feature = "kernel"))]
+pub(super) fn lacks() -> Failure {
+    Failure::Machine(
+        "programs for the kernel, which this tailwater-live was built without: \
+         cargo build --release -p tailwater-live --features kernel"
+            .to_owned(),
+    )
+}

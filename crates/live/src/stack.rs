@@ -1,0 +1,236 @@
+//! What a scheme of the simulator is on Linux: the congestion control of hosts, and what the ports of
+//! switches do.
+
+use std::time::Duration;
+
+use base::setting::{Key, Settings};
+use laws::{Hscc, Rwndq};
+use scenario::PointSpec;
+use schemes::{Bundle, hscc, rwndq};
+
+use crate::bed::Bed;
+use crate::bed::settings::Different;
+use crate::clock::duration;
+
+/// How a scheme runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Stack {
+    /// The congestion control of every host, as the kernel calls it.
+    pub(crate) control: &'static str,
+    /// The same for the simulator: a scheme of switches alone is simulated over the sender that it has here.
+    pub(crate) bundle: String,
+    /// What every port of a switch does.
+    pub(crate) laws: Vec<Law>,
+    /// Parameters of the scheme that nothing here follows, and that the twin leaves at their defaults.
+    pub(crate) different: Vec<Different>,
+}
+
+/// What the port of a switch does.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "kernel"),
+    expect(
+        dead_code,
+        reason = "what a law says is read where programs are loaded"
+    )
+)]
+pub(crate) enum Law {
+    Hscc(Hscc),
+    /// With the time between two samples.
+    Rwndq(Rwndq, Duration),
+    /// Capable packets that find so many bytes waiting are marked.
+    Mark(u64),
+}
+
+impl Stack {
+    /// The stack of `point` where the kernel has these congestion `controls`, or why there is none.
+    pub(crate) fn of(point: &PointSpec, bed: &Bed, controls: &[String]) -> Result<Self, String> {
+        if point.scheme != point.bundle {
+            // All schemes share the network of the first one.
+            return Err("a variant may have settings of its own: give them with --set".to_owned());
+        }
+        let mut parts: Vec<&str> = point.bundle.split('+').map(str::trim).collect();
+        let is_known = |part: &&str| sender(part).is_some() || PORTS.contains(part);
+        if let Some(part) = parts.iter().find(|part| !is_known(part)) {
+            return Err(format!("only the simulator has {part}"));
+        }
+        if !parts.iter().any(|part| sender(part).is_some()) {
+            parts.push(USUAL);
+        }
+        let control = parts.iter().find_map(|part| sender(part));
+        let control = control.expect("the usual one if no other");
+        if !controls.iter().any(|own| own == control) {
+            let option = control.to_uppercase();
+            return Err(format!(
+                "this kernel has no {control} (CONFIG_TCP_CONG_{option})"
+            ));
+        }
+        let bundle = parts.join("+");
+        Ok(Self {
+            control,
+            laws: laws(point, bed, &parts),
+            different: different(point, &bundle),
+            bundle,
+        })
+    }
+}
+
+/// The kernel's name of a sender of the simulator.
+fn sender(part: &str) -> Option<&'static str> {
+    let found = SENDERS.iter().find(|(own, _)| *own == part);
+    found.map(|(_, control)| *control)
+}
+
+/// What the parts ask of the port of a switch.
+fn laws(point: &PointSpec, bed: &Bed, parts: &[&str]) -> Vec<Law> {
+    let buffer = u64::from(bed.switch_limit);
+    let mss = u16::try_from(bed.mss).expect("the scenario checked the segment size");
+    let mut laws = Vec::new();
+    if point.keys.tcp.ecn || parts.contains(&"dctcp") {
+        laws.extend(bed.mark_from.map(Law::Mark));
+    }
+    if parts.contains(&"hscc") {
+        let params: hscc::Params = parameters(point);
+        laws.push(Law::Hscc(params.law(buffer, mss)));
+    }
+    if parts.contains(&"rwndq") {
+        let params: rwndq::Params = parameters(point);
+        let law = params.law(buffer, mss, LARGEST_SCALE);
+        laws.push(Law::Rwndq(law, duration(params.interval)));
+    }
+    laws
+}
+
+fn parameters<T: Settings>(point: &PointSpec) -> T {
+    let read = T::read(&|key| point.text(key).to_owned());
+    read.unwrap_or_else(|_| unreachable!("the scenario checked every text"))
+}
+
+/// Parameters that the scenario changes and nothing here follows.
+fn different(point: &PointSpec, bundle: &str) -> Vec<Different> {
+    let bundle = Bundle::parse(bundle).expect("schemes that fill different roles");
+    let keys = bundle.parts().iter().flat_map(|scheme| scheme.keys);
+    let changed = |key: &&Key| point.text(key.name) != key.default && !FOLLOWED.contains(&key.name);
+    let row = |key: &Key| Different {
+        key: key.name,
+        instead: format!("Linux has its own; the twin has {}", key.default),
+    };
+    keys.filter(changed).map(row).collect()
+}
+
+/// Senders of the simulator with the kernel's names.
+const SENDERS: [(&str, &str); 3] = [("newreno", "reno"), ("cubic", "cubic"), ("dctcp", "dctcp")];
+
+/// What most hosts run below a scheme of switches.
+const USUAL: &str = "cubic";
+
+/// Schemes with a program for ports.
+const PORTS: [&str; 2] = ["hscc", "rwndq"];
+
+/// Parameters that reach the programs.
+const FOLLOWED: [&str; 8] = [
+    "hscc.alpha1",
+    "hscc.alpha2",
+    "hscc.window",
+    "hscc.rewrite_synack",
+    "rwndq.target",
+    "rwndq.interval",
+    "rwndq.samples",
+    "rwndq.ecmp_split",
+];
+
+/// Programs learn the scale of each connection from its SYNs; RFC 7323 2.3 allows this one at most.
+const LARGEST_SCALE: u8 = 14;
+
+#[cfg(test)]
+mod tests {
+    use scenario::{Overrides, Scenario, Source};
+
+    use super::*;
+
+    fn stacks(schemes: &str, sets: &[&str]) -> Vec<Result<Stack, String>> {
+        let overrides = Overrides {
+            schemes: Some(schemes.to_owned()),
+            sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+            ..Overrides::default()
+        };
+        let text = "schemes = [\"newreno\"]\n[variant.slow]\nbase = \"newreno\"\ntcp.min_rto = \"200ms\"\n";
+        let scenario = Scenario::load(Source::new("test", text), &overrides);
+        let scenario = scenario.expect("a correct scenario");
+        let of = |point: &PointSpec| {
+            let bed = Bed::of(point).expect("a star");
+            Stack::of(point, &bed, &["reno".to_owned(), "cubic".to_owned()])
+        };
+        scenario.points().iter().map(of).collect()
+    }
+
+    #[test]
+    fn schemes_of_switches_run_over_cubic_unless_a_sender_is_named() {
+        let all = stacks("newreno,hscc,rwndq,hscc+newreno", &[]);
+        let said: Vec<_> = all.iter().flatten().collect();
+        let said = said.iter().map(|stack| (stack.control, &*stack.bundle));
+        let expected = [
+            ("reno", "newreno"),
+            ("cubic", "hscc+cubic"),
+            ("cubic", "rwndq+cubic"),
+            ("reno", "hscc+newreno"),
+        ];
+        assert_eq!(said.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn ports_have_the_law_of_the_simulator_with_the_buffer_of_the_bed() {
+        let all = stacks(
+            "hscc",
+            &["hscc.window=2", "switch.buffer=100KB", "tcp.mss=1446"],
+        );
+        let stack = all[0].as_ref().expect("a stack");
+        let [Law::Hscc(law)] = &*stack.laws else {
+            panic!("{stack:?}")
+        };
+        let mut law = law.clone();
+        assert_eq!(law.unmoved_units(), (0, 50_000));
+        law.on_level(50_001);
+        assert_eq!(law.window(base::TcpFlags::ACK, u16::MAX, 0), 2 * 1446);
+    }
+
+    #[test]
+    fn a_scheme_without_a_stack_has_a_reason() {
+        for (scheme, why) in [
+            ("slow", "variant"),
+            ("dctcp", "CONFIG_TCP_CONG_DCTCP"),
+            ("rcc", "only the simulator has rcc"),
+            ("rcc+cubic", "only the simulator has rcc"),
+        ] {
+            let reason = stacks(scheme, &[])[0].clone().expect_err(scheme);
+            assert!(reason.contains(why), "{reason}");
+        }
+    }
+
+    #[test]
+    fn parameters_that_nothing_follows_are_told() {
+        let sets = [
+            "cubic.beta=0.5",
+            "hscc.window=3",
+            "hscc.encoding=option",
+            "rwndq.samples=3",
+        ];
+        let all = stacks("hscc", &sets);
+        let rows = &all[0].as_ref().expect("a stack").different;
+        let keys: Vec<_> = rows.iter().map(|row| row.key).collect();
+        assert_eq!(keys, ["hscc.encoding", "cubic.beta"]);
+        assert!(rows[1].instead.ends_with("0.7"), "{rows:?}");
+    }
+
+    #[test]
+    fn ports_mark_for_those_who_listen() {
+        let plain = &stacks("cubic", &[])[0];
+        assert!(plain.as_ref().expect("a stack").laws.is_empty());
+        if cfg!(feature = "kernel") {
+            let sets = ["tcp.ecn=true", "switch.ecn_threshold=30pkt", "tcp.mss=1446"];
+            let all = stacks("cubic", &sets);
+            let laws = &all[0].as_ref().expect("a stack").laws;
+            assert!(matches!(**laws, [Law::Mark(from)] if from == 30 * 1512));
+        }
+    }
+}

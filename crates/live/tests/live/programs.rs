@@ -1,0 +1,197 @@
+//! Programs at the ports of the bed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{emulated, left, machine, run, under_way_with};
+
+/// Whether this build has programs for ports; otherwise says so.
+fn has_programs() -> bool {
+    if !cfg!(feature = "kernel") {
+        testing::skipped("this build lacks the feature kernel");
+    }
+    cfg!(feature = "kernel")
+}
+
+/// Points of a scheme on Linux.
+fn of_scheme<'a>(lines: &'a [Value], scheme: &str) -> Vec<&'a Value> {
+    let points = lines.iter().filter(|line| line["type"] == "point");
+    points.filter(|line| line["scheme"] == scheme).collect()
+}
+
+#[test]
+fn hscc_drops_less_than_half_of_what_drop_tail_drops_in_the_median_of_five() {
+    let Some(_machine) = machine() else { return };
+    if !has_programs() {
+        return;
+    }
+    let words = ["emulate", "incast", "--scheme", "cubic,hscc", "--no-sim"];
+    let sets = ["workload.senders=20", "workload.size=64KiB"];
+    let mut words = words.to_vec();
+    words.extend(sets.iter().flat_map(|set| ["--set", set]));
+    words.extend(["--rate", "100Mbps"]);
+    let Some((pid, lines)) = emulated(&words) else {
+        return;
+    };
+    let median = |scheme| {
+        let points = of_scheme(&lines, scheme);
+        let drops = points
+            .iter()
+            .map(|point| point["metrics"]["drops"].as_u64());
+        let mut drops: Vec<u64> = drops.map(Option::unwrap).collect();
+        drops.sort_unstable();
+        assert_eq!(drops.len(), 5);
+        drops[2]
+    };
+    let (plain, cured) = (median("cubic"), median("hscc"));
+    assert!(plain > 20, "drop-tail drops {plain}");
+    assert!(
+        2 * cured < plain,
+        "{cured} drops with HSCC, {plain} without"
+    );
+    for point in of_scheme(&lines, "hscc") {
+        assert_eq!(point["live"]["corrupted"], 0);
+        assert_eq!(point["live"]["control"], "cubic");
+        let ports = &point["live"]["ports"];
+        assert!(ports["rewritten"].as_u64().unwrap() > 100, "{ports}");
+        assert_eq!(ports["failed"], 0, "{ports}");
+        assert_eq!(ports["no_lease"], 0, "{ports}");
+    }
+    assert!(
+        of_scheme(&lines, "cubic")[0]["live"]["ports"]
+            .as_object()
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(left(pid), [""; 0]);
+}
+
+#[test]
+fn ports_mark_for_hosts_that_answer_marks() {
+    let Some(_machine) = machine() else { return };
+    if !has_programs() {
+        return;
+    }
+    let words = ["emulate", "incast", "--scheme", "newreno", "--runs", "1"];
+    let sets = [
+        "workload.senders=10",
+        "tcp.ecn=true",
+        "switch.ecn_threshold=10pkt",
+    ];
+    let mut words = words.to_vec();
+    words.extend(sets.iter().flat_map(|set| ["--set", set]));
+    words.extend(["--rate", "50Mbps"]);
+    let Some((_, lines)) = emulated(&words) else {
+        return;
+    };
+    let points = of_scheme(&lines, "newreno");
+    assert_eq!(points.len(), 2, "Linux and its twin");
+    for point in points {
+        assert_eq!(point["metrics"]["flows_completed"], 10, "{point}");
+        assert!(point["metrics"]["marks"].as_u64().unwrap() > 10, "{point}");
+    }
+}
+
+/// Programs that a process holds at devices.
+fn attached(pid: u32) -> usize {
+    let Ok(files) = fs::read_dir(format!("/proc/{pid}/fdinfo")) else {
+        return 0;
+    };
+    let texts = files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok());
+    texts
+        .filter(|text| text.contains("link_type:\ttcx"))
+        .count()
+}
+
+#[test]
+fn what_a_kill_leaves_while_programs_are_attached_is_removed_too() {
+    let Some(_machine) = machine() else { return };
+    if !has_programs() {
+        return;
+    }
+    let mut child = under_way_with("hscc");
+    let pid = child.id();
+    let seen = (0..2_000).any(|_| {
+        thread::sleep(Duration::from_millis(10));
+        attached(pid) > 0
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(seen, "no program was attached");
+    let (output, lines) = run(&["down"]);
+    assert!(output.status.success(), "{lines:?}");
+    assert_eq!(left(pid), [""; 0]);
+    // Nothing is pinned, and devices went with their namespaces.
+    let pins = fs::read_dir("/sys/fs/bpf").into_iter().flatten();
+    let pins = pins.filter_map(|pin| pin.ok()?.file_name().into_string().ok());
+    assert!(!pins.into_iter().any(|pin| pin.contains("tailwater")));
+    let name = format!("tw-{pid}n");
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!mounts.contains(&name), "{mounts}");
+}
+
+#[test]
+fn a_capture_shows_that_no_window_is_raised_and_some_are_lowered() {
+    let Some(_machine) = machine() else { return };
+    if !has_programs() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("tailwater-capture-{}", std::process::id()));
+    let name = folder.to_str().unwrap();
+    let words = [
+        "emulate", "incast", "--scheme", "hscc", "--runs", "1", "--no-sim",
+    ];
+    let sets = ["workload.senders=10", "workload.size=64KiB"];
+    let mut words = words.to_vec();
+    words.extend(sets.iter().flat_map(|set| ["--set", set]));
+    words.extend(["--rate", "50Mbps", "--pcap", "--out", name]);
+    let told = emulated(&words);
+    let file = folder.join("capture-1-hscc.pcapng");
+    let packets = told.as_ref().map(|_| acks(&file));
+    drop(fs::remove_dir_all(&folder));
+    let (Some((_, lines)), Some((packets, pairs))) = (told, packets) else {
+        return;
+    };
+    let line = lines.iter().find(|line| line["type"] == "capture");
+    let line = line.expect("a line about the capture");
+    assert_eq!(line["packets"], packets, "{line}");
+    assert_eq!(line["lost"], 0, "{line}");
+    // 10 x 64 KiB are 460 segments, and each has an ACK.
+    assert!(pairs.len() > 400, "{}", pairs.len());
+    // A window that its receiver closed stays closed: one that is slow to read, or a reset.
+    let broken = pairs.iter().find(|(before, after)| {
+        let closed = *after == 0 && *before > 0;
+        closed || after > before
+    });
+    assert_eq!(broken, None, "the window before and after");
+    assert!(pairs.iter().any(|(before, after)| after < before));
+}
+
+/// The packets of a file, and the window of each ACK of the receiver as it comes in and as it leaves.
+fn acks(file: &Path) -> (u64, Vec<(u16, u16)>) {
+    use pcap_file::pcapng::{Block, PcapNgReader};
+
+    let file = fs::File::open(file).expect("the capture is there");
+    let mut reader = PcapNgReader::new(file).expect("a file of packets");
+    let (mut packets, mut windows) = (0, BTreeMap::<_, Vec<u16>>::new());
+    while let Some(block) = reader.next_block() {
+        let Block::EnhancedPacket(packet) = block.expect("a whole block") else {
+            continue;
+        };
+        packets += 1;
+        let bytes = &packet.data;
+        let two = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+        // Ethernet 14 and IPv4 20: of 10.88.0.1, the first host, and no SYN.
+        if bytes[26..30] == [10, 88, 0, 1] && bytes[47] & 2 == 0 {
+            let identity = (bytes[30..34].to_vec(), two(36), two(18));
+            windows.entry(identity).or_default().push(two(48));
+        }
+    }
+    let pairs = windows.into_values().filter(|both| both.len() == 2);
+    (packets, pairs.map(|both| (both[0], both[1])).collect())
+}

@@ -1,0 +1,180 @@
+//! What an ACK costs at a port with a law, from test runs that the kernel times.
+//!
+//! Exits with 1 if it costs too much, and with 3 where this machine does not let programs into its kernel.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the measurement is printed"
+)]
+
+#[expect(dead_code, reason = "tests build more kinds of frames")]
+#[path = "../tests/programs/frame.rs"]
+mod frame;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use laws::{Hscc, HsccSettings, Rwndq, RwndqSettings};
+use libbpf_rs::ProgramInput;
+use programs::{Direction, Law, LoadError, Port, Reason};
+
+use frame::Frame;
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("nothing is measured: {error}; start the measurement as root");
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// Prints a line for each law and layout of an ACK, and says whether all keep to the bars.
+fn measure() -> Result<bool, LoadError> {
+    let ports = laws().map(|(name, law, object)| Ok((name, port(&law, object)?)));
+    let ports = ports.into_iter().collect::<Result<Vec<_>, LoadError>>()?;
+    println!(
+        "{:<34}{:>9}{:>9}{:>9}",
+        "ns per packet", "look", "rewrite", "data"
+    );
+    let mut pass = true;
+    for (name, port) in ports {
+        for (layout, options) in LAYOUTS {
+            let [look, rewrite, data] = costs(&port, options)?;
+            println!(
+                "{:<34}{look:>9}{rewrite:>9}{data:>9}",
+                format!("{name}, {layout}")
+            );
+            pass &= look <= LOOK_NS && rewrite <= REWRITE_NS;
+        }
+    }
+    println!("{:<34}{LOOK_NS:>9}{REWRITE_NS:>9}", "at most");
+    println!("{}", if pass { "pass" } else { "fail" });
+    Ok(pass)
+}
+
+/// A law that knows the connection of the ACKs.
+fn port(law: &Law, object: &[u8]) -> Result<Port, LoadError> {
+    let port = Port::load_as(law, object, 65_536)?;
+    port.renew(Duration::from_hours(1))?;
+    port.run(Direction::Egress, &Frame::syn(Some(7)).bytes())?;
+    port.run(Direction::Ingress, &Frame::syn_ack(Some(7)).bytes())?;
+    Ok(port)
+}
+
+/// Laws that lower the window of [`HIGH`] and not that of [`LOW`], with the programs around them.
+fn laws() -> [(&'static str, Law, &'static [u8]); 2] {
+    let mut hscc = Hscc::new(&HsccSettings {
+        buffer_units: 64_000,
+        alpha1_millionths: 0,
+        alpha2_millionths: 500_000,
+        window_bytes: 1_460,
+        rewrites_syn_ack: false,
+    });
+    hscc.on_level(64_000);
+    let rwndq = Rwndq::new(&RwndqSettings {
+        buffer_bytes: 64_000,
+        alpha_millionths: 200_000,
+        samples: 10,
+        mss_bytes: 1_448,
+        // An empty queue lets the window grow to the largest one, which is below that of `HIGH`.
+        scale: 0,
+        paths: 1,
+    });
+    let interval = Duration::from_micros(50);
+    [
+        ("hscc", Law::Hscc(hscc), HSCC),
+        ("rwndq", Law::Rwndq(rwndq, interval), RWNDQ),
+    ]
+}
+
+/// What a kind of packet costs beyond the call of a program: an ACK that passes, one that is rewritten, and data.
+fn costs(port: &Port, options: &[u8]) -> Result<[u64; 3], LoadError> {
+    let ack = |window| Frame {
+        options: options.to_vec(),
+        ..Frame::ack(window)
+    };
+    let data = Frame {
+        back: false,
+        payload: 1_400,
+        ..ack(HIGH)
+    };
+    let [low, high, data] = [ack(LOW), ack(HIGH), data].map(|frame| frame.bytes());
+    let programs = [
+        ("nothing", &low),
+        ("ingress", &low),
+        ("restore", &high),
+        ("restored", &high),
+        ("egress", &data),
+    ];
+    let fates = || [Reason::Law, Reason::Rewritten].map(|reason| count(port, reason));
+    let before = fates();
+    // The least of many averages, in turns: a busy machine only adds to them, and is busy for some time.
+    let mut least = [u64::MAX; 5];
+    for _ in 0..RUNS {
+        for (least, (name, frame)) in least.iter_mut().zip(programs) {
+            *least = time(port, name, frame)?.min(*least);
+        }
+    }
+    for (before, after) in before.into_iter().zip(fates()) {
+        let runs = u64::from(RUNS * REPEATS);
+        assert_eq!(
+            after - before,
+            runs,
+            "every ACK met the fate that is measured"
+        );
+    }
+    let [call, look, restore, rewrite, data] = least;
+    let beyond = |cost: u64, other| cost.saturating_sub(other);
+    Ok([
+        beyond(look, call),
+        beyond(rewrite, restore),
+        beyond(data, call),
+    ])
+}
+
+/// Nanoseconds per run of a program, on average.
+fn time(port: &Port, name: &str, frame: &[u8]) -> Result<u64, LoadError> {
+    let mut programs = port.object().progs_mut();
+    let program = programs.find(|program| program.name() == name);
+    let program = program.ok_or(LoadError::Lacks("program to be measured"))?;
+    let input = ProgramInput {
+        data_in: Some(frame),
+        repeat: REPEATS,
+        ..ProgramInput::default()
+    };
+    let ran = program.test_run(input);
+    let ran = ran.map_err(|error| LoadError::Refused("run a program", error))?;
+    Ok(u64::try_from(ran.duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
+fn count(port: &Port, of: Reason) -> u64 {
+    let counts = port.counts().unwrap_or_default();
+    let found = counts.into_iter().find(|(reason, _)| *reason == of);
+    found.map_or(0, |(_, count)| count)
+}
+
+/// Three million in all.
+const RUNS: u32 = 30;
+const REPEATS: u32 = 100_000;
+/// About twice what prototypes took.
+const LOOK_NS: u64 = 80;
+const REWRITE_NS: u64 = 200;
+/// One unit is never lowered; `bpf/wrapped.bpf.c` restores the other one.
+const LOW: u16 = 1;
+const HIGH: u16 = 60_000;
+const LAYOUTS: [(&str, &[u8]); 3] = [
+    ("no options", &[]),
+    ("timestamps", &[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]),
+    (
+        "timestamps and SACK",
+        &[
+            1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 5, 10, 0, 0, 0, 9, 0, 0, 0, 20,
+        ],
+    ),
+];
+const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc_wrapped.o"));
+const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq_wrapped.o"));

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// What the loader asks of a program before a kernel verifies it: what is not asked for costs nothing.
+#ifndef TAILWATER_SETUP_H
+#define TAILWATER_SETUP_H
+
+#include "kernel.h"
+
+const volatile struct {
+    // 1: ACKs come in by another device than data leave by.
+    uint32_t apart;
+    // 1: the right edge of a window never moves back.
+    uint32_t no_retract;
+} setup SEC(".rodata.setup");
+
+#endif

@@ -1,0 +1,144 @@
+//! What a law in the kernel is told and tells, through its maps.
+
+use std::time::Duration;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::error::LoadError;
+use crate::law::Law;
+use crate::reason::Reason;
+
+/// The maps of a law in the kernel, whoever loaded it.
+#[derive(Debug)]
+pub struct Maps {
+    port: MapHandle,
+    lease: MapHandle,
+    counters: MapHandle,
+    /// Of IPv4 and of IPv6. Programs that look at no connection have none.
+    flows: Vec<MapHandle>,
+}
+
+impl Maps {
+    /// The maps among `all` that a port has.
+    pub(crate) fn among(all: Vec<MapHandle>) -> Result<Self, LoadError> {
+        let [mut port, mut lease, mut counters] = [None, None, None];
+        let mut flows = Vec::new();
+        for map in all {
+            let place = match map.name().to_str() {
+                Some("port") => &mut port,
+                Some("lease") => &mut lease,
+                Some("counters") => &mut counters,
+                Some("flows" | "flows6") => {
+                    flows.push(map);
+                    continue;
+                }
+                _ => continue,
+            };
+            *place = Some(map);
+        }
+        Ok(Self {
+            port: port.ok_or(LoadError::Lacks("map of its port"))?,
+            lease: lease.ok_or(LoadError::Lacks("map of its lease"))?,
+            counters: counters.ok_or(LoadError::Lacks("map of counters"))?,
+            flows,
+        })
+    }
+
+    /// Lets the law act for so long from now on, not counting sleep of the machine; [`Duration::MAX`] is for ever.
+    pub fn renew(&self, lease: Duration) -> Result<(), LoadError> {
+        let until = now().saturating_add(lease).as_nanos();
+        let until = u64::try_from(until).unwrap_or(u64::MAX);
+        set(&self.lease, &until.to_ne_bytes(), MapFlags::ANY)
+    }
+
+    /// For how long the law acts yet: nothing if its lease is over, [`Duration::MAX`] if it never is.
+    pub fn lease_left(&self) -> Result<Duration, LoadError> {
+        let value = get(&self.lease, MapFlags::ANY)?;
+        let until = value.first_chunk().copied().map_or(0, u64::from_ne_bytes);
+        Ok(match until {
+            u64::MAX => Duration::MAX,
+            until => Duration::from_nanos(until).saturating_sub(now()),
+        })
+    }
+
+    /// The law with its state; `None` if it is not of the kind of `like`.
+    pub fn law(&self, like: &Law) -> Result<Option<Law>, LoadError> {
+        Ok(like.recalled(&get(&self.port, locking(like))?))
+    }
+
+    /// Gives the law new settings while it works: it goes on from where it is. Returns whether it is of the kind
+    /// of `law`. A connection that opens or ends in the same microseconds may be counted wrongly by RWNDQ.
+    pub fn revise(&self, law: &Law) -> Result<bool, LoadError> {
+        let memory = get(&self.port, locking(law))?;
+        let Some(revised) = law.revised(&memory) else {
+            return Ok(false);
+        };
+        set(&self.port, &revised, locking(law))?;
+        Ok(true)
+    }
+
+    /// How many packets met each fate so far, on all processors.
+    pub fn counts(&self) -> Result<Vec<(Reason, u64)>, LoadError> {
+        let count = |(number, reason): (u32, Reason)| {
+            let values = self
+                .counters
+                .lookup_percpu(&number.to_ne_bytes(), MapFlags::ANY);
+            let values = values.map_err(|error| LoadError::Refused("read a counter", error))?;
+            let values = values.unwrap_or_default();
+            let numbers = values
+                .iter()
+                .filter_map(|value| value.first_chunk().copied());
+            Ok((reason, numbers.map(u64::from_ne_bytes).sum()))
+        };
+        (0..).zip(Reason::ALL).map(count).collect()
+    }
+
+    /// How many directions of connections are known; `None` for a law that looks at none.
+    pub fn directions(&self) -> Option<usize> {
+        let counts = self.flows.iter().map(|flows| flows.keys().count());
+        (!self.flows.is_empty()).then(|| counts.sum())
+    }
+
+    /// See [`Port::mean_queue`](crate::Port::mean_queue).
+    #[expect(clippy::cast_precision_loss, reason = "a mean carries 53 bits")]
+    pub(crate) fn mean_queue(&self) -> Result<Option<f64>, LoadError> {
+        let value = get(&self.port, MapFlags::ANY)?;
+        let word = |at: usize| value.get(at..).and_then(|bytes| bytes.first_chunk());
+        let [time, area] = [16, 24].map(|at| word(at).copied().map_or(0, u64::from_ne_bytes));
+        Ok((time > 0).then(|| area as f64 / 2.0 / time as f64))
+    }
+
+    /// Lets the law begin with this memory.
+    pub(crate) fn begin(&self, law: &Law) -> Result<(), LoadError> {
+        set(&self.port, &law.to_memory(), MapFlags::ANY)
+    }
+}
+
+/// Since the start of the machine without its sleep: the clock of leases.
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    Duration::try_from(now).unwrap_or_default()
+}
+
+/// A law with a lock is read and written whole.
+fn locking(law: &Law) -> MapFlags {
+    if law.is_locked() {
+        MapFlags::LOCK
+    } else {
+        MapFlags::ANY
+    }
+}
+
+fn get(map: &MapHandle, flags: MapFlags) -> Result<Vec<u8>, LoadError> {
+    let value = map.lookup(&FIRST, flags);
+    let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
+    Ok(value.unwrap_or_default())
+}
+
+fn set(map: &MapHandle, value: &[u8], flags: MapFlags) -> Result<(), LoadError> {
+    let set = map.update(&FIRST, value, flags);
+    set.map_err(|error| LoadError::Refused("write a map", error))
+}
+
+const FIRST: [u8; 4] = [0; 4];

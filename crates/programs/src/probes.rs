@@ -1,0 +1,89 @@
+//! What a kernel can do, tried by the smallest program that needs it.
+
+use libbpf_rs::{Link, MapCore, MapFlags, Object, ProgramInput};
+
+use crate::error::LoadError;
+use crate::port::load;
+
+/// Whether a program may loop as the parser of options does.
+pub fn loops() -> Result<bool, LoadError> {
+    Ok(returned(&load(LOOP)?)? == DONE)
+}
+
+/// Whether a program can hand events to its user.
+pub fn has_ring_buffer() -> Result<bool, LoadError> {
+    Ok(returned(&load(RING)?)? == DONE)
+}
+
+/// Of so many values that a function of a struct of functions returns to the kernel, how many arrive as others.
+pub fn wrong_returns(calls: u32) -> Result<u32, LoadError> {
+    let object = load(RETURNS)?;
+    let mut programs = object.progs_mut();
+    let program = programs.next().ok_or(LoadError::Lacks("program"))?;
+    let mut wrong = 0;
+    for call in 0..calls {
+        // Spread over all values of four bytes.
+        let value = call.wrapping_mul(2_654_435_761);
+        let mut state = value.to_ne_bytes();
+        // The kernel copies the state from this address, and back to it.
+        let address = state.as_mut_ptr().expose_provenance() as u64;
+        let mut arguments = address.to_ne_bytes();
+        let input = ProgramInput {
+            context_in: Some(&mut arguments),
+            ..ProgramInput::default()
+        };
+        let ran = program.test_run(input);
+        let ran = ran.map_err(|error| LoadError::Refused("call a function", error))?;
+        wrong += u32::from(ran.return_value != value);
+    }
+    Ok(wrong)
+}
+
+/// A program that hears of packets as they join queues, until it is dropped.
+pub struct Tracepoint {
+    object: Object,
+    _link: Link,
+}
+
+impl Tracepoint {
+    /// Begins to listen.
+    pub fn listen() -> Result<Self, LoadError> {
+        let object = load(TRACEPOINT)?;
+        let mut programs = object.progs_mut();
+        let program = programs.next().ok_or(LoadError::Lacks("program"))?;
+        let link = program.attach();
+        let link = link.map_err(|error| LoadError::Refused("attach a program", error))?;
+        drop(programs);
+        Ok(Self {
+            object,
+            _link: link,
+        })
+    }
+
+    /// How many packets it heard of.
+    pub fn heard(&self) -> Result<u64, LoadError> {
+        let mut maps = self.object.maps();
+        let map = maps.next().ok_or(LoadError::Lacks("map"))?;
+        let value = map.lookup(&[0; 4], MapFlags::ANY);
+        let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
+        let value = value.unwrap_or_default();
+        Ok(value.first_chunk().copied().map_or(0, u64::from_ne_bytes))
+    }
+}
+
+/// What the only program of an object returns.
+fn returned(object: &Object) -> Result<u32, LoadError> {
+    let mut programs = object.progs_mut();
+    let program = programs.next().ok_or(LoadError::Lacks("program"))?;
+    let ran = program.test_run(ProgramInput::default());
+    let ran = ran.map_err(|error| LoadError::Refused("run a program", error))?;
+    Ok(ran.return_value)
+}
+
+/// What probes return that did it.
+const DONE: u32 = 100;
+
+const LOOP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_loop.o"));
+const RING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_ring.o"));
+const TRACEPOINT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_tracepoint.o"));
+const RETURNS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_returns.o"));

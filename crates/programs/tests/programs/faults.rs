@@ -1,0 +1,226 @@
+//! What goes wrong around a law under load, and what then becomes of the connections: nothing.
+
+use std::env;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use programs::{Law, Port, Reason};
+
+use crate::bed::{Bed, Flows, RECEIVER, SENDER, SWITCH, enter};
+use crate::live::{INTERVAL, attached, hscc, rwndq};
+use crate::{are_there, count, loaded, program_ids};
+
+#[test]
+fn killing_the_holder_of_a_law_ten_times_costs_no_connection() {
+    kills(10);
+}
+
+#[test]
+#[ignore = "takes a minute; `cargo test -p tailwater-programs --features kernel -- --ignored hundred` runs it"]
+fn killing_the_holder_of_a_law_a_hundred_times_costs_no_connection() {
+    kills(100);
+}
+
+fn kills(times: u32) {
+    let Some(bed) = Bed::new() else {
+        return;
+    };
+    let flows = bed.flows(FLOWS);
+    let without = lost(&bed, || thread::sleep(Duration::from_secs(1)));
+    let with = lost(&bed, || {
+        for number in 0..times {
+            let mut holder = Holder::start(&bed, number % 2 == 0);
+            thread::sleep(Duration::from_millis(100));
+            assert!(are_there(&holder.programs), "it holds its programs");
+            holder.process.kill().expect("it is killed");
+            holder.process.wait().expect("it has ended");
+            // The kernel takes programs away once no packet can be in them.
+            let mut looks = (0..100).map(|_| thread::sleep(Duration::from_millis(10)));
+            assert!(
+                looks.any(|()| !are_there(&holder.programs)),
+                "they go with it"
+            );
+        }
+    });
+    assert!(with <= without, "{with} lost or reset, {without} without");
+    assert_alive(&flows);
+}
+
+/// A process that loads a law, attaches it to the queue of the bed, and holds it.
+struct Holder {
+    process: Child,
+    /// Their numbers in the kernel.
+    programs: Vec<u32>,
+}
+
+impl Holder {
+    /// HSCC, or RWNDQ. It acts when this returns.
+    fn start(bed: &Bed, is_hscc: bool) -> Self {
+        let namespace = PathBuf::from("/run/netns").join(bed.namespace(SWITCH));
+        let mut command = Command::new(env::current_exe().expect("this program"));
+        command.args(["--exact", "--ignored", "--nocapture"]);
+        command.arg("faults::holds_a_law_until_it_is_killed");
+        command.env(NAMESPACE, namespace);
+        command.env(DEVICE, bed.device().to_string());
+        command.env(LAW, if is_hscc { "hscc" } else { "rwndq" });
+        let started = command.stdout(Stdio::piped()).spawn();
+        let mut process = started.expect("it starts");
+        let said = BufReader::new(process.stdout.take().expect("a pipe"));
+        let lines = said.lines().map_while(Result::ok);
+        let mut numbers = lines.filter_map(|line| Some(line.split_once(HOLDS)?.1.to_owned()));
+        let numbers = numbers.next().expect("it holds programs");
+        let numbers = numbers.split_whitespace().map(str::parse);
+        let programs = numbers.collect::<Result<_, _>>().expect("numbers");
+        Self { process, programs }
+    }
+}
+
+#[test]
+#[ignore = "other tests start and kill it"]
+fn holds_a_law_until_it_is_killed() {
+    let Some(namespace) = env::var_os(NAMESPACE) else {
+        return;
+    };
+    let device = env::var(DEVICE).expect("a device").parse();
+    let law = match env::var(LAW).expect("a law").as_str() {
+        "hscc" => Law::Hscc(hscc()),
+        _ => Law::Rwndq(rwndq(), INTERVAL),
+    };
+    let port = Port::load(&law).expect("a law");
+    port.renew(Duration::from_mins(1)).expect("a lease");
+    enter(&PathBuf::from(namespace)).expect("the namespace is there");
+    let attached = port.attach(device.expect("a number"));
+    let attached = attached.expect("the device takes the program");
+    let numbers = program_ids(&port).map(|number| number.to_string());
+    writeln!(io::stdout(), "{HOLDS} {}", numbers.join(" ")).expect("somebody reads it");
+    thread::sleep(Duration::from_mins(1));
+    drop(attached);
+}
+
+#[test]
+fn a_lease_that_is_over_stops_the_rewriting_within_a_second_under_load() {
+    let Some((bed, port)) = port() else {
+        return;
+    };
+    let attached = attached(&bed, &port);
+    let flows = bed.flows(FLOWS);
+    let rewritten_in = |time| {
+        let before = count(&port, Reason::Rewritten);
+        thread::sleep(time);
+        count(&port, Reason::Rewritten) - before
+    };
+    assert!(rewritten_in(Duration::from_secs(1)) > 100, "the law acts");
+    port.renew(Duration::from_millis(500)).expect("a lease");
+    thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(rewritten_in(Duration::from_secs(1)), 0, "it is over");
+    assert!(count(&port, Reason::NoLease) > 1_000);
+    assert_alive(&flows);
+    drop(attached);
+}
+
+#[test]
+fn a_law_goes_on_at_a_queue_that_is_replaced_under_load() {
+    let Some((bed, port)) = port() else {
+        return;
+    };
+    let attached = attached(&bed, &port);
+    let flows = bed.flows(FLOWS);
+    let rewritten = || count(&port, Reason::Rewritten);
+    for limit in [64_000, 128_000, 64_000] {
+        bed.queue("replace", "bfifo limit 64000");
+        thread::sleep(Duration::from_millis(200));
+        bed.queue(
+            "replace",
+            &format!("tbf rate 200mbit burst 5000 limit {limit}"),
+        );
+        let before = rewritten();
+        thread::sleep(Duration::from_secs(1));
+        let more = rewritten() - before;
+        assert!(more > 100, "{more} in a second of a queue of {limit} bytes");
+    }
+    assert_alive(&flows);
+    drop(attached);
+}
+
+#[test]
+fn a_device_that_is_deleted_takes_its_law_along_and_nothing_else() {
+    let Some((bed, port)) = port() else {
+        return;
+    };
+    let attached = attached(&bed, &port);
+    let flows = bed.flows(FLOWS);
+    thread::sleep(Duration::from_millis(500));
+    let acted = count(&port, Reason::Rewritten);
+    assert!(acted > 50, "{acted} windows before");
+    bed.delete_device();
+    thread::sleep(Duration::from_millis(500));
+    let still = count(&port, Reason::Rewritten);
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(count(&port, Reason::Rewritten), still, "it acts no more");
+    // Neither the end of the link nor a renewed lease meets an error, and the law can act elsewhere.
+    port.renew(Duration::from_mins(1)).expect("a lease");
+    drop((attached, flows, bed));
+    let Some(bed) = Bed::new() else {
+        return;
+    };
+    let attached = self::attached(&bed, &port);
+    bed.incast(crate::live::SENDERS, crate::live::SIZE);
+    let acts = count(&port, Reason::Rewritten);
+    assert!(acts > still + 100, "{still} windows, then {acts}");
+    drop(attached);
+}
+
+#[test]
+fn a_hundred_flows_pass_a_law_that_remembers_sixteen_directions() {
+    let Some(bed) = Bed::new() else {
+        return;
+    };
+    let Some(port) = loaded(Port::load_as(&Law::Hscc(hscc()), HSCC, 16)) else {
+        return;
+    };
+    let attached = attached(&bed, &port);
+    bed.incast(100, 64 << 10);
+    let forgotten = count(&port, Reason::Unknown);
+    assert!(
+        forgotten > 100,
+        "{forgotten} ACKs of connections that it forgot"
+    );
+    assert_eq!(count(&port, Reason::Failed), 0);
+    drop(attached);
+}
+
+/// A bed, and HSCC for it.
+fn port() -> Option<(Bed, Port)> {
+    let bed = Bed::new()?;
+    let port = loaded(Port::load(&Law::Hscc(hscc())))?;
+    Some((bed, port))
+}
+
+/// Connections that are reset or refused, at either end, while `act` runs.
+fn lost(bed: &Bed, act: impl FnOnce()) -> u64 {
+    let now = || {
+        let counters = ["EstabResets", "OutRsts", "AttemptFails"];
+        let of = |host| counters.map(|name| bed.tcp_counter(host, name));
+        [SENDER, RECEIVER].map(of).concat().iter().sum::<u64>()
+    };
+    let before = now();
+    act();
+    now() - before
+}
+
+/// Each flow still brings something in.
+fn assert_alive(flows: &Flows) {
+    let bytes = flows.bytes_in(Duration::from_secs(1));
+    assert!(bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
+}
+
+const FLOWS: usize = 4;
+const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc.o"));
+/// What the process that holds a law is told, and what it says once it does.
+const NAMESPACE: &str = "TAILWATER_TEST_NAMESPACE";
+const DEVICE: &str = "TAILWATER_TEST_DEVICE";
+const LAW: &str = "TAILWATER_TEST_LAW";
+const HOLDS: &str = "holds programs";

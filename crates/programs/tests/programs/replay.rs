@@ -1,0 +1,204 @@
+//! What a law did in the kernel, it does again outside of it: the same text, the same arguments, the same windows.
+
+use std::thread;
+use std::time::Duration;
+
+use libbpf_rs::{MapCore, MapFlags};
+use programs::{Law, Port, Reason};
+
+use crate::bed::Bed;
+use crate::frame::flags;
+use crate::live::{INTERVAL, SENDERS, SIZE, attached, hscc, rwndq};
+use crate::loaded;
+
+#[test]
+fn hscc_replays_what_it_did_in_the_kernel_bit_by_bit() {
+    let law = hscc();
+    let Some(seen) = recorded(&Law::Hscc(law.clone()), HSCC, 8) else {
+        return;
+    };
+    let (mut replayed, mut switched, mut lowered) = (law, 0, 0);
+    for (number, event) in seen.events.iter().enumerate() {
+        if event.kind == LEVEL {
+            let was = replayed.is_on();
+            replayed.on_level(event.backlog.into());
+            switched += usize::from(replayed.is_on() != was);
+        } else {
+            let window = replayed.window(flags(event.flags), event.advertised, event.scale);
+            assert_eq!(window, event.window, "call {number}: {event:?}");
+            assert_eq!(event.verdict, verdict(event, window), "{event:?}");
+            lowered += usize::from(window < event.advertised);
+        }
+    }
+    assert_eq!(replayed.to_memory(), seen.memory, "the state in the end");
+    // It was no walk in the park: the law was called, switched and decided often.
+    let calls = seen.events.len();
+    assert!(calls > 5_000, "{calls} calls");
+    assert!(switched > 10, "{switched} switches");
+    assert!(lowered > 500, "{lowered} lower windows");
+}
+
+#[test]
+fn rwndq_replays_what_it_did_in_the_kernel_bit_by_bit() {
+    let law = rwndq();
+    let Some(seen) = recorded(&Law::Rwndq(law.clone(), INTERVAL), RWNDQ, 24) else {
+        return;
+    };
+    let (mut replayed, mut lowered) = (law, 0);
+    let (mut opened, mut closed) = (0, 0);
+    let mut windows = Vec::new();
+    for (number, event) in seen.events.iter().enumerate() {
+        match (event.kind, event.flow_case) {
+            (DATA, _) => replayed.on_packet(event.size),
+            (SAMPLES, _) => {
+                (0..event.samples).for_each(|_| replayed.on_sample(event.backlog.into()));
+            }
+            (FLOW, OPENS) => {
+                replayed.on_open();
+                opened += 1;
+            }
+            (FLOW, _) => {
+                replayed.on_close();
+                closed += 1;
+            }
+            _ => {}
+        }
+        if event.kind != ACKNOWLEDGEMENT {
+            continue;
+        }
+        let window = replayed.window(event.advertised, event.scale);
+        assert_eq!(window, event.window, "call {number}: {event:?}");
+        assert_eq!(event.verdict, verdict(event, window), "{event:?}");
+        lowered += usize::from(window < event.advertised);
+        windows.push(window);
+    }
+    assert_eq!(replayed.to_memory(), seen.memory, "the state in the end");
+    check_samples(&seen.events);
+    windows.sort_unstable();
+    windows.dedup();
+    let calls = seen.events.len();
+    assert!(calls > 5_000, "{calls} calls");
+    assert!(lowered > 500, "{lowered} lower windows");
+    assert!(windows.len() > 10, "windows {windows:?}");
+    // Once for the incast, and once for the flows without end, which close after the law has gone.
+    assert_eq!((opened, closed), (SENDERS + FLOWS, SENDERS));
+}
+
+/// A sample is taken for each interval that has passed since the first flow came, eight with a packet, and two
+/// hundred after a pause.
+fn check_samples(events: &[Event]) {
+    let interval = u64::try_from(INTERVAL.as_nanos()).expect("a short interval");
+    let (mut sampled, mut flows) = (0, 0_u32);
+    for event in events {
+        if event.kind == FLOW {
+            if flows == 0 {
+                sampled = event.now - event.now % interval;
+            }
+            let opens = event.flow_case == OPENS;
+            flows = if opens { flows + 1 } else { flows - 1 };
+        }
+        if event.kind != SAMPLES {
+            continue;
+        }
+        assert!(flows > 0, "a port without flows samples nothing: {event:?}");
+        let due = event.now.saturating_sub(sampled) / interval;
+        if due > 200 {
+            sampled = event.now - 200 * interval;
+        }
+        assert_eq!(u64::from(event.samples), due.min(8), "{event:?}");
+        sampled += due.min(8) * interval;
+    }
+}
+
+/// What becomes of an ACK with such a window.
+fn verdict(event: &Event, window: u16) -> u8 {
+    let lowers = window > 0 && window < event.advertised;
+    (if lowers {
+        Reason::Rewritten
+    } else {
+        Reason::Law
+    }) as u8
+}
+
+/// What a law was called with in a live run, in the order of its calls, and how its port ended up.
+struct Seen {
+    events: Vec<Event>,
+    /// Settings and state.
+    memory: Vec<u8>,
+}
+
+/// `struct event` of `bpf/record.h`.
+#[derive(Debug)]
+struct Event {
+    now: u64,
+    backlog: u32,
+    size: u32,
+    samples: u32,
+    flow_case: u32,
+    advertised: u16,
+    window: u16,
+    flags: u8,
+    scale: u8,
+    kind: u8,
+    verdict: u8,
+}
+
+/// A round of incast, and long flows for a second, past a law that writes down what it does. Its settings begin in the
+/// memory of the port `behind` so many bytes.
+fn recorded(law: &Law, object: &[u8], behind: usize) -> Option<Seen> {
+    let bed = Bed::new()?;
+    let port = loaded(Port::load_as(law, object, 65_536))?;
+    let attached = attached(&bed, &port);
+    bed.incast(SENDERS, SIZE);
+    let flows = bed.flows(FLOWS);
+    thread::sleep(Duration::from_secs(1));
+    drop(attached);
+    drop(flows);
+    let lookup = |map: &str, key: u32| {
+        let mut maps = port.object().maps();
+        let map = maps.find(|found| found.name() == map).expect("the map");
+        let value = map.lookup(&key.to_ne_bytes(), MapFlags::ANY);
+        value.expect("the map can be read")
+    };
+    let events = (0..).map_while(|number| Event::read(&lookup("events", number)?));
+    let events: Vec<_> = events.collect();
+    assert!(events.len() < MOST_EVENTS, "nothing is missing at the end");
+    let memory = lookup("port", 0).expect("the port")[behind..].to_vec();
+    Some(Seen { events, memory })
+}
+
+impl Event {
+    /// Nothing from a place that holds none.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| bytes[at..at + 4].try_into().map(u32::from_ne_bytes);
+        let half = |at: usize| bytes[at..at + 2].try_into().map(u16::from_ne_bytes);
+        let now = bytes[..8].try_into().map(u64::from_ne_bytes);
+        let event = Self {
+            now: now.ok()?,
+            backlog: word(8).ok()?,
+            size: word(12).ok()?,
+            samples: word(16).ok()?,
+            flow_case: word(20).ok()?,
+            advertised: half(24).ok()?,
+            window: half(26).ok()?,
+            flags: bytes[28],
+            scale: bytes[29],
+            kind: bytes[30],
+            verdict: bytes[31],
+        };
+        (event.kind > 0).then_some(event)
+    }
+}
+
+/// Of `bpf/record.h`.
+const DATA: u8 = 1;
+const ACKNOWLEDGEMENT: u8 = 2;
+const SAMPLES: u8 = 3;
+const FLOW: u8 = 4;
+const LEVEL: u8 = 5;
+/// Of `c/rwndq.h` in the crate of laws.
+const OPENS: u32 = 1;
+const MOST_EVENTS: usize = 1 << 18;
+const FLOWS: usize = 5;
+const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc_recording.o"));
+const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq_recording.o"));
