@@ -8,14 +8,17 @@
 //! `push` and `pop` within the horizon: O(1) for a bucket of bounded size, O(k log k) for k events in
 //! one bucket; beyond the horizon O(log n).
 
-use crate::heap::Heap;
+use std::cmp::Ordering;
 
-/// Keys in ascending order; the upper 64 bits of a key are its time. See the module documentation.
+use crate::heap::Heap;
+use crate::key::{EMPTY, compare, drawn, time_of};
+
+/// Keys in their order. See the module documentation.
 #[derive(Debug)]
 pub(crate) struct Calendar {
     /// The smallest key of the current bucket; `EMPTY` if none was found at the last pop.
     near: u128,
-    /// The smallest key of `far`; `EMPTY` if it has none.
+    /// The smallest key of `far`, as it is there; `EMPTY` if it has none.
     far_min: u128,
     /// The bucket of the key popped last, counted from time zero: the wheel turns from here.
     base: u64,
@@ -34,9 +37,11 @@ pub(crate) struct Calendar {
     buckets: Box<[u32]>,
     /// A bit per bucket that is not empty.
     occupied: Box<[u64; WORDS]>,
-    /// Events beyond the horizon when they were scheduled.
+    /// Events beyond the horizon when they were scheduled, as drawn numbers.
     far: Heap,
     len: usize,
+    /// By which the order of equal times is drawn.
+    salt: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +55,7 @@ impl Calendar {
     /// picoseconds apart: a bucket then holds about one event. If that takes more buckets than there
     /// are, they are the next ones.
     #[expect(clippy::cast_possible_truncation, reason = "few buckets")]
-    pub(crate) fn new(horizon: u64, gap: u64) -> Self {
+    pub(crate) fn new(horizon: u64, gap: u64, salt: u64) -> Self {
         let width = gap.max(1).next_power_of_two();
         let buckets = (horizon / width + 1).clamp(64, 64 * WORDS as u64) as usize;
         let buckets = buckets.next_power_of_two();
@@ -67,6 +72,7 @@ impl Calendar {
             occupied: Box::new([0; WORDS]),
             far: Heap::new(),
             len: 0,
+            salt,
         }
     }
 
@@ -118,9 +124,9 @@ impl Calendar {
 
     /// Removes the keys beyond the horizon that `keep` does not want: O(n log n) for n of them.
     pub(crate) fn retain_far(&mut self, mut keep: impl FnMut(u128) -> bool) {
-        let mut removed = 0;
+        let (mut removed, salt) = (0, self.salt);
         self.far.retain(|key| {
-            let kept = keep(*key);
+            let kept = keep(drawn(*key, salt));
             removed += usize::from(!kept);
             kept
         });
@@ -155,6 +161,7 @@ impl Calendar {
     #[inline(never)]
     fn push_elsewhere(&mut self, bucket: u64, key: u128) {
         if bucket > self.now {
+            let key = drawn(key, self.salt);
             self.far.push(key);
             self.far_min = self.far_min.min(key);
             return;
@@ -170,10 +177,12 @@ impl Calendar {
                 self.push_bucket(later, near);
             }
         }
-        let later = key.max(self.near);
-        self.near = key.min(self.near);
+        let (near, later) = self.in_order(self.near, key);
+        self.near = near;
         if later != EMPTY {
-            let place = self.rest.partition_point(|other| *other > later);
+            let salt = self.salt;
+            let is_later = |other: &u128| compare(*other, later, salt) == Ordering::Greater;
+            let place = self.rest.partition_point(is_later);
             self.rest.insert(place, later);
         }
     }
@@ -184,13 +193,13 @@ impl Calendar {
         if self.near == EMPTY {
             self.turn();
         }
-        if self.near < self.far_min {
+        if self.near != EMPTY && drawn(self.near, self.salt) < self.far_min {
             return self.pop_near(limit);
         }
-        let key = self.far_min;
-        if time_of(key) > limit || key == EMPTY {
+        if time_of(self.far_min) > limit || self.far_min == EMPTY {
             return None;
         }
+        let key = drawn(self.far_min, self.salt);
         self.len -= 1;
         self.base = time_of(key) >> self.shift;
         self.pop_far();
@@ -224,9 +233,11 @@ impl Calendar {
         let second = &mut self.nodes[index as usize];
         if second.next == NONE {
             // Most often there are two.
-            let (near, other) = (self.near, second.key);
-            (self.near, second.next, self.free) = (near.min(other), self.free, index);
-            self.rest.push(near.max(other));
+            let other = second.key;
+            (second.next, self.free) = (self.free, index);
+            let (near, later) = self.in_order(self.near, other);
+            self.near = near;
+            self.rest.push(later);
             return;
         }
         self.rest.push(self.near);
@@ -236,7 +247,8 @@ impl Calendar {
             self.free = index;
             index = next;
         }
-        self.rest.sort_unstable_by(|a, b| b.cmp(a));
+        let salt = self.salt;
+        self.rest.sort_unstable_by(|a, b| compare(*b, *a, salt));
         self.near = self.rest.pop().expect("the first of the list is there");
     }
 
@@ -270,24 +282,26 @@ impl Calendar {
         Some(place)
     }
 
+    /// The earlier one of two keys first.
+    #[inline(always)]
+    fn in_order(&self, a: u128, b: u128) -> (u128, u128) {
+        if compare(a, b, self.salt) == Ordering::Less {
+            (a, b)
+        } else {
+            (b, a)
+        }
+    }
+
     fn pop_far(&mut self) {
         self.far.pop();
         self.far_min = self.far.min();
     }
 }
 
-/// The time in the upper half of a key.
-#[inline(always)]
-const fn time_of(key: u128) -> u64 {
-    (key >> 64) as u64
-}
-
 /// At most 64 words of 64 buckets, which are soon looked through.
 const WORDS: usize = 64;
 /// No node.
 const NONE: u32 = u32::MAX;
-/// No key.
-const EMPTY: u128 = u128::MAX;
 
 #[cfg(test)]
 mod tests {
@@ -299,7 +313,7 @@ mod tests {
     /// Keys pushed at random times ahead of the last popped one leave in order.
     fn agrees_with_a_sorted_set(horizon: u64, gap: u64, ahead: u64) {
         let mut random = Stream::new(ahead, "calendar", 0);
-        let mut calendar = Calendar::new(horizon, gap);
+        let mut calendar = Calendar::new(horizon, gap, ahead);
         let mut model = BTreeSet::new();
         let mut now = 0;
         for round in 0..30_000_u64 {
@@ -308,12 +322,13 @@ mod tests {
                 let delay = random.below(ahead) * random.below(2);
                 let key = u128::from(now + delay) << 64 | u128::from(round);
                 calendar.push(key);
-                model.insert(key);
+                model.insert(drawn(key, ahead));
             } else {
                 // A limit that now and then lies before the next key.
                 let limit = now + random.below(ahead * 2);
                 let expected = model.first().copied().filter(|key| time_of(*key) <= limit);
-                assert_eq!(calendar.pop(limit), expected);
+                let popped = calendar.pop(limit);
+                assert_eq!(popped.map(|key| drawn(key, ahead)), expected);
                 if let Some(key) = expected {
                     model.remove(&key);
                     now = time_of(key);

@@ -26,6 +26,7 @@
 
 mod calendar;
 mod heap;
+mod key;
 pub mod random;
 mod scheduler;
 

@@ -3,6 +3,7 @@
 use base::{Span, Time};
 
 use crate::calendar::Calendar;
+use crate::key::{self, TOKEN_BITS};
 use crate::random::Stream;
 
 /// What a world schedules: a number below [`Token::LIMIT`] whose meaning only the world knows.
@@ -37,8 +38,6 @@ impl Token {
 pub struct Scheduler {
     calendar: Calendar,
     now: Time,
-    /// Makes the orders of equal times of runs with different seeds unrelated.
-    salt: u64,
     /// Events handed out so far.
     handled: u64,
 }
@@ -52,10 +51,11 @@ impl Scheduler {
     /// An empty list at time zero, fastest for events that are mostly less than `horizon` ahead and
     /// `gap` apart. Neither changes the order of events; the seed does where times are equal.
     pub fn sized(horizon: Span, gap: Span, seed: u64) -> Self {
+        // Makes the orders of equal times of runs with different seeds unrelated.
+        let salt = Stream::new(seed, "equal times", 0).bits();
         Self {
-            calendar: Calendar::new(horizon.as_ps(), gap.as_ps()),
+            calendar: Calendar::new(horizon.as_ps(), gap.as_ps(), salt),
             now: Time::ZERO,
-            salt: Stream::new(seed, "equal times", 0).bits(),
             handled: 0,
         }
     }
@@ -68,21 +68,16 @@ impl Scheduler {
     pub fn at(&mut self, time: Time, token: Token) {
         assert!(time >= self.now, "an event cannot be scheduled in the past");
         debug_assert!(token.0 < Token::LIMIT, "the world counts its tokens");
-        let (time, now) = (time.as_ps(), self.now.as_ps());
-        // The further ahead, the earlier it was scheduled.
-        let lateness = FURTHEST - (time - now).min(FURTHEST);
-        let order = (lateness << TOKEN_BITS) | (u64::from(token.0) ^ flips(time, self.salt));
-        self.calendar
-            .push(u128::from(time) << 64 | u128::from(order));
+        let ahead = time.as_ps() - self.now.as_ps();
+        self.calendar.push(key::new(time.as_ps(), ahead, token.0));
     }
 
     /// Forgets what is scheduled beyond the horizon and `keep` does not want any more: O(n log n) for n such
     /// tokens. A world to which nothing happens at these times need not do this, but for their memory.
     pub fn retain_later(&mut self, mut keep: impl FnMut(Time, Token) -> bool) {
-        let salt = self.salt;
         self.calendar.retain_far(|key| {
-            let (time, token) = taken_apart(key, salt);
-            keep(time, token)
+            let time = Time::from_ps(key::time_of(key));
+            keep(time, Token(key::token_of(key)))
         });
     }
 
@@ -90,10 +85,9 @@ impl Scheduler {
     #[inline(always)]
     pub fn next_before(&mut self, limit: Time) -> Option<Token> {
         let key = self.calendar.pop(limit.as_ps())?;
-        let (now, token) = taken_apart(key, self.salt);
-        self.now = now;
+        self.now = Time::from_ps(key::time_of(key));
         self.handled += 1;
-        Some(token)
+        Some(Token(key::token_of(key)))
     }
 
     /// The time of the token handed out last.
@@ -112,37 +106,6 @@ impl Scheduler {
         self.calendar.len()
     }
 }
-
-/// The time and the token of a key.
-#[inline(always)]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the key is taken apart into its fields"
-)]
-fn taken_apart(key: u128, salt: u64) -> (Time, Token) {
-    let time = (key >> 64) as u64;
-    let token = (key as u64 ^ flips(time, salt)) & TOKEN_MASK;
-    (Time::from_ps(time), Token(token as u32))
-}
-
-/// The bits of tokens that are flipped at `time`: a product, folded and multiplied again, so that no
-/// pattern of times makes a pattern of these.
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-fn flips(time: u64, salt: u64) -> u64 {
-    let product = u128::from(time ^ salt) * u128::from(ODD_A);
-    let folded = ((product >> 64) ^ product) as u64;
-    folded.wrapping_mul(ODD_B) >> (64 - TOKEN_BITS)
-}
-
-/// 24 bits of token leave 40 for how far ahead an event was scheduled: 1.1 s.
-const TOKEN_BITS: u32 = 24;
-const TOKEN_MASK: u64 = (1 << TOKEN_BITS) - 1;
-/// What is scheduled further ahead counts as this far, in picoseconds.
-const FURTHEST: u64 = (1 << (64 - TOKEN_BITS)) - 1;
-/// Odd constants with well-mixed bits: 2^64 divided by the golden ratio, and the mixer of `MurmurHash3`.
-const ODD_A: u64 = 0x9e37_79b9_7f4a_7c15;
-const ODD_B: u64 = 0xff51_afd7_ed55_8ccd;
 
 #[cfg(test)]
 mod tests {
