@@ -56,7 +56,7 @@ impl Calendar {
     /// are, they are the next ones.
     #[expect(clippy::cast_possible_truncation, reason = "few buckets")]
     pub(crate) fn new(horizon: u64, gap: u64, salt: u64) -> Self {
-        let width = gap.max(1).next_power_of_two();
+        let width = (gap / 4).max(1).next_power_of_two();
         let buckets = (horizon / width + 1).clamp(64, 64 * WORDS as u64) as usize;
         let buckets = buckets.next_power_of_two();
         Self {

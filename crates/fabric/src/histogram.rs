@@ -237,7 +237,8 @@ impl Bins {
     /// The highest level of each bin, and the time in it.
     fn levels(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let highest = |bin: u64| (((bin + 1) << self.shift) - 1).min(self.max);
-        let times = (0..).zip(self.times).filter(|(_, time)| *time > 0);
+        let times = (0..).zip(self.times.iter().copied());
+        let times = times.filter(|(_, time)| *time > 0);
         times.map(move |(bin, time)| (highest(bin), time))
     }
 }

@@ -5,11 +5,11 @@ use engine::{Scheduler, Token};
 
 use crate::histogram::QueueStatistics;
 use crate::hook::SwitchHook;
-use crate::port::{Offer, Port, PortConfig};
+use crate::port::{End, Offer, Port, PortConfig};
 use crate::port_id::PortId;
 use crate::priority::Strict;
 use crate::queue::{Discipline, Limit};
-use crate::routes::{Routes, Row, Spread};
+use crate::routes::{Routes, Spread};
 use crate::topology::{LinkSpec, Node, NodeId, Topology, TopologyError};
 use crate::watch::Watch;
 
@@ -56,13 +56,9 @@ pub struct PortParts {
 /// [`Network::settle_host`] comes before whatever happens at such a host.
 pub struct Network {
     ports: Vec<Port>,
-    /// Whether switches have hooks, and priorities.
+    /// Whether any port has a hook, or priorities.
     hooked: bool,
     prioritised: bool,
-    /// Whether hosts have hooks.
-    hooked_hosts: bool,
-    /// Where each port leads.
-    ends: Vec<End>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
     routes: Routes,
@@ -70,15 +66,9 @@ pub struct Network {
     sent: u64,
     /// Packets handed to hosts.
     delivered: u64,
-    /// Packets on a wire or waiting.
-    inside: u64,
+    /// Packets dropped or pushed out at ports.
+    lost: u64,
     digest: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum End {
-    Host(HostId),
-    Switch(Row),
 }
 
 impl Network {
@@ -97,15 +87,13 @@ impl Network {
             ports: Vec::with_capacity(topology.links().len() * 2),
             hooked: false,
             prioritised: false,
-            hooked_hosts: false,
-            ends: Vec::with_capacity(topology.links().len() * 2),
             host_ports: (0..hosts)
                 .map(|h| topology.host_port(HostId(index(h))))
                 .collect(),
             routes,
             sent: 0,
             delivered: 0,
-            inside: 0,
+            lost: 0,
             digest: 0,
         };
         for link in topology.links() {
@@ -120,12 +108,7 @@ impl Network {
                     (config.switch_limit, held, config.switch_port)
                 };
                 let made = make(id, spec);
-                let hooked = if of_host {
-                    &mut network.hooked_hosts
-                } else {
-                    &mut network.hooked
-                };
-                *hooked |= made.hook.is_some();
+                network.hooked |= made.hook.is_some();
                 network.prioritised |= made.priorities.classes > 1;
                 let port = PortConfig {
                     rate: spec.rate,
@@ -136,8 +119,10 @@ impl Network {
                     priorities: made.priorities,
                     header_bytes: config.header_bytes,
                 };
-                network.ports.push(Port::new(port, config.measure_from));
-                network.ends.push(end(to));
+                let mut port = Port::new(port, config.measure_from);
+                port.end = end(to);
+                port.of_host = of_host;
+                network.ports.push(port);
             }
         }
         Ok(network)
@@ -174,10 +159,8 @@ impl Network {
         stale: &mut impl FnMut(&Packet) -> bool,
     ) -> Option<HostId> {
         let now = sched.now();
-        let ends = &self.ends;
-        let stale =
-            &mut |packet: &Packet| is_host(ends[port.reverse().0 as usize]) && stale(packet);
         let from = &mut self.ports[port.0 as usize];
+        let end = from.end;
         if let Some(next) = from.arrive_into(packet, now, port, watch, stale) {
             sched.at(next, Token(port.0));
         }
@@ -185,21 +168,16 @@ impl Network {
             self.count_withdrawn(port);
         }
         self.record(port, packet, now);
-        self.inside -= 1;
-        match self.ends[port.0 as usize] {
+        if self.hooked {
+            let back = port.reverse();
+            self.ports[back.0 as usize].reverse(packet, now, back, watch);
+        }
+        match end {
             End::Host(host) => {
-                if self.hooked_hosts {
-                    let back = port.reverse();
-                    self.ports[back.0 as usize].reverse(packet, now, back, watch);
-                }
                 self.delivered += 1;
                 Some(host)
             }
             End::Switch(row) => {
-                if self.hooked {
-                    let back = port.reverse();
-                    self.ports[back.0 as usize].reverse(packet, now, back, watch);
-                }
                 let out = self.routes.next(row, packet);
                 self.offer(out, packet, sched, watch);
                 None
@@ -224,7 +202,6 @@ impl Network {
     #[inline(always)]
     fn count_withdrawn(&mut self, port: PortId) {
         let withdrawn = self.ports[port.0 as usize].take_gone();
-        self.inside -= withdrawn;
         self.sent -= withdrawn;
     }
 
@@ -241,9 +218,6 @@ impl Network {
         stale: &mut impl FnMut(&Packet) -> bool,
     ) {
         for port in (0..index(self.ports.len())).map(PortId) {
-            let ends = &self.ends;
-            let stale =
-                &mut |packet: &Packet| is_host(ends[port.reverse().0 as usize]) && stale(packet);
             self.ports[port.0 as usize].settle_watched(now, port, watch, stale);
             self.count_withdrawn(port);
         }
@@ -259,7 +233,7 @@ impl Network {
     /// Whether no packet is on a wire or waiting.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.inside == 0
+        self.sent == self.delivered + self.lost
     }
 
     /// A number that any difference in any packet-hop changes: its time, place and headers. It does not
@@ -284,15 +258,12 @@ impl Network {
         let out = &mut self.ports[port.0 as usize];
         let offer = out.offer_watched(packet, sched.now(), port, watch);
         if self.prioritised {
-            self.inside -= out.take_gone();
+            self.lost += out.take_gone();
         }
         match offer {
-            Offer::Dropped => {}
-            Offer::Queued => self.inside += 1,
-            Offer::First(arrival) => {
-                self.inside += 1;
-                sched.at(arrival, Token(port.0));
-            }
+            Offer::Dropped => self.lost += 1,
+            Offer::Queued => {}
+            Offer::First(arrival) => sched.at(arrival, Token(port.0)),
         }
     }
 
@@ -319,10 +290,6 @@ impl Network {
         let hop = ((product >> 64) ^ product) as u64;
         self.digest = self.digest.wrapping_add(hop);
     }
-}
-
-const fn is_host(end: End) -> bool {
-    matches!(end, End::Host(_))
 }
 
 impl PortParts {

@@ -11,6 +11,7 @@ use crate::port_id::PortId;
 use crate::priority::{Priorities, Strict};
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
+use crate::routes::Row;
 use crate::watch::{DropReason, Watch};
 
 /// What a port is made of.
@@ -72,8 +73,10 @@ pub struct Port {
     level_since: Time,
     /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
     priorities: Option<Box<Priorities>>,
-    /// Packets that were accepted and not sent, and not told yet.
-    gone: u64,
+    /// Where the wire leads.
+    pub(crate) end: End,
+    /// Whether it is a host's, who may withdraw what waits.
+    pub(crate) of_host: bool,
     limit: Limit,
     discipline: Discipline,
     max_waiting_bytes: u64,
@@ -84,7 +87,16 @@ pub struct Port {
     drops: u64,
     marks: u64,
     threshold_crossings: u64,
+    /// Packets that were accepted and not sent, and not told yet.
+    gone: u64,
     rate: Rate,
+}
+
+/// The other end of a wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    Host(HostId),
+    Switch(Row),
 }
 
 /// What became of a packet offered to a port.
@@ -155,6 +167,8 @@ impl Port {
             rate: config.rate,
             priorities: (config.priorities.classes > 1)
                 .then(|| Box::new(Priorities::new(config.priorities))),
+            end: End::Host(HostId(0)),
+            of_host: true,
             gone: 0,
         }
     }
@@ -175,10 +189,42 @@ impl Port {
         watch: &mut W,
     ) -> Offer {
         self.settle_watched(now, port, watch, &mut |_| false);
-        if self.free_at <= now && !self.watches_idle {
-            // The transmitter is idle and nothing waits, so nothing can drop or mark.
-            return self.accept(packet, now, port, watch);
+        let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+        // Of a transmitter that is idle nothing waits, so nothing can drop or mark.
+        if self.free_at > now || self.watches_idle {
+            if !self.admit(packet, now, port, watch) {
+                return Offer::Dropped;
+            }
+            if self.free_at > now || self.waiting_bytes > 0 {
+                self.enqueue(packet, size, now, port, watch);
+                return Offer::Queued;
+            }
         }
+        debug_assert_eq!(self.waiting_bytes, 0, "what waits has been settled");
+        self.packets += 1;
+        self.bytes += size;
+        self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
+            hook.on_departure(queue, packet, now);
+        });
+        let was_idle = self.ring.is_empty();
+        let arrival = self.start(packet, now);
+        watch.on_accept(port, packet, now);
+        if was_idle {
+            Offer::First(arrival)
+        } else {
+            Offer::Queued
+        }
+    }
+
+    /// Whether a packet for which the port is not simply idle may stay; it may be marked.
+    #[inline(always)]
+    fn admit<W: Watch>(
+        &mut self,
+        packet: &mut Packet,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) -> bool {
         self.call_hook(Calls::ARRIVAL, now, port, watch, |hook, queue| {
             hook.on_arrival(queue, packet, now);
         });
@@ -196,13 +242,13 @@ impl Port {
                 Verdict::Accept => DropReason::Full,
             };
             watch.on_drop(port, packet, reason, now);
-            return Offer::Dropped;
+            return false;
         }
         if packet.ecn == Ecn::Marked && !was_marked {
             self.marks += 1;
             watch.on_mark(port, packet, now);
         }
-        self.accept(packet, now, port, watch)
+        true
     }
 
     /// How many packets were accepted and then pushed out or withdrawn since this was asked last.
@@ -356,7 +402,7 @@ impl Port {
         stale: &mut impl FnMut(&Packet) -> bool,
     ) {
         self.leave(u64::from(packet.payload), start, port, watch);
-        if packet.dscp > 0 && stale(packet) {
+        if packet.dscp > 0 && self.of_host && stale(packet) {
             self.uncount(packet);
             return;
         }
@@ -382,30 +428,18 @@ impl Port {
         }
     }
 
+    /// `packet` waits for others.
     #[inline(always)]
-    fn accept<W: Watch>(
+    fn enqueue<W: Watch>(
         &mut self,
-        packet: &mut Packet,
+        packet: &Packet,
+        size: u64,
         now: Time,
         port: PortId,
         watch: &mut W,
-    ) -> Offer {
-        let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+    ) {
         self.packets += 1;
         self.bytes += size;
-        if self.free_at <= now && self.waiting_bytes == 0 {
-            self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
-                hook.on_departure(queue, packet, now);
-            });
-            let was_idle = self.ring.is_empty();
-            let arrival = self.start(packet, now);
-            watch.on_accept(port, packet, now);
-            return if was_idle {
-                Offer::First(arrival)
-            } else {
-                Offer::Queued
-            };
-        }
         // What is being sent is in the ring until it arrives, so the ring is not empty.
         if let Some(waiting) = &mut self.priorities {
             waiting.push(packet);
@@ -422,7 +456,6 @@ impl Port {
         watch.on_level(port, self.waiting_bytes, now);
         watch.on_accept(port, packet, now);
         self.tell_level(now, port, watch);
-        Offer::Queued
     }
 
     /// The transmitter, which is free, sends `packet`. Returns when it arrives.

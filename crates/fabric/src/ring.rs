@@ -17,7 +17,8 @@ use prefetch_index::prefetch_index;
 pub(crate) struct Ring {
     /// A power of two of them.
     places: Box<[Place]>,
-    /// Running index of the oldest packet; the place is the index modulo the number of places.
+    /// Running index of the oldest packet; the place is the index modulo the number of places, which divides
+    /// the 2^32 after which indices begin again.
     head: u32,
     /// Running index of the oldest packet whose transmission has not begun.
     waiting: u32,
@@ -79,18 +80,18 @@ impl Ring {
     /// Whether there is no packet but the oldest.
     #[inline(always)]
     pub(crate) const fn is_last(&self) -> bool {
-        self.tail - self.head <= 1
+        self.tail.wrapping_sub(self.head) <= 1
     }
 
     /// Packets on the wire or waiting.
     pub(crate) const fn len(&self) -> usize {
-        (self.tail - self.head) as usize
+        self.tail.wrapping_sub(self.head) as usize
     }
 
     /// Packets whose transmission has not begun.
     #[inline(always)]
     pub(crate) const fn waiting_packets(&self) -> u32 {
-        self.tail - self.waiting
+        self.tail.wrapping_sub(self.waiting)
     }
 
     /// Whether the transmission of the oldest packet has not been noticed.
@@ -108,10 +109,7 @@ impl Ring {
         let index = self.place(self.tail);
         let place = &mut self.places[index];
         *place = Place::of(packet, arrival);
-        self.tail += 1;
-        if self.tail == LAST_INDEX {
-            self.renumber();
-        }
+        self.tail = self.tail.wrapping_add(1);
         if matches!(packet.options, Options::None) && packet.extension == Extension::NONE {
             return 0;
         }
@@ -138,13 +136,13 @@ impl Ring {
         if place.reserved > RESERVED {
             self.uncarry(packet);
         }
-        self.head += 1;
+        self.head = self.head.wrapping_add(1);
         if self.is_empty() {
             self.start_anew();
             return None;
         }
         // The packets of other ports come in between, so that it is there in time.
-        prefetch_index(&self.places, self.place(self.head + AHEAD));
+        prefetch_index(&self.places, self.place(self.head.wrapping_add(AHEAD)));
         Some(self.places[self.place(self.head)].arrival)
     }
 
@@ -153,8 +151,11 @@ impl Ring {
         if self.is_empty() {
             return None;
         }
-        self.tail -= 1;
-        self.waiting = self.waiting.min(self.tail);
+        let newest = self.tail.wrapping_sub(1);
+        if self.waiting == self.tail {
+            self.waiting = newest;
+        }
+        self.tail = newest;
         let mut packet = Packet::new(FlowId(0), HostId(0));
         self.places[self.place(self.tail)].get_into(&mut packet);
         if let Some(carried) = &mut self.carried {
@@ -177,7 +178,7 @@ impl Ring {
     pub(crate) fn start_oldest(&mut self) -> u16 {
         debug_assert!(self.waiting_packets() > 0, "a packet waits");
         let place = self.places[self.place(self.waiting)];
-        self.waiting += 1;
+        self.waiting = self.waiting.wrapping_add(1);
         if place.reserved > RESERVED
             && let Some(carried) = &mut self.carried
         {
@@ -189,7 +190,7 @@ impl Ring {
     /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options. To give an
     /// extension to a packet without one is O(what packets carry).
     pub(crate) fn change_newest_started(&mut self, change: impl FnOnce(&mut Packet)) {
-        let index = self.place(self.waiting - 1);
+        let index = self.place(self.waiting.wrapping_sub(1));
         let place = self.places[index];
         let mut packet = Packet::new(FlowId(0), HostId(0));
         place.get_into(&mut packet);
@@ -274,28 +275,15 @@ impl Ring {
         (self.head, self.waiting, self.tail) = (0, 0, 0);
     }
 
-    /// A ring that never runs empty counts from its first round again.
-    #[cold]
-    fn renumber(&mut self) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a multiple below the index"
-        )]
-        let rounds = (self.head as usize / self.places.len() * self.places.len()) as u32;
-        self.head -= rounds;
-        self.waiting = self.waiting.saturating_sub(rounds);
-        self.tail -= rounds;
-    }
-
     #[cold]
     fn grow(&mut self) {
         let mut places = empty_places((self.places.len() * 2).max(4));
-        for index in self.head..self.tail {
-            places[(index - self.head) as usize] = self.places[self.place(index)];
+        let (count, head) = (self.tail.wrapping_sub(self.head), self.head);
+        for (index, place) in (0..count).zip(&mut places) {
+            *place = self.places[self.place(head.wrapping_add(index))];
         }
-        // In a class of priority nobody asks what is on the wire.
-        let waiting = self.waiting.saturating_sub(self.head);
-        (self.head, self.waiting, self.tail) = (0, waiting, self.tail - self.head);
+        // In a class of priority nobody asks what waits.
+        (self.head, self.waiting, self.tail) = (0, self.waiting.wrapping_sub(head), count);
         self.places = places;
     }
 
@@ -370,9 +358,6 @@ fn empty_places(count: usize) -> Box<[Place]> {
     let packet = Packet::new(FlowId(0), HostId(0));
     vec![Place::of(&packet, Time::ZERO); count].into_boxed_slice()
 }
-
-/// Running indices stay below this; there is never need for as many places.
-const LAST_INDEX: u32 = if cfg!(test) { 1 << 10 } else { 1 << 31 };
 
 /// How many places ahead the ring is fetched: the next cache line or the one after.
 const AHEAD: u32 = 3;

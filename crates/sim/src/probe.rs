@@ -164,15 +164,15 @@ forward! {
 ///
 /// Nothing sees them where no host has a receiver role: there is one kind of world that is watched.
 pub(crate) trait Sees<R>: Probe {
-    /// Whether it wants to see endpoints that have ended, too.
-    const SEES_ENDED: bool = true;
+    /// Whether it wants to see endpoints and hosts, and endpoints that have ended, too.
+    const SEES_ENDS: bool = true;
 
     /// As [`Probe::on_host`].
     fn see_host(&mut self, host: HostId, state: &Host<Sender, R>, now: Time);
 }
 
 impl<R> Sees<R> for () {
-    const SEES_ENDED: bool = false;
+    const SEES_ENDS: bool = false;
 
     #[inline(always)]
     fn see_host(&mut self, _: HostId, _: &Host<Sender, R>, _: Time) {}

@@ -209,7 +209,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     }
 
     fn settle(&mut self, now: Time) {
-        let stale = &mut stale(self.withdraws, &self.hosts, &self.connections);
+        let stale = &mut stale(&self.hosts, &self.connections);
         self.network.settle(now, &mut self.watch, stale);
     }
 
@@ -318,7 +318,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         sched: &'a mut Scheduler,
     ) -> (&'a mut Host<Sender, R>, Out<'a, 'p, P>) {
         if self.withdraws {
-            let stale = &mut stale(true, &self.hosts, &self.connections);
+            let stale = &mut stale(&self.hosts, &self.connections);
             self.network
                 .settle_host(host, sched.now(), &mut self.watch, stale);
         }
@@ -331,6 +331,18 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
             host,
         };
         (&mut self.hosts[host.0 as usize], out)
+    }
+
+    /// A packet comes out of the wire behind `port`, where senders may withdraw others.
+    #[inline(never)]
+    fn arrive_withdrawing(
+        &mut self,
+        port: PortId,
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+    ) -> Option<HostId> {
+        let stale = &mut stale(&self.hosts, &self.connections);
+        (self.network).on_arrival(port, packet, sched, &mut self.watch, stale)
     }
 
     /// What an event of an endpoint means for its application and for the end of the run.
@@ -403,6 +415,9 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     /// Shows the probe an endpoint after one of its events.
     #[inline(always)]
     fn report(&mut self, end: End, deadline: bool, now: Time) {
+        if !P::SEES_ENDS {
+            return;
+        }
         let host = &self.hosts[end.host.0 as usize];
         let place = probe::End {
             flow: end.flow,
@@ -416,17 +431,12 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     }
 }
 
-/// Whether the sender of a packet that waits at its own host for its turn by priority withdraws it,
-/// if any sender `withdraws` packets.
+/// Whether the sender of a packet that waits at its own host for its turn by priority withdraws it.
 fn stale<'a, R: Plays<dyn ReceiverCc>>(
-    withdraws: bool,
     hosts: &'a [Host<Sender, R>],
     connections: &'a [Connection],
 ) -> impl Fn(&Packet) -> bool + Copy + 'a {
     move |packet| {
-        if !withdraws {
-            return false;
-        }
         let connection = &connections[packet.flow.0 as usize];
         let (host, slot) = if connection.receiver.0 == packet.to {
             connection.sender
@@ -446,10 +456,12 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<'_, R, P> {
         if (token.0 as usize) < self.network.ports().len() {
             let port = PortId(token.0);
             let mut packet = Packet::new(FlowId(0), HostId(0));
-            let stale = &mut stale(self.withdraws, &self.hosts, &self.connections);
-            let reached = self
-                .network
-                .on_arrival(port, &mut packet, sched, &mut self.watch, stale);
+            let reached = if self.withdraws {
+                self.arrive_withdrawing(port, &mut packet, sched)
+            } else {
+                let stale = &mut |_: &Packet| false;
+                (self.network).on_arrival(port, &mut packet, sched, &mut self.watch, stale)
+            };
             self.watch.probe.on_hop(port, &packet, sched.now());
             if let Some(host) = reached {
                 self.deliver(host, &mut packet, sched);

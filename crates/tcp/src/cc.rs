@@ -9,7 +9,8 @@ use crate::config::Config;
 /// It decides windows, never what is retransmitted: loss recovery belongs to the sender, which calls
 /// these methods after it has updated its own state.
 pub trait SenderCc {
-    /// Bytes that may be outstanding. Asked whenever a segment might be sent.
+    /// Bytes that may be outstanding. It holds until the next event, so it is asked after each of those below but
+    /// [`SenderCc::on_send`], which must not change it.
     fn window(&self) -> u64;
 
     /// The handshake is complete: segments have `mss` bytes, and the first window has `segments` of
@@ -44,7 +45,8 @@ pub trait SenderCc {
     /// Nothing was sent for longer than the retransmission timeout, and something is about to be.
     fn on_idle(&mut self) {}
 
-    /// A segment of this connection is about to leave; header fields of the scheme may be set.
+    /// A segment of this connection is about to leave; header fields of the scheme may be set. The window stays as
+    /// it is.
     fn on_send(&mut self, packet: &mut Packet, now: Time) {
         let _ = (packet, now);
     }

@@ -57,6 +57,8 @@ pub(crate) struct Sender<C> {
     /// Timeouts or probes in a row.
     attempts: u32,
     phase: Phase,
+    /// What the congestion control allows to be outstanding, in bytes.
+    window: u64,
     /// Whether the segment at `una` is to be sent again, whatever the windows.
     retransmit_first: bool,
     /// Whether the application has closed; the FIN then has offset `written`.
@@ -181,6 +183,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 .map(|settings| Box::new(LowLoop::new(settings))),
             paces: cc.as_role().pacing().is_some(),
             held_until: Time::NEVER,
+            window: cc.as_role().window(),
             cc,
             mss: u64::from(config.mss),
             una: 0,
@@ -260,9 +263,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         } else {
             1
         };
-        self.cc
-            .as_role_mut()
-            .on_established(self.mss as u16, segments);
+        let mss = self.mss as u16;
+        self.control(|cc| cc.on_established(mss, segments));
     }
 
     /// The connection is over: nothing more is sent.
@@ -373,11 +375,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// One past the last offset the congestion window allows.
     #[inline(always)]
     fn window_end(&self) -> u64 {
-        let window = self
-            .cc
-            .as_role()
-            .window()
-            .saturating_add_signed(self.inflation);
+        let window = self.window.saturating_add_signed(self.inflation);
         // RFC 3042 §2: each of the first two duplicates allows one segment beyond the window.
         let duplicates = match (self.config.limited_transmit, self.phase, self.dupacks) {
             (true, Phase::Open, duplicates @ 1..=2) => u64::from(duplicates),
@@ -410,7 +408,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             }
             if self.dupacks > 0
                 && matches!(self.phase, Phase::Open)
-                && end > self.una.saturating_add(self.cc.as_role().window())
+                && end > self.una.saturating_add(self.window)
             {
                 self.limited += payload;
             }
@@ -445,7 +443,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             && now.since(last) > self.rtt.rto()
             && self.next == self.max
         {
-            self.cc.as_role_mut().on_idle();
+            self.control(|cc| cc.on_idle());
         }
     }
 
@@ -453,6 +451,15 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     #[inline(always)]
     pub(crate) fn on_send(&mut self, packet: &mut Packet, now: Time) {
         self.cc.as_role_mut().on_send(packet, now);
+        debug_assert_eq!(self.cc.as_role().window(), self.window, "no event");
+    }
+
+    /// Tells the congestion control of an event, and takes the window that it allows from now on.
+    #[inline(always)]
+    pub(crate) fn control(&mut self, tell: impl FnOnce(&mut dyn SenderCc)) {
+        let cc = self.cc.as_role_mut();
+        tell(cc);
+        self.window = cc.window();
     }
 }
 

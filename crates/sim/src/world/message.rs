@@ -297,7 +297,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// TIME-WAIT passes: both have ended, and none of their packets is on its way.
     pub(super) fn free(&mut self, id: FlowId, sched: &mut Scheduler) {
         let connection = &self.connections[id.0 as usize];
-        if P::SEES_ENDED || !self.has_ended(id) || connection.failed {
+        if P::SEES_ENDS || !self.has_ended(id) || connection.failed {
             return;
         }
         let settled = |(sender, receiver): (&Endpoint<Sender>, &Endpoint<Sender>)| {

@@ -297,9 +297,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         let first_try = (tries == 1).then(|| now.since(sent));
         self.sender.establish(1 + self.window_of(packet), first_try);
         self.sender
-            .cc
-            .as_role_mut()
-            .on_handshake(first_try, packet.extension);
+            .control(|cc| cc.on_handshake(first_try, packet.extension));
     }
 
     pub(super) fn syn(&mut self, now: Time) -> Packet {

@@ -185,7 +185,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         (self.dupacks, self.inflation, self.limited) = (0, 0, 0);
         // RFC 6582 §3.2 step 3 option 1: no burst of what the inflated window had held back.
         let limit = (!self.sack).then(|| self.in_flight().max(self.mss) + self.mss);
-        self.cc.as_role_mut().on_recovered(limit);
+        self.control(|cc| cc.on_recovered(limit));
     }
 
     /// Notes how much is in flight when something new is acknowledged: between two such ACKs it only grows.
@@ -209,19 +209,19 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             }
             _ => None,
         };
-        let cc = self.cc.as_role_mut();
-        cc.on_ack(&Ack {
+        let ack = Ack {
             bytes,
             acknowledged: self.una,
             next: self.next,
             echo,
             recovering: self.phase != Phase::Open,
             limited_by_window: !self.config.window_validation
-                || self.used.saturating_mul(2) >= cc.window(),
+                || self.used.saturating_mul(2) >= self.window,
             rtt,
             extension: feedback.extension,
             now: feedback.now,
-        });
+        };
+        self.control(|cc| cc.on_ack(&ack));
     }
 
     #[expect(clippy::cast_possible_wrap, reason = "a segment is far below 2^63")]
@@ -265,9 +265,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         };
         let in_flight = self.in_flight().saturating_sub(self.limited);
         self.note_reduction();
-        self.cc
-            .as_role_mut()
-            .on_loss(Loss::FastRetransmit, in_flight, now);
+        self.control(|cc| cc.on_loss(Loss::FastRetransmit, in_flight, now));
     }
 
     /// `NextSeg` of RFC 6675 §4, while the window exceeds the pipe by a segment (§5 step C).
@@ -277,7 +275,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             .lost_below(self.max, self.mss)
             .unwrap_or(self.una)
             .max(self.una);
-        if self.cc.as_role().window() < self.pipe(lost) + self.mss {
+        if self.window < self.pipe(lost) + self.mss {
             return None;
         }
         let hole = self

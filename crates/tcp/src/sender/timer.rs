@@ -116,7 +116,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             Loss::Timeout
         };
         let in_flight = self.in_flight();
-        self.cc.as_role_mut().on_loss(loss, in_flight, now);
+        self.control(|cc| cc.on_loss(loss, in_flight, now));
         self.note_reduction();
         self.timed_out_at = Some(self.una);
         self.rtt.back_off(&self.config);
