@@ -115,11 +115,11 @@ impl Cores {
         }
     }
 
-    /// The share of time spent since `before`.
+    /// The share of time spent since `before`. The kernel's counts of time without work may step back by a tick.
     #[expect(clippy::cast_precision_loss, reason = "a share needs no 53 bits")]
     pub(crate) fn busy_since(&self, before: &Self) -> f64 {
-        let all = (self.all - before.all).max(1);
-        (self.busy - before.busy) as f64 / all as f64
+        let all = self.all.saturating_sub(before.all).max(1);
+        self.busy.saturating_sub(before.busy) as f64 / all as f64
     }
 }
 
@@ -163,5 +163,12 @@ mod tests {
         let before = Cores::parse("cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 1 1 1 1\n");
         let after = Cores::parse("cpu  20 30 10 20 10 0 10 0 0 0\n");
         assert!((after.busy_since(&before) - 0.7).abs() < 1e-12);
+    }
+
+    #[test]
+    fn time_without_work_that_steps_back_is_no_work() {
+        let before = Cores::parse("cpu  20 0 10 50 10 0 0 0\n");
+        let after = Cores::parse("cpu  20 0 10 50 8 0 0 0\n");
+        assert!(after.busy_since(&before).abs() < 1e-12);
     }
 }
