@@ -150,6 +150,7 @@ where
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Failed) => ExitCode::from(1),
         Err(Stop::Lacking) => ExitCode::from(3),
+        Err(Stop::Interrupted(status)) => ExitCode::from(status),
         Err(Stop::WrongInput(problems)) => {
             output::problems(&problems.0);
             ExitCode::from(2)

@@ -15,6 +15,8 @@ pub(crate) enum Stop {
     Failed,
     /// The machine lacks something, which has been reported.
     Lacking,
+    /// A signal ended the other program, whose exit status this is: 128 + signal.
+    Interrupted(u8),
 }
 
 impl From<Problems> for Stop {

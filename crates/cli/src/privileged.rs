@@ -108,10 +108,20 @@ fn ended(given: &[String], status: ExitStatus, lines: &[Value]) -> Result<(), St
             }
             Err(Stop::Lacking)
         }
-        _ => {
+        // Whoever presses Ctrl-C tells both programs, and the other one may be gone before this one hears of it.
+        Some(code @ 129..=255) => {
+            output::complain(&format!("{PROGRAM} was interrupted"));
+            Err(Stop::Interrupted(u8::try_from(code).unwrap_or(u8::MAX)))
+        }
+        Some(_) => {
             for line in told("failed") {
                 output::complain(&what(line));
             }
+            Err(Stop::Failed)
+        }
+        // Killed, and not asked to end.
+        None => {
+            output::complain(&format!("{PROGRAM}: {status}"));
             Err(Stop::Failed)
         }
     }

@@ -1,5 +1,6 @@
 //! Signals that ask the process to end: the network is removed first.
 
+use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -10,17 +11,28 @@ use signal_hook::flag;
 
 static HEARD: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Hears Ctrl-C, SIGTERM and SIGHUP from now on.
+/// Hears Ctrl-C, SIGTERM and SIGHUP from now on, but for those that the process was started to ignore, as `nohup`
+/// and shells without job control do.
 ///
 /// # Errors
 /// If the system refuses.
 pub fn listen() -> io::Result<()> {
     let heard = HEARD.get_or_init(Arc::default);
-    for signal in [SIGHUP, SIGINT, SIGTERM] {
+    let ignored = ignored()?;
+    let listened = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    for signal in listened.filter(|signal| ignored >> (signal - 1) & 1 == 0) {
         let number = usize::try_from(signal).map_err(io::Error::other)?;
         flag::register_usize(signal, Arc::clone(heard), number)?;
     }
     Ok(())
+}
+
+/// A bit for each signal that this process ignores, the lowest for signal 1.
+fn ignored() -> io::Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.ok_or_else(|| io::Error::other("the kernel does not tell which signals are ignored"))
 }
 
 /// The signal that was heard, if any.

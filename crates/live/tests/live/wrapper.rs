@@ -6,32 +6,33 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
-use crate::{left, machine};
+use crate::{is_too_busy, left, machine, run};
 
 /// The program beside the one that is tested, if it is built.
-fn tailwater(words: &[&str]) -> Option<Command> {
+fn tailwater() -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_BIN_EXE_tailwater-live")).with_file_name("tailwater");
     if !program.is_file() {
         testing::skipped("tailwater is not built beside tailwater-live");
         return None;
     }
-    let mut command = Command::new(program);
-    command.args(words).stdout(Stdio::piped());
-    Some(command)
+    Some(program)
 }
 
 fn folder(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("tailwater-{name}-{}", std::process::id()))
 }
 
-/// A long comparison in a process group of its own, once a run is over, and the process that it started.
-fn under_way(out: &Path) -> Option<(Child, u32)> {
+/// A long comparison in a process group of its own, once a run is over, and the process that it started. `ctrl_c` is
+/// what Ctrl-C means to it, for `env`: whoever starts the tests may ignore it, and then so do all processes below.
+fn under_way(out: &Path, ctrl_c: &str) -> Option<(Child, u32)> {
     let out = out.to_str().expect("a plain path");
-    let words = [
+    let mut command = testing::tool("env")?;
+    command.arg(ctrl_c).arg(tailwater()?);
+    command.args([
         "emulate", "incast", "--scheme", "newreno", "--runs", "500", "--no-sim",
-    ];
-    let mut command = tailwater(&words)?;
+    ]);
     command.args([
         "--set",
         "workload.senders=2",
@@ -41,12 +42,18 @@ fn under_way(out: &Path) -> Option<(Child, u32)> {
         out,
     ]);
     let mut child = command
+        .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
         .expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let first = lines.next().and_then(Result::ok).unwrap_or_default();
+    if is_too_busy(&first) {
+        child.wait().expect("it ends");
+        fs::remove_dir_all(out).expect("a folder");
+        return None;
+    }
     assert!(first.starts_with("run 1"), "{first}");
     thread::spawn(move || lines.for_each(drop));
     let id = child.id();
@@ -56,24 +63,63 @@ fn under_way(out: &Path) -> Option<(Child, u32)> {
     Some((child, other))
 }
 
+/// Sends a signal to a process, or to the group of one that is written as a negative number.
+fn tell(signal: &str, whom: &str) {
+    let killed = Command::new("kill").args([signal, "--", whom]).status();
+    assert!(killed.expect("kill starts").success());
+}
+
 #[test]
 fn ctrl_c_ends_both_programs_and_leaves_no_namespace() {
     let Some(_machine) = machine() else { return };
     // A terminal tells all processes of a command, `kill` one of them.
     for sign in ["-", ""] {
         let out = folder("interrupted");
-        let Some((mut child, other)) = under_way(&out) else {
+        let Some((mut child, other)) = under_way(&out, "--default-signal=INT") else {
             return;
         };
         assert!(!left(other).is_empty());
-        let whom = format!("{sign}{}", child.id());
-        let killed = Command::new("kill").args(["-INT", "--", &whom]).status();
-        assert!(killed.unwrap().success());
+        tell("-INT", &format!("{sign}{}", child.id()));
         assert_eq!(child.wait().unwrap().code(), Some(130));
         assert_eq!(left(other), [""; 0]);
         assert!(!Path::new(&format!("/proc/{other}")).exists());
         fs::remove_dir_all(out).unwrap();
     }
+}
+
+/// A shell starts what it runs in the background so.
+#[test]
+fn ctrl_c_that_is_to_be_ignored_ends_neither_program() {
+    let Some(_machine) = machine() else { return };
+    let out = folder("ignored");
+    let Some((mut child, other)) = under_way(&out, "--ignore-signal=INT") else {
+        return;
+    };
+    let group = format!("-{}", child.id());
+    tell("-INT", &group);
+    thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "it goes on");
+    assert!(!left(other).is_empty());
+    tell("-TERM", &group);
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    assert_eq!(left(other), [""; 0]);
+    fs::remove_dir_all(out).unwrap();
+}
+
+/// Something may end the privileged program alone, and the other one then says so.
+#[test]
+fn the_end_of_the_privileged_program_is_told() {
+    let Some(_machine) = machine() else { return };
+    for (signal, status) in [("-TERM", 128 + 15), ("-KILL", 1)] {
+        let out = folder("alone");
+        let Some((mut child, other)) = under_way(&out, "--default-signal=INT") else {
+            return;
+        };
+        tell(signal, &other.to_string());
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{signal}");
+        fs::remove_dir_all(out).unwrap();
+    }
+    assert!(run(&["down"]).0.status.success());
 }
 
 #[test]
@@ -91,24 +137,26 @@ fn a_comparison_leaves_a_page_that_can_be_written_again() {
         "--out",
         name,
     ];
-    let Some(mut command) = tailwater(&words) else {
-        return;
-    };
+    let Some(program) = tailwater() else { return };
+    let mut command = Command::new(&program);
+    command.args(words);
     command.args(["--set", "workload.senders=2", "--rate", "20Mbps", "--quiet"]);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.code() == Some(3) {
-        testing::skipped("this machine is too busy to hold the rate");
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    if is_too_busy(&complaint) {
+        fs::remove_dir_all(out).unwrap();
         return;
     }
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{complaint}");
     assert!(said.contains("only the simulator has rcc"), "{said}");
     let page = out.join("report.html");
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.contains("newreno, Linux"), "no chart of both worlds");
     assert!(out.join("twin-1-newreno.toml").is_file());
     fs::remove_file(&page).unwrap();
-    let again = tailwater(&["report", name]).unwrap().output().unwrap();
+    let again = Command::new(program).args(["report", name]).output();
+    let again = again.unwrap();
     assert_eq!(
         String::from_utf8_lossy(&again.stdout),
         format!("{}\n", page.display())
