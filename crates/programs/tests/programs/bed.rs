@@ -15,7 +15,7 @@ use rustix::ioctl::{self, Setter};
 use rustix::net::{AddressFamily, SocketType};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::is_root;
+use crate::is_privileged;
 
 pub(crate) const BUFFER: u64 = 64_000;
 pub(crate) const SENDER: &str = "sender";
@@ -40,7 +40,7 @@ pub(crate) struct Flows {
 impl Bed {
     /// Nothing where this machine does not let the test make networks, which is said aloud.
     pub(crate) fn new() -> Option<Self> {
-        if !is_root() {
+        if !is_privileged() {
             testing::skipped("without privileges there are no namespaces");
             return None;
         }

@@ -38,7 +38,7 @@ fn kills(times: u32) {
             holder.process.kill().expect("it is killed");
             holder.process.wait().expect("it has ended");
             // The kernel takes programs away once no packet can be in them.
-            let mut looks = (0..100).map(|_| thread::sleep(Duration::from_millis(10)));
+            let mut looks = (0..1_000).map(|_| thread::sleep(Duration::from_millis(10)));
             assert!(
                 looks.any(|()| !are_there(&holder.programs)),
                 "they go with it"
@@ -107,16 +107,12 @@ fn a_lease_that_is_over_stops_the_rewriting_within_a_second_under_load() {
     };
     let attached = attached(&bed, &port);
     let flows = bed.flows(FLOWS);
-    let rewritten_in = |time| {
-        let before = count(&port, Reason::Rewritten);
-        thread::sleep(time);
-        count(&port, Reason::Rewritten) - before
-    };
-    assert!(rewritten_in(Duration::from_secs(1)) > 100, "the law acts");
+    acts(&port);
     port.renew(Duration::from_millis(500)).expect("a lease");
     thread::sleep(Duration::from_millis(1_500));
-    assert_eq!(rewritten_in(Duration::from_secs(1)), 0, "it is over");
-    assert!(count(&port, Reason::NoLease) > 1_000);
+    let before = [Reason::Rewritten, Reason::NoLease].map(|of| count(&port, of));
+    grows(&port, Reason::NoLease, before[1] + 1_000);
+    assert_eq!(count(&port, Reason::Rewritten), before[0], "it is over");
     assert_alive(&flows);
     drop(attached);
 }
@@ -128,7 +124,6 @@ fn a_law_goes_on_at_a_queue_that_is_replaced_under_load() {
     };
     let attached = attached(&bed, &port);
     let flows = bed.flows(FLOWS);
-    let rewritten = || count(&port, Reason::Rewritten);
     for limit in [64_000, 128_000, 64_000] {
         bed.queue("replace", "bfifo limit 64000");
         thread::sleep(Duration::from_millis(200));
@@ -136,10 +131,7 @@ fn a_law_goes_on_at_a_queue_that_is_replaced_under_load() {
             "replace",
             &format!("tbf rate 200mbit burst 5000 limit {limit}"),
         );
-        let before = rewritten();
-        thread::sleep(Duration::from_secs(1));
-        let more = rewritten() - before;
-        assert!(more > 100, "{more} in a second of a queue of {limit} bytes");
+        acts(&port);
     }
     assert_alive(&flows);
     drop(attached);
@@ -152,9 +144,7 @@ fn a_device_that_is_deleted_takes_its_law_along_and_nothing_else() {
     };
     let attached = attached(&bed, &port);
     let flows = bed.flows(FLOWS);
-    thread::sleep(Duration::from_millis(500));
-    let acted = count(&port, Reason::Rewritten);
-    assert!(acted > 50, "{acted} windows before");
+    acts(&port);
     bed.delete_device();
     thread::sleep(Duration::from_millis(500));
     let still = count(&port, Reason::Rewritten);
@@ -211,10 +201,38 @@ fn lost(bed: &Bed, act: impl FnOnce()) -> u64 {
     now() - before
 }
 
-/// Each flow still brings something in.
+/// The law lowers a hundred windows more.
+fn acts(port: &Port) {
+    let before = count(port, Reason::Rewritten);
+    grows(port, Reason::Rewritten, before + 100);
+}
+
+/// A counter exceeds `least` before long; how soon depends on what else the machine does.
+#[track_caller]
+fn grows(port: &Port, of: Reason, least: u64) {
+    let mut looks = (0..200).map(|_| {
+        thread::sleep(Duration::from_millis(50));
+        count(port, of)
+    });
+    assert!(
+        looks.any(|count| count > least),
+        "{of:?}: {}",
+        count(port, of)
+    );
+}
+
+/// Each flow still brings something in, be it after some timeouts in a row.
 fn assert_alive(flows: &Flows) {
-    let bytes = flows.bytes_in(Duration::from_secs(1));
-    assert!(bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
+    let mut moved = vec![false; FLOWS];
+    for _ in 0..20 {
+        let bytes = flows.bytes_in(Duration::from_millis(500));
+        let now = moved.iter_mut().zip(bytes);
+        now.for_each(|(moved, bytes)| *moved |= bytes > 0);
+        if moved.iter().all(|moved| *moved) {
+            return;
+        }
+    }
+    panic!("flows that go on: {moved:?}");
 }
 
 const FLOWS: usize = 4;

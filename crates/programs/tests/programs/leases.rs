@@ -28,10 +28,11 @@ fn without_a_lease_and_after_it_everything_passes() {
     };
     let ack = Frame::ack(60_000);
     assert_eq!(run(&ack), ack.bytes(), "nobody has given a lease");
-    port.renew(Duration::from_millis(300)).expect("a lease");
+    port.renew(Duration::from_mins(1)).expect("a lease");
     drop(run(&Frame::syn_ack(Some(7))));
     assert_ne!(run(&ack), ack.bytes(), "the law acts");
-    thread::sleep(Duration::from_millis(400));
+    port.renew(Duration::from_millis(1)).expect("a lease");
+    thread::sleep(Duration::from_millis(50));
     assert_eq!(run(&ack), ack.bytes(), "the lease is over");
     let counts = port.counts().expect("counters");
     assert!(counts.contains(&(Reason::NoLease, 2)), "{counts:?}");

@@ -10,18 +10,20 @@ mod leases;
 mod live;
 mod packets;
 mod replay;
+mod steady;
 
 use std::os::fd::AsFd;
 
 use libbpf_rs::Program;
 use libbpf_rs::query::ProgInfoIter;
 use programs::{LoadError, Port, Reason};
+use rustix::thread::CapabilitySet;
 
 /// What was loaded, or nothing where this machine does not let programs into its kernel, which is said aloud.
 fn loaded<T>(loaded: Result<T, LoadError>) -> Option<T> {
     match loaded {
         Ok(loaded) => Some(loaded),
-        Err(error) if is_root() => panic!("{error}"),
+        Err(error) if is_privileged() => panic!("{error}"),
         Err(error) => {
             testing::skipped(&format!("without privileges {error}"));
             None
@@ -29,9 +31,14 @@ fn loaded<T>(loaded: Result<T, LoadError>) -> Option<T> {
     }
 }
 
-/// Whether this process may do everything, so that a refusal is the program's fault.
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
+/// Whether this process may make networks and load programs, so that a refusal is the program's fault.
+fn is_privileged() -> bool {
+    let needed = CapabilitySet::NET_ADMIN
+        | CapabilitySet::SYS_ADMIN
+        | CapabilitySet::PERFMON
+        | CapabilitySet::BPF;
+    let own = rustix::thread::capabilities(None).expect("the kernel tells them");
+    own.effective.contains(needed)
 }
 
 fn count(port: &Port, of: Reason) -> u64 {
