@@ -74,7 +74,7 @@ fn folder_of(page: &str) -> PathBuf {
 fn follow(path: &Path, folder: &Path) -> (usize, Vec<String>) {
     let mut page = Page::read(path);
     let (mut ran, mut wrong, mut changes) = (0, Vec::new(), Vec::new());
-    for step in page.steps() {
+    for step in page.steps("console") {
         match step {
             Step::File { name, text } => {
                 let saved = fs::write(folder.join(&name), text);

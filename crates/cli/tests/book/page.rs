@@ -1,6 +1,7 @@
 //! A page of the book: its fenced blocks, and what a reader does with them.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A page in its file.
@@ -47,8 +48,8 @@ impl Page {
         }
     }
 
-    /// The blocks with something to do, in order.
-    pub(crate) fn steps(&self) -> Vec<Step> {
+    /// The blocks with something to do, in order; terminals are blocks in this language.
+    pub(crate) fn steps(&self, terminal: &str) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut at = 0;
         while at < self.lines.len() {
@@ -59,14 +60,14 @@ impl Page {
             };
             let end = self.lines[at..].iter().position(|line| line == "```");
             let end = at + end.expect("a fence is closed");
-            steps.extend(self.step(info, at, end));
+            steps.extend(self.step(terminal, info, at..end));
             at = end + 1;
         }
         steps
     }
 
     /// The block between two fences, of which the first says `info`.
-    fn step(&self, info: &str, from: usize, end: usize) -> Option<Step> {
+    fn step(&self, terminal: &str, info: &str, lines: Range<usize>) -> Option<Step> {
         let mut words = info.split(' ');
         let language = words.next();
         let attributes: Vec<(&str, &str)> = words
@@ -77,11 +78,11 @@ impl Page {
             of_name.map(|(_, value)| (*value).to_owned()).collect()
         };
         if let Some(name) = values("file").pop() {
-            let text = self.lines[from..end].join("\n") + "\n";
+            let text = self.lines[lines.clone()].join("\n") + "\n";
             return Some(Step::File { name, text });
         }
-        let commands = self.commands(from, end);
-        if language != Some("console") || commands.is_empty() {
+        let commands = self.commands(lines);
+        if language != Some(terminal) || commands.is_empty() {
             return None;
         }
         let status = values("status").pop();
@@ -93,10 +94,10 @@ impl Page {
         }))
     }
 
-    fn commands(&self, from: usize, end: usize) -> Vec<Typed> {
+    fn commands(&self, lines: Range<usize>) -> Vec<Typed> {
         let mut commands: Vec<Typed> = Vec::new();
-        for (at, text) in self.lines[from..end].iter().enumerate() {
-            let at = from + at;
+        for (at, text) in self.lines[lines.clone()].iter().enumerate() {
+            let at = lines.start + at;
             let continued = |typed: &Typed| typed.shown.is_empty() && typed.line.ends_with('\\');
             if let Some(line) = text.strip_prefix("$ ") {
                 commands.push(Typed {
