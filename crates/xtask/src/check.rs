@@ -1,6 +1,7 @@
 //! `cargo xtask check`: what CI runs, in the order of what fails soonest.
 
 mod advisories;
+mod beside;
 mod circles;
 mod edges;
 mod outside;
@@ -12,18 +13,39 @@ mod wasm;
 use std::env;
 use std::time::Instant;
 
+use self::beside::Beside;
 use crate::repository::{Failure, Repository, run};
 use crate::{bench, cites, docs};
 
 /// Runs every step, and stops at the first that fails.
 pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Failure> {
-    let no_skip = env::var_os("TAILWATER_NO_SKIP").is_some();
-    let mut steps = STEPS.to_vec();
-    if !skip_tests {
-        steps.push(TESTS);
+    let mut beside = Beside::start()?;
+    follow(repository, &STEPS, &mut || beside.has_failed())?;
+    beside.finish()?;
+    // Tests have the machine to themselves.
+    if skip_tests {
+        return Ok(());
     }
+    follow(repository, &[TESTS], &mut || false)
+}
+
+/// Runs the steps that [`check`] runs beside the others.
+pub(crate) fn check_beside(repository: &Repository) -> Result<(), Failure> {
+    follow(repository, &BESIDE, &mut || false)
+}
+
+/// Runs steps in their order until one fails, or `stops` says that another one has.
+fn follow(
+    repository: &Repository,
+    steps: &[Step],
+    stops: &mut dyn FnMut() -> bool,
+) -> Result<(), Failure> {
+    let no_skip = env::var_os("TAILWATER_NO_SKIP").is_some();
     let mut lines = Vec::new();
     for (place, step) in steps.iter().enumerate() {
+        if stops() {
+            break;
+        }
         eprintln!("\n[{}/{}] {}", place + 1, steps.len(), step.name);
         let start = now();
         let done = match (step.lacks)(repository) {
@@ -96,7 +118,8 @@ impl Lack {
     }
 }
 
-const STEPS: [Step; 15] = [
+/// What compiles in the debug profile. The command is built before the tests that start it.
+const STEPS: [Step; 12] = [
     Step::new("format", |repository| {
         run(&mut repository.cargo(&["fmt", "--all", "--check"]))
     }),
@@ -113,23 +136,33 @@ const STEPS: [Step; 15] = [
     Step::new("citations", cites::check),
     Step::new("clippy", clippy),
     Step {
+        name: "clippy of programs for the kernel",
+        lacks: programs::lacks,
+        run: programs::lint,
+    },
+    Step::new("generated files", docs::check),
+    Step {
         name: "programs for the kernel",
         lacks: programs::lacks,
-        run: programs::check,
+        run: programs::test,
     },
-    Step::new("documentation", documentation),
-    Step::new("generated files", docs::check),
+];
+
+/// What compiles in other profiles or waits for one core. Those in front share no folder with [`STEPS`], so that
+/// neither waits for the other.
+const BESIDE: [Step; 4] = [
     Step::new("golden digests in release", golden),
-    Step {
-        name: "golden digests on WebAssembly",
-        lacks: wasm::lacks,
-        run: wasm::check,
-    },
     Step {
         name: "instructions of a packet-hop",
         lacks: |_| (!bench::has_valgrind()).then_some(Lack::Installable("there is no valgrind")),
         run: |repository| bench::instructions(repository, false),
     },
+    Step {
+        name: "golden digests on WebAssembly",
+        lacks: wasm::lacks,
+        run: wasm::check,
+    },
+    Step::new("documentation", documentation),
 ];
 
 const TESTS: Step = Step::new("tests", |repository| {

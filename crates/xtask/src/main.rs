@@ -40,6 +40,9 @@ enum Chore {
         /// Leave out `cargo test --workspace`, for those who run it next
         #[arg(long)]
         skip_tests: bool,
+        /// Run those steps alone that run beside the others, and not these
+        #[arg(long, hide = true)]
+        beside: bool,
     },
     /// Write the skeleton of a scheme and register it
     NewScheme {
@@ -98,7 +101,8 @@ fn main() -> ExitCode {
 
 fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> {
     let done = match chore {
-        Chore::Check { skip_tests } => check::check(repository, skip_tests),
+        Chore::Check { beside: true, .. } => check::check_beside(repository),
+        Chore::Check { skip_tests, .. } => check::check(repository, skip_tests),
         Chore::NewScheme { name } => new_scheme::new_scheme(repository, &name),
         Chore::Bench {
             instructions: true,
