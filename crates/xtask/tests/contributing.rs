@@ -152,7 +152,8 @@ const FILES: [&str; 5] = [
     "CONTRIBUTING.md",
 ];
 
-/// A copy of the workspace and the folder it is built in, which stays: dependencies compile once.
+/// A copy of the workspace, and the folder with its programs. Everything else that compilers write lies beside what
+/// they wrote for the workspace itself, so that crates from outside compile once for both.
 struct Copy {
     root: PathBuf,
     target: PathBuf,
@@ -206,6 +207,8 @@ impl Copy {
         let mut command = Command::new("cargo");
         command.args(arguments).current_dir(&self.root);
         command.env("CARGO_TARGET_DIR", &self.target);
+        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
+        command.env("CARGO_BUILD_BUILD_DIR", shared.expect("a folder above"));
         // Nothing here runs long enough for optimised code to pay for its compilation.
         command
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
