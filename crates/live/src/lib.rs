@@ -17,62 +17,8 @@
 
 pub mod bed;
 #[cfg(target_os = "linux")]
-mod calibrate;
-#[cfg(target_os = "linux")]
-mod capture;
-#[cfg(target_os = "linux")]
-mod cell;
-#[cfg(target_os = "linux")]
-mod clock;
-#[cfg(target_os = "linux")]
-mod counters;
-#[cfg(all(target_os = "linux", feature = "kernel"))]
-pub mod deploy;
-#[cfg(target_os = "linux")]
-mod doctor;
-#[cfg(target_os = "linux")]
-pub mod emulate;
-#[cfg(target_os = "linux")]
-mod exec;
-#[cfg(target_os = "linux")]
-pub mod interrupt;
-#[cfg(target_os = "linux")]
-mod lan;
-#[cfg(target_os = "linux")]
-mod measure;
-#[cfg(target_os = "linux")]
-mod namespace;
-#[cfg(target_os = "linux")]
-mod netlink;
-#[cfg(target_os = "linux")]
-mod paths;
-#[cfg(target_os = "linux")]
-mod payload;
-#[cfg(target_os = "linux")]
-mod ports;
-#[cfg(target_os = "linux")]
-mod privilege;
-#[cfg(target_os = "linux")]
-mod record;
-#[cfg(target_os = "linux")]
-mod stack;
-#[cfg(target_os = "linux")]
-mod traffic;
-#[cfg(target_os = "linux")]
-mod twin;
-#[cfg(target_os = "linux")]
-mod validity;
+mod linux;
 
 pub use bed::Bed;
 #[cfg(target_os = "linux")]
-pub use calibrate::RateChoice;
-#[cfg(target_os = "linux")]
-pub use doctor::doctor;
-#[cfg(target_os = "linux")]
-pub use exec::exec;
-#[cfg(all(target_os = "linux", feature = "kernel"))]
-pub use privilege::drop_all;
-#[cfg(target_os = "linux")]
-pub use privilege::{lacks, lacks_for_programs};
-#[cfg(target_os = "linux")]
-pub use record::down;
+pub use linux::*;

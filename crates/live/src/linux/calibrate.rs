@@ -12,11 +12,11 @@ use scenario::workload::{Plan, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::bed::Bed;
-use crate::interrupt;
-use crate::lan::{self, Lan, Speed};
-use crate::measure;
-use crate::netlink::round_trip_us;
-use crate::traffic::{PORT, Work};
+use crate::linux::interrupt;
+use crate::linux::lan::{self, Lan, Speed};
+use crate::linux::measure;
+use crate::linux::netlink::round_trip_us;
+use crate::linux::traffic::{PORT, Work};
 
 /// How fast the links of the bed are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,7 +186,7 @@ pub(crate) fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, 
     samples.sort_unstable();
     let median = samples.get(samples.len() / 2);
     let median = median.ok_or_else(|| io::Error::other("the kernel tells no round-trip time"))?;
-    let links = crate::paths::links_between(bed, first.sender, first.receiver);
+    let links = crate::linux::paths::links_between(bed, first.sender, first.receiver);
     Ok((f64::from(*median), links))
 }
 

@@ -29,7 +29,7 @@ use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
 
 use crate::bed::Bed;
-use crate::lan::Lan;
+use crate::linux::lan::Lan;
 
 /// A capture that is under way.
 pub(crate) struct Tap {

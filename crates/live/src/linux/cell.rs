@@ -3,9 +3,9 @@
 use scenario::{PointSpec, Problems, Scenario};
 
 use crate::bed::Bed;
-use crate::calibrate;
-use crate::ports;
-use crate::stack::{Law, Stack};
+use crate::linux::calibrate;
+use crate::linux::ports;
+use crate::linux::stack::{Law, Stack};
 
 /// Points that differ in scheme and seed alone.
 pub(crate) struct Cell<'a> {

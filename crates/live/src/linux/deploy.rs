@@ -16,8 +16,8 @@ use std::io;
 use programs::LoadError;
 use scenario::Problem;
 
-use crate::emulate::Failure;
-use crate::namespace::Namespace;
+use crate::linux::emulate::Failure;
+use crate::linux::namespace::Namespace;
 
 pub use attach::{Attach, attach};
 pub use detach::{Which, detach};

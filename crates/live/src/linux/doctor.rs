@@ -6,8 +6,8 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use crate::calibrate;
-use crate::privilege;
+use crate::linux::calibrate;
+use crate::linux::privilege;
 
 mod ground;
 #[cfg(feature = "kernel")]

@@ -13,14 +13,14 @@ use scenario::{PointSpec, Problems, Scenario};
 use serde_json::{Map, Value, json};
 
 use crate::bed::{Bed, Sysctl};
-use crate::calibrate::{self, RateChoice, Unfit};
-use crate::cell::{self, Arm, Cell};
-use crate::clock;
-use crate::interrupt;
-use crate::lan::{Lan, Speed};
-use crate::measure;
-use crate::traffic::Work;
-use crate::twin::{self, Found};
+use crate::linux::calibrate::{self, RateChoice, Unfit};
+use crate::linux::cell::{self, Arm, Cell};
+use crate::linux::clock;
+use crate::linux::interrupt;
+use crate::linux::lan::{Lan, Speed};
+use crate::linux::measure;
+use crate::linux::traffic::Work;
+use crate::linux::twin::{self, Found};
 
 /// What is to be done.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::lan;
+use crate::linux::lan;
 
 /// Becomes `command` in the host or switch of this name, as in `h3` or `s0`. Returns why it did not.
 pub fn exec(node: &str, command: &[OsString]) -> io::Error {

@@ -8,10 +8,10 @@ use base::HostId;
 use fabric::{Node, NodeId, PortId};
 
 use crate::bed::Bed;
-use crate::namespace::Namespace;
-use crate::netlink::{Ethtool, LinkEnd, Route, Routing, Tbf};
-use crate::paths;
-use crate::record::Record;
+use crate::linux::namespace::Namespace;
+use crate::linux::netlink::{Ethtool, LinkEnd, Route, Routing, Tbf};
+use crate::linux::paths;
+use crate::linux::record::Record;
 
 /// A network of namespaces.
 #[derive(Debug)]
@@ -254,9 +254,12 @@ const FIRST: u32 = 16;
 
 /// The namespace of a node of a network that was kept, by its name, as in `h3`.
 pub(crate) fn kept_node(name: &str) -> io::Result<Option<Namespace>> {
-    for record in crate::record::all()?.iter().filter(|record| record.kept) {
+    for record in crate::linux::record::all()?
+        .iter()
+        .filter(|record| record.kept)
+    {
         let name = format!("{}{name}", record.prefix());
-        if crate::namespace::names()?.contains(&name) {
+        if crate::linux::namespace::names()?.contains(&name) {
             return Namespace::open(&name).map(Some);
         }
     }

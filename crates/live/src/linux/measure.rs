@@ -8,13 +8,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::bed::Bed;
-use crate::capture::{Captured, Tap};
-use crate::clock::micros;
-use crate::counters::{self, Cores, Sample, TcpCounters};
-use crate::lan::{Lan, Speed};
-use crate::ports::{self, Counts};
-use crate::traffic::{self, Traffic, Work};
-use crate::validity::Facts;
+use crate::linux::capture::{Captured, Tap};
+use crate::linux::clock::micros;
+use crate::linux::counters::{self, Cores, Sample, TcpCounters};
+use crate::linux::lan::{Lan, Speed};
+use crate::linux::ports::{self, Counts};
+use crate::linux::traffic::{self, Traffic, Work};
+use crate::linux::validity::Facts;
 
 /// One run and everything that was seen of it.
 pub(crate) struct Run {
@@ -278,9 +278,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::clock;
-    use crate::netlink::Counters;
-    use crate::traffic::Sent;
+    use crate::linux::clock;
+    use crate::linux::netlink::Counters;
+    use crate::linux::traffic::Sent;
 
     #[test]
     fn numbers_follow_from_flows_and_samples() {

@@ -7,7 +7,7 @@ use base::HostId;
 use fabric::{Node, NodeId, PortId};
 
 use crate::bed::Bed;
-use crate::netlink::Route;
+use crate::linux::netlink::Route;
 
 /// The address of a host.
 pub(crate) fn address(host: HostId) -> Ipv4Addr {

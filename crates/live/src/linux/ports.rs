@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use crate::bed::Bed;
-use crate::lan::Lan;
-use crate::paths;
-use crate::traffic::Work;
+use crate::linux::lan::Lan;
+use crate::linux::paths;
+use crate::linux::traffic::Work;
 
 #[cfg_attr(feature = "kernel", path = "ports/loaded.rs")]
 #[cfg_attr(not(feature = "kernel"), path = "ports/absent.rs")]

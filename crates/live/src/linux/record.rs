@@ -7,7 +7,7 @@ use std::process;
 
 use serde::{Deserialize, Serialize};
 
-use crate::namespace;
+use crate::linux::namespace;
 
 /// One run and whose it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use schemes::{Bundle, hscc, rwndq};
 
 use crate::bed::Bed;
 use crate::bed::settings::Different;
-use crate::clock::duration;
+use crate::linux::clock::duration;
 
 /// How a scheme runs.
 #[derive(Clone, Debug)]

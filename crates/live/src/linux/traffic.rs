@@ -19,11 +19,11 @@ use scenario::workload::{Barrier, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::bed::{Bed, settings::BACKLOG};
-use crate::clock::{self, duration};
-use crate::interrupt;
-use crate::lan::{self, Lan};
-use crate::payload::Payload;
-use crate::stack::Law;
+use crate::linux::clock::{self, duration};
+use crate::linux::interrupt;
+use crate::linux::lan::{self, Lan};
+use crate::linux::payload::Payload;
+use crate::linux::stack::Law;
 use connection::{Incoming, Outgoing};
 
 /// What is sent.

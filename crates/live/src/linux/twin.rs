@@ -6,8 +6,8 @@ use scenario::{Overrides, PointSpec, Problems, Scenario, Source};
 use std::num::NonZeroU32;
 
 use crate::bed::{Bed, settings::span_text};
-use crate::lan::Speed;
-use crate::stack::Stack;
+use crate::linux::lan::Speed;
+use crate::linux::stack::Stack;
 
 /// The network as it was found.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use super::inside;
 use super::place::{Found, Place};
 use super::record::{Lock, Program, Record};
 use super::settings::{self, Scheme, Settled};
-use crate::emulate::Failure;
+use crate::linux::emulate::Failure;
 
 /// What is to be attached where.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::inside;
 use super::place::{Place, namespace};
 use super::record::{Lock, Record};
-use crate::emulate::Failure;
+use crate::linux::emulate::Failure;
 
 /// Which laws.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::status::Attachment;
-use crate::emulate::Failure;
-use crate::interrupt;
+use crate::linux::emulate::Failure;
+use crate::linux::interrupt;
 
 /// Answers until a signal comes.
 ///

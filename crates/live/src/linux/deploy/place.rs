@@ -8,8 +8,8 @@ use scenario::Problem;
 use serde::{Deserialize, Serialize};
 
 use super::settings::ETHERNET;
-use crate::emulate::Failure;
-use crate::netlink::{Device, Devices, Limit, Queue};
+use crate::linux::emulate::Failure;
+use crate::linux::netlink::{Device, Devices, Limit, Queue};
 
 /// Where a law stands, so that it is found again: numbers of namespaces and devices come again, names change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

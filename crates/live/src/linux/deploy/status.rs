@@ -10,8 +10,8 @@ use super::inside;
 use super::place::{Root, namespace};
 use super::record::Record;
 use super::settings::{self, Settled};
-use crate::emulate::Failure;
-use crate::netlink::Devices;
+use crate::linux::emulate::Failure;
+use crate::linux::netlink::Devices;
 
 /// A law that was attached, opened to be looked at as often as one likes, without privileges from then on.
 #[derive(Debug)]

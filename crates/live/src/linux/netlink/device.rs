@@ -5,6 +5,7 @@ use std::io;
 use netlink_packet_core::{DefaultNla, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
+use super::route::TBF_PARAMETERS;
 use super::{Netlink, Raw, attributes, find};
 
 /// A device of one namespace.
@@ -157,8 +158,7 @@ const QUEUE_OPTIONS: u16 = 2;
 const QUEUE_STATISTICS: u16 = 7;
 const STATISTICS_QUEUE: u16 = 3;
 
-// `linux/pkt_sched.h`
-const TBF_PARAMETERS: u16 = 1;
+/// Where the limit lies in struct `tc_tbf_qopt` (`linux/pkt_sched.h`).
 const TBF_LIMIT: usize = 24;
 
 #[cfg(test)]

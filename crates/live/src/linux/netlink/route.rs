@@ -289,7 +289,7 @@ fn tbf_options(tbf: Tbf) -> Vec<DefaultNla> {
 const RTO_MIN: u32 = 13;
 
 const ETHERNET: u8 = 1;
-const TBF_PARAMETERS: u16 = 1;
+pub(super) const TBF_PARAMETERS: u16 = 1;
 const TBF_RATE: u16 = 4;
 const TBF_BURST: u16 = 6;
 

@@ -6,8 +6,8 @@ use std::io;
 use fabric::PortId;
 
 use super::Counts;
-use crate::lan::Lan;
-use crate::stack::Law;
+use crate::linux::lan::Lan;
+use crate::linux::stack::Law;
 
 /// No law can be loaded.
 pub(crate) fn loadable(_law: &Law) -> Result<(), String> {

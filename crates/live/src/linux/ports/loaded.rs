@@ -10,8 +10,8 @@ use fabric::PortId;
 use programs::{Attached, LoadError, Port, Reason};
 
 use super::Counts;
-use crate::lan::Lan;
-use crate::stack::Law;
+use crate::linux::lan::Lan;
+use crate::linux::stack::Law;
 
 /// Whether the kernel takes a law, or why not.
 pub(crate) fn loadable(law: &Law) -> Result<(), String> {

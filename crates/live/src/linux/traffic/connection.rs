@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use socket2::Socket;
 
-use crate::payload::Payload;
+use crate::linux::payload::Payload;
 
 /// The end that sends.
 pub(super) struct Outgoing {
