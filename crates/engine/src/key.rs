@@ -21,6 +21,7 @@ pub(crate) const fn time_of(key: u128) -> u64 {
 }
 
 #[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the lowest bits")]
 pub(crate) const fn token_of(key: u128) -> u32 {
     key as u32 & ((1 << TOKEN_BITS) - 1)
 }
