@@ -205,6 +205,7 @@ fn load(
                 citation: String::new(),
                 url: None,
                 notes: None,
+                sections: Vec::new(),
                 experiments: Vec::new(),
             };
             (paper, Vec::new())
@@ -227,7 +228,7 @@ fn load(
             .help("each figure is a .toml file beside the paper's")
             .into());
     }
-    paper.experiments = read::figures(name, &figures)?;
+    paper.experiments = read::figures((name, &paper.sections), &figures)?;
     Ok(paper)
 }
 
@@ -294,7 +295,10 @@ const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalogue.rs"
 
 #[cfg(test)]
 mod tests {
+    use scenario::{Overrides, Scenario};
+
     use super::*;
+    use crate::Experiment;
 
     #[test]
     fn the_catalogue_is_correct() {
@@ -302,7 +306,43 @@ mod tests {
         for name in names() {
             let paper = paper(name).unwrap_or_else(|problems| panic!("{problems}"));
             assert_eq!(paper.experiments.len(), figures(name).len());
+            assert!(!paper.sections.is_empty(), "{name} lists no sections");
         }
+    }
+
+    #[test]
+    fn what_is_counted_elsewhere_has_the_settings_of_that_figure() {
+        let settings = |figure: &Experiment, paper: &Paper| {
+            let mut own = paper.experiments.iter();
+            let run = own.find(|other| other.name == figure.runs());
+            let source = run.expect("a figure of the paper").source.clone();
+            let scenario = Scenario::load(source, &Overrides::default());
+            let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+            let text = scenario.resolved();
+            // Titles and the scheme that the paper proposes may differ.
+            let apart = ["name =", "title =", "schemes ="];
+            let lines = text.lines();
+            let lines = lines.filter(|line| !apart.iter().any(|key| line.starts_with(key)));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let mut shared = 0;
+        for name in names() {
+            let own = paper(name).unwrap();
+            for figure in &own.experiments {
+                let Some(counted) = &figure.counted_in else {
+                    continue;
+                };
+                let (other, other_figure) = counted.split_once('/').expect("PAPER/FIGURE");
+                assert_ne!(other, name);
+                let other = paper(other).unwrap_or_else(|problems| panic!("{problems}"));
+                let mut all = other.experiments.iter();
+                let same = all.find(|figure| figure.name == other_figure);
+                let same = same.unwrap_or_else(|| panic!("{} names {counted}", figure.id()));
+                assert_eq!(settings(figure, &own), settings(same, &other), "{counted}");
+                shared += 1;
+            }
+        }
+        assert!(shared > 0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a paper claims, and what may explain why it does not reproduce.
 
-use std::fmt;
+use std::collections::BTreeSet;
 
 use super::measure::{Measure, Weight};
 use super::unit::Level;
@@ -26,6 +26,9 @@ pub struct Claim {
     pub except: At,
     /// Why it cannot be tested, if so; our number is shown beside it.
     pub untestable: Option<String>,
+    /// Why it is a check of our own rather than what the paper says, if so: it has a verdict, but is not
+    /// counted among the paper's claims.
+    pub own: Option<String>,
 }
 
 /// How a claim is judged.
@@ -71,7 +74,7 @@ pub struct Number {
     pub paper: (f64, f64),
     /// Its unit, as in `ms`; `%` for reductions and increases.
     pub unit: String,
-    /// How far ours may be off, as a share of the paper's value.
+    /// How far ours may be off, as a share of the paper's value; of no use beside a range.
     pub tolerance: f64,
     /// How far ours may be off, in a unit of its own, where a share makes no sense.
     pub within: Option<Level>,
@@ -197,39 +200,54 @@ pub enum ShapeKind {
     },
 }
 
-/// An experiment that may explain why claims do not reproduce: one thing is changed.
+/// An experiment that may explain why claims do not reproduce: something is set otherwise. It is tried on
+/// all claims about the runs that it changes, since what explains one may break another.
 #[derive(Clone, Debug)]
 pub struct Cause {
     /// Its name, unique within the experiment.
     pub id: String,
     /// What it supposes, in one sentence.
     pub says: String,
-    /// What is different.
-    pub change: Change,
+    /// Settings by full key with their texts: the scenario runs again with all of them.
+    pub set: Vec<(String, String)>,
+    /// What each value of a series counts for; without settings the same runs are measured again.
+    pub weight: Option<Weight>,
     /// Schemes it changes, which alone run again; empty for all.
     pub schemes: Vec<String>,
-    /// The claims that it may explain.
-    pub claims: Vec<String>,
 }
 
-/// What a cause changes.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Change {
-    /// A setting by full key, and its text: the scenario runs again.
-    Setting(String, String),
-    /// What each value of a series counts for: the same runs are measured again.
-    Weight(Weight),
-}
+impl Cause {
+    /// The schemes to run again, none for all: those it changes and, where claims about them compare with
+    /// other schemes flow by flow, these too.
+    pub fn runs<'a>(&'a self, claims: impl Iterator<Item = &'a Claim>) -> BTreeSet<&'a str> {
+        let own = |scheme: &String| self.schemes.contains(scheme);
+        let operands = claims.flat_map(|claim| claim.kind.operands());
+        let changed = operands.filter(|operand| own(&operand.scheme));
+        let others = changed.flat_map(|operand| operand.measure.other_schemes());
+        let schemes = self.schemes.iter().map(String::as_str);
+        schemes.chain(others).collect()
+    }
 
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Setting(key, value) => write!(f, "{key} = {value}"),
-            Self::Weight(Weight::Time) => {
-                f.write_str("values of a series count as long as they last")
-            }
-            Self::Weight(Weight::Change) => f.write_str("values of a series count once each"),
-        }
+    /// Whether it changes a scheme that the claim is about.
+    pub fn concerns(&self, claim: &Claim) -> bool {
+        let mut operands = claim.kind.operands().into_iter();
+        self.schemes.is_empty() || operands.any(|operand| self.schemes.contains(&operand.scheme))
+    }
+
+    /// What is different, as `KEY = VALUE` or in words.
+    pub fn change(&self) -> String {
+        let settings = self
+            .set
+            .iter()
+            .map(|(key, value)| format!("{key} = {value}"));
+        let weight = self.weight.map(|weight| {
+            let counts = match weight {
+                Weight::Time => "values of a series count as long as they last",
+                Weight::Change => "values of a series count once each",
+            };
+            counts.to_owned()
+        });
+        settings.chain(weight).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -1,9 +1,9 @@
 //! Judging claims by what was measured.
 //!
 //! A number is reproduced if ours is within the claim's tolerance of the paper's, or if the paper's lies
-//! between the least and the greatest of the seeds; partly, if sign and order hold. Orders and shapes
-//! are counted: reproduced if they hold everywhere, partly if at half of the places or more. Nothing
-//! else enters a verdict.
+//! between the least and the greatest of the seeds; a range is reproduced if ours is inside. Partly, if sign
+//! and order hold and ours is within a factor of 2. Orders and shapes are counted: reproduced if they hold
+//! everywhere, partly if at half of the places or more. Nothing else enters a verdict.
 
 mod along;
 mod number;
@@ -28,13 +28,13 @@ pub enum Verdict {
     /// It holds.
     #[serde(rename = "reproduced")]
     Reproduced,
-    /// Sign and order hold, the number does not; or it holds at most places.
+    /// Sign and order hold and the number is within a factor of 2; or it holds at half of the places.
     #[serde(rename = "partly")]
     Partly,
     /// It does not hold.
     #[serde(rename = "not reproduced")]
     NotReproduced,
-    /// What it would need was never published.
+    /// What it would need was never published, or it says nothing about these runs.
     #[serde(rename = "not testable")]
     NotTestable,
 }
@@ -52,8 +52,105 @@ pub struct Judged {
     pub seeds: u32,
     /// At what scale, in one sentence.
     pub scale: String,
-    /// Explanations that were tried.
+    /// Whether it counts among the paper's claims.
+    pub standing: Standing,
+    /// Explanations that were tried on its runs.
     pub causes: Vec<Tried>,
+}
+
+/// Whether a claim counts among those of its paper.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// It does.
+    Counted,
+    /// It is a check of our own, for this reason.
+    Own(String),
+    /// It is about the runs of this figure of another paper, and counted there.
+    CountedIn(String),
+}
+
+impl Standing {
+    /// That of a claim of an experiment.
+    pub fn of(claim: &Claim, experiment: &Experiment) -> Self {
+        match (&claim.own, &experiment.counted_in) {
+            (Some(reason), _) => Self::Own(reason.clone()),
+            (None, Some(figure)) => Self::CountedIn(figure.clone()),
+            (None, None) => Self::Counted,
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Counted => f.write_str("counted"),
+            Self::Own(reason) => write!(f, "our own check: {reason}"),
+            Self::CountedIn(figure) => write!(f, "counted in {figure}"),
+        }
+    }
+}
+
+/// How many claims of a paper have which verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// By verdict, in the order of [`Verdict::ALL`]: what the paper claims and is not counted elsewhere.
+    pub verdicts: [usize; Verdict::ALL.len()],
+    /// Checks of our own.
+    pub own: usize,
+    /// Claims that are counted with another paper.
+    pub elsewhere: usize,
+}
+
+impl Counts {
+    /// Counts claims.
+    pub fn of<'a>(claims: impl Iterator<Item = &'a Judged>) -> Self {
+        let mut counts = Self::default();
+        for judged in claims {
+            match judged.standing {
+                Standing::Counted => counts.verdicts[judged.finding.verdict as usize] += 1,
+                Standing::Own(_) => counts.own += 1,
+                Standing::CountedIn(_) => counts.elsewhere += 1,
+            }
+        }
+        counts
+    }
+
+    /// The paper's claims that are counted here.
+    pub fn claims(&self) -> usize {
+        self.verdicts.iter().sum()
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
+        let verdicts = Verdict::ALL.iter().zip(self.verdicts);
+        let shown =
+            verdicts.filter(|(verdict, count)| *count > 0 || **verdict == Verdict::Reproduced);
+        let shown: Vec<_> = shown
+            .map(|(verdict, count)| format!("{count} {verdict}"))
+            .collect();
+        write!(
+            f,
+            "{}: {}",
+            plural(self.claims(), "claim"),
+            shown.join(", ")
+        )?;
+        if self.own > 0 {
+            write!(f, "; beside them {} of our own", plural(self.own, "check"))?;
+        }
+        if self.elsewhere > 0 {
+            write!(
+                f,
+                "; {} counted with another paper",
+                plural(self.elsewhere, "claim")
+            )?;
+        }
+        Ok(())
+    }
 }
 
 /// What was measured for a claim and what follows.
@@ -75,7 +172,7 @@ pub struct Finding {
     pub reason: String,
 }
 
-/// A cause that was tried for a claim.
+/// A cause that was tried, as one claim sees it.
 #[derive(Clone, Debug)]
 pub struct Tried {
     /// Its name within the experiment.
@@ -84,24 +181,61 @@ pub struct Tried {
     pub says: String,
     /// What is different, as `KEY = VALUE` or in words.
     pub set: String,
-    /// What came out then.
+    /// What came out for the claim.
     pub finding: Finding,
+    /// What it does to all claims about the same runs.
+    pub effect: Effect,
+}
+
+/// What a cause does to the claims of a paper about the runs that it changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Effect {
+    /// Claims that hold with it and not without.
+    pub explains: usize,
+    /// Claims that hold without it and not with it.
+    pub breaks: usize,
+}
+
+impl Effect {
+    /// Counts a claim with its verdicts without the cause and with it.
+    pub fn add(&mut self, without: Verdict, with: Verdict) {
+        self.explains += usize::from(without.is_missed() && with == Verdict::Reproduced);
+        self.breaks += usize::from(without == Verdict::Reproduced && with.is_missed());
+    }
+
+    /// Whether it explains more than it breaks.
+    pub fn is_gain(self) -> bool {
+        self.explains > self.breaks
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { explains, breaks } = self;
+        write!(f, "explains {explains}, breaks {breaks}")
+    }
 }
 
 impl Tried {
-    /// Judges a claim again with what `cause` changes, which `bench` has.
-    pub fn new(claim: &Claim, cause: &Cause, bench: &Bench<'_>) -> Result<Self, Problems> {
+    /// What `cause` makes of a claim, judged with the runs of `bench` that it changes.
+    pub fn new(
+        claim: &Claim,
+        cause: &Cause,
+        bench: &Bench<'_>,
+        effect: Effect,
+    ) -> Result<Self, Problems> {
         Ok(Self {
             id: cause.id.clone(),
             says: cause.says.clone(),
-            set: cause.change.to_string(),
+            set: cause.change(),
             finding: judge(claim, bench)?,
+            effect,
         })
     }
 
-    /// Whether the claim holds with the one setting changed, which makes it the cause.
+    /// Whether it is the cause: the claim holds with it, and it explains more claims than it breaks.
     pub fn explains(&self) -> bool {
-        self.finding.verdict == Verdict::Reproduced
+        self.finding.verdict == Verdict::Reproduced && self.effect.is_gain()
     }
 }
 
@@ -129,20 +263,12 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// The same with the runs of a cause in place of the experiment's own.
+    /// The same with what a cause changes; `runs` are those of its settings, if it has any.
     #[must_use]
-    pub fn with(&self, cause: &'a Cause, runs: &'a Measured) -> Self {
+    pub fn with(&self, cause: &'a Cause, runs: Option<&'a Measured>) -> Self {
         Self {
-            changed: Some((runs, &cause.schemes)),
-            ..self.clone()
-        }
-    }
-
-    /// The same with another weight for the values of series.
-    #[must_use]
-    pub fn weighted(&self, weight: Weight) -> Self {
-        Self {
-            weight: Some(weight),
+            changed: runs.map(|runs| (runs, cause.schemes.as_slice())),
+            weight: cause.weight,
             ..self.clone()
         }
     }
@@ -203,6 +329,7 @@ impl Judged {
             finding: judge(claim, bench)?,
             seeds: bench.own.folder().summary().seeds,
             scale: scale.to_owned(),
+            standing: Standing::of(claim, experiment),
             causes: Vec::new(),
         })
     }
@@ -251,6 +378,8 @@ impl fmt::Display for Verdict {
 struct Tally {
     held: usize,
     all: usize,
+    /// Places left out because all that is ordered is equal there.
+    equal: usize,
     /// What is wrong where it first does not hold.
     miss: Option<String>,
 }
@@ -278,6 +407,7 @@ impl Tally {
     /// Why, in one sentence; `places` is what was counted, in the plural.
     fn reason(&self, places: &str) -> String {
         let count = match (self.held, self.all) {
+            (_, 0) if self.equal > 0 => return "all are equal, so none has a place".to_owned(),
             (_, 0) => return "nothing was run at these values".to_owned(),
             (1, 1) => return "it holds".to_owned(),
             (0, 1) => "it does not hold".to_owned(),
@@ -290,6 +420,7 @@ impl Tally {
 
     fn ours(&self, places: &str) -> String {
         match (self.held, self.all) {
+            (_, 0) if self.equal > 0 => "all equal".to_owned(),
             (_, 0) => "no runs".to_owned(),
             (1, 1) => "yes".to_owned(),
             (0, 1) => "no".to_owned(),

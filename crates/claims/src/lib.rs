@@ -31,8 +31,7 @@ use std::num::NonZeroU32;
 use scenario::Source;
 
 pub use claim::{
-    At, Average, Cause, Change, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape,
-    ShapeKind,
+    At, Average, Cause, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape, ShapeKind,
 };
 pub use measure::{
     Chosen, Cluster, FlowWeight, Measure, Moment, Of, Place, Sizes, Statistic, Stretch, Weight,
@@ -55,8 +54,21 @@ pub struct Paper {
     pub url: Option<String>,
     /// What holds for all of its figures: common settings, deviations, what was never published.
     pub notes: Option<String>,
+    /// Its sections, by which the places of claims are checked; empty if they are not listed.
+    pub sections: Vec<Section>,
     /// Its figures and tables, in the paper's order.
     pub experiments: Vec<Experiment>,
+}
+
+/// A section of a paper.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// Its number, as in `VI-A` or `6.1.2`.
+    pub number: String,
+    /// Its heading.
+    pub title: String,
+    /// The numbers of the figures whose results it describes, as in `5`.
+    pub figures: Vec<String>,
 }
 
 /// A figure or table of a paper: what is run, what is drawn, what is claimed.
@@ -76,6 +88,9 @@ pub struct Experiment {
     pub scale: String,
     /// What a reader should know, such as a set-up that the paper leaves open.
     pub notes: Option<String>,
+    /// The figure of another paper, as in `rcc/fig5a`, with the same runs: the claims about these are
+    /// counted there.
+    pub counted_in: Option<String>,
     /// The figure of the same paper whose runs it shows, if it has no scenario of its own.
     pub uses: Option<String>,
     /// What `--full` changes.
@@ -84,7 +99,7 @@ pub struct Experiment {
     pub plots: Vec<Plot>,
     /// What the paper claims.
     pub claims: Vec<Claim>,
-    /// Explanations to try for claims that do not reproduce.
+    /// Explanations to try for claims about its runs that do not reproduce.
     pub causes: Vec<Cause>,
     /// The file; also the text of the scenario.
     pub source: Source,
@@ -112,6 +127,11 @@ impl Experiment {
         self.uses.as_deref().unwrap_or(&self.name)
     }
 
+    /// Whether its claims and plots are about the runs of this one.
+    pub fn shares_runs(&self, other: &Self) -> bool {
+        self.runs() == other.runs()
+    }
+
     /// Other figures whose runs its plots and claims refer to.
     pub fn references(&self) -> BTreeSet<&str> {
         let plots = self.plots.iter().filter_map(|plot| plot.run.as_deref());
@@ -122,6 +142,15 @@ impl Experiment {
 }
 
 /// What a file of a figure has beside its scenario.
-pub const KEYS: [&str; 9] = [
-    "figure", "section", "scale", "notes", "uses", "full", "plot", "claim", "cause",
+pub const KEYS: [&str; 10] = [
+    "figure",
+    "section",
+    "scale",
+    "notes",
+    "uses",
+    "counted_in",
+    "full",
+    "plot",
+    "claim",
+    "cause",
 ];

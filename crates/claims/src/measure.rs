@@ -161,6 +161,16 @@ impl Measure {
         }
     }
 
+    /// Above which no value lies: shares and Jain's index are at most 1, and nothing that is not negative
+    /// can be lower than another by more than all of it.
+    pub fn greatest(&self) -> f64 {
+        match self.statistic {
+            _ if self.reduction_from.is_some() => 1.0,
+            Some(Statistic::Share { .. } | Statistic::Jain) => 1.0,
+            _ => f64::INFINITY,
+        }
+    }
+
     /// The same of a series whose values count otherwise.
     #[must_use]
     pub fn weighted(&self, new: Weight) -> Self {

@@ -7,9 +7,11 @@
 mod cause;
 mod claim;
 mod fields;
+mod hollow;
 mod measure;
 mod operand;
 mod plot;
+mod section;
 mod statistic;
 
 use std::collections::BTreeMap;
@@ -20,7 +22,7 @@ use scenario::keys;
 use scenario::{Overrides, Problem, Problems, Scenario, Source, suggest};
 use toml_edit::{Document, TableLike};
 
-use super::{Experiment, Full, Paper};
+use super::{Experiment, Full, Paper, Section};
 use fields::{Fields, Reader, Word};
 
 /// What is run for a figure, as far as claims and plots refer to it.
@@ -39,13 +41,17 @@ pub(super) fn paper(name: &str, source: &Source) -> Result<(Paper, Vec<String>),
     let document = parse(source)?;
     let mut reader = Reader::new(source);
     let fields = Fields::new(document.as_table(), "the paper", 0..0);
-    reader.only(&fields, &["title", "citation", "url", "notes", "figures"]);
+    reader.only(
+        &fields,
+        &["title", "citation", "url", "notes", "figures", "section"],
+    );
     let paper = Paper {
         name: name.to_owned(),
         title: reader.required_text(&fields, "title"),
         citation: reader.required_text(&fields, "citation"),
         url: reader.text(&fields, "url").map(|word| word.text),
         notes: reader.text(&fields, "notes").map(|word| word.text),
+        sections: reader.sections(&fields),
         experiments: Vec::new(),
     };
     let figures = reader.words(&fields, "figures");
@@ -53,9 +59,9 @@ pub(super) fn paper(name: &str, source: &Source) -> Result<(Paper, Vec<String>),
     reader.finish((paper, figures))
 }
 
-/// Reads the figures of a paper, given by name and file.
+/// Reads the figures of a paper, given by name and file, which lists these sections.
 pub(super) fn figures(
-    paper: &str,
+    (paper, sections): (&str, &[Section]),
     files: &[(String, Source)],
 ) -> Result<Vec<Experiment>, Problems> {
     let mut problems = Vec::new();
@@ -78,7 +84,12 @@ pub(super) fn figures(
     let mut experiments = Vec::new();
     for (name, source) in files {
         // A figure whose scenario is wrong has said so.
-        match figure((paper, name), source, files, &contexts) {
+        let known = Known {
+            files,
+            contexts: &contexts,
+            sections,
+        };
+        match figure((paper, name), source, known) {
             Ok(experiment) => experiments.push(experiment),
             Err(found) => problems.extend(found.0),
         }
@@ -148,21 +159,21 @@ fn context(source: &Source) -> Result<Option<Context>, Problems> {
 fn figure(
     (paper, name): (&str, &str),
     source: &Source,
-    files: &[(String, Source)],
-    contexts: &Contexts,
+    known: Known<'_>,
 ) -> Result<Experiment, Problems> {
     let document = parse(source)?;
     let table = document.as_table();
     let mut reader = Reader::new(source);
     let fields = Fields::new(table, "the figure", 0..0);
-    let uses = uses(&mut reader, &fields, files, contexts);
-    let Some(context) = contexts.get(name) else {
+    let uses = uses(&mut reader, &fields, known.files, known.contexts);
+    let Some(context) = known.contexts.get(name) else {
         // The scenario, or that of the figure whose runs it shows, is wrong, which has been said.
         return reader.finish(()).and(Err(Problems(Vec::new())));
     };
     let runs = Runs {
         own: context,
-        all: contexts,
+        all: known.contexts,
+        sections: known.sections,
     };
     let mut experiment = Experiment {
         paper: paper.to_owned(),
@@ -172,6 +183,7 @@ fn figure(
         section: reader.text(&fields, "section").map(|word| word.text),
         scale: reader.required_text(&fields, "scale"),
         notes: reader.text(&fields, "notes").map(|word| word.text),
+        counted_in: reader.text(&fields, "counted_in").map(|word| word.text),
         uses,
         full: full(&mut reader, &fields),
         plots: Vec::new(),
@@ -179,6 +191,8 @@ fn figure(
         causes: Vec::new(),
         source: source.clone(),
     };
+    let section = experiment.section.clone().unwrap_or_default();
+    reader.check_place(&fields, "section", &section, known.sections);
     for panel in reader.tables(&fields, "plot") {
         experiment.plots.extend(reader.plot(&panel, runs));
     }
@@ -192,10 +206,9 @@ fn figure(
         ids.push(id);
     }
     for table in reader.tables(&fields, "cause") {
-        let cause = reader.cause(&table, context, &ids);
+        let cause = reader.cause(&table, context);
         if let Some((cause, place)) = cause {
             let known = experiment.causes.iter().any(|other| other.id == cause.id);
-            reader.whole_comparison(&cause, &experiment.claims, &place);
             reader.unique(known, &cause.id, place);
             experiment.causes.push(cause);
         }
@@ -204,11 +217,20 @@ fn figure(
     reader.finish(experiment)
 }
 
+/// What is known of a paper when a figure is read.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    files: &'a [(String, Source)],
+    contexts: &'a Contexts,
+    sections: &'a [Section],
+}
+
 /// What a figure may refer to.
 #[derive(Clone, Copy)]
 struct Runs<'a> {
     own: &'a Context,
     all: &'a Contexts,
+    sections: &'a [Section],
 }
 
 fn uses(
@@ -230,13 +252,13 @@ fn uses(
     }
     for (name, item) in fields.table.iter() {
         let settings = [
-            "seed", "seeds", "schemes", "columns", "variant", "name", "group",
+            "seed", "seeds", "schemes", "columns", "variant", "name", "group", "cause",
         ];
         if settings.contains(&name) || item.is_table_like() && name != "full" {
             let place = fields.place_of(name);
             let problem = Problem::new(format!("{name} has no place beside `uses`"));
-            let problem = problem.at(reader.source, place, "a setting of a scenario");
-            let help = format!("the scenario is that of {}: change it there", used.text);
+            let problem = problem.at(reader.source, place, "about a scenario");
+            let help = format!("the scenario is that of {}: write it there", used.text);
             reader.problems.push(problem.help(help));
         }
     }

@@ -94,7 +94,7 @@ fn figures(word: &str) -> Result<String, Stop> {
                 );
             }
             for cause in &figure.causes {
-                let line = format!("{}, if {}: {}", cause.id, cause.change, cause.says);
+                let line = format!("{}, if {}: {}", cause.id, cause.change(), cause.says);
                 text::paragraph(&mut out, 4, &line);
             }
         }

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use claims::catalogue::{self, Selection};
-use claims::judge::{Bench, Figure, Judged, Tried, Verdict, judge};
-use claims::{Cause, Change, Experiment, Measured, Paper};
+use claims::judge::{Bench, Effect, Figure, Judged, Standing, Tried, Verdict, judge};
+use claims::{Cause, Experiment, Measured, Paper};
 use results::{self, Access, Host, RunInfo, Store};
 use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
 
@@ -35,20 +35,21 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         let paper_jobs = jobs.iter().filter(|job| job.paper == selection.paper.name);
         books.push(Book::open(selection, paper_jobs)?);
     }
-    let mut tried = Vec::new();
+    let mut trials = Vec::new();
     for book in &books {
-        tried.extend(book.causes(args, &out)?);
+        trials.push(book.trials(args, &out)?);
     }
-    let cause_jobs: Vec<Job> = tried.iter().map(|(_, _, job)| job.clone()).collect();
+    let cause_jobs = trials.iter().flatten();
+    let cause_jobs: Vec<Job> = cause_jobs.filter_map(|trial| trial.job.clone()).collect();
     failed |= run_all(&cause_jobs, args)?;
-
-    let mut changed = Vec::new();
-    for (figure, cause, job) in &tried {
-        changed.push((*figure, *cause, Measured::open(&job.folder)?));
+    for trial in trials.iter_mut().flatten() {
+        trial.open()?;
     }
+
     let mut judged = Vec::new();
-    for book in &books {
-        judged.push((&book.selection.paper, book.judge(args, &changed)?));
+    for (book, trials) in books.iter().zip(&mut trials) {
+        book.weigh(trials)?;
+        judged.push((&book.selection.paper, book.judge(args, trials)?));
     }
     if !args.no_report {
         for (paper, figures) in &judged {
@@ -65,7 +66,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     if !args.quiet {
         output::complain(&format!("Results: {}", out.display()));
     }
-    let missed = |judged: &Judged| judged.finding.verdict == Verdict::NotReproduced;
+    let missed = |judged: &Judged| {
+        judged.finding.verdict == Verdict::NotReproduced
+            && !matches!(judged.standing, Standing::Own(_))
+    };
     let mut all = judged.iter().flat_map(|(_, figures)| figures);
     let strict = args.strict && all.any(|figure| figure.claims.iter().any(missed));
     if failed || strict {
@@ -91,6 +95,28 @@ struct Job {
     folder: PathBuf,
     overrides: Overrides,
     source: scenario::Source,
+    /// Whether the folder gets a report of its own.
+    report: bool,
+}
+
+/// A cause that is tried.
+struct Trial<'a> {
+    /// The figure whose runs it changes.
+    figure: &'a Experiment,
+    cause: &'a Cause,
+    /// What it runs; none if it only measures otherwise.
+    job: Option<Job>,
+    runs: Option<Measured>,
+    effect: Effect,
+}
+
+impl Trial<'_> {
+    /// Opens what was run for it.
+    fn open(&mut self) -> Result<(), Problems> {
+        let runs = self.job.as_ref().map(|job| Measured::open(&job.folder));
+        self.runs = runs.transpose()?;
+        Ok(())
+    }
 }
 
 impl Job {
@@ -132,27 +158,30 @@ impl Job {
             folder: out.join(&figure.paper).join(&figure.name),
             overrides,
             source: figure.source.clone(),
+            report: !args.no_report,
         }
     }
 
-    /// The same with one setting changed, for the schemes that this concerns; none if the cause needs no
-    /// other runs.
-    fn with(&self, figure: &Experiment, cause: &Cause, out: &Path) -> Option<Self> {
-        let Change::Setting(key, value) = &cause.change else {
+    /// The same as a cause has it, with these schemes alone; none if the cause needs no other runs.
+    fn with(&self, cause: &Cause, schemes: &BTreeSet<&str>, out: &Path) -> Option<Self> {
+        if cause.set.is_empty() {
             return None;
-        };
-        let mut overrides = self.overrides.clone();
-        overrides
-            .sets
-            .retain(|set| !set.starts_with(&format!("{key}=")));
-        overrides.sets.push(format!("{key}={value}"));
-        if !cause.schemes.is_empty() {
-            overrides.schemes = Some(cause.schemes.join(","));
         }
-        let folder = out.join(&figure.paper).join("causes");
+        let mut overrides = self.overrides.clone();
+        for (key, value) in &cause.set {
+            let same = format!("{key}=");
+            overrides.sets.retain(|set| !set.starts_with(&same));
+            overrides.sets.push(format!("{key}={value}"));
+        }
+        if !schemes.is_empty() {
+            let schemes: Vec<&str> = schemes.iter().copied().collect();
+            overrides.schemes = Some(schemes.join(","));
+        }
+        let folder = out.join(&self.paper).join("causes");
         Some(Self {
-            folder: folder.join(&figure.name).join(&cause.id),
+            folder: folder.join(&self.figure).join(&cause.id),
             overrides,
+            report: false,
             ..self.clone()
         })
     }
@@ -209,14 +238,14 @@ fn run_all(jobs: &[Job], args: &ReproduceArgs) -> Result<bool, Stop> {
         let scenario = job.scenario()?;
         if let Some(store) = job.open(&scenario, args.quiet)? {
             total += store.missing(&scenario, None)?.len();
-            open.push((scenario, store));
+            open.push((scenario, store, job.report));
         }
     }
     let progress = Progress::new(total, args.quiet);
     let run = || {
         let mut failed = false;
-        for (scenario, store) in &open {
-            failed |= run_one(scenario, store, args, &progress)?;
+        for (scenario, store, report) in &open {
+            failed |= run_one((scenario, store), *report, args, &progress)?;
         }
         Ok(failed)
     };
@@ -237,10 +266,10 @@ fn run_all(jobs: &[Job], args: &ReproduceArgs) -> Result<bool, Stop> {
 }
 
 /// Says why the runs end before their end, how to go on, and prints how far each has come.
-fn tell_ended(why: &str, given: &[String], open: &[(Scenario, Store)]) {
+fn tell_ended(why: &str, given: &[String], open: &[(Scenario, Store, bool)]) {
     let mut lines = Vec::new();
     let (mut done, mut all) = (0, 0);
-    for (scenario, store) in open {
+    for (scenario, store, _) in open {
         let points = scenario.points().len();
         let left = store
             .missing(scenario, None)
@@ -267,8 +296,8 @@ fn tell_ended(why: &str, given: &[String], open: &[(Scenario, Store)]) {
 }
 
 fn run_one(
-    scenario: &Scenario,
-    store: &Store,
+    (scenario, store): (&Scenario, &Store),
+    report: bool,
     args: &ReproduceArgs,
     progress: &Progress,
 ) -> Result<bool, Stop> {
@@ -301,12 +330,10 @@ fn run_one(
     };
     info.add_costs(&results);
     store.write_info(&info)?;
-    if args.no_report {
-        if summary.failures.is_empty() {
-            store.complete()?;
-        }
-    } else {
+    if report {
         simulate::finish(store)?;
+    } else if summary.failures.is_empty() {
+        store.complete()?;
     }
     Ok(!summary.failures.is_empty())
 }
@@ -352,37 +379,62 @@ impl<'a> Book<'a> {
         }
     }
 
+    /// The figures of the paper, chosen or not, that show the runs of this one.
+    fn sharing(&self, figure: &'a Experiment) -> impl Iterator<Item = &'a Experiment> {
+        let all = self.selection.paper.experiments.iter();
+        all.filter(|other| other.shares_runs(figure))
+    }
+
     /// The causes to try, each with what it runs.
-    fn causes(
-        &self,
-        args: &ReproduceArgs,
-        out: &Path,
-    ) -> Result<Vec<(&'a Experiment, &'a Cause, Job)>, Problems> {
-        let mut tried = Vec::new();
+    fn trials(&self, args: &ReproduceArgs, out: &Path) -> Result<Vec<Trial<'a>>, Problems> {
+        let mut wanted = BTreeSet::new();
         for figure in self.figures() {
             let bench = self.bench(figure);
-            let mut missed = BTreeSet::new();
             for claim in &figure.claims {
-                if judge(claim, &bench)?.verdict.is_missed() {
-                    missed.insert(claim.id.as_str());
-                }
-            }
-            for cause in &figure.causes {
-                let mut claims = cause.claims.iter();
-                if claims.any(|claim| tries(args, missed.contains(claim.as_str()))) {
-                    let job = self.runs[figure.runs()].0.with(figure, cause, out);
-                    tried.extend(job.map(|job| (figure, cause, job)));
+                if tries(args, judge(claim, &bench)?.verdict.is_missed()) {
+                    wanted.insert(figure.runs());
                 }
             }
         }
-        Ok(tried)
+        let all = self.selection.paper.experiments.iter();
+        let mut trials = Vec::new();
+        for figure in all.filter(|figure| wanted.contains(figure.name.as_str())) {
+            for cause in &figure.causes {
+                let claims = self.sharing(figure).flat_map(|figure| &figure.claims);
+                let schemes = cause.runs(claims);
+                let job = self.runs[figure.runs()].0.with(cause, &schemes, out);
+                trials.push(Trial {
+                    figure,
+                    cause,
+                    job,
+                    runs: None,
+                    effect: Effect::default(),
+                });
+            }
+        }
+        Ok(trials)
+    }
+
+    /// Counts what each cause explains and breaks among all claims about the runs that it changes.
+    fn weigh(&self, trials: &mut [Trial<'a>]) -> Result<(), Problems> {
+        for trial in trials {
+            for figure in self.sharing(trial.figure) {
+                let bench = self.bench(figure);
+                let with = bench.with(trial.cause, trial.runs.as_ref());
+                for claim in figure.claims.iter().filter(|claim| claim.own.is_none()) {
+                    let (without, with) = (judge(claim, &bench)?, judge(claim, &with)?);
+                    trial.effect.add(without.verdict, with.verdict);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Every chosen figure with its claims judged.
     fn judge<'b>(
         &'b self,
         args: &ReproduceArgs,
-        changed: &'b [(&'a Experiment, &'a Cause, Measured)],
+        trials: &'b [Trial<'a>],
     ) -> Result<Vec<Figure<'b>>, Problems> {
         let mut figures = Vec::new();
         for figure in self.figures() {
@@ -394,19 +446,13 @@ impl<'a> Book<'a> {
             for claim in &figure.claims {
                 let mut judged = Judged::new(figure, claim, &bench, &scale)?;
                 let tries = tries(args, judged.finding.verdict.is_missed());
-                for (other, cause, runs) in changed.iter().filter(|_| tries) {
-                    let same = other.id() == figure.id();
-                    if same && cause.claims.contains(&claim.id) {
-                        let bench = bench.with(cause, runs);
-                        judged.causes.push(Tried::new(claim, cause, &bench)?);
-                    }
-                }
-                let explained = figure.causes.iter().filter(|_| tries);
-                for cause in explained.filter(|cause| cause.claims.contains(&claim.id)) {
-                    if let Change::Weight(weight) = &cause.change {
-                        let bench = bench.weighted(*weight);
-                        judged.causes.push(Tried::new(claim, cause, &bench)?);
-                    }
+                let tried = trials.iter().filter(|trial| {
+                    tries && trial.figure.shares_runs(figure) && trial.cause.concerns(claim)
+                });
+                for trial in tried {
+                    let bench = bench.with(trial.cause, trial.runs.as_ref());
+                    let tried = Tried::new(claim, trial.cause, &bench, trial.effect)?;
+                    judged.causes.push(tried);
                 }
                 claims.push(judged);
             }

@@ -1,4 +1,4 @@
-//! RC3's model of the time it saves (RC3 §2.1 and Fig. 4; Fig. 7 draws it over the simulation).
+//! RC3's model of the time it saves (RC3 §3 and Fig. 4; Fig. 7 draws it over the simulation).
 //!
 //! TCP begins with a window of i packets and doubles it every round trip; RC3 sends everything at once,
 //! what slow start would hold back at a low priority. Both pay the handshake and half a round trip for

@@ -1,4 +1,4 @@
-//! RWNDQ's difference equations (RWNDQ §III-B, eqs. 1 to 3).
+//! RWNDQ's difference equations (RWNDQ §III, eqs. 1 to 3).
 //!
 //! One window W, that of all flows together, moves every M samples by the sum of the samples' distances
 //! from the target; the queue Q integrates what half a round trip ago was allowed to be sent, less what

@@ -137,18 +137,22 @@ fn put(out: &mut String, claims: &[&Value], full: &[String]) -> std::fmt::Result
     )?;
     writeln!(
         out,
-        "| paper | claims | {} | version |",
+        "| paper | claims | {} | own checks | counted elsewhere | version |",
         VERDICTS.join(" | ")
     )?;
-    writeln!(out, "|---|---|---|---|---|---|---|")?;
+    writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
     for paper in distinct(claims, "paper_name") {
         let own = of(claims, "paper_name", paper);
-        let counts = VERDICTS.map(|verdict| of(&own, "verdict", verdict).len().to_string());
+        let checks = own.iter().filter(|claim| !claim["own"].is_null()).count();
+        let counted = own.iter().copied();
+        let counted: Vec<&Value> = counted.filter(|claim| claim["counted"] == true).collect();
+        let counts = VERDICTS.map(|verdict| of(&counted, "verdict", verdict).len().to_string());
         writeln!(
             out,
-            "| [{paper}](#{paper}) | {} | {} | {} |",
-            own.len(),
+            "| [{paper}](#{paper}) | {} | {} | {checks} | {} | {} |",
+            counted.len(),
             counts.join(" | "),
+            own.len() - counted.len() - checks,
             distinct(&own, "version").join(", ")
         )?;
     }
@@ -186,6 +190,11 @@ fn row(claim: &Value) -> String {
         text(&claim["says"]),
         text(&claim["where"])
     )];
+    if let Some(reason) = claim["own"].as_str() {
+        says.push(format!("Our own check: {reason}"));
+    } else if let Some(figure) = claim["counted_in"].as_str() {
+        says.push(format!("Counted in {figure}"));
+    }
     // What was tried to explain a difference says nothing where there is none.
     let mut causes: &[Value] = &[];
     if verdict != "reproduced" {
@@ -197,7 +206,10 @@ fn row(claim: &Value) -> String {
     for cause in causes.iter().filter(explains) {
         let (supposed, set) = (text(&cause["says"]), text(&cause["set"]));
         let ours = ours(cause, &claim["unit"]);
-        says.push(format!("Cause: {supposed} ({set}: {ours})"));
+        let (explained, broken) = (&cause["explained"], &cause["broken"]);
+        says.push(format!(
+            "Cause: {supposed} ({set}: {ours}; explains {explained}, breaks {broken})"
+        ));
     }
     if others > 0 {
         says.push(format!("Tried and not the cause: {others}"));
@@ -321,26 +333,39 @@ mod tests {
                 "id": format!("rcc/fig5a/{id}"), "paper_name": "rcc", "figure": "fig5a",
                 "where": "§6.2", "says": "lower | by half", "paper": 47.5, "unit": "%",
                 "ours": 38.234, "interval": [37.11, 39.4], "verdict": verdict,
-                "reason": "19.5 % off", "scale": "10 seeds", "causes": [],
+                "reason": "19.5 % off", "scale": "10 seeds", "causes": [], "counted": true,
                 "version": "0.1.0",
             })
         };
         let mut missed = claim("missed", "not reproduced");
         missed["causes"] = json!([{
             "says": "no decay", "set": "dctcp.g = 1", "ours": 47.0, "interval": null,
-            "explains": true,
+            "explained": 3, "broken": 1, "explains": true,
         }]);
         let mut order = claim("order", "partly");
         missed["paper"] = json!([2.0, 2.5]);
         order["paper"] = json!("rcc lowest");
         order["ours"] = json!("at 9 of 10 values");
-        let page = page(&[claim("held", "reproduced"), missed, order], &[]);
+        let mut own = claim("own", "reproduced");
+        own["counted"] = json!(false);
+        own["own"] = json!("the paper has no CUBIC");
+        let mut shared = claim("shared", "reproduced");
+        shared["counted"] = json!(false);
+        shared["counted_in"] = json!("rdtcp/fig3");
+        let page = page(
+            &[claim("held", "reproduced"), missed, order, own, shared],
+            &[],
+        );
         for line in [
-            "| [rcc](#rcc) | 3 | 1 | 1 | 1 | 0 | 0.1.0 |",
+            "| [rcc](#rcc) | 3 | 1 | 1 | 1 | 0 | 1 | 1 | 0.1.0 |",
+            "| `rcc/fig5a/own` | lower \\| by half (§6.2). Our own check: the paper has no CUBIC | \
+             47.5 % | 38.2 % (37.1 to 39.4) | reproduced |",
+            "| `rcc/fig5a/shared` | lower \\| by half (§6.2). Counted in rdtcp/fig3 | 47.5 % | \
+             38.2 % (37.1 to 39.4) | reproduced |",
             "| `rcc/fig5a/held` | lower \\| by half (§6.2) | 47.5 % | 38.2 % (37.1 to 39.4) | \
              reproduced |",
             "| `rcc/fig5a/missed` | lower \\| by half (§6.2). Here: 19.5 % off. Cause: no decay \
-             (dctcp.g = 1: 47 %) | 2 to 2.5 % | 38.2 % (37.1 to 39.4) | not reproduced |",
+             (dctcp.g = 1: 47 %; explains 3, breaks 1) | 2 to 2.5 % | 38.2 % (37.1 to 39.4) | not reproduced |",
             "| `rcc/fig5a/order` | lower \\| by half (§6.2). Here: 19.5 % off | rcc lowest | \
              at 9 of 10 values | partly |",
         ] {

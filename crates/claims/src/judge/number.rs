@@ -5,7 +5,7 @@ use scenario::Problems;
 
 use super::along::Along;
 use super::{Bench, Finding, Verdict, digits, order};
-use crate::{Claim, Compare, Number};
+use crate::{Claim, Compare, Number, Of, Operand};
 
 pub(super) fn judge(
     claim: &Claim,
@@ -53,7 +53,44 @@ pub(super) fn judge(
     };
     (finding.verdict, finding.reason) =
         verdict(number, mean, spread, order_holds, scale, of.packet);
+    if finding.verdict == Verdict::Reproduced && is_hollow(claim, number, bench)? {
+        finding.verdict = Verdict::NotTestable;
+        let reason = "every scheme of the run is in the range, so it says nothing of this one";
+        finding.reason = reason.into();
+    }
     Ok(finding)
+}
+
+/// Whether a range holds for every other scheme of the run, too: then it tells none of them apart. An
+/// equation is the same for all schemes.
+fn is_hollow(claim: &Claim, number: &Number, bench: &Bench<'_>) -> Result<bool, Problems> {
+    let (low, high) = number.paper;
+    let is_equation = matches!(number.of.measure.of, Of::Model { .. });
+    if low >= high || is_equation || number.against.is_some() {
+        return Ok(false);
+    }
+    let Some(runs) = bench.runs(&number.of) else {
+        return Ok(false);
+    };
+    let mut others = 0;
+    for scheme in &runs.folder().summary().schemes {
+        if *scheme == number.of.scheme {
+            continue;
+        }
+        let operand = Operand {
+            scheme: scheme.clone(),
+            ..number.of.clone()
+        };
+        let along = bench.along(claim, &operand)?;
+        let scale = scale(number, along.packet);
+        let values = seeds(number, &along, None).into_iter();
+        let mean = Estimate::of(values.map(|value| value / scale)).mean;
+        if mean.is_none_or(|mean| mean < low || mean > high) {
+            return Ok(false);
+        }
+        others += 1;
+    }
+    Ok(others > 0)
 }
 
 /// The number of each seed, over all points of the axes.
@@ -118,16 +155,22 @@ fn verdict(
     packet: f64,
 ) -> (Verdict, String) {
     let (low, high) = number.paper;
+    let is_range = low < high;
     let nearest = mean.clamp(low, high);
     let off = (mean - nearest).abs();
     let measured = number.of.measure.value_dimension();
     let dimension = number.compare.dimension(measured);
     let within = number.within.as_ref();
     let within = within.and_then(|level| level.in_column(dimension, packet));
-    let allowed = within.map_or(number.tolerance * nearest.abs(), |level| level / scale);
+    let allowed = match within {
+        Some(level) => level / scale,
+        // A range is the claim: nothing outside it is meant.
+        None if is_range => 0.0,
+        None => number.tolerance * nearest.abs(),
+    };
     // What is exactly at the edge is inside, whatever rounding says.
     let slack = 1e-9 * (nearest.abs() + mean.abs());
-    let distance = if low < high && off <= slack {
+    let distance = if is_range && off <= slack {
         "in the paper's range".to_owned()
     } else if nearest == 0.0 || within.is_some() {
         format!("{} off", with_unit(&digits(off), &number.unit))
@@ -137,30 +180,30 @@ fn verdict(
     if off <= allowed + slack {
         return (Verdict::Reproduced, distance);
     }
-    if low <= spread.1 + slack && high >= spread.0 - slack {
+    if !is_range && low <= spread.1 + slack && high >= spread.0 - slack {
         let (least, most) = (digits(spread.0), digits(spread.1));
         let reason = format!("the paper's value lies within the seeds, {least} to {most}");
         return (Verdict::Reproduced, reason);
     }
-    let sign_holds = number
-        .against
-        .as_ref()
-        .map(|_| number.compare.same_side(mean, nearest));
-    let reason = match (sign_holds, order_holds) {
-        (None, None) => return (Verdict::NotReproduced, distance),
-        (Some(false), _) => "which of the two is greater is the other way round",
-        (_, Some(false)) => "the scheme is not in the place that the paper shows",
-        (Some(true), Some(true)) => "sign and order hold",
-        (Some(true), None) => "the sign holds",
-        (None, Some(true)) => "the order holds",
-    };
-    let holds = sign_holds != Some(false) && order_holds != Some(false);
-    let verdict = if holds {
-        Verdict::Partly
+    let sign_holds = number.against.is_none() || number.compare.same_side(mean, nearest);
+    let close = (0.5..=2.0).contains(&(mean / nearest));
+    let missed = if !sign_holds {
+        "which of the two is greater is the other way round"
+    } else if order_holds == Some(false) {
+        "the scheme is not in the place that the paper shows"
+    } else if !close {
+        "more than a factor of 2"
     } else {
-        Verdict::NotReproduced
+        let held = match (&number.against, order_holds) {
+            (Some(_), Some(_)) => "sign and order hold, ",
+            (Some(_), None) => "the sign holds, ",
+            (None, Some(_)) => "the order holds, ",
+            (None, None) => "",
+        };
+        let reason = format!("{distance}; {held}within a factor of 2");
+        return (Verdict::Partly, reason);
     };
-    (verdict, format!("{distance}; {reason}"))
+    (Verdict::NotReproduced, format!("{distance}; {missed}"))
 }
 
 /// How many units of the column are one unit of the claim.

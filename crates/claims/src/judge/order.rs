@@ -24,7 +24,8 @@ pub(super) fn judge(claim: &Claim, order: &Order, bench: &Bench<'_>) -> Result<F
     })
 }
 
-/// At how many values of the axes the order holds, or whether it does over all of them.
+/// At how many values of the axes the order holds, or whether it does over all of them. Values that
+/// differ by less than [`TIE`] are in a tie, which any order between them allows.
 pub(super) fn tally(
     claim: &Claim,
     rank: &Rank,
@@ -36,9 +37,14 @@ pub(super) fn tally(
         Rank::Sorted(operands) => {
             let lines = Lines::new(claim, operands.iter(), average, bench)?;
             for place in 0..lines.places() {
+                if lines.are_equal(place) {
+                    tally.equal += 1;
+                    continue;
+                }
                 for pair in 1..operands.len() {
                     let (a, b) = (lines.value(pair - 1, place), lines.value(pair, place));
-                    tally.add(a <= b, || lines.say(&[pair - 1, pair], place));
+                    let holds = a <= b || is_tie(a, b);
+                    tally.add(holds, || lines.say(&[pair - 1, pair], place));
                 }
             }
         }
@@ -47,14 +53,25 @@ pub(super) fn tally(
             let lines = Lines::new(claim, [of].into_iter().chain(others), average, bench)?;
             let highest = matches!(rank, Rank::Highest { .. });
             for at in 0..lines.places() {
+                if lines.are_equal(at) {
+                    tally.equal += 1;
+                    continue;
+                }
                 let ours = lines.value(0, at);
-                let before: Vec<usize> = (1..lines.all.len())
-                    .filter(|other| {
-                        let other = lines.value(*other, at);
-                        if highest { other > ours } else { other < ours }
-                    })
-                    .collect();
-                let holds = !ours.is_nan() && before.len() + 1 == *place;
+                let before = |other: f64| if highest { other > ours } else { other < ours };
+                let (mut ties, mut clear) = (0, Vec::new());
+                for other in 1..lines.all.len() {
+                    let value = lines.value(other, at);
+                    if is_tie(value, ours) {
+                        ties += 1;
+                    } else if before(value) {
+                        clear.push(other);
+                    }
+                }
+                // Those in a tie share the places from the first to the last of them.
+                let shared = clear.len() + 1..=clear.len() + 1 + ties;
+                let holds = !ours.is_nan() && shared.contains(place);
+                let before = clear;
                 tally.add(holds, || {
                     // With too many before it they are the answer, else all are.
                     let others = if before.is_empty() {
@@ -73,6 +90,11 @@ pub(super) fn tally(
         }
     }
     Ok(tally)
+}
+
+/// Whether two values are no further apart than a line in a figure is thick.
+fn is_tie(a: f64, b: f64) -> bool {
+    (a - b).abs() <= TIE * a.abs().max(b.abs())
 }
 
 /// The operands of an order along the axes.
@@ -115,6 +137,16 @@ impl<'a> Lines<'a> {
             Some(average) => along.averaged(average),
             None => along.mean(place),
         }
+    }
+
+    /// Whether all have the same value at a place, as where nothing is dropped: there is no order then.
+    #[expect(
+        clippy::float_cmp,
+        reason = "counts and times of the same runs, unrounded"
+    )]
+    fn are_equal(&self, place: usize) -> bool {
+        let first = self.value(0, place);
+        (1..self.all.len()).all(|line| self.value(line, place) == first)
     }
 
     /// What these lines are at a place.
@@ -167,3 +199,6 @@ fn ordinal(place: usize) -> String {
         place => format!("{place}th-"),
     }
 }
+
+/// A tie, as a share of the greater value: a line that is read off a figure is no thinner.
+const TIE: f64 = 0.03;

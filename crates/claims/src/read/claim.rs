@@ -18,6 +18,7 @@ impl Reader<'_> {
         let id = self.id(fields);
         let says = self.required_text(fields, "says");
         let place = self.required_text(fields, "where");
+        self.check_place(fields, "where", &place, runs.sections);
         if !fields.has("kind") {
             self.missing(fields, "kind");
         }
@@ -39,6 +40,7 @@ impl Reader<'_> {
         let at = self.at(fields, "at", runs.own);
         let except = self.at(fields, "except", runs.own);
         let untestable = self.text(fields, "untestable").map(|word| word.text);
+        let own = self.text(fields, "own").map(|word| word.text);
         let kind = if keys == NUMBER {
             ClaimKind::Number(Box::new(self.number_claim(fields, &common)?))
         } else if keys == ORDER {
@@ -46,6 +48,7 @@ impl Reader<'_> {
         } else {
             ClaimKind::Shape(Box::new(self.shape(fields, &common)?))
         };
+        self.can_fail(fields, &kind);
         Some(Claim {
             id,
             says,
@@ -54,6 +57,7 @@ impl Reader<'_> {
             at,
             except,
             untestable,
+            own,
         })
     }
 
@@ -185,6 +189,11 @@ impl Reader<'_> {
         } else {
             self.number(fields, "paper").map(|value| (value, value))
         };
+        if paper.is_some_and(|(low, high)| low < high) && fields.has("tolerance") {
+            let place = fields.value_place("tolerance");
+            let message = "a range has no tolerance".to_owned();
+            self.wrong(message, place, "nothing: ours must lie in the range");
+        }
         let unit = self
             .text(fields, "unit")
             .map_or_else(String::new, |word| word.text);
@@ -391,6 +400,7 @@ const COMMON: &[&str] = &[
     "at",
     "except",
     "untestable",
+    "own",
 ];
 const NUMBER: &[&str] = &[
     "of",

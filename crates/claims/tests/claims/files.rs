@@ -53,9 +53,13 @@ at = { "workload.sender" = 40 }
 
 [[cause]]
 id = "two"
-says = "two changes"
-set = { "switch.buffer" = "1MB", "tcp.min_rot" = "1ms" }
-claims = ["odrer"]
+says = "two changes, of which one is swept"
+set = { "workload.senders" = 5, "tcp.min_rot" = "1ms" }
+
+[[cause]]
+id = "draw"
+says = "another draw"
+set = { "topology.capacity_seed" = 8 }
 "#;
     insta::assert_snapshot!(problems("files_mistakes", &format!("{INCAST}{claims}")));
 }
@@ -90,6 +94,11 @@ fn a_figure_may_show_the_runs_of_another_but_set_nothing() {
         settings.contains("workload has no place beside `uses`"),
         "{settings}"
     );
+    let cause = message(&format!("{uses}[[cause]]\nid = \"c\"\nsays = \"s\"\n"));
+    assert!(
+        cause.contains("cause has no place beside `uses`"),
+        "{cause}"
+    );
     let unknown = message(&uses.replace("fig1", "fig9"));
     assert!(unknown.contains("no figure \"fig9\""), "{unknown}");
 }
@@ -110,46 +119,37 @@ fn comparisons_of_schemes_must_be_whole() {
         )
     };
     let saved = r#"{ flows = "fct_us", statistic = "mean", common_to = ["newreno", "rcc"], reduction_from = "newreno" }"#;
-    let cause = |schemes: &str| {
-        format!(
-            "[[cause]]\nid = \"why\"\nsays = \"s\"\nset = {{ \"tcp.sack\" = true }}\n\
-             schemes = {schemes}\nclaims = [\"c\"]\n"
-        )
-    };
-    let text = |measure: &str, more: &str| {
-        problems(
-            "files_compared",
-            &format!("{INCAST}{}{more}", claim(measure)),
-        )
-    };
-    let unknown = text(&saved.replace("= \"newreno\" }", "= \"tcp\" }"), "");
+    let text = |measure: &str| problems("files_compared", &format!("{INCAST}{}", claim(measure)));
+    let unknown = text(&saved.replace("= \"newreno\" }", "= \"tcp\" }"));
     assert!(
         unknown.contains("no scheme in this scenario called \"tcp\""),
         "{unknown}"
     );
-    let unknown = text(&saved.replace("[\"newreno\", ", "[\"tcp\", "), "");
+    let unknown = text(&saved.replace("[\"newreno\", ", "[\"tcp\", "));
     assert!(
         unknown.contains("no scheme in this scenario called \"tcp\""),
         "{unknown}"
     );
-    let alone = text(saved, &cause("[\"rcc\"]"));
-    assert!(
-        alone.contains("why does not run newreno again, with which c compares"),
-        "{alone}"
+    let cause = "[[cause]]\nid = \"why\"\nsays = \"s\"\nset = { \"tcp.sack\" = true }\nschemes = [\"rcc\"]\n";
+    let folder = Folder::with("files_compared_cause", "");
+    folder.write("fig1.toml", &format!("{INCAST}{}{cause}", claim(saved)));
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let runs: Vec<_> = figure.causes[0]
+        .runs(figure.claims.iter())
+        .into_iter()
+        .collect();
+    assert_eq!(
+        runs,
+        ["newreno", "rcc"],
+        "what RCC is compared with runs again"
     );
-    let folder = Folder::with("files_compared_both", "");
-    let both = cause("[\"newreno\", \"rcc\"]");
-    folder.write("fig1.toml", &format!("{INCAST}{}{both}", claim(saved)));
-    assert_eq!(folder.paper().experiments[0].causes.len(), 1);
-    let series = text(r#"{ flows = "fct_us", reduction_from = "newreno" }"#, "");
+    let series = text(r#"{ flows = "fct_us", reduction_from = "newreno" }"#);
     assert!(
         series.contains("only a number can be lower than another"),
         "{series}"
     );
-    let share = text(
-        r#"{ flows = "fct_us", statistic = "mean", during = ["40 percent", "end"] }"#,
-        "",
-    );
+    let share = text(r#"{ flows = "fct_us", statistic = "mean", during = ["40 percent", "end"] }"#);
     assert!(
         share.contains("a share of the simulation as in \"40%\""),
         "{share}"
@@ -204,4 +204,62 @@ fn equations_about_flows_need_a_size_and_an_axis_of_sizes_has_only_what_has_one(
     assert!(text.contains("wrong value for sizes"), "{text}");
     let text = wrong("sweep", "{ }", model);
     assert!(text.contains("is about a flow of some size"), "{text}");
+}
+
+#[test]
+fn a_claim_that_cannot_fail_is_refused() {
+    let claim = |rest: &str| {
+        let claim = format!("[[claim]]\nid = \"c\"\nsays = \"s\"\nwhere = \"w\"\n{rest}\n");
+        let folder = Folder::with("files_hollow", &format!("{INCAST}{claim}"));
+        folder.find().err().map(|problems| problems.to_string())
+    };
+    let share =
+        "measure = { flows = \"fct_us\", statistic = \"share\", below = \"1ms\" }\nof = \"rcc\"";
+    let drops = "measure = \"drops\"\nof = \"rcc\"";
+    for hollow in [
+        format!("kind = \"number\"\n{share}\npaper = [0, 100]\nunit = \"%\""),
+        format!("kind = \"shape\"\n{drops}\nshape = \"above\"\nlevel = -1"),
+        format!("kind = \"shape\"\n{drops}\nshape = \"reaches\"\nlevel = 0"),
+        "kind = \"order\"\nmeasure = \"drops\"\nlowest = \"rcc\"\namong = [\"rcc\"]".to_owned(),
+    ] {
+        let said = claim(&hollow).unwrap_or_else(|| panic!("accepted: {hollow}"));
+        assert!(said.contains("this claim cannot fail"), "{said}");
+    }
+    for sound in [
+        format!("kind = \"number\"\n{share}\npaper = [1, 100]\nunit = \"%\""),
+        format!("kind = \"shape\"\n{drops}\nshape = \"above\"\nlevel = 0"),
+        "kind = \"order\"\nmeasure = \"drops\"\nlowest = \"rcc\"\namong = [\"rcc\", \"dctcp\"]"
+            .to_owned(),
+    ] {
+        assert_eq!(claim(&sound), None, "{sound}");
+    }
+    let range = "kind = \"number\"\npaper = [1, 2]\ntolerance = 0.1";
+    let said = claim(&format!("{range}\n{drops}")).expect("a range with a tolerance is refused");
+    assert!(said.contains("a range has no tolerance"), "{said}");
+}
+
+#[test]
+fn places_of_claims_are_checked_against_the_sections_of_the_paper() {
+    let claim = "[[claim]]\nid = \"c\"\nkind = \"order\"\nsays = \"s\"\nmeasure = \"drops\"\nlowest = \"rcc\"\n";
+    let folder = Folder::with("files_sections", INCAST);
+    folder.write(
+        "paper.toml",
+        "title = \"A paper\"\ncitation = \"2017\"\n\
+         [[section]]\nnumber = \"VI-A\"\ntitle = \"Traffic\"\nfigures = [5]\n\
+         [[section]]\nnumber = \"VI-B\"\ntitle = \"Sensitivity\"\nfigures = [6]\n",
+    );
+    let said = |place: &str| {
+        folder.write(
+            "fig1.toml",
+            &format!("{INCAST}{claim}where = \"{place}\"\n"),
+        );
+        folder.find().err().map(|problems| problems.to_string())
+    };
+    assert_eq!(said("§VI-A, Fig. 5(a)"), None);
+    assert_eq!(said("§VI"), None);
+    assert_eq!(said("Fig. 5(a), read off"), None);
+    let unknown = said("§V-A, Fig. 5(a)").expect("there is no such section");
+    assert!(unknown.contains("the paper has no §V-A"), "{unknown}");
+    let elsewhere = said("§VI-B, Fig. 5(a)").expect("the figure is elsewhere");
+    assert!(elsewhere.contains("Fig. 5 is not in §VI-B"), "{elsewhere}");
 }

@@ -228,7 +228,7 @@ fn what_is_saved_is_judged_as_a_share() {
             &format!("{at}\nof = \"rcc\"\npaper = 100\nunit = \"%\"\ntolerance = 0"),
         ),
         claim(
-            "no-half",
+            "partly-half",
             "number",
             &format!("{at}\nof = \"rcc\"\npaper = 50\nunit = \"%\""),
         ),

@@ -1,7 +1,6 @@
 //! Every kind of claim, true and false. The name of a claim begins with the verdict it must get.
 
-use claims::judge::{Bench, Judged, Verdict};
-use claims::{Change, Weight};
+use claims::judge::{Bench, Effect, Judged, Tried, Verdict};
 
 use crate::bench::{Folder, INCAST, assert_as_named, bench, findings};
 
@@ -41,6 +40,8 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
             ),
             ("yes-within-a-fifth", &format!("{reduction}\npaper = 84")),
             ("partly-sign", &format!("{reduction}\npaper = 50")),
+            // The sign holds and the number is 2.5 times the paper's.
+            ("no-factor-of-2", &format!("{reduction}\npaper = 40")),
             (
                 "yes-within-points",
                 &format!("{reduction}\npaper = 98\nwithin = \"3%\""),
@@ -52,18 +53,26 @@ fn numbers_are_judged_by_tolerance_spread_sign_and_order() {
             ("no-sign", &format!("{reduction}\npaper = -100")),
             ("yes-zero", &format!("{at}\nof = \"rcc\"\npaper = 0")),
             ("no-zero", &format!("{own}\npaper = 0")),
+            ("yes-range", &format!("{own}\npaper = [50, 400]")),
+            // RCC and DCTCP are in it as well, so it says nothing of NewReno.
             (
-                "yes-range",
-                &format!("{own}\npaper = [50, 400]\ntolerance = 0"),
+                "untestable-range-of-all",
+                &format!("{own}\npaper = [0, 400]"),
+            ),
+            // A tenth beyond its end, which the tolerance of a number would allow.
+            (
+                "partly-beyond-a-range",
+                &format!("{reduction}\npaper = [50, 91]"),
             ),
             ("no-range", &format!("{own}\npaper = [1000, 2000]")),
             (
                 "partly-rank",
-                &format!("{own}\npaper = 1000\nrank = \"highest\""),
+                &format!("{own}\npaper = 300\nrank = \"highest\""),
             ),
+            ("no-rank", &format!("{own}\npaper = 300\nrank = \"lowest\"")),
             (
-                "no-rank",
-                &format!("{own}\npaper = 1000\nrank = \"lowest\""),
+                "no-rank-far-off",
+                &format!("{own}\npaper = 1000\nrank = \"highest\""),
             ),
             (
                 "yes-absolute",
@@ -118,7 +127,7 @@ fn orders_hold_at_values_or_on_average() {
                 "no-sorted",
                 &format!("{hard}\nsorted = [\"newreno\", \"dctcp\", \"rcc\"]"),
             ),
-            // With 10 senders nobody drops, so all are equal there; of six pairs four are right.
+            // With 10 senders nobody drops, so nothing is ordered there; of four pairs two are right.
             (
                 "partly-sorted",
                 &format!("{drops}\nsorted = [\"dctcp\", \"rcc\", \"newreno\"]"),
@@ -126,6 +135,31 @@ fn orders_hold_at_values_or_on_average() {
             (
                 "yes-among",
                 &format!("{hard}\nhighest = \"dctcp\"\namong = [\"dctcp\", \"rcc\"]"),
+            ),
+            (
+                "no-rank-among-zeros",
+                &format!("{drops}\nlowest = \"rcc\"\nat = {{ \"workload.senders\" = 10 }}"),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_is_in_a_tie_shares_its_places() {
+    // NewReno fills the queue with 40 senders and with 100, to within a packet; RCC does not.
+    let highest = "at = { \"workload.senders\" = 40 }\nmeasure = \"queue_max_bytes\"\nhighest = \"newreno\"\n\
+        among = [{ scheme = \"newreno\", at = { \"workload.senders\" = 100 } }, \"rcc\"]";
+    judge_all(
+        "judging_ties",
+        "order",
+        &[
+            ("yes-first", highest),
+            ("yes-second", &format!("{highest}\nplace = 2")),
+            ("no-third", &format!("{highest}\nplace = 3")),
+            (
+                "yes-not-above",
+                "at = { \"workload.senders\" = 40 }\nmeasure = \"queue_max_bytes\"\n\
+                 sorted = [\"rcc\", \"newreno\", { scheme = \"newreno\", at = { \"workload.senders\" = 100 } }]",
             ),
         ],
     );
@@ -249,26 +283,52 @@ fn shapes_are_told_from_their_opposites() {
 }
 
 #[test]
-fn a_cause_is_one_if_the_claim_holds_with_its_setting() {
+fn a_cause_has_several_settings_and_is_weighed_against_all_claims_about_its_runs() {
+    let none = "measure = \"drops\"\nof = \"newreno\"\naverage = \"max\"\npaper = 0";
+    let some = "measure = \"drops\"\nof = \"newreno\"\nat = { \"workload.senders\" = 100 }\n\
+        shape = \"above\"\nlevel = 0";
+    let queue = "measure = \"queue_max_bytes\"\nof = \"newreno\"\nat = { \"workload.senders\" = 100 }\n\
+        shape = \"below\"\nlevel = \"121KB\"";
     let figure = [
         INCAST,
-        &claim(
-            "no-drops",
-            "number",
-            "measure = \"drops\"\nof = \"newreno\"\naverage = \"max\"\npaper = 0",
-        ),
+        &claim("no-drops", "number", none),
+        &claim("yes-drops", "shape", some),
+        &claim("yes-queue", "shape", queue),
         "[[cause]]\nid = \"buffer\"\nsays = \"the buffer has room for all\"\n",
-        "set = { \"switch.buffer\" = \"unlimited\" }\nschemes = [\"newreno\"]\nclaims = [\"no-drops\"]\n",
+        "set = { \"switch.buffer\" = \"unlimited\", \"tcp.initial_window\" = 2 }\nschemes = [\"newreno\"]\n",
     ];
     let folder = Folder::with("judging_causes", &figure.concat());
     let paper = folder.paper();
     let figure = &paper.experiments[0];
+    let cause = &figure.causes[0];
+    assert_eq!(
+        cause.change(),
+        "switch.buffer = unlimited, tcp.initial_window = 2"
+    );
     let run = folder.run(figure, &[], "run");
     assert_as_named(figure, &bench(&run));
-    let changed = folder.run(figure, &["switch.buffer=unlimited"], "changed");
+    let sets = ["switch.buffer=unlimited", "tcp.initial_window=2"];
+    let changed = folder.run(figure, &sets, "changed");
     let bench = bench(&run);
-    let with = bench.with(&figure.causes[0], &changed);
-    assert_eq!(findings(figure, &with)[0].1.verdict, Verdict::Reproduced);
+    let with = bench.with(cause, Some(&changed));
+    let mut effect = Effect::default();
+    let both = findings(figure, &bench)
+        .into_iter()
+        .zip(findings(figure, &with));
+    for ((_, before), (_, after)) in both {
+        effect.add(before.verdict, after.verdict);
+    }
+    // With room for all nothing is lost, which one claim asks for and another forbids, and the
+    // queue is longer than a third one says.
+    assert_eq!(effect.to_string(), "explains 1, breaks 2");
+    let tried = |effect| Tried::new(&figure.claims[0], cause, &with, effect).unwrap();
+    assert_eq!(tried(effect).finding.verdict, Verdict::Reproduced);
+    assert!(!tried(effect).explains(), "it breaks more than it explains");
+    let gain = Effect {
+        explains: 3,
+        ..effect
+    };
+    assert!(tried(gain).explains());
     let judged = Judged::new(figure, &figure.claims[0], &bench, "as the test says").unwrap();
     assert!(judged.id.ends_with("/fig1/no-drops"), "{}", judged.id);
     assert_eq!(judged.seeds, 3);
@@ -289,12 +349,15 @@ fn a_cause_may_be_how_the_values_of_a_series_are_counted() {
                 "\"queue_mean_bytes\"",
             ),
         ),
-        "[[cause]]\nid = \"list\"\nsays = \"a list of changes\"\nweight = \"change\"\nclaims = [\"no-series\"]\n",
+        "[[cause]]\nid = \"list\"\nsays = \"a list of changes\"\nweight = \"change\"\n",
     ];
     let folder = Folder::with("judging_weights", &figure.concat());
     let paper = folder.paper();
     let figure = &paper.experiments[0];
-    assert_eq!(figure.causes[0].change, Change::Weight(Weight::Change));
+    assert_eq!(
+        figure.causes[0].change(),
+        "values of a series count once each"
+    );
     let sets = ["trace.series=queue", "trace.interval=change"];
     let run = folder.run(figure, &sets, "run");
     let bench = bench(&run);
@@ -303,7 +366,7 @@ fn a_cause_may_be_how_the_values_of_a_series_are_counted() {
     // which a list of changes does not show.
     let (series, metric) = (value(&bench, 0), value(&bench, 1));
     assert!((series / metric - 1.0).abs() < 1e-3, "{series} {metric}");
-    let listed = value(&bench.weighted(Weight::Change), 0);
+    let listed = value(&bench.with(&figure.causes[0], None), 0);
     assert!(listed > 1.2 * series, "{listed} {series}");
 }
 

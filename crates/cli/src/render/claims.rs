@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claims::judge::{Figure, Finding, Judged, Tried, Verdict, digits};
+use claims::judge::{Counts, Figure, Finding, Judged, Standing, Tried, Verdict, digits};
 use claims::{ClaimKind, Paper};
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width};
 use comfy_table::{LineStyle, TableStyle};
@@ -43,7 +43,7 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
             }
         }
         let all = figures.iter().flat_map(|figure| &figure.claims);
-        writeln!(out, "\n{}: {}", paper.name, summary(all))?;
+        writeln!(out, "\n{}: {}", paper.name, Counts::of(all))?;
     }
     Ok(())
 }
@@ -94,6 +94,9 @@ fn description(judged: &Judged) -> String {
     if finding.verdict != Verdict::Reproduced {
         add(&finding.reason);
     }
+    if judged.standing != Standing::Counted {
+        add(&judged.standing.to_string());
+    }
     let missed = finding.verdict.is_missed();
     let folded = |tried: &&Tried| missed && !tried.explains();
     for tried in judged.causes.iter().filter(|tried| !folded(tried)) {
@@ -113,7 +116,7 @@ fn description(judged: &Judged) -> String {
 fn cause(tried: &Tried, missed: bool) -> String {
     let explains = if missed { "cause" } else { "tried" };
     let (says, set, ours) = (&tried.says, &tried.set, ours(&tried.finding));
-    format!("{explains}: {says} ({set}: {ours})")
+    format!("{explains}: {says} ({set}: {ours}; {})", tried.effect)
 }
 
 /// What came out, a number with half its 95 % interval.
@@ -127,18 +130,6 @@ fn ours(finding: &Finding) -> String {
     let half = (high - low) / 2.0;
     let number = format!("{number} \u{b1} {half:.decimals$} {}", finding.unit);
     number.trim_end().to_owned()
-}
-
-/// How many claims have which verdict.
-fn summary<'a>(claims: impl Iterator<Item = &'a Judged> + Clone) -> String {
-    let parts = Verdict::ALL.into_iter().filter_map(|verdict| {
-        let all = claims.clone();
-        let count = all.filter(|claim| claim.finding.verdict == verdict).count();
-        (count > 0 || verdict == Verdict::Reproduced).then(|| format!("{count} {verdict}"))
-    });
-    let parts: Vec<_> = parts.collect();
-    let all = text::counted(claims.count(), "claim");
-    format!("{all}: {}", parts.join(", "))
 }
 
 fn colour(verdict: Verdict) -> Color {
@@ -177,6 +168,8 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
             "ours": ours_value(&tried.finding),
             "interval": tried.finding.interval,
             "verdict": tried.finding.verdict,
+            "explained": tried.effect.explains,
+            "broken": tried.effect.breaks,
             "explains": tried.explains(),
         })
     });
@@ -194,6 +187,9 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
         "unit": finding.unit,
         "interval": finding.interval,
         "verdict": finding.verdict,
+        "counted": judged.standing == Standing::Counted,
+        "own": claim.own,
+        "counted_in": figure.experiment.counted_in,
         "reason": finding.reason,
         "cause": (!explained.is_empty()).then(|| explained.join("; ")),
         "causes": causes.collect::<Vec<_>>(),
@@ -222,8 +218,8 @@ fn ours_value(finding: &Finding) -> Value {
 pub(crate) fn csv(books: &Books<'_>) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     let head = [
-        "id", "kind", "where", "says", "paper", "ours", "unit", "low", "high", "verdict", "reason",
-        "cause", "seeds", "scale",
+        "id", "kind", "where", "says", "paper", "ours", "unit", "low", "high", "verdict",
+        "standing", "reason", "cause", "seeds", "scale",
     ];
     let mut write = |row: &[String]| out.write_record(row).expect("writing to memory succeeds");
     write(&head.map(str::to_owned));
@@ -246,6 +242,7 @@ pub(crate) fn csv(books: &Books<'_>) -> String {
             number(low),
             number(high),
             finding.verdict.to_string(),
+            judged.standing.to_string(),
             finding.reason.clone(),
             explained.collect::<Vec<_>>().join("; "),
             judged.seeds.to_string(),

@@ -35,8 +35,9 @@ fn every_claim_has_a_verdict_and_a_miss_its_cause() {
         ids,
         [
             "mine/fig1/no-drops",
-            "mine/fig1/fewest-drops",
-            "mine/fig2/one-group"
+            "mine/fig1/shortest-queue",
+            "mine/fig2/one-group",
+            "mine/fig2/later-than-rcc"
         ]
     );
     let first = &claims[0];
@@ -47,6 +48,12 @@ fn every_claim_has_a_verdict_and_a_miss_its_cause() {
     assert!(first["interval"].is_array(), "{first}");
     assert_eq!(first["cause"], "the buffer has room for all");
     assert_eq!(first["causes"][0]["ours"], 0.0);
+    // The cause is weighed against the claims of both figures that show these runs.
+    assert_eq!(first["causes"][0]["explained"], 1);
+    assert_eq!(first["causes"][0]["broken"], 0);
+    assert_eq!(first["counted"], true);
+    assert_eq!(claims[3]["counted"], false);
+    assert_eq!(claims[3]["own"], "the paper does not say so");
     assert_eq!(first["seeds"], 2);
     assert_eq!(first["scale"], "two seeds");
     assert_eq!(claims[1]["verdict"], "reproduced");
@@ -60,6 +67,13 @@ fn every_claim_has_a_verdict_and_a_miss_its_cause() {
         workspace
             .path("results/reproduce/mine/causes/fig1/buffer/summary.json")
             .exists()
+    );
+    let pages = ["mine/fig1", "mine/causes/fig1/buffer"];
+    let pages = pages.map(|run| workspace.path(&format!("results/reproduce/{run}/report.html")));
+    assert_eq!(
+        pages.map(|page| page.exists()),
+        [true, false],
+        "a cause has no report"
     );
     assert!(
         !workspace.path("results/reproduce/mine/fig2").exists(),
@@ -143,14 +157,16 @@ fn verdicts_are_no_failure_unless_asked_for() {
         "{table}"
     );
     assert!(
-        table.contains("mine: 3 claims: 2 reproduced, 1 not reproduced"),
+        table.contains(
+            "mine: 3 claims: 2 reproduced, 1 not reproduced; beside them 1 check of our own"
+        ),
         "{table}"
     );
     let strict = workspace.output("reproduce ./mine --no-report --quiet --out all --strict");
     assert_eq!(strict.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&strict.stdout), table);
     let lines = workspace.answer("reproduce ./mine --no-report --quiet --out all --format csv");
-    assert_eq!(lines.lines().count(), 1 + 3);
+    assert_eq!(lines.lines().count(), 1 + 4);
 }
 
 #[test]
@@ -195,11 +211,11 @@ of = "newreno"
 paper = 0
 
 [[claim]]
-id = "fewest-drops"
+id = "shortest-queue"
 kind = "order"
-says = "RCC drops least"
+says = "RCC has the shortest queue"
 where = "Fig. 1"
-measure = "drops"
+measure = "queue_max_bytes"
 lowest = "rcc"
 
 [[cause]]
@@ -207,7 +223,6 @@ id = "buffer"
 says = "the buffer has room for all"
 set = { "switch.buffer" = "unlimited" }
 schemes = ["newreno"]
-claims = ["no-drops", "fewest-drops"]
 "#;
 
 const FIG2: &str = r#"
@@ -224,4 +239,13 @@ where = "Fig. 2"
 measure = { flows = "completion_us", statistic = "clusters", gap = "5ms" }
 of = "rcc"
 paper = 1
+
+[[claim]]
+id = "later-than-rcc"
+kind = "order"
+says = "NewReno's last flow completes after RCC's"
+where = "Fig. 2"
+own = "the paper does not say so"
+measure = "fct_max_us"
+lowest = "rcc"
 "#;

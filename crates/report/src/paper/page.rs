@@ -2,7 +2,7 @@
 
 use askama::Template;
 use claims::Experiment;
-use claims::judge::{self, Finding, Judged, Tried, Verdict};
+use claims::judge::{self, Counts, Finding, Judged, Standing, Tried, Verdict};
 
 use super::Reproduction;
 use crate::figure::Figure;
@@ -75,6 +75,8 @@ struct Card<'a> {
     paper: &'a str,
     ours: String,
     reason: String,
+    /// Why it is not counted; empty if it is.
+    standing: String,
     /// What explains the difference, or was tried although there is none.
     causes: Vec<Cause<'a>>,
     /// What was tried and does not explain it, and how much that is, in words.
@@ -89,6 +91,7 @@ struct Cause<'a> {
     says: &'a str,
     set: &'a str,
     ours: String,
+    effect: String,
     mark: Mark,
 }
 
@@ -98,15 +101,14 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
         let figures = reproduction.figures.iter();
         figures.flat_map(|figure| &figure.claims)
     };
-    let counts = Verdict::ALL.map(|verdict| Count {
-        mark: mark(verdict),
-        number: claims()
-            .filter(|claim| claim.finding.verdict == verdict)
-            .count(),
-    });
+    let all = Counts::of(claims());
+    let counts = Verdict::ALL.into_iter().zip(all.verdicts);
+    let counts = counts.filter(|(_, number)| *number > 0);
     let counts: Vec<Count> = counts
-        .into_iter()
-        .filter(|count| count.number > 0)
+        .map(|(verdict, number)| Count {
+            mark: mark(verdict),
+            number,
+        })
         .collect();
     let figures = reproduction.figures.iter().zip(panels).enumerate();
     let figures = figures.map(|(place, (figure, panels))| {
@@ -123,8 +125,8 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
         citation: &paper.citation,
         url: paper.url.as_deref(),
         notes: paragraphs(paper.notes.as_deref().unwrap_or_default()),
-        answer: answer(&counts, reproduction),
-        total: claims().count(),
+        answer: answer(all, reproduction),
+        total: all.claims(),
         counts,
         figures: figures.collect(),
         version: version.map_or_else(String::new, |version| format!("tailwater {version}")),
@@ -193,6 +195,7 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
         says: &tried.says,
         set: &tried.set,
         ours: ours(&tried.finding),
+        effect: tried.effect.to_string(),
         mark: mark(tried.finding.verdict),
     };
     let (causes, others): (Vec<&Tried>, Vec<&Tried>) = judged
@@ -209,6 +212,10 @@ fn card<'a>(judged: &'a Judged) -> Card<'a> {
         paper: &finding.paper,
         ours: ours(finding),
         reason,
+        standing: match &judged.standing {
+            Standing::Counted => String::new(),
+            standing => units::capital(&standing.to_string()),
+        },
         causes: causes.into_iter().map(cause).collect(),
         others_tried: match others.len() {
             1 => "1 explanation tried that is not the cause".to_owned(),
@@ -247,23 +254,11 @@ fn drawn(panels: &[Figure]) -> impl Iterator<Item = &Figure> {
     panels.iter().filter(|panel| !panel.is_empty())
 }
 
-/// `12 claims about 5 figures and tables: 9 reproduced, ...`.
-fn answer(counts: &[Count], reproduction: &Reproduction<'_>) -> String {
-    let total: usize = counts.iter().map(|count| count.number).sum();
-    let parts = counts.iter().map(|count| {
-        let number = count.number;
-        format!("{number} {}", count.mark.word)
-    });
-    let parts: Vec<_> = parts.collect();
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
+/// `5 figures and tables, 12 claims: 9 reproduced, ...`.
+fn answer(counts: Counts, reproduction: &Reproduction<'_>) -> String {
     let figures = reproduction.figures.len();
-    format!(
-        "{total} claim{} about {figures} figure{} and table{}: {}.",
-        plural(total),
-        plural(figures),
-        plural(figures),
-        parts.join(", ")
-    )
+    let plural = if figures == 1 { "" } else { "s" };
+    format!("{figures} figure{plural} and table{plural}, {counts}.")
 }
 
 /// The parts of a text between empty lines.

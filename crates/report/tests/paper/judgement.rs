@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use claims::judge::{Bench, Figure, Finding, Judged, Tried, Verdict};
+use claims::judge::{Bench, Effect, Figure, Finding, Judged, Tried, Verdict};
 use claims::{Measured, Paper, catalogue};
 use report::Reproduction;
 
@@ -91,6 +91,10 @@ fn tried(finding: &Finding) -> Vec<Tried> {
             interval: None,
             ..finding.clone()
         },
+        effect: Effect {
+            explains: 2,
+            breaks: 1,
+        },
     };
     vec![
         tried("switch.ecn_threshold = 20pkt", Verdict::NotReproduced),
@@ -164,14 +168,14 @@ paper = 0
 [[claim]]
 id = "below-dctcp"
 kind = "number"
-says = "RCC drops 1 % less than TCP"
+says = "RCC drops 60 % less than TCP"
 where = "§6.2, Fig. 1(b)"
 measure = "drops"
 of = "rcc"
 against = "newreno"
 compare = "reduction"
 at = { "workload.senders" = [30, 40] }
-paper = 1
+paper = 60
 unit = "%"
 
 [[claim]]

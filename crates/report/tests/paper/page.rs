@@ -30,8 +30,7 @@ fn own(html: &str) -> String {
 fn every_claim_stands_in_the_table_and_beside_its_figure() {
     let (html, _kept) = written("paper-claims", "queues");
     assert!(html.contains(
-        "4 claims about 2 figures and tables: 1 reproduced, 1 partly, 1 not reproduced, \
-         1 not testable."
+        "2 figures and tables, 4 claims: 1 reproduced, 1 partly, 1 not reproduced, 1 not testable."
     ));
     for (id, verdict) in [
         ("paper-fig1-no-drops", Verdict::Reproduced),

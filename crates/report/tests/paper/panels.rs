@@ -20,6 +20,7 @@ fn experiment(plot: Plot) -> Experiment {
         section: None,
         scale: "as in the paper".into(),
         notes: None,
+        counted_in: None,
         uses: None,
         full: Full::default(),
         plots: vec![plot],
@@ -49,6 +50,7 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
         citation: "2017".into(),
         url: None,
         notes: None,
+        sections: Vec::new(),
         experiments: vec![experiment.clone()],
     };
     let figures = [judge::Figure {
