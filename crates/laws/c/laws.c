@@ -12,6 +12,7 @@ _Static_assert(offsetof(struct hscc_params, window_bytes) == 16, "offset");
 _Static_assert(offsetof(struct hscc_params, rewrite_syn_ack) == 20, "offset");
 _Static_assert(offsetof(struct rwndq_params, max_window_q16_bytes) == 8, "offset");
 _Static_assert(offsetof(struct rwndq_params, mss_bytes) == 16, "offset");
+_Static_assert(offsetof(struct rwndq_params, shared_start) == 18, "offset");
 _Static_assert(offsetof(struct rwndq_params, samples) == 20, "offset");
 _Static_assert(offsetof(struct rwndq_params, paths) == 22, "offset");
 _Static_assert(offsetof(struct rwndq_state, up_q8_bytes) == 8, "offset");

@@ -13,13 +13,12 @@ enum { RWNDQ_NOTHING, RWNDQ_OPENS, RWNDQ_CLOSES, RWNDQ_ACKNOWLEDGES };
 // Bounds that keep every product below 2^64: of buffers, of packets and of counts of flows.
 enum { RWNDQ_MAX_BYTES = 1 << 30, RWNDQ_MAX_PACKET = 65535, RWNDQ_MAX_FLOWS = 65535 };
 
-// Settings: alpha * B, the largest window, the smallest one, M, and over how many paths a flow
-// goes.
+// Settings: alpha * B, the largest window, the smallest one, whether flows share the two packets of
+// slow start, M, and over how many paths a flow goes.
 struct rwndq_params {
     uint64_t target_q8_bytes;
     uint64_t max_window_q16_bytes;
-    uint32_t mss_bytes;
-    uint16_t samples, paths;
+    uint16_t mss_bytes, shared_start, samples, paths;
 };
 
 // State: Q, the two parts of W_incr * M, f, Max_Size, k, and slowstart.
@@ -49,7 +48,7 @@ static inline void rwndq_init(struct rwndq_params *p, struct rwndq_state *s, uin
     uint64_t target_q8 = rwndq_clamp(buffer_bytes, 0, RWNDQ_MAX_BYTES) * alpha * 256 / 1000000;
     p->target_q8_bytes = rwndq_clamp(target_q8, 256, UINT64_MAX);
     p->max_window_q16_bytes = (uint64_t)65535 << (16 + rwndq_clamp(scale, 0, 14));
-    p->mss_bytes = (uint32_t)rwndq_clamp(p->mss_bytes, 1, RWNDQ_MAX_PACKET);
+    p->mss_bytes = (uint16_t)rwndq_clamp(p->mss_bytes, 1, RWNDQ_MAX_PACKET);
     p->samples = (uint16_t)rwndq_clamp(p->samples, 1, 4096);
     p->paths = (uint16_t)rwndq_clamp(p->paths, 1, 256);
     s->flows = 0;
@@ -95,7 +94,7 @@ static inline void rwndq_on_sample(const struct rwndq_params *p, struct rwndq_st
     s->up_q8_bytes = s->down_q8_bytes = s->samples_seen = 0;
     if (s->flows == 0) return; // Q has no meaning without flows: it starts anew with the first.
     if (s->slow_start) { // RWNDQ Alg. 1 l. 24 to 26: two packets more, until the target is reached
-        window += (uint64_t)s->max_size_bytes << 17;
+        window += ((uint64_t)s->max_size_bytes << 17) / (p->shared_start ? s->flows : 1);
         s->slow_start = qlen < target;
     } else { // RWNDQ Alg. 1 l. 28: W_incr / f
         uint64_t net = up < down ? down - up : up - down;

@@ -49,7 +49,8 @@ impl Rwndq {
         let mut params = Params {
             target_q8_bytes: 0,
             max_window_q16_bytes: 0,
-            mss_bytes: u32::from(settings.mss_bytes),
+            mss_bytes: settings.mss_bytes,
+            shared_start: 0,
             samples: settings.samples,
             paths: settings.paths,
         };
@@ -57,6 +58,13 @@ impl Rwndq {
         let (buffer, alpha) = (settings.buffer_bytes, settings.alpha_millionths);
         laws_rwndq_init(&mut params, &mut state, buffer, alpha, settings.scale);
         Self { params, state }
+    }
+
+    /// The same with slow start's two packets per update for all flows together, or for each of them.
+    #[must_use]
+    pub fn with_shared_start(mut self, shared: bool) -> Self {
+        self.params.shared_start = u16::from(shared);
+        self
     }
 
     /// What a packet with these flags does.
@@ -113,6 +121,7 @@ impl Rwndq {
             params.target_q8_bytes.to_ne_bytes().as_slice(),
             &params.max_window_q16_bytes.to_ne_bytes(),
             &params.mss_bytes.to_ne_bytes(),
+            &params.shared_start.to_ne_bytes(),
             &params.samples.to_ne_bytes(),
             &params.paths.to_ne_bytes(),
             &state.window_q16_bytes.to_ne_bytes(),
@@ -131,7 +140,8 @@ impl Rwndq {
         let params = Params {
             target_q8_bytes: u64::from_ne_bytes(bytes(memory, 0)?),
             max_window_q16_bytes: u64::from_ne_bytes(bytes(memory, 8)?),
-            mss_bytes: u32::from_ne_bytes(bytes(memory, 16)?),
+            mss_bytes: u16::from_ne_bytes(bytes(memory, 16)?),
+            shared_start: u16::from_ne_bytes(bytes(memory, 18)?),
             samples: u16::from_ne_bytes(bytes(memory, 20)?),
             paths: u16::from_ne_bytes(bytes(memory, 22)?),
         };
@@ -169,7 +179,8 @@ const ACKNOWLEDGES: u32 = 3;
 struct Params {
     target_q8_bytes: u64,
     max_window_q16_bytes: u64,
-    mss_bytes: u32,
+    mss_bytes: u16,
+    shared_start: u16,
     samples: u16,
     paths: u16,
 }
@@ -192,6 +203,7 @@ const _: () = assert!(
     offset_of!(Params, target_q8_bytes) == 0
         && offset_of!(Params, max_window_q16_bytes) == 8
         && offset_of!(Params, mss_bytes) == 16
+        && offset_of!(Params, shared_start) == 18
         && offset_of!(Params, samples) == 20
         && offset_of!(Params, paths) == 22
 );

@@ -307,6 +307,8 @@ base::settings! {
         pub byte_counting_limit: Count = "1",
         /// Whether schemes that do not define their own response use classic ECN (RFC 3168).
         pub ecn: bool = "false",
+        /// Whether retransmissions are ECN-capable under classic ECN. RFC 3168 forbids it; in ns-2 they are.
+        pub ecn_retransmissions: bool = "false",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",
     }

@@ -9,6 +9,7 @@
 //! | g | `dctcp.g` | 1/16 | RFC 8257 §4.2 |
 //! | alpha at the start | `dctcp.initial_alpha` | 1 | RFC 8257 §4.2 |
 //! | least window | `dctcp.min_window` | 2 segments | Linux |
+//! | ECT | `dctcp.ect_everywhere` | data alone | RFC 8257 §3.4; ns-2: all packets |
 //! | K | `switch.ecn_threshold` | 40 packets | the scenario |
 //!
 //! What the RCC paper compares with differs: `initial_alpha = 0`, `min_window = 1`, and three switches of
@@ -51,7 +52,7 @@ pub const SCHEME: Scheme = Scheme {
             receiver: observe.map(|(g, interval)| -> MakeReceiver {
                 Box::new(move |_| Observer::new(g, interval).into())
             }),
-            ecn: Some(EcnMode::Accurate),
+            ecn: Some(params.ecn_mode()),
             ..Roles::of_sender(params, Sender::new)
         })
     },
@@ -73,8 +74,21 @@ base::settings! {
         pub no_decay: bool = "false",
         /// What marks do: standard cuts at the first echo of a window, interval at the end of a marked one as the RCC simulation does.
         pub response: Response = "standard",
+        /// Whether SYNs, pure ACKs and FINs are ECN-capable too, as all packets of ns-2 are, so that RED marks them instead of dropping them.
+        pub ect_everywhere: bool = "false",
         /// Receivers estimate the marked share of packets too, once in this time, and only report it: the trace receiver_alpha.
         pub receiver_alpha: OrOff<Span> = "off",
+    }
+}
+
+impl Params {
+    /// How hosts use marks.
+    pub(crate) fn ecn_mode(&self) -> EcnMode {
+        if self.ect_everywhere {
+            EcnMode::Everywhere
+        } else {
+            EcnMode::Accurate
+        }
     }
 }
 

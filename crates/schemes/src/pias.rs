@@ -30,7 +30,6 @@ mod thresholds;
 use base::setting::{Key, Settings};
 use base::{Count, Ecn, OrAuto, Packet, Time, WireSize};
 use fabric::{Backlog, Discipline, QueueDisc, Strict, Verdict};
-use tcp::EcnMode;
 
 use crate::dctcp;
 use crate::registry::{MakeQueue, Misfit, Role, Roles, Scheme};
@@ -52,7 +51,7 @@ pub const SCHEME: Scheme = Scheme {
         let sender = dctcp::Params::read(text)?;
         let thresholds = params.thresholds;
         Ok(Roles {
-            ecn: Some(EcnMode::Accurate),
+            ecn: Some(sender.ecn_mode()),
             host: Some(Box::new(move |host| {
                 Box::new(Tagger::new(thresholds.in_bytes(host.mss)))
             })),

@@ -14,12 +14,13 @@
 //! | `max_p` | `red.max_probability` | 1 | the same |
 //! | gentle | `red.gentle` | off | the same |
 //! | ECN | `red.ecn` | off | on in `red-ecn` |
+//! | drops above `max_th` | `red.drop_above_max` | off | RFC 3168 §7 |
 //!
 //! With `weight = 1` and `min = max` it is the step of DCTCP. That harness has RED's ramp under DCTCP,
 //! too: `red+dctcp` with `ecn = true`.
 //!
-//! Deviations: above the upper threshold ECN-capable packets are marked, as ns-2 does, where RFC 3168
-//! §7 has them dropped; only a full queue drops them. A marking threshold of the scenario does not
+//! Deviations: above the upper threshold ECN-capable packets are marked, where RFC 3168 §7 has them
+//! dropped; only a full queue drops them (`red.drop_above_max` follows the RFC). A marking threshold of the scenario does not
 //! apply: the average decides alone.
 //!
 //! Open in the paper: the packet whose time measures idleness (a full one), and what an arrival counts
@@ -103,6 +104,8 @@ base::settings! {
         pub gentle: bool = "false",
         /// Whether ECN-capable packets are marked instead of dropped; red-ecn always does.
         pub ecn: bool = "false",
+        /// Whether ECN-capable packets are dropped too where every packet is answered: above red.max, or twice that with red.gentle (RFC 3168).
+        pub drop_above_max: bool = "false",
     }
 }
 
@@ -168,7 +171,8 @@ struct Red {
     weight: f64,
     max_probability: f64,
     gentle: bool,
-    ecn: bool,
+    /// Average below which what is ECN-capable is marked instead of dropped.
+    marks_below: f64,
     /// Whether the queue is counted in packets, because its limit is.
     in_packets: bool,
     /// Time of a full packet at the port's rate.
@@ -185,14 +189,20 @@ struct Red {
 
 impl Red {
     fn new(params: &Params, port: &PortInfo, before: Discipline) -> Self {
+        let max = params.max.of(port.limit, port.packet_bytes);
         Self {
             before,
             min: params.min.of(port.limit, port.packet_bytes),
-            max: params.max.of(port.limit, port.packet_bytes),
+            max,
             weight: params.weight.0,
             max_probability: params.max_probability.0,
             gentle: params.gentle,
-            ecn: params.ecn,
+            marks_below: match (params.ecn, params.drop_above_max) {
+                (false, _) => 0.0,
+                (true, false) => f64::INFINITY,
+                (true, true) if params.gentle => 2.0 * max,
+                (true, true) => max,
+            },
             in_packets: matches!(port.limit, Limit::Packets(_)),
             slot: port.rate.serialisation(port.packet_bytes),
             average: 0.0,
@@ -269,7 +279,7 @@ impl QueueDisc for Red {
         if !self.decide() {
             return Verdict::Accept;
         }
-        if self.ecn && packet.ecn != Ecn::NotCapable {
+        if packet.ecn != Ecn::NotCapable && self.average < self.marks_below {
             packet.ecn = Ecn::Marked;
             return Verdict::Accept;
         }

@@ -11,6 +11,7 @@
 //! | alpha | `rwndq.target` | 0.2 of the buffer | the paper's simulation |
 //! | T | `rwndq.interval` | 50 us | the paper's simulation |
 //! | M | `rwndq.samples` | 10 | the paper's simulation |
+//! | slow start | `rwndq.slow_start` | per flow | RWNDQ Alg. 1; its text: divided among all |
 //! | window scale | `rwndq.scale`, `rwndq.network_scale` | carried with the connection | RWNDQ, discussion |
 //! | f | `rwndq.count`, `rwndq.count_both` | exact, in the data's direction | RWNDQ, discussion |
 //! | counting Bloom filter | `rwndq.bloom_error`, `rwndq.bloom_flows` | 1 % at 10,000 flows | ours |
@@ -88,6 +89,16 @@ base::choices! {
 }
 
 base::choices! {
+    /// Whose window grows by two packets per update in slow start.
+    pub enum SlowStart {
+        /// That of each flow, as the algorithm is written.
+        PerFlow = "per-flow",
+        /// That of all flows together, divided among them as the text has it of every increase.
+        Shared = "shared",
+    }
+}
+
+base::choices! {
     /// How a port counts its flows.
     pub enum CountBy {
         /// By a set of the flows that are open.
@@ -127,6 +138,8 @@ base::settings! {
         pub interval: Span = "50us",
         /// Samples per update of the window (M).
         pub samples: Count = "10",
+        /// Whose window grows by two packets per update until the queue first reaches its target.
+        pub slow_start: SlowStart = "per-flow",
         /// How switches learn by how much windows are shifted.
         pub scale: Scale = "carried",
         /// By how much all windows in the network are shifted with rwndq.scale = "unified" or "shim". Connections without window scaling (tcp.window_scale = "off") are misread then.
@@ -175,6 +188,7 @@ impl Params {
             scale,
             paths: u16::try_from(paths).unwrap_or(u16::MAX),
         })
+        .with_shared_start(self.slow_start == SlowStart::Shared)
     }
 }
 

@@ -66,6 +66,8 @@ pub struct Config {
     pub scale_syn_ack: bool,
     /// How congestion marks are used.
     pub ecn: EcnMode,
+    /// Whether retransmissions are ECN-capable under [`EcnMode::Classic`] too, against RFC 3168 §6.1.5.
+    pub ecn_retransmissions: bool,
     /// How long a closed connection answers stray segments: twice the segment lifetime (RFC 9293 §3.6.1).
     pub time_wait: Span,
     /// Whether the receiver role of its host controls the connection; if not, the role sees its data
@@ -84,6 +86,9 @@ pub enum EcnMode {
     Classic,
     /// ECE tells exactly which segments were marked (RFC 8257 §3.2).
     Accurate,
+    /// As `Accurate`, and every segment is ECN-capable: SYNs and pure ACKs too, against RFC 3168 §6.1.1
+    /// and §6.1.4. In ns-2 all packets of a connection are.
+    Everywhere,
     /// Data is ECN-capable, but marks are used at the receiver and not echoed.
     Unechoed,
 }
@@ -131,6 +136,7 @@ impl Default for Config {
             window_scale: Some(Self::scale_for(receive_buffer)),
             scale_syn_ack: false,
             ecn: EcnMode::Off,
+            ecn_retransmissions: false,
             time_wait: Span::from_secs(60),
             receiver_control: true,
             low_priority: None,

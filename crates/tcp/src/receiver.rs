@@ -342,7 +342,7 @@ impl Receiver {
             // RFC 3168 §6.1.3: from a mark until CWR; a mark on the segment with CWR counts.
             EcnMode::Classic => self.echo = marked || (self.echo && !cwr),
             // RFC 8257 §3.2: the pending ACK belongs to segments with the old mark.
-            EcnMode::Accurate => {
+            EcnMode::Accurate | EcnMode::Everywhere => {
                 if marked != self.echo && self.unacknowledged > 0 {
                     self.early = Some(EarlyAck {
                         ack: self.next,

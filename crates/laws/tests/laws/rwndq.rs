@@ -63,6 +63,23 @@ fn slow_start_fills_the_pipe_with_42_updates() {
 }
 
 #[test]
+fn flows_may_share_the_two_packets_of_slow_start() {
+    // Ten flows have a tenth of the target each. Literally each window grows by two packets, 20 in
+    // all; shared, by a tenth of that.
+    for (shared, growth) in [(false, 2 * 1500), (true, 2 * 1500 / 10)] {
+        let mut port = port(&PAPER, 10).with_shared_start(shared);
+        let before = bytes(&port);
+        update(&mut port, 0);
+        // The window is at least a segment.
+        assert_eq!(bytes(&port), (before + growth).max(1460));
+        update(&mut port, 0);
+        assert_eq!(bytes(&port), (before + 2 * growth).max(1460 + growth));
+        let again = Rwndq::from_memory(&port.to_memory()).expect("whole");
+        assert_eq!(again.to_memory(), port.to_memory());
+    }
+}
+
+#[test]
 fn an_update_moves_the_total_by_at_most_one_packet_up_and_four_down() {
     let mut port = started(&PAPER, 1);
     let before = bytes(&port);

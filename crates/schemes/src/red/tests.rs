@@ -114,6 +114,28 @@ fn what_is_not_capable_is_dropped_where_the_capable_is_marked() {
     }
 }
 
+// RFC 3168 §7.
+#[test]
+fn where_asked_for_what_is_capable_is_dropped_above_the_upper_threshold() {
+    for (gentle, marked, dropped) in [("false", 39, 40), ("true", 79, 80)] {
+        let mut red = red(&[
+            ("red.weight", "1"),
+            ("red.ecn", "true"),
+            ("red.gentle", gentle),
+            ("red.drop_above_max", "true"),
+        ]);
+        // Just below, the probability is near 1: a few arrivals are enough for a mark.
+        let below = (0..9).map(|_| arrive(&mut red, marked, Ecn::Capable, Time::ZERO));
+        assert!(
+            below
+                .into_iter()
+                .all(|(verdict, _)| verdict == Verdict::Accept)
+        );
+        let above = arrive(&mut red, dropped, Ecn::Capable, Time::ZERO);
+        assert_eq!(above.0, Verdict::Drop);
+    }
+}
+
 #[test]
 fn marks_between_the_thresholds_come_at_even_distances() {
     // Average 30 of 20 to 40 with max_p 0.2: p_b = 0.1. With count = k since the last mark p_a is

@@ -217,6 +217,7 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         },
         scale_syn_ack: tcp.scale_syn_ack,
         ecn: roles.ecn.unwrap_or(classic),
+        ecn_retransmissions: tcp.ecn_retransmissions,
         time_wait: tcp.time_wait,
         receiver_control: roles.receiver.is_some(),
         low_priority: roles.low_priority,

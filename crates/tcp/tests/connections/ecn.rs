@@ -82,6 +82,39 @@ fn retransmissions_are_capable_in_accurate_mode() {
     assert_eq!(t.take().ecn, Ecn::Capable);
 }
 
+// Against RFC 3168 §6.1.5, where asked for: classic ECN with capable retransmissions, as ns-2 has it.
+#[test]
+fn retransmissions_are_capable_where_asked_for() {
+    let mut t = Timeline::established(Config {
+        ecn_retransmissions: true,
+        ..with_ecn(EcnMode::Classic)
+    });
+    t.write(MSS).take();
+    t.receive(0..1);
+    assert_eq!(t.take().ecn, Ecn::NotCapable, "a pure ACK is not");
+    t.at(ms(300));
+    assert_eq!(t.take().ecn, Ecn::Capable);
+}
+
+// As in ns-2: SYN, SYN-ACK, pure ACK, data and FIN.
+#[test]
+fn every_segment_is_capable_everywhere() {
+    let mut t = Timeline::connecting(with_ecn(EcnMode::Everywhere));
+    assert_eq!(t.take().ecn, Ecn::Capable, "the SYN");
+    let mut t = Timeline::listening(with_ecn(EcnMode::Everywhere));
+    let mut syn = t.syn(willing());
+    syn.flags = syn.flags.with(ECN_SETUP);
+    t.deliver(syn);
+    assert_eq!(t.take().ecn, Ecn::Capable, "the SYN-ACK");
+    let mut t = Timeline::established(with_ecn(EcnMode::Everywhere));
+    t.receive_marked(0..1);
+    let ack = t.take();
+    assert_eq!(ack.ecn, Ecn::Capable);
+    assert!(ack.flags.has(TcpFlags::ECE), "the echo is exact");
+    t.write(MSS);
+    assert_eq!(t.take().ecn, Ecn::Capable, "data");
+}
+
 // RFC 3168 §6.1.3: ECE on every ACK from the mark until CWR.
 #[test]
 fn a_mark_is_echoed_until_the_window_was_reduced() {
