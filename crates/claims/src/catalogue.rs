@@ -45,6 +45,28 @@ pub fn paper(name: &str) -> Result<Paper, Problems> {
     load(name, files.collect(), None)
 }
 
+/// The scenario that a user means by `word`: that of a figure of the catalogue, as in `rcc/fig7a`, which
+/// may be the one that another figure runs; else a built-in scenario or a file.
+pub fn scenario(word: &str) -> Result<Source, Problems> {
+    let figure = word.split_once('/').filter(|(paper, name)| {
+        names().contains(paper) && figures(paper).contains(name) && !Path::new(word).is_file()
+    });
+    let Some((name, figure)) = figure else {
+        return Source::find(word).map(|source| source.shared(&KEYS));
+    };
+    let paper = paper(name)?;
+    let find = |name: &str| paper.experiments.iter().find(|other| other.name == name);
+    let shown = find(figure);
+    let run = shown.and_then(|shown| find(shown.runs()));
+    let source = run.map(|run| run.source.clone());
+    source.ok_or_else(|| Problem::new(format!("there is no figure {word:?}")).into())
+}
+
+/// The text of a scenario as it is written, without the claims and plots of the file of a figure.
+pub fn scenario_text(source: &Source) -> Result<String, Problems> {
+    read::scenario_text(source)
+}
+
 /// What a user means by `words`: papers, figures as in `rcc/fig5a`, folders or files; all papers that
 /// come with the program if there is no word. Figures of one paper are put together.
 pub fn find(words: &[String]) -> Result<Vec<Selection>, Problems> {
@@ -343,6 +365,15 @@ mod tests {
             }
         }
         assert!(shared > 0);
+    }
+
+    #[test]
+    fn the_scenario_of_a_figure_is_the_one_that_it_runs() {
+        let text = |word: &str| scenario(word).unwrap().text().to_owned();
+        assert_eq!(text("rcc/fig7a"), text("rcc/fig5a"));
+        assert!(text("rcc/fig5a").contains("name = \"fig5a\""));
+        assert!(scenario("incast").is_ok(), "a built-in scenario");
+        assert!(scenario("rcc/fig99").is_err());
     }
 
     #[test]

@@ -122,6 +122,15 @@ pub(super) fn references(source: &Source) -> Result<Vec<String>, Problems> {
     Ok(found)
 }
 
+/// The scenario in the file of a figure: without what claims, plots and causes add.
+pub(super) fn scenario_text(source: &Source) -> Result<String, Problems> {
+    let mut document = parse(source)?.into_mut();
+    for key in super::KEYS {
+        document.remove(key);
+    }
+    Ok(document.to_string())
+}
+
 fn parse(source: &Source) -> Result<Document<&str>, Problems> {
     Document::parse(source.text()).map_err(|error| {
         let end = source.text().len();

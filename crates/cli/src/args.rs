@@ -324,8 +324,11 @@ pub(crate) struct ReportArgs {
 
 #[derive(Args)]
 pub(crate) struct PlotArgs {
-    /// A folder that `tailwater run` wrote
+    /// A folder that `tailwater run` wrote, or a figure of a paper that was reproduced, as in rcc/fig5a
     pub(crate) folder: PathBuf,
+    /// Where `tailwater reproduce` wrote it, for a figure of a paper
+    #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
+    pub(crate) reproduced: PathBuf,
     /// Which figure to draw
     #[arg(
         long,
@@ -414,7 +417,7 @@ pub(crate) struct Length(pub(crate) f64);
 
 #[derive(Args)]
 pub(crate) struct ScenarioArgs {
-    /// A built-in scenario by name, or the path of a .toml file
+    /// A built-in scenario by name, a figure of a paper as in rcc/fig5a, or the path of a .toml file
     pub(crate) scenario: String,
     /// Schemes and variants to compare instead of the scenario's own
     #[arg(long, value_name = "A,B,...")]

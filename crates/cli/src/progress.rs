@@ -87,7 +87,8 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn duration(time: Duration) -> String {
+/// A time in the units that fit.
+pub(crate) fn duration(time: Duration) -> String {
     match time.as_secs() {
         seconds if seconds >= 3600 => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
         seconds if seconds >= 60 => format!("{} min {} s", seconds / 60, seconds % 60),

@@ -232,14 +232,19 @@ impl Job {
 /// Runs what is missing of all jobs, and says whether a simulation failed.
 fn run_all(jobs: &[Job], args: &ReproduceArgs) -> Result<bool, Stop> {
     let mut open = Vec::new();
-    let mut total = 0;
+    let (mut total, mut steps) = (0, 0.0);
     // Every scenario is checked before the first is run.
     for job in jobs {
         let scenario = job.scenario()?;
         if let Some(store) = job.open(&scenario, args.quiet)? {
-            total += store.missing(&scenario, None)?.len();
+            let missing = store.missing(&scenario, None)?;
+            total += missing.len();
+            steps += simulate::steps(missing.into_iter(), true);
             open.push((scenario, store, job.report));
         }
+    }
+    if !args.quiet {
+        simulate::say_duration(steps, args.jobs);
     }
     let progress = Progress::new(total, args.quiet);
     let run = || {

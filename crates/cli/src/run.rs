@@ -6,11 +6,12 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use claims::catalogue;
 use record::pcap::Places;
 use results::{
     Access, Folder, Host, Keep, PointResults, RunInfo, Store, Summary, Transient, Until,
 };
-use scenario::{PointSpec, Problem, Problems, Scenario, Source};
+use scenario::{PointSpec, Problem, Problems, Scenario};
 use serde_json::json;
 use sim::metrics::FlowRecord;
 
@@ -19,7 +20,7 @@ use crate::clock::{now, unix_seconds};
 use crate::finished::Finished;
 use crate::output::{self, Stop};
 use crate::progress::{self, Progress};
-use crate::simulate::{Room, Simulations, finish, say_memory};
+use crate::simulate::{Room, Simulations, finish, say_duration, say_memory, steps};
 use crate::watch::{listen, watched};
 use crate::{render, text};
 
@@ -135,6 +136,8 @@ impl<'a> Sweep<'a> {
         }
         if !self.args.quiet {
             say_memory(room.jobs, self.args.jobs);
+            let steps = steps(missing.iter().copied(), self.store.is_some());
+            say_duration(steps, Some(room.jobs));
         }
         let progress = Progress::new(missing.len(), self.args.quiet);
         let run = Simulations {
@@ -411,7 +414,7 @@ pub(crate) fn verdict(finished: &Finished) -> Result<(), Stop> {
 }
 
 fn load(args: &RunArgs, seeds: Option<u32>) -> Result<Scenario, Problems> {
-    let source = Source::find(&args.scenario.scenario)?.shared(&claims::KEYS);
+    let source = catalogue::scenario(&args.scenario.scenario)?;
     let mut overrides = args.scenario.overrides();
     if let Some(seeds) = seeds {
         overrides.seeds = NonZeroU32::new(seeds);

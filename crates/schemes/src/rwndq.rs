@@ -23,7 +23,8 @@
 //! carry, since without the first bound a hundred flows would stop. A reset on the way of the data ends
 //! a flow as well, since nothing answers it.
 //!
-//! Open in the paper: the direction in which flows are counted (that of the data: the SYN-ACK comes in
+//! Open in the paper: whether slow start's two packets per update are for each flow, as in Alg. 1, or for
+//! all together, as the text has it of every increase (Figs. 3 and 4 come out with the latter); the direction in which flows are counted (that of the data: the SYN-ACK comes in
 //! over the link that the port feeds), FINs that are sent twice (a flow counts once), and what a port
 //! without flows writes (its target).
 //!

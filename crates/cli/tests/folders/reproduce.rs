@@ -183,6 +183,37 @@ fn papers_and_figures_are_listed_explained_and_suggested() {
     assert!(refusal.contains("did you mean `rcc`?"), "{refusal}");
 }
 
+#[test]
+fn the_scenario_of_a_figure_is_shown_and_varied() {
+    let workspace = Workspace::new("reproduce_varied");
+    let shown = workspace.answer("show rcc/fig7a");
+    assert!(shown.contains("senders = \"10..100:10\""), "{shown}");
+    assert!(!shown.contains("[[claim]]"), "{shown}");
+    let sets = "--set workload.senders=3 --seeds 1 --no-save --quiet --format json";
+    let answer = workspace.answer(&format!("run rcc/fig5a --scheme rcc {sets}"));
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!(answer["scenario"], "fig5a");
+}
+
+#[test]
+fn panels_of_a_reproduced_figure_are_drawn() {
+    let workspace = Workspace::new("reproduce_drawn");
+    let missing = workspace.refusal("plot rdtcp/fig1 --list");
+    assert!(
+        missing.contains("tailwater reproduce rdtcp/fig1"),
+        "{missing}"
+    );
+    workspace.answer("reproduce rdtcp/fig1 --seeds 1 --causes none --no-report --quiet --out all");
+    let list = workspace.answer("plot rdtcp/fig1 --reproduced all --list");
+    let name = list.split_whitespace().next().expect("a panel");
+    assert!(name.starts_with("fig1"), "{list}");
+    workspace.answer(&format!(
+        "plot rdtcp/fig1 --reproduced all --figure {name} -o panel.pdf"
+    ));
+    let pdf = fs::read(workspace.path("panel.pdf")).expect("the picture");
+    assert!(pdf.starts_with(b"%PDF-"));
+}
+
 const FIG1: &str = r#"
 title = "Drops"
 figure = "Fig. 1"
