@@ -6,6 +6,7 @@
 //! everywhere, partly if at half of the places or more. Nothing else enters a verdict.
 
 mod along;
+mod count;
 mod number;
 mod order;
 mod shape;
@@ -21,6 +22,7 @@ use super::measured::Measured;
 use super::unit::Dimension;
 use super::{Cause, Claim, ClaimKind, Experiment, Operand};
 use along::Along;
+pub use count::{Bias, Counts, Standing};
 
 /// What becomes of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -56,101 +58,6 @@ pub struct Judged {
     pub standing: Standing,
     /// Explanations that were tried on its runs.
     pub causes: Vec<Tried>,
-}
-
-/// Whether a claim counts among those of its paper.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Standing {
-    /// It does.
-    Counted,
-    /// It is a check of our own, for this reason.
-    Own(String),
-    /// It is about the runs of this figure of another paper, and counted there.
-    CountedIn(String),
-}
-
-impl Standing {
-    /// That of a claim of an experiment.
-    pub fn of(claim: &Claim, experiment: &Experiment) -> Self {
-        match (&claim.own, &experiment.counted_in) {
-            (Some(reason), _) => Self::Own(reason.clone()),
-            (None, Some(figure)) => Self::CountedIn(figure.clone()),
-            (None, None) => Self::Counted,
-        }
-    }
-}
-
-impl fmt::Display for Standing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Counted => f.write_str("counted"),
-            Self::Own(reason) => write!(f, "our own check: {reason}"),
-            Self::CountedIn(figure) => write!(f, "counted in {figure}"),
-        }
-    }
-}
-
-/// How many claims of a paper have which verdict.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counts {
-    /// By verdict, in the order of [`Verdict::ALL`]: what the paper claims and is not counted elsewhere.
-    pub verdicts: [usize; Verdict::ALL.len()],
-    /// Checks of our own.
-    pub own: usize,
-    /// Claims that are counted with another paper.
-    pub elsewhere: usize,
-}
-
-impl Counts {
-    /// Counts claims.
-    pub fn of<'a>(claims: impl Iterator<Item = &'a Judged>) -> Self {
-        let mut counts = Self::default();
-        for judged in claims {
-            match judged.standing {
-                Standing::Counted => counts.verdicts[judged.finding.verdict as usize] += 1,
-                Standing::Own(_) => counts.own += 1,
-                Standing::CountedIn(_) => counts.elsewhere += 1,
-            }
-        }
-        counts
-    }
-
-    /// The paper's claims that are counted here.
-    pub fn claims(&self) -> usize {
-        self.verdicts.iter().sum()
-    }
-}
-
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = |count: usize, what: &str| match count {
-            1 => format!("1 {what}"),
-            count => format!("{count} {what}s"),
-        };
-        let verdicts = Verdict::ALL.iter().zip(self.verdicts);
-        let shown =
-            verdicts.filter(|(verdict, count)| *count > 0 || **verdict == Verdict::Reproduced);
-        let shown: Vec<_> = shown
-            .map(|(verdict, count)| format!("{count} {verdict}"))
-            .collect();
-        write!(
-            f,
-            "{}: {}",
-            plural(self.claims(), "claim"),
-            shown.join(", ")
-        )?;
-        if self.own > 0 {
-            write!(f, "; beside them {} of our own", plural(self.own, "check"))?;
-        }
-        if self.elsewhere > 0 {
-            write!(
-                f,
-                "; {} counted with another paper",
-                plural(self.elsewhere, "claim")
-            )?;
-        }
-        Ok(())
-    }
 }
 
 /// What was measured for a claim and what follows.

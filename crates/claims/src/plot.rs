@@ -26,6 +26,8 @@ pub struct Plot {
     pub lines: Vec<Line>,
     /// The figure of the same paper whose runs it shows, if not those of its own experiment.
     pub run: Option<String>,
+    /// What the paper's own figure shows: points of schemes, in the units of the axes.
+    pub paper: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 /// What a panel draws.

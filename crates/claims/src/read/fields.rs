@@ -287,7 +287,7 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
     clippy::cast_precision_loss,
     reason = "numbers of papers have few digits"
 )]
-fn number(value: &Value) -> Option<f64> {
+pub(super) fn number(value: &Value) -> Option<f64> {
     value
         .as_float()
         .or_else(|| value.as_integer().map(|number| number as f64))

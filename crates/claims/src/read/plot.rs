@@ -1,9 +1,9 @@
 //! Reading plots.
 
-use toml_edit::Item;
+use toml_edit::{Item, Value};
 
-use super::Runs;
-use super::fields::{Fields, Reader};
+use super::fields::{Fields, Reader, Word};
+use super::{Runs, fields};
 use crate::unit::Dimension;
 use crate::{Axis, Level, Line, Measure, Of, Plot, PlotKind};
 
@@ -11,7 +11,7 @@ impl Reader<'_> {
     /// One panel; none if what is wrong leaves nothing to draw.
     pub(super) fn plot(&mut self, fields: &Fields<'_>, runs: Runs<'_>) -> Option<Plot> {
         let known = [
-            "kind", "title", "caption", "x", "y", "schemes", "at", "lines", "run",
+            "kind", "title", "caption", "x", "y", "schemes", "at", "lines", "run", "paper",
         ];
         self.only(fields, &known);
         let kinds = [
@@ -67,7 +67,49 @@ impl Reader<'_> {
             schemes: self.schemes(fields, "schemes", context),
             lines,
             run,
+            paper: self.points(fields, kind, context),
         })
+    }
+
+    /// What the paper's figure shows, by scheme.
+    fn points(
+        &mut self,
+        fields: &Fields<'_>,
+        kind: PlotKind,
+        context: &super::Context,
+    ) -> Vec<(String, Vec<(f64, f64)>)> {
+        let Some(table) = self.table(fields, "paper") else {
+            return Vec::new();
+        };
+        if kind != PlotKind::Sweep || !fields.has("x") {
+            let message = "the paper's points need the axis of a sweep".to_owned();
+            self.wrong(message, table.place.clone(), "kind = \"sweep\" with a key");
+        }
+        let mut all = Vec::new();
+        for (name, item) in table.table.iter() {
+            let place = table.place_of(name);
+            let word = Word {
+                text: name.to_owned(),
+                place: place.clone(),
+            };
+            self.scheme(&word, context);
+            let point = |value: &Value| match value.as_array()?.iter().collect::<Vec<_>>()[..] {
+                [x, y] => Some((fields::number(x)?, fields::number(y)?)),
+                _ => None,
+            };
+            let points = item.as_array();
+            let points: Option<Vec<_>> =
+                points.and_then(|points| points.iter().map(point).collect());
+            match points {
+                Some(points) => all.push((name.to_owned(), points)),
+                None => self.wrong(
+                    format!("wrong points for {name}"),
+                    place,
+                    "pairs of numbers, as in [[10, 1.5], [20, 3]]",
+                ),
+            }
+        }
+        all
     }
 
     fn line(&mut self, fields: &Fields<'_>, context: &super::Context) -> Option<Line> {

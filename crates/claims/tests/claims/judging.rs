@@ -1,6 +1,7 @@
 //! Every kind of claim, true and false. The name of a claim begins with the verdict it must get.
 
-use claims::judge::{Bench, Effect, Judged, Tried, Verdict};
+use claims::Experiment;
+use claims::judge::{Bench, Bias, Counts, Effect, Judged, Tried, Verdict};
 
 use crate::bench::{Folder, INCAST, assert_as_named, bench, findings};
 
@@ -395,4 +396,52 @@ fn runs_of_other_figures_can_be_compared_with() {
     assert_eq!(missing.verdict, Verdict::NotReproduced, "{missing:?}");
     bench.others.insert("fig2", &other);
     assert_as_named(&paper.experiments[0], &bench);
+}
+
+#[test]
+fn checks_of_our_own_are_judged_and_not_counted() {
+    let drops = "measure = \"drops\"\nof = \"newreno\"\nat = { \"workload.senders\" = 40 }";
+    // NewReno drops about 167 packets.
+    let figure = [
+        INCAST,
+        &claim("yes-near", "number", &format!("{drops}\npaper = 167")),
+        &claim("no-far", "number", &format!("{drops}\npaper = 1670")),
+        &claim(
+            "partly-range",
+            "number",
+            &format!("{drops}\npaper = [180, 190]"),
+        ),
+        &claim(
+            "yes-own",
+            "number",
+            &format!("{drops}\npaper = 167\nown = \"the paper has no drops\""),
+        ),
+    ];
+    let folder = Folder::with("judging_own", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let run = folder.run(figure, &[], "run");
+    assert_as_named(figure, &bench(&run));
+    let judged = |figure: &Experiment| -> Vec<Judged> {
+        let claims = figure.claims.iter();
+        let judged = claims.map(|claim| Judged::new(figure, claim, &bench(&run), "a test"));
+        judged.collect::<Result<_, _>>().unwrap()
+    };
+    let claims = judged(figure);
+    let counts = Counts::of(claims.iter());
+    assert_eq!((counts.verdicts, counts.own), ([1, 1, 1, 0], 1));
+    assert_eq!(
+        counts.to_string(),
+        "3 claims: 1 reproduced, 1 partly, 1 not reproduced; beside them 1 check of our own"
+    );
+    // The median of 1 and 0.1; neither the range nor the check enters.
+    let bias = Bias::of(claims.iter()).expect("two numbers");
+    assert_eq!(bias.numbers, 2);
+    assert!((bias.median - 0.55).abs() < 0.05, "{bias}");
+    let shared = Experiment {
+        counted_in: Some("rcc/fig5a".into()),
+        ..figure.clone()
+    };
+    let counts = Counts::of(judged(&shared).iter());
+    assert_eq!((counts.claims(), counts.own, counts.elsewhere), (0, 1, 3));
 }

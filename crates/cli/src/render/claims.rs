@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claims::judge::{Counts, Figure, Finding, Judged, Standing, Tried, Verdict, digits};
+use claims::judge::{Bias, Counts, Figure, Finding, Judged, Standing, Tried, Verdict, digits};
 use claims::{ClaimKind, Paper};
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width};
 use comfy_table::{LineStyle, TableStyle};
@@ -41,11 +41,40 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
                 let table = claims(&figure.claims, styled).trim_fmt();
                 writeln!(out, "\n{}", table.trim_end())?;
             }
+            if let Some(bias) = Bias::of(figure.claims.iter()) {
+                text::paragraph(out, 0, &format!("Ours: {bias}."));
+            }
         }
         let all = figures.iter().flat_map(|figure| &figure.claims);
         writeln!(out, "\n{}: {}", paper.name, Counts::of(all))?;
     }
+    if books.len() > 1 {
+        writeln!(out, "\n{}", papers(books).trim_fmt())?;
+    }
     Ok(())
+}
+
+/// A line for each paper with how many claims it has, and how many of these have which verdict.
+fn papers(books: &Books<'_>) -> Table {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('-');
+    table.load_style(TableStyle::new().header_separator(rule));
+    table.force_no_tty();
+    let verdicts = Verdict::ALL.map(|verdict| verdict.name().to_owned());
+    let head = ["paper", "claims"].map(str::to_owned).into_iter();
+    let more = ["own checks", "counted elsewhere"].map(str::to_owned);
+    table.set_header(head.chain(verdicts).chain(more));
+    for (paper, figures) in books {
+        let counts = Counts::of(figures.iter().flat_map(|figure| &figure.claims));
+        let numbers = [counts.claims()].into_iter().chain(counts.verdicts);
+        let numbers = numbers.chain([counts.own, counts.elsewhere]);
+        let numbers = numbers.map(|number| number.to_string());
+        table.add_row([paper.name.clone()].into_iter().chain(numbers));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    table
 }
 
 /// The claims of a figure.
@@ -195,6 +224,7 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
         "causes": causes.collect::<Vec<_>>(),
         "seeds": judged.seeds,
         "scale": judged.scale,
+        "figure_bias": Bias::of(figure.claims.iter()).map(|bias| bias.to_string()),
     })
 }
 

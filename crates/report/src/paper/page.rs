@@ -2,7 +2,7 @@
 
 use askama::Template;
 use claims::Experiment;
-use claims::judge::{self, Counts, Finding, Judged, Standing, Tried, Verdict};
+use claims::judge::{self, Bias, Counts, Finding, Judged, Standing, Tried, Verdict};
 
 use super::Reproduction;
 use crate::figure::Figure;
@@ -62,6 +62,8 @@ struct Shown<'a> {
     /// Files with its panels, relative to the page.
     files: Vec<String>,
     claims: Vec<Card<'a>>,
+    /// How far its numbers are off as a whole; empty if it claims none.
+    bias: String,
 }
 
 /// A claim with what came out.
@@ -163,6 +165,7 @@ fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Sh
         files: panels.iter().map(super::file).collect(),
         charts: page::charts(&panels),
         claims: figure.claims.iter().map(card).collect(),
+        bias: Bias::of(figure.claims.iter()).map_or_else(String::new, |bias| bias.to_string()),
     }
 }
 

@@ -71,6 +71,8 @@ pub(super) fn draw(panel: &Panel<'_>, name: String, title: String) -> Result<Fig
         y,
         lines,
     };
+    // Behind ours, so that these stay legible.
+    figure.lines.splice(0..0, panel.published());
     figure.lines.retain(|line| !line.points.is_empty());
     if let [line] = figure.lines.as_mut_slice() {
         // There is nothing to tell it from.
@@ -125,6 +127,21 @@ impl<'a> Panel<'a> {
             schemes.truncate(1);
         }
         schemes
+    }
+
+    /// What the paper's own figure shows: open markers in the colours of the schemes.
+    fn published(&self) -> Vec<Line> {
+        let schemes = self.plot.paper.iter();
+        let lines = schemes.map(|(scheme, points)| {
+            let points = points.iter().map(|(x, y)| figure::Point::new(*x, *y));
+            let style = Style {
+                open: true,
+                ..self.palette.style(scheme, 0)
+            };
+            let label = joined([scheme.as_str(), "paper"]);
+            line(label, style, Shape::Ranges, points.collect())
+        });
+        lines.collect()
     }
 
     fn style(&self, track: &Track<'_>) -> Style {
@@ -255,6 +272,9 @@ fn caption(panel: &Panel<'_>, figure: &Figure) -> String {
     let mut sentences = vec![panel.plot.caption.clone()];
     if panel.plot.caption.is_empty() {
         sentences[0] = explained(panel);
+    }
+    if !panel.plot.paper.is_empty() {
+        sentences.push("Open markers without a line: the paper's figure.".to_owned());
     }
     if figure.y.log {
         let zero = |line: &Line| line.points.iter().any(|point| point.y <= 0.0);

@@ -111,6 +111,39 @@ fn senders() -> Axis {
     }
 }
 
+#[test]
+fn points_of_the_paper_lie_behind_ours_in_the_colour_of_their_scheme() {
+    let published = vec![(10.0, 30.0), (20.0, 60.0)];
+    let plot = Plot {
+        x: senders(),
+        y: Axis {
+            unit: Some("KB".into()),
+            ..Axis::default()
+        },
+        lines: vec![line(metric("queue_mean_bytes"))],
+        paper: vec![("rcc".into(), published.clone())],
+        ..Plot::default()
+    };
+    let (figure, _run, _kept) = drawn("panel-published", plot);
+    let theirs = &figure.lines[0];
+    assert_eq!(theirs.label, "rcc, paper");
+    let drawn: Vec<_> = theirs
+        .points
+        .iter()
+        .map(|point| (point.x, point.y))
+        .collect();
+    assert_eq!(drawn, published);
+    let ours = figure.lines.iter().find(|line| line.label == "rcc");
+    let ours = ours.expect("RCC is drawn");
+    assert_eq!(theirs.style.slot, ours.style.slot);
+    assert!(theirs.style.open && !ours.style.open);
+    assert!(
+        figure.caption.contains("the paper's figure"),
+        "{}",
+        figure.caption
+    );
+}
+
 /// At 20 senders.
 fn at_twenty() -> Vec<(String, Vec<String>)> {
     vec![("workload.senders".into(), vec!["20".into()])]

@@ -1,0 +1,167 @@
+//! Which claims count, how many have which verdict, and how far numbers are off as a whole.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Judged, Verdict, digits};
+use crate::{Claim, ClaimKind, Experiment};
+
+/// Whether a claim counts among those of its paper.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// It does.
+    Counted,
+    /// It is a check of our own, for this reason.
+    Own(String),
+    /// It is about the runs of this figure of another paper, and counted there.
+    CountedIn(String),
+}
+
+impl Standing {
+    /// That of a claim of an experiment.
+    pub fn of(claim: &Claim, experiment: &Experiment) -> Self {
+        match (&claim.own, &experiment.counted_in) {
+            (Some(reason), _) => Self::Own(reason.clone()),
+            (None, Some(figure)) => Self::CountedIn(figure.clone()),
+            (None, None) => Self::Counted,
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Counted => f.write_str("counted"),
+            Self::Own(reason) => write!(f, "our own check: {reason}"),
+            Self::CountedIn(figure) => write!(f, "counted in {figure}"),
+        }
+    }
+}
+
+/// How many claims of a paper have which verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// By verdict, in the order of [`Verdict::ALL`]: what the paper claims and is not counted elsewhere.
+    pub verdicts: [usize; Verdict::ALL.len()],
+    /// Checks of our own.
+    pub own: usize,
+    /// Claims that are counted with another paper.
+    pub elsewhere: usize,
+}
+
+impl Counts {
+    /// Counts claims.
+    pub fn of<'a>(claims: impl Iterator<Item = &'a Judged>) -> Self {
+        let mut counts = Self::default();
+        for judged in claims {
+            match judged.standing {
+                Standing::Counted => counts.verdicts[judged.finding.verdict as usize] += 1,
+                Standing::Own(_) => counts.own += 1,
+                Standing::CountedIn(_) => counts.elsewhere += 1,
+            }
+        }
+        counts
+    }
+
+    /// The paper's claims that are counted here.
+    pub fn claims(&self) -> usize {
+        self.verdicts.iter().sum()
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
+        let verdicts = Verdict::ALL.iter().zip(self.verdicts);
+        let shown =
+            verdicts.filter(|(verdict, count)| *count > 0 || **verdict == Verdict::Reproduced);
+        let shown: Vec<_> = shown
+            .map(|(verdict, count)| format!("{count} {verdict}"))
+            .collect();
+        write!(
+            f,
+            "{}: {}",
+            plural(self.claims(), "claim"),
+            shown.join(", ")
+        )?;
+        if self.own > 0 {
+            write!(f, "; beside them {} of our own", plural(self.own, "check"))?;
+        }
+        if self.elsewhere > 0 {
+            write!(
+                f,
+                "; {} counted with another paper",
+                plural(self.elsewhere, "claim")
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// How far the numbers of a figure are off as a whole: ours over the paper's.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Bias {
+    /// Their median.
+    pub median: f64,
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
+    /// How many numbers there are.
+    pub numbers: usize,
+}
+
+impl Bias {
+    /// Of the claims about single numbers that count and are not 0; none without any.
+    pub fn of<'a>(claims: impl Iterator<Item = &'a Judged>) -> Option<Self> {
+        let mut ratios: Vec<f64> = claims.filter_map(ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (least, greatest) = (*ratios.first()?, *ratios.last()?);
+        let middle = ratios.len() / 2;
+        let median = if ratios.len() % 2 == 1 {
+            ratios[middle]
+        } else {
+            f64::midpoint(ratios[middle - 1], ratios[middle])
+        };
+        Some(Self {
+            median,
+            least,
+            greatest,
+            numbers: ratios.len(),
+        })
+    }
+}
+
+/// Ours over the paper's.
+fn ratio(judged: &Judged) -> Option<f64> {
+    let ClaimKind::Number(number) = &judged.claim.kind else {
+        return None;
+    };
+    let (low, high) = number.paper;
+    let counts = judged.standing == Standing::Counted && low >= high && low != 0.0;
+    judged
+        .finding
+        .value
+        .filter(|_| counts)
+        .map(|ours| ours / low)
+}
+
+impl fmt::Display for Bias {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [median, least, greatest] = [self.median, self.least, self.greatest].map(digits);
+        let plural = if self.numbers == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{median} times the paper's in the median of {} number{plural}",
+            self.numbers
+        )?;
+        if self.numbers > 1 {
+            write!(f, ", {least} to {greatest}")?;
+        }
+        Ok(())
+    }
+}
