@@ -100,21 +100,26 @@ impl Selection {
 
 fn merge(selections: &mut Vec<Selection>, new: Selection) {
     let same = |other: &&mut Selection| {
-        let sources = |paper: &Paper| {
-            let sources = paper.experiments.iter();
-            sources.map(|figure| figure.source.name().to_owned()).next()
+        let folder = |paper: &Paper| {
+            let first = paper.experiments.first();
+            let path = first.map(|figure| Path::new(figure.source.name()).parent());
+            path.flatten().map(Path::to_owned)
         };
-        other.paper.name == new.paper.name && sources(&other.paper) == sources(&new.paper)
+        other.paper.name == new.paper.name && folder(&other.paper) == folder(&new.paper)
     };
     let Some(known) = selections.iter_mut().find(same) else {
         return selections.push(new);
     };
+    // A lone file brings itself and what it refers to: the next one may bring others.
+    for figure in new.paper.experiments {
+        let mut all = known.paper.experiments.iter();
+        if all.all(|other| other.name != figure.name) {
+            known.paper.experiments.push(figure);
+        }
+    }
     let wanted = |name: &String| known.figures.contains(name) || new.figures.contains(name);
-    let all = known
-        .paper
-        .experiments
-        .iter()
-        .map(|figure| figure.name.clone());
+    let all = known.paper.experiments.iter();
+    let all = all.map(|figure| figure.name.clone());
     known.figures = all.filter(wanted).collect();
 }
 

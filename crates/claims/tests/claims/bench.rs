@@ -28,6 +28,11 @@ impl Folder {
         fs::write(self.0.join(file), text).expect("a file for the test");
     }
 
+    /// A file of the folder, as a user names it.
+    pub(crate) fn path(&self, file: &str) -> String {
+        self.0.join(file).display().to_string()
+    }
+
     /// What is found in the folder.
     pub(crate) fn find(&self) -> Result<Selection, Problems> {
         let found = catalogue::find(&[self.0.display().to_string()])?;

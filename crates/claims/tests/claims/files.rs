@@ -1,5 +1,6 @@
 //! What is wrong with the files of a paper, each with its place, all at once.
 
+use claims::catalogue;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
 use crate::bench::{Folder, INCAST};
@@ -262,4 +263,16 @@ fn places_of_claims_are_checked_against_the_sections_of_the_paper() {
     assert!(unknown.contains("the paper has no §V-A"), "{unknown}");
     let elsewhere = said("§VI-B, Fig. 5(a)").expect("the figure is elsewhere");
     assert!(elsewhere.contains("Fig. 5 is not in §VI-B"), "{elsewhere}");
+}
+
+#[test]
+fn several_files_of_a_paper_are_put_together() {
+    let folder = Folder::with("files_several", INCAST);
+    folder.write("fig2.toml", &INCAST.replace("Fig. 1", "Fig. 2"));
+    let uses = "title = \"t\"\nfigure = \"Fig. 3\"\nscale = \"s\"\nuses = \"fig1\"\n";
+    folder.write("fig3.toml", uses);
+    let files = ["fig1", "fig3", "fig2"].map(|name| folder.path(&format!("{name}.toml")));
+    let found = catalogue::find(&files).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].figures, ["fig1", "fig3", "fig2"]);
 }
