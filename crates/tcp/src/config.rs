@@ -1,6 +1,6 @@
 //! What a connection may be told.
 
-use base::{Rate, Span};
+use base::{Ecn, Rate, Span};
 
 use crate::low_priority::LowPriority;
 
@@ -94,6 +94,16 @@ pub enum EcnMode {
 }
 
 impl Config {
+    /// Whether a segment without data is ECN-capable (RFC 3168 §6.1.1, §6.1.4: it is not).
+    #[inline(always)]
+    pub(crate) fn ecn_without_data(&self) -> Ecn {
+        if self.ecn == EcnMode::Everywhere {
+            Ecn::Capable
+        } else {
+            Ecn::NotCapable
+        }
+    }
+
     /// The smallest shift with which a window as large as the receive buffer can be advertised
     /// (RFC 7323 §2.3: at most 14).
     #[must_use]

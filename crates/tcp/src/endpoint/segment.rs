@@ -328,7 +328,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     }
 
     fn finish_syn(&mut self, packet: &mut Packet, sack: bool, now: Time) {
-        packet.ecn = self.ecn_without_data();
+        packet.ecn = self.sender.config.ecn_without_data();
         let answers = packet.flags.has(TcpFlags::ACK);
         packet.options = Options::Syn(SynOptions {
             mss: self.sender.config.mss,
@@ -363,7 +363,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
                 Ecn::NotCapable
             };
         } else if segment.payload == 0 {
-            packet.ecn = self.ecn_without_data();
+            packet.ecn = self.sender.config.ecn_without_data();
         }
         self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
         let window = u64::from(packet.window) << self.scales.0;
@@ -375,7 +375,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     #[inline(always)]
     pub(super) fn pure_ack(&mut self, push: bool) -> Packet {
         let mut packet = self.header(self.sender.newest(), TcpFlags::PSH.when(push));
-        packet.ecn = self.ecn_without_data();
+        packet.ecn = self.sender.config.ecn_without_data();
         self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
         packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
         self.receiver
@@ -412,7 +412,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// An ACK that leaves before anything else: see [`EarlyAck`].
     pub(super) fn early_ack(&mut self, early: EarlyAck) -> Packet {
         let mut packet = self.header(self.sender.newest(), TcpFlags::NONE);
-        packet.ecn = self.ecn_without_data();
+        packet.ecn = self.sender.config.ecn_without_data();
         self.add_acknowledgement(&mut packet, self.scales.0, early.echo);
         packet.ack = self.receiver.irs.at(early.ack);
         self.receiver
@@ -450,16 +450,6 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         let limit = self.window_limit.saturating_add((1 << scale) - 1);
         let window = buffer.min(limit) >> scale;
         packet.window = low_16(window.min(u64::from(u16::MAX)));
-    }
-
-    /// Whether a segment without data is ECN-capable (RFC 3168 §6.1.1, §6.1.4: it is not).
-    #[inline(always)]
-    fn ecn_without_data(&self) -> Ecn {
-        if self.sender.config.ecn == EcnMode::Everywhere {
-            Ecn::Capable
-        } else {
-            Ecn::NotCapable
-        }
     }
 
     #[inline(always)]
