@@ -24,7 +24,8 @@ mod time;
 
 pub use column::Column;
 pub use packet::{
-    Ecn, Extension, FlowId, HostId, Options, Packet, SackBlocks, SynOptions, TcpFlags,
+    Beside, Ecn, Extension, FlowId, HostId, Options, Packet, SackBlocks, SynOptions, TcpFlags,
+    Timestamps,
 };
 pub use quantity::{
     Count, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Quantity, QuantityError,

@@ -12,7 +12,8 @@ pub struct HostId(pub u32);
 
 /// One TCP segment on the wire.
 ///
-/// `Copy` and the size of a cache line, because it moves by value from node to node. Its size on the
+/// `Copy`, because it moves by value from node to node; only the options of the few segments that carry
+/// timestamps reach beyond a cache line. Its size on the
 /// wire is `payload` plus the header bytes of the network, which is a setting and not a field. The fields
 /// have an order, so that those before the options are copied together.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +129,7 @@ pub enum Ecn {
     Marked,
 }
 
-/// TCP options of one segment: a SYN's or SACK blocks, never both.
+/// TCP options of one segment: a SYN's or SACK blocks, never both, perhaps with timestamps before them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Options {
     /// None.
@@ -138,6 +139,74 @@ pub enum Options {
     Syn(SynOptions),
     /// Received ranges above the acknowledgement (RFC 2018).
     Sack(SackBlocks),
+    /// Timestamps (RFC 7323 §3.2) and what goes with them.
+    Stamped(Timestamps, Beside),
+}
+
+/// What a segment carries beside timestamps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beside {
+    /// Nothing.
+    None,
+    /// As [`Options::Syn`].
+    Syn(SynOptions),
+    /// As [`Options::Sack`].
+    Sack(SackBlocks),
+}
+
+/// The timestamps option (RFC 7323 §3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timestamps {
+    /// The clock of the sender of this segment (`TSval`).
+    pub value: u32,
+    /// A value of the other side; 0 in a SYN, which has none to echo (`TSecr`).
+    pub echo: u32,
+}
+
+impl Options {
+    /// These options with timestamps, in place of those that are there.
+    #[must_use]
+    pub const fn stamped(self, timestamps: Timestamps) -> Self {
+        let beside = match self {
+            Self::None => Beside::None,
+            Self::Syn(syn) => Beside::Syn(syn),
+            Self::Sack(blocks) => Beside::Sack(blocks),
+            Self::Stamped(_, beside) => beside,
+        };
+        Self::Stamped(timestamps, beside)
+    }
+
+    /// The timestamps, if there are any.
+    pub const fn timestamps(&self) -> Option<Timestamps> {
+        match self {
+            Self::Stamped(timestamps, _) => Some(*timestamps),
+            _ => None,
+        }
+    }
+
+    /// What a SYN negotiates.
+    pub const fn syn(&self) -> Option<&SynOptions> {
+        match self {
+            Self::Syn(syn) | Self::Stamped(_, Beside::Syn(syn)) => Some(syn),
+            _ => None,
+        }
+    }
+
+    /// What a SYN negotiates, to be changed on the way.
+    pub const fn syn_mut(&mut self) -> Option<&mut SynOptions> {
+        match self {
+            Self::Syn(syn) | Self::Stamped(_, Beside::Syn(syn)) => Some(syn),
+            _ => None,
+        }
+    }
+
+    /// The SACK blocks, if there are any.
+    pub const fn sack(&self) -> Option<&SackBlocks> {
+        match self {
+            Self::Sack(blocks) | Self::Stamped(_, Beside::Sack(blocks)) => Some(blocks),
+            _ => None,
+        }
+    }
 }
 
 /// The options of a SYN or SYN-ACK.
@@ -228,8 +297,8 @@ impl Extension {
 }
 
 const _: () = assert!(
-    size_of::<Packet>() == 64,
-    "a packet has the size of a cache line"
+    size_of::<Packet>() == 72,
+    "a packet has the size of a cache line and of timestamps"
 );
 
 #[cfg(test)]

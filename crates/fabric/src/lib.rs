@@ -23,6 +23,7 @@
 //! assert_eq!(topology.names(), ["switch 0", "host 0"]);
 //! ```
 
+mod disorder;
 mod histogram;
 mod hook;
 mod loss;
@@ -36,6 +37,7 @@ mod routes;
 mod topology;
 mod watch;
 
+pub use disorder::Disorder;
 pub use histogram::{LevelHistogram, QueueStatistics};
 pub use hook::{Calls, Quiet, SwitchHook};
 pub use loss::LossLaw;

@@ -26,29 +26,44 @@ pub enum LossLaw {
 #[derive(Debug)]
 struct Lossy {
     law: LossLaw,
-    /// Whether packets without payload, such as ACKs, are spared.
-    spares_control: bool,
+    /// Which packets are spared.
+    spares: Spared,
     /// Packets that could be lost seen since the last periodic loss.
     since: u64,
     inner: Discipline,
+}
+
+/// Packets that a law spares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Spared {
+    None,
+    /// Those without payload, such as ACKs.
+    Control,
+    /// Those with payload.
+    Data,
 }
 
 impl LossLaw {
     /// The discipline `inner` behind this loss of data: packets without payload, such as ACKs, are never
     /// lost. A lost packet counts as dropped by the port.
     pub fn before(self, inner: Discipline) -> Discipline {
-        self.lossy(true, inner)
+        self.lossy(Spared::Control, inner)
+    }
+
+    /// As [`LossLaw::before`], and only packets without payload are lost.
+    pub fn before_control(self, inner: Discipline) -> Discipline {
+        self.lossy(Spared::Data, inner)
     }
 
     /// As [`LossLaw::before`], and any packet may be lost.
     pub fn before_all(self, inner: Discipline) -> Discipline {
-        self.lossy(false, inner)
+        self.lossy(Spared::None, inner)
     }
 
-    fn lossy(self, spares_control: bool, inner: Discipline) -> Discipline {
+    fn lossy(self, spares: Spared, inner: Discipline) -> Discipline {
         Discipline::Custom(Box::new(Lossy {
             law: self,
-            spares_control,
+            spares,
             since: 0,
             inner,
         }))
@@ -74,7 +89,11 @@ impl Lossy {
 
 impl QueueDisc for Lossy {
     fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
-        let spared = self.spares_control && packet.payload == 0;
+        let spared = match self.spares {
+            Spared::None => false,
+            Spared::Control => packet.payload == 0,
+            Spared::Data => packet.payload > 0,
+        };
         if !spared && self.loses_next() {
             return Verdict::Drop;
         }
@@ -118,6 +137,13 @@ mod tests {
         let mut discipline = LossLaw::Periodic { period: 4 }.before_all(Discipline::DropTail);
         assert_eq!(lost(&mut discipline, 0, 6), [4]);
         assert_eq!(lost(&mut discipline, 1446, 6), [2, 6]);
+    }
+
+    #[test]
+    fn loss_of_control_takes_acks_alone() {
+        let mut discipline = LossLaw::Periodic { period: 4 }.before_control(Discipline::DropTail);
+        assert_eq!(lost(&mut discipline, 1446, 6), []);
+        assert_eq!(lost(&mut discipline, 0, 6), [4]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use base::{Extension, FlowId, HostId, Options, Packet, Time};
 use engine::{Scheduler, Token};
 
+use crate::disorder::{Detained, Disorder, Fate};
 use crate::histogram::QueueStatistics;
 use crate::hook::SwitchHook;
 use crate::port::{End, Offer, Port, PortConfig};
@@ -54,11 +55,20 @@ pub struct PortParts {
 /// A host may withdraw packets that wait at its own port for their turn by priority. Whether they are
 /// `stale` is asked when it is their turn, or later: then nothing that decides it may have changed, so
 /// [`Network::settle_host`] comes before whatever happens at such a host.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each spares most networks a call per packet-hop"
+)]
 pub struct Network {
     ports: Vec<Port>,
     /// Whether any port has a hook, or priorities.
     hooked: bool,
     prioritised: bool,
+    /// Whether packets that come out of a port may be other than those that went in: withdrawn by priority,
+    /// or in disorder.
+    disturbed: bool,
+    /// The link that delivers late or twice, if one does.
+    detained: Option<Box<Detained>>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
     routes: Routes,
@@ -87,6 +97,8 @@ impl Network {
             ports: Vec::with_capacity(topology.links().len() * 2),
             hooked: false,
             prioritised: false,
+            disturbed: false,
+            detained: None,
             host_ports: (0..hosts)
                 .map(|h| topology.host_port(HostId(index(h))))
                 .collect(),
@@ -125,7 +137,14 @@ impl Network {
                 network.ports.push(port);
             }
         }
+        network.disturbed = network.prioritised;
         Ok(network)
+    }
+
+    /// Makes a link deliver late or twice; it is the only one.
+    pub fn disturb(&mut self, disorder: Disorder) {
+        self.detained = Some(Box::new(Detained::new(disorder)));
+        self.disturbed = true;
     }
 
     /// Tells of a flow before its first packet: between which hosts it is, and a number that stands for
@@ -164,13 +183,72 @@ impl Network {
         if let Some(next) = from.arrive_into(packet, now, port, watch, stale) {
             sched.at(next, Token(port.0));
         }
-        if self.prioritised {
+        if self.disturbed {
             self.count_withdrawn(port);
+            if self.detains(port, packet, sched, watch) {
+                return None;
+            }
         }
         self.record(port, packet, now);
+        self.go_on(port, end, packet, sched, watch)
+    }
+
+    /// The event of a link in disorder has come: a packet that it has kept goes on, into `packet`. As
+    /// [`Network::on_arrival`].
+    pub fn on_release<W: Watch>(
+        &mut self,
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+        watch: &mut W,
+    ) -> Option<HostId> {
+        let port = self.detained.as_mut()?.release(packet)?;
+        self.record(port, packet, sched.now());
+        let end = self.ports[port.0 as usize].end;
+        self.go_on(port, end, packet, sched, watch)
+    }
+
+    /// Whether a packet that has come out of `port` is kept for later.
+    #[inline(never)]
+    fn detains<W: Watch>(
+        &mut self,
+        port: PortId,
+        packet: &Packet,
+        sched: &mut Scheduler,
+        watch: &mut W,
+    ) -> bool {
+        let Some(detained) = &mut self.detained else {
+            return false;
+        };
+        let token = detained.token();
+        match detained.on_arrival(port, packet, sched.now()) {
+            Fate::Passes => false,
+            Fate::Late(at) => {
+                sched.at(at, token);
+                true
+            }
+            Fate::Twice(at) => {
+                // The books count the copy as sent.
+                self.sent += 1;
+                watch.on_copy(packet);
+                sched.at(at, token);
+                false
+            }
+        }
+    }
+
+    /// A packet that has come out of `port` is forwarded or delivered.
+    #[inline(always)]
+    fn go_on<W: Watch>(
+        &mut self,
+        port: PortId,
+        end: End,
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+        watch: &mut W,
+    ) -> Option<HostId> {
         if self.hooked {
             let back = port.reverse();
-            self.ports[back.0 as usize].reverse(packet, now, back, watch);
+            self.ports[back.0 as usize].reverse(packet, sched.now(), back, watch);
         }
         match end {
             End::Host(host) => {
@@ -242,7 +320,13 @@ impl Network {
         self.digest
     }
 
-    /// Packets that hosts have sent, and packets that hosts have received.
+    /// Packets at ports or kept by a link in disorder.
+    pub fn held(&self) -> usize {
+        let kept = self.detained.as_ref().map_or(0, |detained| detained.len());
+        self.ports.iter().map(Port::held).sum::<usize>() + kept
+    }
+
+    /// Packets that hosts have sent, copies of a link in disorder included, and packets that hosts have received.
     pub fn sent_and_delivered(&self) -> (u64, u64) {
         (self.sent, self.delivered)
     }
@@ -308,17 +392,21 @@ impl PortParts {
 fn digest_of_carried(packet: &Packet) -> u64 {
     let [first, second, third] = packet.extension.0;
     let extension = u64::from(first) << 32 ^ u64::from(second) << 16 ^ u64::from(third);
-    let options: u64 = match &packet.options {
-        Options::None => 0,
-        Options::Syn(syn) => {
+    let mut options: u64 = match (packet.options.syn(), packet.options.sack()) {
+        (Some(syn), _) => {
             let scale = syn.window_scale.map_or(0xff, u64::from);
             u64::from(syn.mss) << 16 | scale << 8 | u64::from(syn.sack_permitted) << 1 | 1
         }
-        Options::Sack(blocks) => blocks.as_slice().iter().fold(3, |digest, (start, end)| {
+        (None, Some(blocks)) => blocks.as_slice().iter().fold(3, |digest, (start, end)| {
             let block = u64::from(start.0) << 32 | u64::from(end.0);
             (digest.rotate_left(7) ^ block).wrapping_mul(ODD_B)
         }),
+        (None, None) => 0,
     };
+    if let Some(timestamps) = packet.options.timestamps() {
+        let both = u64::from(timestamps.value) << 32 | u64::from(timestamps.echo);
+        options = (options.rotate_left(11) ^ both).wrapping_mul(ODD_B);
+    }
     options
         .wrapping_mul(ODD_A)
         .wrapping_add(extension.wrapping_mul(ODD_B))

@@ -34,6 +34,12 @@ pub trait Watch {
         let _ = (port, packet, reason, now);
     }
 
+    /// A link in disorder will deliver `packet` a second time.
+    #[inline(always)]
+    fn on_copy(&mut self, packet: &Packet) {
+        let _ = packet;
+    }
+
     /// Something has happened at `at` that `hook`, which is at `port`, has seen.
     #[inline(always)]
     fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {

@@ -10,6 +10,7 @@ mod classes;
 mod conflict;
 pub(crate) mod flows;
 mod links;
+pub(crate) mod profile;
 mod traced;
 mod window_scale;
 
@@ -23,11 +24,13 @@ use schemes::Derived;
 
 pub use capacity::Capacity;
 pub use choices::{
-    ConnectionKind, Ecmp, HostQueue, LoadOf, LossPattern, PeerKind, QueueUnit, TopologyKind,
+    ConnectionKind, Ecmp, HostQueue, LoadOf, LossDetection, LossPattern, PeerKind, QueueUnit,
+    Recovery, RtoEstimator, SsthreshOf, TailLossProbe, TimerKind, TopologyKind, WindowGrowth,
     WorkloadKind,
 };
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
+pub use profile::Profile;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
@@ -219,7 +222,15 @@ base::settings! {
         pub delay: OrAuto<Span> = "auto",
         /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in other networks the link to the first receiver. They count as drops.
         pub loss: Fraction = "0",
-        /// Which of them are lost: "random" ones, or with "periodic" every n-th, where n is 1 / loss.
+        /// Share of packets without payload, such as ACKs, that this link loses in the other direction, at random. They count as drops.
+        pub ack_loss: Fraction = "0",
+        /// Share of packets that this link delivers late, in both directions: others overtake them.
+        pub reordering: Fraction = "0",
+        /// By how much those packets are late.
+        pub reordering_delay: Span = "100us",
+        /// Share of packets that this link delivers twice, in both directions, the copy right behind the packet.
+        pub duplication: Fraction = "0",
+        /// Which of the packets of bottleneck.loss are lost: "random" ones, or with "periodic" every n-th, where n is 1 / loss.
         pub loss_pattern: LossPattern = "random",
     }
 }
@@ -261,6 +272,8 @@ base::settings! {
 base::settings! {
     /// The endpoints.
     pub struct Tcp in "tcp" {
+        /// Whose TCP the endpoints speak: every setting that the scenario leaves out, in this table and of schemes, has the value of this profile. A setting that is given counts, whatever the profile.
+        pub profile: Profile = "paper",
         /// Largest payload of a segment in bytes; with net.header_bytes it makes the size of a full packet.
         pub mss: Count = "1460",
         /// Initial congestion window in segments (RFC 6928).
@@ -309,6 +322,34 @@ base::settings! {
         pub ecn: bool = "false",
         /// Whether retransmissions are ECN-capable under classic ECN. RFC 3168 forbids it; in ns-2 they are.
         pub ecn_retransmissions: bool = "false",
+        /// What shows a sender that a segment is lost: three duplicate ACKs or SACK blocks ("dupacks", RFC 5681 and RFC 6675), or the delivery of a segment sent later ("rack", RFC 8985), which also finds a lost retransmission. "rack" needs tcp.sack.
+        pub loss_detection: LossDetection = "dupacks",
+        /// Whether a sender probes the end of a flight before its timer expires (RFC 8985), and when: after two round trips and, with one segment in flight, tcp.delayed_ack_timeout ("rfc8985") or tcp.min_rto ("linux"). Needs tcp.sack.
+        pub tail_loss_probe: TailLossProbe = "off",
+        /// Time added to the reordering timer of tcp.loss_detection = "rack" and to the timeout of a tail-loss probe with several segments in flight; Linux adds 2 ms.
+        pub timer_slack: Span = "0s",
+        /// How a window moves to its new size after a loss: at once ("rfc6675"), or in proportion to what is delivered ("prr", RFC 6937), after marks too. "prr" needs tcp.sack.
+        pub recovery: Recovery = "rfc6675",
+        /// What the new window after a loss is a share of: the bytes outstanding ("flight", RFC 5681), the congestion window ("window", Linux), or the bytes thought to be in the network ("pipe", ns-3).
+        pub ssthresh_of: SsthreshOf = "flight",
+        /// Whether timestamps are negotiated (RFC 7323): every ACK of new data then gives a round-trip sample, which ends the back-off of the timer. They take 12 bytes of every packet: net.header_bytes is 52 and tcp.mss 1448 unless they are given.
+        pub timestamps: bool = "false",
+        /// Whether a sender still believes after a timeout what the receiver had reported by SACK (RFC 6675, 5.1).
+        pub keep_scoreboard: bool = "false",
+        /// Whether a sender finds out that a timeout was needless by sending new data after it (RFC 5682, with SACK).
+        pub frto: bool = "false",
+        /// Whether a reduction of the window is taken back when timestamps or reports of duplicates show that nothing was lost (RFC 3522, RFC 3708, RFC 4015). Needs tcp.sack.
+        pub undo: bool = "false",
+        /// Whether receivers report segments that came twice (RFC 2883). Needs tcp.sack.
+        pub dsack: bool = "false",
+        /// Segments that a receiver acknowledges one by one whatever tcp.delayed_ack: at the start, after idle time and after duplicates, at most half of its buffer. "0" delays these ACKs as all others; Linux has 16. A congestion mark that begins or ends is then acknowledged at once, too.
+        pub quick_acks: u32 = "0",
+        /// How the retransmission timeout follows from round trips: the larger of tcp.min_rto and mean plus deviation ("rfc6298"), or the mean plus the larger of tcp.min_rto and deviation ("linux"), where the largest deviation of a round trip counts at once.
+        pub rto_estimator: RtoEstimator = "rfc6298",
+        /// When timers fire: at their time ("exact"), or as Linux has it on a wheel that turns by tcp.clock_granularity ("wheel"): later, by one place of 1, 8 or 64 ticks and more, the longer the timer.
+        pub timer: TimerKind = "exact",
+        /// What makes windows grow: ACKs, each by at most tcp.byte_counting_limit segments in slow start and as one segment beyond it ("acks"), or the segments that are acknowledged, however few ACKs say so ("segments", Linux). With "segments" and tcp.window_validation a window that nothing but itself limits grows, and one in slow start while less than twice the flight.
+        pub window_growth: WindowGrowth = "acks",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",
     }

@@ -13,7 +13,7 @@ use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::texts::{Pool, Texts};
 use super::{Group, PointSpec, suggest};
-use crate::keys::{self, Conflict, Keys, TracedSeries};
+use crate::keys::{self, Conflict, Keys, Profile, TracedSeries, profile};
 use crate::workload::{self, Layout};
 
 /// The layers below a variant and above it, and the texts they came from.
@@ -309,12 +309,12 @@ impl Resolver {
                     layer.choose(key, text, origin.clone());
                 }
             }
+            layer.follow_profile();
             (&*flows.name, layer)
         });
-        Chosen {
-            groups: groups.collect(),
-            all,
-        }
+        let groups = groups.collect();
+        all.follow_profile();
+        Chosen { all, groups }
     }
 
     fn check(
@@ -459,6 +459,23 @@ impl<'a> Chosen<'a> {
 }
 
 impl<'a> Layer<'a> {
+    /// What nobody has set follows from the profile, and from timestamps, which make headers larger.
+    fn follow_profile(&mut self) {
+        let profile = Profile::parse(self.texts["tcp.profile"]).unwrap_or(Profile::Paper);
+        self.default_to(profile.settings());
+        if self.texts["tcp.timestamps"] == "true" {
+            self.default_to(profile::STAMPED);
+        }
+    }
+
+    fn default_to(&mut self, settings: &[(&'static str, &'static str)]) {
+        for (key, text) in settings {
+            if !self.origins.contains_key(key) {
+                self.texts.insert(key, text);
+            }
+        }
+    }
+
     fn choose(&mut self, key: &'static str, text: &'a str, origin: (usize, Range<usize>)) {
         self.texts.insert(key, text);
         self.origins.insert(key, origin);

@@ -50,6 +50,48 @@ fn an_unset_key_has_its_default_and_a_set_key_its_typed_value() {
 }
 
 #[test]
+fn a_profile_gives_what_nobody_has_set() {
+    let linux = scenario(
+        "[tcp]\nprofile = \"linux\"\nmin_rto = \"10ms\"",
+        &["tcp.frto=false"],
+    );
+    let told = |key: &str| texts(&linux, key)[0].clone();
+    assert_eq!(told("tcp.loss_detection"), "rack");
+    // Timestamps take 12 bytes of every packet.
+    assert_eq!(
+        (told("tcp.mss"), told("net.header_bytes")),
+        ("1448".into(), "52".into())
+    );
+    assert_eq!(
+        (told("tcp.min_rto"), told("tcp.frto")),
+        ("10ms".into(), "false".into())
+    );
+    let stamped = scenario("tcp.timestamps = true\ntcp.mss = 1000", &[]);
+    assert_eq!(texts(&stamped, "tcp.mss"), ["1000"]);
+    assert_eq!(texts(&stamped, "net.header_bytes"), ["52"]);
+    let plain = scenario("tcp.sack = true", &[]);
+    assert_eq!(texts(&plain, "net.header_bytes"), ["40"]);
+}
+
+#[test]
+fn what_reports_feed_needs_sack() {
+    for key in [
+        "loss_detection=rack",
+        "tail_loss_probe=linux",
+        "recovery=prr",
+        "dsack=true",
+    ] {
+        let told = message("tcp.sack = false", &[&format!("tcp.{key}")]);
+        assert!(
+            told.contains("SACK") && told.contains(key.split('=').next().unwrap()),
+            "{told}"
+        );
+    }
+    let told = message("tcp.timer = \"wheel\"", &[]);
+    assert!(told.contains("does not turn"), "{told}");
+}
+
+#[test]
 fn tables_dotted_and_quoted_keys_are_the_same_setting() {
     for text in [
         "[tcp]\nmss = 1000",

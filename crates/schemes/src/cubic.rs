@@ -10,12 +10,13 @@
 //! | C | `cubic.c` | 0.4 | RFC 9438 §5.1 |
 //! | `beta_cubic` | `cubic.beta` | 0.7 | RFC 9438 §4.6 |
 //! | fast convergence | `cubic.fast_convergence` | on | RFC 9438 §4.7 |
+//! | time between two looks at the curve | `cubic.update_interval` | none | Linux |
 //!
 //! `alpha_cubic` follows from beta (§4.3). Slow start is that of RFC 5681 and 3465, as for NewReno; the
 //! idle restart is that of RFC 5681 §4.1.
 //!
 //! Deviations: `HyStart++`, which §4.10 recommends, is not included, so that slow starts of different
-//! senders differ in nothing; spurious congestion events (§4.9) are not detected, so nothing is undone.
+//! senders differ in nothing; spurious congestion events (§4.9) are undone if the endpoint detects them.
 //! In the Reno-friendly region an ACK never makes the window smaller.
 //!
 //! Open in the RFC: when a stage of congestion avoidance begins (with the first ACK that finds the
@@ -23,9 +24,12 @@
 
 use base::setting::Settings;
 use base::{Fraction, Quantity, QuantityError, Span, Time};
-use tcp::{Ack, Echo, Gauge, Loss, SSTHRESH, SenderCc};
+use tcp::{Ack, Echo, Gauge, Loss, SSTHRESH, SenderCc, SsthreshOf};
+
+mod looks;
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
+use looks::Looks;
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -48,6 +52,8 @@ base::settings! {
         pub beta: Fraction = "0.7",
         /// Whether a flow whose window shrinks from loss to loss releases more of it to others.
         pub fast_convergence: bool = "true",
+        /// How long a sender grows by the same rule before it looks at the curve again, unless its window has changed. "0s" looks with every ACK, as the RFC has it. Linux looks after 31 ms: on short paths a window stays for that long, and then the growth of a Reno flow over all that time counts at once.
+        pub update_interval: Span = "0s",
     }
 }
 
@@ -75,6 +81,10 @@ const W_MAX: Gauge = Gauge {
 };
 
 /// A sender of one connection. Windows are in bytes, the law's in segments (RFC 9438 §4.1).
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "settings, and where the sender is after a timeout"
+)]
 #[derive(Debug)]
 pub struct Sender {
     law: Law,
@@ -88,6 +98,14 @@ pub struct Sender {
     /// Whether slow start follows a timeout: set by the timeout, cleared when avoidance begins.
     after_timeout: bool,
     fast_convergence: bool,
+    /// What grows the window as Linux does, instead of a stage.
+    looks: Option<Box<Looks>>,
+    /// Whether growth counts the segments acknowledged and not ACKs.
+    counts_segments: bool,
+    /// Whether ECN echoes reduce the window, and not the flight.
+    reduces_window: bool,
+    /// What the last loss has changed: window, threshold and law, until it is taken back.
+    before_loss: Option<(u64, u64, Law)>,
     /// The stage of congestion avoidance, while there is one.
     stage: Option<Stage>,
     /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
@@ -193,6 +211,11 @@ impl Sender {
             byte_counting_limit: config.byte_counting_limit,
             after_timeout: false,
             fast_convergence: params.fast_convergence,
+            looks: (params.update_interval > Span::ZERO)
+                .then(|| Box::new(Looks::new(params.update_interval, config.tick))),
+            counts_segments: config.counts_segments,
+            reduces_window: config.ssthresh_of == SsthreshOf::Window,
+            before_loss: None,
             stage: None,
             srtt: Span::ZERO,
         }
@@ -220,6 +243,10 @@ impl Sender {
 
     /// RFC 3465 §2.2 and §2.3.
     fn slow_start(&mut self, bytes: u64) {
+        if self.counts_segments {
+            self.cwnd += bytes.min(self.ssthresh - self.cwnd);
+            return;
+        }
         let limit = if self.after_timeout {
             1
         } else {
@@ -230,6 +257,14 @@ impl Sender {
 
     fn avoid(&mut self, ack: &Ack) {
         self.after_timeout = false;
+        if let Some(looks) = &mut self.looks {
+            let mss = u64::from(self.mss);
+            let (cwnd, now) = (self.cwnd / mss, ack.now);
+            let segments = looks.segments(ack.bytes, mss);
+            let grown = looks.grow(&self.law, cwnd, segments, self.srtt, now);
+            self.cwnd += grown * mss;
+            return;
+        }
         let cwnd = self.segments(self.cwnd);
         let mut stage = match self.stage {
             Some(stage) => stage,
@@ -256,7 +291,17 @@ impl Sender {
         self.law
             .note_event(self.segments(self.cwnd), self.fast_convergence);
         self.stage = None;
+        if let Some(looks) = &mut self.looks {
+            looks.on_event();
+            self.law.w_max = libm::floor(self.law.w_max);
+        }
         let reduced = self.bytes(self.segments(in_flight) * self.law.beta);
+        let rest = if self.counts_segments {
+            reduced % self.whole(1)
+        } else {
+            0
+        };
+        let reduced = reduced - rest;
         self.cwnd = reduced.max(self.whole(least));
         self.ssthresh = reduced.max(self.whole(2));
     }
@@ -290,6 +335,7 @@ impl SenderCc for Sender {
             Echo::None if !ack.limited_by_window => self.pause(ack.now),
             Echo::None if self.cwnd < self.ssthresh => self.slow_start(ack.bytes),
             Echo::None => self.avoid(ack),
+            Echo::Reduce if self.reduces_window => self.reduce(self.cwnd, 2),
             Echo::Reduce => self.reduce(ack.next - ack.acknowledged + ack.bytes, 1),
             // RFC 3168 §6.1.2: no growth on an ACK with an echo.
             Echo::Repeated => {}
@@ -297,6 +343,9 @@ impl SenderCc for Sender {
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
+        if loss != Loss::RepeatedTimeout {
+            self.before_loss = Some((self.cwnd, self.ssthresh, self.law));
+        }
         match loss {
             Loss::FastRetransmit => self.reduce(in_flight, 2),
             // RFC 9438 §4.8: the next stage has no W_max but the window it begins with.
@@ -313,6 +362,22 @@ impl SenderCc for Sender {
 
     fn on_recovered(&mut self, limit: Option<u64>) {
         self.cwnd = self.ssthresh.min(limit.unwrap_or(u64::MAX));
+    }
+
+    fn is_slow_starting(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// RFC 9438 §4.9.1.
+    fn on_undo(&mut self) {
+        if let Some((cwnd, ssthresh, law)) = self.before_loss.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.ssthresh = self.ssthresh.max(ssthresh);
+            (self.law, self.stage, self.after_timeout) = (law, None, false);
+            if let Some(looks) = &mut self.looks {
+                looks.on_event();
+            }
+        }
     }
 
     fn on_idle(&mut self) {

@@ -213,6 +213,14 @@ impl SenderCc for Sender {
         self.reno.on_recovered(limit);
     }
 
+    fn is_slow_starting(&self) -> bool {
+        self.reno.is_slow_starting()
+    }
+
+    fn on_undo(&mut self) {
+        self.reno.on_undo();
+    }
+
     fn on_idle(&mut self) {
         self.reno.on_idle();
     }

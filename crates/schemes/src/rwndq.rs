@@ -36,9 +36,7 @@
 use std::collections::BTreeSet;
 
 use base::setting::Settings;
-use base::{
-    Count, FlowId, Fraction, Options, OrOff, Packet, Quantity, QuantityError, Span, TcpFlags, Time,
-};
+use base::{Count, FlowId, Fraction, OrOff, Packet, Quantity, QuantityError, Span, TcpFlags, Time};
 use fabric::{Backlog, Calls, Limit, SwitchHook};
 use laws::{Case, Rwndq, RwndqSettings};
 use tcp::Gauge;
@@ -250,7 +248,7 @@ fn host(params: &Params) -> Option<MakeHost> {
 
 /// Puts a shift into the option of a SYN that has one.
 fn offer(packet: &mut Packet, shift: u8) {
-    if let Options::Syn(options) = &mut packet.options
+    if let Some(options) = packet.options.syn_mut()
         && packet.flags.has(TcpFlags::SYN)
         && options.window_scale.is_some()
     {

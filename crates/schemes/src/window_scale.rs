@@ -6,7 +6,7 @@
 
 mod encoding;
 
-use base::{Options, Packet, Seq, TcpFlags, Time};
+use base::{Packet, Seq, TcpFlags, Time};
 use tcp::{HostHelper, Slot};
 
 pub use encoding::Encoding;
@@ -149,10 +149,7 @@ where
 
 /// The shift that a SYN offers, if any.
 fn shift_option(packet: &Packet) -> Option<u8> {
-    match packet.options {
-        Options::Syn(options) => options.window_scale,
-        _ => None,
-    }
+    packet.options.syn()?.window_scale
 }
 
 /// Of a FIN, the number that acknowledges it.
@@ -171,7 +168,7 @@ pub(crate) const MAX_SHIFT: u8 = 14;
 
 #[cfg(test)]
 mod tests {
-    use base::{FlowId, HostId, SynOptions};
+    use base::{FlowId, HostId, Options, SynOptions};
 
     use super::*;
 

@@ -203,6 +203,10 @@ pub(crate) struct Packets {
 }
 
 impl<P: Probe> Watch for AtQueues<'_, P> {
+    fn on_copy(&mut self, packet: &Packet) {
+        self.packets[packet.flow.0 as usize].inside += 1;
+    }
+
     #[inline(always)]
     fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
         self.probe.on_level(port, waiting, at);

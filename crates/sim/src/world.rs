@@ -32,7 +32,7 @@ use facts::host_info;
 pub(crate) use flow::Flow;
 use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
-use ports::{Ports, loss_law};
+use ports::Ports;
 use wiring::{Endpoints, controlling_groups, early_sizes, network, reserve_slots};
 
 /// Everything that happens happens here; see [`engine::World`].
@@ -103,7 +103,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         } = plan;
         let places = carrying.iter().filter(|plan| plan.heir_of.is_none());
         let tokens = Tokens {
-            ports: 2 * topology.links().len() as u64,
+            ports: 2 * topology.links().len() as u64 + 1,
             ends: 2 * places.count() as u64,
             hosts: topology.hosts().len() as u64,
         };
@@ -116,8 +116,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         let first = starts().map(|(_, flow)| flow.start).min();
         let first_start = first.unwrap_or(Time::ZERO + point.keys.workload.start);
         let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
-        let loss = (bottleneck, loss_law(&point.keys, point.seed, bottleneck));
-        let ports = Ports::new(point, &topology, roles, &loss);
+        let ports = Ports::new(point, &topology, roles, bottleneck);
         let mut network = network(point, &topology, &ports, first_start)?;
         let endpoints = Endpoints::new(point, roles, &carrying);
         for (id, plan) in (0..).map(FlowId).zip(&carrying) {
@@ -141,6 +140,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         drop(planned);
         let deadlines = Deadlines::new(&hosts, network.ports().len());
+        ports::disturb(&mut network, point, bottleneck, deadlines.beyond(1));
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {
             watch: AtQueues {
@@ -240,7 +240,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     }
 
     fn act_token(&self) -> Token {
-        Token(self.deadlines.token + number(self.deadlines.armed.len()))
+        self.deadlines.beyond(0)
     }
 
     /// Has an event scheduled for what applications do next, unless one comes that is early enough.
@@ -250,6 +250,15 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         {
             self.next_act = *at;
             sched.at(*at, self.act_token());
+        }
+    }
+
+    /// A packet that was late, or a copy, goes on.
+    fn release(&mut self, sched: &mut Scheduler) {
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        let reached = self.network.on_release(&mut packet, sched, &mut self.watch);
+        if let Some(host) = reached {
+            self.deliver(host, &mut packet, sched);
         }
     }
 
@@ -471,6 +480,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<'_, R, P> {
         let place = (token.0 - self.deadlines.token) as usize;
         if place == self.deadlines.armed.len() {
             self.act(sched);
+        } else if place > self.deadlines.armed.len() {
+            self.release(sched);
         } else if self.deadlines.fire(place, sched.now()) {
             match place.checked_sub(self.deadlines.ends) {
                 None => self.on_endpoint_deadline(place, sched),

@@ -42,6 +42,17 @@ pub trait SenderCc {
         let _ = limit;
     }
 
+    /// Whether the window is below its threshold, so that it grows with all that is acknowledged. Asked where
+    /// windows count segments ([`Config::counts_segments`]).
+    fn is_slow_starting(&self) -> bool {
+        false
+    }
+
+    /// The last [`SenderCc::on_loss`] was needless: nothing had been lost. The window is as before again, or
+    /// larger if it has grown since (RFC 4015 §3.2). Only senders that look for it call this
+    /// ([`Config::undo`], [`Config::frto`]).
+    fn on_undo(&mut self) {}
+
     /// Nothing was sent for longer than the retransmission timeout, and something is about to be.
     fn on_idle(&mut self) {}
 
@@ -166,6 +177,10 @@ pub struct NewReno {
     after_timeout: bool,
     /// Square bytes of eq. 3 that were too few for another byte of window.
     remainder: u64,
+    /// Whether growth counts what is acknowledged and not ACKs.
+    counts_segments: bool,
+    /// Window and threshold before the last loss, until that is taken back.
+    before_loss: Option<(u64, u64)>,
 }
 
 impl NewReno {
@@ -181,6 +196,8 @@ impl NewReno {
             byte_counting_limit: u64::from(config.byte_counting_limit),
             after_timeout: false,
             remainder: 0,
+            counts_segments: config.counts_segments,
+            before_loss: None,
         }
     }
 
@@ -193,6 +210,9 @@ impl NewReno {
     pub fn grow(&mut self, bytes: u64) {
         if bytes == 0 {
             return;
+        }
+        if self.counts_segments {
+            return self.grow_by_segments(bytes);
         }
         if self.cwnd < self.ssthresh {
             // Eq. 2, with the limit L of RFC 3465 §2.2; 1 after a timeout (§2.3).
@@ -212,9 +232,27 @@ impl NewReno {
         }
     }
 
+    /// As Linux grows: by all that is acknowledged in slow start, and beyond ssthresh by a segment for each
+    /// window acknowledged, however few ACKs say so (RFC 5681 §3.1, the byte-counting variant of eq. 3).
+    #[inline(never)]
+    fn grow_by_segments(&mut self, bytes: u64) {
+        let slow = bytes.min(self.ssthresh.saturating_sub(self.cwnd));
+        self.cwnd += slow;
+        let due = (bytes - slow) * self.mss + self.remainder;
+        self.remainder = due % self.cwnd;
+        self.cwnd += due / self.cwnd;
+    }
+
     /// Eq. 4 of RFC 5681 §3.1.
     fn halve(&mut self, in_flight: u64) {
-        self.ssthresh = (in_flight / 2).max(2 * self.mss);
+        let half = in_flight / 2;
+        // Windows that count segments have whole ones.
+        let rest = if self.counts_segments {
+            half % self.mss
+        } else {
+            0
+        };
+        self.ssthresh = (half - rest).max(2 * self.mss);
     }
 }
 
@@ -245,6 +283,9 @@ impl SenderCc for NewReno {
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
+        if loss != Loss::RepeatedTimeout {
+            self.before_loss = Some((self.cwnd, self.ssthresh));
+        }
         match loss {
             // RFC 6582 §3.2 step 2; the inflation by duplicates is the sender's.
             Loss::FastRetransmit => {
@@ -264,6 +305,18 @@ impl SenderCc for NewReno {
 
     fn on_recovered(&mut self, limit: Option<u64>) {
         self.cwnd = self.ssthresh.min(limit.unwrap_or(u64::MAX));
+    }
+
+    fn is_slow_starting(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    fn on_undo(&mut self) {
+        if let Some((cwnd, ssthresh)) = self.before_loss.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.ssthresh = self.ssthresh.max(ssthresh);
+            self.after_timeout = false;
+        }
     }
 
     fn on_idle(&mut self) {

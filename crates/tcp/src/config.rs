@@ -1,8 +1,9 @@
 //! What a connection may be told.
 
-use base::{Ecn, Rate, Span};
+use base::{Ecn, Rate, Span, Time};
 
 use crate::low_priority::LowPriority;
+use crate::wheel;
 
 /// Settings of one endpoint. Sizes in bytes unless the name says otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +76,83 @@ pub struct Config {
     pub receiver_control: bool,
     /// What is sent at low priorities besides; both sides have it or neither.
     pub low_priority: Option<LowPriority>,
+    /// What shows a segment to be lost.
+    pub loss_detection: LossDetection,
+    /// Whether and when the last segments are probed before the timer expires (RFC 8985 §7).
+    pub tail_loss_probe: TailLossProbe,
+    /// Added to RACK's reordering timer and to the timeout of a tail-loss probe; Linux: 2 ms.
+    pub timer_slack: Span,
+    /// Whether timestamps are offered (RFC 7323 §3).
+    pub timestamps: bool,
+    /// How the window moves to ssthresh.
+    pub recovery: Recovery,
+    /// What a loss makes ssthresh a share of.
+    pub ssthresh_of: SsthreshOf,
+    /// Whether what the receiver has reported counts after a timeout, too (RFC 6675 §5.1).
+    pub keep_scoreboard: bool,
+    /// Whether a timeout may turn out to be needless (RFC 5682 §3.1).
+    pub frto: bool,
+    /// Whether needless reductions of the window are taken back (RFC 4015).
+    pub undo: bool,
+    /// Whether a receiver reports what it got twice (RFC 2883).
+    pub dsack: bool,
+    /// Segments acknowledged at once at the start, after idle time, duplicates and marks; 0: as all others.
+    pub quick_acks: u32,
+    /// How the retransmission timeout follows from round trips.
+    pub rto_estimator: RtoEstimator,
+    /// Period of the clock whose ticks end timers; zero: they end exactly.
+    pub tick: Span,
+    /// Whether windows grow by what ACKs acknowledge, without a limit per ACK in both phases, or by ACKs.
+    pub counts_segments: bool,
+}
+
+/// What shows a segment to be lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossDetection {
+    /// Three duplicate ACKs, or SACK blocks above it (RFC 5681 §3.2, RFC 6675 §4).
+    DupAcks,
+    /// The delivery of what was sent later (RFC 8985 §6). Needs SACK.
+    Rack,
+}
+
+/// When the end of a flight is probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TailLossProbe {
+    /// Never.
+    Off,
+    /// After two round trips, and the longest delay of an ACK if one segment is in flight.
+    Rfc8985,
+    /// After two round trips, and the minimum RTO if one segment is in flight.
+    Linux,
+}
+
+/// How the window moves to ssthresh after a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovery {
+    /// At once; then what has left the network is replaced (RFC 6675 §5).
+    Rfc6675,
+    /// In proportion to what is delivered (RFC 6937). Needs SACK.
+    Prr,
+}
+
+/// What ssthresh is a share of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SsthreshOf {
+    /// What is outstanding (RFC 5681 eq. 4).
+    Flight,
+    /// The congestion window, as in Linux.
+    Window,
+    /// What is thought to be in the network, as in ns-3.
+    Pipe,
+}
+
+/// How the timeout follows from round trips.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RtoEstimator {
+    /// The sum of mean and four deviations, and no less than the minimum (RFC 6298 §2).
+    Rfc6298,
+    /// The mean, and four deviations or the minimum; the largest deviation of a round trip counts at once.
+    Linux,
 }
 
 /// How an endpoint takes part in explicit congestion notification.
@@ -102,6 +180,26 @@ impl Config {
         } else {
             Ecn::NotCapable
         }
+    }
+
+    /// Whether the sender keeps a record of every segment, which some mechanisms need and SACK fills.
+    #[must_use]
+    pub(crate) fn keeps_record(&self) -> bool {
+        self.loss_detection == LossDetection::Rack
+            || self.recovery == Recovery::Prr
+            || self.tail_loss_probe != TailLossProbe::Off
+            || self.keep_scoreboard
+            || self.frto
+            || self.undo
+    }
+
+    /// When a timer of this length that starts `now` expires.
+    #[must_use]
+    pub(crate) fn expiry(&self, now: Time, timeout: Span) -> Time {
+        if self.tick == Span::ZERO {
+            return now + timeout;
+        }
+        wheel::expiry(now, timeout, self.tick)
     }
 
     /// The smallest shift with which a window as large as the receive buffer can be advertised
@@ -150,6 +248,20 @@ impl Default for Config {
             time_wait: Span::from_secs(60),
             receiver_control: true,
             low_priority: None,
+            loss_detection: LossDetection::DupAcks,
+            tail_loss_probe: TailLossProbe::Off,
+            timer_slack: Span::ZERO,
+            timestamps: false,
+            recovery: Recovery::Rfc6675,
+            ssthresh_of: SsthreshOf::Flight,
+            keep_scoreboard: false,
+            frto: false,
+            undo: false,
+            dsack: false,
+            quick_acks: 0,
+            rto_estimator: RtoEstimator::Rfc6298,
+            tick: Span::ZERO,
+            counts_segments: false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One side of a connection: the state machine of RFC 9293 around a sender and a receiver.
 
+mod header;
 mod segment;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use crate::plays::Plays;
 use crate::receiver::{Arrival, Receiver};
 use crate::receiver_cc::{AckKind, AckSent};
 use crate::sender::{Expiry, Outgoing, Sender, SenderCounters};
+use crate::timestamps::Stamps;
 
 /// Who an endpoint is.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +52,8 @@ pub struct Endpoint<C> {
     syn_sent: (u32, Time),
     /// A reset or probe to be sent, with everything decided.
     ready: Option<Box<Packet>>,
+    /// Timestamps, if both SYNs carried them.
+    stamps: Option<Stamps>,
 }
 
 /// The states of RFC 9293 §3.3.2.
@@ -104,6 +108,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             syn_sent: (0, Time::ZERO),
             state_deadline: Time::NEVER,
             ready: None,
+            stamps: None,
         }
     }
 
@@ -174,9 +179,13 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         if quiet && !self.sender.has_work() {
             return None;
         }
+        if self.stamps.is_some() {
+            return self.poll_stamped(now);
+        }
         self.poll_work(now)
     }
 
+    #[inline(always)]
     fn poll_work(&mut self, now: Time) -> Option<Packet> {
         if self.ready.is_some() {
             return self.ready.take().map(|packet| *packet);
@@ -241,11 +250,10 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// An ACK, or the SYN-ACK during the handshake, with the numbers of this moment.
     #[inline(always)]
     pub fn emit_ack(&mut self, push: bool, now: Time) -> Packet {
-        if self.state == State::SynReceived {
-            self.syn_ack(push, now)
-        } else {
-            self.pure_ack(push)
+        if self.stamps.is_some() {
+            return self.emit_stamped(push, now);
         }
+        self.plain_ack(push, now)
     }
 
     /// A segment of this connection has arrived.

@@ -54,9 +54,13 @@ mod receiver_cc;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod timestamps;
+mod wheel;
 
 pub use cc::{Ack, Echo, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
-pub use config::{Config, EcnMode};
+pub use config::{
+    Config, EcnMode, LossDetection, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
+};
 pub use endpoint::{Endpoint, Identity, Progress, State};
 pub use host::{Host, Wire};
 pub use host_helper::HostHelper;

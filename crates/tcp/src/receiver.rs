@@ -1,9 +1,12 @@
 //! The receiving half of a connection: reassembly, what to acknowledge and when, the window.
 
+mod quick_acks;
+
 use base::{Ecn, Extension, Options, SackBlocks, Seq, Time};
 
 use crate::assembler::Assembler;
 use crate::config::{Config, EcnMode};
+use quick_acks::QuickAcks;
 
 /// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.
 ///
@@ -42,6 +45,12 @@ pub(crate) struct Receiver {
     early: Option<EarlyAck>,
     /// The priority of an ACK that is due for data of low priority; 0: none is.
     low_ack: u8,
+    /// Whether what comes twice is reported.
+    dsack: bool,
+    /// What came twice, until an ACK has told.
+    duplicate: Option<(u64, u64)>,
+    /// Which ACKs are not delayed, if the first are not.
+    quick: Option<Box<QuickAcks>>,
 }
 
 /// An ACK that leaves before anything else: that of the handshake, which no data replaces, or one whose
@@ -104,6 +113,9 @@ impl Receiver {
             echo: false,
             early: None,
             low_ack: 0,
+            dsack: config.dsack,
+            duplicate: None,
+            quick: (config.quick_acks > 0).then(|| Box::new(QuickAcks::new(config))),
         }
     }
 
@@ -136,6 +148,20 @@ impl Receiver {
         self.note_mark(marked, segment.cwr);
         let plain = self.store(segment, marked);
         self.schedule_ack(plain, config, now);
+        if self.dsack && self.arrival.new_bytes < segment.payload {
+            self.note_duplicate(segment);
+        }
+    }
+
+    /// RFC 2883 §4: the next ACK reports the part of the segment that had been received.
+    // DEVIATION(RFC 2883 §4.2): a segment that is new in part, which only a sender that cuts its data anew
+    // sends, is not reported.
+    #[inline(never)]
+    fn note_duplicate(&mut self, segment: &Segment) {
+        let end = segment.offset + segment.payload;
+        if self.arrival.new_bytes == 0 && end <= self.edge {
+            self.duplicate = Some((segment.offset, end));
+        }
     }
 
     /// Stores a segment of low priority, whose ACK has that priority and leaves at once if `answered`
@@ -212,6 +238,9 @@ impl Receiver {
         if self.ack_deadline <= now {
             self.ack_due = true;
             self.ack_deadline = Time::NEVER;
+            if let Some(quick) = &mut self.quick {
+                quick.on_delayed();
+            }
         }
     }
 
@@ -245,6 +274,9 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_acknowledged(&mut self, window: u64) {
         self.on_advertised(self.next, window);
+        if let Some(quick) = &mut self.quick {
+            quick.on_acknowledged(self.unacknowledged > 0);
+        }
         self.ack_due = false;
         self.unacknowledged = 0;
         self.ack_deadline = Time::NEVER;
@@ -263,14 +295,27 @@ impl Receiver {
 
     /// SACK blocks for an ACK that leaves now, if both sides agreed on them.
     #[inline(always)]
-    pub(crate) fn sack_blocks(&self, agreed: bool) -> Options {
-        if !agreed || self.assembler.held() == 0 {
+    pub(crate) fn sack_blocks(&mut self, agreed: bool) -> Options {
+        let duplicate = self.duplicate.take();
+        if !agreed || (self.assembler.held() == 0 && duplicate.is_none()) {
             return Options::None;
         }
         let mut blocks = SackBlocks::new();
+        // RFC 2883 §4 (1) and (3): what came twice is the first block, and is reported once.
+        if let Some((start, end)) = duplicate {
+            blocks.push(self.irs.at(start), self.irs.at(end));
+        }
         self.assembler
             .sack_order(|start, end| blocks.push(self.irs.at(start), self.irs.at(end)));
         Options::Sack(blocks)
+    }
+
+    /// Data leaves, and with it what is acknowledged.
+    #[inline(always)]
+    pub(crate) fn on_data_sent(&mut self, now: Time) {
+        if let Some(quick) = &mut self.quick {
+            quick.on_data_sent(now);
+        }
     }
 
     /// Whether an ACK must leave before any other.
@@ -340,9 +385,21 @@ impl Receiver {
         match self.mode {
             EcnMode::Off | EcnMode::Unechoed => {}
             // RFC 3168 §6.1.3: from a mark until CWR; a mark on the segment with CWR counts.
-            EcnMode::Classic => self.echo = marked || (self.echo && !cwr),
+            EcnMode::Classic => {
+                if let Some(quick) = &mut self.quick
+                    && (cwr || marked && !self.echo)
+                {
+                    quick.acknowledge_next();
+                }
+                self.echo = marked || (self.echo && !cwr);
+            }
             // RFC 8257 §3.2: the pending ACK belongs to segments with the old mark.
             EcnMode::Accurate | EcnMode::Everywhere => {
+                if marked != self.echo
+                    && let Some(quick) = &mut self.quick
+                {
+                    quick.acknowledge_next();
+                }
                 if marked != self.echo && self.unacknowledged > 0 {
                     self.early = Some(EarlyAck {
                         ack: self.next,
@@ -359,10 +416,12 @@ impl Receiver {
     #[inline(always)]
     fn schedule_ack(&mut self, plain: bool, config: &Config, now: Time) {
         self.unacknowledged += 1;
-        if !plain || self.unacknowledged >= self.delayed_ack {
+        let quick = self.quick.as_mut();
+        let at_once = quick.is_some_and(|quick| quick.on_data(&self.arrival, now));
+        if !plain || at_once || self.unacknowledged >= self.delayed_ack {
             self.ack_due = true;
         } else if self.ack_deadline == Time::NEVER {
-            self.ack_deadline = now + config.delayed_ack_timeout;
+            self.ack_deadline = config.expiry(now, config.delayed_ack_timeout);
         }
     }
 }

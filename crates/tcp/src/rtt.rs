@@ -2,16 +2,33 @@
 
 use base::Span;
 
-use crate::config::Config;
+use crate::config::{Config, RtoEstimator};
 
 /// The estimator of RFC 6298 §2 with its back-off.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
     /// The timeout now in force, kept up to date because every ACK asks for it.
     rto: Span,
     /// Smoothed round trip; zero before the first sample.
     srtt: Span,
     rttvar: Span,
+    /// How Linux measures deviations, if it is to.
+    linux: Option<Box<LargestDeviation>>,
+}
+
+/// Deviations as Linux 6.12 measures them, four times as large as those of the RFC.
+///
+/// The largest of a round trip counts at once, and decays by a quarter with each round trip that has a
+/// smaller one; a deviation that shrinks the estimate counts for less (an idea of the Eifel timer). The
+/// minimum RTO is the least deviation and not the least sum.
+#[derive(Clone, Debug)]
+struct LargestDeviation {
+    /// The smoothed deviation.
+    deviation: Span,
+    /// The largest in this round trip, or the minimum RTO.
+    largest: Span,
+    /// The round trip ends when this offset is acknowledged.
+    until: u64,
 }
 
 impl RttEstimator {
@@ -20,11 +37,22 @@ impl RttEstimator {
             rto: config.initial_rto.min(config.max_rto),
             srtt: Span::ZERO,
             rttvar: Span::ZERO,
+            linux: (config.rto_estimator == RtoEstimator::Linux).then(|| {
+                Box::new(LargestDeviation {
+                    deviation: Span::ZERO,
+                    largest: Span::ZERO,
+                    until: 0,
+                })
+            }),
         }
     }
 
-    /// A sample of a segment that was sent once (Karn).
-    pub(crate) fn sample(&mut self, rtt: Span, config: &Config) {
+    /// A sample of a segment that was sent once (Karn), by an ACK up to `una` with everything sent up to
+    /// `next`.
+    pub(crate) fn sample(&mut self, rtt: Span, (una, next): (u64, u64), config: &Config) {
+        if self.linux.is_some() {
+            return self.sample_as_linux(rtt, (una, next), config);
+        }
         if self.srtt == Span::ZERO {
             // RFC 6298 §2.2.
             (self.srtt, self.rttvar) = (rtt, rtt / 2);
@@ -36,6 +64,36 @@ impl RttEstimator {
         let variance = (self.rttvar * 4).max(config.clock_granularity);
         let bounded = (self.srtt + variance).max(config.min_rto);
         self.rto = bounded.min(config.max_rto);
+    }
+
+    /// As `tcp_rtt_estimator` does it.
+    #[inline(never)]
+    fn sample_as_linux(&mut self, rtt: Span, (una, next): (u64, u64), config: &Config) {
+        let Some(linux) = &mut self.linux else { return };
+        if self.srtt == Span::ZERO {
+            self.srtt = rtt;
+            linux.deviation = rtt * 2;
+            self.rttvar = linux.deviation.max(config.min_rto);
+            (linux.largest, linux.until) = (self.rttvar, next);
+        } else {
+            let error = self.srtt.abs_diff(rtt);
+            let before = linux.deviation / 4;
+            linux.deviation = if error <= before {
+                linux.deviation - (before - error)
+            } else if rtt < self.srtt {
+                linux.deviation + (error - before) / 8
+            } else {
+                linux.deviation + (error - before)
+            };
+            self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
+            linux.largest = linux.largest.max(linux.deviation);
+            self.rttvar = self.rttvar.max(linux.largest);
+            if una > linux.until {
+                self.rttvar = self.rttvar - (self.rttvar - linux.largest) / 4;
+                (linux.largest, linux.until) = (config.min_rto, next);
+            }
+        }
+        self.rto = (self.srtt + self.rttvar).min(config.max_rto);
     }
 
     /// RFC 6298 §5.7: the handshake gave no sample because one of its segments was lost.
@@ -77,15 +135,15 @@ mod tests {
         // RFC 6298 §2.2: SRTT + 4 * R/2.
         let mut rtt = RttEstimator::new(&config());
         assert_eq!(rtt.rto(), Span::from_secs(1));
-        rtt.sample(Span::from_millis(100), &config());
+        rtt.sample(Span::from_millis(100), (1, 1), &config());
         assert_eq!(rtt.rto(), Span::from_millis(300));
     }
 
     #[test]
     fn later_samples_are_smoothed_by_an_eighth_and_a_quarter() {
         let mut rtt = RttEstimator::new(&config());
-        rtt.sample(Span::from_millis(80), &config());
-        rtt.sample(Span::from_millis(160), &config());
+        rtt.sample(Span::from_millis(80), (1, 1), &config());
+        rtt.sample(Span::from_millis(160), (1, 1), &config());
         // rttvar = 3/4 * 40 + 1/4 * 80 = 50; srtt = 7/8 * 80 + 1/8 * 160 = 90.
         assert_eq!(rtt.rto(), Span::from_millis(90 + 200));
     }
@@ -93,10 +151,10 @@ mod tests {
     #[test]
     fn timeouts_double_up_to_the_maximum_and_a_sample_ends_the_back_off() {
         let mut rtt = RttEstimator::new(&config());
-        rtt.sample(Span::from_secs(10), &config());
+        rtt.sample(Span::from_secs(10), (1, 1), &config());
         rtt.back_off(&config());
         assert_eq!(rtt.rto(), Span::from_secs(60));
-        rtt.sample(Span::from_secs(10), &config());
+        rtt.sample(Span::from_secs(10), (1, 1), &config());
         assert!(rtt.rto() < Span::from_secs(60));
     }
 
@@ -109,7 +167,7 @@ mod tests {
         };
         let mut rtt = RttEstimator::new(&config);
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(80), &config);
+            rtt.sample(Span::from_millis(80), (1, 1), &config);
         }
         assert_eq!(rtt.rto(), Span::from_millis(180));
     }
@@ -123,8 +181,49 @@ mod tests {
             ..Config::default()
         };
         for _ in 0..100 {
-            rtt.sample(Span::from_millis(40), &config);
+            rtt.sample(Span::from_millis(40), (1, 1), &config);
         }
         assert_eq!(rtt.rto(), Span::from_millis(200));
+    }
+
+    // Linux 6.12: the round trip and the larger of the minimum and four deviations.
+    #[test]
+    fn linux_adds_the_minimum_to_the_round_trip() {
+        let config = Config {
+            rto_estimator: RtoEstimator::Linux,
+            ..Config::default()
+        };
+        let mut rtt = RttEstimator::new(&config);
+        for round in 0..100 {
+            rtt.sample(Span::from_millis(40), (round, round + 1), &config);
+        }
+        assert_eq!(rtt.rto(), Span::from_millis(240));
+    }
+
+    #[test]
+    fn linux_counts_the_largest_deviation_at_once_and_forgets_it_by_a_quarter_a_round_trip() {
+        let config = Config {
+            rto_estimator: RtoEstimator::Linux,
+            min_rto: Span::from_millis(1),
+            ..Config::default()
+        };
+        let ms = Span::from_millis;
+        let mut rtt = RttEstimator::new(&config);
+        // The first sample: three round trips; then 24 - 6 of deviation without error.
+        rtt.sample(ms(12), (1, 10), &config);
+        assert_eq!(rtt.rto(), ms(36));
+        // An error of 28 ms: 24 - 6 + 28 = 46 ms; the mean is 12 + 28/8.
+        rtt.sample(ms(40), (5, 20), &config);
+        assert_eq!(rtt.rttvar, ms(46));
+        assert_eq!(rtt.rto(), Span::from_micros(15_500) + ms(46));
+        // This round trip had it; the next begins with the minimum.
+        rtt.sample(Span::from_micros(15_500), (11, 30), &config);
+        assert_eq!(rtt.rttvar, ms(46));
+        // Deviation 34.5 - 8.625 = 25.875 ms is the largest of the second round trip.
+        rtt.sample(Span::from_micros(15_500), (31, 40), &config);
+        assert_eq!(
+            rtt.rttvar,
+            ms(46) - (ms(46) - Span::from_micros(25_875)) / 4
+        );
     }
 }

@@ -65,6 +65,13 @@ impl Scoreboard {
         self.ranges.is_empty()
     }
 
+    /// Whether all of `start..end` is SACKed.
+    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        let place = self.ranges.partition_point(|range| range.1 < end);
+        let range = self.ranges.get(place);
+        range.is_some_and(|range| range.0 <= start)
+    }
+
     /// Bytes SACKed below `offset`.
     pub(crate) fn sacked_below(&self, offset: u64) -> u64 {
         self.ranges

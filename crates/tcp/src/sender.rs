@@ -1,11 +1,13 @@
 //! The sending half of a connection: what may be sent, in which order.
 //!
 //! Windows come from the congestion control and from the peer; this half decides what is sent within
-//! them. Loss detection and recovery are in [`recovery`], timers in [`timer`].
+//! them. Loss detection and recovery are in [`recovery`], timers in [`timer`]; a sender that keeps a record
+//! of every segment has both in [`repair`].
 
 mod facts;
 mod pace;
 mod recovery;
+mod repair;
 mod timer;
 
 use std::sync::Arc;
@@ -19,6 +21,7 @@ use crate::plays::Plays;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 
+use repair::Repair;
 pub(crate) use timer::Expiry;
 use timer::Timer;
 
@@ -77,6 +80,8 @@ pub(crate) struct Sender<C> {
     repairs: bool,
     /// Whether the congestion control says when segments leave ([`SenderCc::pacing`]).
     paces: bool,
+    /// Whether a record of every segment is kept ([`repair`]).
+    recorded: bool,
     /// When a segment that pacing holds back may leave; [`Time::NEVER`] if none is held.
     held_until: Time,
     pub(crate) cc: C,
@@ -90,6 +95,8 @@ pub(crate) struct Sender<C> {
     /// ECN echoes up to this acknowledgement belong to a window that was already answered.
     cwr_end: u64,
     scoreboard: Scoreboard,
+    /// The record, if one is kept.
+    repair: Option<Box<Repair>>,
     /// The loop at low priorities, if there is one.
     low: Option<Box<LowLoop>>,
     /// `max` when loss was last detected (RFC 6582 §3.2 step 2); recovery ends there.
@@ -120,6 +127,10 @@ pub struct SenderCounters {
     pub fast_recoveries: u64,
     /// Probes of a closed window.
     pub probes: u64,
+    /// Probes of the tail of a flight (RFC 8985 §7).
+    pub tail_probes: u64,
+    /// Reductions of the window that were taken back as needless.
+    pub undone: u64,
     /// Data segments handed over at low priorities, which are not among `segments`.
     pub low_priority: u64,
 }
@@ -170,6 +181,8 @@ pub(crate) struct Feedback<'a> {
     pub(crate) echo: bool,
     /// Whether the segment carries nothing but the acknowledgement.
     pub(crate) bare: bool,
+    /// The timestamp that the segment echoes, if timestamps are in use.
+    pub(crate) stamp: Option<u32>,
     pub(crate) extension: Extension,
     pub(crate) now: Time,
 }
@@ -184,6 +197,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             paces: cc.as_role().pacing().is_some(),
             held_until: Time::NEVER,
             window: cc.as_role().window(),
+            recorded: false,
+            repair: None,
             cc,
             mss: u64::from(config.mss),
             una: 0,
@@ -242,6 +257,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.mss = u64::from(agreed.mss);
         self.sack = agreed.sack;
         self.ecn = agreed.ecn;
+        // What arrives at low priority has no place in a record, and what only the peer repairs needs none.
+        self.recorded =
+            agreed.sack && self.repairs && self.low.is_none() && self.config.keeps_record();
+        self.repair = self.recorded.then(|| Box::new(Repair::new(&self.config)));
     }
 
     /// The SYN is acknowledged: data may flow up to `edge`. `first_try` is the round trip of a SYN
@@ -254,7 +273,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.edge = edge;
         (self.una, self.next, self.max) = (1, 1, 1);
         match first_try {
-            Some(rtt) => self.rtt.sample(rtt, &self.config),
+            Some(rtt) => self.rtt.sample(rtt, (1, 1), &self.config),
             None => self.rtt.after_syn_loss(&self.config),
         }
         // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
@@ -281,6 +300,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if self.paces && self.holds_back(now) {
             return None;
         }
+        if self.recorded {
+            return self.next_with_record(now);
+        }
         if self.retransmit_first {
             self.retransmit_first = false;
             if self.una < self.max {
@@ -291,6 +313,15 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return self.next_in_sack_recovery(now);
         }
         self.next_in_order(now)
+    }
+
+    #[inline(never)]
+    fn next_with_record(&mut self, now: Time) -> Option<Outgoing> {
+        // The record lies apart while it is in use, so that it and the rest can change each other.
+        let mut repair = self.repair.take()?;
+        let segment = self.next_recorded(&mut repair, now);
+        self.repair = Some(repair);
+        segment
     }
 
     /// Whether there is anything to send, if the windows allow it: retransmissions, data, or a FIN.
@@ -423,7 +454,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.max = self.max.max(end);
         self.last_sent = Some(now);
         self.counters.segments += 1;
-        self.start_retransmission_timer(now);
+        if !self.recorded {
+            self.start_retransmission_timer(now);
+        }
         Outgoing {
             offset,
             payload,

@@ -3,7 +3,7 @@
 //! Written by hand because the TCP header needs its four reserved bits, which header libraries leave
 //! out, and the option of a scheme.
 
-use base::{Ecn, Extension, HostId, Options, Packet, TcpFlags};
+use base::{Ecn, Extension, HostId, Packet, TcpFlags};
 
 /// Makes frames, in one buffer.
 #[derive(Debug, Default)]
@@ -107,26 +107,30 @@ fn options(packet: &Packet) -> ([u8; MAX_OPTIONS], usize) {
         bytes[length..length + part.len()].copy_from_slice(part);
         length += part.len();
     };
-    match &packet.options {
-        Options::None => {}
-        Options::Syn(syn) => {
-            let [high, low] = syn.mss.to_be_bytes();
-            put(&[2, 4, high, low]);
-            if let Some(shift) = syn.window_scale {
-                put(&[NOP, 3, 3, shift]);
-            }
-            if syn.sack_permitted {
-                put(&[NOP, NOP, 4, 2]);
-            }
+    if let Some(timestamps) = packet.options.timestamps() {
+        put(&[NOP, NOP, 8, 10]);
+        put(&timestamps.value.to_be_bytes());
+        put(&timestamps.echo.to_be_bytes());
+    }
+    if let Some(syn) = packet.options.syn() {
+        let [high, low] = syn.mss.to_be_bytes();
+        put(&[2, 4, high, low]);
+        if let Some(shift) = syn.window_scale {
+            put(&[NOP, 3, 3, shift]);
         }
-        Options::Sack(blocks) if blocks.as_slice().is_empty() => {}
-        Options::Sack(blocks) => {
-            let blocks = blocks.as_slice();
-            put(&[NOP, NOP, 5, u8::try_from(2 + 8 * blocks.len()).unwrap_or(2)]);
-            for (start, end) in blocks {
-                put(&start.0.to_be_bytes());
-                put(&end.0.to_be_bytes());
-            }
+        if syn.sack_permitted {
+            put(&[NOP, NOP, 4, 2]);
+        }
+    }
+    let blocks = packet
+        .options
+        .sack()
+        .map_or(&[][..], |sack| sack.as_slice());
+    if !blocks.is_empty() {
+        put(&[NOP, NOP, 5, u8::try_from(2 + 8 * blocks.len()).unwrap_or(2)]);
+        for (start, end) in blocks {
+            put(&start.0.to_be_bytes());
+            put(&end.0.to_be_bytes());
         }
     }
     if packet.extension != Extension::NONE && length + EXPERIMENT.len() + 12 <= MAX_OPTIONS {
@@ -207,7 +211,7 @@ const FIRST_SERVICE_PORT: u16 = 40_000;
 
 #[cfg(test)]
 mod tests {
-    use base::{FlowId, SackBlocks, Seq, SynOptions};
+    use base::{FlowId, Options, SackBlocks, Seq, SynOptions};
 
     use super::*;
 

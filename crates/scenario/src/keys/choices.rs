@@ -111,3 +111,77 @@ base::choices! {
         Switch = "switch",
     }
 }
+
+base::choices! {
+    /// What shows a segment to be lost.
+    pub enum LossDetection {
+        /// Three duplicate ACKs, or with SACK three segments reported above it.
+        DupAcks = "dupacks",
+        /// The delivery of a segment that was sent later.
+        Rack = "rack",
+    }
+}
+
+base::choices! {
+    /// When the end of a flight is probed.
+    pub enum TailLossProbe {
+        /// Never: a loss there waits for the timer.
+        Off = "off",
+        /// After two round trips; with one segment in flight later by tcp.delayed_ack_timeout.
+        Rfc8985 = "rfc8985",
+        /// After two round trips; with one segment in flight later by tcp.min_rto.
+        Linux = "linux",
+    }
+}
+
+base::choices! {
+    /// How a window moves to its new size after a loss.
+    pub enum Recovery {
+        /// At once.
+        Rfc6675 = "rfc6675",
+        /// In proportion to what is delivered.
+        Prr = "prr",
+    }
+}
+
+base::choices! {
+    /// What the new window after a loss is a share of.
+    pub enum SsthreshOf {
+        /// The bytes sent and not acknowledged.
+        Flight = "flight",
+        /// The congestion window.
+        Window = "window",
+        /// The bytes thought to be in the network.
+        Pipe = "pipe",
+    }
+}
+
+base::choices! {
+    /// How the retransmission timeout follows from round trips.
+    pub enum RtoEstimator {
+        /// At least tcp.min_rto, else mean plus four deviations.
+        Rfc6298 = "rfc6298",
+        /// The mean plus at least tcp.min_rto.
+        Linux = "linux",
+    }
+}
+
+base::choices! {
+    /// When timers fire.
+    pub enum TimerKind {
+        /// At their time.
+        Exact = "exact",
+        /// With the next place of a wheel.
+        Wheel = "wheel",
+    }
+}
+
+base::choices! {
+    /// What makes windows grow.
+    pub enum WindowGrowth {
+        /// The ACKs of new data.
+        Acks = "acks",
+        /// The segments that are acknowledged.
+        Segments = "segments",
+    }
+}

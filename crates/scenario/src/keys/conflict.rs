@@ -4,7 +4,10 @@ mod workload;
 
 use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
 
-use super::{HostQueue, Keys, QueueUnit, TopologyKind, WindowScale};
+use super::{
+    HostQueue, Keys, LossDetection, QueueUnit, Recovery, TailLossProbe, TimerKind, TopologyKind,
+    WindowScale,
+};
 
 /// A contradiction between settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +28,7 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     queues(keys, &mut found);
     marks(keys, marking, &mut found);
     timers(keys, &mut found);
+    reports(keys, &mut found);
     windows(keys, &mut found);
     workload::conflicts(keys, &mut found);
     trace(keys, &mut found);
@@ -217,6 +221,13 @@ fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
             });
         }
     }
+    if tcp.timer == TimerKind::Wheel && tcp.clock_granularity == Span::ZERO {
+        found.push(Conflict {
+            keys: &["tcp.timer", "tcp.clock_granularity"],
+            message: "tcp.timer is a wheel that does not turn".into(),
+            remedy: "its ticks are tcp.clock_granularity: give some, as in \"1ms\"".into(),
+        });
+    }
     for (key, span) in [
         (&["tcp.min_rto", "tcp.max_rto"], tcp.min_rto),
         (&["tcp.initial_rto", "tcp.max_rto"], tcp.initial_rto),
@@ -228,6 +239,39 @@ fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
                 remedy: format!("lower {} or raise tcp.max_rto", key[0]),
             });
         }
+    }
+}
+
+/// Mechanisms that are fed by SACK.
+fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
+    let tcp = &keys.tcp;
+    if tcp.sack {
+        return;
+    }
+    let needs: [(&[&str], bool); 7] = [
+        (
+            &["tcp.loss_detection", "tcp.sack"],
+            tcp.loss_detection == LossDetection::Rack,
+        ),
+        (
+            &["tcp.tail_loss_probe", "tcp.sack"],
+            tcp.tail_loss_probe != TailLossProbe::Off,
+        ),
+        (&["tcp.recovery", "tcp.sack"], tcp.recovery == Recovery::Prr),
+        (&["tcp.keep_scoreboard", "tcp.sack"], tcp.keep_scoreboard),
+        (&["tcp.frto", "tcp.sack"], tcp.frto),
+        (&["tcp.undo", "tcp.sack"], tcp.undo),
+        (&["tcp.dsack", "tcp.sack"], tcp.dsack),
+    ];
+    for (keys, _) in needs.into_iter().filter(|(_, needed)| *needed) {
+        found.push(Conflict {
+            keys,
+            message: format!(
+                "{} works with what SACK reports, and tcp.sack = false",
+                keys[0]
+            ),
+            remedy: format!("set tcp.sack = true, or leave {} at its default", keys[0]),
+        });
     }
 }
 

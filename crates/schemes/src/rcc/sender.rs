@@ -75,6 +75,16 @@ impl SenderCc for Sender {
         }
     }
 
+    fn is_slow_starting(&self) -> bool {
+        self.inner().is_some_and(SenderCc::is_slow_starting)
+    }
+
+    fn on_undo(&mut self) {
+        if let Some(inner) = self.inner_mut() {
+            inner.on_undo();
+        }
+    }
+
     fn on_idle(&mut self) {
         if let Some(inner) = self.inner_mut() {
             inner.on_idle();

@@ -9,7 +9,7 @@ use crate::probe::Sees;
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// Every byte is delivered once, every packet is somewhere.
     pub(crate) fn check_conservation(&self) -> Result<(), RunError> {
-        let held: usize = self.network.ports().iter().map(fabric::Port::held).sum();
+        let held = self.network.held();
         let drops: u64 = self
             .network
             .ports()

@@ -96,6 +96,11 @@ impl Deadlines {
         self.most = 2 * sched.pending() + FORGOTTEN;
     }
 
+    /// The token this far beyond those of deadlines.
+    pub(super) fn beyond(&self, more: u32) -> Token {
+        Token(self.token + number(self.armed.len()) + more)
+    }
+
     /// Whether the event that fires now is the one that counts.
     pub(super) fn fire(&mut self, place: usize, now: Time) -> bool {
         let counts = self.armed[place] == now;

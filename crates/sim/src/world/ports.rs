@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use base::{Packet, Time, WireSize};
+use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Backlog, Discipline, Limit, LinkSpec, LossLaw, Node, NodeId, PortId, PortParts, QueueDisc,
-    Strict, Topology, Verdict,
+    Backlog, Discipline, Disorder, Limit, LinkSpec, LossLaw, Network, Node, NodeId, PortId,
+    PortParts, QueueDisc, Strict, Topology, Verdict,
 };
 use scenario::PointSpec;
 use scenario::keys::{HostQueue, Keys, LossPattern, QueueUnit};
@@ -20,7 +21,7 @@ pub(super) struct Ports<'a> {
     topology: &'a Topology,
     roles: &'a [Roles],
     /// A port that loses packets whatever its queue.
-    lossy: &'a (PortId, Option<LossLaw>),
+    lossy: (PortId, Option<LossLaw>),
     /// Switches that the priorities of a scheme have not reached.
     plain: BTreeSet<NodeId>,
 }
@@ -30,14 +31,14 @@ impl<'a> Ports<'a> {
         point: &'a PointSpec,
         topology: &'a Topology,
         roles: &'a [Roles],
-        lossy: &'a (PortId, Option<LossLaw>),
+        bottleneck: PortId,
     ) -> Self {
         let share = in_switches(roles).map_or(0.0, |roles| roles.plain_switches.share);
         Self {
             point,
             topology,
             roles,
-            lossy,
+            lossy: (bottleneck, loss_law(&point.keys, point.seed, bottleneck)),
             plain: some_switches(point.seed, topology, share),
         }
     }
@@ -99,10 +100,11 @@ impl<'a> Ports<'a> {
                 }
             }
         }
-        let (lossy, law) = self.lossy;
+        let (lossy, law) = &self.lossy;
         if let Some(law) = law.as_ref().filter(|_| port == *lossy) {
             made.discipline = law.clone().before(made.discipline);
         }
+        made.discipline = self.losing_acks(port, made.discipline);
         if keys.switch.loss.0 > 0.0 {
             let law = LossLaw::Random {
                 probability: keys.switch.loss.0,
@@ -115,6 +117,27 @@ impl<'a> Ports<'a> {
 
     /// A port of a host.
     pub(super) fn of_host(&self, port: PortId, link: &LinkSpec) -> PortParts {
+        let mut made = self.of_lossless_host(port, link);
+        if self.point.keys.host.queue == HostQueue::Own {
+            made.discipline = self.losing_acks(port, made.discipline);
+        }
+        made
+    }
+
+    /// Loss of ACKs alone is that of the bottleneck's other direction.
+    fn losing_acks(&self, port: PortId, discipline: Discipline) -> Discipline {
+        let probability = self.point.keys.bottleneck.ack_loss.0;
+        if probability <= 0.0 || port != self.lossy.0.reverse() {
+            return discipline;
+        }
+        let law = LossLaw::Random {
+            probability,
+            stream: Stream::new(self.point.seed, "loss of ACKs", u64::from(port.0)),
+        };
+        law.before_control(discipline)
+    }
+
+    fn of_lossless_host(&self, port: PortId, link: &LinkSpec) -> PortParts {
         if self.point.keys.host.queue == HostQueue::Switch {
             return self.of_switch(port, link);
         }
@@ -150,7 +173,7 @@ fn in_switches(roles: &[Roles]) -> Option<&Roles> {
 }
 
 /// Which data packets are lost at the bottleneck, if any.
-pub(super) fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
+fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
     let probability = keys.bottleneck.loss.0;
     if probability <= 0.0 {
         return None;
@@ -169,6 +192,20 @@ pub(super) fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<Los
             period: (1.0 / probability).round() as u64,
         },
     })
+}
+
+/// Makes the bottleneck deliver late or twice, if it does; its events have this token.
+pub(super) fn disturb(network: &mut Network, point: &PointSpec, bottleneck: PortId, token: Token) {
+    let settings = &point.keys.bottleneck;
+    if settings.reordering.0 > 0.0 || settings.duplication.0 > 0.0 {
+        network.disturb(Disorder {
+            link: bottleneck,
+            late: (settings.reordering.0, settings.reordering_delay),
+            twice: settings.duplication.0,
+            stream: Stream::new(point.seed, "disorder", u64::from(bottleneck.0)),
+            token,
+        });
+    }
 }
 
 /// A share of all switches, drawn from the seed.

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::{FlowId, HostId, Seq, Time};
+use base::{FlowId, HostId, Seq, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
-use scenario::keys::{Ecmp, Keys, WindowScale};
+use scenario::keys::{
+    Ecmp, Keys, LossDetection, Recovery, RtoEstimator, SsthreshOf, TailLossProbe, TimerKind,
+    WindowGrowth, WindowScale,
+};
 use scenario::workload::{PlannedConnection, PlannedFlow};
 use scenario::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
@@ -221,5 +224,39 @@ fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         time_wait: tcp.time_wait,
         receiver_control: roles.receiver.is_some(),
         low_priority: roles.low_priority,
+        loss_detection: match tcp.loss_detection {
+            LossDetection::DupAcks => tcp::LossDetection::DupAcks,
+            LossDetection::Rack => tcp::LossDetection::Rack,
+        },
+        tail_loss_probe: match tcp.tail_loss_probe {
+            TailLossProbe::Off => tcp::TailLossProbe::Off,
+            TailLossProbe::Rfc8985 => tcp::TailLossProbe::Rfc8985,
+            TailLossProbe::Linux => tcp::TailLossProbe::Linux,
+        },
+        timer_slack: tcp.timer_slack,
+        timestamps: tcp.timestamps,
+        recovery: match tcp.recovery {
+            Recovery::Rfc6675 => tcp::Recovery::Rfc6675,
+            Recovery::Prr => tcp::Recovery::Prr,
+        },
+        ssthresh_of: match tcp.ssthresh_of {
+            SsthreshOf::Flight => tcp::SsthreshOf::Flight,
+            SsthreshOf::Window => tcp::SsthreshOf::Window,
+            SsthreshOf::Pipe => tcp::SsthreshOf::Pipe,
+        },
+        keep_scoreboard: tcp.keep_scoreboard,
+        frto: tcp.frto,
+        undo: tcp.undo,
+        dsack: tcp.dsack,
+        quick_acks: tcp.quick_acks,
+        rto_estimator: match tcp.rto_estimator {
+            RtoEstimator::Rfc6298 => tcp::RtoEstimator::Rfc6298,
+            RtoEstimator::Linux => tcp::RtoEstimator::Linux,
+        },
+        tick: match tcp.timer {
+            TimerKind::Exact => Span::ZERO,
+            TimerKind::Wheel => tcp.clock_granularity,
+        },
+        counts_segments: tcp.window_growth == WindowGrowth::Segments,
     }
 }

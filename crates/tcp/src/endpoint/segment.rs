@@ -1,14 +1,14 @@
-//! Segments in and out: RFC 9293 §3.10.7 and the headers of everything that leaves.
+//! Segments that arrive: RFC 9293 §3.10.7.
 
-use base::{Ecn, Extension, Options, Packet, Seq, SynOptions, TcpFlags, Time};
+use base::{Options, Packet, SynOptions, TcpFlags, Time};
 
 use super::{Endpoint, Progress, State};
 use crate::cc::SenderCc;
 use crate::config::EcnMode;
-use crate::low_priority::LowSegment;
 use crate::plays::Plays;
-use crate::receiver::{EarlyAck, Segment};
-use crate::sender::{Agreement, Feedback, Outgoing};
+use crate::receiver::Segment;
+use crate::sender::{Agreement, Feedback};
+use crate::timestamps::Stamps;
 
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// RFC 9293 §3.10.7.1: nobody is here.
@@ -83,6 +83,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     #[inline(always)]
     pub(super) fn on_segment_synchronised(&mut self, packet: &Packet, now: Time) -> Progress {
         let offset = self.receiver.irs.near(packet.seq, self.receiver.next());
+        if self.stamps.is_some() && !self.accepts_stamp(packet, offset) {
+            return Progress::default();
+        }
         let syn = packet.flags.has(TcpFlags::SYN);
         let length = packet.sequence_length();
         if packet.flags.has(TcpFlags::RST) {
@@ -119,6 +122,24 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         progress
     }
 
+    /// RFC 7323 §5.3 R1 and §3.2: a segment with an old timestamp is answered and dropped, one without any
+    /// is dropped; resets and SYNs are judged by their numbers alone.
+    #[inline(never)]
+    fn accepts_stamp(&mut self, packet: &Packet, offset: u64) -> bool {
+        if packet.flags.has(TcpFlags::RST) || packet.flags.has(TcpFlags::SYN) {
+            return true;
+        }
+        let theirs = packet.options.timestamps();
+        let (Some(stamps), Some(theirs)) = (&mut self.stamps, theirs) else {
+            return false;
+        };
+        let accepted = stamps.accepts(theirs, offset);
+        if !accepted {
+            self.receiver.acknowledge_now();
+        }
+        accepted
+    }
+
     /// The acknowledgement that completes a passive open.
     fn accept_handshake_ack(&mut self, packet: &Packet, now: Time) -> bool {
         if packet.ack != self.identity.initial_seq.at(1) {
@@ -144,18 +165,32 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             sacked: &[],
             echo: packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN),
             bare: packet.sequence_length() == 0,
+            stamp: None,
             extension: packet.extension,
             now,
         };
-        let beyond_sent = match &packet.options {
-            Options::Sack(blocks) => {
+        let beyond_sent = match packet.options {
+            Options::Sack(_) | Options::Stamped(..) => {
                 let mut sacked = [(0, 0); base::SackBlocks::MAX];
-                let blocks = blocks.as_slice();
+                let blocks = packet
+                    .options
+                    .sack()
+                    .map_or(&[][..], |sack| sack.as_slice());
                 for (place, (start, end)) in sacked.iter_mut().zip(blocks) {
                     *place = (initial.near(*start, ack), initial.near(*end, ack));
                 }
                 let sacked = &sacked[..blocks.len()];
-                self.tell_sender(&Feedback { sacked, ..plain }, low)
+                let echo = packet
+                    .options
+                    .timestamps()
+                    .filter(|_| self.stamps.is_some());
+                let stamp = echo.map(|theirs| theirs.echo).filter(|echo| *echo != 0);
+                let told = Feedback {
+                    sacked,
+                    stamp,
+                    ..plain
+                };
+                self.tell_sender(&told, low)
             }
             _ => self.tell_sender(&plain, low),
         };
@@ -250,6 +285,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// Options of the peer's SYN decide what both sides use.
     fn note_syn_options(&mut self, packet: &Packet) {
         let theirs = syn_options(packet);
+        let stamped = packet.options.timestamps();
+        let stamped = stamped.filter(|_| self.sender.config.timestamps);
+        self.stamps = stamped.map(Stamps::new);
         // RFC 7323 §2.2: windows are scaled only if both SYNs carried the option.
         self.scaling = self.sender.config.window_scale.is_some() && theirs.window_scale.is_some();
         self.scales = match (self.sender.config.window_scale, theirs.window_scale) {
@@ -299,190 +337,15 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         self.sender
             .control(|cc| cc.on_handshake(first_try, packet.extension));
     }
-
-    pub(super) fn syn(&mut self, now: Time) -> Packet {
-        let mut packet = self.header(0, TcpFlags::SYN);
-        if self.sender.config.ecn != EcnMode::Off {
-            packet.flags = packet.flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
-        }
-        let config = &self.sender.config;
-        let window = config.receive_buffer.min(self.window_limit);
-        packet.window = low_16(window.min(u64::from(u16::MAX)));
-        self.finish_syn(&mut packet, true, now);
-        self.syn_due = false;
-        packet
-    }
-
-    pub(super) fn syn_ack(&mut self, push: bool, now: Time) -> Packet {
-        let mut packet = self.header(0, TcpFlags::SYN.with(TcpFlags::PSH.when(push)));
-        packet.flags = packet
-            .flags
-            .with(TcpFlags::ECE.when(self.sender.uses_ecn()));
-        let scale = self.scale_in(&packet, self.scales.0);
-        self.add_acknowledgement(&mut packet, scale, false);
-        let window = u64::from(packet.window) << scale;
-        self.receiver.on_acknowledged(window);
-        let sack = self.sender.uses_sack();
-        self.finish_syn(&mut packet, sack, now);
-        packet
-    }
-
-    fn finish_syn(&mut self, packet: &mut Packet, sack: bool, now: Time) {
-        packet.ecn = self.sender.config.ecn_without_data();
-        let answers = packet.flags.has(TcpFlags::ACK);
-        packet.options = Options::Syn(SynOptions {
-            mss: self.sender.config.mss,
-            window_scale: self
-                .sender
-                .config
-                .window_scale
-                .filter(|_| !answers || self.scaling),
-            sack_permitted: self.sender.config.sack && sack,
-        });
-        self.state_deadline = now + self.sender.handshake_timeout(self.syn_sent.0);
-        self.syn_sent = (self.syn_sent.0 + 1, now);
-        self.sender.on_send(packet, now);
-    }
-
-    #[inline(always)]
-    pub(super) fn data_segment(&mut self, segment: &Outgoing, now: Time) -> Packet {
-        let flags = TcpFlags::FIN
-            .when(segment.fin)
-            .with(TcpFlags::CWR.when(segment.cwr));
-        let mut packet = self.header(segment.offset, flags);
-        packet.payload = low_16(segment.payload);
-        if self.sender.uses_ecn() && segment.payload > 0 {
-            // RFC 3168 §6.1.5: retransmissions are not ECN-capable. DCTCP and RCC control the path
-            // and mark all data capable, as Linux does for DCTCP.
-            let config = &self.sender.config;
-            let capable =
-                !segment.again || config.ecn != EcnMode::Classic || config.ecn_retransmissions;
-            packet.ecn = if capable {
-                Ecn::Capable
-            } else {
-                Ecn::NotCapable
-            };
-        } else if segment.payload == 0 {
-            packet.ecn = self.sender.config.ecn_without_data();
-        }
-        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
-        let window = u64::from(packet.window) << self.scales.0;
-        self.receiver.on_acknowledged(window);
-        self.sender.on_send(&mut packet, now);
-        packet
-    }
-
-    #[inline(always)]
-    pub(super) fn pure_ack(&mut self, push: bool) -> Packet {
-        let mut packet = self.header(self.sender.newest(), TcpFlags::PSH.when(push));
-        packet.ecn = self.sender.config.ecn_without_data();
-        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
-        packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
-        self.receiver
-            .on_acknowledged(u64::from(packet.window) << self.scales.0);
-        packet
-    }
-
-    /// A segment at low priority. Marks say nothing about the ordinary loop, so it is not ECN-capable.
-    pub(super) fn low_segment(&mut self, segment: &LowSegment) -> Packet {
-        let mut packet = self.header(segment.offset, TcpFlags::PSH.when(segment.push));
-        packet.payload = low_16(segment.payload);
-        packet.dscp = segment.priority;
-        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
-        self.receiver.on_advertised(
-            self.receiver.next(),
-            u64::from(packet.window) << self.scales.0,
-        );
-        packet
-    }
-
-    /// The acknowledgement of data of low priority, at its priority.
-    pub(super) fn low_ack(&mut self, priority: u8) -> Packet {
-        let mut packet = self.header(self.sender.newest(), TcpFlags::NONE);
-        packet.dscp = priority;
-        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
-        packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
-        self.receiver.on_advertised(
-            self.receiver.next(),
-            u64::from(packet.window) << self.scales.0,
-        );
-        packet
-    }
-
-    /// An ACK that leaves before anything else: see [`EarlyAck`].
-    pub(super) fn early_ack(&mut self, early: EarlyAck) -> Packet {
-        let mut packet = self.header(self.sender.newest(), TcpFlags::NONE);
-        packet.ecn = self.sender.config.ecn_without_data();
-        self.add_acknowledgement(&mut packet, self.scales.0, early.echo);
-        packet.ack = self.receiver.irs.at(early.ack);
-        self.receiver
-            .on_advertised(early.ack, u64::from(packet.window) << self.scales.0);
-        packet
-    }
-
-    /// RFC 9293 §3.10.7.1: a reset that the peer will believe.
-    fn reset_for(&self, packet: &Packet) -> Packet {
-        let mut reset = self.header(0, TcpFlags::RST);
-        if packet.flags.has(TcpFlags::ACK) {
-            reset.seq = packet.ack;
-        } else {
-            reset.seq = Seq(0);
-            reset.flags = reset.flags.with(TcpFlags::ACK);
-            reset.ack = packet.seq.at(packet.sequence_length());
-        }
-        reset
-    }
-
-    pub(super) fn reset_at(&self, offset: u64) -> Packet {
-        let mut reset = self.header(offset, TcpFlags::RST.with(TcpFlags::ACK));
-        reset.ack = self.receiver.irs.at(self.receiver.next());
-        reset
-    }
-
-    #[inline(always)]
-    fn add_acknowledgement(&self, packet: &mut Packet, scale: u8, echo: bool) {
-        let flags = TcpFlags::ACK.with(TcpFlags::ECE.when(echo));
-        packet.flags = packet.flags.with(flags);
-        packet.ack = self.receiver.irs.at(self.receiver.next());
-        let buffer = self.receiver.window(self.sender.mss());
-        // A role's limit is rounded up to a unit of the scale, as Linux rounds the window it wants:
-        // rounded down, a limit of a segment would be less than a segment, or a closed window.
-        let limit = self.window_limit.saturating_add((1 << scale) - 1);
-        let window = buffer.min(limit) >> scale;
-        packet.window = low_16(window.min(u64::from(u16::MAX)));
-    }
-
-    #[inline(always)]
-    fn header(&self, offset: u64, flags: TcpFlags) -> Packet {
-        let mut packet = Packet::new(self.identity.flow, self.identity.remote);
-        packet.seq = self.identity.initial_seq.at(offset);
-        packet.flags = flags;
-        packet.extension = Extension::NONE;
-        packet
-    }
 }
 
 /// The options of a SYN; without them the defaults of RFC 9293 §3.7.1.
 fn syn_options(packet: &Packet) -> SynOptions {
-    match packet.options {
-        Options::Syn(options) => options,
-        _ => SynOptions {
-            mss: DEFAULT_MSS,
-            window_scale: None,
-            sack_permitted: false,
-        },
-    }
-}
-
-#[inline(always)]
-fn low_16(value: u64) -> u16 {
-    debug_assert!(u16::try_from(value).is_ok(), "bounded by its maker");
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "bounded by its maker, asserted above"
-    )]
-    let low = value as u16;
-    low
+    packet.options.syn().copied().unwrap_or(SynOptions {
+        mss: DEFAULT_MSS,
+        window_scale: None,
+        sack_permitted: false,
+    })
 }
 
 /// RFC 7323 §2.3.

@@ -32,6 +32,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn could_send(&self) -> bool {
         let within = self.next < self.window_end().min(self.edge);
         self.retransmit_first
+            // What a record asks for is known when a segment is asked for.
+            || (self.recorded && self.has_work())
             || (self.sack && self.is_recovering())
             || (self.next < self.written && within)
             || (self.closed && self.next == self.written)

@@ -4,8 +4,10 @@ use base::{Extension, Time};
 
 use super::{Feedback, Outgoing, Phase, Sender};
 use crate::cc::{Ack, Echo, Loss, SenderCc};
+use crate::config::SsthreshOf;
 use crate::plays::Plays;
 use crate::scoreboard::DUP_THRESH;
+use crate::timestamps;
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Processes an acknowledgement. Returns whether it acknowledged something never sent.
@@ -20,6 +22,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         // RFC 9293 §3.10.7.4, fifth check: a segment that was overtaken says nothing about the window.
         if feedback.offset >= self.edge_set_by {
             (self.edge, self.edge_set_by) = (feedback.edge, feedback.offset);
+        }
+        if self.recorded {
+            self.on_feedback_with_record(feedback);
+            return false;
         }
         let news = !feedback.sacked.is_empty() && self.note_sacked(feedback);
         let echo = self.classify_echo(feedback);
@@ -37,6 +43,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         self.review_timer(feedback.now);
         false
+    }
+
+    #[inline(never)]
+    fn on_feedback_with_record(&mut self, feedback: &Feedback<'_>) {
+        if let Some(mut repair) = self.repair.take() {
+            self.on_recorded(feedback, &mut repair);
+            self.repair = Some(repair);
+        }
     }
 
     /// Processes an acknowledgement at low priority: what it tells has arrived is not sent again, and it
@@ -190,7 +204,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// Notes how much is in flight when something new is acknowledged: between two such ACKs it only grows.
     #[inline(always)]
-    fn note_use(&mut self) {
+    pub(super) fn note_use(&mut self) {
         let flight = self.in_flight();
         if self.una >= self.used_until {
             (self.used, self.used_until) = (flight, self.next);
@@ -204,8 +218,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             Some((end, sent)) if bytes > 0 && feedback.ack >= end => {
                 self.timed = None;
                 let rtt = feedback.now.since(sent);
-                self.rtt.sample(rtt, &self.config);
+                self.rtt.sample(rtt, (self.una, self.next), &self.config);
                 Some(rtt)
+            }
+            None if bytes > 0 && feedback.stamp.is_some() => {
+                self.sample_by_timestamp(feedback);
+                None
             }
             _ => None,
         };
@@ -222,6 +240,31 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             now: feedback.now,
         };
         self.control(|cc| cc.on_ack(&ack));
+    }
+
+    /// RFC 7323 §4: an echo tells which copy of a segment was acknowledged, so that the back-off of the
+    /// timer ends with the first new ACK. It is coarse, so it counts where no segment is timed.
+    #[inline(never)]
+    fn sample_by_timestamp(&mut self, feedback: &Feedback<'_>) {
+        if let Some(echo) = feedback.stamp {
+            let rtt = timestamps::round_trip(echo, feedback.now);
+            self.rtt.sample(rtt, (self.una, self.next), &self.config);
+        }
+    }
+
+    /// The flight that a loss makes ssthresh a share of, with `outstanding` bytes sent and not acknowledged.
+    pub(super) fn share_of_flight(&self, outstanding: u64) -> u64 {
+        match self.config.ssthresh_of {
+            SsthreshOf::Flight => outstanding,
+            SsthreshOf::Window => self.window,
+            SsthreshOf::Pipe if self.sack => {
+                let lost = self.scoreboard.lost_below(self.max, self.mss);
+                // A timeout has taken `next` back; what lies beyond is not in the network.
+                self.pipe(lost.unwrap_or(self.una).max(self.una).min(self.next))
+            }
+            // Without SACK each duplicate stands for a segment that has left, as in ns-3.
+            SsthreshOf::Pipe => outstanding.saturating_sub(u64::from(self.dupacks) * self.mss),
+        }
     }
 
     #[expect(clippy::cast_possible_wrap, reason = "a segment is far below 2^63")]
@@ -263,7 +306,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         } else {
             (DUP_THRESH * self.mss) as i64
         };
-        let in_flight = self.in_flight().saturating_sub(self.limited);
+        let in_flight = self.share_of_flight(self.in_flight().saturating_sub(self.limited));
         self.note_reduction();
         self.control(|cc| cc.on_loss(Loss::FastRetransmit, in_flight, now));
     }

@@ -13,6 +13,10 @@ pub(super) enum Timer {
     Off,
     Retransmit(Time),
     Persist(Time),
+    /// A sender with a record: what may only be reordered is lost then.
+    Reorder(Time),
+    /// A sender with a record: the tail is probed then.
+    Probe(Time),
 }
 
 /// What came of an expired timer.
@@ -34,7 +38,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(crate) const fn deadline(&self) -> Time {
         match self.timer {
             Timer::Off => Time::NEVER,
-            Timer::Retransmit(at) | Timer::Persist(at) => at,
+            Timer::Retransmit(at) | Timer::Persist(at) | Timer::Reorder(at) | Timer::Probe(at) => {
+                at
+            }
         }
     }
 
@@ -42,6 +48,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(crate) fn on_deadline(&mut self, now: Time) -> Expiry {
         if self.deadline() > now {
             return Expiry::Early;
+        }
+        if matches!(self.timer, Timer::Reorder(_) | Timer::Probe(_)) {
+            self.on_recorded_deadline(now);
+            return Expiry::Retransmit;
         }
         self.attempts += 1;
         if self.attempts > self.config.retries && !matches!(self.timer, Timer::Persist(_)) {
@@ -53,6 +63,19 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         self.on_timeout(now);
         Expiry::Retransmit
+    }
+
+    /// A timer that only a sender with a record has.
+    fn on_recorded_deadline(&mut self, now: Time) {
+        let Some(mut repair) = self.repair.take() else {
+            return;
+        };
+        if let Timer::Reorder(_) = self.timer {
+            self.on_reorder_timeout(now, &mut repair);
+        } else {
+            self.on_probe_timeout(now, &mut repair);
+        }
+        self.repair = Some(repair);
     }
 
     /// The timeout of the handshake segment sent for the `attempts`-th time: doubled each time.
@@ -69,7 +92,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     #[inline(always)]
     pub(super) fn start_retransmission_timer(&mut self, now: Time) {
         if !matches!(self.timer, Timer::Retransmit(_)) && self.repairs_outstanding() {
-            self.timer = Timer::Retransmit(now + self.rtt.rto());
+            self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
         }
     }
 
@@ -79,7 +102,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.timer = if self.una == self.max || !self.repairs_outstanding() {
             Timer::Off
         } else {
-            Timer::Retransmit(now + self.rtt.rto())
+            Timer::Retransmit(self.config.expiry(now, self.rtt.rto()))
         };
     }
 
@@ -96,7 +119,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let closed = self.edge <= self.next;
         match self.timer {
             Timer::Off if waiting && closed => {
-                self.timer = Timer::Persist(now + self.rtt.rto());
+                self.timer = Timer::Persist(self.config.expiry(now, self.rtt.rto()));
             }
             Timer::Persist(_) if !closed => (self.timer, self.attempts) = (Timer::Off, 0),
             _ => {}
@@ -109,17 +132,21 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let outstanding = self.max.min(self.written).saturating_sub(self.una);
         let tail = self.max >= self.written && outstanding <= DUP_THRESH * self.mss;
         self.counters.tail_timeouts += u64::from(tail);
+        if let Some(mut repair) = self.repair.take() {
+            self.on_recorded_timeout(now, &mut repair);
+            self.repair = Some(repair);
+            return self.after_timeout(now);
+        }
         let repeated = self.timed_out_at == Some(self.una);
         let loss = if repeated {
             Loss::RepeatedTimeout
         } else {
             Loss::Timeout
         };
-        let in_flight = self.in_flight();
+        let in_flight = self.share_of_flight(self.in_flight());
         self.control(|cc| cc.on_loss(loss, in_flight, now));
         self.note_reduction();
         self.timed_out_at = Some(self.una);
-        self.rtt.back_off(&self.config);
         self.timed = None;
         // RFC 2018 §8: the receiver may have discarded what it reported.
         self.scoreboard.clear();
@@ -132,8 +159,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.used_until = self.una;
         self.phase = Phase::Open;
         (self.dupacks, self.inflation, self.limited) = (0, 0, 0);
+        self.after_timeout(now);
+    }
+
+    /// RFC 6298 §5.4 to §5.6.
+    fn after_timeout(&mut self, now: Time) {
+        self.rtt.back_off(&self.config);
         self.retransmit_first = true;
-        self.timer = Timer::Retransmit(now + self.rtt.rto());
+        self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
     }
 
     /// One byte of new data beyond the window; the interval doubles (RFC 9293 §3.8.6.1).
@@ -141,7 +174,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.counters.probes += 1;
         self.probed = true;
         let interval = self.rtt.rto() * (1 << self.attempts.min(16));
-        self.timer = Timer::Persist(now + interval.min(self.config.max_rto));
+        let interval = interval.min(self.config.max_rto);
+        self.timer = Timer::Persist(self.config.expiry(now, interval));
         let (offset, payload) = (self.next, 1);
         Expiry::Probe(Outgoing {
             offset,

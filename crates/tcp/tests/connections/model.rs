@@ -8,7 +8,10 @@ use std::collections::VecDeque;
 
 use base::{Ecn, FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
-use tcp::{Ack, Config, EcnMode, Endpoint, Identity, Loss, NewReno, SenderCc, State};
+use tcp::{
+    Ack, Config, EcnMode, Endpoint, Identity, Loss, LossDetection, NewReno, Recovery, RtoEstimator,
+    SenderCc, SsthreshOf, State, TailLossProbe,
+};
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -55,6 +58,10 @@ impl SenderCc for Paced {
 
     fn on_recovered(&mut self, limit: Option<u64>) {
         self.reno.on_recovered(limit);
+    }
+
+    fn on_undo(&mut self) {
+        self.reno.on_undo();
     }
 
     fn on_idle(&mut self) {
@@ -142,8 +149,8 @@ fn settings() -> impl Strategy<Value = (Config, Seq)> {
     ];
     let numbers = (536..1461_u16, 1..11_u32, 1..3_u32, 1..4_u32);
     let buffer = prop_oneof![1_500..10_000_u64, 10_000..100_000_u64];
-    let config = (options, ecn, numbers, buffer).prop_map(
-        |((sack, limited_transmit, window_scale), ecn, numbers, receive_buffer)| {
+    let config = (options, ecn, numbers, buffer, mechanisms()).prop_map(
+        |((sack, limited_transmit, window_scale), ecn, numbers, receive_buffer, mechanisms)| {
             let (mss, initial_window, byte_counting_limit, delayed_ack) = numbers;
             Config {
                 mss,
@@ -160,7 +167,7 @@ fn settings() -> impl Strategy<Value = (Config, Seq)> {
                 syn_retries: u32::MAX,
                 retries: u32::MAX,
                 time_wait: Span::from_secs(1_000_000),
-                ..Config::default()
+                ..mechanisms
             }
         },
     );
@@ -168,6 +175,54 @@ fn settings() -> impl Strategy<Value = (Config, Seq)> {
     (config, (any::<bool>(), any::<u16>())).prop_map(|(config, (wraps, offset))| {
         let base = if wraps { u32::MAX - 60_000 } else { 1 };
         (config, Seq(base.wrapping_add(u32::from(offset))))
+    })
+}
+
+/// Mechanisms of current stacks, each present or not: nothing else of these settings counts.
+fn mechanisms() -> impl Strategy<Value = Config> {
+    let probe = prop_oneof![
+        Just(TailLossProbe::Off),
+        Just(TailLossProbe::Rfc8985),
+        Just(TailLossProbe::Linux)
+    ];
+    let share = prop_oneof![
+        Just(SsthreshOf::Flight),
+        Just(SsthreshOf::Window),
+        Just(SsthreshOf::Pipe)
+    ];
+    let flags = (0..1024_u32, any::<bool>());
+    (probe, share, flags, 0..20_u32).prop_map(|(probe, share, (bits, none), quick_acks)| {
+        let bits = if none { 0 } else { bits };
+        let has = |bit: u32| bits >> bit & 1 == 1;
+        Config {
+            loss_detection: if has(0) {
+                LossDetection::Rack
+            } else {
+                LossDetection::DupAcks
+            },
+            recovery: if has(1) {
+                Recovery::Prr
+            } else {
+                Recovery::Rfc6675
+            },
+            rto_estimator: if has(2) {
+                RtoEstimator::Linux
+            } else {
+                RtoEstimator::Rfc6298
+            },
+            tail_loss_probe: if none { TailLossProbe::Off } else { probe },
+            ssthresh_of: share,
+            timer_slack: Span::from_millis(2 * u64::from(has(3))),
+            timestamps: has(4),
+            keep_scoreboard: has(5),
+            frto: has(6),
+            undo: has(7),
+            dsack: has(8),
+            tick: Span::from_millis(u64::from(has(9))),
+            counts_segments: has(3),
+            quick_acks,
+            ..Config::default()
+        }
     })
 }
 

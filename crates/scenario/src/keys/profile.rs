@@ -1,0 +1,63 @@
+//! Named sets of settings: whose TCP the endpoints speak.
+
+base::choices! {
+    /// Whose TCP the endpoints speak.
+    pub enum Profile {
+        /// That of the RFCs and of published simulations: every setting has the default that its description names.
+        Paper = "paper",
+        /// That of Linux 6.12 with 250 ticks a second, with timestamps, SACK and its own timers.
+        Linux = "linux",
+    }
+}
+
+impl Profile {
+    /// The settings that differ from their defaults, by full name.
+    pub const fn settings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Paper => &[],
+            Self::Linux => LINUX,
+        }
+    }
+}
+
+/// What timestamps take of every packet, so that a full one has 1500 bytes (RFC 7323 §3.2, appendix A).
+pub(crate) const STAMPED: &[(&str, &str)] = &[("net.header_bytes", "52"), ("tcp.mss", "1448")];
+
+/// Linux 6.12.
+const LINUX: &[(&str, &str)] = &[
+    ("cubic.update_interval", "31ms"),
+    ("tcp.clock_granularity", "4ms"),
+    ("tcp.delayed_ack", "2"),
+    ("tcp.dsack", "true"),
+    ("tcp.frto", "true"),
+    ("tcp.keep_scoreboard", "true"),
+    ("tcp.loss_detection", "rack"),
+    ("tcp.max_rto", "120s"),
+    ("tcp.quick_acks", "16"),
+    ("tcp.recovery", "prr"),
+    ("tcp.rto_estimator", "linux"),
+    ("tcp.ssthresh_of", "window"),
+    ("tcp.tail_loss_probe", "linux"),
+    ("tcp.timer", "wheel"),
+    ("tcp.timer_slack", "2ms"),
+    ("tcp.timestamps", "true"),
+    ("tcp.undo", "true"),
+    ("tcp.window_growth", "segments"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::key;
+
+    #[test]
+    fn a_profile_names_settings_once_and_gives_them_correct_values_that_differ() {
+        let settings = Profile::Linux.settings();
+        for (name, text) in settings.iter().chain(STAMPED) {
+            let key = key(name).unwrap_or_else(|| panic!("{name} is a setting"));
+            assert_eq!((key.check)(text), Ok(()), "{name}");
+            assert_ne!(key.default, *text, "{name}");
+        }
+        assert!(settings.is_sorted_by(|a, b| a.0 < b.0));
+    }
+}

@@ -1,0 +1,412 @@
+//! Repair of losses by a record of every segment: how current stacks do it.
+//!
+//! RFC 5681 and its companions repair with a few numbers per connection, in [`recovery`](super::recovery).
+//! What came later needs to know when each segment left and what became of it, [`flight`]. On it stand
+//! mechanisms that do not know each other, one RFC in each file: [`rack`] finds losses, [`probe`] brings
+//! those of the last segments to light, [`reduction`] moves the window, [`undo`] and [`frto`] find out that
+//! nothing was lost. What joins them are the states of a sender in [`state`], as Linux has them. A
+//! connection without any of these mechanisms, or without SACK, keeps no record.
+// DEVIATION(RFC 6675 §4): with a record, rules 3 and 4 of NextSeg are left out, as in Linux: what is not
+// judged lost is not sent again by recovery.
+
+pub(super) mod flight;
+mod frto;
+mod probe;
+mod rack;
+mod reduction;
+mod state;
+mod timers;
+mod undo;
+mod usage;
+
+use base::{Span, Time};
+
+use super::{Feedback, MAX_OFFSET, Outgoing, Sender, timer::Timer};
+use crate::cc::{Ack, Echo, SenderCc};
+use crate::config::{Config, LossDetection, SsthreshOf};
+use crate::plays::Plays;
+use crate::scoreboard::DUP_THRESH;
+use crate::timestamps;
+use flight::{Delivered, Flight, Judge};
+use frto::Frto;
+use probe::{Answer, TailProbe};
+use rack::{Path, Rack};
+use reduction::Reduction;
+use state::State;
+use undo::Undo;
+use usage::Usage;
+
+/// The record of a connection, and the mechanisms that its settings name.
+#[derive(Debug)]
+pub(super) struct Repair {
+    flight: Flight,
+    state: State,
+    /// Everything sent when `state` was entered ends here.
+    high: u64,
+    /// Least round trip seen; [`Span::MAX`] before the first.
+    min_rtt: Span,
+    /// Segments delivered so far.
+    delivered: u64,
+    /// Duplicate ACKs since the last that moved on.
+    dupacks: u32,
+    rack: Option<Rack>,
+    probe: Option<TailProbe>,
+    /// Whether a probe is to leave, whatever the window.
+    probe_due: bool,
+    reduction: Option<Reduction>,
+    undo: Option<Undo>,
+    frto: Frto,
+    /// Whether recovery has begun and not sent anything: the first lost segment then leaves whatever the
+    /// window (RFC 6675 §5 step 4.3).
+    begins: bool,
+    /// Whether new data goes before what is lost, until the next ACK (RFC 5682 §3.1 step 2b).
+    new_first: bool,
+    usage: Usage,
+}
+
+/// An acknowledgement, and what it has changed.
+#[derive(Clone, Copy, Debug)]
+struct News {
+    delivered: Delivered,
+    /// Bytes that became acknowledged in order.
+    bytes: u64,
+    /// Whether the receiver reports a duplicate.
+    duplicate: bool,
+    /// Whether it carries nothing but an acknowledgement that does not move.
+    idle: bool,
+    echo: Echo,
+    /// The timestamp it echoes.
+    stamp: Option<u32>,
+    /// The congestion window before it.
+    window: u64,
+    /// Judgements of loss before it.
+    losses: (u64, u64),
+    now: Time,
+}
+
+impl News {
+    const fn advances(&self) -> bool {
+        self.bytes > 0
+    }
+}
+
+impl Repair {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            flight: Flight::default(),
+            state: State::Open,
+            high: 0,
+            min_rtt: Span::from_ps(u64::MAX),
+            delivered: 0,
+            dupacks: 0,
+            rack: (config.loss_detection == LossDetection::Rack)
+                .then(|| Rack::new(config.timer_slack)),
+            probe: TailProbe::of(config),
+            probe_due: false,
+            reduction: None,
+            undo: config.undo.then(Undo::default),
+            frto: Frto::Off,
+            begins: false,
+            new_first: false,
+            usage: Usage::default(),
+        }
+    }
+
+    /// The duplicate that the SACK blocks report, if they do: RFC 2883 §4.1 and §4.2.
+    fn duplicate(feedback: &Feedback<'_>) -> Option<(u64, u64)> {
+        let first = *feedback.sacked.first()?;
+        let below = first.0 < feedback.ack;
+        let second = feedback.sacked.get(1);
+        let inside = second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1);
+        (first.0 < first.1 && (below || inside)).then_some(first)
+    }
+
+    /// Books what `feedback` reports by SACK, and what it acknowledges of the record.
+    fn book(&mut self, feedback: &Feedback<'_>, una: u64, next: u64) -> Delivered {
+        let judge = Judge {
+            now: feedback.now,
+            min_rtt: self.min_rtt,
+            limit: self.high,
+        };
+        let duplicate = Self::duplicate(feedback);
+        if let Some((_, end)) = duplicate
+            && let Some(undo) = &mut self.undo
+        {
+            undo.on_duplicate(end, feedback.ack.max(una));
+        }
+        let mut delivered = Delivered::default();
+        for block in &feedback.sacked[usize::from(duplicate.is_some())..] {
+            // RFC 2018 §5; a block outside what is outstanding is damaged or old.
+            if block.0 >= feedback.ack.max(una) && block.0 < block.1 && block.1 <= next {
+                self.flight.report(*block, &judge, &mut delivered);
+            }
+        }
+        if feedback.ack > una {
+            self.flight
+                .acknowledge(feedback.ack, &judge, &mut delivered);
+        }
+        let before = self.delivered;
+        self.delivered += u64::from(delivered.segments);
+        if let Some(rack) = &mut self.rack {
+            rack.on_delivered(&delivered, feedback.now);
+            if duplicate.is_some() {
+                rack.on_duplicate(before, self.delivered);
+            }
+        }
+        delivered
+    }
+
+    /// The round trip that a delivery shows, if it does (RFC 6298 §3): of the segment that waited longest
+    /// among those sent once.
+    fn round_trip(&mut self, delivered: &Delivered, now: Time) -> Option<Span> {
+        let acknowledged = delivered.acknowledged.filter(|_| !delivered.repeated);
+        let (first, last) = acknowledged.or(delivered.reported)?;
+        self.min_rtt = self.min_rtt.min(now.since(last));
+        Some(now.since(first))
+    }
+
+    /// Looks for losses. Returns how long the reordering timer is to run, if it is.
+    fn detect(&mut self, srtt: Span, mss: u64, now: Time) -> Option<Span> {
+        if let Some(rack) = &mut self.rack {
+            let path = Path {
+                min_rtt: self.min_rtt,
+                srtt,
+                recovering: self.state.repairs(),
+            };
+            return rack.detect(&mut self.flight, &path, now);
+        }
+        // RFC 6675 §4 IsLost, and RFC 5681 §3.2 for the first segment.
+        if let Some(below) = self.flight.reported().lost_below(u64::MAX, mss) {
+            self.flight.lose_below(below);
+        }
+        if u64::from(self.dupacks) >= DUP_THRESH && !self.state.repairs() && self.flight.len() > 0 {
+            self.flight.lose(0);
+        }
+        None
+    }
+}
+
+impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// Processes an acknowledgement that is not below `una`.
+    pub(super) fn on_recorded(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
+        let losses = repair.flight.losses();
+        let delivered = repair.book(feedback, self.una, self.next);
+        let bytes = feedback.ack.saturating_sub(self.una);
+        if bytes > 0 {
+            self.note_use();
+            self.una = feedback.ack;
+            self.next = self.next.max(self.una);
+            self.max = self.max.max(self.una);
+            self.probed = false;
+            (self.attempts, self.timed_out_at, repair.dupacks) = (0, None, 0);
+        }
+        let rtt = self.sample_recorded(&delivered, bytes, feedback, repair);
+        let mut news = News {
+            delivered,
+            bytes,
+            duplicate: Repair::duplicate(feedback).is_some(),
+            idle: feedback.bare && bytes == 0 && !delivered.sacked,
+            echo: self.echo_of(feedback, repair),
+            stamp: feedback.stamp,
+            window: self.window,
+            losses,
+            now: feedback.now,
+        };
+        repair.dupacks += u32::from(feedback.bare && bytes == 0 && repair.flight.len() > 0);
+        self.answer_probe(feedback.ack, &news, repair);
+        let timer = self.change_state(&news, repair);
+        if news.echo == Echo::Reduce && repair.state.repairs() {
+            // The loss it came with has reduced the window.
+            news.echo = Echo::Repeated;
+        }
+        self.tell(feedback, &news, rtt, repair);
+        repair.reduce_in_proportion(&news);
+        self.set_timer(timer, &news, repair);
+        self.review_timer(feedback.now);
+    }
+
+    /// The next segment of a connection with a record.
+    pub(super) fn next_recorded(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
+        if std::mem::take(&mut self.retransmit_first) && repair.flight.len() > 0 {
+            return Some(self.send_again(0, repair, now));
+        }
+        if std::mem::take(&mut repair.probe_due) {
+            return self.send_probe(repair, now);
+        }
+        let window = match &repair.reduction {
+            Some(reduction) => reduction.window(),
+            None => self.segments(self.window),
+        };
+        let room = window.saturating_sub(repair.flight.pipe());
+        let may_repair = std::mem::take(&mut repair.begins) || room > 0;
+        if may_repair
+            && !repair.new_first
+            && let Some(place) = repair.flight.next_lost()
+        {
+            return Some(self.send_again(place, repair, now));
+        }
+        let segment = if room > 0 {
+            self.send_new(repair, now)
+        } else {
+            self.review_timer(now);
+            None
+        };
+        if segment.is_none() {
+            let in_flight = repair.flight.len() as u64;
+            repair
+                .usage
+                .judge(room == 0, in_flight, (self.una, self.next));
+        }
+        segment
+    }
+
+    /// A segment of new data, or the FIN, within the peer's window.
+    fn send_new(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
+        let start = self.next;
+        if start >= self.written {
+            let fin_unsent = self.closed && start == self.written;
+            return fin_unsent.then(|| self.send_first(0, repair, now));
+        }
+        self.restart_after_idle(now);
+        let wanted = (self.written - start).min(self.mss);
+        let room = self.edge.saturating_sub(start);
+        if room >= wanted {
+            return Some(self.send_first(wanted, repair, now));
+        }
+        // As in `next_in_order`.
+        if room > 0 && self.una == self.next {
+            return Some(self.send_first(room, repair, now));
+        }
+        self.review_timer(now);
+        None
+    }
+
+    fn send_first(&mut self, payload: u64, repair: &mut Repair, now: Time) -> Outgoing {
+        let start = self.next;
+        let outgoing = self.commit(start, payload, MAX_OFFSET, now);
+        repair.flight.push(start, self.next, now);
+        repair.usage.on_sent();
+        if let Some(reduction) = &mut repair.reduction {
+            reduction.on_sent();
+        }
+        self.on_new_data_sent(repair, now);
+        outgoing
+    }
+
+    fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Outgoing {
+        let segment = *repair.flight.segment(place);
+        let payload = segment.end.min(self.written) - segment.start;
+        let outgoing = self.commit(segment.start, payload, segment.end, now);
+        repair.flight.repeat(place, now);
+        if let Some(undo) = &mut repair.undo {
+            undo.on_copy(timestamps::clock(now));
+        }
+        if let Some(reduction) = &mut repair.reduction {
+            reduction.on_sent();
+        }
+        if place == 0 && !matches!(self.timer, Timer::Reorder(_)) {
+            self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
+        }
+        outgoing
+    }
+
+    /// RFC 8985 §7.3: new data if there is any and room for it, else the last segment again.
+    fn send_probe(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
+        let segments = repair.flight.len();
+        let outgoing = match self.send_new(repair, now) {
+            Some(outgoing) => outgoing,
+            None if segments > 0 => self.send_again(segments - 1, repair, now),
+            None => return None,
+        };
+        self.counters.tail_probes += 1;
+        if let Some(probe) = &mut repair.probe {
+            probe.on_probe(self.next, outgoing.again);
+        }
+        self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
+        Some(outgoing)
+    }
+
+    /// So many bytes in whole segments; at least one.
+    fn segments(&self, bytes: u64) -> u64 {
+        (bytes / self.mss).max(1)
+    }
+
+    /// The flight that a loss makes ssthresh a share of.
+    fn share_of(&self, repair: &Repair) -> u64 {
+        match self.config.ssthresh_of {
+            SsthreshOf::Flight => self.next - self.una,
+            SsthreshOf::Window => self.window,
+            SsthreshOf::Pipe => repair.flight.pipe() * self.mss,
+        }
+    }
+
+    /// RFC 6298 §3 and, where what was acknowledged had been sent again, RFC 7323 §4.
+    fn sample_recorded(
+        &mut self,
+        delivered: &Delivered,
+        bytes: u64,
+        feedback: &Feedback<'_>,
+        repair: &mut Repair,
+    ) -> Option<Span> {
+        let exact = repair.round_trip(delivered, feedback.now);
+        let echoed = feedback.stamp.filter(|_| bytes > 0);
+        let coarse = || echoed.map(|echo| timestamps::round_trip(echo, feedback.now));
+        let rtt = exact.or_else(coarse)?;
+        self.rtt.sample(rtt, (self.una, self.next), &self.config);
+        exact
+    }
+
+    /// RFC 3168 §6.1.2: one reduction per window of data, none while a loss is repaired.
+    fn echo_of(&self, feedback: &Feedback<'_>, repair: &Repair) -> Echo {
+        if !feedback.echo || !self.ecn {
+            return Echo::None;
+        }
+        match repair.state {
+            State::Open | State::Disorder if feedback.ack > self.cwr_end => Echo::Reduce,
+            _ => Echo::Repeated,
+        }
+    }
+
+    /// Whether the window may grow as far as its use decides it.
+    fn uses_window(&self, repair: &Repair) -> bool {
+        let window = self.window;
+        if self.config.window_validation && self.config.counts_segments {
+            return repair
+                .usage
+                .may_grow(self.segments(window), self.cc.as_role().is_slow_starting());
+        }
+        !self.config.window_validation || self.used.saturating_mul(2) >= window
+    }
+
+    /// Tells the congestion control, and begins a reduction if a mark asks for one.
+    fn tell(
+        &mut self,
+        feedback: &Feedback<'_>,
+        news: &News,
+        rtt: Option<Span>,
+        repair: &mut Repair,
+    ) {
+        let reduces = news.echo == Echo::Reduce;
+        if news.bytes > 0 || news.echo != Echo::None || feedback.extension != base::Extension::NONE
+        {
+            let limited_by_window = self.uses_window(repair);
+            let ack = Ack {
+                bytes: news.bytes,
+                acknowledged: self.una,
+                next: self.next,
+                echo: news.echo,
+                recovering: repair.state.reduces(),
+                limited_by_window,
+                rtt,
+                extension: feedback.extension,
+                now: feedback.now,
+            };
+            self.control(|cc| cc.on_ack(&ack));
+        }
+        if reduces {
+            self.note_reduction();
+            self.enter(State::Reduced, repair);
+            self.begin_reduction(news.window, repair);
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! What a sender has in flight, segment by segment.
+
+use std::collections::VecDeque;
+
+use base::{Span, Time};
+
+use crate::scoreboard::Scoreboard;
+
+/// The segments that are sent and not acknowledged, with when each was sent and what is known of it.
+///
+/// In the order of the stream. To send and to acknowledge is O(1) for each segment; a SACK block costs a
+/// search and the segments that it brings news of; to look for losses is O(segments) below the highest that
+/// was delivered or sent again, and happens only while something is missing.
+#[derive(Debug, Default)]
+pub(crate) struct Flight {
+    segments: VecDeque<Segment>,
+    /// Segments reported by SACK, judged lost, and sent again without an answer so far.
+    sacked: u32,
+    lost: u32,
+    again: u32,
+    /// What SACK blocks have reported, in bytes.
+    reported: Scoreboard,
+    /// One past the highest offset reported.
+    highest: u64,
+    /// One past the highest offset sent again.
+    repeated_up_to: u64,
+    /// Nothing before this place is lost and waits to be sent again.
+    next_lost: usize,
+    /// Segments judged lost so far, those sent again included.
+    losses: u64,
+    /// Those of them that had been sent again.
+    lost_again: u64,
+}
+
+/// A segment in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// When it left, the last time.
+    pub(crate) sent: Time,
+    fate: Fate,
+    /// Whether it was sent again and that copy is neither delivered nor lost.
+    again: bool,
+    /// Whether it was ever sent again: then nobody knows which copy an ACK is for (Karn).
+    repeated: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Unknown,
+    Sacked,
+    Lost,
+}
+
+/// What an acknowledgement has delivered.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about what was delivered"
+)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Delivered {
+    /// Segments that nothing had reported before.
+    pub(crate) segments: u32,
+    /// Whether a SACK block brought news.
+    pub(crate) sacked: bool,
+    /// The one that was sent last, by time and then by its end; not one sent again so short a time ago
+    /// that the first copy must have been answered (RFC 8985 §6.2 step 2).
+    pub(crate) newest: Option<(Time, u64)>,
+    /// Whether one of those acknowledged had been sent again.
+    pub(crate) repeated: bool,
+    /// Whether one below the limit was sent once only (RFC 5682 §3.1 step 3b).
+    pub(crate) original: bool,
+    /// Whether one sent once only was overtaken by one delivered before.
+    pub(crate) reordered: bool,
+    /// When the first and the last of those acknowledged had left that were sent once only.
+    pub(crate) acknowledged: Option<(Time, Time)>,
+    /// As `acknowledged`, of those reported by SACK.
+    pub(crate) reported: Option<(Time, Time)>,
+}
+
+/// What decides how a delivery counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judge {
+    pub(crate) now: Time,
+    /// Least round trip seen.
+    pub(crate) min_rtt: Span,
+    /// What was sent before the timeout ends here.
+    pub(crate) limit: u64,
+}
+
+impl Flight {
+    /// A segment has left for the first time.
+    pub(crate) fn push(&mut self, start: u64, end: u64, sent: Time) {
+        self.segments.push_back(Segment {
+            start,
+            end,
+            sent,
+            fate: Fate::Unknown,
+            again: false,
+            repeated: false,
+        });
+    }
+
+    /// The segment at this place has left again.
+    pub(crate) fn repeat(&mut self, place: usize, sent: Time) {
+        let segment = &mut self.segments[place];
+        if !segment.again {
+            self.again += 1;
+        }
+        (segment.sent, segment.again, segment.repeated) = (sent, true, true);
+        self.repeated_up_to = self.repeated_up_to.max(segment.end);
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(crate) fn acknowledge(&mut self, una: u64, judge: &Judge, delivered: &mut Delivered) {
+        while let Some(first) = self.segments.front()
+            && first.end <= una
+        {
+            let segment = *first;
+            self.segments.pop_front();
+            self.next_lost = self.next_lost.saturating_sub(1);
+            self.forget(&segment);
+            delivered.repeated |= segment.repeated;
+            if segment.fate != Fate::Sacked {
+                delivered.reordered |= !segment.repeated && segment.end < self.highest;
+                delivered.add(&segment, judge);
+                if !segment.repeated {
+                    let first = delivered.acknowledged.map_or(segment.sent, |sent| sent.0);
+                    delivered.acknowledged = Some((first, segment.sent));
+                }
+            }
+        }
+        if let Some(first) = self.segments.front_mut() {
+            first.start = first.start.max(una);
+        }
+        if !self.reported.is_empty() {
+            self.reported.advance(una);
+        }
+    }
+
+    /// `start..end` is reported to have arrived. What it covers only in part stays unknown.
+    pub(crate) fn report(
+        &mut self,
+        (start, end): (u64, u64),
+        judge: &Judge,
+        delivered: &mut Delivered,
+    ) {
+        if self.reported.covers(start, end) {
+            return;
+        }
+        self.reported.add(start, end);
+        delivered.sacked = true;
+        let first = self
+            .segments
+            .partition_point(|segment| segment.end <= start);
+        for place in first..self.segments.len() {
+            let segment = self.segments[place];
+            if segment.start >= end {
+                break;
+            }
+            if segment.fate == Fate::Sacked || !self.reported.covers(segment.start, segment.end) {
+                continue;
+            }
+            self.forget(&segment);
+            self.sacked += 1;
+            self.segments[place].fate = Fate::Sacked;
+            self.segments[place].again = false;
+            delivered.reordered |= !segment.repeated && segment.end < self.highest;
+            delivered.add(&segment, judge);
+            if !segment.repeated {
+                let first = delivered.reported.map_or(segment.sent, |sent| sent.0);
+                delivered.reported = Some((first, segment.sent));
+            }
+        }
+        self.highest = self.highest.max(end);
+    }
+
+    /// The segment at this place is lost, the copy that was sent again, too, if one was.
+    pub(crate) fn lose(&mut self, place: usize) {
+        let segment = &mut self.segments[place];
+        if segment.fate == Fate::Sacked || (segment.fate == Fate::Lost && !segment.again) {
+            return;
+        }
+        self.losses += 1;
+        self.lost_again += u64::from(segment.again);
+        self.lost += u32::from(segment.fate != Fate::Lost);
+        self.again -= u32::from(segment.again);
+        (segment.fate, segment.again) = (Fate::Lost, false);
+        self.next_lost = self.next_lost.min(place);
+    }
+
+    /// Loses what is `late`, of the segments that are neither delivered nor lost and were sent before the
+    /// one with this time and end.
+    pub(crate) fn lose_if(&mut self, newest: (Time, u64), mut late: impl FnMut(&Segment) -> bool) {
+        for place in 0..self.segments.len() {
+            let segment = self.segments[place];
+            if (segment.sent, segment.end) >= newest {
+                // Beyond what was sent again, the order of the stream is that of time.
+                if segment.start >= self.repeated_up_to {
+                    break;
+                }
+            } else if segment.awaited() && late(&segment) {
+                self.lose(place);
+            }
+        }
+    }
+
+    /// Loses everything that is not delivered and is `late`, and the first segment in any case.
+    pub(crate) fn lose_all_if(&mut self, mut late: impl FnMut(&Segment) -> bool) {
+        for place in 0..self.segments.len() {
+            if place == 0 || late(&self.segments[place]) {
+                self.lose(place);
+            }
+        }
+    }
+
+    /// RFC 6675 §4: everything below `below` that was sent once and is not reported is lost.
+    pub(crate) fn lose_below(&mut self, below: u64) {
+        for place in 0..self.segments.len() {
+            let segment = self.segments[place];
+            if segment.end > below {
+                break;
+            }
+            if !segment.repeated {
+                self.lose(place);
+            }
+        }
+    }
+
+    /// No segment counts as lost any more: the losses were none.
+    pub(crate) fn clear_losses(&mut self) {
+        for segment in &mut self.segments {
+            if segment.fate == Fate::Lost {
+                segment.fate = Fate::Unknown;
+            }
+        }
+        self.lost = 0;
+    }
+
+    /// RFC 2018 §8: the receiver may have discarded what it reported.
+    pub(crate) fn clear_reports(&mut self) {
+        for segment in &mut self.segments {
+            if segment.fate == Fate::Sacked {
+                segment.fate = Fate::Unknown;
+            }
+        }
+        self.sacked = 0;
+        self.reported.clear();
+    }
+
+    /// The first segment that is lost and was not sent again since.
+    pub(crate) fn next_lost(&mut self) -> Option<usize> {
+        if self.lost == 0 {
+            return None;
+        }
+        let waits = |segment: &Segment| segment.fate == Fate::Lost && !segment.again;
+        let found = self.segments.range(self.next_lost..).position(waits);
+        self.next_lost = found.map_or(self.segments.len(), |place| self.next_lost + place);
+        found.map(|_| self.next_lost)
+    }
+
+    pub(crate) fn segment(&self, place: usize) -> &Segment {
+        &self.segments[place]
+    }
+
+    pub(crate) fn first(&self) -> Option<&Segment> {
+        self.segments.front()
+    }
+
+    /// Segments outstanding.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Segments thought to be in the network (RFC 6675 §4, counted in segments).
+    pub(crate) fn pipe(&self) -> u64 {
+        self.segments.len() as u64 + u64::from(self.again)
+            - u64::from(self.sacked)
+            - u64::from(self.lost)
+    }
+
+    /// Segments reported by SACK.
+    pub(crate) const fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Segments judged lost and not delivered since.
+    pub(crate) const fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Segments sent again that are neither delivered nor lost.
+    pub(crate) const fn again(&self) -> u32 {
+        self.again
+    }
+
+    /// Judgements of loss so far, and those of segments sent again.
+    pub(crate) const fn losses(&self) -> (u64, u64) {
+        (self.losses, self.lost_again)
+    }
+
+    /// Whether the first segment is reported by SACK: the receiver has discarded it since (RFC 2018 §8).
+    pub(crate) fn is_reneged(&self) -> bool {
+        let first = self.segments.front();
+        first.is_some_and(|segment| segment.fate == Fate::Sacked)
+    }
+
+    /// Whether any segment outstanding was sent again.
+    pub(crate) fn any_repeated(&self) -> bool {
+        self.repeated_up_to > self.segments.front().map_or(u64::MAX, |first| first.start)
+    }
+
+    /// What SACK has reported.
+    pub(crate) const fn reported(&self) -> &Scoreboard {
+        &self.reported
+    }
+
+    /// Takes a segment out of the counts.
+    fn forget(&mut self, segment: &Segment) {
+        self.again -= u32::from(segment.again);
+        match segment.fate {
+            Fate::Unknown => {}
+            Fate::Sacked => self.sacked -= 1,
+            Fate::Lost => self.lost -= 1,
+        }
+    }
+}
+
+impl Segment {
+    /// Whether it is in the network as far as is known.
+    fn awaited(&self) -> bool {
+        self.again || self.fate == Fate::Unknown
+    }
+
+    pub(crate) const fn is_sacked(&self) -> bool {
+        matches!(self.fate, Fate::Sacked)
+    }
+}
+
+impl Delivered {
+    fn add(&mut self, segment: &Segment, judge: &Judge) {
+        self.segments += 1;
+        self.original |= !segment.repeated && segment.end <= judge.limit;
+        let ambiguous = segment.repeated && judge.now.since(segment.sent) < judge.min_rtt;
+        if !ambiguous {
+            self.newest = self.newest.max(Some((segment.sent, segment.end)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    /// Ten segments of 10 bytes, sent 1 us after each other.
+    fn flight() -> Flight {
+        let mut flight = Flight::default();
+        for segment in 0..10 {
+            flight.push(segment * 10, segment * 10 + 10, at(segment));
+        }
+        flight
+    }
+
+    const JUDGE: Judge = Judge {
+        now: Time::from_ps(200_000_000),
+        min_rtt: Span::from_micros(100),
+        limit: 0,
+    };
+
+    fn report(flight: &mut Flight, start: u64, end: u64) -> Delivered {
+        let mut delivered = Delivered::default();
+        flight.report((start, end), &JUDGE, &mut delivered);
+        delivered
+    }
+
+    fn acknowledge(flight: &mut Flight, una: u64) -> Delivered {
+        let mut delivered = Delivered::default();
+        flight.acknowledge(una, &JUDGE, &mut delivered);
+        delivered
+    }
+
+    #[test]
+    fn the_pipe_counts_what_is_neither_reported_nor_lost_and_what_was_sent_again() {
+        let mut flight = flight();
+        report(&mut flight, 40, 70);
+        flight.lose_below(40);
+        assert_eq!((flight.pipe(), flight.lost(), flight.sacked()), (3, 4, 3));
+        assert_eq!(flight.next_lost(), Some(0));
+        flight.repeat(0, at(200));
+        assert_eq!((flight.pipe(), flight.next_lost()), (4, Some(1)));
+        // 20 bytes acknowledged: a copy and a lost segment leave.
+        assert_eq!(acknowledge(&mut flight, 20).segments, 2);
+        assert_eq!((flight.pipe(), flight.lost(), flight.again()), (3, 2, 0));
+    }
+
+    #[test]
+    fn a_segment_that_is_reported_in_two_parts_counts_when_both_have_come() {
+        let mut flight = flight();
+        assert_eq!(report(&mut flight, 25, 50).segments, 2);
+        assert_eq!(report(&mut flight, 20, 25).segments, 1);
+        assert_eq!(report(&mut flight, 20, 50), Delivered::default());
+        assert_eq!(flight.sacked(), 3);
+    }
+
+    #[test]
+    fn a_partial_acknowledgement_moves_the_beginning_of_a_segment() {
+        let mut flight = flight();
+        assert_eq!(acknowledge(&mut flight, 15).segments, 1);
+        let first = flight.first().expect("nine are left");
+        assert_eq!((first.start, first.end), (15, 20));
+    }
+
+    #[test]
+    fn a_copy_sent_less_than_a_round_trip_ago_tells_nothing_about_time() {
+        let mut flight = flight();
+        flight.lose(0);
+        flight.repeat(0, at(150));
+        let delivered = acknowledge(&mut flight, 20);
+        assert_eq!(delivered.newest, Some((at(1), 20)));
+        assert!(delivered.repeated);
+        // The second was sent once: a sample, of it alone.
+        assert_eq!(delivered.acknowledged, Some((at(1), at(1))));
+    }
+
+    #[test]
+    fn what_is_delivered_below_the_highest_report_was_overtaken() {
+        let mut flight = flight();
+        assert!(!report(&mut flight, 30, 40).reordered);
+        assert!(report(&mut flight, 10, 20).reordered);
+        assert!(acknowledge(&mut flight, 10).reordered);
+        assert!(!acknowledge(&mut flight, 100).reordered || flight.len() == 0);
+    }
+
+    #[test]
+    fn a_lost_copy_waits_again_and_is_counted() {
+        let mut flight = flight();
+        flight.lose(0);
+        flight.repeat(0, at(20));
+        flight.lose(0);
+        assert_eq!(flight.losses(), (2, 1));
+        assert_eq!((flight.next_lost(), flight.again()), (Some(0), 0));
+        flight.clear_losses();
+        assert_eq!((flight.next_lost(), flight.pipe()), (None, 10));
+    }
+}

@@ -1,0 +1,283 @@
+//! RACK: a segment is lost when one that was sent later has been delivered (RFC 8985 §6).
+
+use base::{Span, Time};
+
+use super::flight::{Delivered, Flight};
+
+/// The sender's state of RFC 8985 §5.3, less what the flight knows of each segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rack {
+    /// Of what has been delivered, when the segment sent last had left, and its end (`RACK.xmit_ts` and
+    /// `RACK.end_seq`).
+    newest: (Time, u64),
+    /// The round trip of that one (`RACK.rtt`).
+    rtt: Span,
+    /// Quarters of the least round trip that reordering may take (`RACK.reo_wnd_mult`).
+    steps: u32,
+    /// Recoveries for which `steps` stays (`RACK.reo_wnd_persist`).
+    persist: u32,
+    /// How much had been delivered when `steps` changed last: once per round trip.
+    stepped_at: u64,
+    /// Whether reordering was ever seen (`RACK.reordering_seen`).
+    reordering: bool,
+    /// Whether something was delivered since losses were looked for.
+    advanced: bool,
+    /// Added to the reordering timer.
+    slack: Span,
+}
+
+/// What the reordering window depends on beside RACK's own state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    pub(crate) min_rtt: Span,
+    pub(crate) srtt: Span,
+    /// Whether losses are being repaired.
+    pub(crate) recovering: bool,
+}
+
+impl Rack {
+    pub(crate) fn new(slack: Span) -> Self {
+        Self {
+            newest: (Time::ZERO, 0),
+            rtt: Span::ZERO,
+            steps: 1,
+            persist: 0,
+            stepped_at: 0,
+            reordering: false,
+            advanced: false,
+            slack,
+        }
+    }
+
+    /// RFC 8985 §6.2 steps 2 and 3.
+    pub(crate) fn on_delivered(&mut self, delivered: &Delivered, now: Time) {
+        self.reordering |= delivered.reordered;
+        if let Some(newest) = delivered.newest {
+            self.advanced = true;
+            if newest > self.newest {
+                self.newest = newest;
+                self.rtt = now.since(newest.0);
+            }
+        }
+    }
+
+    /// RFC 8985 §6.2 step 4: a segment came twice, so that it was sent again too early, of a flight that had
+    /// `before` segments delivered before this ACK and has `total` now.
+    pub(crate) fn on_duplicate(&mut self, before: u64, total: u64) {
+        if before < self.stepped_at {
+            return;
+        }
+        self.steps = (self.steps + 1).min(MAX_STEPS);
+        (self.persist, self.stepped_at) = (PERSIST, total);
+    }
+
+    /// A recovery is over that was not in vain.
+    pub(crate) const fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// Losses that were none are looked for again.
+    pub(crate) const fn look_again(&mut self) {
+        self.advanced = true;
+    }
+
+    /// RFC 8985 §6.2 step 5. Returns how long the reordering timer is to run, if it is.
+    pub(crate) fn detect(&mut self, flight: &mut Flight, path: &Path, now: Time) -> Option<Span> {
+        if !std::mem::take(&mut self.advanced) {
+            return None;
+        }
+        self.detect_now(flight, path, now)
+    }
+
+    /// The same when the timer has expired.
+    pub(crate) fn detect_now(
+        &mut self,
+        flight: &mut Flight,
+        path: &Path,
+        now: Time,
+    ) -> Option<Span> {
+        let window = self.window(path, flight.sacked());
+        let mut rest = Span::ZERO;
+        flight.lose_if(self.newest, |segment| {
+            let due = segment.sent + self.rtt + window;
+            rest = rest.max(due.since(now));
+            due <= now
+        });
+        (rest > Span::ZERO).then(|| rest + self.slack)
+    }
+
+    /// Whether a segment sent at this time may still be answered, without reordering.
+    pub(crate) fn may_arrive(&self, sent: Time, now: Time) -> bool {
+        sent + self.rtt > now
+    }
+
+    /// `RACK_update_reo_wnd`.
+    fn window(&self, path: &Path, sacked: u32) -> Span {
+        if !self.reordering && (path.recovering || sacked >= DUP_THRESH) {
+            return Span::ZERO;
+        }
+        (path.min_rtt / 4 * u64::from(self.steps)).min(path.srtt)
+    }
+}
+
+/// RFC 8985 §6.2 step 4.
+const DUP_THRESH: u32 = 3;
+/// RFC 8985 §6.2 step 4: recoveries until the window shrinks again.
+const PERSIST: u32 = 16;
+/// Linux 6.12 has a byte for it.
+const MAX_STEPS: u32 = 255;
+
+#[cfg(test)]
+mod tests {
+    use super::super::flight::Judge;
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    const PATH: Path = Path {
+        min_rtt: Span::from_micros(100),
+        srtt: Span::from_micros(120),
+        recovering: false,
+    };
+
+    /// Ten segments of 10 bytes, sent 1 us after each other.
+    fn flight() -> Flight {
+        let mut flight = Flight::default();
+        for segment in 0..10 {
+            flight.push(segment * 10, segment * 10 + 10, at(segment));
+        }
+        flight
+    }
+
+    fn report(rack: &mut Rack, flight: &mut Flight, blocks: &[(u64, u64)], us: u64) {
+        let mut delivered = Delivered::default();
+        let judge = Judge {
+            now: at(us),
+            min_rtt: PATH.min_rtt,
+            limit: 0,
+        };
+        for block in blocks {
+            flight.report(*block, &judge, &mut delivered);
+        }
+        rack.on_delivered(&delivered, at(us));
+    }
+
+    // RFC 8985 §6.2 step 5: min_RTT / 4 of patience, and a timer for the rest of it.
+    #[test]
+    fn a_hole_is_lost_when_the_reordering_window_has_passed() {
+        let (mut rack, mut flight) = (Rack::new(Span::from_millis(2)), flight());
+        report(&mut rack, &mut flight, &[(10, 20)], 101);
+        // Sent at 0 us, round trip 100 us, window 25 us: due at 125 us, and 2 ms of slack.
+        let rest = rack.detect(&mut flight, &PATH, at(101));
+        assert_eq!(rest, Some(Span::from_micros(24 + 2000)));
+        assert_eq!(
+            rack.detect_now(&mut flight, &PATH, at(124)),
+            Some(Span::from_micros(2001))
+        );
+        assert_eq!(rack.detect_now(&mut flight, &PATH, at(125)), None);
+        assert_eq!(flight.lost(), 1);
+    }
+
+    // RFC 8985 §6.2 step 4: no patience with three segments reported, or in recovery.
+    #[test]
+    fn three_reports_or_a_recovery_end_the_patience() {
+        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
+        report(&mut rack, &mut flight, &[(10, 40)], 103);
+        assert_eq!(rack.detect(&mut flight, &PATH, at(103)), None);
+        assert_eq!(flight.lost(), 1);
+        let (mut rack, mut flight) = (Rack::new(Span::ZERO), self::flight());
+        report(&mut rack, &mut flight, &[(10, 20)], 101);
+        let recovering = Path {
+            recovering: true,
+            ..PATH
+        };
+        rack.detect(&mut flight, &recovering, at(101));
+        assert_eq!(flight.lost(), 1);
+    }
+
+    // RFC 8985 §6.2 step 3: with reordering on the path the window stays, however much is reported.
+    #[test]
+    fn reordering_that_was_seen_keeps_the_patience() {
+        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
+        report(&mut rack, &mut flight, &[(30, 40)], 103);
+        report(&mut rack, &mut flight, &[(10, 20), (40, 70)], 106);
+        assert!(rack.detect(&mut flight, &PATH, at(106)).is_some());
+        assert_eq!(flight.lost(), 0);
+    }
+
+    #[test]
+    fn what_was_sent_later_than_everything_delivered_is_not_lost() {
+        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
+        report(&mut rack, &mut flight, &[(10, 40)], 103);
+        rack.detect(&mut flight, &PATH, at(1_000_000));
+        // Segments 4 to 9 were sent after the last one reported.
+        assert_eq!(flight.lost(), 1);
+    }
+
+    // RFC 8985 §6.2 step 5 has no difference between originals and copies: a lost copy is found.
+    #[test]
+    fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
+        report(&mut rack, &mut flight, &[(10, 40)], 103);
+        rack.detect(&mut flight, &PATH, at(103));
+        flight.repeat(0, at(103));
+        flight.push(100, 110, at(104));
+        report(&mut rack, &mut flight, &[(40, 110)], 204);
+        let recovering = Path {
+            recovering: true,
+            ..PATH
+        };
+        rack.detect(&mut flight, &recovering, at(204));
+        assert_eq!(flight.losses(), (2, 1));
+    }
+
+    // The copy of segment 0 was sent after the last segment, whose loss nothing above it reveals.
+    #[test]
+    fn a_delivered_retransmission_reveals_the_loss_of_the_tail() {
+        let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
+        report(&mut rack, &mut flight, &[(10, 90)], 108);
+        let recovering = Path {
+            recovering: true,
+            ..PATH
+        };
+        rack.detect(&mut flight, &recovering, at(108));
+        flight.repeat(0, at(108));
+        let mut delivered = Delivered::default();
+        let judge = Judge {
+            now: at(208),
+            min_rtt: PATH.min_rtt,
+            limit: 0,
+        };
+        flight.acknowledge(90, &judge, &mut delivered);
+        rack.on_delivered(&delivered, at(208));
+        rack.detect(&mut flight, &recovering, at(208));
+        assert_eq!((flight.lost(), flight.next_lost()), (1, Some(0)));
+    }
+
+    // RFC 8985 §6.2 step 4: a step per round trip with a DSACK; back to one after 16 recoveries.
+    #[test]
+    fn duplicates_widen_the_window_for_sixteen_recoveries() {
+        let mut rack = Rack::new(Span::ZERO);
+        rack.on_duplicate(5, 10);
+        rack.on_duplicate(9, 12);
+        assert_eq!(rack.steps, 2);
+        rack.on_duplicate(10, 13);
+        assert_eq!(rack.steps, 3);
+        let wide = Path {
+            srtt: Span::from_micros(60),
+            ..PATH
+        };
+        // Three quarters of 100 us, but at most the smoothed round trip.
+        assert_eq!(rack.window(&PATH, 0), Span::from_micros(75));
+        assert_eq!(rack.window(&wide, 0), Span::from_micros(60));
+        (0..15).for_each(|_| rack.on_recovered());
+        assert_eq!(rack.steps, 3);
+        rack.on_recovered();
+        assert_eq!(rack.steps, 1);
+    }
+}

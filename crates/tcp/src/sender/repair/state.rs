@@ -1,0 +1,309 @@
+//! The states of a sender with a record, as Linux 6.12 has them: what an ACK means in each.
+
+use super::frto::{Evidence, Frto, Verdict};
+use super::{Answer, News, Reduction, Repair};
+use crate::cc::{Echo, Loss, SenderCc};
+use crate::config::Recovery;
+use crate::plays::Plays;
+use crate::sender::{Phase, Sender};
+use base::Span;
+
+/// What a sender thinks of its flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// Nothing is missing.
+    Open,
+    /// Something is missing and not judged lost.
+    Disorder,
+    /// A mark, or a loss that a probe repaired, reduces the window.
+    Reduced,
+    /// Losses are repaired, until everything up to `high` is acknowledged.
+    Recovery,
+    /// As `Recovery`, after a timeout.
+    Loss,
+}
+
+impl State {
+    /// Whether losses are being repaired.
+    pub(super) const fn repairs(self) -> bool {
+        matches!(self, Self::Recovery | Self::Loss)
+    }
+
+    /// Whether the window is on its way down, and does not grow.
+    pub(super) const fn reduces(self) -> bool {
+        matches!(self, Self::Reduced | Self::Recovery)
+    }
+}
+
+impl Repair {
+    /// The reduction goes on by what was delivered (RFC 6937 §3).
+    pub(super) fn reduce_in_proportion(&mut self, news: &News) {
+        let pipe = self.flight.pipe();
+        let safe = news.advances() && self.flight.losses() == news.losses;
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_delivered(news.delivered.segments.into(), pipe, safe);
+        }
+    }
+
+    /// Whether the last reduction is known to have been needless.
+    fn may_undo(&self, news: &News) -> bool {
+        self.undo
+            .is_some_and(|undo| undo.all_were_duplicates() || undo.answers_original(news.stamp))
+    }
+}
+
+impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// What the state makes of an ACK (`tcp_fastretrans_alert`). Returns how long the reordering timer is to
+    /// run, if it is.
+    pub(super) fn change_state(&mut self, news: &News, repair: &mut Repair) -> Option<Span> {
+        repair.new_first = false;
+        let dubious = repair.state != State::Open
+            || news.delivered.sacked
+            || news.duplicate
+            || news.idle
+            || news.echo != Echo::None;
+        if !dubious {
+            return None;
+        }
+        self.leave(news, repair);
+        let rest = match repair.state {
+            State::Recovery => {
+                self.undo_in_recovery(news, repair);
+                repair.detect(self.rtt.srtt(), self.mss, news.now)
+            }
+            State::Loss => {
+                self.on_ack_after_timeout(news, repair);
+                let rest = repair.detect(self.rtt.srtt(), self.mss, news.now);
+                let lost_again = repair.flight.losses().1 > news.losses.1;
+                if repair.state == State::Loss && !lost_again {
+                    return rest;
+                }
+                rest
+            }
+            _ => {
+                self.undo_duplicates(repair);
+                repair.detect(self.rtt.srtt(), self.mss, news.now)
+            }
+        };
+        let lost = repair.flight.lost() > 0 && self.config.fast_retransmit;
+        if lost && repair.state != State::Recovery {
+            self.enter_recorded_recovery(news.now, repair);
+        } else if !repair.state.reduces() && repair.state != State::Loss {
+            self.open(repair);
+        }
+        rest
+    }
+
+    /// A probe of the tail is answered (RFC 8985 §7.4.2): a loss it has repaired halves the window once.
+    pub(super) fn answer_probe(&mut self, ack: u64, news: &News, repair: &mut Repair) {
+        let answer = Answer {
+            ack,
+            duplicate: news.duplicate,
+            idle: news.idle,
+        };
+        let repaired = repair
+            .probe
+            .as_mut()
+            .is_some_and(|probe| probe.on_ack(&answer));
+        if repaired && !repair.state.repairs() {
+            let in_flight = self.share_of(repair);
+            self.control(|cc| {
+                cc.on_loss(Loss::FastRetransmit, in_flight, news.now);
+                cc.on_recovered(None);
+            });
+            self.note_reduction();
+            repair.reduction = None;
+            self.open(repair);
+        }
+    }
+
+    /// A new state begins.
+    pub(super) fn enter(&mut self, state: State, repair: &mut Repair) {
+        repair.state = state;
+        repair.high = self.next;
+        self.phase = match state {
+            State::Recovery => Phase::Recovery { partial: false },
+            _ => Phase::Open,
+        };
+    }
+
+    /// The window begins to move from `prior` bytes to what the congestion control has made of it.
+    pub(super) fn begin_reduction(&mut self, prior: u64, repair: &mut Repair) {
+        if let Some(probe) = &mut repair.probe {
+            probe.settle();
+        }
+        repair.reduction = (self.config.recovery == Recovery::Prr).then(|| {
+            let ssthresh = self.segments(self.window);
+            Reduction::new(self.segments(prior), ssthresh, repair.flight.pipe())
+        });
+    }
+
+    /// The timer has expired with segments outstanding (`tcp_enter_loss`).
+    pub(in crate::sender) fn on_recorded_timeout(&mut self, now: base::Time, repair: &mut Repair) {
+        // Once per window of data, and once per timeout that follows progress.
+        let reduces = match repair.state {
+            State::Open | State::Disorder => true,
+            State::Reduced | State::Recovery => repair.high <= self.una,
+            State::Loss => repair.high <= self.una || self.attempts == 1,
+        };
+        let in_flight = self.share_of(repair);
+        if !self.config.keep_scoreboard || repair.flight.is_reneged() {
+            repair.flight.clear_reports();
+        }
+        let rack = repair.rack;
+        repair.flight.lose_all_if(|segment| {
+            let may_arrive = rack.is_some_and(|rack| rack.may_arrive(segment.sent, now));
+            !segment.is_sacked() && !may_arrive
+        });
+        let loss = if reduces {
+            Loss::Timeout
+        } else {
+            Loss::RepeatedTimeout
+        };
+        self.control(|cc| cc.on_loss(loss, in_flight, now));
+        self.note_reduction();
+        repair.reduction = None;
+        if reduces && let Some(undo) = &mut repair.undo {
+            undo.on_reduced(self.una, repair.flight.again());
+        }
+        if let Some(probe) = &mut repair.probe {
+            probe.settle();
+        }
+        let begins = !repair.state.repairs() || self.attempts > 1;
+        repair.frto = if self.config.frto && begins {
+            Frto::First
+        } else {
+            Frto::Off
+        };
+        (repair.dupacks, repair.probe_due) = (0, false);
+        self.enter(State::Loss, repair);
+    }
+
+    /// Losses are to be repaired.
+    pub(super) fn enter_recorded_recovery(&mut self, now: base::Time, repair: &mut Repair) {
+        self.counters.fast_recoveries += 1;
+        repair.begins = true;
+        if let Some(undo) = &mut repair.undo {
+            undo.on_reduced(self.una, repair.flight.again());
+        }
+        if repair.state == State::Reduced {
+            // One reduction per window of data: only what is repaired changes.
+            repair.state = State::Recovery;
+            self.phase = Phase::Recovery { partial: false };
+            return;
+        }
+        let prior = self.window;
+        let in_flight = self.share_of(repair);
+        self.enter(State::Recovery, repair);
+        self.note_reduction();
+        self.control(|cc| cc.on_loss(Loss::FastRetransmit, in_flight, now));
+        self.begin_reduction(prior, repair);
+    }
+
+    /// States end when what was sent before them is acknowledged.
+    fn leave(&mut self, news: &News, repair: &mut Repair) {
+        match repair.state {
+            // Something beyond it, so that the receiver has seen CWR.
+            State::Reduced if self.una > repair.high => {
+                repair.reduction = None;
+                self.open(repair);
+            }
+            State::Recovery if self.una >= repair.high => {
+                if repair.may_undo(news) {
+                    self.take_back(repair, false);
+                } else {
+                    if let Some(rack) = &mut repair.rack {
+                        rack.on_recovered();
+                    }
+                    self.control(|cc| cc.on_recovered(None));
+                }
+                repair.reduction = None;
+                self.open(repair);
+            }
+            _ => {}
+        }
+    }
+
+    /// What an ACK means after a timeout (`tcp_process_loss`).
+    fn on_ack_after_timeout(&mut self, news: &News, repair: &mut Repair) {
+        if news.advances() && repair.may_undo(news) {
+            self.take_back(repair, true);
+            return self.open(repair);
+        }
+        let complete = self.una >= repair.high;
+        let verdict = repair.frto.on_ack(Evidence {
+            advances: news.advances(),
+            complete,
+            original: news.delivered.original,
+            reports: self.next > repair.high && (news.delivered.sacked || news.idle),
+            new_data: self.next < self.written && self.edge > self.next,
+        });
+        match verdict {
+            Verdict::Spurious => {
+                self.take_back(repair, true);
+                self.open(repair);
+            }
+            Verdict::SendNew => repair.new_first = true,
+            Verdict::Repair if complete => self.open(repair),
+            Verdict::Repair => {}
+        }
+    }
+
+    /// Evidence that a recovery was needless comes before its end.
+    fn undo_in_recovery(&mut self, news: &News, repair: &mut Repair) {
+        let undo = repair.undo;
+        let original = undo.is_some_and(|undo| undo.answers_original(news.stamp));
+        // With copies still on their way their duplicates will tell.
+        if news.advances() && original && repair.flight.again() == 0 {
+            self.take_back(repair, true);
+            self.open(repair);
+        } else {
+            self.undo_duplicates(repair);
+        }
+    }
+
+    fn undo_duplicates(&mut self, repair: &mut Repair) {
+        if repair.undo.is_some_and(|undo| undo.all_were_duplicates()) {
+            let reduces = repair.state.reduces();
+            self.take_back(repair, false);
+            if reduces {
+                self.open(repair);
+            }
+        }
+    }
+
+    /// RFC 4015 §3.2: the window as before the reduction; with `found`, nothing counts as lost.
+    fn take_back(&mut self, repair: &mut Repair, found: bool) {
+        if found {
+            repair.flight.clear_losses();
+        }
+        self.counters.undone += 1;
+        self.control(|cc| cc.on_undo());
+        repair.reduction = None;
+        repair.frto = Frto::Off;
+        if let Some(undo) = &mut repair.undo {
+            undo.settle();
+        }
+        if let Some(rack) = &mut repair.rack {
+            rack.look_again();
+        }
+    }
+
+    /// Nothing is to be repaired: open, or in disorder while something is missing.
+    fn open(&mut self, repair: &mut Repair) {
+        let whole = repair.flight.sacked() == 0 && repair.flight.lost() == 0;
+        if !repair.flight.any_repeated()
+            && let Some(undo) = &mut repair.undo
+        {
+            undo.on_open();
+        }
+        let state = if whole && !repair.flight.any_repeated() {
+            State::Open
+        } else {
+            State::Disorder
+        };
+        if repair.state != state {
+            self.enter(state, repair);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The one timer of a sender with a record: retransmission (RFC 6298 §5), reordering (RFC 8985 §6.3) or a
+//! probe of the tail (§7.2), whichever is due first.
+
+use base::{Span, Time};
+
+use super::state::State;
+use super::{News, Path, Repair};
+use crate::cc::SenderCc;
+use crate::plays::Plays;
+use crate::sender::{Sender, timer::Timer};
+
+impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// After an ACK; `reorder` is how long the reordering timer is to run, if it is.
+    pub(super) fn set_timer(&mut self, reorder: Option<Span>, news: &News, repair: &mut Repair) {
+        let now = news.now;
+        let Some(first) = repair.flight.first() else {
+            if !matches!(self.timer, Timer::Persist(_)) {
+                self.timer = Timer::Off;
+            }
+            return;
+        };
+        if let Some(rest) = reorder {
+            self.timer = Timer::Reorder(self.config.expiry(now, rest));
+            return;
+        }
+        // Linux: a report restarts it only if it is of what was sent after the first segment, or the timer
+        // could move on for ever while that one is lost.
+        let reported = news.delivered.reported;
+        let restarts = news.advances() || reported.is_some_and(|sent| sent.0 < first.sent);
+        if restarts && !self.schedule_probe(now, self.rtt.rto(), repair) {
+            self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
+        }
+    }
+
+    /// New data has left.
+    pub(super) fn on_new_data_sent(&mut self, repair: &mut Repair, now: Time) {
+        if matches!(self.timer, Timer::Off | Timer::Probe(_)) {
+            let rest = self.until_timeout(repair, now);
+            if !self.schedule_probe(now, rest, repair) {
+                self.timer = Timer::Retransmit(self.config.expiry(now, rest));
+            }
+        }
+    }
+
+    /// RFC 8985 §7.2: the probe is next, unless losses are known; at most as late as the timeout. Returns
+    /// whether it is.
+    fn schedule_probe(&mut self, now: Time, timeout: Span, repair: &Repair) -> bool {
+        let quiet = matches!(repair.state, State::Open | State::Reduced);
+        let Some(probe) = repair.probe.filter(|_| quiet) else {
+            return false;
+        };
+        let wait = probe.timeout(self.rtt.srtt(), repair.flight.len(), &self.config);
+        self.timer = Timer::Probe(self.config.expiry(now, wait.min(timeout)));
+        true
+    }
+
+    /// How long the first segment is still waited for.
+    fn until_timeout(&self, repair: &Repair, now: Time) -> Span {
+        let sent = repair.flight.first().map_or(now, |first| first.sent);
+        (sent + self.rtt.rto()).since(now)
+    }
+
+    /// The reordering timer has expired (RFC 8985 §6.3).
+    pub(in crate::sender) fn on_reorder_timeout(&mut self, now: Time, repair: &mut Repair) {
+        let lost = repair.flight.lost();
+        let path = Path {
+            min_rtt: repair.min_rtt,
+            srtt: self.rtt.srtt(),
+            recovering: repair.state.repairs(),
+        };
+        if let Some(rack) = &mut repair.rack {
+            rack.detect_now(&mut repair.flight, &path, now);
+        }
+        let more = repair.flight.lost() > lost;
+        if more && self.config.fast_retransmit && repair.state != State::Recovery {
+            self.enter_recorded_recovery(now, repair);
+            let pipe = repair.flight.pipe();
+            if let Some(reduction) = &mut repair.reduction {
+                reduction.on_delivered(1, pipe, false);
+            }
+        }
+        let rest = self.until_timeout(repair, now);
+        self.timer = Timer::Retransmit(self.config.expiry(now, rest));
+    }
+
+    /// A probe is due (RFC 8985 §7.3): it leaves with the next segment that is asked for.
+    pub(in crate::sender) fn on_probe_timeout(&mut self, now: Time, repair: &mut Repair) {
+        repair.probe_due = repair.probe.is_some_and(|probe| probe.may_probe());
+        let rest = self.until_timeout(repair, now);
+        self.timer = Timer::Retransmit(self.config.expiry(now, rest));
+    }
+}

@@ -1,0 +1,99 @@
+//! Reductions of the window that were needless are taken back.
+//!
+//! Two things show that what was sent again had not been lost: the receiver reports each copy as a
+//! duplicate (RFC 3708, by the blocks of RFC 2883), or the ACK echoes a timestamp from before the first
+//! copy (the Eifel detection of RFC 3522). The response is that of RFC 4015: the window as it was.
+
+/// What is known of the copies sent since the window was reduced.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Undo {
+    /// First offset not acknowledged when the window was reduced; `None`: there is nothing to take back.
+    marker: Option<u64>,
+    /// Copies that no duplicate has been reported for; `None` before the first.
+    unanswered: Option<u32>,
+    /// The timestamp of the first copy since all was well.
+    first_copy: Option<u32>,
+}
+
+impl Undo {
+    /// The window has been reduced with `una` the first offset not acknowledged and so many copies of
+    /// segments in the network.
+    pub(crate) fn on_reduced(&mut self, una: u64, copies: u32) {
+        self.marker = Some(una);
+        // Copies sent before may still be reported as duplicates.
+        self.unanswered = (copies > 0).then_some(copies);
+    }
+
+    /// A segment is sent again, with this timestamp.
+    pub(crate) fn on_copy(&mut self, clock: u32) {
+        self.unanswered = Some(self.unanswered.unwrap_or(0) + 1);
+        self.first_copy.get_or_insert(clock);
+    }
+
+    /// The receiver reports a duplicate that ends here, with everything below `una` acknowledged.
+    pub(crate) fn on_duplicate(&mut self, end: u64, una: u64) {
+        if self.marker.is_some_and(|marker| end > marker) && end <= una {
+            self.unanswered = self.unanswered.map(|copies| copies.saturating_sub(1));
+        }
+    }
+
+    /// Nothing is missing: whatever is sent again from now on belongs to another story.
+    pub(crate) const fn on_open(&mut self) {
+        self.first_copy = None;
+    }
+
+    /// A mark or a reduction that was due: nothing is to be taken back.
+    pub(crate) const fn settle(&mut self) {
+        self.marker = None;
+    }
+
+    /// RFC 3708 §3: whether every copy has been reported as a duplicate.
+    pub(crate) fn all_were_duplicates(&self) -> bool {
+        self.marker.is_some() && self.unanswered == Some(0)
+    }
+
+    /// RFC 3522 §3.2 step 4: whether an ACK with this echo answers what was sent before the first copy.
+    pub(crate) fn answers_original(&self, echo: Option<u32>) -> bool {
+        let first = self.marker.and(self.first_copy);
+        let before = |(echo, first): (u32, u32)| echo.wrapping_sub(first) > u32::MAX / 2;
+        echo.zip(first).is_some_and(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duplicate_reported_for_each_copy_shows_that_none_was_needed() {
+        let mut undo = Undo::default();
+        undo.on_reduced(100, 0);
+        assert!(!undo.all_were_duplicates());
+        undo.on_copy(5);
+        undo.on_copy(5);
+        undo.on_duplicate(150, 200);
+        // One from before the reduction, and one beyond what is acknowledged, say nothing.
+        undo.on_duplicate(90, 200);
+        undo.on_duplicate(250, 200);
+        assert!(!undo.all_were_duplicates());
+        undo.on_duplicate(200, 200);
+        assert!(undo.all_were_duplicates());
+        undo.settle();
+        assert!(!undo.all_were_duplicates());
+    }
+
+    #[test]
+    fn an_echo_from_before_the_first_copy_shows_that_the_original_arrived() {
+        let mut undo = Undo::default();
+        undo.on_reduced(100, 0);
+        assert!(!undo.answers_original(Some(4)));
+        undo.on_copy(5);
+        undo.on_copy(9);
+        assert!(undo.answers_original(Some(4)));
+        // The clock stood at the same tick: nobody knows.
+        assert!(!undo.answers_original(Some(5)));
+        assert!(!undo.answers_original(None));
+        undo.on_open();
+        assert!(!undo.answers_original(Some(4)));
+    }
+}

@@ -1,0 +1,74 @@
+//! Whether a sender uses its window, as Linux judges it (an elder of RFC 7661): a window that something else
+//! limits does not grow.
+
+/// The strongest sign of use in the current round trip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    /// Whether the window, and nothing else, kept the sender from sending.
+    limited: bool,
+    /// Segments in flight at that time, or the most of them if it never did.
+    most: u64,
+    /// The round trip ends when this offset is acknowledged.
+    until: u64,
+    /// Whether anything was sent since the last judgement.
+    sent: bool,
+}
+
+impl Usage {
+    /// A segment has left.
+    pub(crate) const fn on_sent(&mut self) {
+        self.sent = true;
+    }
+
+    /// The sender stops sending for now, because of its window or for want of anything else, with
+    /// `in_flight` segments outstanding up to `next`.
+    pub(crate) const fn judge(&mut self, limited: bool, in_flight: u64, (una, next): (u64, u64)) {
+        let news = self.sent || limited;
+        self.sent = false;
+        let stronger = limited || !self.limited && in_flight > self.most;
+        if news && (una >= self.until || stronger) {
+            (self.limited, self.most, self.until) = (limited, in_flight, next);
+        }
+    }
+
+    /// Whether a window of so many segments may grow: to twice what was in flight in slow start, and beyond
+    /// only if it was the limit.
+    pub(crate) const fn may_grow(&self, window: u64, slow_start: bool) -> bool {
+        self.limited || slow_start && window < 2 * self.most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_limits_may_grow_for_a_round_trip() {
+        let mut usage = Usage::default();
+        usage.on_sent();
+        usage.judge(true, 10, (1, 11));
+        assert!(usage.may_grow(10, false));
+        // The same round trip: less in flight says nothing.
+        usage.on_sent();
+        usage.judge(false, 4, (5, 12));
+        assert!(usage.may_grow(10, false));
+        // The next one.
+        usage.on_sent();
+        usage.judge(false, 4, (11, 15));
+        assert!(!usage.may_grow(10, false));
+    }
+
+    #[test]
+    fn slow_start_reaches_twice_what_was_in_flight() {
+        let mut usage = Usage::default();
+        for in_flight in [3, 6, 2] {
+            usage.on_sent();
+            usage.judge(false, in_flight, (1, 20));
+        }
+        assert!(usage.may_grow(11, true));
+        assert!(!usage.may_grow(12, true) && !usage.may_grow(11, false));
+        // Nothing was sent since: nothing is judged.
+        usage.judge(false, 0, (20, 20));
+        assert!(usage.may_grow(11, true));
+    }
+}

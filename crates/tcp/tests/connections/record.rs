@@ -1,0 +1,244 @@
+//! Senders that keep a record of every segment: RFC 8985, 5682, 2883, 3708 and 4015.
+
+use base::Options;
+use tcp::{Config, LossDetection, Recovery, TailLossProbe};
+
+use crate::script::{MSS, PEER_SEQ, Timeline, config, ms};
+
+fn rack() -> Config {
+    Config {
+        sack: true,
+        loss_detection: LossDetection::Rack,
+        ..config()
+    }
+}
+
+/// A connection with `segments` in its first window and more to send.
+fn in_flight(segments: u32, config: Config) -> Timeline {
+    let mut t = Timeline::established(Config {
+        initial_window: segments,
+        ..config
+    });
+    let segments = u64::from(segments);
+    t.write((segments + 40) * MSS).expect_data(0..segments);
+    t
+}
+
+// RFC 8985 §6.2 step 5: the copy of segment 0 left together with segment 10, which is reported.
+#[test]
+fn a_lost_retransmission_is_sent_again_after_a_round_trip() {
+    let mut t = in_flight(10, rack());
+    t.at(ms(100)).sack(0, &[(1, 4)]).expect_retransmission(0);
+    t.expect_cwnd(5 * MSS)
+        .sack(0, &[(1, 7)])
+        .expect_data(10..11);
+    t.at(ms(200)).sack(0, &[(1, 11)]).expect_retransmission(0);
+    t.expect_data(11..15);
+    assert_eq!(t.endpoint.counters().timeouts, 0);
+}
+
+// RFC 8985 §6.2 step 4: min_RTT / 4 beyond the round trip, then the reordering timer.
+#[test]
+fn a_single_report_waits_for_a_quarter_of_a_round_trip() {
+    let mut t = in_flight(10, rack());
+    t.at(ms(100)).sack(0, &[(1, 2)]).expect_data(10..11);
+    t.quiet_until(ms(125)).at(ms(125)).expect_retransmission(0);
+    assert_eq!(t.endpoint.counters().fast_recoveries, 1);
+}
+
+// The same with the slack of Linux, on a wheel of a millisecond: 27 ms after arming, and the next tick.
+#[test]
+fn the_reordering_timer_of_linux_fires_later() {
+    let mut t = in_flight(
+        10,
+        Config {
+            timer_slack: ms(2),
+            tick: ms(1),
+            ..rack()
+        },
+    );
+    t.at(ms(100)).sack(0, &[(1, 2)]).expect_data(10..11);
+    t.quiet_until(ms(128)).at(ms(128)).expect_retransmission(0);
+}
+
+#[test]
+fn a_hole_that_closes_in_time_is_no_loss() {
+    let mut t = in_flight(10, rack());
+    t.at(ms(100)).sack(0, &[(1, 2)]).expect_data(10..11);
+    t.at(ms(110))
+        .ack(2)
+        .expect_cwnd(11 * MSS)
+        .expect_data(11..13);
+    assert_eq!(t.endpoint.counters().fast_recoveries, 0);
+}
+
+// RFC 6675 §4: with a record and without RACK, three duplicates or more than two segments above.
+#[test]
+fn a_record_alone_finds_losses_by_reports() {
+    let mut t = in_flight(
+        10,
+        Config {
+            keep_scoreboard: true,
+            loss_detection: LossDetection::DupAcks,
+            ..rack()
+        },
+    );
+    t.at(ms(100)).sack(0, &[(1, 3)]).expect_data(10..12);
+    t.sack(0, &[(1, 4)]).expect_retransmission(0);
+}
+
+// RFC 6937 §3: ssthresh 5 of 10 segments; every second segment delivered lets one go.
+#[test]
+fn a_reduction_in_proportion_sends_one_segment_for_two() {
+    let mut t = in_flight(
+        10,
+        Config {
+            recovery: Recovery::Prr,
+            ..rack()
+        },
+    );
+    // 3 delivered make 2 due, 4 no more, 5 make 3, 6 no more.
+    t.at(ms(100)).sack(0, &[(1, 4)]).expect_retransmission(0);
+    t.expect_data(10..11).sack(0, &[(1, 5)]).expect_nothing();
+    t.sack(0, &[(1, 6)]).expect_data(11..12);
+    // With 7 the pipe of 5 is what it is to be.
+    t.sack(0, &[(1, 7)]).sack(0, &[(1, 8)]).expect_nothing();
+    // The end, and the growth by the ACK that brings it: 1000^2/5000.
+    t.ack(10).expect_cwnd(5200).expect_data(12..15);
+}
+
+// RFC 8985 §7.2 and §7.3: two round trips of 100 ms after the last data, the last segment leaves again,
+// and the timer runs from there.
+#[test]
+fn the_tail_is_probed_before_the_timer_expires() {
+    let mut t = Timeline::established(Config {
+        tail_loss_probe: TailLossProbe::Rfc8985,
+        ..rack()
+    });
+    t.write(2 * MSS).expect_data(0..2);
+    t.quiet_until(ms(200)).at(ms(200)).expect_retransmission(1);
+    t.quiet_until(ms(500)).at(ms(500)).expect_retransmission(0);
+    let counters = t.endpoint.counters();
+    assert_eq!((counters.tail_probes, counters.timeouts), (1, 1));
+}
+
+// RFC 8985 §7.2: a single segment's ACK may be delayed, 40 ms here.
+#[test]
+fn a_probe_of_a_single_segment_waits_for_a_delayed_ack() {
+    let mut t = Timeline::established(Config {
+        tail_loss_probe: TailLossProbe::Rfc8985,
+        ..rack()
+    });
+    t.write(MSS).expect_data(0..1);
+    t.quiet_until(ms(240)).at(ms(240)).expect_retransmission(0);
+    // RFC 8985 §7.4.2: the ACK of the copy alone; the loss it repaired is known with what comes behind.
+    t.at(ms(340)).ack(1).write(MSS).expect_data(1..2);
+    t.at(ms(440)).ack(2).expect_ssthresh(2 * MSS);
+}
+
+// RFC 8985 §7.3: new data is the probe if there is any, whatever the congestion window.
+#[test]
+fn new_data_probes_first() {
+    let mut t = in_flight(
+        2,
+        Config {
+            tail_loss_probe: TailLossProbe::Rfc8985,
+            ..rack()
+        },
+    );
+    t.quiet_until(ms(200)).at(ms(200)).expect_data(2..3);
+    t.at(ms(300)).sack(0, &[(2, 3)]).expect_retransmission(0);
+    t.expect_retransmission(1);
+}
+
+fn frto() -> Config {
+    Config {
+        sack: true,
+        frto: true,
+        ..config()
+    }
+}
+
+// RFC 5682 §3.1 step 3b and RFC 4015 §3.2: segment 1 was delivered and sent once.
+#[test]
+fn a_timeout_that_an_original_answers_is_taken_back() {
+    let mut t = in_flight(4, frto());
+    t.at(ms(300)).expect_retransmission(0);
+    t.expect_cwnd(MSS).at(ms(310)).ack(2);
+    t.expect_ssthresh(u64::MAX)
+        .expect_cwnd(5 * MSS)
+        .expect_data(4..7);
+    assert_eq!(t.endpoint.counters().undone, 1);
+}
+
+// RFC 5682 §3.1 steps 2b and 3a: new data after the first ACK; what it brings shows that the hole is real.
+#[test]
+fn a_timeout_that_was_due_is_repaired_after_new_data() {
+    let mut t = in_flight(4, frto());
+    t.at(ms(300)).expect_retransmission(0);
+    t.at(ms(400)).ack(1).expect_data(4..6);
+    t.at(ms(500)).sack(1, &[(4, 5)]).expect_retransmission(1);
+    assert_eq!(t.endpoint.counters().undone, 0);
+}
+
+// RFC 6675 §5.1: what was reported before a timeout is not sent again after it.
+#[test]
+fn a_kept_scoreboard_spares_what_has_arrived() {
+    let mut t = in_flight(
+        4,
+        Config {
+            sack: true,
+            keep_scoreboard: true,
+            ..config()
+        },
+    );
+    t.at(ms(100)).sack(0, &[(1, 2), (3, 4)]).expect_data(4..6);
+    t.at(ms(300)).expect_retransmission(0);
+    t.at(ms(400)).sack(2, &[(3, 4)]).expect_retransmission(2);
+    t.expect_retransmission(4);
+}
+
+// RFC 2883 §4.1: the first block reports the duplicate, once.
+#[test]
+fn a_duplicate_is_reported_once() {
+    let mut t = Timeline::established(Config {
+        dsack: true,
+        ..rack()
+    });
+    let report = |t: &mut Timeline| match t.take().options {
+        Options::Sack(list) => {
+            let number = |seq: base::Seq| (PEER_SEQ.near(seq, 1) - 1) / MSS;
+            let blocks = list.as_slice().iter();
+            blocks.map(|(a, b)| (number(*a), number(*b))).collect()
+        }
+        _ => Vec::new(),
+    };
+    t.receive(0..2).expect_ack(1).expect_ack(2);
+    t.receive(1..2);
+    assert_eq!(report(&mut t), [(1, 2)]);
+    t.receive(3..4);
+    assert_eq!(report(&mut t), [(3, 4)]);
+    // RFC 2883 §4.2: a duplicate above the acknowledgement comes before the block that holds it.
+    t.receive(3..4);
+    assert_eq!(report(&mut t), [(3, 4), (3, 4)]);
+}
+
+// RFC 3708 §3 and RFC 4015 §3.2: the only copy was a duplicate.
+#[test]
+fn a_recovery_whose_copies_were_duplicates_is_taken_back() {
+    let mut t = in_flight(
+        10,
+        Config {
+            undo: true,
+            ..rack()
+        },
+    );
+    t.at(ms(100)).sack(0, &[(1, 4)]).expect_retransmission(0);
+    t.expect_cwnd(5 * MSS)
+        .at(ms(110))
+        .ack(4)
+        .expect_cwnd(5 * MSS);
+    t.at(ms(200)).sack(4, &[(0, 1)]).expect_cwnd(10 * MSS);
+    t.expect_data(10..14);
+    assert_eq!(t.endpoint.counters().undone, 1);
+}

@@ -1,0 +1,111 @@
+//! Timestamps: RFC 7323 §3 to §5, and the detection of RFC 3522 that stands on them.
+
+use base::{Options, Packet, Seq, Span, TcpFlags, Timestamps};
+use tcp::{Config, LossDetection};
+
+use crate::script::{MSS, Timeline, config, identity, ms, willing};
+
+fn stamped() -> Config {
+    Config {
+        timestamps: true,
+        ..config()
+    }
+}
+
+/// A segment of the peer with these timestamps.
+fn with(mut packet: Packet, value: u32, echo: u32) -> Packet {
+    packet.options = packet.options.stamped(Timestamps { value, echo });
+    packet
+}
+
+/// The timestamps of the next segment that leaves.
+fn told(t: &mut Timeline) -> Timestamps {
+    let packet = t.take();
+    packet.options.timestamps().expect("timestamps")
+}
+
+/// A connection whose handshake took 100 ms, with both SYNs stamped.
+fn established(config: Config) -> Timeline {
+    let mut t = Timeline::connecting(config);
+    let syn = told(&mut t);
+    assert_eq!((syn.value, syn.echo), (1, 0));
+    t.at(ms(100));
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(with(syn_ack, 700, syn.value));
+    let ack = told(&mut t);
+    assert_eq!((ack.value, ack.echo), (101, 700));
+    t
+}
+
+/// An ACK of so many segments.
+fn ack(t: &mut Timeline, segments: u64, echo: u32) {
+    let mut packet = t.peer_segment(TcpFlags::ACK);
+    packet.ack = identity(Seq(1000)).initial_seq.at(1 + segments * MSS);
+    t.deliver(with(packet, 700, echo));
+}
+
+// RFC 7323 §3.2: without the option in the SYN-ACK no segment has it.
+#[test]
+fn a_peer_without_timestamps_gets_none() {
+    let mut t = Timeline::connecting(stamped());
+    t.take();
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(syn_ack);
+    assert_eq!(t.take().options, Options::None);
+}
+
+// RFC 7323 §4.1: the echo tells that the copy was answered, so that the sample counts although Karn's rule
+// would forbid it: 50 ms make RTTVAR 3/4 * 50 + 1/4 * 50 and SRTT 93.75 ms, instead of a timeout of 600 ms.
+#[test]
+fn the_first_new_ack_ends_the_back_off() {
+    let mut t = established(stamped());
+    t.write(2 * MSS);
+    (0..2).for_each(|_| assert_eq!(told(&mut t).value, 101));
+    t.at(ms(400));
+    let copy = told(&mut t).value;
+    t.at(ms(450));
+    ack(&mut t, 1, copy);
+    t.take();
+    let next = ms(450) + Span::from_micros(293_750);
+    t.quiet_until(next).at(next).take();
+}
+
+// RFC 7323 §5.3 R1: old, so it is answered and dropped; the next one is not.
+#[test]
+fn a_segment_from_before_is_answered_and_dropped() {
+    let mut t = established(stamped());
+    let first = with(t.peer_data(0), 699, 101);
+    t.deliver(first).expect_ack(0);
+    let first = with(t.peer_data(0), 700, 101);
+    t.deliver(first).expect_ack(1);
+    // RFC 7323 §3.2: without the option it is dropped.
+    let second = t.peer_data(1);
+    t.deliver(second).expect_nothing();
+}
+
+// RFC 3522 §3.2: the ACK that ends the recovery echoes the original; RFC 4015: the window as it was.
+#[test]
+fn a_recovery_that_the_original_answers_is_taken_back() {
+    let mut t = established(Config {
+        sack: true,
+        undo: true,
+        loss_detection: LossDetection::Rack,
+        initial_window: 4,
+        ..stamped()
+    });
+    t.write(4 * MSS);
+    (0..4).for_each(|_| assert_eq!(told(&mut t).value, 101));
+    t.at(ms(300));
+    let mut report = t.peer_segment(TcpFlags::ACK);
+    let mut list = base::SackBlocks::new();
+    let initial = t.endpoint.identity().initial_seq;
+    list.push(initial.at(1 + MSS), initial.at(1 + 4 * MSS));
+    report.options = Options::Sack(list);
+    t.deliver(with(report, 700, 101));
+    assert_eq!(told(&mut t).value, 301);
+    t.expect_cwnd(2 * MSS);
+    ack(&mut t, 4, 101);
+    // The four segments of before, and slow start's one for this ACK.
+    t.expect_cwnd(5 * MSS);
+    assert_eq!(t.endpoint.counters().undone, 1);
+}
