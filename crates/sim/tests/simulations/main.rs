@@ -5,6 +5,7 @@ mod baselines;
 mod bursts;
 mod golden;
 mod ictcp;
+mod linux;
 mod networks;
 mod oracle;
 mod rc3;

@@ -77,7 +77,7 @@ fn means_of_incasts_agree_with_ns3_where_both_follow_the_same_rfc() {
     let rows = rows();
     assert_eq!(rows.len(), RATIOS.len());
     for (row, ratio) in rows.iter().zip(RATIOS) {
-        let (fct, drops) = simulate(row);
+        let (fct, drops) = simulate(row, &[]);
         let place = format!(
             "{} x {} bytes, K = {}, SACK = {}: {fct} of {} ms, {drops} of {} drops",
             row.senders, row.size, row.threshold, row.sack, row.fct_ms, row.drops
@@ -92,6 +92,23 @@ fn means_of_incasts_agree_with_ns3_where_both_follow_the_same_rfc() {
             assert!(drops < 1e-9, "{place}");
         }
     }
+}
+
+/// The first two causes are settings: with ssthresh from the pipe and the back-off ended by timestamps, five
+/// rows agree within 10 %. Row 0 is 11 % shorter than in ns-3, with the same drops; row 2 is about the third
+/// cause.
+#[test]
+fn five_incasts_agree_with_ns3_in_its_own_ways() {
+    let ways = ["tcp.ssthresh_of=pipe", "tcp.timestamps=true"];
+    let mut agree = Vec::new();
+    for (place, row) in rows().iter().enumerate() {
+        let (fct, drops) = simulate(row, &ways);
+        let near = |ours: f64, theirs: f64| (ours - theirs).abs() <= 0.1 * theirs;
+        if near(fct, row.fct_ms) && near(drops, row.drops) {
+            agree.push(place);
+        }
+    }
+    assert_eq!(agree, [1, 3, 4, 5, 6]);
 }
 
 struct Row {
@@ -137,7 +154,7 @@ fn row(line: &str) -> Row {
 
 /// Means over 20 seeds of our own: completion time in ms, and drops.
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-fn simulate(row: &Row) -> (f64, f64) {
+fn simulate(row: &Row, ways: &[&str]) -> (f64, f64) {
     let marks = row.threshold > 0;
     // In DCTCP runs ns-3 has a queue discipline, which marks and drops, above a device that holds one
     // packet more.
@@ -163,7 +180,12 @@ fn simulate(row: &Row) -> (f64, f64) {
         format!("tcp.min_rto={}ms", row.rto_ms),
     ];
     let scheme = if marks { "dctcp" } else { "newreno" };
-    let mut point = points(STAR, scheme, &sets.each_ref().map(String::as_str)).remove(0);
+    let sets: Vec<&str> = sets
+        .iter()
+        .map(String::as_str)
+        .chain(ways.iter().copied())
+        .collect();
+    let mut point = points(STAR, scheme, &sets).remove(0);
     let (mut fct, mut drops) = (0.0, 0.0);
     for seed in 1..=SEEDS {
         point.seed = u64::from(seed);
