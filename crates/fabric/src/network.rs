@@ -55,10 +55,6 @@ pub struct PortParts {
 /// A host may withdraw packets that wait at its own port for their turn by priority. Whether they are
 /// `stale` is asked when it is their turn, or later: then nothing that decides it may have changed, so
 /// [`Network::settle_host`] comes before whatever happens at such a host.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each spares most networks a call per packet-hop"
-)]
 pub struct Network {
     ports: Vec<Port>,
     /// Whether any port has a hook, or priorities.

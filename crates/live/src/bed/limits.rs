@@ -39,6 +39,19 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
             "set both to 0",
         ));
     }
+    let bottleneck = &keys.bottleneck;
+    let shares = [
+        bottleneck.ack_loss,
+        bottleneck.reordering,
+        bottleneck.duplication,
+    ];
+    if shares.iter().any(|share| share.0 > 0.0) {
+        refused.push((
+            "bottleneck.ack_loss, reordering and duplication: a link of the bed delivers in order, and once"
+                .to_owned(),
+            "set all three to 0",
+        ));
+    }
     if keys.switch.emulated_load.0 > 0.0 {
         refused.push((
             "switch.emulated_load: load of a real network is sent, not emulated".to_owned(),

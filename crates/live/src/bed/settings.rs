@@ -1,7 +1,7 @@
 //! Settings of TCP and of queues as knobs of the kernel.
 
 use base::{Quantity, Span};
-use scenario::keys::{Keys, QueueUnit, Tcp, WindowScale, WorkloadKind};
+use scenario::keys::{Keys, Profile, QueueUnit, Tcp, WindowScale, WorkloadKind};
 
 use super::{HEADERS, RouteOptions, Sysctl};
 
@@ -119,7 +119,7 @@ const TIMERS: [Fixed; 6] = [
     },
 ];
 
-const ENDPOINTS: [Fixed; 8] = [
+const ENDPOINTS: [Fixed; 10] = [
     Fixed {
         key: "workload.jitter",
         agrees: |keys| keys.workload.kind != WorkloadKind::Incast,
@@ -163,8 +163,23 @@ const ENDPOINTS: [Fixed; 8] = [
         twin: Some("60s"),
     },
     Fixed {
+        key: "tcp.profile",
+        agrees: |keys| keys.tcp.profile == Profile::Linux,
+        instead: "the kernel's loss recovery, ACKs and timers; the twin has those of the scenario, and \
+                  tcp.profile=linux makes them Linux's",
+        twin: None,
+    },
+    Fixed {
+        key: "tcp.ecn_retransmissions",
+        agrees: |keys| !keys.tcp.ecn_retransmissions,
+        instead: "false",
+        twin: Some("false"),
+    },
+    Fixed {
         key: "tcp.clock_granularity",
-        agrees: |keys| keys.tcp.clock_granularity == Span::ZERO,
+        agrees: |keys| {
+            keys.tcp.clock_granularity == Span::ZERO || keys.tcp.profile == Profile::Linux
+        },
         instead: "that of the kernel's timers",
         twin: None,
     },

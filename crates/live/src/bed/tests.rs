@@ -76,6 +76,8 @@ fn what_linux_cannot_have_is_refused() {
     assert_eq!(chain, "topology.kind: of this shape there is no test bed");
     let lossy = refused(&[("bottleneck.loss", "0.01")]);
     assert!(lossy.starts_with("bottleneck.loss"), "{lossy}");
+    let late = refused(&[("bottleneck.reordering", "0.01")]);
+    assert!(late.starts_with("bottleneck.ack_loss"), "{late}");
     if !cfg!(feature = "kernel") {
         assert!(refused(&[("tcp.ecn", "true")]).starts_with("tcp.ecn"));
     }
@@ -119,13 +121,16 @@ fn every_setting_is_judged() {
         "bottleneck.",
         "net.",
     ];
+    // What a profile sets is judged with the profile.
+    let of_linux = scenario::keys::Profile::Linux.settings();
     for key in scenario::keys::all_keys() {
         let (group, field) = key.name.split_once('.').unwrap();
         let of_the_plan = plan_makes.iter().any(|prefix| key.name.starts_with(prefix));
         let of_a_scheme = schemes::all().iter().any(|scheme| scheme.name == group);
         let named = judged.contains(&format!("{group}.{field}"));
+        let of_the_profile = of_linux.iter().any(|(name, _)| *name == key.name);
         assert!(
-            of_the_plan || of_a_scheme || named,
+            of_the_plan || of_a_scheme || of_the_profile || named,
             "{} is not judged",
             key.name
         );
