@@ -155,8 +155,8 @@ fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f6
     Ok(measure::run(bed, lan, speed, &work)?.rate_share())
 }
 
-/// The median of the kernel's smoothed round-trip time while single bytes go one way, and how many links
-/// lie on that way.
+/// The least of the kernel's smoothed round-trip times while single bytes go one way, and how many links
+/// lie on that way. Receivers whose ACKs wait answer only the first of these bytes at once.
 pub(crate) fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, u32)> {
     let first = plan.connections.first();
     let first = first.ok_or_else(|| io::Error::other("the plan has no flows"))?;
@@ -169,7 +169,7 @@ pub(crate) fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, 
         listener.listen(1)?;
         Ok(listener)
     })?;
-    let mut samples = lan.host(bed, first.sender).within(|| {
+    let samples = lan.host(bed, first.sender).within(|| {
         let socket = tcp()?;
         socket.set_tcp_nodelay(true)?;
         socket.connect_timeout(&to.into(), Duration::from_secs(5))?;
@@ -183,11 +183,10 @@ pub(crate) fn round_trip(bed: &Bed, lan: &Lan, plan: &Plan) -> io::Result<(f64, 
         Ok(samples)
     })?;
     drop(listener);
-    samples.sort_unstable();
-    let median = samples.get(samples.len() / 2);
-    let median = median.ok_or_else(|| io::Error::other("the kernel tells no round-trip time"))?;
+    let least = samples.into_iter().min();
+    let least = least.ok_or_else(|| io::Error::other("the kernel tells no round-trip time"))?;
     let links = crate::linux::paths::links_between(bed, first.sender, first.receiver);
-    Ok((f64::from(*median), links))
+    Ok((f64::from(least), links))
 }
 
 /// The kernel's version.
