@@ -10,7 +10,7 @@ mod classes;
 mod conflict;
 pub(crate) mod flows;
 mod links;
-pub(crate) mod profile;
+pub mod profile;
 mod traced;
 mod window_scale;
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::arms::{Arm, Flows, MIXED};
 use super::document::Setting;
 use super::{PointSpec, Scenario};
-use crate::keys;
+use crate::keys::{self, Keys, Profile, profile};
 
 /// TOML that reads back into the same points.
 pub(super) fn resolved(scenario: &Scenario) -> String {
@@ -36,6 +36,7 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         let mut outside = schemes::all().iter().filter(|other| other.origin.is_some());
         outside.any(|other| other.name == table) && !origins.iter().any(|(used, _)| *used == table)
     };
+    let follows = follows_profile(scenario);
     for key in keys::all_keys() {
         // Programs without these schemes read the scenario, too.
         if is_idle(keys::group(key.name)) {
@@ -50,6 +51,9 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
             .settings
             .iter()
             .find(|setting| setting.key == key.name && setting.group.is_none());
+        if setting.is_none() && follows && profile::sets(key.name) {
+            continue;
+        }
         let value = setting.map_or_else(|| value(key.default), values);
         writeln!(out, "{field} = {value}")?;
         if key.name == "topology.graph" {
@@ -67,6 +71,15 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         flows(out, group, &scenario.settings)?;
     }
     Ok(())
+}
+
+/// Whether settings that nobody gave may have other values than their defaults: they are left out then, for a
+/// value that is written counts as given.
+fn follows_profile(scenario: &Scenario) -> bool {
+    let differs = |keys: &Keys| keys.tcp.profile != Profile::Paper || keys.tcp.timestamps;
+    let mut points = scenario.points().iter();
+    points
+        .any(|point| differs(&point.keys) || point.groups.iter().any(|group| differs(&group.keys)))
 }
 
 /// What was read from files, so that results of different contents are never taken for the same.

@@ -74,6 +74,33 @@ fn a_profile_gives_what_nobody_has_set() {
 }
 
 #[test]
+fn a_profile_is_written_without_what_follows_from_it() {
+    for (text, sets) in [
+        (
+            "tcp.profile = \"linux\"",
+            &["tcp.frto=false", "tcp.dsack=false"][..],
+        ),
+        ("tcp.timestamps = true", &[]),
+        (
+            "tcp.profile = [\"paper\", \"linux\"]",
+            &["tcp.quick_acks=0"],
+        ),
+    ] {
+        let first = scenario(text, sets);
+        let again = Scenario::load(
+            Source::new("again", first.resolved()),
+            &Overrides::default(),
+        );
+        let again = again.expect("what was written is read");
+        let all = |scenario: &Scenario| -> Vec<_> {
+            let points = scenario.points().iter();
+            points.map(|point| point.texts.clone()).collect()
+        };
+        assert!(all(&again) == all(&first), "{text}");
+    }
+}
+
+#[test]
 fn what_reports_feed_needs_sack() {
     for key in [
         "loss_detection=rack",

@@ -47,6 +47,7 @@ pub(crate) fn of(
 
 fn settings(point: &PointSpec, stack: &Stack, (bed, found): (&Bed, &Found)) -> Vec<String> {
     let own = own(point, bed, found);
+    let follows = point.keys.tcp.profile != keys::Profile::Paper || point.keys.tcp.timestamps;
     let is_part = |group: &str| stack.bundle.split('+').any(|part| part == group);
     let is_different = |key: &str| stack.different.iter().any(|row| row.key == key);
     let mut all: Vec<String> = own
@@ -58,7 +59,9 @@ fn settings(point: &PointSpec, stack: &Stack, (bed, found): (&Bed, &Found)) -> V
         let concerns = GROUPS.contains(&group) || is_part(group);
         let text = point.text(key.name);
         let changed = own.iter().any(|(own, _)| *own == key.name);
-        if concerns && !changed && !is_different(key.name) && text != key.default {
+        // The default of what a profile sets is no default there.
+        let given = text != key.default || follows && keys::profile::sets(key.name);
+        if concerns && !changed && !is_different(key.name) && given {
             all.push(format!("{}={text}", key.name));
         }
     }

@@ -23,6 +23,12 @@ impl Profile {
 /// What timestamps take of every packet, so that a full one has 1500 bytes (RFC 7323 §3.2, appendix A).
 pub(crate) const STAMPED: &[(&str, &str)] = &[("net.header_bytes", "52"), ("tcp.mss", "1448")];
 
+/// Whether a profile, or what follows from it, may give this setting a value.
+pub fn sets(name: &str) -> bool {
+    let mut all = LINUX.iter().chain(STAMPED);
+    all.any(|(own, _)| *own == name)
+}
+
 /// Linux 6.12.
 const LINUX: &[(&str, &str)] = &[
     ("cubic.update_interval", "31ms"),
