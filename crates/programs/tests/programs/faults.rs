@@ -14,24 +14,14 @@ use crate::live::{INTERVAL, attached, hscc, rwndq};
 use crate::{are_there, count, loaded, program_ids};
 
 #[test]
-fn killing_the_holder_of_a_law_ten_times_costs_no_connection() {
-    kills(10);
-}
-
-#[test]
-#[ignore = "takes a minute; `cargo test -p tailwater-programs --features kernel -- --ignored hundred` runs it"]
 fn killing_the_holder_of_a_law_a_hundred_times_costs_no_connection() {
-    kills(100);
-}
-
-fn kills(times: u32) {
     let Some(bed) = Bed::new() else {
         return;
     };
     let flows = bed.flows(FLOWS);
     let without = lost(&bed, || thread::sleep(Duration::from_secs(1)));
     let with = lost(&bed, || {
-        for number in 0..times {
+        for number in 0..100 {
             let mut holder = Holder::start(&bed, number % 2 == 0);
             thread::sleep(Duration::from_millis(100));
             assert!(are_there(&holder.programs), "it holds its programs");
