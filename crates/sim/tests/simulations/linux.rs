@@ -11,7 +11,8 @@ use crate::support::points;
 /// Means over five seeds: goodput in Mbit/s, drops, timeouts.
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn simulate(text: &str, scheme: &str, sets: &[&str]) -> (f64, f64, f64) {
-    let mut point = points(text, scheme, sets).remove(0);
+    let text = format!("{NETWORK}{text}");
+    let mut point = points(&text, scheme, sets).remove(0);
     let (mut goodput, mut drops, mut timeouts) = (0.0, 0.0, 0.0);
     for seed in 1..=5 {
         point.seed = seed;
@@ -59,7 +60,8 @@ fn late_packets_and_copies_cost_a_linux_sender_little() {
     assert!(less < goodput, "{less}");
 }
 
-const INCAST: &str = r#"
+/// The network of both, and its TCP.
+const NETWORK: &str = r#"
 [link]
 delay = "20us"
 [switch]
@@ -71,6 +73,9 @@ header_bytes = 66
 profile = "linux"
 idle_restart = false
 clock_granularity = "1ms"
+"#;
+
+const INCAST: &str = r#"
 [workload]
 senders = 16
 size = "64KiB"
@@ -81,19 +86,8 @@ connection = "persistent"
 "#;
 
 const BULK: &str = r#"
-[link]
-delay = "20us"
 [bottleneck]
 loss = 0.01
-[switch]
-buffer = "121000B"
-ecn_threshold = "30000B"
-[net]
-header_bytes = 66
-[tcp]
-profile = "linux"
-idle_restart = false
-clock_granularity = "1ms"
 [workload]
 senders = 1
 size = "unlimited"
