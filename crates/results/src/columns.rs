@@ -103,6 +103,7 @@ columns! {
         first_byte_us: "us", "First payload at the receiver, in order or not.";
         completion_us: "us", "Last byte in order at the receiver; missing if that did not happen.";
         fct_us: "us", "Flow completion time: from start to completion, the handshake included.";
+        acknowledged_us: "us", "From start until the ACK of the last byte, and of the FIN behind it, was at the sender; missing for flows that others follow on their connection.";
         buffered_us: "us", "From start until the bytes of workload.first_write, or the whole flow if that is less, were in order at the receiver; missing without workload.first_write.";
         packets: "segments", "Segments with data or FIN sent by both ends, those sent again included.";
         retransmissions: "segments", "Segments sent again.";

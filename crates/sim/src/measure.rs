@@ -188,13 +188,16 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
         connection: flow.connection,
         sender: of.sender.0,
         receiver: of.receiver.0,
-        size_bytes: flow.size,
+        size_bytes: flow.size(),
         received_bytes: of.received,
         start_us: us(flow.start),
         first_byte_us: known(flow.first_byte).map(us),
         completion_us: completed.map(us),
         fct_us: completed
-            .filter(|_| flow.size.is_some())
+            .filter(|_| flow.size().is_some())
+            .map(|at| at.since(flow.start).as_micros()),
+        acknowledged_us: known(flow.acknowledged)
+            .filter(|_| flow.size().is_some())
             .map(|at| at.since(flow.start).as_micros()),
         buffered_us: (flow.buffered()).map(|at| at.since(flow.start).as_micros()),
         packets: flow.counts.packets.into(),
@@ -213,7 +216,7 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
 fn is_late(groups: &[Group], flow: &Flow, end: Time) -> bool {
     let deadline = groups[flow.group as usize].keys.workload.deadline.0;
     let finished = flow.completion.min(end.max(flow.start));
-    flow.size.is_some() && deadline.is_some_and(|deadline| finished > flow.start + deadline)
+    flow.size().is_some() && deadline.is_some_and(|deadline| finished > flow.start + deadline)
 }
 
 fn port_records(ended: &Ended, queues: &[QueueStatistics]) -> Vec<PortRecord> {

@@ -122,6 +122,8 @@ pub struct FlowRecord {
     pub completion_us: Option<f64>,
     /// From start to completion.
     pub fct_us: Option<f64>,
+    /// From start to the ACK of the last byte at the sender, of the last flow of a connection.
+    pub acknowledged_us: Option<f64>,
     /// From start to the last byte of `workload.first_write` in order at the receiver.
     pub buffered_us: Option<f64>,
     /// Segments with data or FIN sent, by both ends.

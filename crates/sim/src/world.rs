@@ -377,6 +377,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         if progress.aborted {
             self.fail(flow, sched);
         }
+        self.note_acknowledgement(end, now);
         let endpoint = self.deadlines.first[host.0 as usize] + slot.0;
         let ended = self.hosts[host.0 as usize].endpoint(slot).is_ended();
         if ended && !self.ended[endpoint as usize] {

@@ -314,6 +314,11 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         matches!(self.state, State::Closed | State::TimeWait)
     }
 
+    /// Whether the peer has acknowledged all that was to be sent, and the FIN behind it.
+    pub fn is_acknowledged(&self) -> bool {
+        self.sender.is_finished()
+    }
+
     /// Whether it has ended and, unless a segment arrives, will neither send nor do anything: its counters
     /// are final, and no receiver role may hold an ACK of it.
     pub fn is_settled(&self) -> bool {

@@ -153,7 +153,7 @@ impl EndedConnection {
 
     /// Payload of message `id` that had arrived in order when the endpoints went.
     pub(super) fn received(&self, id: u32, flow: &Flow) -> u64 {
-        let size = flow.size.filter(|_| flow.is_complete());
+        let size = flow.size().filter(|_| flow.is_complete());
         let rest = self.rest.as_ref().filter(|rest| rest.message == id);
         size.or(rest.map(|rest| rest.arrived)).unwrap_or(0)
     }
@@ -194,7 +194,7 @@ impl Messages {
             && begin < first + arrival.payload
         {
             let flow = &mut flows[number as usize];
-            let end = flow.size.map_or(u64::MAX, |size| begin + size);
+            let end = flow.size().map_or(u64::MAX, |size| begin + size);
             if first < end && flow.first_byte == Time::NEVER {
                 flow.first_byte = now;
             }
@@ -262,7 +262,12 @@ impl Messages {
 
     /// Whether no message follows `id`.
     pub(super) fn ends_with(&self, id: u32) -> bool {
-        self.left == 0 && self.last == Some(id)
+        self.last_of_all() == Some(id)
+    }
+
+    /// The last message of the connection, if it has started.
+    pub(super) fn last_of_all(&self) -> Option<u32> {
+        self.last.filter(|_| self.left == 0)
     }
 
     /// Gives the message to which it belongs what happened since the last time.
@@ -276,7 +281,7 @@ impl Messages {
     /// Payload of the current message that has arrived in order, of `received` on the connection. One without
     /// end that is over was alone.
     fn arrived(&self, flow: &Flow, received: u64) -> u64 {
-        if flow.is_over() && flow.size.is_none() {
+        if flow.is_over() && flow.size().is_none() {
             received
         } else {
             received - self.done.min(received)
@@ -335,7 +340,7 @@ impl Messages {
                 self.unseen = begin;
                 return;
             }
-            begin = flow.size.map_or(u64::MAX, |size| begin + size);
+            begin = flow.size().map_or(u64::MAX, |size| begin + size);
             id = flow.next.get();
         }
     }

@@ -57,8 +57,8 @@ pub(crate) struct Flow {
     pub(crate) group: u32,
     /// The connection that carries it.
     pub(crate) connection: u32,
-    /// Payload; `None` without end.
-    pub(crate) size: Option<u64>,
+    /// Payload, or `u64::MAX` without end.
+    size: u64,
     /// Start at the application; of a flow that has not started, when it will, or how long after the
     /// end of the round before it.
     pub(crate) start: Time,
@@ -66,6 +66,9 @@ pub(crate) struct Flow {
     pub(crate) first_byte: Time,
     /// Last byte in order at the receiver; [`Time::NEVER`] before.
     pub(crate) completion: Time,
+    /// ACK of its last byte and of the FIN behind it at the sender, if it is the last of its connection;
+    /// [`Time::NEVER`] before.
+    pub(crate) acknowledged: Time,
     /// How its application writes it, if not all at once.
     pub(super) writes: Option<Box<Writes>>,
     /// The barrier that waits for it.
@@ -115,6 +118,16 @@ impl From<Option<u32>> for Link {
 }
 
 impl Flow {
+    /// Payload; `None` without end.
+    #[inline(always)]
+    pub(crate) const fn size(&self) -> Option<u64> {
+        if self.size == u64::MAX {
+            None
+        } else {
+            Some(self.size)
+        }
+    }
+
     /// Whether nothing more will come of it.
     pub(super) const fn is_over(&self) -> bool {
         self.failed || self.completion.as_ps() != Time::NEVER.as_ps()
@@ -122,12 +135,12 @@ impl Flow {
 
     /// Whether it has an end, and its last byte is in order at the receiver.
     pub(super) fn is_complete(&self) -> bool {
-        self.size.is_some() && self.completion != Time::NEVER
+        self.size().is_some() && self.completion != Time::NEVER
     }
 
     /// Bytes after which the next thing is to be noted that happens to it when bytes arrive in order.
     pub(super) fn next_mark(&self) -> Option<u64> {
-        let size = self.size?;
+        let size = self.size()?;
         let writes = self.writes.as_ref();
         let first = writes.filter(|writes| writes.buffered == Time::NEVER);
         Some(first.map_or(size, |writes| writes.first.min(size)))
@@ -176,10 +189,11 @@ pub(super) fn flow(plan: &PlannedFlow) -> Flow {
     Flow {
         group: plan.group,
         connection: plan.connection,
-        size: plan.size,
+        size: plan.size.unwrap_or(u64::MAX),
         start: plan.start,
         first_byte: Time::NEVER,
         completion: Time::NEVER,
+        acknowledged: Time::NEVER,
         writes: plan.first_write.map(|first| {
             Box::new(Writes {
                 first,

@@ -67,7 +67,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// The rest it writes later.
     fn write_first(&mut self, id: u32, sched: &mut Scheduler) -> (u64, bool) {
         let flow = &mut self.flows[id as usize];
-        let Some(size) = flow.size else {
+        let Some(size) = flow.size() else {
             return (u64::MAX, false);
         };
         let Some(writes) = &mut flow.writes else {
@@ -191,6 +191,21 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
         }
     }
 
+    /// The state of an end has changed: if the sender has its FIN acknowledged now, so has it the last message.
+    pub(super) fn note_acknowledgement(&mut self, end: End, now: Time) {
+        let connection = &self.connections[end.flow.0 as usize];
+        let messages = connection.messages.as_ref();
+        let last = messages.and_then(|messages| messages.last_of_all());
+        let Some(last) = last.filter(|_| connection.sender == (end.host, end.slot)) else {
+            return;
+        };
+        let sender = self.hosts[end.host.0 as usize].endpoint(end.slot);
+        let flow = &mut self.flows[last as usize];
+        if sender.is_acknowledged() && flow.acknowledged == Time::NEVER {
+            flow.acknowledged = now;
+        }
+    }
+
     /// A connection is dead, and with it all messages on it.
     pub(super) fn fail(&mut self, of: FlowId, sched: &mut Scheduler) {
         let counts = self.counts(of.0 as usize);
@@ -271,7 +286,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
             self.close_books(former);
         }
         let single = self.connections[id.0 as usize].has_one_message();
-        let size = self.flows[message as usize].size.filter(|_| single);
+        let size = self.flows[message as usize].size().filter(|_| single);
         self.make_ends(id, size);
         true
     }

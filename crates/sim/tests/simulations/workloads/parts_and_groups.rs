@@ -32,6 +32,29 @@ fn an_application_that_writes_in_parts_is_done_when_all_has_arrived() {
 }
 
 #[test]
+fn the_sender_knows_of_the_end_when_the_last_ack_is_back() {
+    let link = "[link]\nrate = \"1Gbps\"\ndelay = \"20us\"\n[bottleneck]\nrate = \"1Gbps\"\n";
+    let flow = |connection: &str, rounds: u32| {
+        let text = format!(
+            "{link}[workload]\nsenders = 1\nsize = \"100KB\"\nstart = \"1ms\"\nrounds = {rounds}\nconnection = \"{connection}\""
+        );
+        outcome(&text).flows
+    };
+    // 54 bytes take 432 ns on each of two links of 20 us.
+    let back = |flow: &FlowRecord| flow.acknowledged_us.unwrap() - flow.fct_us.unwrap();
+    let lone = flow("new", 1).remove(0);
+    assert!((back(&lone) - 40.864).abs() < 1e-6, "{lone:?}");
+    // Of messages behind each other only the last one's ACK is told apart from others.
+    let rounds = flow("persistent", 3);
+    let known: Vec<bool> = rounds
+        .iter()
+        .map(|flow| flow.acknowledged_us.is_some())
+        .collect();
+    assert_eq!(known, [false, false, true]);
+    assert!((back(&rounds[2]) - 40.864).abs() < 1e-6, "{:?}", rounds[2]);
+}
+
+#[test]
 fn answers_may_be_written_in_parts_too() {
     let outcome = outcome(
         "[workload]\nkind = \"requests\"\nsenders = 2\nconnections = 4\nrequests = 3\nsize = \"60KB\"\n\
