@@ -8,14 +8,14 @@
 //!
 //! | symbol | field | default | source |
 //! |---|---|---|---|
-//! | low priorities | `rc3.levels` | 3 | RC3 §3.1 |
+//! | low priorities | `rc3.levels` | 3 | RC3 §5.1.1 |
 //! | packets at priority 1 | `rc3.first` | 40 | RC3 §2.2, §3.1 |
 //! | growth per priority | `rc3.growth` | 10 | RC3 §2.2 |
 //! | ends of priorities | `rc3.limits` | sums: 40, 440, 4440 | RC3 §2.2 and its simulation; "powers" is the kernel's, §4.2.1 |
 //! | copies passed by TCP | `rc3.withdraw` | stay in the NIC | RC3's simulation |
 //! | segments per TSO burst | `rc3.tso` | 1 | RC3 §4.2.3: up to 43 |
-//! | routers without priorities | `rc3.plain_routers` | none | RC3 §3.3: 20 and 50 % |
-//! | and their hosts | `rc3.plain_hosts` | have priorities | ambiguous in RC3 §3.3 |
+//! | routers without priorities | `rc3.plain_routers` | none | RC3 §5.1.2: 20 and 50 % |
+//! | and their hosts | `rc3.plain_hosts` | have priorities | ambiguous in RC3 §5.1.2 |
 //!
 //! The paper's runs have MSS 1460, an initial window of 4, a least timeout of 200 ms, buffers of one product of bandwidth and
 //! delay, an unlimited receive window: `tcp.*`, `switch.buffer`. The receive window does not hold back the

@@ -6,9 +6,9 @@
 //!
 //! | symbol | field | default | source |
 //! |---|---|---|---|
-//! | A | `rc3.rate` × (1 - `rc3.load`) | 1 Gbit/s, 30 % | §4.1 |
-//! | RTT | `rc3.rtt` | 40 ms | §4.1 |
-//! | i | `rc3.initial_window` | 4 | §4.1 |
+//! | A | `rc3.rate` × (1 - `rc3.load`) | 1 Gbit/s, 30 % | §5.1.1 |
+//! | RTT | `rc3.rtt` | 40 ms | §5.1.1 |
+//! | i | `rc3.initial_window` | 4 | §5.1.1 |
 //!
 //! Open in the paper: the constants. Those here give the published points of Fig. 7 to 0.013
 //! percentage points: a handshake round trip and a final half one for both, packets of 1500 bytes with
@@ -42,7 +42,7 @@ base::settings! {
 pub const MODEL: Model = Model {
     name: "rc3",
     summary: "RC3's closed form: completion times with and without it, and the gain by flow size",
-    source: "RC3 section 2.1, Fig. 4 and 7",
+    source: "RC3 section 3, Fig. 4 and 7",
     keys: Parameters::KEYS,
     answer: |text| answer(&Parameters::read(text)?),
 };

@@ -81,9 +81,15 @@ impl Reader<'_> {
         let Some(table) = self.table(fields, "paper") else {
             return Vec::new();
         };
-        if kind != PlotKind::Sweep || !fields.has("x") {
-            let message = "the paper's points need the axis of a sweep".to_owned();
-            self.wrong(message, table.place.clone(), "kind = \"sweep\" with a key");
+        let has_axis = match kind {
+            PlotKind::Sweep => fields.has("x"),
+            PlotKind::Cdf | PlotKind::Time => true,
+            PlotKind::Bars => false,
+        };
+        if !has_axis {
+            let message = "the paper's points need an axis of numbers".to_owned();
+            let expected = "kind = \"sweep\" with a key, \"cdf\" or \"time\"";
+            self.wrong(message, table.place.clone(), expected);
         }
         let mut all = Vec::new();
         for (name, item) in table.table.iter() {

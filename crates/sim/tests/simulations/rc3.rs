@@ -4,7 +4,7 @@ use sim::metrics::Outcome;
 
 use crate::support::outcome;
 
-/// One flow over 1 Gbit/s and 40 ms, with the settings of the paper (RC3 §3.1).
+/// One flow over 1 Gbit/s and 40 ms, with the settings of the paper (RC3 §5.1.1).
 const ALONE: &str = r#"
 name = "alone"
 [topology]
@@ -58,7 +58,7 @@ fn it_runs_beside_cubic_too() {
     assert!((alone - cubic).abs() < 0.02 * alone, "{alone} {cubic}");
 }
 
-// RC3 §3.3: where low priorities are dropped at a border, TCP is left.
+// RC3 §5.1.2: where low priorities are dropped at a border, TCP is left.
 #[test]
 fn behind_a_border_it_is_tcp() {
     let border = ["rc3.plain_routers=1", "rc3.border=drop"];
@@ -73,7 +73,7 @@ fn behind_a_border_it_is_tcp() {
     }
 }
 
-// RC3 §3.3: what waits in a card at a low priority is passed by other flows, but not where there are none.
+// RC3 §5.1.2: what waits in a card at a low priority is passed by other flows, but not where there are none.
 #[test]
 fn cards_without_priorities_hold_up_other_flows() {
     let flows = r#"
@@ -97,7 +97,7 @@ workload.start = "10ms"
     assert!((13.0..15.0).contains(&later), "{later} ms later");
 }
 
-// RC3 §3.3, footnote 3: without SACK TCP sends what has arrived again, and still gains.
+// RC3 §5.1.2, footnote 3: without SACK TCP sends what has arrived again, and still gains.
 #[test]
 fn without_selective_acknowledgements_it_still_gains() {
     let sets = ["workload.size=1187pkt", "tcp.sack=false"];
@@ -170,7 +170,7 @@ size = "1187pkt"
 jitter = "100ms"
 "#;
 
-// RC3 §3.3: hosts with it do not harm the others, whose flows finish earlier, if anything.
+// RC3 §5.1.3: hosts with it do not harm the others, whose flows finish earlier, if anything.
 #[test]
 fn flows_with_it_do_not_delay_flows_without() {
     let mixed = format!(
