@@ -9,7 +9,7 @@
 //! | symbol | field | default | source |
 //! |---|---|---|---|
 //! | low priorities | `rc3.levels` | 3 | RC3 §5.1.1 |
-//! | packets at priority 1 | `rc3.first` | 40 | RC3 §2.2, §3.1 |
+//! | packets at priority 1 | `rc3.first` | 40 | RC3 §2.2, §5.1.1 |
 //! | growth per priority | `rc3.growth` | 10 | RC3 §2.2 |
 //! | ends of priorities | `rc3.limits` | sums: 40, 440, 4440 | RC3 §2.2 and its simulation; "powers" is the kernel's, §4.2.1 |
 //! | copies passed by TCP | `rc3.withdraw` | stay in the NIC | RC3's simulation |
