@@ -3,7 +3,8 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use scenario::{Problem, Problems};
+use scenario::{Argument, Problem, Problems};
+use sim::error::{MORE_MEMORY, MORE_STEPS};
 
 /// Why the command ends early.
 pub(crate) enum Stop {
@@ -64,7 +65,8 @@ pub(crate) fn problems(problems: &[Problem]) {
         .with_links(false);
     for problem in problems.iter().take(SHOWN) {
         let mut text = String::new();
-        let rendered = handler.render_report(&mut text, problem);
+        let problem = problem.worded(&|argument| flag(argument).to_owned());
+        let rendered = handler.render_report(&mut text, &problem);
         complain(match rendered {
             Ok(()) => text.trim_end_matches('\n'),
             Err(_) => "a problem that cannot be shown",
@@ -73,6 +75,37 @@ pub(crate) fn problems(problems: &[Problem]) {
     if let Some(more @ 1..) = problems.len().checked_sub(SHOWN) {
         complain(&format!("and {more} more problems like these"));
     }
+}
+
+/// What the command line calls an argument.
+const fn flag(argument: Argument) -> &'static str {
+    match argument {
+        Argument::Set => "--set",
+        Argument::Schemes => "--scheme",
+        Argument::Seed => "--seed",
+        Argument::Seeds => "--seeds",
+        Argument::Trace => "--trace",
+        Argument::Captures => "--pcap",
+        Argument::Folder => "--out",
+        Argument::NoFolder => "--no-save",
+        Argument::Resume => "--resume",
+        Argument::Steps => "--work STEPS",
+        Argument::Memory => "--memory SIZE",
+        Argument::Disk => "--disk SIZE",
+    }
+}
+
+/// Why a simulation failed, with the flag that allows what it had too little of.
+pub(crate) fn failure(error: &str) -> String {
+    let limits = [
+        (MORE_STEPS, Argument::Steps),
+        (MORE_MEMORY, Argument::Memory),
+    ];
+    let limit = limits.iter().find(|(lack, _)| error.ends_with(lack));
+    limit.map_or_else(
+        || error.to_owned(),
+        |(_, argument)| format!("{error} with {}", flag(*argument)),
+    )
 }
 
 /// Whether a stream takes colours: a terminal, and nobody said no (<https://no-color.org>).

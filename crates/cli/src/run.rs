@@ -402,7 +402,7 @@ pub(crate) fn verdict(finished: &Finished) -> Result<(), Stop> {
             row.scheme,
             set.collect::<String>(),
             failed.seed,
-            failed.error,
+            output::failure(&failed.error),
             failed.reproduce
         ));
     }

@@ -192,10 +192,10 @@ fn missing(figures: &[Figure]) -> Vec<String> {
     let lacks = |chart: &str| figures.iter().all(|figure| figure.chart != chart);
     let mut missing = Vec::new();
     if lacks("queue-time") {
-        missing.push("the queue over time with --trace queue".to_owned());
+        missing.push("the queue over time: trace.series = \"queue\"".to_owned());
     }
     if lacks("cwnd") {
-        missing.push("windows over time with --trace cwnd,rwnd".to_owned());
+        missing.push("windows over time: trace.series = \"cwnd,rwnd\"".to_owned());
     }
     missing
 }

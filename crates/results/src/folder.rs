@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use record::trace::{self, SeriesRow};
-use scenario::{Problem, Problems};
+use scenario::{Argument, Help, Problem, Problems};
 use serde::de::DeserializeOwned;
 use sim::metrics::{FlowRecord, PortRecord};
 
@@ -212,15 +212,20 @@ fn complete(path: &Path) -> Result<(), Problems> {
     let (message, help) = if path.join("points").exists() {
         (
             "holds a sweep that is not complete",
-            "finish it with --resume, or put shards together with `tailwater merge`",
+            Help::from("finish it with ")
+                .argument(Argument::Resume)
+                .text(", or put shards together with `tailwater merge`"),
         )
     } else if path.exists() {
         (
             "is no run folder",
-            "name a folder that `tailwater run` wrote",
+            Help::from("name a folder that `tailwater run` wrote"),
         )
     } else {
-        ("does not exist", "name a folder that `tailwater run` wrote")
+        (
+            "does not exist",
+            Help::from("name a folder that `tailwater run` wrote"),
+        )
     };
     let problem = Problem::new(format!("{} {message}", path.display()));
     Err(problem.help(help).into())

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use scenario::{Problem, Problems, Scenario};
+use scenario::{Argument, Help, Problem, Problems, Scenario};
 use twox_hash::XxHash64;
 
 use super::checksum::Seal;
@@ -58,7 +58,8 @@ pub(super) fn read(folder: &Path) -> Result<String, Problems> {
     if first.starts_with(VERSION) && !first.starts_with(&ours) {
         return Err(another(folder, &format!("there: {first}\nhere:  {ours}")));
     }
-    let help = "nothing says any more what the folder holds: choose another --out";
+    let help = Help::from("nothing says any more what the folder holds: choose another ")
+        .argument(Argument::Folder);
     Err(damaged(&path, "it does not fit its checksum", help))
 }
 
@@ -82,8 +83,10 @@ fn another(folder: &Path, difference: &str) -> Problems {
         "{} holds results of another scenario or version",
         folder.display()
     ));
-    let help = "results are never mixed: choose another --out";
-    problem.help(format!("{difference}\n{help}")).into()
+    let help = Help::from(format!(
+        "{difference}\nresults are never mixed: choose another "
+    ));
+    problem.help(help.argument(Argument::Folder)).into()
 }
 
 /// The lines that make a scenario what it is: more seeds are more of the same, but for the step from

@@ -62,7 +62,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{fs, io};
 
-use scenario::{Problem, Problems};
+use scenario::{Argument, Help, Problem, Problems};
 use sim::metrics::{FlowRecord, PortRecord};
 
 use columns::Record;
@@ -139,10 +139,13 @@ fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
     }
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "choose a folder that you may write to with --out, or keep no files with --no-save"
+            Help::from("choose a folder that you may write to with ")
+                .argument(Argument::Folder)
+                .text(", or keep no files with ")
+                .argument(Argument::NoFolder)
         }
         io::ErrorKind::InvalidData => return damaged(path, &error.to_string(), AGAIN),
-        _ => "check the path",
+        _ => "check the path".into(),
     };
     let path = path.display();
     Problem::new(format!("cannot {action} {path}: {error}"))
@@ -151,7 +154,7 @@ fn cannot(action: &str, path: &Path, error: &io::Error) -> Problems {
 }
 
 /// Wrong input: a file that is not as it was written.
-fn damaged(path: &Path, what: &str, remedy: &str) -> Problems {
+fn damaged(path: &Path, what: &str, remedy: impl Into<Help>) -> Problems {
     let message = format!("{} is damaged: {what}", path.display());
     Problem::new(message).help(remedy).into()
 }

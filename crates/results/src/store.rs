@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use record::pcap::Places;
-use scenario::{PointSpec, Problem, Problems, Scenario};
+use scenario::{Argument, Help, PointSpec, Problem, Problems, Scenario};
 use sim::error::RunError;
 use sim::metrics::Outcome;
 
@@ -312,7 +312,9 @@ impl Store {
         {
             return Ok((part, outcome));
         }
-        let help = "run the sweep again with --resume, which simulates this point anew";
+        let help = Help::from("run the sweep again with ")
+            .argument(Argument::Resume)
+            .text(", which simulates this point anew");
         Err(damaged(&path, "it was whole when this command began", help))
     }
 
@@ -376,7 +378,10 @@ fn captures(scenario: &Scenario, places: Option<&Places>) -> Option<String> {
 
 fn not_empty(folder: &Path) -> Problems {
     let problem = Problem::new(format!("{} is not empty", folder.display()));
-    let help = "choose another --out, or continue what is there with --resume";
+    let help = Help::from("choose another ")
+        .argument(Argument::Folder)
+        .text(", or continue what is there with ")
+        .argument(Argument::Resume);
     problem.help(help).into()
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use schemes::{Bundle, BundleError};
 
+use super::argument::Argument;
 use super::document::{Draft, Setting, Variant};
 use super::problem::{Problem, Problems};
 use super::source::Source;
@@ -119,7 +120,7 @@ pub(super) fn arms(
 ) -> Result<Vec<Arm>, Problems> {
     let mut problems = Vec::new();
     let variants = check_variants(draft, file, &mut problems);
-    let argument = Source::new("--scheme", requested.unwrap_or_default());
+    let argument = Source::of_argument(Argument::Schemes, requested.unwrap_or_default());
     if let (None, None, true) = (requested, &draft.schemes, draft.variants.is_empty())
         && let Some(arm) = mixed(draft)
     {
@@ -163,7 +164,7 @@ pub(super) fn arms(
         if name.text.is_empty() {
             let problem = Problem::new("a name is missing in the list of schemes")
                 .at(source, name.place, "expected a scheme here")
-                .help("as in --scheme newreno,dctcp; `tailwater list schemes` prints all of them");
+                .help("as in newreno,dctcp; `tailwater list schemes` prints all of them");
             problems.push(problem);
             continue;
         }

@@ -91,9 +91,9 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     let text = source.text();
     let mut reader = Reader::new(source);
     let Some((name, value)) = text.split_once('=') else {
-        let problem = Problem::new("--set needs KEY=VALUE")
+        let problem = Problem::new("a setting is given as KEY=VALUE")
             .at(source, 0..text.len(), "no \"=\" here")
-            .help("as in --set workload.senders=10..100:10");
+            .help("as in workload.senders=10..100:10");
         return Err(problem.into());
     };
     let start = name.len() + 1;
@@ -127,7 +127,7 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     };
     for part in parts {
         if part.text.is_empty() {
-            let problem = Problem::new(format!("--set gives {} an empty value", key.name))
+            let problem = Problem::new(format!("{} is given an empty value", key.name))
                 .at(source, part.place, "a value is missing here")
                 .help(format!("{}: expected {}", key.name, (key.expected)()));
             reader.problems.push(problem);
@@ -142,7 +142,7 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     reader.finish(setting)
 }
 
-/// Reads the argument of `--trace`, where commas separate names of one value.
+/// Reads a list of series, where commas separate names of one value.
 pub(super) fn read_series(source: &Source) -> Result<Setting, Problems> {
     let mut reader = Reader::new(source);
     let text = source.text().trim().to_owned();

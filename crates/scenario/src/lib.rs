@@ -23,6 +23,7 @@
 //! assert!(load("workload.servers=10").is_err());
 //! ```
 
+mod argument;
 mod arms;
 mod document;
 mod find;
@@ -50,6 +51,7 @@ use base::{Count, Quantity};
 use schemes::{Bundle, Origin, Role, Roles, Scheme};
 
 use crate::keys::{Ecmp, Keys, LossPattern, TopologyKind, WorkloadKind};
+pub use argument::{Argument, Help};
 use arms::{Arm, Flows};
 use document::Setting;
 pub use find::{BUILTINS, Builtin};
@@ -216,7 +218,7 @@ impl Scenario {
         let mut arguments = Vec::new();
         let mut problems = Vec::new();
         for text in &overrides.sets {
-            let argument = Source::new("--set", text.as_str());
+            let argument = Source::of_argument(Argument::Set, text.as_str());
             match document::read_argument(&argument) {
                 Ok(setting) => arguments.push((sources.len(), setting)),
                 Err(found) => problems.extend(found.0),
@@ -224,7 +226,7 @@ impl Scenario {
             sources.push(argument);
         }
         if let Some(text) = &overrides.trace {
-            let argument = Source::new("--trace", text.as_str());
+            let argument = Source::of_argument(Argument::Trace, text.as_str());
             match document::read_series(&argument) {
                 Ok(setting) => arguments.push((sources.len(), setting)),
                 Err(found) => problems.extend(found.0),
@@ -368,7 +370,7 @@ fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
     let problem = Problem::warning(format!(
         "nothing in this scenario is random, so {seeds} seeds give {seeds} times the same result"
     ));
-    Some(problem.help("let flows start at random times, as in --set workload.jitter=100us"))
+    Some(problem.help("let flows start at random times, as in workload.jitter=100us"))
 }
 
 /// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
+use super::argument::{Argument, Help};
 use super::source::Source;
 
 /// One mistake in a scenario file or a command line: the place, the cause and the remedy.
@@ -12,7 +13,7 @@ use super::source::Source;
 pub struct Problem {
     message: String,
     severity: Severity,
-    help: Option<String>,
+    help: Option<Help>,
     place: Option<Place>,
     no_room: bool,
 }
@@ -24,6 +25,8 @@ pub struct Problems(pub Vec<Problem>);
 #[derive(Clone, Debug, PartialEq)]
 struct Place {
     source: NamedSource<String>,
+    /// What the source is, if it is no file.
+    argument: Option<Argument>,
     labels: Vec<LabeledSpan>,
 }
 
@@ -95,6 +98,7 @@ impl Problem {
         };
         let place = self.place.get_or_insert_with(|| Place {
             source: NamedSource::new(source.name(), source.text().to_owned()),
+            argument: source.argument(),
             labels: Vec::new(),
         });
         // A diagnostic shows one source; a second place elsewhere is left to the message.
@@ -108,9 +112,22 @@ impl Problem {
 
     /// Says what to do about it.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub fn help(mut self, help: impl Into<Help>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// The same in the words of a caller, who calls each argument what `name` says.
+    #[must_use]
+    pub fn worded(&self, name: &dyn Fn(Argument) -> String) -> Self {
+        let mut worded = self.clone();
+        worded.help = self.help.as_ref().map(|help| help.worded(name));
+        if let Some(place) = &mut worded.place
+            && let Some(argument) = place.argument
+        {
+            place.source = NamedSource::new(name(argument), place.source.inner().clone());
+        }
+        worded
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base::Quantity;
 
+use super::argument::{Argument, Help};
 use super::arms::{Arm, Flows};
 use super::document::{Setting, Variant, split_group};
 use super::problem::{Problem, Problems};
@@ -81,9 +82,9 @@ impl Resolver {
             let earlier = layers.iter().position(about);
             match earlier {
                 Some(earlier) if layers[earlier].source > 0 => problems.push(
-                    Problem::new(format!("--set gives {key} twice"))
+                    Problem::new(format!("{key} is given twice"))
                         .at(&sources[source], layered.setting.place, "given before")
-                        .help(format!("several values go into one: --set {key}=A,B")),
+                        .help(format!("several values go into one: {key}=A,B")),
                 ),
                 // An axis keeps its place in the order of the sweep; new axes follow the file's.
                 Some(earlier) if layers[earlier].setting.listed => layers[earlier] = layered,
@@ -200,9 +201,10 @@ impl Resolver {
                         layered.setting.place.clone(),
                         "set here",
                     )
-                    .help(format!(
-                        "no scheme of this run is {group}: add it to --scheme"
-                    ));
+                    .help(
+                        Help::from(format!("no scheme of this run is {group}: add it to "))
+                            .argument(Argument::Schemes),
+                    );
                 found.push(problem);
             }
         }
@@ -211,9 +213,11 @@ impl Resolver {
                 let name = &variant.name;
                 let problem = Problem::warning(format!("variant {name} is not run"))
                     .at(&self.sources[0], variant.place.clone(), "defined here")
-                    .help(format!(
-                        "add {name:?} to schemes, or run it with --scheme {name}"
-                    ));
+                    .help(
+                        Help::from(format!("add {name:?} to schemes, or run it with "))
+                            .argument(Argument::Schemes)
+                            .text(format!(" {name}")),
+                    );
                 found.push(problem);
             }
         }

@@ -1,20 +1,32 @@
 //! Texts that scenarios are read from, under the names that messages use.
 
+use crate::argument::Argument;
+
 /// A text and the name under which messages mention it.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
     text: String,
     others: &'static [&'static str],
+    argument: Option<Argument>,
 }
 
 impl Source {
-    /// `text` under the name of its file or argument.
+    /// `text` under the name of its file.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             text: text.into(),
             others: &[],
+            argument: None,
+        }
+    }
+
+    /// `text`, which the caller gave as this argument.
+    pub fn of_argument(argument: Argument, text: impl Into<String>) -> Self {
+        Self {
+            argument: Some(argument),
+            ..Self::new(argument.name(), text)
         }
     }
 
@@ -28,6 +40,11 @@ impl Source {
     /// Whether somebody else reads the key `name` at its top.
     pub(crate) fn is_of_others(&self, name: &str) -> bool {
         self.others.contains(&name)
+    }
+
+    /// What it is, if it is no file.
+    pub(crate) const fn argument(&self) -> Option<Argument> {
+        self.argument
     }
 
     /// The name in messages.

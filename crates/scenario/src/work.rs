@@ -14,7 +14,7 @@ use crate::keys::{Workload, WorkloadKind};
 use crate::series;
 use crate::words::count;
 use crate::workload::Layout;
-use crate::{Group, PointSpec, Problem, Problems};
+use crate::{Argument, Group, Help, PointSpec, Problem, Problems};
 
 /// Steps that one simulation may take unless the user allows more: an hour or a few.
 pub const MOST_STEPS: u64 = 40_000_000_000;
@@ -127,10 +127,11 @@ pub fn check(points: &[&PointSpec], recorded: bool, limit: u64) -> Result<(), Pr
                 count(steps),
                 count(real(limit))
             ))
-            .help(format!(
-                "change {}, or allow more with --work STEPS; ten million take about a second",
-                set(point, key)
-            ))
+            .help(
+                Help::from(format!("change {}, or allow more with ", set(point, key)))
+                    .argument(Argument::Steps)
+                    .text("; ten million take about a second"),
+            )
             .into());
         }
     }
@@ -151,11 +152,13 @@ pub fn check_series(points: &[&PointSpec], limit: u64) -> Result<(), Problems> {
                 crate::words::bytes(whole(bytes)),
                 crate::words::bytes(limit)
             ))
-            .help(format!(
-                "change {}, record less (trace.ports, trace.flows, trace.series), or insist with \
-                 --disk SIZE",
-                set(point, &work.series.key)
-            ))
+            .help(
+                Help::from(format!(
+                    "change {}, record less (trace.ports, trace.flows, trace.series), or insist with ",
+                    set(point, &work.series.key)
+                ))
+                .argument(Argument::Disk),
+            )
             .into());
         }
     }

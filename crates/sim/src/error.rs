@@ -19,9 +19,9 @@ pub enum RunError {
     Storage(String),
     /// It took more steps than it may.
     #[error(
-        "ended after {steps} steps and {} s of simulated time, mostly {what}: change {key}, or allow \
-         more with --work STEPS",
-        .simulated.as_secs()
+        "ended after {steps} steps and {} s of simulated time, mostly {what}: change {key}, or {}",
+        .simulated.as_secs(),
+        MORE_STEPS
     )]
     Work {
         /// Steps that were allowed.
@@ -36,8 +36,9 @@ pub enum RunError {
     /// Packets on the way took more memory than they may.
     #[error(
         "ended at {} s of simulated time: {packets} packets on the way exceed the memory allowed; \
-         lower link rates need longer timers and smaller windows, or allow more with --memory SIZE",
-        .simulated.as_secs()
+         lower link rates need longer timers and smaller windows, or {}",
+        .simulated.as_secs(),
+        MORE_MEMORY
     )]
     Memory {
         /// How far it came.
@@ -58,3 +59,8 @@ pub enum RunError {
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
 }
+
+/// Ends the message of [`RunError::Work`]; whoever knows how to allow them says so behind it.
+pub const MORE_STEPS: &str = "allow more steps";
+/// Ends the message of [`RunError::Memory`].
+pub const MORE_MEMORY: &str = "allow more memory";

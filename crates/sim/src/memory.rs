@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use scenario::keys::{ConnectionKind, WindowScale, WorkloadKind};
 use scenario::words::bytes;
 use scenario::workload::{Layout, expected_connections};
-use scenario::{Group, PointSpec, Problem, Problems};
+use scenario::{Argument, Group, Help, PointSpec, Problem, Problems};
 use schemes::Sender;
 use tcp::Endpoint;
 
@@ -110,10 +110,11 @@ pub fn fit(
             bytes(largest),
             bytes(limit)
         ));
-        return Err(problem.help(
-            "simulate fewer senders or smaller windows (tcp.receive_buffer), use a larger machine, or \
-             insist with --memory SIZE",
-        ).into());
+        let help = "simulate fewer senders or smaller windows (tcp.receive_buffer), use a larger machine, or \
+                    insist with ";
+        return Err(problem
+            .help(Help::from(help).argument(Argument::Memory))
+            .into());
     }
     let mut sum = 0_u64;
     let fits = sizes.iter().take(jobs.get()).take_while(|(size, _)| {

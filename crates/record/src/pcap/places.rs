@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use base::{HostId, Quantity};
 use fabric::PortId;
 use scenario::workload::Plan;
-use scenario::{Problem, Problems, Scenario, Source};
+use scenario::{Argument, Problem, Problems, Scenario, Source};
 
 /// Places of a network, and how much of each packet to keep.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub enum Place {
 impl Places {
     /// Reads places separated by commas: `bottleneck,host:3,port:1`.
     pub fn parse(text: &str) -> Result<Self, Problems> {
-        let source = Source::new("--pcap", text);
+        let source = Source::of_argument(Argument::Captures, text);
         let mut list: Vec<Place> = Vec::new();
         let mut problems = Vec::new();
         let mut begin = 0;

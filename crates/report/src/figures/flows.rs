@@ -43,7 +43,7 @@ fn figure(data: &Data<'_>, number: usize, run: &Run<'_>, detail: &Detail) -> Fig
         shown = format!(" The first {few} of {all} flows are shown.");
     }
     let traced = if detail.events.is_empty() {
-        " Losses and timeouts are marked if the run recorded them: --trace events."
+        " Losses and timeouts are marked if the run recorded them: trace.series = \"events\"."
     } else {
         ""
     };

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use record::trace;
-use scenario::{PointSpec, Problem, Problems, Scenario};
+use scenario::{Argument, Help, PointSpec, Problem, Problems, Scenario};
 
 use super::super::checksum::{Checksum, Seal, sealed};
 use super::super::columns::Records;
@@ -131,7 +131,9 @@ impl Store {
         written.map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => {
                 let problem = Problem::new(format!("cannot make {}: {error}", path.display()));
-                let help = "run the sweep again with --resume, which simulates this point anew";
+                let help = Help::from("run the sweep again with ")
+                    .argument(Argument::Resume)
+                    .text(", which simulates this point anew");
                 problem.help(help).into()
             }
             _ => cannot("write", &path, &error),

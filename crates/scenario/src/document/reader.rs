@@ -9,6 +9,7 @@ use base::setting::Key;
 use toml_edit::{Item, TableLike};
 
 use super::{Draft, Setting, split_group};
+use crate::argument::{Argument, Help};
 use crate::graph;
 use crate::keys;
 use crate::problem::{Problem, Problems};
@@ -273,29 +274,32 @@ impl<'a> Reader<'a> {
 
     fn unknown(&mut self, name: &str, is_table: bool, place: &Range<usize>) {
         let all = "`tailwater list keys` prints all settings";
-        let (message, help) = if let Some((_, flag)) = TOP_LEVEL.iter().find(|(k, _)| *k == name) {
-            (
-                format!("{name} is not a setting"),
-                format!("use {flag} instead"),
-            )
-        } else if is_table {
-            let nearest = suggest::did_you_mean(name, groups());
-            let message = format!("there is no group of settings [{name}]");
-            (message, format!("{nearest}{all}"))
-        } else {
-            let message = format!("there is no setting {name}");
-            let names = keys::all_keys().iter().map(|key| key.name);
-            let nearest = suggest::did_you_mean(name, names);
-            let group = keys::group(name);
-            if nearest.is_empty() && is_group(group) {
+        let (message, help) =
+            if let Some((_, argument)) = TOP_LEVEL.iter().find(|(k, _)| *k == name) {
                 (
-                    message,
-                    format!("`tailwater explain {group}` describes the settings of this group"),
+                    format!("{name} is not a setting"),
+                    Help::from("use ").argument(*argument).text(" instead"),
                 )
+            } else if is_table {
+                let nearest = suggest::did_you_mean(name, groups());
+                let message = format!("there is no group of settings [{name}]");
+                (message, Help::from(format!("{nearest}{all}")))
             } else {
-                (message, format!("{nearest}{all}"))
-            }
-        };
+                let message = format!("there is no setting {name}");
+                let names = keys::all_keys().iter().map(|key| key.name);
+                let nearest = suggest::did_you_mean(name, names);
+                let group = keys::group(name);
+                if nearest.is_empty() && is_group(group) {
+                    (
+                        message,
+                        Help::from(format!(
+                            "`tailwater explain {group}` describes the settings of this group"
+                        )),
+                    )
+                } else {
+                    (message, Help::from(format!("{nearest}{all}")))
+                }
+            };
         let problem = Problem::new(message)
             .at(self.source, place.clone(), "unknown name")
             .help(help);
@@ -359,9 +363,9 @@ fn groups() -> impl Iterator<Item = &'static str> {
 
 /// The only setting whose value may be a path.
 const GRAPH: &str = "topology.graph";
-/// Names of a file's top level, which are flags on a command line.
-const TOP_LEVEL: [(&str, &str); 3] = [
-    ("schemes", "--scheme newreno,dctcp"),
-    ("seeds", "--seeds N"),
-    ("seed", "--seed S"),
+/// Names of a file's top level, which callers give by other means than as settings.
+const TOP_LEVEL: [(&str, Argument); 3] = [
+    ("schemes", Argument::Schemes),
+    ("seeds", Argument::Seeds),
+    ("seed", Argument::Seed),
 ];

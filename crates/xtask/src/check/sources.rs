@@ -1,6 +1,9 @@
 //! What a source file must not contain, how long it may be, and how large a crate.
+//!
+//! Flags of the command line are named by the command alone: a library has other callers, too, and mentions an
+//! argument as `scenario::Argument`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::failed;
 use crate::repository::{Failure, Repository};
@@ -24,13 +27,35 @@ const MAX_CODE: usize = 8000;
 /// The crate that may be larger: one file for each scheme, which are read one at a time.
 const UNBOUNDED: &str = "schemes";
 
+/// Describes every flag of the command.
+const REFERENCE: &str = "docs/reference/cli.md";
+/// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
+/// commands that repeat a failed point and a figure.
+const MAY_NAME_FLAGS: [&str; 10] = [
+    "crates/cli/",
+    "crates/xtask/",
+    "crates/book/",
+    "crates/testing/",
+    "crates/live/src/main.rs",
+    "crates/live/src/program",
+    "crates/results/src/answer",
+    "crates/results/src/summary.rs",
+    "crates/report/src/paper/page.rs",
+    "crates/programs/build",
+];
+
 /// Fails for forbidden words, long files and large crates.
 pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
     let mut wrong = Vec::new();
     let mut crates: BTreeMap<String, usize> = BTreeMap::new();
+    let flags = repository.read(REFERENCE)?;
+    let flags = flags_of(&flags);
     for path in repository.sources("rs")? {
         let text = repository.read(&path)?;
         wrong.extend(forbidden(&path, &text));
+        if crate_of(&path).is_some() && !MAY_NAME_FLAGS.iter().any(|own| path.starts_with(own)) {
+            wrong.extend(named_flags(&path, &text, &flags));
+        }
         if let Some(name) = crate_of(&path) {
             wrong.extend(length(&path, &text));
             *crates.entry(name.to_owned()).or_default() += code(&text);
@@ -53,6 +78,39 @@ fn forbidden(path: &str, text: &str) -> Vec<String> {
         Some(format!("{path}:{number}: {word}: {why}"))
     });
     found.collect()
+}
+
+/// The flags that the reference of the command describes.
+fn flags_of(reference: &str) -> BTreeSet<&str> {
+    let lines = reference.lines().map(str::trim_start);
+    let options = lines.filter(|line| line.starts_with('-'));
+    options.flat_map(flags_in).collect()
+}
+
+/// The words that look like flags, two hyphens among them.
+fn flags_in(line: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    line.split(move |c| !is_part(c))
+        .filter(|word| word.len() > 2 && word.starts_with("--"))
+}
+
+/// Every flag in the code of a library. A whole command may have flags, and what it prints says so.
+fn named_flags(path: &str, text: &str, flags: &BTreeSet<&str>) -> Vec<String> {
+    let lines = (1..).zip(without_tests(text));
+    let code = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let named = code.flat_map(|(number, line)| {
+        let flags = flags_in(line).filter(|word| flags.contains(word));
+        let is_command = ["tailwater run ", "cargo build "]
+            .iter()
+            .any(|command| line.contains(command));
+        flags
+            .filter(move |_| !is_command)
+            .map(move |flag| (number, flag))
+    });
+    let wrong = |(number, flag)| {
+        format!("{path}:{number}: {flag}: the command names its flags, a library does not")
+    };
+    named.map(wrong).collect()
 }
 
 /// What is wrong with the length of a file.
@@ -101,6 +159,19 @@ mod tests {
         assert_eq!(without_tests(text).count(), 4);
         assert_eq!(code(text), 1);
         assert_eq!(code("#[cfg(test)]\nuse a::A;\nfn run() {}\n"), 3);
+    }
+
+    #[test]
+    fn a_library_names_no_flag_of_the_command() {
+        let reference = "      --work <STEPS>\n          Steps; see --disk\n  -o, --out <DIR>\n";
+        let flags = flags_of(reference);
+        assert_eq!(flags.iter().collect::<Vec<_>>(), [&"--out", &"--work"]);
+        let named = |line: &str| named_flags("a.rs", line, &flags).len();
+        assert_eq!(named("let help = \"allow more with --work STEPS\";"), 1);
+        assert_eq!(named("// --work is a flag"), 0);
+        assert_eq!(named("let other = \"--workers\";"), 0);
+        assert_eq!(named("let all = \"tailwater run a.toml --out b\";"), 0);
+        assert_eq!(named("#[cfg(test)]\nmod tests {\n\"--out\""), 0);
     }
 
     #[test]

@@ -1,0 +1,106 @@
+//! What a caller says beside a scenario, and texts that mention it.
+
+use std::fmt;
+
+/// Something that a run is told beside its scenario.
+///
+/// A library does not know what its caller calls these: a command line has flags, a notebook has arguments.
+/// So a text of a library mentions them as such, and the caller puts in the names with
+/// [`Problem::worded`](crate::Problem::worded).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Argument {
+    /// One setting, as `KEY=VALUE`.
+    Set,
+    /// The list of schemes.
+    Schemes,
+    /// The first seed.
+    Seed,
+    /// How many seeds to run.
+    Seeds,
+    /// Which quantities to record over time.
+    Trace,
+    /// Where to capture packets.
+    Captures,
+    /// The run folder.
+    Folder,
+    /// To keep no run folder.
+    NoFolder,
+    /// To go on where an earlier run ended.
+    Resume,
+    /// Steps that one simulation may take.
+    Steps,
+    /// Memory that simulations may take.
+    Memory,
+    /// Room on disk that series may take.
+    Disk,
+}
+
+impl Argument {
+    /// Its name where the caller gives it none.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Set => "settings",
+            Self::Schemes => "schemes",
+            Self::Seed => "seed",
+            Self::Seeds => "seeds",
+            Self::Trace => "trace",
+            Self::Captures => "captures",
+            Self::Folder => "folder",
+            Self::NoFolder => "no folder",
+            Self::Resume => "resume",
+            Self::Steps => "steps",
+            Self::Memory => "memory",
+            Self::Disk => "disk",
+        }
+    }
+}
+
+/// What to do about a problem, in words among which arguments stand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Help(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(String),
+    Argument(Argument),
+}
+
+impl Help {
+    /// The same, with an argument behind it.
+    #[must_use]
+    pub fn argument(mut self, argument: Argument) -> Self {
+        self.0.push(Part::Argument(argument));
+        self
+    }
+
+    /// The same, with more text behind it.
+    #[must_use]
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.0.push(Part::Text(text.into()));
+        self
+    }
+
+    /// The same in the words of a caller, who calls each argument what `name` says.
+    pub(crate) fn worded(&self, name: &dyn Fn(Argument) -> String) -> Self {
+        let words = self.0.iter().map(|part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Argument(argument) => name(*argument),
+        });
+        Self(vec![Part::Text(words.collect())])
+    }
+}
+
+impl<T: Into<String>> From<T> for Help {
+    fn from(text: T) -> Self {
+        Self(vec![Part::Text(text.into())])
+    }
+}
+
+impl fmt::Display for Help {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Text(text) => f.write_str(text),
+            Part::Argument(argument) => write!(f, "`{}`", argument.name()),
+        })
+    }
+}
