@@ -252,8 +252,15 @@ pub(crate) struct MergeArgs {
 pub(crate) struct ExportArgs {
     /// A run folder
     pub(crate) folder: PathBuf,
-    /// flows, ports or series
-    pub(crate) table: String,
+    /// The table: flows, ports or series
+    #[arg(required_unless_present = "as_trace", conflicts_with = "as_trace")]
+    pub(crate) table: Option<String>,
+    /// Write the flows of one simulation as a trace, which workload.kind = "trace" reads
+    #[arg(long)]
+    pub(crate) as_trace: bool,
+    /// The number of that simulation in the run
+    #[arg(long, value_name = "N", default_value = "0", requires = "as_trace")]
+    pub(crate) point: u32,
     /// The file to write instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

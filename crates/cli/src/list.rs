@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use base::setting::Key;
 use claims::{self, catalogue};
+use scenario::flow_trace;
 use scenario::graph::BUILTINS as BUILTINS_OF_GRAPHS;
 use scenario::keys::{TopologyKind, WorkloadKind, all_keys};
 use scenario::law;
@@ -41,10 +42,14 @@ pub(crate) fn list(what: Listed) -> Result<String, Stop> {
         Listed::Workloads => {
             let kinds = WorkloadKind::CHOICES.iter().copied();
             let sizes = law::NAMED.iter().map(|named| (named.name, named.help));
+            let traces = flow_trace::BUILTINS.iter();
+            let traces = traces.map(|trace| (trace.name, trace.help));
             format!(
-                "Kinds, for workload.kind:\n{}\nMeasured sizes, for workload.size:\n{}",
+                "Kinds, for workload.kind:\n{}\nMeasured sizes, for workload.size:\n{}\n\
+                 Flows one by one, for workload.trace with workload.kind = \"trace\":\n{}",
                 text::pairs(kinds),
-                text::pairs(sizes)
+                text::pairs(sizes),
+                text::pairs(traces)
             )
         }
     })

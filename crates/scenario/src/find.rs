@@ -26,6 +26,10 @@ pub const BUILTINS: &[Builtin] = &[
         name: "long-flows",
         text: include_str!("../scenarios/long-flows.toml"),
     },
+    Builtin {
+        name: "trace",
+        text: include_str!("../scenarios/trace.toml"),
+    },
 ];
 
 impl Source {

@@ -21,7 +21,7 @@ use base::{Quantity, QuantityError, Rate, Span};
 
 use crate::suggest;
 pub use builtin::{BUILTINS, Builtin};
-pub(crate) use file::beside;
+pub(crate) use file::is_path;
 
 /// Nodes and links between them: every node can be reached from every other, two nodes have at most one
 /// link, and no link leads from a node to itself.
@@ -221,7 +221,7 @@ impl Quantity for GraphChoice {
         if let Some(graph) = builtin::named(text) {
             return Ok(Self(graph));
         }
-        if file::is_path(text) {
+        if is_path(text) {
             let graph = file::open(text).map_err(|fault| QuantityError {
                 message: fault.in_file(text),
             })?;

@@ -34,6 +34,7 @@ pub use profile::Profile;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
+use crate::flow_trace::TraceChoice;
 use crate::graph::GraphChoice;
 use crate::hosts::HostSet;
 use crate::law::{SizeLaw, TimeLaw};
@@ -358,7 +359,7 @@ base::settings! {
 base::settings! {
     /// Who sends what to whom.
     pub struct Workload in "workload" {
-        /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, one flow from each host to each other, or receivers that ask.
+        /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, one flow from each host to each other, receivers that ask, or the flows of workload.trace one by one.
         pub kind: WorkloadKind = "incast",
         /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson" and "burst"; of "requests" the hosts that are asked.
         pub senders: Count = "40",
@@ -420,6 +421,8 @@ base::settings! {
         pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.
         pub duration: Span = "100ms",
+        /// Flows of workload.kind = "trace": the name of a trace that comes with the program (`tailwater list workloads`), or the path of a file of CSV or Parquet, from the folder of the scenario file or the working directory. Its columns are start_us on the clock of the simulation, size_bytes, sender, receiver, and if it has them connection, which flows share, and group, whose flows are those of the group of this name. Ignored by all other kinds.
+        pub trace: TraceChoice = "rack",
     }
 }
 

@@ -27,6 +27,7 @@ mod argument;
 mod arms;
 mod document;
 mod find;
+pub mod flow_trace;
 pub mod graph;
 pub mod hosts;
 pub mod keys;
@@ -374,7 +375,8 @@ fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
 }
 
 /// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at
-/// the same instant is, if anything else is; see [`PointSpec::order_seed`].
+/// the same instant is, if anything else is; see [`PointSpec::order_seed`]. It is under a trace, too: what was
+/// observed was random once, and with the seed of a run its trace gives the same result again.
 fn is_random(point: &PointSpec) -> bool {
     let topology = &point.keys.topology;
     let several_paths = match topology.kind {
@@ -390,7 +392,7 @@ fn is_random(point: &PointSpec) -> bool {
         || point.keys.switch.loss.0 > 0.0;
     let drawn = |group: &Group| {
         let workload = &group.keys.workload;
-        workload.kind == WorkloadKind::Poisson
+        matches!(workload.kind, WorkloadKind::Poisson | WorkloadKind::Trace)
             || workload.jitter > base::Span::ZERO
             || workload
                 .delay

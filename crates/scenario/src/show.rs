@@ -56,8 +56,10 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         }
         let value = setting.map_or_else(|| value(key.default), values);
         writeln!(out, "{field} = {value}")?;
-        if key.name == "topology.graph" {
-            files(out, scenario)?;
+        match key.name {
+            "topology.graph" => files(out, scenario, &graph)?,
+            "workload.trace" => files(out, scenario, &trace)?,
+            _ => {}
         }
     }
     for arm in scenario.arms.iter().filter(|arm| arm.variant) {
@@ -83,18 +85,33 @@ fn follows_profile(scenario: &Scenario) -> bool {
 }
 
 /// What was read from files, so that results of different contents are never taken for the same.
-fn files(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
-    let graph = |point: &PointSpec| {
-        let graph = &point.keys.topology.graph.0;
-        let fingerprint = graph.fingerprint()?;
-        let (nodes, links) = (graph.nodes().len(), graph.links().len());
-        let name = point.text("topology.graph");
-        Some(format!(
-            "# {name}: {nodes} nodes, {links} links, contents {fingerprint:016x}"
-        ))
-    };
-    let lines: BTreeSet<String> = scenario.points.iter().filter_map(graph).collect();
+fn files(
+    out: &mut String,
+    scenario: &Scenario,
+    each: &dyn Fn(&PointSpec) -> Vec<String>,
+) -> std::fmt::Result {
+    let lines: BTreeSet<String> = scenario.points.iter().flat_map(each).collect();
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+fn graph(point: &PointSpec) -> Vec<String> {
+    let graph = &point.keys.topology.graph.0;
+    let (nodes, links) = (graph.nodes().len(), graph.links().len());
+    let name = point.text("topology.graph");
+    let line =
+        |contents| format!("# {name}: {nodes} nodes, {links} links, contents {contents:016x}");
+    graph.fingerprint().map(line).into_iter().collect()
+}
+
+/// A line for the trace of each group.
+fn trace(point: &PointSpec) -> Vec<String> {
+    let traces = point.groups.iter().filter_map(|group| {
+        let trace = &group.keys.workload.trace.0;
+        let (name, flows) = (&group.texts["workload.trace"], trace.flows().len());
+        let contents = trace.fingerprint()?;
+        Some(format!("# {name}: {flows} flows, contents {contents:016x}"))
+    });
+    traces.collect()
 }
 
 fn flows(out: &mut String, group: &Flows, settings: &[Setting]) -> std::fmt::Result {

@@ -195,6 +195,7 @@ fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
     };
     let senders = f64::from(workload.senders.0.max(workload.connections.0));
     let starts = match workload.kind {
+        WorkloadKind::Trace => workload.trace.0.span().1.as_secs(),
         WorkloadKind::Poisson => match workload.flows.0 {
             Some(_) => flows / crate::workload::arrivals_per_second(keys),
             None => workload.duration.as_secs(),
@@ -210,6 +211,7 @@ fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
     let delay = workload.delay.0.map_or(0.0, |law| law.most().as_secs());
     let receivers = match workload.kind {
         WorkloadKind::Incast | WorkloadKind::Requests => f64::from(workload.receivers.0),
+        WorkloadKind::Trace => real(workload.trace.0.receivers() as u64),
         _ => 1.0,
     };
     let segments = segments(keys, mean) * flows / receivers;
@@ -245,7 +247,7 @@ fn of_flows(shared: &Keys, group: &Group, flows: f64, seconds: f64) -> Vec<Term>
     };
     let (number, many) = most_flows(workload);
     let mut terms = vec![term(flows * PER_FLOW, "starting flows", number)];
-    if workload.size.is_unlimited() {
+    if workload.size.is_unlimited() && workload.kind != WorkloadKind::Trace {
         let key = match shared.run.duration.0 {
             Some(_) => {
                 return [
@@ -305,6 +307,7 @@ fn most_flows(workload: &Workload) -> (&'static str, f64) {
             ("workload.epochs", workload.epochs.0),
         ],
         WorkloadKind::Burst => &[("workload.epochs", workload.epochs.0)],
+        WorkloadKind::Trace => &[("workload.trace", 1)],
         WorkloadKind::Poisson => match workload.flows.0 {
             Some(flows) => &[("workload.flows", flows.0)],
             None => &[("workload.duration", 1)],
@@ -383,6 +386,9 @@ fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
 }
 
 fn mean_size(keys: &Keys) -> f64 {
+    if keys.workload.kind == WorkloadKind::Trace {
+        return keys.workload.trace.0.mean_size();
+    }
     let mean = keys.workload.size.mean(keys.tcp.mss.0.into());
     mean.unwrap_or(0.0)
 }

@@ -43,7 +43,18 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
     let mss = u64::from(keys.tcp.mss.0);
     let (rows, flows) = (expected, expected_connections(keys, expected));
     let (rows, flows) = (rows.ceil() as u64, flows.ceil() as u64);
-    let size = keys.workload.size.most(mss).unwrap_or(u64::MAX);
+    let size = match keys.workload.kind {
+        WorkloadKind::Trace => keys
+            .workload
+            .trace
+            .0
+            .flows()
+            .iter()
+            .map(|flow| flow.size)
+            .max(),
+        _ => keys.workload.size.most(mss),
+    };
+    let size = size.unwrap_or(u64::MAX);
     let window = keys
         .tcp
         .receive_buffer
@@ -63,7 +74,8 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
         (queued + flows.min(WHOLE_WINDOWS) * window) * SLOT + flows * window.min(BURST) * PACKET;
     // What is handed over at low priority waits in the ports of hosts: that of all flows, if they start
     // together.
-    let together = keys.workload.kind != WorkloadKind::Poisson;
+    let random = [WorkloadKind::Poisson, WorkloadKind::Trace];
+    let together = !random.contains(&keys.workload.kind);
     let low = match group.roles().low_priority {
         Some(_) if together && size < u64::MAX => flows.saturating_mul(size.div_ceil(mss)) * PACKET,
         _ => 0,

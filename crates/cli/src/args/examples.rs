@@ -77,7 +77,8 @@ Examples:
 pub(super) const EXPORT: &str = "\
 Examples:
   tailwater export results/incast flows > flows.csv
-  tailwater export results/incast ports -o ports.csv";
+  tailwater export results/incast ports -o ports.csv
+  tailwater export results/incast --as-trace -o trace.csv";
 
 pub(super) const SHOW: &str = "\
 Examples:

@@ -7,6 +7,7 @@ mod damage;
 #[cfg(unix)]
 mod ended;
 mod failures;
+mod flow_traces;
 mod memory;
 mod races;
 mod reproduce;

@@ -3,6 +3,7 @@
 mod rows;
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use base::setting::Key;
@@ -10,6 +11,7 @@ use toml_edit::{Item, TableLike};
 
 use super::{Draft, Setting, split_group};
 use crate::argument::{Argument, Help};
+use crate::flow_trace;
 use crate::graph;
 use crate::keys;
 use crate::problem::{Problem, Problems};
@@ -131,11 +133,15 @@ impl<'a> Reader<'a> {
     pub(super) fn value(&mut self, key: &'static Key, value: Value, setting: &mut Setting) {
         // The two points of "../net.graphml" are no range.
         let range = match key.name {
-            GRAPH => None,
+            GRAPH | TRACE => None,
             _ => values::range(&value.text),
         };
         let texts = match range {
-            None if key.name == GRAPH => vec![graph::beside(self.source.name(), &value.text)],
+            None if key.name == GRAPH && graph::is_path(&value.text)
+                || key.name == TRACE && flow_trace::is_path(&value.text) =>
+            {
+                vec![beside(self.source.name(), &value.text)]
+            }
             None => vec![value.text.clone()],
             Some(Ok(texts)) => {
                 setting.listed = true;
@@ -348,6 +354,17 @@ fn scalar_text(value: &toml_edit::Value) -> Option<String> {
     }
 }
 
+/// The path of a file that a scenario file at `scenario` names: beside that file if there is one, else as
+/// it is, which is relative to the working directory.
+fn beside(scenario: &str, text: &str) -> String {
+    let folder = Path::new(scenario).parent();
+    let found = folder.map(|folder| folder.join(text.trim()));
+    match found {
+        Some(found) if found.is_file() => found.to_string_lossy().into_owned(),
+        _ => text.to_owned(),
+    }
+}
+
 fn is_group(name: &str) -> bool {
     groups().any(|group| group == name)
 }
@@ -361,8 +378,9 @@ fn groups() -> impl Iterator<Item = &'static str> {
     keys::all_keys().iter().map(|key| keys::group(key.name))
 }
 
-/// The only setting whose value may be a path.
+/// Settings whose values may be paths.
 const GRAPH: &str = "topology.graph";
+const TRACE: &str = "workload.trace";
 /// Names of a file's top level, which callers give by other means than as settings.
 const TOP_LEVEL: [(&str, Argument); 3] = [
     ("schemes", Argument::Schemes),

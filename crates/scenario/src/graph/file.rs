@@ -10,20 +10,8 @@ use super::draft::Fault;
 use super::{Graph, graphml, node_link};
 
 /// Whether `text` is meant as a path, not as the name of a graph.
-pub(super) fn is_path(text: &str) -> bool {
+pub(crate) fn is_path(text: &str) -> bool {
     text.contains(['/', '\\']) || format(text).is_some()
-}
-
-/// The path of a file that a scenario file at `scenario` names: beside that file if there is one, else as
-/// it is, which is relative to the working directory. Names of graphs stay what they are.
-pub(crate) fn beside(scenario: &str, text: &str) -> String {
-    let path = text.trim();
-    let folder = Path::new(scenario).parent();
-    let found = folder.map(|folder| folder.join(path));
-    match found {
-        Some(found) if is_path(path) && found.is_file() => found.to_string_lossy().into_owned(),
-        _ => text.to_owned(),
-    }
 }
 
 /// Reads the file at `path`. A sweep asks for the same one many times: while its text is the same, so is

@@ -67,6 +67,8 @@ base::choices! {
         Burst = "burst",
         /// Receivers ask senders for flows, each connection again when it has got the last one.
         Requests = "requests",
+        /// Every flow of workload.trace: a table of starts, sizes and hosts.
+        Trace = "trace",
     }
 }
 

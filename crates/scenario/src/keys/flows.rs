@@ -16,12 +16,18 @@ pub(crate) fn expected(keys: &Keys) -> f64 {
         }
         (WorkloadKind::Pairs, _) => senders * epochs,
         (WorkloadKind::Burst, _) => epochs,
+        (WorkloadKind::Trace, _) => real(workload.trace.0.flows().len()),
         (WorkloadKind::Requests, _) => {
             f64::from(workload.connections.0) * f64::from(workload.requests.0) * epochs
         }
         (WorkloadKind::Poisson, Some(flows)) => f64::from(flows.0),
         (WorkloadKind::Poisson, None) => at_receivers(keys) * workload.duration.as_secs(),
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of flows")]
+fn real(count: usize) -> f64 {
+    count as f64
 }
 
 /// Flows per second at each receiver if the load is one of receivers, which no other host changes; of

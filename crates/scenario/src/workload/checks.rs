@@ -49,6 +49,7 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
     found.extend(untraceable(&layout, keys, groups));
     for group in groups {
         found.extend(outside(&layout, group));
+        found.extend(outside_trace(&layout, group));
         let workload = &group.keys.workload;
         let star = layout.kind == TopologyKind::Star;
         if star && workload.kind == WorkloadKind::Pairs && workload.to.0.is_none() {
@@ -138,6 +139,7 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
                 &["workload.epochs", "workload.connection"],
             ),
         ],
+        WorkloadKind::Trace => &[(1, &["workload.trace"])],
         WorkloadKind::Poisson => &[(1, &["workload.flows", "workload.duration", "workload.load"])],
     };
     // The largest factor makes them so many.
@@ -229,6 +231,30 @@ fn outside(layout: &Layout, group: &Group) -> Option<Conflict> {
         }
     }
     None
+}
+
+/// A trace without a flow of the group, or with hosts that the network does not have.
+fn outside_trace(layout: &Layout, group: &Group) -> Option<Conflict> {
+    let workload = &group.keys.workload;
+    if workload.kind != WorkloadKind::Trace {
+        return None;
+    }
+    let trace = &workload.trace.0;
+    if trace.of(&group.name).next().is_none() {
+        return Some(Conflict {
+            keys: &["workload.trace"],
+            message: format!("the trace has no flow of the group {}", group.name),
+            remedy: format!("its groups are {}", trace.groups().join(", ")),
+        });
+    }
+    let (last, hosts) = (trace.last_host(), layout.all_hosts());
+    (u64::from(last) >= hosts).then(|| Conflict {
+        keys: &["workload.trace", "topology.hosts"],
+        message: format!(
+            "the trace names host {last}, and the network has {hosts} hosts, numbered from 0"
+        ),
+        remedy: "enlarge the topology, or leave topology.hosts out".into(),
+    })
 }
 
 /// Fewer hosts than flows need.

@@ -7,6 +7,7 @@ use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
 
 use crate::Group;
+use crate::flow_trace::TracedFlow;
 use crate::graph::Graph;
 use crate::hosts::HostSet;
 use crate::keys::{Keys, PeerKind, TopologyKind, WorkloadKind};
@@ -284,6 +285,7 @@ impl Layout {
             place.senders = match &workload.from.0 {
                 Some(set) => self.hosts_of(set).collect(),
                 None if takes_all(workload.kind) => self.everyone().collect(),
+                None if workload.kind == WorkloadKind::Trace => traced(group, |flow| flow.sender),
                 None => {
                     let wanted = senders_needed(group);
                     let free = self.sending_side().filter(|host| !taken.contains(host));
@@ -304,6 +306,7 @@ impl Layout {
         }
         match workload.kind {
             WorkloadKind::Poisson | WorkloadKind::Burst => self.everyone().collect(),
+            WorkloadKind::Trace => traced(group, |flow| flow.receiver),
             WorkloadKind::Incast | WorkloadKind::Requests => {
                 let wanted = workload.receivers.0 as usize;
                 self.receiving_side().take(wanted).collect()
@@ -364,6 +367,13 @@ impl Layout {
     }
 }
 
+/// One side of a group's flows in its trace, each host once.
+fn traced(group: &Group, side: impl Fn(&TracedFlow) -> HostId) -> Vec<HostId> {
+    let flows = group.keys.workload.trace.0.of(&group.name);
+    let hosts: BTreeSet<HostId> = flows.map(side).collect();
+    hosts.into_iter().collect()
+}
+
 /// The mean of so many rates; `None` of none.
 fn mean(sum: u128, count: usize) -> Option<Rate> {
     let bits = sum.checked_div(count as u128)?;
@@ -385,7 +395,7 @@ pub(super) fn senders_needed(group: &Group) -> usize {
     match workload.kind {
         WorkloadKind::Incast => each * workload.receivers.0 as usize,
         WorkloadKind::Pairs | WorkloadKind::Requests => each,
-        WorkloadKind::Poisson | WorkloadKind::Burst => 0,
+        WorkloadKind::Poisson | WorkloadKind::Burst | WorkloadKind::Trace => 0,
     }
 }
 
@@ -416,6 +426,10 @@ pub(super) fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
             }
             WorkloadKind::Pairs => own += u64::from(workload.senders.0),
             WorkloadKind::Poisson | WorkloadKind::Burst => {}
+            WorkloadKind::Trace => {
+                let hosts = u64::from(workload.trace.0.last_host()) + 1;
+                named = named.max(hosts.div_ceil(racks.max(1).into()));
+            }
         }
         if takes_all(workload.kind) {
             // A sender is someone else than the receiver.

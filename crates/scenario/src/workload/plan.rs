@@ -1,5 +1,7 @@
 //! Every flow of a simulation, before it runs.
 
+mod traced;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
@@ -124,7 +126,7 @@ struct Draft {
     barriers: Vec<Barrier>,
     /// The first flow of the group that is being planned.
     first: u32,
-    /// Its persistent connections by what they stand for.
+    /// Its connections that several flows share, by what they stand for.
     persistent: BTreeMap<u64, u32>,
     /// Flows that were drawn for it and are not part of the plan.
     left_out: u32,
@@ -167,6 +169,8 @@ struct Route {
     sender: HostId,
     receiver: HostId,
     key: u64,
+    /// Whether all flows of this key share a connection, whatever the settings.
+    shared: bool,
 }
 
 impl Route {
@@ -175,6 +179,7 @@ impl Route {
             sender,
             receiver,
             key,
+            shared: false,
         }
     }
 }
@@ -197,10 +202,10 @@ impl Maker<'_> {
     /// All flows: of an epoch, then of the next.
     fn make(&self, draft: &mut Draft, layout: &Layout) {
         let first = draft.connections.len();
-        if self.workload().kind == WorkloadKind::Poisson {
-            self.poisson(draft, layout);
-        } else {
-            self.make_epochs(draft);
+        match self.workload().kind {
+            WorkloadKind::Poisson => self.poisson(draft, layout),
+            WorkloadKind::Trace => self.trace(draft),
+            _ => self.make_epochs(draft),
         }
         if self.workload().connection == ConnectionKind::Persistent {
             self.open_in_advance(&mut draft.connections[first..]);
@@ -226,7 +231,7 @@ impl Maker<'_> {
                 WorkloadKind::Pairs => self.pairs(plan, base),
                 WorkloadKind::Burst => self.burst(plan, base),
                 WorkloadKind::Requests => self.requests(plan, base),
-                WorkloadKind::Poisson => unreachable!("random arrivals have no epochs"),
+                WorkloadKind::Poisson | WorkloadKind::Trace => unreachable!("these have no epochs"),
             }
         }
     }
@@ -389,9 +394,11 @@ impl Maker<'_> {
     /// Adds a flow and, unless there is one for it, its connection, whose number is returned.
     fn add(&self, plan: &mut Draft, route: Route, flow: PlannedFlow) -> u32 {
         let next = number(plan.connections.len());
-        let connection = match self.workload().connection {
-            ConnectionKind::New => next,
-            ConnectionKind::Persistent => *plan.persistent.entry(route.key).or_insert(next),
+        let persistent = self.workload().connection == ConnectionKind::Persistent;
+        let connection = if persistent || route.shared {
+            *plan.persistent.entry(route.key).or_insert(next)
+        } else {
+            next
         };
         if connection == next {
             plan.connections.push(PlannedConnection {

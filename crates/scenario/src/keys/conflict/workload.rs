@@ -16,6 +16,7 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
         + match workload.kind {
             WorkloadKind::Poisson => workload.flows.0.map_or(workload.duration, |_| Span::ZERO),
             WorkloadKind::Burst => workload.jitter + delay + last_epoch,
+            WorkloadKind::Trace => Span::ZERO,
             WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => {
                 let last = match workload.kind {
                     WorkloadKind::Requests => workload.connections,
@@ -25,7 +26,10 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
                 workload.jitter + delay + workload.interval * last + last_epoch
             }
         };
-    if duration.is_some_and(|end| end <= last_start) {
+    let traced = workload.kind == WorkloadKind::Trace;
+    if traced {
+        traces(keys, found);
+    } else if duration.is_some_and(|end| end <= last_start) {
         found.push(Conflict {
             keys: &["run.duration", "workload.start"],
             message: "the simulation ends before the last flow starts".into(),
@@ -68,15 +72,46 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     sizes(keys, found);
 }
 
+/// Settings that say otherwise than the trace, and one that starts too late or too early.
+fn traces(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    if workload.from.0.is_some() || workload.to.0.is_some() {
+        found.push(Conflict {
+            keys: &["workload.from", "workload.to", "workload.trace"],
+            message: "the trace names its hosts".into(),
+            remedy: "leave workload.from and workload.to out".into(),
+        });
+    }
+    let (first, _) = workload.trace.0.span();
+    if keys.run.duration.0.is_some_and(|end| end <= first) {
+        found.push(Conflict {
+            keys: &["run.duration", "workload.trace"],
+            message: "the simulation ends before the first flow of the trace starts".into(),
+            remedy: format!("it starts at {first}: set run.duration above"),
+        });
+    }
+    if workload.connection == ConnectionKind::Persistent && first < workload.start {
+        found.push(Conflict {
+            keys: &["workload.start", "workload.trace"],
+            message: format!(
+                "the first flow of the trace starts at {first}, before persistent connections may open"
+            ),
+            remedy: "let flows of the trace start at workload.start or later, or set workload.connection = \
+                     \"new\""
+                .into(),
+        });
+    }
+}
+
 fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     if workload.epochs.0 == 1 {
         return;
     }
-    if workload.kind == WorkloadKind::Poisson {
+    if matches!(workload.kind, WorkloadKind::Poisson | WorkloadKind::Trace) {
         found.push(Conflict {
             keys: &["workload.epochs", "workload.kind"],
-            message: "random arrivals have no epochs".into(),
+            message: "random arrivals and traces have no epochs".into(),
             remedy: "leave workload.epochs out, or set another workload.kind".into(),
         });
     }

@@ -1,0 +1,117 @@
+//! A trace that is written from a run gives the result of that run again.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+
+/// 2,000 flows at random times between 20 hosts.
+const POISSON: &str = "--scheme dctcp --seed 7 --set topology.hosts=20 --set workload.kind=poisson \
+     --set workload.senders=1 --set workload.flows=2000 --set workload.size=pareto(20KB,1.2,500KB) --trace off";
+
+#[test]
+fn the_trace_of_2000_flows_gives_the_result_of_the_plan_that_wrote_it() {
+    let workspace = Workspace::new("trace-of-a-plan");
+    let plan = run(&workspace, &format!("incast {POISSON} --out plan"));
+    workspace.answer("export plan --as-trace -o flows.csv");
+    let text = fs::read_to_string(workspace.path("flows.csv")).expect("a trace");
+    assert_eq!(text.lines().count(), 2001);
+    assert!(text.starts_with("start_us,size_bytes,sender,receiver\n"));
+    let again = "incast --scheme dctcp --seed 7 --set workload.senders=1 --set topology.hosts=20 --set workload.kind=trace \
+                 --trace off --set workload.trace=";
+    // A table of flows has the columns of a trace, and others besides.
+    for trace in ["flows.csv", "plan/flows.parquet"] {
+        let traced = run(&workspace, &format!("{again}{trace} --no-save"));
+        assert_eq!(traced["digest"], plan["digest"], "{trace}");
+        for metric in ["fct_p99_us", "fct_mean_us", "drops", "timeouts"] {
+            assert_eq!(
+                traced["metrics"][metric], plan["metrics"][metric],
+                "{trace}"
+            );
+        }
+    }
+}
+
+#[test]
+fn connections_and_groups_come_back_from_a_trace() {
+    let workspace = Workspace::new("trace-of-groups");
+    let scenario = "schemes = \"newreno\"\n[topology]\nhosts = 8\n[workload]\nconnection = \"persistent\"\n\
+        [group.a.workload]\nkind = \"poisson\"\nflows = 60\nsize = \"20KB\"\n\
+        [group.b.workload]\nkind = \"poisson\"\nflows = 40\nsize = \"2KB\"\n";
+    fs::write(workspace.path("plan.toml"), scenario).expect("a file");
+    let plan = run(&workspace, "plan.toml --out plan");
+    workspace.answer("export plan --as-trace -o flows.csv");
+    let text = fs::read_to_string(workspace.path("flows.csv")).expect("a trace");
+    assert!(text.starts_with("start_us,size_bytes,sender,receiver,connection,group\n"));
+    let traced = "schemes = \"newreno\"\n[topology]\nhosts = 8\n[workload]\nconnection = \"persistent\"\n\
+        kind = \"trace\"\ntrace = \"flows.csv\"\n[group.a]\n[group.b]\n";
+    fs::write(workspace.path("traced.toml"), traced).expect("a file");
+    let again = run(&workspace, "traced.toml --no-save");
+    assert_eq!(again["digest"], plan["digest"]);
+    assert_eq!(again["groups"], plan["groups"]);
+}
+
+#[test]
+fn a_malformed_line_is_named_by_file_and_line() {
+    let workspace = Workspace::new("trace-with-a-mistake");
+    let text = "start_us,size_bytes,sender,receiver\n10,1000,1,0\n20,1 KB,2,0\n";
+    fs::write(workspace.path("flows.csv"), text).expect("a file");
+    let run = "run trace --no-save --set workload.trace=flows.csv";
+    let refusal = workspace.refusal(run);
+    assert!(
+        refusal.contains("flows.csv, line 3: size_bytes is a whole number above 0"),
+        "{refusal}"
+    );
+    fs::write(workspace.path("flows.csv"), text.replace("1 KB", "1000")).expect("a file");
+    let refusal = workspace.refusal(&format!("{run} --set topology.hosts=2"));
+    assert!(
+        refusal.contains("the trace names host 2, and the network has 2 hosts"),
+        "{refusal}"
+    );
+    let refusal = workspace.refusal(&format!("{run} --set run.duration=5us"));
+    assert!(
+        refusal.contains("before the first flow of the trace"),
+        "{refusal}"
+    );
+    let refusal = workspace.refusal("run trace --no-save --set workload.trace=other.csv");
+    assert!(
+        refusal.contains("other.csv: there is no such file"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn another_content_of_a_trace_is_another_scenario() {
+    let workspace = Workspace::new("trace-that-changes");
+    let trace = |size: u32| {
+        let text = format!("start_us,size_bytes,sender,receiver\n10,{size},1,0\n");
+        fs::write(workspace.path("flows.csv"), text).expect("a file");
+    };
+    trace(1000);
+    let run = "run trace --scheme newreno --set workload.trace=flows.csv --out folder";
+    workspace.answer(run);
+    trace(2000);
+    let refusal = workspace.refusal(&format!("{run} --resume"));
+    assert!(refusal.contains("results of another scenario"), "{refusal}");
+}
+
+#[test]
+fn flows_without_end_and_points_that_are_not_there_make_no_trace() {
+    let workspace = Workspace::new("trace-of-endless-flows");
+    workspace.answer("run long-flows --scheme newreno --set run.duration=20ms --out folder");
+    let refusal = workspace.refusal("export folder --as-trace");
+    assert!(
+        refusal.contains("flows without end have no size"),
+        "{refusal}"
+    );
+    let refusal = workspace.refusal("export folder --as-trace --point 3");
+    assert!(refusal.contains("numbered from 0 to 0"), "{refusal}");
+}
+
+/// The only point of a run, as JSON.
+fn run(workspace: &Workspace, words: &str) -> Value {
+    let text = workspace.answer(&format!("run {words} --format json --quiet"));
+    let mut answer: Value = serde_json::from_str(&text).expect("JSON");
+    answer["points"][0].take()
+}
