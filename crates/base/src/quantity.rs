@@ -149,7 +149,18 @@ impl Quantity for Count {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        match whole(text, u32::MAX.into(), &Self::expected())? {
+        let thousands = text.trim_end().ends_with(['k', 'M']);
+        let count = if thousands {
+            scaled_to(
+                u32::MAX.into(),
+                text,
+                &[("k", 1_000), ("M", 1_000_000)],
+                &Self::expected(),
+            )?
+        } else {
+            whole(text, u32::MAX.into(), &Self::expected())?
+        };
+        match count {
             0 => Err(QuantityError::expected(&Self::expected(), text)),
             value => Ok(Self(u32::try_from(value).expect("at most this much"))),
         }

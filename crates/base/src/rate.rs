@@ -54,7 +54,7 @@ impl Quantity for Rate {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        let bits = quantity::scaled_to(PS_PER_SECOND * 8, text, &UNITS, &Self::expected())?;
+        let bits = quantity::scaled_to(PS_PER_SECOND * 8, text, &READ, &Self::expected())?;
         if bits == 0 {
             return Err(QuantityError {
                 message: format!("expected a rate from 1bps to 8000Gbps; found {text:?}"),
@@ -91,6 +91,26 @@ const UNITS: [(&str, u64); 4] = [
     ("bps", 1),
 ];
 
+/// Units as people write them, the usual ones last.
+const READ: [(&str, u64); 16] = [
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+    ("bit", 1),
+    ("kbit", 1_000),
+    ("Kbit", 1_000),
+    ("Mbit", 1_000_000),
+    ("Gbit", 1_000_000_000),
+    ("kbps", 1_000),
+    ("mbps", 1_000_000),
+    ("gbps", 1_000_000_000),
+    ("bps", 1),
+    ("Kbps", 1_000),
+    ("Mbps", 1_000_000),
+    ("Gbps", 1_000_000_000),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +123,21 @@ mod tests {
             Span::from_micros(12)
         );
         assert_eq!(Rate::from_bps(25_000_000_000).ps_per_byte(), Some(320));
+    }
+
+    #[test]
+    fn a_rate_is_read_as_people_and_other_tools_write_it() {
+        for (text, bits) in [
+            ("56kbps", 56_000),
+            ("56Kbps", 56_000),
+            ("10Gbit", 10_000_000_000),
+            ("2.5Mbit/s", 2_500_000),
+        ] {
+            assert_eq!(Rate::parse(text).map(Rate::as_bps), Ok(bits), "{text}");
+        }
+        assert!(Rate::parse("10GB").is_err());
+        let message = Rate::parse("9000Gbit").unwrap_err().message;
+        assert!(message.contains("8000Gbps"), "{message}");
     }
 
     #[test]

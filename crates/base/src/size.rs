@@ -98,7 +98,7 @@ impl<P: Full> Quantity for Size<P> {
         if text.trim_end().ends_with("pkt") {
             return quantity::scaled(text, &[("pkt", 1)], &Self::expected()).map(Self::packets);
         }
-        quantity::scaled(text, &UNITS, &Self::expected()).map(Self::bytes)
+        quantity::scaled(text, &READ, &Self::expected()).map(Self::bytes)
     }
 }
 
@@ -124,14 +124,20 @@ impl<P> fmt::Display for Size<P> {
     }
 }
 
-const UNITS: [(&str, u64); 7] = [
-    ("GB", 1_000_000_000),
-    ("MB", 1_000_000),
-    ("KB", 1_000),
-    ("GiB", 1 << 30),
-    ("MiB", 1 << 20),
-    ("KiB", 1 << 10),
+/// Units as people write them, the usual ones last. A k alone is a thousand bytes.
+const READ: [(&str, u64); 12] = [
+    ("k", 1_000),
+    ("K", 1_000),
+    ("M", 1_000_000),
+    ("G", 1_000_000_000),
+    ("kB", 1_000),
     ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
 ];
 const DECIMAL: [(&str, u64); 4] = [
     ("GB", 1_000_000_000),
@@ -155,6 +161,14 @@ mod tests {
         assert_eq!("128KB".parse::<WireSize>().unwrap(), Size::bytes(128_000));
         assert_eq!("128KiB".parse::<WireSize>().unwrap(), Size::bytes(131_072));
         assert_eq!("80pkt".parse::<WireSize>().unwrap().in_bytes(1500), 120_000);
+    }
+
+    #[test]
+    fn a_size_is_read_as_people_and_other_tools_write_it() {
+        for text in ["100k", "100K", "100kB", "0.1M"] {
+            assert_eq!(text.parse(), Ok(WireSize::bytes(100_000)), "{text}");
+        }
+        assert!("100".parse::<WireSize>().is_err());
     }
 
     #[test]

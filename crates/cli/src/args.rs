@@ -3,6 +3,7 @@
 pub(crate) mod deploy;
 pub(crate) mod emulate;
 mod examples;
+mod folder;
 mod value;
 
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -13,9 +14,12 @@ use record::pcap::Places;
 use results::Shard;
 use scenario::{Overrides, Problem, Problems, Scenario};
 
+pub(crate) use folder::{ExportArgs, PlotArgs};
+
+pub(crate) use examples::START;
 use examples::{
     COMPLETIONS, EMULATE, EXPLAIN, EXPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT, REPRODUCE, RUN,
-    SHOW, START,
+    SHOW,
 };
 use value::{jobs, length, percent, seed, seeds, shard, size, steps};
 
@@ -24,7 +28,7 @@ use value::{jobs, length, percent, seed, seeds, shard, size, steps};
 #[command(version, after_help = START, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -48,16 +52,17 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// List what there is to choose from
     List {
-        /// What to list
-        what: Listed,
+        /// What to list [default: what can be listed]
+        what: Option<Listed>,
     },
     /// Print a scenario as TOML, to start one of your own from
     #[command(after_help = SHOW)]
     Show(ShowArgs),
-    /// Explain a scheme, a setting, a group of settings, a figure of a paper, or the columns of results
+    /// Explain a scheme, a setting, a symbol, a figure of a paper, or a number of the results
     #[command(after_help = EXPLAIN)]
     Explain {
-        /// A scheme, a setting with its dot, a group of settings, a paper or figure, or the word results
+        /// A scheme, a setting with its dot, a group of settings, a symbol of a paper such as K, a number of
+        /// the results such as fct_p99_us, a paper or figure, or the word results
         word: String,
     },
     /// Write the report of a run anew, or one that puts several runs side by side
@@ -82,6 +87,9 @@ pub(crate) enum Command {
     Man {
         /// The page of this command instead of the overview
         command: Option<String>,
+        /// Write the pages of all commands into this folder instead
+        #[arg(long, value_name = "DIR", conflicts_with = "command")]
+        out: Option<PathBuf>,
     },
 }
 
@@ -249,24 +257,6 @@ pub(crate) struct MergeArgs {
 }
 
 #[derive(Args)]
-pub(crate) struct ExportArgs {
-    /// A run folder
-    pub(crate) folder: PathBuf,
-    /// The table: flows, ports or series
-    #[arg(required_unless_present = "as_trace", conflicts_with = "as_trace")]
-    pub(crate) table: Option<String>,
-    /// Write the flows of one simulation as a trace, which workload.kind = "trace" reads
-    #[arg(long)]
-    pub(crate) as_trace: bool,
-    /// The number of that simulation in the run
-    #[arg(long, value_name = "N", default_value = "0", requires = "as_trace")]
-    pub(crate) point: u32,
-    /// The file to write instead of standard output
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Args)]
 pub(crate) struct PcapArgs {
     /// Capture packets for Wireshark at bottleneck, host:N or port:N, or several of them
     #[arg(
@@ -330,41 +320,6 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Args)]
-pub(crate) struct PlotArgs {
-    /// A folder that `tailwater run` wrote, or a figure of a paper that was reproduced, as in rcc/fig5a
-    pub(crate) folder: PathBuf,
-    /// Where `tailwater reproduce` wrote it, for a figure of a paper
-    #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
-    pub(crate) reproduced: PathBuf,
-    /// Which figure to draw
-    #[arg(
-        long,
-        value_name = "NAME",
-        required_unless_present = "list",
-        requires = "output"
-    )]
-    pub(crate) figure: Option<String>,
-    /// The file to write, whose name ends in .svg, .png or .pdf
-    #[arg(long, short, value_name = "FILE", requires = "figure")]
-    pub(crate) output: Option<PathBuf>,
-    /// List the figures of the run instead of drawing one
-    #[arg(long, conflicts_with_all = ["figure", "output"])]
-    pub(crate) list: bool,
-    /// Width on paper, in cm, mm or in [default: 8.5cm, a column of a paper with two]
-    #[arg(long, value_parser = length)]
-    pub(crate) width: Option<Length>,
-    /// Height on paper [default: 6cm]
-    #[arg(long, value_parser = length)]
-    pub(crate) height: Option<Length>,
-    /// Make the horizontal axis logarithmic
-    #[arg(long)]
-    pub(crate) log_x: bool,
-    /// Make the vertical axis logarithmic
-    #[arg(long)]
-    pub(crate) log_y: bool,
-}
-
-#[derive(Args)]
 pub(crate) struct ModelArgs {
     /// The model: rcc, rc3, hscc or rwndq [default: list them]
     pub(crate) name: Option<String>,
@@ -424,7 +379,8 @@ pub(crate) struct Length(pub(crate) f64);
 
 #[derive(Args)]
 pub(crate) struct ScenarioArgs {
-    /// A built-in scenario by name, a figure of a paper as in rcc/fig5a, or the path of a .toml file
+    /// A built-in scenario by name, a figure of a paper as in rcc/fig5a, the path of a .toml file, or - for
+    /// standard input
     pub(crate) scenario: String,
     /// Schemes and variants to compare instead of the scenario's own
     #[arg(long, value_name = "A,B,...")]

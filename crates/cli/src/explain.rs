@@ -39,6 +39,14 @@ pub(crate) fn explain(word: &str) -> Result<String, Stop> {
             "{word}: {title}\n`tailwater show {word}` prints the scenario.\n"
         ));
     }
+    if let Some(text) = number(word) {
+        return Ok(text);
+    }
+    let named = named(word);
+    if !named.is_empty() {
+        let keys = named.into_iter().map(key);
+        return Ok(keys.collect::<Vec<_>>().join("\n"));
+    }
     let paper = word.split('/').next().unwrap_or(word);
     if catalogue::names().contains(&paper) {
         return figures(word);
@@ -48,9 +56,43 @@ pub(crate) fn explain(word: &str) -> Result<String, Stop> {
     let names = names.chain(all_keys().iter().map(|key| group(key.name)));
     let names = names.chain(BUILTINS.iter().map(|builtin| builtin.name));
     let names = names.chain(catalogue::names());
+    let metrics = columns::METRICS.iter().chain(columns::COST);
+    let names = names.chain(metrics.map(|column| column.name));
     let remedy = "`tailwater list schemes` and `tailwater list keys` print all names";
-    let what = "scheme, setting or scenario";
+    let what = "scheme, setting, symbol, number or scenario";
     Err(unknown(word, what, names.chain(["results"]), remedy))
+}
+
+/// A number of the results by its name in JSON, CSV or a table, wherever it is.
+fn number(word: &str) -> Option<String> {
+    let mut out = String::new();
+    let metrics = columns::METRICS.iter().chain(columns::COST);
+    for metric in metrics.filter(|column| column.name == word) {
+        column(&mut out, metric.name, metric.unit, metric.help);
+    }
+    let tables = [
+        ("flows.parquet", results::flow_fields()),
+        ("ports.parquet", results::port_fields()),
+    ];
+    for (table, fields) in tables {
+        for field in fields.iter().filter(|field| field.name == word) {
+            let help = format!("{} In {table}.", field.help);
+            column(&mut out, &field.name, field.unit, &help);
+        }
+    }
+    for traced in series::all().iter().filter(|column| column.name == word) {
+        let help = format!("{} In series.parquet.", traced.help);
+        column(&mut out, traced.name, traced.unit, &help);
+    }
+    let text = out.trim_start_matches('\n');
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The settings whose descriptions name this symbol of a paper in brackets, as "(K of DCTCP)" or "(W)".
+fn named(symbol: &str) -> Vec<&'static Key> {
+    let (alone, of) = (format!("({symbol})"), format!("({symbol} of "));
+    let names = |key: &&&'static Key| key.help.contains(&alone) || key.help.contains(&of);
+    all_keys().iter().filter(names).copied().collect()
 }
 
 /// A paper, or figures of it: what is run and what is claimed.

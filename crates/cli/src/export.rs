@@ -27,7 +27,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
             }
         }
     };
-    let written = match &args.out {
+    let written = match &args.output {
         None => output::ended(write(&mut io::stdout().lock())),
         Some(path) => results::replace(path, |file| write(file)),
     };

@@ -50,6 +50,7 @@ mod finished;
 mod list;
 mod merge;
 mod model;
+mod names;
 mod new_scheme;
 mod output;
 mod plot;
@@ -66,6 +67,8 @@ mod text;
 mod watch;
 
 use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -146,7 +149,11 @@ where
             return ExitCode::from(u8::try_from(stop.exit_code()).unwrap_or(2));
         }
     };
-    match call(cli.command, given) {
+    let done = match cli.command {
+        Some(command) => call(command, given),
+        None => output::answer(&list::guide()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Failed) => ExitCode::from(1),
         Err(Stop::Lacking) => ExitCode::from(3),
@@ -178,13 +185,24 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
         Command::Model(args) => model::model(&args),
         Command::NewScheme(args) => new_scheme::new_scheme(&args),
         Command::Completions { shell } => completions(shell),
-        Command::Man { command } => manual(command.as_deref()),
+        Command::Man {
+            out: Some(folder), ..
+        } => manuals(&folder),
+        Command::Man { command, .. } => manual(command.as_deref()),
     }
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<(), Stop> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "tailwater", &mut text);
+    clap_complete::generate(
+        shell,
+        &mut names::named(Cli::command()),
+        "tailwater",
+        &mut text,
+    );
+    if shell == clap_complete::Shell::Fish {
+        text.extend(names::for_fish().into_bytes());
+    }
     output::answer(&String::from_utf8_lossy(&text))
 }
 
@@ -206,6 +224,17 @@ fn manual(name: Option<&str>) -> Result<(), Stop> {
     let rendered = clap_mangen::Man::new(page).render(&mut text);
     rendered.expect("writing to memory succeeds");
     output::answer(&String::from_utf8_lossy(&text))
+}
+
+/// Writes the page of every command and the overview.
+fn manuals(folder: &Path) -> Result<(), Stop> {
+    let written =
+        fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    written.map_err(|error| {
+        output::complain(&format!("cannot write into {}: {error}", folder.display()));
+        Stop::Failed
+    })?;
+    output::answer(&format!("{}\n", folder.display()))
 }
 
 fn command_names(command: &clap::Command) -> Vec<&str> {

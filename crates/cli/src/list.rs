@@ -10,12 +10,45 @@ use scenario::keys::{TopologyKind, WorkloadKind, all_keys};
 use scenario::law;
 use scenario::{BUILTINS, Scenario};
 
-use crate::args::Listed;
+use clap::ValueEnum;
+
+use crate::args::{Listed, START};
 use crate::output::Stop;
 use crate::text;
 
-/// The text of a list.
-pub(crate) fn list(what: Listed) -> Result<String, Stop> {
+/// What to begin with, for whoever has typed the program's name alone.
+pub(crate) fn guide() -> String {
+    format!(
+        "Tailwater simulates, explains and compares the cures for TCP incast.\n\n{START}\n\n\
+         `tailwater list` tells what there is to choose from, and `tailwater --help` lists all commands.\n"
+    )
+}
+
+/// The lists there are.
+fn lists() -> String {
+    let lists = Listed::value_variants().iter();
+    let lists = lists.filter_map(ValueEnum::to_possible_value);
+    let lists: Vec<(String, String)> = lists
+        .map(|list| {
+            let help = list.get_help().map(ToString::to_string);
+            (
+                format!("tailwater list {}", list.get_name()),
+                help.unwrap_or_default(),
+            )
+        })
+        .collect();
+    text::pairs(
+        lists
+            .iter()
+            .map(|(name, help)| (name.as_str(), help.as_str())),
+    )
+}
+
+/// The text of a list, or of the list of lists.
+pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
+    let Some(what) = what else {
+        return Ok(lists());
+    };
     Ok(match what {
         Listed::Papers => papers()?,
         Listed::Models => {
@@ -114,7 +147,42 @@ fn keys() -> String {
     text::pairs(assignments.iter().map(String::as_str).zip(first_sentences))
 }
 
+/// The first sentence of a description, up to a semicolon, or to a colon that ends more than the name of what
+/// the setting is about: "Requests: how many flows ...".
 fn first_sentence(text: &str) -> &str {
-    let end = text.find([';', ':']).or_else(|| text.find(". "));
-    end.map_or(text.trim_end_matches('.'), |end| &text[..end])
+    let end = text.find(". ").unwrap_or(text.trim_end_matches('.').len());
+    let sentence = &text[..end];
+    let sentence = sentence.split(';').next().unwrap_or(sentence);
+    let says = |(colon, _): &(usize, &str)| sentence[..*colon].split(' ').count() > LABEL;
+    let colon = sentence.match_indices(": ").find(says);
+    colon.map_or(sentence, |(colon, _)| &sentence[..colon])
+}
+
+/// Words of the longest name before a colon: "Poisson arrivals".
+const LABEL: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_description_of_a_key_is_cut_to_a_word() {
+        for key in all_keys() {
+            let sentence = first_sentence(key.help);
+            let words = sentence.split(' ').count();
+            assert!(
+                words > LABEL || sentence == key.help.trim_end_matches('.'),
+                "{}: {sentence}",
+                key.name
+            );
+        }
+        assert_eq!(
+            first_sentence("Requests: how many of all; more. And so on."),
+            "Requests: how many of all"
+        );
+        assert_eq!(
+            first_sentence("The shape of the network: a star. It."),
+            "The shape of the network"
+        );
+    }
 }

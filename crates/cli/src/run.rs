@@ -30,6 +30,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     args.check()?;
     listen();
     let mut scenario = load(args, args.first_seeds())?;
+    if args.until.is_some() && !scenario.is_random() {
+        // More seeds would be the same simulation again.
+        scenario = load(args, Some(1))?;
+    }
     if !args.quiet {
         output::problems(scenario.warnings());
     }

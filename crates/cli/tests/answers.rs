@@ -164,3 +164,134 @@ fn a_reader_that_leaves_early_is_no_mistake() {
     );
     assert_eq!(complaints, "");
 }
+
+#[test]
+fn the_bare_command_and_the_bare_list_guide() {
+    let text = answer(&[]);
+    assert!(text.contains("tailwater run incast"), "{text}");
+    assert!(text.contains("tailwater list"), "{text}");
+    let text = answer(&["list"]);
+    for list in [
+        "schemes",
+        "scenarios",
+        "papers",
+        "models",
+        "keys",
+        "topologies",
+        "workloads",
+    ] {
+        assert!(text.contains(&format!("tailwater list {list}")), "{text}");
+    }
+}
+
+#[test]
+fn numbers_and_symbols_are_explained() {
+    let text = answer(&["explain", "fct_p99_us"]);
+    assert!(text.starts_with("fct_p99_us [us]\n"), "{text}");
+    assert!(answer(&["explain", "first_byte_us"]).contains("In flows.parquet."));
+    let text = answer(&["explain", "K"]);
+    assert!(text.starts_with("switch.ecn_threshold = "), "{text}");
+}
+
+#[test]
+fn completions_know_what_can_be_named() {
+    for shell in ["bash", "zsh", "fish"] {
+        let text = answer(&["completions", shell]);
+        for name in [
+            "dctcp",
+            "workload.senders=",
+            "long-flows",
+            "rcc/fig5a",
+            "fct_p99_us",
+        ] {
+            assert!(text.contains(name), "{shell}: {name}");
+        }
+    }
+    // What is not among the names is accepted all the same.
+    let output = tailwater(&["explain", "dctpc"])
+        .output()
+        .expect("the command runs");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("did you mean `dctcp`"), "{text}");
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    let name = folder.to_string_lossy().into_owned();
+    answer(&["man", "--out", &name]);
+    for command in ["", "-run", "-reproduce", "-plot", "-emulate", "-man"] {
+        let page = std::fs::read_to_string(folder.join(format!("tailwater{command}.1")));
+        let page = page.expect(command);
+        assert!(page.contains(".TH"), "{command}");
+    }
+    assert!(answer(&["man", "run"]).contains("tailwater run incast"));
+    std::fs::remove_dir_all(folder).expect("the folder is there");
+}
+
+#[test]
+fn minus_is_standard_input() {
+    let mut command = tailwater(&["run", "-", "--no-save", "--format", "json"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let text = "schemes = [\"newreno\"]\n[workload]\nsenders = 3\n";
+    let mut stdin = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, text.as_bytes()).expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(value["scenario"], "stdin");
+    assert_eq!(value["points"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn until_stops_at_one_seed_where_nothing_is_random() {
+    let run = [
+        "run",
+        "incast",
+        "--set",
+        "workload.senders=4",
+        "--no-save",
+        "--quiet",
+        "--until",
+        "5%",
+    ];
+    let text = answer(&run);
+    assert!(text.contains("nothing here is random"), "{text}");
+    assert!(text.contains("simulated in 3 runs"), "{text}");
+}
+
+#[test]
+fn a_file_is_o_and_a_folder_is_out_everywhere() {
+    for (command, flag) in [
+        ("export", true),
+        ("report", true),
+        ("plot", true),
+        ("model", true),
+        ("run", false),
+        ("reproduce", false),
+        ("merge", false),
+    ] {
+        let text = answer(&[command, "--help"]);
+        assert_eq!(text.contains("-o, --output <FILE>"), flag, "{command}");
+        assert_eq!(text.contains("--out <DIR>"), !flag, "{command}");
+        assert!(!text.contains("-o, --out <"), "{command}");
+    }
+}
+
+#[test]
+fn the_list_of_keys_says_something_of_each() {
+    let text = answer(&["list", "keys"]);
+    let line = |key: &str| {
+        text.lines()
+            .find(|line| line.starts_with(key))
+            .expect(key)
+            .to_owned()
+    };
+    assert!(line("workload.requests ").contains("how many flows each connection asks for"));
+    assert!(line("workload.load ").contains("Poisson arrivals: share"));
+}

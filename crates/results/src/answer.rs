@@ -41,6 +41,9 @@ fn until(summary: &Summary) -> Option<String> {
         || "unknown".to_owned(),
         |widest| format!("±{}", percent(widest)),
     );
+    if !summary.random {
+        return Some("One seed is all there is to run: nothing here is random.".to_owned());
+    }
     Some(if until.reached {
         format!(
             "Stopped at {seeds} seeds: the widest 95 % interval of {metric} is {widest}, within \

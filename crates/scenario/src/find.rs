@@ -39,8 +39,12 @@ impl Source {
         Some(Self::new(format!("{name}.toml (built in)"), found.text))
     }
 
-    /// What a user means by `word`: the path of a file, or the name of a built-in scenario.
+    /// What a user means by `word`: the path of a file, the name of a built-in scenario, or `-` for standard
+    /// input.
     pub fn find(word: &str) -> Result<Self, Problems> {
+        if word == "-" {
+            return Self::read("stdin", io::stdin().lock());
+        }
         let is_path = word.contains(['/', '\\']) || word.to_ascii_lowercase().ends_with(".toml");
         if !is_path && let Some(builtin) = Self::builtin(word) {
             return Ok(builtin);
@@ -73,22 +77,21 @@ impl Source {
                 format!("name a .toml file in it; {start}"),
             ));
         }
+        let file = fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+        Self::read(path, file)
+    }
+
+    /// What `file` holds, under the name `path`.
+    fn read(path: &str, file: impl Read) -> Result<Self, Problems> {
         // Devices and pipes do not know their length, so no more is read than a scenario may have.
         let mut bytes = Vec::new();
-        let file = fs::File::open(path);
-        let read = file.and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
-        read.map_err(|error| {
-            let cause = cause(&error);
-            refuse(
-                format!("cannot read {path}: {cause}"),
-                "check the permissions of the file".into(),
-            )
-        })?;
+        file.take(MAX_FILE + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| unreadable(path, &error))?;
         if bytes.len() as u64 > MAX_FILE {
-            return Err(refuse(
-                format!("{path} has more than {MAX_FILE} bytes, too many for a scenario"),
-                "a scenario is a TOML file of a few kilobytes; check the path".into(),
-            ));
+            let message = format!("{path} has more than {MAX_FILE} bytes, too many for a scenario");
+            let help = "a scenario is a TOML file of a few kilobytes; check the path";
+            return Err(Problem::new(message).help(help).into());
         }
         Self::decode(path, bytes)
     }
@@ -112,6 +115,11 @@ impl Source {
                 Problem::new(message).help(help).into()
             })
     }
+}
+
+fn unreadable(path: &str, error: &io::Error) -> Problems {
+    let problem = Problem::new(format!("cannot read {path}: {}", cause(error)));
+    problem.help("check the permissions of the file").into()
 }
 
 /// The system's reason in words that are the same on every system.

@@ -1,6 +1,6 @@
 //! What each command prints below its options: examples, and what its exit status means.
 
-pub(super) const START: &str = "\
+pub(crate) const START: &str = "\
 Examples:
   tailwater run incast                            who wins when N senders answer at once
   tailwater run incast --set workload.senders=10..100:10

@@ -1,0 +1,61 @@
+//! Arguments of the commands that take something out of a run folder.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Length;
+use super::value::length;
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// A run folder
+    pub(crate) folder: PathBuf,
+    /// The table: flows, ports or series
+    #[arg(required_unless_present = "as_trace", conflicts_with = "as_trace")]
+    pub(crate) table: Option<String>,
+    /// Write the flows of one simulation as a trace, which workload.kind = "trace" reads
+    #[arg(long)]
+    pub(crate) as_trace: bool,
+    /// The number of that simulation in the run
+    #[arg(long, value_name = "N", default_value = "0", requires = "as_trace")]
+    pub(crate) point: u32,
+    /// The file to write instead of standard output
+    #[arg(long, short, value_name = "FILE", alias = "out")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct PlotArgs {
+    /// A folder that `tailwater run` wrote, or a figure of a paper that was reproduced, as in rcc/fig5a
+    pub(crate) folder: PathBuf,
+    /// Where `tailwater reproduce` wrote it, for a figure of a paper
+    #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
+    pub(crate) reproduced: PathBuf,
+    /// Which figure to draw
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "list",
+        requires = "output"
+    )]
+    pub(crate) figure: Option<String>,
+    /// The file to write, whose name ends in .svg, .png or .pdf
+    #[arg(long, short, value_name = "FILE", requires = "figure")]
+    pub(crate) output: Option<PathBuf>,
+    /// List the figures of the run instead of drawing one
+    #[arg(long, conflicts_with_all = ["figure", "output"])]
+    pub(crate) list: bool,
+    /// Width on paper, in cm, mm or in [default: 8.5cm, a column of a paper with two]
+    #[arg(long, value_parser = length)]
+    pub(crate) width: Option<Length>,
+    /// Height on paper [default: 6cm]
+    #[arg(long, value_parser = length)]
+    pub(crate) height: Option<Length>,
+    /// Make the horizontal axis logarithmic
+    #[arg(long)]
+    pub(crate) log_x: bool,
+    /// Make the vertical axis logarithmic
+    #[arg(long)]
+    pub(crate) log_y: bool,
+}
