@@ -1,5 +1,7 @@
 //! Running the points of a scenario: what `run` and `reproduce` have in common.
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -77,9 +79,15 @@ impl Simulations<'_> {
             ..Limits::NONE
         };
         let lost = Mutex::new(None);
-        let run = |point: &PointSpec| results::simulate(self.kept, point, self.scenario, limits);
+        let twins = self.twins();
+        let of = |point: &PointSpec| twins.get(&point.index).map_or(&[][..], Vec::as_slice);
+        let run = |point: &PointSpec| {
+            results::simulate_with(self.kept, point, of(point), self.scenario, limits)
+        };
         let done = |point: &PointSpec, result: &Result<(), Failure>| {
-            let Err(error) = self.settle(point, result, progress) else {
+            let mut settled = [point].into_iter().chain(of(point).iter().copied());
+            let settled = settled.try_for_each(|point| self.settle(point, result, progress));
+            let Err(error) = settled else {
                 return ControlFlow::Continue(());
             };
             stop.store(true, Ordering::Relaxed);
@@ -89,11 +97,31 @@ impl Simulations<'_> {
             }
             ControlFlow::Break(())
         };
-        sweep::run_all(self.points, self.room.jobs, run, done);
+        let others: BTreeSet<usize> = twins.values().flatten().map(|twin| twin.index).collect();
+        let points = self.points.iter().copied();
+        let points: Vec<_> = points
+            .filter(|point| !others.contains(&point.index))
+            .collect();
+        sweep::run_all(&points, self.room.jobs, run, done);
         match lost.into_inner() {
             Ok(Some(error)) => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Points whose outcome is that of an earlier one, by the index of that one. Captures have the names of their
+    /// points, so that each needs its own.
+    fn twins(&self) -> BTreeMap<usize, Vec<&PointSpec>> {
+        let captures = self.kept.store().is_some_and(Store::captures);
+        let mut first: BTreeMap<String, usize> = BTreeMap::new();
+        let mut twins: BTreeMap<usize, Vec<&PointSpec>> = BTreeMap::new();
+        for point in self.points.iter().filter(|_| !captures) {
+            match first.entry(point.essence()) {
+                Entry::Vacant(entry) => drop(entry.insert(point.index)),
+                Entry::Occupied(entry) => twins.entry(*entry.get()).or_default().push(point),
+            }
+        }
+        twins
     }
 
     /// Keeps a failure and says so, unless it is that nothing can be kept.
@@ -204,6 +232,9 @@ fn describe(point: &PointSpec) -> String {
 
 #[cfg(test)]
 mod tests {
+    use results::Transient;
+    use scenario::{Overrides, Source};
+
     use super::*;
 
     #[test]
@@ -216,5 +247,40 @@ mod tests {
             "expected to last about 15 min 0 s, 2 at a time; what is done is kept"
         );
         assert_eq!(expected(f64::NAN, two), None);
+    }
+
+    #[test]
+    fn of_points_that_cannot_differ_one_is_simulated() {
+        let overrides = Overrides {
+            schemes: Some("newreno,dctcp".to_owned()),
+            sets: vec!["switch.ecn_threshold=10pkt,20pkt,40pkt".to_owned()],
+            ..Overrides::default()
+        };
+        let source = Source::new("test.toml", "seeds = 1\n");
+        let scenario = Scenario::load(source, &overrides).unwrap();
+        let kept = Transient::new(false);
+        let points: Vec<_> = scenario.points().iter().collect();
+        let limits = LimitArgs {
+            memory: None,
+            work: None,
+            disk: None,
+        };
+        let room = Room::for_points(&points, None, &limits, None).unwrap();
+        let simulations = Simulations {
+            kept: &kept,
+            scenario: &scenario,
+            points: &points,
+            say_failures: false,
+            room,
+        };
+        let twins = simulations.twins();
+        let (first, others) = twins.first_key_value().unwrap();
+        let scheme = |index: usize| scenario.points()[index].scheme.as_str();
+        assert_eq!(
+            (twins.len(), scheme(*first), others.len()),
+            (1, "newreno", 2)
+        );
+        simulations.run(&Progress::new(points.len(), true)).unwrap();
+        assert_eq!(kept.missing(&scenario, None).unwrap().len(), 0);
     }
 }

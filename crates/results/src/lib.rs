@@ -74,7 +74,7 @@ pub use files::replace;
 pub use folder::Folder;
 pub use info::{Host, RunInfo, available_memory};
 pub use keep::{Keep, Transient};
-pub use simulate::simulate;
+pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{
     Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until, Waits,

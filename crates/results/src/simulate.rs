@@ -1,6 +1,6 @@
 //! From a point to what is kept of it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::time::Duration;
 
@@ -16,16 +16,18 @@ use super::Keep;
 use super::store::{Store, Unfinished};
 
 /// Simulates a point and keeps its outcome in `kept`, and in a run folder its series and its captures,
-/// whole or not at all.
+/// whole or not at all. The same is kept of its `twins`, points of the same
+/// [essence](PointSpec::essence), without simulating them.
 ///
 /// It ends without a result where the simulation exceeds `limits` or a file cannot be written. Its cost is
 /// told by the clock of this thread, whatever clock `limits` has.
 ///
 /// # Panics
 /// As [`run::run`] does.
-pub fn simulate(
+pub fn simulate_with(
     kept: &dyn Keep,
     point: &PointSpec,
+    twins: &[&PointSpec],
     scenario: &Scenario,
     limits: Limits<'_>,
 ) -> Result<(), RunError> {
@@ -36,6 +38,15 @@ pub fn simulate(
     if let Some(store) = kept.store() {
         let files = store.files(point, scenario);
         let outcome = recorded(store, point, &files, limits)?;
+        for twin in twins {
+            let same = store.files(twin, scenario);
+            // The number of the point is written into series when they are put together.
+            if files.series().exists() {
+                let copied = fs::copy(files.series(), same.series());
+                copied.map_err(|error| store.unwritten(&error))?;
+            }
+            store.keep_with(twin, scenario, outcome.clone(), &same)?;
+        }
         return store.keep_with(point, scenario, outcome, &files);
     }
     let limits = Limits {
@@ -43,7 +54,23 @@ pub fn simulate(
         ..limits
     };
     let outcome = run::within(limits, point)?;
+    for twin in twins {
+        kept.keep(twin, scenario, Ok(outcome.clone()))?;
+    }
     kept.keep(point, scenario, Ok(outcome))
+}
+
+/// As [`simulate_with`] does for a point that has no twins.
+///
+/// # Panics
+/// As [`run::run`] does.
+pub fn simulate(
+    kept: &dyn Keep,
+    point: &PointSpec,
+    scenario: &Scenario,
+    limits: Limits<'_>,
+) -> Result<(), RunError> {
+    simulate_with(kept, point, &[], scenario, limits)
 }
 
 /// The outcome of a point, with its files written.

@@ -253,6 +253,11 @@ impl Store {
         kept.count()
     }
 
+    /// Whether packets are captured.
+    pub const fn captures(&self) -> bool {
+        self.places.is_some()
+    }
+
     /// Points of which nothing is known yet, or nothing any more.
     pub fn unknown(&self, scenario: &Scenario) -> Result<usize, Problems> {
         let mut unknown = 0;

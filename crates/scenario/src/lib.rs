@@ -40,6 +40,7 @@ mod source;
 pub mod suggest;
 mod texts;
 pub mod tokens;
+mod twins;
 mod values;
 pub mod words;
 pub mod work;

@@ -15,5 +15,6 @@ mod resume;
 mod shards;
 #[cfg(unix)]
 mod survival;
+mod twins;
 mod until;
 mod workspace;

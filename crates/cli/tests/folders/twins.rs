@@ -1,0 +1,61 @@
+//! A sweep simulates once what cannot differ, and keeps it for every point.
+
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+
+#[test]
+fn rows_that_cannot_differ_are_run_once() {
+    let workspace = Workspace::new("twins");
+    let run = "run incast --scheme newreno,dctcp --set workload.senders=20 --set workload.jitter=100us \
+               --set switch.ecn_threshold=10pkt,20pkt,40pkt --seeds 2 --format json --quiet";
+    workspace.answer(&format!("{run} --out together"));
+    // Each alone, without anything to take it from.
+    for threshold in ["10pkt", "20pkt", "40pkt"] {
+        let alone = run.replace("10pkt,20pkt,40pkt", threshold);
+        workspace.answer(&format!("{alone} --out {threshold}"));
+    }
+    let together = workspace.json("together/summary.json");
+    let mut newreno = Vec::new();
+    for point in together["points"].as_array().expect("points") {
+        let row = &together["rows"]
+            [usize::try_from(point["row"].as_u64().expect("a row")).expect("small")];
+        let set = row["set"].as_array().expect("settings");
+        let threshold = set.iter().find(|pair| pair[0] == "switch.ecn_threshold");
+        let threshold = threshold
+            .and_then(|pair| pair[1].as_str())
+            .expect("a threshold");
+        let alone = workspace.json(&format!("{threshold}/summary.json"));
+        let digest = digest(
+            &alone,
+            row["scheme"].as_str().expect("a scheme"),
+            &point["seed"],
+        );
+        assert_eq!(point["digest"], digest, "{row}");
+        if row["scheme"] == "newreno" {
+            newreno.push((point["seed"].clone(), point["metrics"].clone()));
+        }
+    }
+    assert_eq!(newreno.len(), 6);
+    assert!(newreno.iter().all(|(seed, metrics)| {
+        let first = newreno.iter().find(|(other, _)| other == seed);
+        first.is_some_and(|(_, first)| first == metrics)
+    }));
+    // Series are there for every row, those of twins too.
+    let series = workspace.answer("export together series");
+    let points: std::collections::BTreeSet<&str> = series
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(',').next())
+        .collect();
+    assert_eq!(points.len(), 6, "the first seed of each row");
+}
+
+fn digest(summary: &Value, scheme: &str, seed: &Value) -> Value {
+    let points = summary["points"].as_array().expect("points");
+    let found = points.iter().find(|point| {
+        let row = usize::try_from(point["row"].as_u64().expect("a row")).expect("small");
+        summary["rows"][row]["scheme"] == scheme && point["seed"] == *seed
+    });
+    found.expect("the same point")["digest"].clone()
+}
