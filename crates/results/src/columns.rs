@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use scenario::{PointSpec, Scenario};
+use base::{Count, Quantity, Rate, SizeUnit, Span, WireSize};
+use scenario::{PointSpec, Scenario, keys};
 use sim::metrics::{FlowRecord, PortRecord};
 use tables::{Cell, Field, Kind, Row, TableWriter};
 
@@ -17,14 +18,19 @@ impl Leading {
         let mut fields = leading_fields();
         for (index, key) in scenario.set_keys().iter().enumerate() {
             let points = scenario.points().iter();
-            let whole = points
-                .map(|point| &point.set[index].1)
-                .all(|text| text.parse::<i64>().is_ok());
-            let kind = if whole { Kind::Int64 } else { Kind::Text };
-            let help = "Value of the setting of this name, with an underscore for its dot.";
+            let texts = || points.clone().map(|point| point.set[index].1.as_str());
+            let help = "Value of the setting of this name, with an underscore for its dot; missing where it is a word \
+                        among numbers, such as off.";
+            let (kind, unit) = if texts().all(|text| text.parse::<i64>().is_ok()) {
+                (Kind::Int64, "")
+            } else {
+                unit_of(texts(), key).map_or((Kind::Text, ""), |unit| (Kind::Double, unit))
+            };
+            let words = kind == Kind::Double && texts().any(|text| measured(text, key).is_none());
             fields.push(Field {
                 name: key.replace('.', "_"),
-                ..field("", kind, "", help)
+                optional: words,
+                ..field("", kind, unit, help)
             });
         }
         Self { fields }
@@ -32,8 +38,11 @@ impl Leading {
 
     fn cells<'a>(&'a self, point: &'a PointSpec) -> impl Iterator<Item = Cell<'a>> {
         let keys = self.fields[LEADING..].iter().zip(&point.set);
-        let keys = keys.map(|(field, (_, text))| match field.kind {
+        let keys = keys.map(|(field, (key, text))| match field.kind {
             Kind::Int64 => Cell::Int(text.parse().expect("all values are whole numbers")),
+            Kind::Double => {
+                measured(text, key).map_or(Cell::Null, |(value, _)| Cell::Double(value))
+            }
             _ => Cell::Text(text),
         });
         // A seed beyond 63 bits wraps: tables have signed numbers, and equal seeds stay equal.
@@ -44,6 +53,46 @@ impl Leading {
         ];
         first.into_iter().chain(keys)
     }
+}
+
+/// The unit that all values of a setting have in common, if they are numbers but for words such as "off".
+fn unit_of<'a>(texts: impl Iterator<Item = &'a str>, key: &str) -> Option<&'static str> {
+    let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase());
+    let mut common = None;
+    for text in texts {
+        match measured(text, key) {
+            Some((_, unit)) if *common.get_or_insert(unit) == unit => {}
+            None if is_word(text) => {}
+            _ => return None,
+        }
+    }
+    common
+}
+
+/// The value of a setting as a number with the unit that results have: microseconds, bit/s, bytes or packets.
+#[expect(clippy::cast_precision_loss, reason = "tables carry 53 bits")]
+fn measured(text: &str, key: &str) -> Option<(f64, &'static str)> {
+    let name = key.rsplit('.').take(2).collect::<Vec<_>>();
+    let name = [name.get(1).copied().unwrap_or_default(), name[0]].join(".");
+    let counts = keys::key(&name).is_some_and(|key| (key.expected)().contains("whole number"));
+    if let (true, Ok(Count(count))) = (counts, Count::parse(text)) {
+        return Some((count.into(), ""));
+    }
+    if let Ok(number) = text.parse::<f64>() {
+        return number.is_finite().then_some((number, ""));
+    }
+    if let Ok(span) = Span::parse(text) {
+        return Some((span.as_ps() as f64 / 1e6, "us"));
+    }
+    if let Ok(rate) = Rate::parse(text) {
+        return Some((rate.as_bps() as f64, "bit/s"));
+    }
+    let size = WireSize::parse(text).ok()?;
+    let unit = match size.unit {
+        SizeUnit::Byte => "bytes",
+        SizeUnit::Packet => "packets",
+    };
+    Some((size.amount as f64, unit))
 }
 
 /// The leading columns that every table has.
@@ -291,3 +340,34 @@ fn field_of<R, V: Value>(
 
 /// Leading columns that are not settings.
 const LEADING: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_with_units_are_numbers_in_the_units_of_results() {
+        for (key, text, expected) in [
+            ("link.delay", "40us", (40.0, "us")),
+            ("tcp.min_rto", "1.5ms", (1500.0, "us")),
+            ("link.rate", "10Gbit", (1e10, "bit/s")),
+            ("switch.buffer", "64KB", (64e3, "bytes")),
+            ("switch.buffer", "80pkt", (80.0, "packets")),
+            ("workload.flows", "2k", (2000.0, "")),
+            ("group.a.workload.size", "2k", (2000.0, "bytes")),
+            ("workload.load", "0.6", (0.6, "")),
+        ] {
+            assert_eq!(measured(text, key), Some(expected), "{text}");
+        }
+        assert_eq!(measured("pareto(1KB,2,3KB)", "workload.size"), None);
+    }
+
+    #[test]
+    fn an_axis_is_a_column_of_numbers_if_its_values_have_one_unit() {
+        let unit = |texts: &[&str]| unit_of(texts.iter().copied(), "switch.ecn_threshold");
+        assert_eq!(unit(&["off", "20KB", "40KB"]), Some("bytes"));
+        assert_eq!(unit(&["20pkt", "40KB"]), None);
+        assert_eq!(unit(&["off"]), None);
+        assert_eq!(unit(&["20KB", "other (thing)"]), None);
+    }
+}

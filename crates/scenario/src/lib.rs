@@ -52,7 +52,7 @@ use std::sync::Arc;
 use base::{Count, Quantity};
 use schemes::{Bundle, Origin, Role, Roles, Scheme};
 
-use crate::keys::{Ecmp, Keys, LossPattern, TopologyKind, WorkloadKind};
+use crate::keys::{Ecmp, HostQueue, Keys, LossPattern, TopologyKind, WorkloadKind};
 pub use argument::{Argument, Help};
 use arms::{Arm, Flows};
 use document::Setting;
@@ -263,6 +263,12 @@ impl Scenario {
         let points = resolver.points(&arms, seed, seeds)?;
         let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
         warnings.extend(unused_seeds(&points, seeds));
+        warnings.extend(
+            points
+                .iter()
+                .find(|point| has_endless(point))
+                .and_then(starving),
+        );
         let name = draft.name.unwrap_or_else(|| resolver.file_name());
         Ok(Self {
             name,
@@ -373,6 +379,40 @@ fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
         "nothing in this scenario is random, so {seeds} seeds give {seeds} times the same result"
     ));
     Some(problem.help("let flows start at random times, as in workload.jitter=100us"))
+}
+
+fn has_endless(point: &PointSpec) -> bool {
+    let endless = |group: &Group| {
+        let workload = &group.keys.workload;
+        workload.size.is_unlimited() && workload.kind != WorkloadKind::Trace
+    };
+    point.groups.iter().any(endless)
+}
+
+/// A hint that flows of one host share an endless first-in-first-out queue there, in which one without an end leaves
+/// the others little.
+fn starving(point: &PointSpec) -> Option<Problem> {
+    let keys = &point.keys;
+    // Where hosts queue as switches do, switch.buffer bounds them.
+    if keys.host.queue != HostQueue::Own || keys.host.buffer.0.is_some() {
+        return None;
+    }
+    let plan = workload::Plan::of(point);
+    let sender = |flow: &workload::PlannedFlow| plan.connections[flow.connection as usize].sender;
+    let mut flows = vec![(0_u32, false); plan.topology.hosts().len()];
+    for flow in &plan.flows {
+        let host = &mut flows[sender(flow).0 as usize];
+        host.0 += 1;
+        host.1 |= flow.size.is_none();
+    }
+    let host = flows
+        .iter()
+        .position(|(count, endless)| *count > 1 && *endless)?;
+    let problem = Problem::warning(format!(
+        "host {host} sends a flow without end beside others, and host.buffer = unlimited: where its own link is the \
+         bottleneck, that flow fills the queue there and starves the others"
+    ));
+    Some(problem.help("bound the queue, as in host.buffer=100pkt, or tcp.receive_buffer"))
 }
 
 /// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at

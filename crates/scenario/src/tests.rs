@@ -443,3 +443,23 @@ fn a_trace_is_the_same_for_all_schemes() {
     let text = "trace.series = [\"queue\", \"cwnd\"]";
     assert!(message(text, &[]).contains("cannot be swept"));
 }
+
+#[test]
+fn a_flow_without_end_beside_others_of_its_host_is_warned_of() {
+    let warned = |sets: &str| {
+        let text = format!(
+            "schemes = \"newreno\"\n[topology]\nkind = \"dumbbell\"\n[run]\nduration = \"1s\"\n\
+             [group.long.workload]\nsize = \"unlimited\"\nfrom = \"0:0\"\nto = \"1:0\"\nsenders = 1\n\
+             [group.short.workload]\nfrom = \"0:0-1\"\nto = \"1:0\"\nsenders = 2\n{sets}"
+        );
+        let source = Source::new("test.toml", text);
+        let scenario = Scenario::load(source, &Overrides::default()).unwrap();
+        scenario
+            .warnings()
+            .iter()
+            .any(|warning| warning.to_string().contains("starves the others"))
+    };
+    assert!(warned(""));
+    assert!(!warned("[host]\nbuffer = \"100pkt\"\n"));
+    assert!(!warned("[host]\nqueue = \"switch\"\n"));
+}
