@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ::report::{Figure, Size};
+use ::report::{Axis, Figure, Line, Point, Shape, Size, Style};
 use claims::Measured;
 use claims::catalogue::{self, Selection};
 use claims::judge::{self, Bench};
@@ -22,7 +22,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Stop> {
     let figures = if is_figure {
         reproduced(&word, &args.reproduced)?
     } else {
-        ::report::figures(&Folder::open(&args.folder)?).map_err(Problems::from)?
+        figures(args)?
     };
     let (Some(name), Some(path)) = (&args.figure, &args.output) else {
         return list(&figures);
@@ -39,13 +39,110 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Stop> {
         axis.log |= wanted;
         axis.range = axis.range.filter(|_| !wanted);
     }
+    adjust(&mut figure, args)?;
     let size = Size::default();
     let centimetres = |length: Option<Length>, default| length.map_or(default, |length| length.0);
     let size = Size {
         width_cm: centimetres(args.width, size.width_cm),
         height_cm: centimetres(args.height, size.height_cm),
     };
-    save(&figure, size, path)
+    save(&figure, size, args.font.as_deref(), path)
+}
+
+/// The figures of a run folder, with the setting on their axis that is asked for.
+fn figures(args: &PlotArgs) -> Result<Vec<Figure>, Stop> {
+    let folder = Folder::open(&args.folder)?;
+    let axes = &folder.summary().axes;
+    if let Some(key) = args.x.as_ref().filter(|key| !axes.contains(key)) {
+        let names = axes.iter().map(String::as_str);
+        let remedy = match axes.join(", ") {
+            all if all.is_empty() => "nothing is swept in this run".to_owned(),
+            all => format!("this run sweeps {all}"),
+        };
+        return Err(explain::unknown(key, "swept setting", names, &remedy));
+    }
+    Ok(::report::figures_over(&folder, args.x.as_deref()).map_err(Problems::from)?)
+}
+
+/// Leaves out schemes, sets the ends of the axes, and draws lines across.
+fn adjust(figure: &mut Figure, args: &PlotArgs) -> Result<(), Stop> {
+    for scheme in &args.schemes {
+        if !figure.lines.iter().any(|line| line.label == *scheme) {
+            let names: Vec<String> = figure.lines.iter().map(|line| line.label.clone()).collect();
+            let remedy = format!("this figure has {}", names.join(", "));
+            let names = names.iter().map(String::as_str);
+            return Err(explain::unknown(scheme, "line", names, &remedy));
+        }
+    }
+    if !args.schemes.is_empty() {
+        figure
+            .lines
+            .retain(|line| args.schemes.contains(&line.label));
+    }
+    for (given, flag, axis) in [
+        (&args.xlim, "--xlim", &mut figure.x),
+        (&args.ylim, "--ylim", &mut figure.y),
+    ] {
+        if let Some(text) = given {
+            axis.range = Some(ends(text, flag, axis)?);
+        }
+    }
+    for text in &args.line {
+        across(figure, text)?;
+    }
+    Ok(())
+}
+
+/// Both ends of an axis.
+fn ends(text: &str, flag: &str, axis: &Axis) -> Result<(f64, f64), Stop> {
+    let ends = text.split_once(':').and_then(|(low, high)| {
+        let (low, high) = (axis.value(low)?, axis.value(high)?);
+        (low < high && (!axis.log || low > 0.0)).then_some((low, high))
+    });
+    ends.ok_or_else(|| {
+        let problem = Problem::new(format!("{flag} {text}: no ends of this axis"));
+        let unit = axis.title();
+        let above = if axis.log { ", above 0" } else { "" };
+        let help =
+            format!("give LOW:HIGH in the unit of {unit:?}{above}, as in 1:20, or with a unit");
+        Problems::from(problem.help(help)).into()
+    })
+}
+
+/// A dashed line across the figure, named or not.
+fn across(figure: &mut Figure, text: &str) -> Result<(), Stop> {
+    let (name, value) = text.split_once('=').unwrap_or((text, text));
+    let Some(y) = figure.y.value(value) else {
+        let problem = Problem::new(format!("--line {text}: no value of the vertical axis"));
+        let help = format!(
+            "give a value of {:?}, as in 10, or with a unit",
+            figure.y.title()
+        );
+        return Err(Problems::from(problem.help(help)).into());
+    };
+    let xs = || {
+        figure
+            .lines
+            .iter()
+            .flat_map(|line| &line.points)
+            .map(|point| point.x)
+    };
+    let (first, last) = (
+        xs().fold(f64::INFINITY, f64::min),
+        xs().fold(f64::NEG_INFINITY, f64::max),
+    );
+    let (first, last) = figure.x.range.unwrap_or((first, last));
+    figure.lines.push(Line {
+        label: name.to_owned(),
+        style: Style {
+            slot: 0,
+            dash: 0,
+            open: false,
+        },
+        shape: Shape::Model,
+        points: vec![Point::new(first, y), Point::new(last, y)],
+    });
+    Ok(())
 }
 
 /// The panels of a figure of a paper, from what `tailwater reproduce` wrote below `out`.
@@ -94,8 +191,16 @@ fn open(folder: &Path, word: &str) -> Result<Measured, Problems> {
     Err(problem.help(help).into())
 }
 
-fn save(figure: &Figure, size: Size, path: &Path) -> Result<(), Stop> {
-    ::report::save(figure, size, path).map_err(Problems::from)?;
+fn save(figure: &Figure, size: Size, font: Option<&str>, path: &Path) -> Result<(), Stop> {
+    let is_svg = path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
+    if font.is_some() && !is_svg {
+        let problem =
+            Problem::new("--font has no place in this format: the file contains its font");
+        return Err(Problems::from(problem.help("draw an SVG, or leave --font out")).into());
+    }
+    ::report::save_in(figure, size, font, path).map_err(Problems::from)?;
     output::answer(&format!("{}\n", path.display()))
 }
 

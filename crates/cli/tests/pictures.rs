@@ -139,3 +139,87 @@ fn wrong_wishes_are_refused_with_a_remedy() {
             .contains("does not exist")
     );
 }
+
+#[test]
+fn a_plot_shows_what_is_asked_for() {
+    let runs = Runs::new("plot-flags", &["run"]);
+    let draw = |more: &[&str]| {
+        let words = ["plot", "run", "--figure", "fct", "-o", "fct.svg"];
+        runs.answer(&[&words[..], more].concat());
+        String::from_utf8(runs.file("fct.svg")).expect("text")
+    };
+    let all = draw(&[]);
+    assert!(all.contains(">newreno<") && all.contains(">rcc<"), "{all}");
+    let some = draw(&["--schemes", "newreno,dctcp"]);
+    assert!(
+        some.contains(">dctcp<") && !some.contains(">rcc<"),
+        "{some}"
+    );
+    let line = draw(&["--line", "goal=10ms"]);
+    assert!(line.contains(">goal<"), "{line}");
+    let limits = draw(&["--xlim", "0:100", "--ylim", "0s:1s"]);
+    assert!(
+        limits.contains(">100<") && limits.contains(">1000<"),
+        "{limits}"
+    );
+    assert_ne!(draw(&["--x", "workload.senders"]), limits);
+    let font = draw(&["--font", "Times New Roman"]);
+    assert!(
+        font.contains("font-family=\"Times New Roman, DejaVu Sans"),
+        "{font}"
+    );
+    for (words, expected) in [
+        (&["--schemes", "rc"][..], "did you mean `rcc`"),
+        (
+            &["--x", "workload.sender"],
+            "did you mean `workload.senders`",
+        ),
+        (&["--xlim", "5"], "--xlim 5: no ends"),
+        (&["--ylim", "9:1"], "--ylim 9:1: no ends"),
+        (&["--line", "goal=10KB"], "no value of the vertical axis"),
+    ] {
+        let plot = ["plot", "run", "--figure", "fct", "-o", "fct.svg"];
+        let refusal = runs.refusal(&[&plot[..], words].concat());
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+    let refusal = runs.refusal(&[
+        "plot", "run", "--figure", "fct", "-o", "fct.pdf", "--font", "Arial",
+    ]);
+    assert!(refusal.contains("the file contains its font"), "{refusal}");
+}
+
+#[test]
+fn axes_are_linear_unless_asked_and_what_is_shown_is_not_missing() {
+    let runs = Runs::new("plot-linear", &[]);
+    runs.answer(&[
+        "run",
+        "incast",
+        "--set",
+        "workload.senders=2,100",
+        "--out",
+        "run",
+        "--quiet",
+    ]);
+    runs.answer(&["plot", "run", "--figure", "fct", "-o", "linear.svg"]);
+    runs.answer(&[
+        "plot", "run", "--figure", "fct", "-o", "log.svg", "--log-x", "--log-y",
+    ]);
+    assert_ne!(runs.file("linear.svg"), runs.file("log.svg"));
+    runs.answer(&[
+        "run",
+        "incast",
+        "--set",
+        "workload.senders=3",
+        "--trace",
+        "rwnd",
+        "--scheme",
+        "newreno",
+        "--out",
+        "lone",
+        "--quiet",
+    ]);
+    let page = String::from_utf8(runs.file("lone/report.html")).expect("text");
+    assert!(page.contains("congestion windows over time (trace.series"));
+    assert!(!page.contains("advertised windows over time (trace.series"));
+    assert!(!page.contains("--trace"));
+}

@@ -16,6 +16,8 @@ use crate::units;
 pub(crate) struct Data<'a> {
     pub(crate) runs: Vec<Run<'a>>,
     pub(crate) palette: Palette,
+    /// The swept setting on the horizontal axis of metrics, if not the first with numbers.
+    pub(crate) x: Option<String>,
 }
 
 /// One run folder.
@@ -88,7 +90,11 @@ impl<'a> Data<'a> {
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let schemes = runs.iter().flat_map(|run| &run.summary.schemes);
         let palette = Palette::new(schemes.map(String::as_str));
-        Ok(Self { runs, palette })
+        Ok(Self {
+            runs,
+            palette,
+            x: None,
+        })
     }
 
     /// What lines of this scheme and run are called.

@@ -1,5 +1,7 @@
 //! A figure as data, which each renderer draws in its own way.
 
+use crate::units;
+
 /// A chart with everything a reader needs to understand it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
@@ -144,6 +146,16 @@ impl Axis {
             unit: unit.into(),
             ..Self::default()
         }
+    }
+
+    /// The place of a value on an axis of numbers: a number in its unit, or one with a unit of the same kind.
+    pub fn value(&self, text: &str) -> Option<f64> {
+        let number = text
+            .trim()
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite());
+        number.or_else(|| units::in_unit(text.trim(), &self.unit))
     }
 
     /// The label as it is written along the axis: `Senders`, `Completion time (ms)`.

@@ -76,9 +76,14 @@ impl Format {
 
 /// A figure as the contents of a file.
 pub fn draw(figure: &Figure, size: Size, format: Format) -> Vec<u8> {
+    draw_in(figure, size, None, format)
+}
+
+/// The same with another family of fonts than the usual one, which an SVG names and others contain.
+fn draw_in(figure: &Figure, size: Size, font: Option<&str>, format: Format) -> Vec<u8> {
     let scene = chart::scene(figure, size.points());
     match format {
-        Format::Svg => svg::write(&scene, size, &figure.full_title()).into_bytes(),
+        Format::Svg => svg::write(&scene, size, font, &figure.full_title()).into_bytes(),
         Format::Png => png::write(&scene),
         Format::Pdf => pdf::write(&scene, &figure.full_title()),
     }
@@ -86,6 +91,11 @@ pub fn draw(figure: &Figure, size: Size, format: Format) -> Vec<u8> {
 
 /// Writes a figure in the format that the name ends in.
 pub fn save(figure: &Figure, size: Size, path: &Path) -> Result<(), Error> {
+    save_in(figure, size, None, path)
+}
+
+/// The same, with text of an SVG in this family of fonts, if one is given.
+pub fn save_in(figure: &Figure, size: Size, font: Option<&str>, path: &Path) -> Result<(), Error> {
     let format = Format::of(path)?;
-    crate::put(path, &draw(figure, size, format))
+    crate::put(path, &draw_in(figure, size, font, format))
 }

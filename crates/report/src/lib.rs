@@ -51,7 +51,7 @@ use results::{self, Folder};
 
 pub use error::Error;
 pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
-pub use fixed::{Format, Size, draw, save};
+pub use fixed::{Format, Size, draw, save, save_in};
 pub use live::{LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
 pub use paper::{Reproduction, write_paper};
@@ -67,7 +67,13 @@ pub fn write(folders: &[&Folder], out: &Path) -> Result<(), Error> {
 
 /// Every figure of a run, in the order of its report.
 pub fn figures(folder: &Folder) -> Result<Vec<Figure>, Error> {
-    let data = data::Data::read(&[folder])?;
+    figures_over(folder, None)
+}
+
+/// The same with the swept setting `x` on the horizontal axis of metrics, if it is given.
+pub fn figures_over(folder: &Folder, x: Option<&str>) -> Result<Vec<Figure>, Error> {
+    let mut data = data::Data::read(&[folder])?;
+    data.x = x.map(str::to_owned);
     Ok(figures::all(&data))
 }
 

@@ -191,11 +191,14 @@ pub(crate) fn charts(figures: &[Figure]) -> Vec<Chart> {
 fn missing(figures: &[Figure]) -> Vec<String> {
     let lacks = |chart: &str| figures.iter().all(|figure| figure.chart != chart);
     let mut missing = Vec::new();
-    if lacks("queue-time") {
-        missing.push("the queue over time: trace.series = \"queue\"".to_owned());
-    }
-    if lacks("cwnd") {
-        missing.push("windows over time: trace.series = \"cwnd,rwnd\"".to_owned());
+    for (chart, what, series) in [
+        ("queue-time", "the queue over time", "queue"),
+        ("cwnd", "congestion windows over time", "cwnd"),
+        ("rwnd", "advertised windows over time", "rwnd"),
+    ] {
+        if lacks(chart) {
+            missing.push(format!("{what} (trace.series = \"{series}\")"));
+        }
     }
     missing
 }

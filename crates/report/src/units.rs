@@ -58,6 +58,16 @@ pub(crate) fn quantities(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
     Some((values.collect(), shown.name))
 }
 
+/// A quantity such as `10ms` as a number of the unit that an axis has, if both are of one kind.
+pub(crate) fn in_unit(text: &str, unit: &str) -> Option<f64> {
+    let (value, own, kind) = quantity(text)?;
+    let found = SUFFIXES
+        .iter()
+        .find(|(_, name, other)| shown(name) == unit && *other == kind);
+    let (size, ..) = found?;
+    Some(value * own.size / size)
+}
+
 /// What numbers in the unit `from` are multiplied by to be in the `wanted` one, and its name; nothing
 /// changes if that is a unit of something else.
 pub(crate) fn converted(from: &str, wanted: Option<&str>) -> (f64, String) {
@@ -115,7 +125,7 @@ fn quantity(text: &str) -> Option<(f64, Unit, &'static str)> {
 }
 
 /// What quantities in scenarios end in: size, name, kind.
-const SUFFIXES: [(f64, &str, &str); 20] = [
+const SUFFIXES: [(f64, &str, &str); 25] = [
     (1.0, "", ""),
     (1.0, "%", "%"),
     (1.0, "pkt", "packets"),
@@ -136,6 +146,11 @@ const SUFFIXES: [(f64, &str, &str); 20] = [
     (1e3, "kbps", "bit/s"),
     (1e6, "Mbps", "bit/s"),
     (1e9, "Gbps", "bit/s"),
+    (1.0, "bit", "bit/s"),
+    (1e3, "kbit", "bit/s"),
+    (1e6, "Mbit", "bit/s"),
+    (1e9, "Gbit", "bit/s"),
+    (1e3, "kB", "bytes"),
 ];
 
 /// A key in words: `switch.ecn_threshold` becomes `ECN threshold`.

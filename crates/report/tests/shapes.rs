@@ -224,3 +224,33 @@ fn a_logarithmic_map_has_cells_of_equal_factors() {
         |edges: &&[f32; 4]| (edges[0] - left).abs() < 0.1 && (edges[2] - middle).abs() < 0.1;
     assert!(found.iter().any(|edges| is_it(&edges)), "{found:?}");
 }
+
+#[test]
+fn a_legend_leaves_three_quarters_of_the_height_to_the_data() {
+    let mut figure = figure(
+        Shape::Joined,
+        vec![Point::new(1.0, 1.0), Point::new(9.0, 9.0)],
+    );
+    let line = figure.lines[0].clone();
+    figure.lines = (0..60)
+        .map(|number| Line {
+            label: format!("a scheme with a long name {number}"),
+            ..line.clone()
+        })
+        .collect();
+    let svg = report::draw(&figure, Size::default(), Format::Svg);
+    let svg = String::from_utf8(svg).expect("text");
+    let named = svg.matches("a scheme with a long name").count();
+    assert!((2..12).contains(&named), "{named}");
+    assert!(svg.contains(&format!("and {} more", 60 - named)), "{svg}");
+}
+
+#[test]
+fn a_value_on_an_axis_may_have_a_unit_of_its_kind() {
+    let axis = Axis::new("Completion time", "ms");
+    assert_eq!(axis.value("10"), Some(10.0));
+    assert_eq!(axis.value("2s"), Some(2000.0));
+    assert_eq!(axis.value("500us"), Some(0.5));
+    assert_eq!(axis.value("10KB"), None);
+    assert_eq!(Axis::new("Goodput", "Mbit/s").value("1Gbps"), Some(1000.0));
+}

@@ -52,6 +52,24 @@ pub(crate) struct PlotArgs {
     /// Height on paper [default: 6cm]
     #[arg(long, value_parser = length)]
     pub(crate) height: Option<Length>,
+    /// Draw these schemes alone, by their names in the legend
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    pub(crate) schemes: Vec<String>,
+    /// The swept setting on the horizontal axis [default: the first with numbers]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) x: Option<String>,
+    /// Ends of the horizontal axis, as in 0:50 or 1ms:50ms
+    #[arg(long, value_name = "LOW:HIGH", allow_hyphen_values = true)]
+    pub(crate) xlim: Option<String>,
+    /// Ends of the vertical axis
+    #[arg(long, value_name = "LOW:HIGH", allow_hyphen_values = true)]
+    pub(crate) ylim: Option<String>,
+    /// Draw a dashed line across the figure at this value of the vertical axis, as in 10ms or goal=10ms
+    #[arg(long, value_name = "[NAME=]VALUE")]
+    pub(crate) line: Vec<String>,
+    /// The family of fonts of an SVG, as in "Times New Roman"; PNG and PDF contain their font
+    #[arg(long, value_name = "NAME")]
+    pub(crate) font: Option<String>,
     /// Make the horizontal axis logarithmic
     #[arg(long)]
     pub(crate) log_x: bool,

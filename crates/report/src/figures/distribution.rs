@@ -29,26 +29,13 @@ pub(super) fn all(data: &Data<'_>) -> Vec<Figure> {
             }
         }
     }
-    for figure in &mut figures {
-        figure.x.log = is_wide(&figure.lines);
-    }
     figures.reverse();
     figures
 }
 
-/// Whether times differ so much that an axis shows their decades.
-fn is_wide(lines: &[Line]) -> bool {
-    let first = lines.iter().filter_map(|line| line.points.first());
-    let last = lines.iter().filter_map(|line| line.points.last());
-    let least = first.map(|point| point.x).fold(f64::INFINITY, f64::min);
-    let greatest = last.map(|point| point.x).fold(0.0, f64::max);
-    greatest >= 5.0 * least
-}
-
 /// A view of the distribution; a caption says what it is over.
 pub(crate) fn figure(choice: String, unit: &str, caption: &str, lines: Vec<Line>) -> Figure {
-    let mut x = Axis::new("Flow completion time", unit);
-    x.log = is_wide(&lines);
+    let x = Axis::new("Flow completion time", unit);
     let mut y = Axis::new("Fraction of flows", "");
     y.range = Some((0.0, 1.0));
     Figure {

@@ -17,8 +17,6 @@ struct Chart {
     short: &'static str,
     /// What tells it from other metrics of the chart.
     choice: &'static str,
-    /// Spans decades.
-    log: bool,
 }
 
 const COMPLETION: [Chart; 5] = [
@@ -103,13 +101,12 @@ impl Sweep {
         let summary = data.runs[0].summary;
         let values = |key: &str| distinct(data.rows().filter_map(|(_, row)| row.setting(key)));
         let numbers = |key: &&String| units::quantities(&values(key)).is_some();
-        let key = summary.axes.iter().find(numbers).or(summary.axes.first());
-        let key = key.cloned();
+        let first = summary.axes.iter().find(numbers).or(summary.axes.first());
+        let key = data.x.as_ref().or(first).cloned();
         let texts = key.as_deref().map_or_else(Vec::new, values);
         let (numeric, axis, places) = match units::quantities(&texts) {
             Some((numbers, unit)) if !texts.is_empty() => {
-                let mut axis = Axis::new(units::words(key.as_deref().unwrap_or_default()), unit);
-                axis.log = spread(&numbers) >= LOG_FROM;
+                let axis = Axis::new(units::words(key.as_deref().unwrap_or_default()), unit);
                 (true, axis, numbers)
             }
             _ => {
@@ -162,9 +159,6 @@ impl Sweep {
             spread_bars(&mut lines);
         }
         let mut y = Axis::new(chart.title, unit.name);
-        let shown = lines.iter().flat_map(|line| &line.points);
-        let shown: Vec<f64> = shown.map(|point| point.y).collect();
-        y.log = chart.log && self.numeric && spread(&shown) >= LOG_FROM;
         if !chart.choice.is_empty() {
             y.label = format!("{}, {}", chart.short, chart.choice);
         }
@@ -255,13 +249,6 @@ fn caption(help: &str, seeds: Option<u32>) -> String {
     }
 }
 
-/// The greatest of positive numbers over the least; 0 if one is not positive.
-fn spread(values: &[f64]) -> f64 {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let greatest = values.iter().copied().fold(0.0, f64::max);
-    if least > 0.0 { greatest / least } else { 0.0 }
-}
-
 fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut distinct = Vec::new();
     for text in texts {
@@ -274,7 +261,6 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 const fn completion_chart(metric: &'static str, choice: &'static str) -> Chart {
     Chart {
-        log: true,
         short: "FCT",
         ..chart("fct", metric, "Flow completion time", choice)
     }
@@ -292,9 +278,5 @@ const fn chart(
         title,
         short: title,
         choice,
-        log: false,
     }
 }
-
-/// Values that span more are drawn on a logarithmic axis: on a linear one the small would lie on it.
-const LOG_FROM: f64 = 15.0;

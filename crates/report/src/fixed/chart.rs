@@ -8,6 +8,7 @@ use super::font;
 use super::scene::{Anchor, INK, Item, PALE, Scene};
 use super::ticks::{Room, Scale};
 use crate::figure::{Cells, Figure, Line, Point, Shape, Style};
+use legend::Legend;
 use pen::{dashed, event, marker, stroke, whisker};
 
 /// Sizes of text in points.
@@ -50,8 +51,8 @@ pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
         height,
         items: Vec::new(),
     };
-    let legend = legend::rows(figure, width - 2.0 * EDGE);
-    let top = EDGE + legend::ROW * count(legend.len()) + 2.0;
+    let legend = Legend::of(figure, (width - 2.0 * EDGE, height));
+    let top = EDGE + legend.height() + 2.0;
     let frame = frame(figure, (width, height), top);
     grid(&mut scene, &frame);
     for line in &figure.lines {
@@ -389,8 +390,4 @@ fn cells(scene: &mut Scene, frame: &Frame, (figure, line): (&Figure, &Line), sha
             percent: shape.percent,
         });
     }
-}
-
-fn count(items: usize) -> f64 {
-    f64::from(u32::try_from(items).unwrap_or(u32::MAX))
 }

@@ -6,13 +6,18 @@ use super::Size;
 use super::scene::{Anchor, Colour, INK, Item, Scene};
 
 /// The file. The title is what a screen reader says.
-pub(super) fn write(scene: &Scene, size: Size, title: &str) -> String {
+pub(super) fn write(scene: &Scene, size: Size, font: Option<&str>, title: &str) -> String {
     let mut out = String::new();
-    put(&mut out, scene, size, title).expect("writing to a string succeeds");
+    put(&mut out, scene, size, (font, title)).expect("writing to a string succeeds");
     out
 }
 
-fn put(out: &mut String, scene: &Scene, size: Size, title: &str) -> std::fmt::Result {
+fn put(
+    out: &mut String,
+    scene: &Scene,
+    size: Size,
+    (font, title): (Option<&str>, &str),
+) -> std::fmt::Result {
     let (width, height) = (short(scene.width), short(scene.height));
     writeln!(
         out,
@@ -27,10 +32,14 @@ fn put(out: &mut String, scene: &Scene, size: Size, title: &str) -> std::fmt::Re
         "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>"
     )?;
     // Verdana has nearly the widths of DejaVu Sans, where that is not installed.
+    let usual = "DejaVu Sans, Verdana, sans-serif";
+    let fonts = font.map_or_else(
+        || usual.to_owned(),
+        |font| format!("{}, {usual}", escape(font)),
+    );
     writeln!(
         out,
-        "<g font-family=\"DejaVu Sans, Verdana, sans-serif\" fill=\"none\" \
-         stroke-linejoin=\"round\">"
+        "<g font-family=\"{fonts}\" fill=\"none\" stroke-linejoin=\"round\">"
     )?;
     for item in &scene.items {
         put_item(out, item)?;

@@ -6,8 +6,43 @@ use super::pen::{dashed, event, marker, stroke, whisker};
 use super::{CURVE, EDGE, MARKER, RANGE, TICK};
 use crate::figure::{Figure, Line, Shape};
 
+/// The legend of a figure.
+pub(super) struct Legend<'a> {
+    rows: Vec<Vec<&'a Line>>,
+    /// Lines that have no room in it.
+    more: usize,
+}
+
+impl<'a> Legend<'a> {
+    /// The lines that need an entry, in rows that fit the width and a quarter of the height: a legend that is
+    /// larger leaves no room for what it explains.
+    pub(super) fn of(figure: &'a Figure, (width, height): (f64, f64)) -> Self {
+        let mut rows = rows(figure, width);
+        let mut more = 0;
+        while rows.len() > 1 && ROW * count(rows.len()) > height / 4.0 {
+            more += rows.pop().map_or(0, |row| row.len());
+        }
+        // Where lines are left out, their number needs room.
+        if let (1.., Some(row)) = (more, rows.last_mut())
+            && row.len() > 1
+        {
+            more += usize::from(row.pop().is_some());
+        }
+        Self { rows, more }
+    }
+
+    /// Its height.
+    pub(super) fn height(&self) -> f64 {
+        ROW * count(self.rows.len())
+    }
+}
+
+fn count(rows: usize) -> f64 {
+    f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
+}
+
 /// The lines that need an entry, in rows that fit the width.
-pub(super) fn rows(figure: &Figure, width: f64) -> Vec<Vec<&Line>> {
+fn rows(figure: &Figure, width: f64) -> Vec<Vec<&Line>> {
     let mut rows: Vec<Vec<&Line>> = Vec::new();
     let mut used = 0.0;
     for line in figure.lines.iter().filter(|line| figure.names(line)) {
@@ -29,8 +64,9 @@ fn entry_width(line: &Line) -> f64 {
 }
 
 /// Draws the rows from `left` on, below the upper edge.
-pub(super) fn draw(scene: &mut Scene, rows: &[Vec<&Line>], left: f64) {
-    for (row, index) in rows.iter().zip(0_u32..) {
+pub(super) fn draw(scene: &mut Scene, legend: &Legend<'_>, left: f64) {
+    let last = legend.rows.len().saturating_sub(1);
+    for (row, index) in legend.rows.iter().zip(0_u32..) {
         let mut x = left;
         let y = EDGE + ROW * (f64::from(index) + 0.5);
         for line in row {
@@ -38,6 +74,10 @@ pub(super) fn draw(scene: &mut Scene, rows: &[Vec<&Line>], left: f64) {
             let at = (x + SAMPLE + GAP, y + TICK * 0.36);
             scene.text(at, TICK, Anchor::Start, &line.label);
             x += entry_width(line);
+        }
+        if legend.more > 0 && index as usize == last {
+            let text = format!("and {} more", legend.more);
+            scene.text((x, y + TICK * 0.36), TICK, Anchor::Start, &text);
         }
     }
 }
@@ -80,7 +120,7 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
 }
 
 /// Height of a row in points.
-pub(super) const ROW: f64 = 11.0;
+const ROW: f64 = 11.0;
 /// Length of the sample of a line in the legend, and gaps around it.
 const SAMPLE: f64 = 17.0;
 const GAP: f64 = 4.0;
