@@ -161,6 +161,10 @@ fn scheme(scheme: &Scheme) -> String {
     let mut out = String::new();
     text::paragraph(&mut out, 0, &format!("{}: {}", scheme.name, scheme.summary));
     text::paragraph(&mut out, 0, &format!("Source: {}", scheme.reference));
+    if !scheme.how.is_empty() {
+        out.push('\n');
+        text::paragraph(&mut out, 0, scheme.how);
+    }
     if scheme.needs_marking {
         text::paragraph(&mut out, 0, "Needs queues that mark: switch.ecn_threshold.");
     }

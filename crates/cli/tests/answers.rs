@@ -295,3 +295,18 @@ fn the_list_of_keys_says_something_of_each() {
     assert!(line("workload.requests ").contains("how many flows each connection asks for"));
     assert!(line("workload.load ").contains("Poisson arrivals: share"));
 }
+
+#[test]
+fn a_scheme_says_how_it_works_before_its_settings() {
+    for scheme in schemes::all() {
+        let text = answer(&["explain", scheme.name]);
+        let head = text.split(" = ").next().expect("a beginning");
+        let sentences = head.matches(". ").count() + head.matches(".\n").count();
+        assert!(
+            (5..=8).contains(&sentences),
+            "{}: {sentences} sentences: {text}",
+            scheme.name
+        );
+        assert!(!scheme.how.contains("  "), "{}", scheme.name);
+    }
+}

@@ -35,6 +35,11 @@ use looks::Looks;
 pub const SCHEME: Scheme = Scheme {
     name: "cubic",
     summary: "CUBIC: the window is a cubic function of the time since the last loss",
+    how: "CUBIC begins with slow start as NewReno does. After a loss the window falls to 70 percent and \
+          not to half. It then follows a cubic curve of the time since the loss: fast towards the old \
+          window, slow around it, and fast again beyond. Growth depends on time and not on round trips, so \
+          flows with different round trips grow alike. Where NewReno would have the larger window, as in \
+          the short round trips of a data centre, CUBIC takes that one.",
     reference: "RFC 9438",
     roles: &[Role::Sender],
     keys: Params::KEYS,

@@ -37,6 +37,12 @@ pub use variant::{Interval, Response};
 pub const SCHEME: Scheme = Scheme {
     name: "dctcp",
     summary: "Data Center TCP: shrinks its window by the share of bytes the switch marked",
+    how: "Switches mark every packet that finds more than K waiting (switch.ecn_threshold), long before \
+          the buffer is full. The receiver echoes exactly which segments were marked. The sender keeps a \
+          moving average, alpha, of the share of marked bytes. Once per window of data with marks it \
+          reduces its window by the share alpha/2: a little at little congestion, by half if everything is \
+          marked. The window has a least value, so that very many senders overflow the buffer in spite of \
+          marks.",
     reference: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
     roles: &[Role::Sender, Role::Marks],
     needs_marking: true,

@@ -39,6 +39,11 @@ pub use crate::window_scale::Encoding;
 pub const SCHEME: Scheme = Scheme {
     name: "hscc",
     summary: "HSCC: switches cut every window to a segment while their queue is long",
+    how: "A port of a switch watches the length of its own queue. When the queue exceeds an upper \
+          threshold, the port rewrites the receive window in every ACK of the data that it carries, to one \
+          segment. It does so until the queue has fallen below a lower threshold. Senders keep their \
+          congestion windows meanwhile and resume at once. The switch keeps no state per connection: a \
+          helper at the hosts writes the scale of windows into every ACK.",
     reference: "Abdelmoniem, Bensaou, INFOCOM 2019",
     roles: &[Role::Switch, Role::Host],
     keys: Params::KEYS,

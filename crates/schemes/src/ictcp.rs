@@ -51,6 +51,12 @@ use crate::registry::{Role, Roles, Scheme};
 pub const SCHEME: Scheme = Scheme {
     name: "ictcp",
     summary: "Incast congestion control for TCP: the receiver shares out what its link has left",
+    how: "The receiver measures how much of its own link is free, in one part of a slot of time. In the \
+          other part it lets the windows of its connections grow, by no more than was free. A connection \
+          whose throughput is what its window promises may grow; one whose throughput stays far below it \
+          shrinks. The receiver advertises these windows, and the sender is plain TCP under the smaller of \
+          both windows. Windows change once per two round trips at most, so that the first burst of an \
+          incast comes before any control.",
     reference: "Wu, Feng, Guo, Zhang, CoNEXT 2010; IEEE/ACM ToN 2013",
     roles: &[Role::Helper, Role::Receiver],
     keys: Params::KEYS,

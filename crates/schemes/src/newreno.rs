@@ -12,6 +12,12 @@ use crate::registry::{FlowInfo, Role, Roles, Scheme};
 pub const SCHEME: Scheme = Scheme {
     name: "newreno",
     summary: "TCP NewReno: halves its window at a loss, grows by a segment per round trip",
+    how: "A connection begins with a small window, which doubles every round trip until a packet is lost: \
+          slow start. After that the window grows by one segment per round trip. Three duplicate ACKs, or \
+          reports of SACK, show a loss: the lost segments are sent again at once, and the window is \
+          halved. A loss that no later packet shows waits for the retransmission timer, of at least \
+          tcp.min_rto, and the window begins again at one segment. In an incast whole windows are lost, so \
+          that many flows wait for this timer.",
     reference: "RFC 5681, RFC 6582, RFC 6675",
     roles: &[Role::Sender],
     gauges: &[tcp::SSTHRESH],

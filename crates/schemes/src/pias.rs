@@ -41,6 +41,10 @@ pub use thresholds::Thresholds;
 pub const SCHEME: Scheme = Scheme {
     name: "pias",
     summary: "Flows sink through switch priorities as they send, over DCTCP: short ones go first",
+    how: "The sending host gives every packet a priority by the bytes that its flow has sent before. A \
+          flow starts at the highest priority and sinks each time it passes a threshold. Switches serve \
+          priorities strictly, so short flows finish ahead of long ones, and nobody has to know the size \
+          of a flow. Ports mark by the length of their whole queue. The transport is DCTCP.",
     reference: "Bai et al., NSDI 2015; HotNets 2014",
     roles: &[Role::Sender, Role::Marks, Role::Host, Role::Queue],
     keys: KEYS,

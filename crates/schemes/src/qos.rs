@@ -29,6 +29,10 @@ use crate::registry::{Misfit, Role, Roles, Scheme};
 pub const SCHEME: Scheme = Scheme {
     name: "qos",
     summary: "Hosts give their flows a fixed priority, and queues serve priorities strictly",
+    how: "Hosts give all packets of a flow the priority of its group. The ports of hosts and switches \
+          serve priorities strictly. A full port pushes out a packet of a lower priority for one of a \
+          higher. The transport is that of the scheme in combination, or NewReno. The scheme shows what a \
+          network can do about important flows without any change of TCP.",
     reference: "Mittal et al., NSDI 2014, Fig. 14(b)",
     roles: &[Role::Host, Role::Queue],
     keys: Params::KEYS,

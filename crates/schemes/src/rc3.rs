@@ -43,6 +43,12 @@ use crate::registry::{Misfit, PlainSwitches, Role, Roles, Scheme};
 pub const SCHEME: Scheme = Scheme {
     name: "rc3",
     summary: "The rest of a flow at once at low priorities, from its end, beside ordinary TCP",
+    how: "A connection runs its ordinary TCP at the highest priority. Beside it, from the first moment, it \
+          sends the rest of the flow once, from the last segment backwards, at lower priorities: the \
+          further from the end, the lower. Switches serve priorities strictly and push low packets out for \
+          higher ones, so these packets take only bandwidth that nobody else uses. When the ordinary TCP \
+          meets what has arrived that way, the flow is complete. Slow start then costs a flow nothing on \
+          an empty path, while flows of others see no difference.",
     reference: "Mittal, Sherry, Ratnasamy, Shenker, NSDI 2014",
     roles: &[Role::SendOrder, Role::Queue],
     keys: Params::KEYS,

@@ -55,6 +55,13 @@ pub(crate) use params::Timer as TimerLaw;
 pub const SCHEME: Scheme = Scheme {
     name: "rcc",
     summary: "Receiver-oriented congestion control: the receiver sets windows and paces ACKs",
+    how: "Each receiving host has a scheduler over all its connections. It counts the data that senders \
+          may have in the network, and lets an ACK leave only while this is below a budget, rcc.max_queue; \
+          the other ACKs wait in a queue, those of short flows first. It assigns every connection its \
+          window, by a control like NewReno's and a response to marks. It has a timer of its own, which \
+          sends an ACK again when the data that the ACK asked for do not come. Senders obey: the windows \
+          and ACKs that they get decide what they send, so that the queue in front of the receiver stays \
+          bounded whatever the number of senders.",
     reference: "RCC: Receiver-oriented Congestion Control, Computer Communications 2017",
     roles: &[Role::Helper, Role::Receiver, Role::Marks],
     keys: Params::KEYS,

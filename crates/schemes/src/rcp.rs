@@ -57,6 +57,11 @@ pub use sender::Sender;
 pub const SCHEME: Scheme = Scheme {
     name: "rcp",
     summary: "Rate control protocol: each link has one rate for all flows, at which senders pace",
+    how: "Every link keeps one rate for all flows through it. A SYN asks for any rate, each router on its \
+          way lowers the request to its own, and the answer comes back with the SYN-ACK. The sender paces \
+          its segments at this rate from its first data on: there is no slow start. Now and then a router \
+          compares what arrives with what the link carries and what waits, and changes its rate in \
+          proportion. It never knows how many flows there are, so many that begin at once get too much.",
     reference: "Dukkipati, PhD thesis, Stanford 2007; Dukkipati et al., IWQoS 2005",
     roles: &[Role::Sender, Role::Receiver, Role::Switch],
     keys: Params::KEYS,

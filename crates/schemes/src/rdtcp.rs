@@ -31,6 +31,10 @@ use crate::registry::{Role, Roles, Scheme, Texts};
 pub const SCHEME: Scheme = Scheme {
     name: "rdtcp",
     summary: "RCC as first described: a constant receiver timer, and one round trip timed at once",
+    how: "RDTCP is the earlier description of RCC. The receiver assigns windows and holds ACKs back until \
+          the data in flight are below a budget. Its timer, which sends lost ACKs again, has one constant \
+          value and does not back off. One ACK at a time gives a sample of the round trip. Where the \
+          network does not tell its threshold, the budget is what was in flight at the first mark.",
     reference: "RDTCP: Receiver-oriented Datacenter TCP, 2015",
     roles: &[Role::Helper, Role::Receiver, Role::Marks],
     keys: rcc::SCHEME.keys,

@@ -39,6 +39,10 @@ use crate::registry::{MakeQueue, Misfit, PortInfo, Role, Roles, Scheme};
 pub const SCHEME: Scheme = Scheme {
     name: "red",
     summary: "Random early detection: queues drop by their average length before they are full",
+    how: "A queue keeps a moving average of its length. Below a lower threshold nothing happens. Between \
+          the thresholds the queue drops each arriving packet with a probability that grows with the \
+          average. Above the upper threshold it drops every packet. So some senders slow down before the \
+          buffer is full.",
     reference: "Floyd and Jacobson, IEEE/ACM ToN 1993; RFC 2309",
     roles: &[Role::Queue],
     keys: Params::KEYS,

@@ -21,6 +21,11 @@ use crate::registry::{Role, Roles, Scheme};
 pub const SCHEME: Scheme = Scheme {
     name: "red-ecn",
     summary: "RED queues that mark, and TCP that halves its window at marks as at losses",
+    how: "A queue keeps a moving average of its length. Between two thresholds it marks each arriving \
+          packet with a probability that grows with the average, and above them every packet. Endpoints \
+          use classic ECN: the receiver echoes a mark, and the sender halves its window as after a loss. \
+          Packets that cannot carry a mark, such as SYNs and pure ACKs, are dropped in its place. So most \
+          flows slow down without a loss.",
     reference: "RFC 3168; Floyd and Jacobson, IEEE/ACM ToN 1993",
     roles: &[Role::Marks, Role::Queue],
     keys: red::SCHEME.keys,

@@ -21,6 +21,8 @@ pub struct Scheme {
     pub name: &'static str,
     /// One sentence for lists.
     pub summary: &'static str,
+    /// How it works, in about five sentences; may be empty.
+    pub how: &'static str,
     /// Where it was published.
     pub reference: &'static str,
     /// The roles it fills; the others are plain.
@@ -218,6 +220,7 @@ impl Scheme {
     pub const PLAIN: Self = Self {
         name: "",
         summary: "",
+        how: "",
         reference: "",
         roles: &[],
         needs_marking: false,

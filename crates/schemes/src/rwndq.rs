@@ -53,6 +53,12 @@ use count::Counting;
 pub const SCHEME: Scheme = Scheme {
     name: "rwndq",
     summary: "RWNDQ: switches write every flow its share of the link into its ACKs",
+    how: "Every port of a switch keeps one window for all flows through it, and writes it into their ACKs \
+          where they carry a larger one. It learns from SYNs and FINs how many flows there are: a flow \
+          that begins takes its share from the others, and one that ends leaves its share to them. Every \
+          50 us the port samples its queue. After ten samples the window moves by the distance of the \
+          queue from a target, a fifth of the buffer. So the flows share the link evenly, and the queue \
+          stays near the target.",
     reference: "Abdelmoniem, Bensaou, CloudNet 2015",
     roles: &[Role::Switch, Role::Host],
     keys: Params::KEYS,

@@ -60,6 +60,12 @@ pub use sender::Sender;
 pub const SCHEME: Scheme = Scheme {
     name: "xcp",
     summary: "Explicit control protocol: routers tell senders by how much to change their windows",
+    how: "A data packet carries the round trip and the window of its sender, and asks for more throughput. \
+          Each router on its way knows its spare bandwidth and its standing queue. From these it computes \
+          by how much all traffic is to change, and gives each packet its part: increases alike for all \
+          flows, decreases in proportion to the rate. The receiver returns what is left of the request, \
+          and the sender changes its window by it. There is no slow start, and no loss is needed to find \
+          the rate.",
     reference: "Katabi, Handley, Rohrs, SIGCOMM 2002; draft-falk-xcp-spec",
     roles: &[Role::Sender, Role::Receiver, Role::Switch],
     keys: Params::KEYS,
