@@ -12,6 +12,7 @@ use crate::priority::{Priorities, Strict};
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
 use crate::routes::Row;
+use crate::topology::LinkSpec;
 use crate::watch::{DropReason, Watch};
 
 /// What a port is made of.
@@ -297,6 +298,19 @@ impl Port {
             threshold_crossings: self.threshold_crossings,
             max_waiting_bytes: self.max_waiting_bytes,
         }
+    }
+
+    /// Rate and delay of its wire; a time for which the switch holds every packet is part of the delay.
+    pub fn link(&self) -> LinkSpec {
+        LinkSpec {
+            rate: self.rate,
+            delay: self.delay,
+        }
+    }
+
+    /// Whether it belongs to a host, and whether its wire leads to one.
+    pub fn host_ends(&self) -> (bool, bool) {
+        (self.of_host, matches!(self.end, End::Host(_)))
     }
 
     /// Packets on the wire or waiting.

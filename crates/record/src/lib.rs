@@ -23,6 +23,7 @@
 //! let recording = Recording {
 //!     series: Some(Recorder::new(&plan, point, File::create(&path)?)?),
 //!     packets: None,
+//!     breakdown: false,
 //! };
 //! let outcome = recording.simulate(Limits::NONE, point)?;
 //! let outcome = outcome.expect("a simulation that balances its books");
@@ -42,7 +43,8 @@ use std::io;
 use scenario::PointSpec;
 use sim::error::RunError;
 use sim::metrics::Outcome;
-use sim::run::{self, Limits};
+use sim::probe::Probe;
+use sim::run::{self, Limits, Watching};
 
 use pcap::Capture;
 use trace::Recorder;
@@ -54,6 +56,8 @@ pub struct Recording {
     pub series: Option<Recorder>,
     /// Packets.
     pub packets: Option<Capture>,
+    /// Whether completion times are broken down, which no file is written for.
+    pub breakdown: bool,
 }
 
 impl Recording {
@@ -69,10 +73,15 @@ impl Recording {
         point: &PointSpec,
     ) -> io::Result<Result<Outcome, RunError>> {
         let mut probes = (self.series, self.packets);
-        let outcome = match &mut probes {
-            (None, None) => run::within(limits, point),
-            probes => run::observe_within(limits, point, probes),
+        let probe: Option<&mut dyn Probe> = match &mut probes {
+            (None, None) => None,
+            probes => Some(probes),
         };
+        let watching = Watching {
+            probe,
+            breakdown: self.breakdown,
+        };
+        let outcome = run::watch(limits, point, watching);
         let (series, packets) = probes;
         packets.map_or(Ok(()), Capture::finish)?;
         series.map_or(Ok(()), Recorder::finish)?;

@@ -122,18 +122,22 @@ pub(super) trait Record: Sized {
 /// Declares a column for each field of a record: its name, its unit and what it means. What values the column
 /// has, and whether they may be missing, follows from the type of the field.
 macro_rules! columns {
-    ($record:ident { $($name:ident: $unit:literal, $help:literal;)+ }) => {
+    ($record:ident { $($name:ident: $unit:literal, $help:literal;)+ } $(then $parts:ident)?) => {
         impl Record for $record {
             fn fields() -> Vec<Field> {
-                vec![$(field_of(|record: &Self| &record.$name, stringify!($name), $unit, $help)),+]
+                let fields = [$(field_of(|record: &Self| &record.$name, stringify!($name), $unit, $help)),+];
+                fields.into_iter()$(.chain($parts::fields()))?.collect()
             }
 
             fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
-                [$(self.$name.cell()),+].into_iter()
+                [$(self.$name.cell()),+].into_iter()$(.chain($parts::cells(self)))?
             }
 
             fn read<'a>(mut cells: impl Iterator<Item = Cell<'a>>) -> Self {
-                Self { $($name: Value::of(cells.next().unwrap_or(Cell::Null))),+ }
+                Self {
+                    $($name: Value::of(cells.next().unwrap_or(Cell::Null)),)+
+                    $($parts: $parts::read(cells),)?
+                }
             }
         }
     };
@@ -163,6 +167,40 @@ columns! {
         drops: "packets", "Packets of it that were dropped, in both directions.";
         late: "", "Whether it took longer than workload.deadline, complete or not.";
         failed: "", "Whether the connection gave up or was reset.";
+    }
+    then breakdown
+}
+
+/// The columns of the parts of a completion time, which are missing where it was not broken down.
+mod breakdown {
+    use sim::breakdown::{Breakdown, Part};
+    use sim::columns;
+    use sim::metrics::FlowRecord;
+    use tables::{Cell, Field, Kind};
+
+    use super::{Value, field};
+
+    pub(super) fn fields() -> impl Iterator<Item = Field> {
+        let parts = Part::ALL.into_iter().zip(columns::PART_HELP);
+        parts.map(|(part, help)| Field {
+            optional: true,
+            ..field(&format!("{}_ps", part.name()), Kind::Int64, "ps", help)
+        })
+    }
+
+    pub(super) fn cells(flow: &FlowRecord) -> impl Iterator<Item = Cell<'_>> {
+        let breakdown = flow.breakdown.as_deref();
+        Part::ALL.into_iter().map(move |part| {
+            breakdown.map_or(Cell::Null, |all| Cell::Int(all.get(part).cast_signed()))
+        })
+    }
+
+    pub(super) fn read<'a>(cells: impl Iterator<Item = Cell<'a>>) -> Option<Box<Breakdown>> {
+        let mut parts = [0; 8];
+        for (part, cell) in parts.iter_mut().zip(cells) {
+            *part = Option::<u64>::of(cell)?;
+        }
+        Some(Box::new(Breakdown::of(parts)))
     }
 }
 

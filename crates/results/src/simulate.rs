@@ -90,6 +90,7 @@ fn recorded(
         Ok(Recording {
             series: series.transpose()?,
             packets: packets.transpose()?,
+            breakdown: true,
         })
     };
     let simulated = recording().and_then(|recording| recording.simulate(limits, point));

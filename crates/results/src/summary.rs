@@ -176,11 +176,9 @@ impl Waits {
 
 impl Row {
     /// The mean of the metric called `name`; `NaN` if there is none.
-    ///
-    /// # Panics
-    /// If no metric has this name.
     pub fn value(&self, name: &str) -> f64 {
-        self.metrics[name].mean.unwrap_or(f64::NAN)
+        let estimate = self.metrics.get(name);
+        estimate.and_then(|found| found.mean).unwrap_or(f64::NAN)
     }
 
     /// The value of a swept setting.
@@ -351,7 +349,13 @@ impl Summary {
         for (points, values) in scenario.points().chunks(seeds).zip(values) {
             let set = points[0].set.iter();
             let set = set.filter(|(key, _)| self.axes.contains(key));
-            let estimates = METRICS.iter().zip(values).map(|(column, values)| {
+            let parts = &METRICS[METRICS.len() - 16..];
+            let estimates = METRICS.iter().zip(values).filter(|(column, values)| {
+                // Without a breakdown results do not name its parts.
+                let is_part = parts.iter().any(|part| part.name == column.name);
+                !is_part || values.iter().any(|value| value.is_finite())
+            });
+            let estimates = estimates.map(|(column, values)| {
                 let estimate = estimate(column.name, values.iter().copied());
                 (column.name.to_owned(), estimate)
             });

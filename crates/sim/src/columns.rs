@@ -2,9 +2,10 @@
 
 use base::Column;
 
+use crate::breakdown::Split;
 use crate::metrics::{GroupMetrics, Metrics};
 
-/// The columns of [`Metrics`], in the order of its fields.
+/// The columns of [`Metrics`], in the order of its fields; the last sixteen are those of its breakdown.
 pub const METRICS: &[Column] = &[
     Column::new(
         "goodput_bps",
@@ -116,6 +117,108 @@ pub const METRICS: &[Column] = &[
         "flows",
         "Flows with an end that took longer than workload.deadline, complete or not.",
     ),
+    Column::new(
+        "goodput_p50_bps",
+        "bit/s",
+        "Payload of the first half of the flows to complete, over the time until then: one straggler does not change it.",
+    ),
+    Column::new(
+        "goodput_weighted_bps",
+        "bit/s",
+        "Goodput at each moment, each flow's payload spread evenly over its time, weighted by the number of flows at that moment.",
+    ),
+    Column::new(
+        "fct_handshake_us",
+        "us",
+        "Part of fct_mean_us: time in which the connection opened.",
+    ),
+    Column::new(
+        "fct_serialisation_us",
+        "us",
+        "Part of fct_mean_us: time in which the flow's own bytes left through the slowest link of their path.",
+    ),
+    Column::new(
+        "fct_propagation_us",
+        "us",
+        "Part of fct_mean_us: time in which the last packet was in wires.",
+    ),
+    Column::new(
+        "fct_window_us",
+        "us",
+        "Part of fct_mean_us: time in which the sender waited for an ACK to open its window, as it would in an empty network.",
+    ),
+    Column::new(
+        "fct_application_us",
+        "us",
+        "Part of fct_mean_us: time in which the sender had nothing to send.",
+    ),
+    Column::new(
+        "fct_queueing_us",
+        "us",
+        "Part of fct_mean_us: time in which packets of other flows were first.",
+    ),
+    Column::new(
+        "fct_recovery_us",
+        "us",
+        "Part of fct_mean_us: time in which the sender repaired losses that ACKs told of.",
+    ),
+    Column::new(
+        "fct_timers_us",
+        "us",
+        "Part of fct_mean_us: time in which the sender waited for its retransmission timer or the receiver for its timer of delayed ACKs.",
+    ),
+    Column::new(
+        "tail_handshake_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the connection opened.",
+    ),
+    Column::new(
+        "tail_serialisation_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the flow's own bytes left through the slowest link of their path.",
+    ),
+    Column::new(
+        "tail_propagation_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the last packet was in wires.",
+    ),
+    Column::new(
+        "tail_window_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the sender waited for an ACK to open its window, as it would in an empty network.",
+    ),
+    Column::new(
+        "tail_application_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the sender had nothing to send.",
+    ),
+    Column::new(
+        "tail_queueing_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which packets of other flows were first.",
+    ),
+    Column::new(
+        "tail_recovery_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the sender repaired losses that ACKs told of.",
+    ),
+    Column::new(
+        "tail_timers_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the sender waited for its retransmission timer or the receiver for its timer of delayed ACKs.",
+    ),
+];
+
+/// What each part of a completion time is, in the order of [`Part`](crate::breakdown::Part).
+pub const PART_HELP: [&str; 8] = [
+    "Part of fct_us: time in which the connection opened.",
+    "Part of fct_us: time in which the flow's own bytes left through the slowest link of their path.",
+    "Part of fct_us: time in which the last packet was in wires.",
+    "Part of fct_us: time in which the sender waited for an ACK to open its window, as it would in an empty network.",
+    "Part of fct_us: time in which the sender had nothing to send.",
+    "Part of fct_us: time in which packets of other flows were first.",
+    "Part of fct_us: time in which the sender repaired losses that ACKs told of.",
+    "Part of fct_us: time in which the sender waited for its retransmission timer or the receiver for its timer of delayed ACKs.",
 ];
 
 /// The columns of [`Cost`](crate::metrics::Cost), in the order of its fields.
@@ -147,7 +250,7 @@ pub const COST: &[Column] = &[
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
     let m = metrics;
-    vec![
+    let mut values = vec![
         m.goodput_bps,
         m.fct_mean_us,
         m.fct_p50_us,
@@ -174,14 +277,28 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.flows_failed as f64,
         m.flows_unfinished as f64,
         m.flows_late as f64,
-    ]
+        m.goodput_p50_bps,
+        m.goodput_weighted_bps,
+    ];
+    values.extend(split_values(m.breakdown.as_ref()));
+    values
+}
+
+/// The means of the parts of completion times, then those of the slowest flows; `NaN` where they are not known.
+fn split_values(split: Option<&Split>) -> [f64; 16] {
+    let mut values = [f64::NAN; 16];
+    if let Some(split) = split {
+        values[..8].copy_from_slice(&split.mean.all());
+        values[8..].copy_from_slice(&split.tail.all());
+    }
+    values
 }
 
 /// The numbers of a group of flows: their names are those of [`METRICS`].
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 18] {
+pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
     let m = metrics;
-    [
+    let mut values = vec![
         ("goodput_bps", m.goodput_bps),
         ("fct_mean_us", m.fct_mean_us),
         ("fct_p50_us", m.fct_p50_us),
@@ -200,13 +317,26 @@ pub fn group_values(metrics: &GroupMetrics) -> [(&'static str, f64); 18] {
         ("flows_failed", m.flows_failed as f64),
         ("flows_unfinished", m.flows_unfinished as f64),
         ("flows_late", m.flows_late as f64),
-    ]
+        ("goodput_p50_bps", m.goodput_p50_bps),
+        ("goodput_weighted_bps", m.goodput_weighted_bps),
+    ];
+    let parts = METRICS[METRICS.len() - 16..].iter();
+    let parts = parts.map(|column| column.name);
+    values.extend(parts.zip(split_values(m.breakdown.as_ref())));
+    values
+}
+
+/// The columns of the parts of [`METRICS`]: of all flows, or of the slowest.
+pub fn part_columns(slowest: bool) -> &'static [Column] {
+    let first = METRICS.len() - if slowest { 8 } else { 16 };
+    &METRICS[first..first + 8]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::run;
+    use crate::breakdown::Part;
     use scenario::Scenario;
 
     #[test]
@@ -223,7 +353,9 @@ mod tests {
                 .collect()
         };
         let metrics = serde_json::to_value(&outcome.metrics).unwrap();
-        for (column, value) in METRICS.iter().zip(metric_values(&outcome.metrics)) {
+        let single = METRICS.len() - 16;
+        let values = metric_values(&outcome.metrics);
+        for (column, value) in METRICS.iter().zip(values).take(single) {
             assert_eq!(
                 metrics[column.name].as_f64(),
                 Some(value),
@@ -231,10 +363,22 @@ mod tests {
                 column.name
             );
         }
-        assert_eq!(fields(metrics), names(METRICS));
+        // The parts of completion times stand in two objects of their own.
+        let mut expected = names(&METRICS[..METRICS.len() - 16]);
+        expected.push("breakdown".to_owned());
+        assert_eq!(fields(metrics), expected);
         assert_eq!(
             fields(serde_json::to_value(outcome.cost).unwrap()),
             names(COST)
         );
+    }
+
+    #[test]
+    fn the_parts_of_completion_times_have_their_names() {
+        for (slowest, prefix) in [(false, "fct"), (true, "tail")] {
+            let names = part_columns(slowest).iter().map(|column| column.name);
+            let expected = Part::ALL.map(|part| format!("{prefix}_{}_us", part.name()));
+            assert_eq!(names.collect::<Vec<_>>(), expected);
+        }
     }
 }

@@ -6,6 +6,7 @@ use base::{Span, Time};
 use fabric::{PortId, QueueStatistics};
 use scenario::{Group, PointSpec};
 
+use crate::breakdown::Split;
 use crate::metrics::{Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord};
 use crate::world::{Ended, EndedFlow, Flow};
 
@@ -55,6 +56,9 @@ pub(crate) fn outcome(
         flows_failed: all.flows_failed,
         flows_unfinished: all.flows_unfinished,
         flows_late: all.flows_late,
+        goodput_p50_bps: all.goodput_p50_bps,
+        goodput_weighted_bps: all.goodput_weighted_bps,
+        breakdown: all.breakdown,
     };
     let cost = Cost {
         simulated_us: Span::as_micros(end.since(Time::ZERO)),
@@ -122,6 +126,9 @@ fn totals<'a>(
         flows_failed: flows().filter(|flow| flow.failed).count() as u64,
         flows_unfinished: flows().filter(|flow| is_unfinished(flow)).count() as u64,
         flows_late: flows().filter(|flow| flow.late).count() as u64,
+        goodput_p50_bps: median_goodput(flows()),
+        goodput_weighted_bps: weighted_goodput(flows(), end),
+        breakdown: Split::of(flows(), fct.p99),
     }
 }
 
@@ -163,6 +170,45 @@ fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> 
     } else {
         f64::NAN
     }
+}
+
+/// Payload of the half of the flows that completed first, over the time from the first start to the completion of
+/// the last of them; `NaN` without a complete flow.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f64 {
+    let first = flows.clone().map(|flow| flow.start_us);
+    let first = first.fold(f64::INFINITY, f64::min);
+    let complete = flows.filter_map(|flow| Some((flow.completion_us?, flow.received_bytes)));
+    let mut complete: Vec<(f64, u64)> = complete.collect();
+    complete.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = &complete[..complete.len().div_ceil(2)];
+    let bits: u64 = half.iter().map(|(_, bytes)| bytes * 8).sum();
+    half.last()
+        .map_or(f64::NAN, |(last, _)| bits as f64 / ((last - first) / 1e6))
+}
+
+/// The goodput of all flows at each moment, weighted by the number of flows at that moment: each has its payload spread evenly
+/// over its time, which ends with the run if it does not complete.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
+    let end = end.since(Time::ZERO).as_micros();
+    let mut changes: Vec<(f64, f64, f64)> = Vec::new();
+    for flow in flows {
+        let to = flow.completion_us.unwrap_or(end);
+        if to > flow.start_us {
+            let rate = flow.received_bytes as f64 * 8e6 / (to - flow.start_us);
+            changes.extend([(flow.start_us, 1.0, rate), (to, -1.0, -rate)]);
+        }
+    }
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut at, mut count, mut rate) = (0.0, 0.0, 0.0);
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (time, one, change) in changes {
+        let weight = count * (time - at);
+        (sum, weights) = (sum + weight * rate, weights + weight);
+        (at, count, rate) = (time, count + one, rate + change);
+    }
+    sum / weights
 }
 
 fn is_unfinished(flow: &FlowRecord) -> bool {
@@ -209,6 +255,7 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
         drops: flow.counts.drops.into(),
         late: is_late(groups, flow, end),
         failed: flow.failed,
+        breakdown: of.breakdown.clone(),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::breakdown::{Breakdown, Split};
+
 /// Results of one simulation. [`columns`](crate::columns) describes each field.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(
@@ -43,6 +45,11 @@ pub struct Metrics {
     pub flows_failed: u64,
     pub flows_unfinished: u64,
     pub flows_late: u64,
+    #[serde(with = "absent")]
+    pub goodput_p50_bps: f64,
+    #[serde(with = "absent")]
+    pub goodput_weighted_bps: f64,
+    pub breakdown: Option<Split>,
 }
 
 /// Results of one group of flows, or of the flows of one class. [`columns`](crate::columns) describes each field as it does for all
@@ -81,6 +88,11 @@ pub struct GroupMetrics {
     pub flows_failed: u64,
     pub flows_unfinished: u64,
     pub flows_late: u64,
+    #[serde(with = "absent")]
+    pub goodput_p50_bps: f64,
+    #[serde(with = "absent")]
+    pub goodput_weighted_bps: f64,
+    pub breakdown: Option<Split>,
 }
 
 /// What a simulation cost.
@@ -144,6 +156,8 @@ pub struct FlowRecord {
     pub late: bool,
     /// Whether the connection gave up or was reset.
     pub failed: bool,
+    /// What `fct_us` consists of; none if it is not known, or was not asked for.
+    pub breakdown: Option<Box<Breakdown>>,
 }
 
 /// One port: the queue at one end of a link and the wire behind it, in one direction.

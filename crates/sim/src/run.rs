@@ -15,7 +15,8 @@ use tcp::{Plain, Plays, ReceiverCc};
 use crate::error::RunError;
 use crate::measure;
 use crate::metrics::Outcome;
-use crate::probe::{Probe, Sees};
+use crate::breakdown::Follower;
+use crate::probe::{Probe, Sees, Watched};
 use crate::world::{MakeReceiver, World};
 
 /// What ends a simulation before its end, and what tells its cost.
@@ -71,22 +72,42 @@ pub fn within(limits: Limits<'_>, point: &PointSpec) -> Result<Outcome, RunError
 /// # Panics
 /// As [`run`] does.
 pub fn observe(point: &PointSpec, probe: &mut dyn Probe) -> Result<Outcome, RunError> {
-    observe_within(Limits::NONE, point, probe)
+    let watching = Watching {
+        probe: Some(probe),
+        breakdown: false,
+    };
+    watch(Limits::NONE, point, watching)
 }
 
-/// [`within`] with a probe.
+/// What is watched of a simulation beside what it comes to.
+#[derive(Default)]
+pub struct Watching<'a> {
+    /// Sees everything.
+    pub probe: Option<&'a mut dyn Probe>,
+    /// Whether completion times are broken down; see [`breakdown`](crate::breakdown).
+    pub breakdown: bool,
+}
+
+/// [`within`], watched.
 ///
-/// The probe is called through a pointer: one world that is watched is compiled, whatever watches it, and
+/// A probe is called through a pointer: one world that is watched is compiled, whatever watches it, and
 /// it has receiver roles, whose calls the other hosts leave out.
 ///
 /// # Panics
 /// As [`run`] does.
-pub fn observe_within(
+pub fn watch(
     limits: Limits<'_>,
     point: &PointSpec,
-    mut probe: &mut dyn Probe,
+    watching: Watching<'_>,
 ) -> Result<Outcome, RunError> {
-    run_world(limits, point, (&roles(point), &receiver), &mut probe)
+    if watching.probe.is_none() && !watching.breakdown {
+        return within(limits, point);
+    }
+    let mut watched = Watched {
+        probe: watching.probe,
+        follower: watching.breakdown.then(Follower::default),
+    };
+    run_world(limits, point, (&roles(point), &receiver), &mut watched)
 }
 
 fn roles(point: &PointSpec) -> Vec<Roles> {

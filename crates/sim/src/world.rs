@@ -139,6 +139,8 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         drop(carrying);
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         drop(planned);
+        let receivers = connections.iter().map(|connection| connection.receiver.0);
+        probe.begin(&network, point.keys.net.header_bytes, receivers, flows.len());
         let deadlines = Deadlines::new(&hosts, network.ports().len());
         ports::disturb(&mut network, point, bottleneck, deadlines.beyond(1));
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
@@ -222,6 +224,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
     pub(crate) fn end(mut self, now: Time) -> Ended {
         self.settle(now);
         self.watch.probe.on_end(now);
+        let breakdowns = self.watch.probe.take();
         for number in 0..self.connections.len() {
             self.take_messages(number);
         }
@@ -236,6 +239,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
             first_start: self.first_start,
             connections,
             flows: self.flows,
+            breakdowns,
         }
     }
 
@@ -297,6 +301,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
             connection.sender.1
         };
         let now = sched.now();
+        self.watch.probe.on_delivery(packet, now);
         if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
             helper.on_incoming(slot, packet, now);
         }

@@ -355,6 +355,17 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         (self.sender.una() - u64::from(self.sender.is_finished())).saturating_sub(1)
     }
 
+    /// Bytes that the application has written and that have not been sent.
+    #[inline(always)]
+    pub fn unsent(&self) -> u64 {
+        self.sender.unsent()
+    }
+
+    /// Whether segments leave at a pace, so that a deadline may let new data go.
+    pub fn paces(&self) -> bool {
+        self.sender.paces()
+    }
+
     /// Bytes sent and not acknowledged.
     pub fn in_flight(&self) -> u64 {
         self.sender.in_flight()

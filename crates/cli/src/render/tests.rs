@@ -49,6 +49,9 @@ fn outcome(point: &PointSpec) -> PointResult {
             flows_failed: 0,
             flows_unfinished: 0,
             flows_late: 0,
+            goodput_p50_bps: 1e9,
+            goodput_weighted_bps: 1e9,
+            breakdown: None,
         },
         groups: Vec::new(),
         cost: Cost {

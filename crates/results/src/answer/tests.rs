@@ -35,6 +35,9 @@ fn metrics() -> Metrics {
         flows_failed: 0,
         flows_unfinished: 0,
         flows_late: 0,
+        goodput_p50_bps: 1e9,
+        goodput_weighted_bps: 1e9,
+        breakdown: None,
     }
 }
 

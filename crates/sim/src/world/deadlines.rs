@@ -6,7 +6,7 @@ use fabric::Network;
 use schemes::Sender;
 use tcp::{Host, HostHelper, Plays, ReceiverCc, Slot, Wire};
 
-use crate::probe::{AtQueues, Probe};
+use crate::probe::{AtQueues, Follow, Probe};
 
 /// Which deadlines have an event: one per endpoint and one per host's role.
 ///
@@ -135,13 +135,14 @@ pub(super) struct Out<'a, 'p, P> {
     pub(super) host: HostId,
 }
 
-impl<P: Probe> Wire for Out<'_, '_, P> {
+impl<P: Probe + Follow> Wire for Out<'_, '_, P> {
     #[inline]
     fn send(&mut self, slot: Slot, packet: &mut Packet) {
         if let Some(Some(helper)) = &mut self.helper {
             helper.on_outgoing(slot, packet, self.sched.now());
         }
         self.watch.packets[packet.flow.0 as usize].inside += 1;
+        self.watch.probe.on_send(packet, self.sched.now());
         self.network.send(self.host, packet, self.sched, self.watch);
     }
 

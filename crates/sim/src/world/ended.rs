@@ -5,6 +5,7 @@ use fabric::{Network, PortId, Topology};
 
 use super::Flow;
 use super::connection::EndedConnection;
+use crate::breakdown::Breakdown;
 
 /// What results are made of. What only events needed is gone.
 pub(crate) struct Ended {
@@ -16,6 +17,8 @@ pub(crate) struct Ended {
     pub(crate) first_start: Time,
     pub(super) connections: Vec<EndedConnection>,
     pub(super) flows: Vec<Flow>,
+    /// What completion times consist of, by flow; empty if nobody asked.
+    pub(super) breakdowns: Vec<Option<Box<Breakdown>>>,
 }
 
 /// What happened to a flow, and where.
@@ -26,6 +29,8 @@ pub(crate) struct EndedFlow {
     pub(crate) receiver: HostId,
     /// Payload that arrived in order.
     pub(crate) received: u64,
+    /// What its completion time consists of, if it is known.
+    pub(crate) breakdown: Option<Box<Breakdown>>,
 }
 
 impl Ended {
@@ -44,6 +49,7 @@ impl Ended {
         let mut made = Vec::with_capacity(started);
         while let Some(flow) = flows.pop() {
             let number = super::number(flows.len());
+            let breakdown = self.breakdowns.pop().flatten();
             if flow.started {
                 let connection = &self.connections[flow.connection as usize];
                 made.push(make(EndedFlow {
@@ -51,6 +57,7 @@ impl Ended {
                     sender: connection.sender,
                     receiver: connection.receiver,
                     received: connection.received(number, &flow),
+                    breakdown,
                     flow,
                 }));
             }

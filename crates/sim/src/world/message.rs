@@ -35,6 +35,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
             self.flows[id as usize].failed = true;
             return self.finish_flow(id, sched);
         }
+        let now = sched.now();
+        let planned = self.flows[id as usize].start;
+        self.watch.probe.on_message(of, id, (planned, now));
         let counts = self.counts(of.0 as usize);
         let connection = &mut self.connections[of.0 as usize];
         let messages = connection.messages.as_mut().expect(OPEN);
@@ -148,6 +151,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
             let Some(id) = done else {
                 return;
             };
+            self.watch.probe.on_message_end(of, id, now);
             if messages.ends_with(id) {
                 self.watch.probe.on_completion(of, now);
             }
@@ -312,7 +316,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
     /// TIME-WAIT passes: both have ended, and none of their packets is on its way.
     pub(super) fn free(&mut self, id: FlowId, sched: &mut Scheduler) {
         let connection = &self.connections[id.0 as usize];
-        if P::SEES_ENDS || !self.has_ended(id) || connection.failed {
+        if self.watch.probe.keeps_ends() || !self.has_ended(id) || connection.failed {
             return;
         }
         let settled = |(sender, receiver): (&Endpoint<Sender>, &Endpoint<Sender>)| {
@@ -333,6 +337,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
 
     /// A connection is over, and its endpoints go.
     fn close_books(&mut self, id: FlowId) {
+        self.watch.probe.on_gone(id);
         let violation = self.check_connection(id.0 as usize).err();
         self.violation = self.violation.take().or(violation);
         self.take_messages(id.0 as usize);

@@ -2,6 +2,7 @@
 //! hold for every scheme.
 
 mod baselines;
+mod breakdown;
 mod bursts;
 mod golden;
 mod ictcp;

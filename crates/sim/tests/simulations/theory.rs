@@ -13,7 +13,7 @@ use sim::run;
 use crate::support::{outcome, points};
 
 /// One flow from one host to another across a switch; nothing is ever dropped for want of room.
-const LONE: &str = r#"
+pub(crate) const LONE: &str = r#"
 [switch]
 buffer = "unlimited"
 ecn_threshold = "off"
@@ -28,13 +28,14 @@ start = "0s"
 
 /// A star with equal links.
 #[derive(Clone, Copy, Debug)]
-struct Star {
+pub(crate) struct Star {
     rate: Rate,
-    delay: u64,
+    /// Of a link, in picoseconds.
+    pub(crate) delay: u64,
 }
 
 impl Star {
-    fn new(rate: &str, delay: &str) -> Self {
+    pub(crate) fn new(rate: &str, delay: &str) -> Self {
         let delay = delay.parse::<Span>().expect("a delay").as_ps();
         Self {
             rate: rate.parse().expect("a rate"),
@@ -43,7 +44,7 @@ impl Star {
     }
 
     /// Picoseconds of a packet with `payload` bytes on a link.
-    fn segment(&self, payload: u64) -> u64 {
+    pub(crate) fn segment(&self, payload: u64) -> u64 {
         ((payload + 54) * 8 * 10_u64.pow(12)).div_ceil(self.rate.as_bps())
     }
 
@@ -76,6 +77,20 @@ impl Star {
         let last = self.segment(size - (size.div_ceil(1446) - 1) * 1446);
         let queueing = if left == 1 { last } else { left * full };
         start + queueing + last + 2 * self.delay
+    }
+}
+
+impl Star {
+    /// What a sender in slow start waits for ACKs altogether: a round of n segments begins a round trip
+    /// after the one before, and n segments take part of it.
+    pub(crate) fn stalls(&self, size: u64, window: u64) -> u64 {
+        let (mut left, mut round, mut stalls) = (size.div_ceil(1446), window, 0);
+        while left > round && round * self.segment(1446) < self.round_trip() {
+            stalls += self.round_trip() - round * self.segment(1446);
+            left -= round;
+            round *= 2;
+        }
+        stalls
     }
 }
 

@@ -13,6 +13,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.next - self.una - self.skipped()
     }
 
+    /// Bytes written and not sent; of a message without end many.
+    #[inline(always)]
+    pub(crate) const fn unsent(&self) -> u64 {
+        self.written.saturating_sub(self.newest())
+    }
+
+    /// Whether the congestion control says when segments leave.
+    pub(crate) const fn paces(&self) -> bool {
+        self.paces
+    }
+
     /// Whether this is fast recovery.
     pub(crate) const fn is_recovering(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
