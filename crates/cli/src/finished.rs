@@ -21,6 +21,7 @@ impl Finished {
             Ok(PointResult {
                 metrics: point.metrics.clone(),
                 groups: point.groups.clone(),
+                tiers: point.tiers.clone(),
                 cost: Cost {
                     simulated_us: point.simulated_us,
                     packet_hops: point.packet_hops,

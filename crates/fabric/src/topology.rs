@@ -184,6 +184,25 @@ impl Topology {
         self.nodes.iter().zip(&self.places).map(name).collect()
     }
 
+    /// The tier of a port: `host`; `leaf up` and `leaf down`, of other layers alike; `spine` and `core`, above which there is
+    /// nothing; and `switch` between switches that are not in layers, which reach hosts by `switch down`.
+    pub fn tier(&self, port: PortId) -> String {
+        let (from, to) = self.ends(port);
+        let layer = |node: NodeId| match self.nodes[node.0 as usize] {
+            Node::Host(_) => None,
+            Node::Switch => Some(self.places[node.0 as usize].layer),
+        };
+        let Some(own) = layer(from) else {
+            return "host".to_owned();
+        };
+        match layer(to) {
+            _ if matches!(own, Layer::Spine | Layer::Core) => own.to_string(),
+            Some(other) if other == own => own.to_string(),
+            Some(other) if other > own => format!("{own} up"),
+            _ => format!("{own} down"),
+        }
+    }
+
     /// All nodes.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

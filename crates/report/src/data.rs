@@ -29,6 +29,8 @@ pub(crate) struct Run<'a> {
     pub(crate) distributions: BTreeMap<usize, Distribution>,
     /// The simulations that are drawn over time, by number.
     pub(crate) details: BTreeMap<u32, Detail>,
+    /// Every setting, as the program wrote it.
+    settings: &'a str,
 }
 
 /// Completion times of a row, over all its seeds.
@@ -45,6 +47,8 @@ pub(crate) struct Distribution {
 pub(crate) struct Detail {
     /// Place of its row in [`Summary::rows`].
     pub(crate) row: usize,
+    /// Whether only the queue of the bottleneck is drawn: of many simulations nothing else is.
+    queue_only: bool,
     /// The first flows.
     pub(crate) flows: Vec<FlowRecord>,
     /// Flows there are.
@@ -66,7 +70,7 @@ pub(crate) enum Subject {
 }
 
 /// Combinations of swept values that distributions and series are drawn for.
-const COMBINATIONS: usize = 12;
+const COMBINATIONS: usize = 36;
 
 /// Simulations whose flows and windows are drawn one by one.
 const SIMULATIONS: usize = 12;
@@ -121,6 +125,7 @@ impl<'a> Run<'a> {
             summary,
             distributions: BTreeMap::new(),
             details: BTreeMap::new(),
+            settings: folder.scenario_text(),
         };
         run.choose();
         run.read_flows(folder)?;
@@ -143,12 +148,15 @@ impl<'a> Run<'a> {
     fn choose(&mut self) {
         let group = self.summary.schemes.len().max(1);
         let groups = self.summary.rows.len() / group;
+        let few = groups * group <= SIMULATIONS;
         for chosen in evenly(groups, COMBINATIONS) {
+            let last = chosen + 1 == groups;
             for row in chosen * group..(chosen + 1) * group {
                 self.distributions.insert(row, Distribution::default());
                 let first = self.summary.rows[row].points.first();
                 let detail = Detail {
                     row,
+                    queue_only: !few && !last,
                     ..Detail::default()
                 };
                 self.details.extend(first.map(|point| (*point, detail)));
@@ -169,7 +177,7 @@ impl<'a> Run<'a> {
             }
             if let Some(detail) = self.details.get_mut(&point) {
                 detail.all_flows += 1;
-                if detail.flows.len() < FLOWS {
+                if !detail.queue_only && detail.flows.len() < FLOWS {
                     detail.flows.push(flow.clone());
                 }
             }
@@ -195,6 +203,45 @@ impl<'a> Run<'a> {
         details
     }
 
+    /// Which combinations are drawn one by one, if not all are.
+    pub(crate) fn shown(&self) -> String {
+        let group = self.summary.schemes.len().max(1);
+        let (all, shown) = (
+            self.summary.rows.len() / group,
+            self.distributions.len() / group,
+        );
+        if shown == all {
+            return String::new();
+        }
+        format!(" Shown are {shown} of {all} combinations, evenly spread over the sweep.")
+    }
+
+    /// A setting in bytes, if it is the same in all rows that are asked for.
+    pub(crate) fn bytes_of(&self, key: &str, rows: &[&Row]) -> Option<f64> {
+        let number = |key| self.shared(key).and_then(|text| text.parse::<f64>().ok());
+        let packet = number("tcp.mss").unwrap_or(0.0) + number("net.header_bytes").unwrap_or(0.0);
+        let constant = self.shared(key);
+        let mut values = rows.iter().map(|row| row.setting(key).or(constant));
+        let first = values.next().flatten()?;
+        let same = values.all(|value| value == Some(first));
+        same.then(|| units::bytes(first, packet)).flatten()
+    }
+
+    /// What the settings say of a key for all groups and schemes.
+    fn shared(&self, key: &str) -> Option<&'a str> {
+        let (table, name) = key.split_once('.')?;
+        let mut lines = self.settings.lines();
+        lines.find(|line| {
+            line.strip_prefix('[')
+                .and_then(|line| line.strip_suffix(']'))
+                == Some(table)
+        })?;
+        let own = lines.take_while(|line| !line.starts_with('['));
+        let values = own.filter_map(|line| line.split_once(" = "));
+        let mut values = values.filter(|(found, _)| *found == name);
+        values.next().map(|(_, value)| value.trim_matches('"'))
+    }
+
     /// The row of a simulation.
     pub(crate) fn row(&self, detail: &Detail) -> &'a Row {
         &self.summary.rows[detail.row]
@@ -216,6 +263,9 @@ impl Detail {
             .or(row.host.map(Subject::Host));
         let Some(subject) = subject else { return };
         for (name, value) in row.values {
+            if self.queue_only && (port.is_none() || port != self.bottleneck.map(Subject::Port)) {
+                continue;
+            }
             if !self.series.contains_key(*name) {
                 self.series.insert((*name).to_owned(), BTreeMap::new());
             }

@@ -84,6 +84,11 @@ pub enum Shape {
     Model,
     /// Straight lines without markers: what was computed at so many points that it looks smooth.
     Curve,
+    /// Bars of this width from where the inner interval of a point begins to where it ends: parts of a whole on
+    /// each other. The second number says how opaque they are, in percent.
+    Stack(f64, u8),
+    /// A thin line across the chart at the height of the first point, with its name: a limit.
+    Limit,
     /// Rectangles of a map around the points, without gaps between them.
     Cells(Cells),
 }
@@ -195,7 +200,7 @@ impl Figure {
     /// Whether a line needs an entry in the legend: names along the axis need not be said again, nor
     /// can a hundred faint lines be named.
     pub(crate) fn names(&self, line: &Line) -> bool {
-        line.shape != Shape::Faint
+        !matches!(line.shape, Shape::Faint | Shape::Limit)
             && !line.points.is_empty()
             && !self.x.categories.contains(&line.label)
     }

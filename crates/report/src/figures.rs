@@ -1,9 +1,10 @@
 //! Which figures a run has.
 
+pub(crate) mod causes;
 pub(crate) mod distribution;
-mod flows;
-mod swept;
-mod time;
+pub(crate) mod flows;
+pub(crate) mod swept;
+pub(crate) mod time;
 
 use crate::data::Data;
 use crate::figure::Figure;
@@ -17,11 +18,13 @@ pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     if alone {
         figures.extend(flows::all(data));
+        figures.extend(causes::all(data));
         figures.extend(time::queue(data));
         figures.extend(time::others(data));
         figures.extend(distribution::all(data));
     } else {
         figures.extend(swept::completion(data));
+        figures.extend(causes::all(data));
         figures.extend(distribution::all(data));
         figures.extend(time::queue(data));
         figures.extend(swept::counts(data));

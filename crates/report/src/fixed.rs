@@ -89,6 +89,21 @@ fn draw_in(figure: &Figure, size: Size, font: Option<&str>, format: Format) -> V
     }
 }
 
+/// A figure as a part of a page, on so many points, with its legend or without.
+pub(crate) fn embed(figure: &Figure, size: (f64, f64), legend: bool) -> String {
+    let scene = if legend {
+        chart::scene(figure, size)
+    } else {
+        chart::without_legend(figure, size)
+    };
+    svg::embed(&scene, &figure.full_title())
+}
+
+/// The legend of a figure as a part of a page.
+pub(crate) fn embed_legend(figure: &Figure, width: f64) -> String {
+    svg::embed(&chart::legend(figure, width), "")
+}
+
 /// Writes a figure in the format that the name ends in.
 pub fn save(figure: &Figure, size: Size, path: &Path) -> Result<(), Error> {
     save_in(figure, size, None, path)

@@ -141,6 +141,20 @@ fn trace(figure: &Figure, line: &Line) -> Value {
             trace["line"] = stroke;
         }
         Shape::Cells(shape) => cells(&mut trace, (figure, line), shape),
+        Shape::Stack(width, percent) => {
+            let inner = points.iter().map(|point| point.inner.unwrap_or_default());
+            let (base, length): (Vec<f64>, Vec<f64>) =
+                inner.map(|(low, high)| (low, high - low)).unzip();
+            trace["type"] = json!("bar");
+            trace["width"] = json!(width);
+            trace["base"] = json!(base);
+            trace["y"] = json!(length);
+            trace["marker"] = json!({ "color": colour, "opacity": f64::from(percent) / 100.0 });
+        }
+        Shape::Limit => {
+            trace["mode"] = json!("lines");
+            trace["line"] = json!({ "color": null, "width": 1, "dash": "4px,4px" });
+        }
         Shape::Bars(width) => {
             trace["type"] = json!("bar");
             trace["width"] = json!(width);

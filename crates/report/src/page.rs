@@ -1,5 +1,6 @@
 //! The report: one HTML file with everything in it.
 
+mod drawn;
 mod tables;
 
 use std::fmt::Write;
@@ -13,7 +14,8 @@ use crate::data::Data;
 use crate::error::Error;
 use crate::figure::{Figure, Shape};
 use crate::{figures, interactive};
-use tables::{Compared, Failed, Table};
+use drawn::Drawn;
+use tables::{Compared, Failed, Table, Tiers};
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -29,12 +31,13 @@ pub(crate) struct Page {
     seeds_note: String,
     pairs_note: &'static str,
     failures: Vec<Failed>,
-    charts: Vec<Chart>,
+    main: Option<Drawn>,
+    causes: Option<Drawn>,
+    tiers: Tiers,
+    more: Vec<Drawn>,
     missing: Vec<String>,
-    figures: String,
     style: &'static str,
     script: &'static str,
-    plotly: &'static str,
 }
 
 /// What was run.
@@ -96,9 +99,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         title: first.title.clone().unwrap_or_default(),
         sentences: sentences.collect(),
         table: Table::new(&data),
-        places: comparisons
-            .iter()
-            .any(|compared| !compared.place.is_empty()),
+        places: data.rows().any(|(_, row)| !row.set.is_empty()),
         comparisons,
         seeds_note: tables::seeds_note(&data),
         pairs_note: tables::pairs_note(&data),
@@ -108,12 +109,13 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
             .zip(&data.runs)
             .map(|(folder, run)| describe(folder, &run.name, out))
             .collect(),
-        charts: charts(&figures),
+        main: drawn::main(&data),
+        causes: drawn::causes(&data),
+        tiers: tables::tiers(&data),
+        more: drawn::more(&data),
         missing: missing(&figures),
-        figures: embedded(&figures),
         style: include_str!("../templates/report.css"),
-        script: include_str!("../templates/report.js"),
-        plotly: interactive::SCRIPT,
+        script: include_str!("../templates/drawn.js"),
     })
 }
 

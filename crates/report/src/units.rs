@@ -124,6 +124,16 @@ fn quantity(text: &str) -> Option<(f64, Unit, &'static str)> {
         .then_some((value, Unit { size, name }, kind))
 }
 
+/// A setting in bytes, where a full packet has `packet` of them.
+pub(crate) fn bytes(text: &str, packet: f64) -> Option<f64> {
+    let (value, unit, kind) = quantity(text)?;
+    match (kind, unit.name) {
+        ("bytes", _) => Some(value * unit.size),
+        (_, "packets") if packet > 0.0 => Some(value * packet),
+        _ => None,
+    }
+}
+
 /// What quantities in scenarios end in: size, name, kind.
 const SUFFIXES: [(f64, &str, &str); 25] = [
     (1.0, "", ""),

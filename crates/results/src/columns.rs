@@ -207,6 +207,7 @@ mod breakdown {
 columns! {
     PortRecord {
         port: "", "Number of the port.";
+        tier: "", "Tier of the port: host, leaf up, leaf down, spine; of other networks alike.";
         from: "", "Node that the port belongs to.";
         to: "", "Node at the other end of its wire.";
         bottleneck: "", "Whether it is the bottleneck that the metrics describe.";

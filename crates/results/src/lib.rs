@@ -77,7 +77,8 @@ pub use keep::{Keep, Transient};
 pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{
-    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Until, Waits,
+    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Tier, Until,
+    Waits,
 };
 pub use tables::{Cell, Field, Kind};
 

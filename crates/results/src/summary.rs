@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use scenario::{PointSpec, Scenario};
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, group_values, metric_values};
-use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome};
+use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
 
 use crate::statistics::{self, Estimate, Verdict};
 
@@ -16,6 +16,8 @@ pub struct PointResult {
     pub metrics: Metrics,
     /// Results of each group of flows, if the scenario has groups.
     pub groups: Vec<GroupMetrics>,
+    /// Every tier of ports.
+    pub tiers: Vec<TierMetrics>,
     /// What they cost.
     pub cost: Cost,
     /// The digest of everything that happened.
@@ -80,6 +82,24 @@ pub struct Row {
     /// The same of each group of flows, if the scenario has groups.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, IndexMap<String, Estimate>>,
+    /// Every tier of ports, from the hosts upwards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<Tier>,
+}
+
+/// The ports of one tier over all seeds of a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tier {
+    /// `host`, `leaf up`, `leaf down`, `spine`.
+    pub tier: String,
+    /// Packets that its ports dropped, on average over the seeds.
+    pub drops: f64,
+    /// Both ends of its worst port, in the seed in which that was worst.
+    pub worst: String,
+    /// Packets that the worst port dropped.
+    pub worst_drops: u64,
+    /// The longest queue of the worst port.
+    pub worst_queue_max_bytes: u64,
 }
 
 /// The shortest times that a sender waits for a timer.
@@ -137,6 +157,9 @@ pub struct PointSummary {
     /// Results of each group of flows, if the scenario has groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupMetrics>,
+    /// Every tier of ports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<TierMetrics>,
     /// Simulated time at its end.
     pub simulated_us: f64,
     /// Packets handed over a link, each counted once per link.
@@ -222,6 +245,7 @@ impl Summary {
         summary.add_rows(scenario, &values);
         for (row, results) in summary.rows.iter_mut().zip(results.chunks(seeds)) {
             row.groups = group_estimates(results);
+            row.tiers = tiers(results);
         }
         let group = scenario.schemes().len();
         for (rows, values) in (0..summary.rows.len())
@@ -319,6 +343,7 @@ impl Summary {
                     seed: point.seed,
                     metrics: result.metrics.clone(),
                     groups: result.groups.clone(),
+                    tiers: result.tiers.clone(),
                     simulated_us: result.cost.simulated_us,
                     packet_hops: result.cost.packet_hops,
                     events: result.cost.events,
@@ -366,6 +391,7 @@ impl Summary {
                 metrics: estimates.collect(),
                 waits: Some(Waits::of(&points[0])),
                 groups: IndexMap::new(),
+                tiers: Vec::new(),
             });
         }
     }
@@ -399,6 +425,7 @@ impl From<&Outcome> for PointResult {
         Self {
             metrics: outcome.metrics.clone(),
             groups: outcome.groups.clone(),
+            tiers: outcome.tiers.clone(),
             cost: outcome.cost,
             digest: outcome.digest,
         }
@@ -425,6 +452,34 @@ fn group_estimates(
         (group.to_owned(), metrics.collect())
     });
     estimates.collect()
+}
+
+/// Every tier over the seeds that have results.
+fn tiers(seeds: &[Result<PointResult, String>]) -> Vec<Tier> {
+    let mut tiers: Vec<Tier> = Vec::new();
+    let count = seeds.iter().flatten().count();
+    for own in seeds.iter().flatten().flat_map(|result| &result.tiers) {
+        #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+        let drops = own.drops as f64 / count as f64;
+        let worst = (own.worst_drops, own.worst_queue_max_bytes);
+        match tiers.iter_mut().find(|tier| tier.tier == own.tier) {
+            Some(tier) => {
+                tier.drops += drops;
+                if worst > (tier.worst_drops, tier.worst_queue_max_bytes) {
+                    tier.worst.clone_from(&own.worst);
+                    (tier.worst_drops, tier.worst_queue_max_bytes) = worst;
+                }
+            }
+            None => tiers.push(Tier {
+                tier: own.tier.clone(),
+                drops,
+                worst: own.worst.clone(),
+                worst_drops: own.worst_drops,
+                worst_queue_max_bytes: own.worst_queue_max_bytes,
+            }),
+        }
+    }
+    tiers
 }
 
 /// The mean of a metric over seeds: none is negative, and an index of fairness does not exceed 1.

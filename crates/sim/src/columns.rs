@@ -335,8 +335,8 @@ pub fn part_columns(slowest: bool) -> &'static [Column] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run;
     use crate::breakdown::Part;
+    use crate::run;
     use scenario::Scenario;
 
     #[test]

@@ -7,7 +7,9 @@ use fabric::{PortId, QueueStatistics};
 use scenario::{Group, PointSpec};
 
 use crate::breakdown::Split;
-use crate::metrics::{Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord};
+use crate::metrics::{
+    Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord, TierMetrics,
+};
 use crate::world::{Ended, EndedFlow, Flow};
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
@@ -67,12 +69,14 @@ pub(crate) fn outcome(
         cpu_us,
         ns_per_hop: cpu_us * 1e3 / packet_hops as f64,
     };
+    let ports = port_records(&ended, queues);
     Outcome {
         metrics,
         groups: groups(point, &flows, end),
         cost,
         flows,
-        ports: port_records(&ended, queues),
+        tiers: tiers(&ports),
+        ports,
         digest: ended.network.digest(),
     }
 }
@@ -266,6 +270,43 @@ fn is_late(groups: &[Group], flow: &Flow, end: Time) -> bool {
     flow.size().is_some() && deadline.is_some_and(|deadline| finished > flow.start + deadline)
 }
 
+/// The tiers in the order in which their first ports come from the hosts upwards.
+fn tiers(ports: &[PortRecord]) -> Vec<TierMetrics> {
+    let mut tiers: Vec<TierMetrics> = Vec::new();
+    for port in ports {
+        let tier = tiers.iter_mut().find(|tier| tier.tier == port.tier);
+        let Some(tier) = tier else {
+            tiers.push(TierMetrics {
+                tier: port.tier.clone(),
+                ports: 1,
+                drops: port.drops,
+                marks: port.marks,
+                worst: format!("{} to {}", port.from, port.to),
+                worst_drops: port.drops,
+                worst_queue_max_bytes: port.queue_max_bytes,
+            });
+            continue;
+        };
+        tier.ports += 1;
+        tier.drops += port.drops;
+        tier.marks += port.marks;
+        let worst = (tier.worst_drops, tier.worst_queue_max_bytes);
+        if (port.drops, port.queue_max_bytes) > worst {
+            tier.worst = format!("{} to {}", port.from, port.to);
+            (tier.worst_drops, tier.worst_queue_max_bytes) = (port.drops, port.queue_max_bytes);
+        }
+    }
+    tiers.sort_by(|a, b| tier_order(&a.tier).cmp(&tier_order(&b.tier)));
+    tiers
+}
+
+/// Hosts first, then the way up, then the way down.
+fn tier_order(tier: &str) -> usize {
+    let known = ["host", "up", "spine", "core", "switch", "down"];
+    let place = known.iter().position(|known| tier.ends_with(known));
+    place.unwrap_or(known.len())
+}
+
 fn port_records(ended: &Ended, queues: &[QueueStatistics]) -> Vec<PortRecord> {
     let names = ended.topology.names();
     let ports = ended.network.ports().iter().zip(queues);
@@ -275,6 +316,7 @@ fn port_records(ended: &Ended, queues: &[QueueStatistics]) -> Vec<PortRecord> {
         let counters = state.counters();
         PortRecord {
             port,
+            tier: ended.topology.tier(id),
             from: names[from.0 as usize].clone(),
             to: names[to.0 as usize].clone(),
             bottleneck: id == ended.bottleneck,

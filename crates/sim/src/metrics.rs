@@ -165,6 +165,8 @@ pub struct FlowRecord {
 pub struct PortRecord {
     /// Number of the port.
     pub port: u32,
+    /// Its tier: `host`, `leaf up`, `leaf down`, `spine`.
+    pub tier: String,
     /// The node it belongs to: `host 3` or `switch 0`.
     pub from: String,
     /// The node at the other end of the wire.
@@ -193,6 +195,26 @@ pub struct PortRecord {
     pub queue_max_bytes: u64,
 }
 
+/// The ports of one tier: of hosts, or of the switches of one layer in one direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TierMetrics {
+    /// `host`, `leaf up`, `leaf down`, `spine`.
+    pub tier: String,
+    /// How many ports it has.
+    pub ports: u64,
+    /// Packets that all of them dropped.
+    pub drops: u64,
+    /// Packets that all of them marked.
+    pub marks: u64,
+    /// Both ends of the worst port: `leaf 0 to host 3`. It dropped most, or of ports that dropped equally many it had the longest
+    /// queue.
+    pub worst: String,
+    /// Packets that the worst port dropped.
+    pub worst_drops: u64,
+    /// The longest queue of the worst port.
+    pub worst_queue_max_bytes: u64,
+}
+
 /// Everything that comes out of one simulation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
@@ -207,6 +229,8 @@ pub struct Outcome {
     pub flows: Vec<FlowRecord>,
     /// Every port.
     pub ports: Vec<PortRecord>,
+    /// Every tier of ports, from the hosts upwards.
+    pub tiers: Vec<TierMetrics>,
     /// A number that any difference in any packet-hop changes.
     pub digest: u64,
 }

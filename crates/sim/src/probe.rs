@@ -369,9 +369,7 @@ impl Follow for Watched<'_> {
     }
 
     fn take(&mut self) -> Vec<Option<Box<Breakdown>>> {
-        self.follower
-            .as_mut()
-            .map_or_else(Vec::new, Follower::take)
+        self.follower.as_mut().map_or_else(Vec::new, Follower::take)
     }
 }
 

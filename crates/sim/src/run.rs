@@ -12,10 +12,10 @@ use scenario::{Group, PointSpec};
 use schemes::{HostInfo, Receiver, Roles};
 use tcp::{Plain, Plays, ReceiverCc};
 
+use crate::breakdown::Follower;
 use crate::error::RunError;
 use crate::measure;
 use crate::metrics::Outcome;
-use crate::breakdown::Follower;
 use crate::probe::{Probe, Sees, Watched};
 use crate::world::{MakeReceiver, World};
 

@@ -140,7 +140,12 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         drop(planned);
         let receivers = connections.iter().map(|connection| connection.receiver.0);
-        probe.begin(&network, point.keys.net.header_bytes, receivers, flows.len());
+        probe.begin(
+            &network,
+            point.keys.net.header_bytes,
+            receivers,
+            flows.len(),
+        );
         let deadlines = Deadlines::new(&hosts, network.ports().len());
         ports::disturb(&mut network, point, bottleneck, deadlines.beyond(1));
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);

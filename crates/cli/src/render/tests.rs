@@ -54,6 +54,7 @@ fn outcome(point: &PointSpec) -> PointResult {
             breakdown: None,
         },
         groups: Vec::new(),
+        tiers: Vec::new(),
         cost: Cost {
             simulated_us: 5e4,
             packet_hops: 1000,

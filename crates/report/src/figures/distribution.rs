@@ -8,7 +8,7 @@ use crate::units;
 const POINTS: usize = 1000;
 
 /// The cumulative distribution of completion times, a view for each combination.
-pub(super) fn all(data: &Data<'_>) -> Vec<Figure> {
+pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Vec::new();
     let greatest = data.runs.iter().flat_map(|run| run.distributions.values());
     let greatest = greatest.filter_map(|distribution| distribution.fct_us.last());

@@ -5,7 +5,7 @@ use crate::figure::{Axis, Figure, Line, Mark, Point, Shape, Style, slug};
 use crate::units;
 
 /// A view for each simulation that is drawn.
-pub(super) fn all(data: &Data<'_>) -> Vec<Figure> {
+pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (number, run) in data.runs.iter().enumerate() {
         for detail in run.close_ups() {

@@ -1,10 +1,11 @@
-//! Metrics against the swept setting.
+//! Metrics against the swept settings.
 
 use results::Row;
+use results::statistics::Estimate;
 use sim::columns::METRICS;
 
 use crate::data::Data;
-use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
+use crate::figure::{Axis, Figure, Line, Point, Shape, Style, slug};
 use crate::units;
 
 /// A metric and how its chart is called.
@@ -27,7 +28,7 @@ const COMPLETION: [Chart; 5] = [
     completion_chart("fct_mean_us", "mean"),
 ];
 
-const COUNTS: [Chart; 11] = [
+const COUNTS: [Chart; 12] = [
     chart("goodput", "goodput_bps", "Goodput", ""),
     chart("queue", "queue_mean_bytes", "Bottleneck queue", "mean"),
     chart(
@@ -49,6 +50,7 @@ const COUNTS: [Chart; 11] = [
     ),
     chart("unfinished", "flows_unfinished", "Unfinished flows", ""),
     chart("failed", "flows_failed", "Failed flows", ""),
+    chart("late", "flows_late", "Late flows", ""),
 ];
 
 /// Percentiles of the completion times.
@@ -58,51 +60,129 @@ pub(super) fn completion(data: &Data<'_>) -> Vec<Figure> {
 
 /// Goodput, queue and what happened to packets.
 pub(super) fn counts(data: &Data<'_>) -> Vec<Figure> {
-    // Charts of what rarely happens appear where it does.
-    let any = |chart: &&Chart| {
-        !matches!(chart.place, "unfinished" | "failed" | "syn-timeouts")
-            || data.rows().any(|(_, row)| row.value(chart.metric) > 0.0)
-    };
-    let charts: Vec<&Chart> = COUNTS.iter().filter(any).collect();
+    let charts = shown_counts(data).into_iter();
     charts
-        .into_iter()
         .flat_map(|chart| views(data, std::slice::from_ref(chart)))
         .collect()
 }
 
-/// One figure for each metric and each combination of the settings that are not on the axis.
+/// Charts of what rarely happens appear where it does.
+fn shown_counts(data: &Data<'_>) -> Vec<&'static Chart> {
+    let any = |chart: &&Chart| {
+        !matches!(
+            chart.place,
+            "unfinished" | "failed" | "late" | "syn-timeouts"
+        ) || data.rows().any(|(_, row)| row.value(chart.metric) > 0.0)
+    };
+    COUNTS.iter().filter(any).collect()
+}
+
+/// One figure for each metric, each group of flows and each combination of the settings that are not on the axis.
 fn views(data: &Data<'_>, charts: &[Chart]) -> Vec<Figure> {
-    let sweep = Sweep::of(data);
+    let sweep = Sweep::of(data, None);
+    let groups = groups(data);
     let mut figures = Vec::new();
     for chart in charts {
-        // The last combination first: it is the hardest of a sweep that grows.
-        for rest in sweep.rests.iter().rev() {
-            figures.push(sweep.figure(data, chart, rest));
+        for group in chart.groups(&groups) {
+            // The last combination first: it is the hardest of a sweep that grows.
+            for rest in sweep.rests.iter().rev() {
+                figures.push(sweep.figure(data, (chart, group), rest));
+            }
         }
     }
+    figures.retain(|figure| !figure.is_empty());
     figures
 }
 
+/// One view of a chart: panels on the same scales, one for each combination of the settings that are not on the axis.
+pub(crate) struct Multiples {
+    /// The name of the place in the report.
+    pub(crate) place: &'static str,
+    pub(crate) title: &'static str,
+    /// What tells the view from others.
+    pub(crate) choice: String,
+    /// The figures, each with its combination in words.
+    pub(crate) panels: Vec<(String, Figure)>,
+}
+
+/// Completion times: the 99th percentile of all flows and of every group over every swept setting, then other percentiles.
+pub(crate) fn completion_views(data: &Data<'_>) -> Vec<Multiples> {
+    let axes = &data.runs[0].summary.axes;
+    let default = Sweep::of(data, None);
+    let others = axes
+        .iter()
+        .filter(|axis| Some(*axis) != default.key.as_ref());
+    let sweeps: Vec<Sweep> = others.map(|axis| Sweep::of(data, Some(axis))).collect();
+    let groups = groups(data);
+    let mut views = Vec::new();
+    for sweep in std::iter::once(&default).chain(&sweeps) {
+        for group in COMPLETION[0].groups(&groups) {
+            views.push(sweep.multiples(data, (&COMPLETION[0], group), !sweeps.is_empty()));
+        }
+    }
+    let more = COMPLETION[1..].iter();
+    views.extend(more.map(|chart| default.multiples(data, (chart, None), false)));
+    views.retain(|view| !view.panels.is_empty());
+    views
+}
+
+/// As [`counts`]: one view for each metric.
+pub(crate) fn count_views(data: &Data<'_>) -> Vec<Multiples> {
+    let sweep = Sweep::of(data, None);
+    let charts = shown_counts(data).into_iter();
+    let views = charts.map(|chart| sweep.multiples(data, (chart, None), false));
+    views.filter(|view| !view.panels.is_empty()).collect()
+}
+
+/// Names of groups and classes, in the order of the first row.
+pub(super) fn groups<'a>(data: &Data<'a>) -> Vec<&'a str> {
+    let names = data.rows().flat_map(|(_, row)| row.groups.keys());
+    distinct(names.map(String::as_str))
+}
+
+/// The estimate of a metric, of all flows or of a group.
+pub(super) fn estimate<'a>(
+    row: &'a Row,
+    group: Option<&str>,
+    metric: &str,
+) -> Option<&'a Estimate> {
+    match group {
+        None => row.metrics.get(metric),
+        Some(group) => row.groups.get(group)?.get(metric),
+    }
+}
+
+impl Chart {
+    /// All flows and each group, of a metric that groups have.
+    fn groups<'g>(&self, groups: &[&'g str]) -> Vec<Option<&'g str>> {
+        let own = self.place == "fct";
+        let named = groups.iter().filter(|_| own).map(|group| Some(*group));
+        std::iter::once(None).chain(named).collect()
+    }
+}
+
 /// Where rows stand on the horizontal axis.
-struct Sweep {
+pub(super) struct Sweep {
     /// The swept setting on the axis; none if nothing is swept.
-    key: Option<String>,
+    pub(super) key: Option<String>,
     axis: Axis,
     /// Values of the setting with their places.
     places: Vec<(String, f64)>,
     /// Whether places are numbers rather than names.
     numeric: bool,
     /// Combinations of the other swept settings, in words.
-    rests: Vec<String>,
+    pub(super) rests: Vec<String>,
 }
 
 impl Sweep {
-    fn of(data: &Data<'_>) -> Self {
+    /// With a setting on the axis, or with the first one of numbers.
+    pub(super) fn of(data: &Data<'_>, chosen: Option<&str>) -> Self {
         let summary = data.runs[0].summary;
         let values = |key: &str| distinct(data.rows().filter_map(|(_, row)| row.setting(key)));
         let numbers = |key: &&String| units::quantities(&values(key)).is_some();
         let first = summary.axes.iter().find(numbers).or(summary.axes.first());
-        let key = data.x.as_ref().or(first).cloned();
+        let asked = chosen.map(str::to_owned).or(data.x.clone());
+        let key = asked.or(first.cloned());
         let texts = key.as_deref().map_or_else(Vec::new, values);
         let (numeric, axis, places) = match units::quantities(&texts) {
             Some((numbers, unit)) if !texts.is_empty() => {
@@ -133,19 +213,51 @@ impl Sweep {
         }
     }
 
-    fn figure(&self, data: &Data<'_>, chart: &Chart, rest: &str) -> Figure {
+    /// Rows of a combination of the settings that are not on the axis.
+    pub(super) fn rows<'a>(&self, data: &Data<'a>, rest: &str) -> Vec<(usize, &'a Row)> {
         let here = |row: &Row| self::rest(row, self.key.as_deref()) == rest;
-        let rows: Vec<_> = data.rows().filter(|(_, row)| here(row)).collect();
+        data.rows().filter(|(_, row)| here(row)).collect()
+    }
+
+    /// A view; its choice names the axis if it is one of several.
+    fn multiples(
+        &self,
+        data: &Data<'_>,
+        (chart, group): (&Chart, Option<&str>),
+        axes: bool,
+    ) -> Multiples {
+        let figures = self.rests.iter().map(|rest| {
+            let figure = self.figure(data, (chart, group), rest);
+            (rest.clone(), figure)
+        });
+        let mut panels: Vec<_> = figures.filter(|(_, figure)| !figure.is_empty()).collect();
+        same_scale(&mut panels);
+        let over = self.key.as_deref().filter(|_| axes).map(units::words);
+        let over = over.map_or_else(String::new, |key| format!("over {}", units::lower(&key)));
+        Multiples {
+            place: chart.place,
+            title: chart.title,
+            choice: joined(&[group.unwrap_or_default(), chart.choice, &over]),
+            panels,
+        }
+    }
+
+    fn figure(
+        &self,
+        data: &Data<'_>,
+        (chart, group): (&Chart, Option<&str>),
+        rest: &str,
+    ) -> Figure {
+        let rows = self.rows(data, rest);
         // One unit for all views of a chart, so that they can be compared.
-        let values = data.rows().map(|(_, row)| row.value(chart.metric));
+        let mean = |row: &Row| estimate(row, group, chart.metric).and_then(|found| found.mean);
+        let values = data.rows().filter_map(|(_, row)| mean(row));
         let greatest = values.fold(0.0, f64::max);
         let column = METRICS.iter().find(|column| column.name == chart.metric);
         let unit = units::unit(column.map_or("", |column| column.unit), greatest);
-        let choices = [chart.choice, rest].map(str::to_owned);
-        let choice = choices.into_iter().filter(|choice| !choice.is_empty());
-        let choice = choice.collect::<Vec<_>>().join(", ");
+        let choice = joined(&[group.unwrap_or_default(), chart.choice, rest]);
         let mut x = self.axis.clone();
-        let mut lines = self.lines(data, &rows, chart.metric, unit.size);
+        let mut lines = self.lines(data, &rows, (chart.metric, group), unit.size);
         if self.key.is_none() {
             // Nothing is swept: the schemes themselves are the places.
             x.categories = lines.iter().map(|line| line.label.clone()).collect();
@@ -162,6 +274,10 @@ impl Sweep {
         if !chart.choice.is_empty() {
             y.label = format!("{}, {}", chart.short, chart.choice);
         }
+        if chart.place == "queue" && !lines.is_empty() {
+            let greatest = shown.iter().copied().fold(0.0, f64::max);
+            lines.extend(limits(data, &rows, (unit.size, greatest)));
+        }
         let seeds = data.runs.iter().map(|run| run.summary.seeds).max();
         Figure {
             name: slug(&format!("{} {choice}", chart.place)),
@@ -175,7 +291,13 @@ impl Sweep {
         }
     }
 
-    fn lines(&self, data: &Data<'_>, rows: &[(usize, &Row)], metric: &str, size: f64) -> Vec<Line> {
+    fn lines(
+        &self,
+        data: &Data<'_>,
+        rows: &[(usize, &Row)],
+        (metric, group): (&str, Option<&str>),
+        size: f64,
+    ) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         for (run, row) in rows {
             let label = data.label(&row.scheme, *run);
@@ -193,7 +315,9 @@ impl Sweep {
                 None => Some(0.0),
                 Some(key) => self.place(row.setting(key)),
             };
-            let estimate = &row.metrics[metric];
+            let Some(estimate) = estimate(row, group, metric) else {
+                continue;
+            };
             if let (Some(x), Some(mean)) = (x, estimate.mean) {
                 let interval = estimate.low.zip(estimate.high);
                 let interval = interval.filter(|(low, high)| low < high);
@@ -218,6 +342,86 @@ impl Sweep {
             .find(|(text, _)| Some(text.as_str()) == value);
         found.map(|(_, place)| *place)
     }
+}
+
+/// The marking threshold and the buffer as lines across, where all rows share them and they are near the data.
+pub(super) fn limits(
+    data: &Data<'_>,
+    rows: &[(usize, &Row)],
+    (size, greatest): (f64, f64),
+) -> Vec<Line> {
+    let Some((run, _)) = rows.first() else {
+        return Vec::new();
+    };
+    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).collect();
+    let limit = |(key, label): (&str, &str)| {
+        let value = data.runs[*run].bytes_of(key, &rows)? / size;
+        (value <= 3.0 * greatest).then(|| Line {
+            label: label.to_owned(),
+            style: Style {
+                slot: 6,
+                dash: 0,
+                open: false,
+            },
+            shape: Shape::Limit,
+            points: vec![Point::new(0.0, value)],
+        })
+    };
+    let known = [("switch.ecn_threshold", "K"), ("switch.buffer", "buffer")];
+    known.into_iter().filter_map(limit).collect()
+}
+
+/// Gives all panels of a view the same vertical axis.
+pub(super) fn same_scale(panels: &mut [(String, Figure)]) {
+    if panels.len() < 2 {
+        return;
+    }
+    let lines = panels.iter().flat_map(|(_, figure)| &figure.lines);
+    let points = lines.flat_map(|line| &line.points);
+    let ends = points.flat_map(|point| {
+        let (low, high) = point.interval.or(point.inner).unwrap_or((point.y, point.y));
+        [low, point.y, high]
+    });
+    let ends: Vec<f64> = ends.collect();
+    let greatest = ends.iter().copied().fold(0.0, f64::max);
+    let least = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    let log = least > 0.0 && panels.iter().any(|(_, figure)| figure.y.log);
+    for (_, figure) in panels {
+        figure.y.log = log;
+        figure.y.range = (greatest > 0.0).then_some(if log {
+            (least / 1.2, greatest * 1.2)
+        } else {
+            (0.0, greatest * 1.06)
+        });
+    }
+}
+
+/// Gives all panels of a view the same axes.
+pub(crate) fn same_axes(panels: &mut [(String, Figure)]) {
+    same_scale(panels);
+    let points = panels.iter().flat_map(|(_, figure)| &figure.lines);
+    let ends: Vec<f64> = points
+        .flat_map(|line| &line.points)
+        .map(|point| point.x)
+        .collect();
+    let (least, greatest) = (
+        ends.iter().copied().fold(f64::INFINITY, f64::min),
+        ends.iter().copied().fold(0.0, f64::max),
+    );
+    let log = least > 0.0 && panels.iter().any(|(_, figure)| figure.x.log);
+    for (_, figure) in panels.iter_mut().filter(|_| greatest > least) {
+        figure.x.log = log;
+        figure.x.range = Some((if log { least } else { 0.0 }, greatest));
+        if figure.y.label == "Fraction of flows" {
+            figure.y.range = Some((0.0, 1.0));
+        }
+    }
+}
+
+/// What is not empty, in one text.
+fn joined(parts: &[&str]) -> String {
+    let parts = parts.iter().filter(|part| !part.is_empty());
+    parts.copied().collect::<Vec<_>>().join(", ")
 }
 
 /// Puts the bars of a place side by side.

@@ -9,7 +9,7 @@ use crate::units;
 const QUEUE: &str = "queue_bytes";
 
 /// The bottleneck queue of every scheme on one scale, a view for each combination.
-pub(super) fn queue(data: &Data<'_>) -> Vec<Figure> {
+pub(crate) fn queue(data: &Data<'_>) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Vec::new();
     let series = || {
         let runs = data.runs.iter().enumerate();
@@ -62,7 +62,7 @@ pub(super) fn queue(data: &Data<'_>) -> Vec<Figure> {
 }
 
 /// Windows and every other quantity that was recorded, a view for each simulation.
-pub(super) fn others(data: &Data<'_>) -> Vec<Figure> {
+pub(crate) fn others(data: &Data<'_>) -> Vec<Figure> {
     let mut names: Vec<&str> = Vec::new();
     for run in &data.runs {
         for detail in run.close_ups() {

@@ -45,13 +45,34 @@ struct Frame {
 }
 
 /// The drawing of a figure on so many points of width and height.
-pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
+pub(super) fn scene(figure: &Figure, size: (f64, f64)) -> Scene {
+    let legend = Legend::of(figure, (size.0 - 2.0 * EDGE, size.1));
+    below(figure, size, &legend)
+}
+
+/// The drawing of a figure whose legend stands elsewhere.
+pub(super) fn without_legend(figure: &Figure, size: (f64, f64)) -> Scene {
+    below(figure, size, &Legend::default())
+}
+
+/// The legend of a figure alone, on this width.
+pub(super) fn legend(figure: &Figure, width: f64) -> Scene {
+    let legend = Legend::of(figure, (width, f64::INFINITY));
+    let mut scene = Scene {
+        width,
+        height: EDGE + legend.height(),
+        items: Vec::new(),
+    };
+    legend::draw(&mut scene, &legend, EDGE);
+    scene
+}
+
+fn below(figure: &Figure, (width, height): (f64, f64), legend: &Legend<'_>) -> Scene {
     let mut scene = Scene {
         width,
         height,
         items: Vec::new(),
     };
-    let legend = Legend::of(figure, (width - 2.0 * EDGE, height));
     let top = EDGE + legend.height() + 2.0;
     let frame = frame(figure, (width, height), top);
     grid(&mut scene, &frame);
@@ -62,7 +83,7 @@ pub(super) fn scene(figure: &Figure, (width, height): (f64, f64)) -> Scene {
         }
     }
     axes(&mut scene, &frame, figure);
-    legend::draw(&mut scene, &legend, frame.left);
+    legend::draw(&mut scene, legend, frame.left);
     scene
 }
 
@@ -278,6 +299,8 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
             }
         }
         Shape::Cells(_) => {}
+        Shape::Stack(width, percent) => stack(scene, frame, line, (width, percent)),
+        Shape::Limit => limit(scene, frame, line),
         Shape::Bars(width) => {
             for point in &line.points {
                 let (from, to) = (
@@ -311,6 +334,41 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
             }
         }
     }
+}
+
+/// Parts of bars.
+fn stack(scene: &mut Scene, frame: &Frame, line: &Line, (width, percent): (f64, u8)) {
+    for point in &line.points {
+        let Some((low, high)) = point.inner else {
+            continue;
+        };
+        let (left, right) = (
+            frame.x(point.x - width / 2.0),
+            frame.x(point.x + width / 2.0),
+        );
+        let (bottom, top) = (frame.level(low), frame.level(high));
+        if bottom > top {
+            scene.items.push(Item::Fill {
+                path: vec![(left, bottom), (right, bottom), (right, top), (left, top)],
+                colour: line.style.colour(),
+                percent,
+            });
+        }
+    }
+}
+
+/// A line across, named at its right end.
+fn limit(scene: &mut Scene, frame: &Frame, line: &Line) {
+    let Some(at) = line.points.first().filter(|at| frame.y.shows(at.y)) else {
+        return;
+    };
+    let y = frame.y(at.y);
+    if y < frame.top || y > frame.bottom {
+        return;
+    }
+    dashed(scene, vec![(frame.left, y), (frame.right, y)]);
+    let above = (frame.right - 1.0, y - 2.0);
+    scene.text(above, TICK, Anchor::End, &line.label);
 }
 
 /// The corners of a line that holds each value until the next.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Size;
-use super::scene::{Anchor, Colour, INK, Item, Scene};
+use super::scene::{Anchor, Colour, INK, Item, PALE, PAPER, Scene};
 
 /// The file. The title is what a screen reader says.
 pub(super) fn write(scene: &Scene, size: Size, font: Option<&str>, title: &str) -> String {
@@ -46,6 +46,178 @@ fn put(
     }
     writeln!(out, "</g>\n</svg>")
 }
+
+/// The drawing as a part of a page, in few bytes: the page's style sheet gives colours to text, grid and background, so that
+/// they follow its theme.
+pub(super) fn embed(scene: &Scene, title: &str) -> String {
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {} {}\" role=\"img\">",
+        short(scene.width),
+        short(scene.height)
+    );
+    if !title.is_empty() {
+        write!(out, "<title>{}</title>", escape(title)).expect(WRITES);
+    }
+    let mut grid = String::new();
+    let mut axes = String::new();
+    for item in &scene.items {
+        match item {
+            Item::Stroke { path, colour, .. } if *colour == PALE => grid += &steps(path),
+            Item::Stroke {
+                path,
+                colour,
+                dashes,
+                ..
+            } if *colour == INK && dashes.is_empty() => axes += &steps(path),
+            item => embed_item(&mut out, item),
+        }
+    }
+    // The grid lies below the data.
+    let start = out.find("</title>").map_or(0, |at| at + 8);
+    let start = start.max(out.find('>').map_or(0, |at| at + 1));
+    if !grid.is_empty() {
+        out.insert_str(start, &format!("<path class=\"g\" d=\"{grid}\"/>"));
+    }
+    if !axes.is_empty() {
+        write!(out, "<path class=\"a\" d=\"{axes}\"/>").expect(WRITES);
+    }
+    out + "</svg>"
+}
+
+fn embed_item(out: &mut String, item: &Item) {
+    let tone = |colour: Colour| match colour {
+        INK => "currentColor".to_owned(),
+        PAPER => "var(--box)".to_owned(),
+        other => hex(other),
+    };
+    let result = match item {
+        Item::Stroke {
+            path,
+            colour,
+            width,
+            dashes,
+            percent,
+        } => {
+            let dashes: Vec<_> = dashes.iter().map(|dash| short(*dash)).collect();
+            let mut style = String::new();
+            if !dashes.is_empty() {
+                style = format!(" stroke-dasharray=\"{}\"", dashes.join(" "));
+            }
+            if *percent < 100 {
+                write!(style, " opacity=\".{percent}\"").expect(WRITES);
+            }
+            let (data, tone, width) = (steps(path), tone(*colour), short(*width));
+            write!(
+                out,
+                "<path d=\"{data}\" stroke=\"{tone}\" stroke-width=\"{width}\"{style}/>"
+            )
+        }
+        Item::Fill {
+            path,
+            colour,
+            percent,
+        } => {
+            let opacity = match percent {
+                100 => String::new(),
+                percent => format!(" opacity=\".{percent:02}\""),
+            };
+            let (data, tone) = (steps(path), tone(*colour));
+            write!(out, "<path d=\"{data}Z\" fill=\"{tone}\"{opacity}/>")
+        }
+        Item::Text {
+            at,
+            size,
+            anchor,
+            upward,
+            text,
+        } => {
+            let anchor = match anchor {
+                Anchor::Start => "",
+                Anchor::Middle => " class=\"m\"",
+                Anchor::End => " class=\"e\"",
+            };
+            let size = match short(*size).as_str() {
+                "7.5" => String::new(),
+                size => format!(" font-size=\"{size}\""),
+            };
+            let (x, y) = (tenth(at.0), tenth(at.1));
+            let place = if *upward {
+                format!("transform=\"translate({x} {y})rotate(-90)\"")
+            } else {
+                format!("x=\"{x}\" y=\"{y}\"")
+            };
+            write!(out, "<text {place}{anchor}{size}>{}</text>", escape(text))
+        }
+    };
+    result.expect(WRITES);
+}
+
+/// A path in steps from point to point, in tenths of a point: finer than a screen. What a long path does within half a
+/// point of width is one upright line.
+fn steps(path: &[(f64, f64)]) -> String {
+    let long = path.len() > LONG;
+    let unit = if long { 2.0 } else { 10.0 };
+    let grid = |value: f64| libm::round(value * unit);
+    let mut data = String::new();
+    let mut last: Option<(f64, f64)> = None;
+    let mut column: Option<[f64; 4]> = None;
+    let mut places: Vec<(f64, f64)> = Vec::new();
+    for (x, y) in path.iter().map(|(x, y)| (grid(*x), grid(*y))) {
+        match &mut column {
+            _ if !long => places.push((x, y)),
+            Some([at, low, high, end]) if *at == x => {
+                (*low, *high, *end) = (low.min(y), high.max(y), y);
+            }
+            _ => {
+                places.extend(column.iter().flat_map(upright));
+                places.push((x, y));
+                column = Some([x, y, y, y]);
+            }
+        }
+    }
+    places.extend(column.iter().flat_map(upright));
+    for (x, y) in places {
+        let step = last.map(|(before, above)| (x - before, y - above));
+        match step {
+            None => write!(data, "M{} {}", tenth(x / unit), tenth(y / unit)),
+            Some((0.0, 0.0)) => Ok(()),
+            Some((0.0, down)) => write!(data, "v{}", tenth(down / unit)),
+            Some((right, 0.0)) => write!(data, "h{}", tenth(right / unit)),
+            Some((right, down)) => {
+                let (right, down) = (tenth(right / unit), tenth(down / unit));
+                let space = if down.starts_with('-') { "" } else { " " };
+                write!(data, "l{right}{space}{down}")
+            }
+        }
+        .expect(WRITES);
+        last = Some((x, y));
+    }
+    data
+}
+
+/// The lowest and the highest place of a column, and the last one.
+fn upright([x, low, high, end]: &[f64; 4]) -> [(f64, f64); 3] {
+    [(*x, *low), (*x, *high), (*x, *end)]
+}
+
+/// A number with at most one decimal and without a needless zero before its point.
+fn tenth(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    match text {
+        "-0" | "" => "0".to_owned(),
+        text => match text.strip_prefix("0.") {
+            Some(rest) => format!(".{rest}"),
+            None => text.replace("-0.", "-."),
+        },
+    }
+}
+
+/// Points of a path beyond which it is one of many samples.
+const LONG: usize = 150;
+
+/// Why writing cannot fail.
+const WRITES: &str = "writing to a string succeeds";
 
 fn put_item(out: &mut String, item: &Item) -> std::fmt::Result {
     match item {

@@ -51,6 +51,7 @@ fn answered(text: &str, change: impl Fn(&PointSpec, &mut Metrics)) -> Vec<String
         Ok(PointResult {
             metrics,
             groups: Vec::new(),
+            tiers: Vec::new(),
             cost: Cost {
                 simulated_us: 5e4,
                 packet_hops: 1000,

@@ -45,7 +45,9 @@ fn only(outcome: &Outcome) -> Breakdown {
 }
 
 fn parts(flow: &FlowRecord) -> &Breakdown {
-    flow.breakdown.as_deref().expect("a complete flow is broken down")
+    flow.breakdown
+        .as_deref()
+        .expect("a complete flow is broken down")
 }
 
 #[test]
@@ -100,7 +102,10 @@ fn a_lone_flow_behind_a_slower_link_serialises_there() {
     let parts = only(&broken_down(&points(LONE, "newreno", &sets)[0]));
     // 70 segments of 12 us at the bottleneck; on the way, the last one and the handshake's last ACK also
     // take their time at ten times the rate: 1.2 us on each of two links, and 0.432 us at the bottleneck.
-    assert_eq!(parts.get(Part::Serialisation), 840_000_000 + 2_400_000 + 432_000);
+    assert_eq!(
+        parts.get(Part::Serialisation),
+        840_000_000 + 2_400_000 + 432_000
+    );
     assert_eq!(parts.get(Part::Queueing), 0);
     assert_eq!(parts.get(Part::Timers) + parts.get(Part::Recovery), 0);
     assert!(parts.get(Part::Window) > 0);
@@ -108,12 +113,22 @@ fn a_lone_flow_behind_a_slower_link_serialises_there() {
 
 #[test]
 fn packets_of_others_are_queueing() {
-    let sets = ["workload.senders=2", "workload.size=100pkt", "tcp.initial_window=100"];
+    let sets = [
+        "workload.senders=2",
+        "workload.size=100pkt",
+        "tcp.initial_window=100",
+    ];
     let outcome = broken_down(&points(LONE, "newreno", &sets)[0]);
     // Both send at the line's rate from the start; the last packet waits for the other's hundred.
-    let waited = outcome.flows.iter().map(|flow| parts(flow).get(Part::Queueing));
+    let waited = outcome
+        .flows
+        .iter()
+        .map(|flow| parts(flow).get(Part::Queueing));
     let waited = waited.max().unwrap();
-    assert!((1_188_000_000..=1_200_000_000).contains(&waited), "{waited}");
+    assert!(
+        (1_188_000_000..=1_200_000_000).contains(&waited),
+        "{waited}"
+    );
     for flow in &outcome.flows {
         let parts = parts(flow);
         // 101 segments of 12 us, and the handshake's last ACK.
@@ -156,7 +171,10 @@ fn an_application_that_writes_in_parts_is_waited_for() {
     let parts = only(&broken_down(&points(LONE, "newreno", &sets)[0]));
     // Four intervals of 10 ms, less what was being sent of them.
     let waited = parts.get(Part::Application);
-    assert!((36_000_000_000..40_000_000_000).contains(&waited), "{waited}");
+    assert!(
+        (36_000_000_000..40_000_000_000).contains(&waited),
+        "{waited}"
+    );
     assert_eq!(parts.get(Part::Queueing) + parts.get(Part::Timers), 0);
 }
 
@@ -246,6 +264,12 @@ fn the_parts_sum_to_the_completion_time_in_random_scenarios() {
             }
         }
     }
-    assert!(run >= 40 && complete > 2000, "{complete} flows of {run} scenarios");
-    assert!(seen.iter().all(|flows| *flows > 50), "each part is met: {seen:?}");
+    assert!(
+        run >= 40 && complete > 2000,
+        "{complete} flows of {run} scenarios"
+    );
+    assert!(
+        seen.iter().all(|flows| *flows > 50),
+        "each part is met: {seen:?}"
+    );
 }

@@ -7,6 +7,7 @@ use super::{CURVE, EDGE, MARKER, RANGE, TICK};
 use crate::figure::{Figure, Line, Shape};
 
 /// The legend of a figure.
+#[derive(Default)]
 pub(super) struct Legend<'a> {
     rows: Vec<Vec<&'a Line>>,
     /// Lines that have no room in it.
@@ -105,6 +106,17 @@ fn sample(scene: &mut Scene, line: &Line, x: f64, y: f64) {
                 marker(scene, middle, line.style, MARKER);
             }
         }
+        Shape::Stack(_, percent) => scene.items.push(Item::Fill {
+            path: vec![
+                (x + 6.0, y - 3.0),
+                (x + SAMPLE - 2.0, y - 3.0),
+                (x + SAMPLE - 2.0, y + 3.0),
+                (x + 6.0, y + 3.0),
+            ],
+            colour: line.style.colour(),
+            percent,
+        }),
+        Shape::Limit => {}
         Shape::Bars(_) | Shape::Spans => {
             let colour = line.style.colour();
             scene.rectangle((x + 4.0, y - 2.5), (x + SAMPLE - 2.0, y + 2.5), colour);

@@ -1,0 +1,185 @@
+//! Charts as the page holds them: drawings that need no script.
+
+use crate::data::Data;
+use crate::figure::{Figure, slug};
+use crate::figures::swept::{self, Multiples};
+use crate::figures::{causes, distribution, flows, time};
+use crate::fixed;
+
+/// A place in the report where one of several views is shown; without scripts all are, one below the other.
+pub(super) struct Drawn {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) views: Vec<View>,
+    /// Whether it needs the whole width of the page.
+    pub(super) full: bool,
+}
+
+/// Panels on the same scales, with what they have in common.
+pub(super) struct View {
+    pub(super) name: String,
+    pub(super) choice: String,
+    pub(super) caption: String,
+    /// A drawing of the legend; empty where the only panel has its own.
+    pub(super) legend: String,
+    pub(super) panels: Vec<Panel>,
+}
+
+/// One drawing.
+pub(super) struct Panel {
+    /// The combination of settings, in words.
+    pub(super) label: String,
+    pub(super) svg: String,
+    /// Whether it stands alone, and whether it has much side by side.
+    pub(super) single: bool,
+    pub(super) wide: bool,
+}
+
+/// The chart that the report begins with: completion times over the sweep, or the flows of a single run.
+pub(super) fn main(data: &Data<'_>) -> Option<Drawn> {
+    let views = if is_alone(data) {
+        singles(flows::all(data))
+    } else {
+        multiples(swept::completion_views(data), "")
+    };
+    gathered(views).into_iter().next()
+}
+
+/// What completion times consist of.
+pub(super) fn causes(data: &Data<'_>) -> Option<Drawn> {
+    gathered(multiples(causes::views(data), ""))
+        .into_iter()
+        .next()
+}
+
+/// Everything else.
+pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
+    let shown = data.runs.iter().map(super::super::data::Run::shown);
+    let shown: String = shown.collect();
+    let mut views = Vec::new();
+    if !is_alone(data) {
+        views.extend(multiples(swept::count_views(data), ""));
+    }
+    let figures = [distribution::all(data), time::queue(data)];
+    for mut figures in figures {
+        figures.reverse();
+        let mut panels: Vec<(String, Figure)> = figures
+            .into_iter()
+            .map(|figure| (figure.choice.clone(), figure))
+            .collect();
+        swept::same_axes(&mut panels);
+        let Some((_, first)) = panels.first() else {
+            continue;
+        };
+        let (title, place) = (first.title.clone(), first.chart.clone());
+        views.push((place, title, view(String::new(), panels, &shown)));
+    }
+    if !is_alone(data) {
+        views.extend(singles(flows::all(data)));
+    }
+    views.extend(singles(time::others(data)));
+    gathered(views)
+}
+
+/// A lone row has nothing to be compared with: its report shows what happened.
+fn is_alone(data: &Data<'_>) -> bool {
+    data.rows().count() == 1
+}
+
+type Placed = (String, String, View);
+
+fn multiples(views: Vec<Multiples>, note: &str) -> Vec<Placed> {
+    let placed = views.into_iter().map(|all| {
+        let (place, title) = (all.place.to_owned(), all.title.to_owned());
+        (place, title, view(all.choice, all.panels, note))
+    });
+    placed.collect()
+}
+
+/// Views of one figure each.
+fn singles(figures: Vec<Figure>) -> Vec<Placed> {
+    let drawn = figures.into_iter().filter(|figure| !figure.is_empty());
+    let placed = drawn.map(|figure| {
+        let (place, title) = (figure.chart.clone(), figure.title.clone());
+        let choice = figure.choice.clone();
+        (
+            place,
+            title,
+            view(choice, vec![(String::new(), figure)], ""),
+        )
+    });
+    placed.collect()
+}
+
+fn view(choice: String, panels: Vec<(String, Figure)>, note: &str) -> View {
+    let alone = panels.len() == 1;
+    let wide = panels.iter().any(|(_, figure)| is_wide(figure));
+    let size = match (alone, wide) {
+        (true, true) => WIDE,
+        (true, false) => LARGE,
+        (false, _) => SMALL,
+    };
+    // What is missing in the first panel is named where it comes first.
+    let mut all = panels[0].1.clone();
+    for line in panels.iter().flat_map(|(_, figure)| &figure.lines) {
+        if all.lines.iter().all(|known| known.label != line.label) {
+            all.lines.push(line.clone());
+        }
+    }
+    let legend = if alone {
+        String::new()
+    } else {
+        fixed::embed_legend(&all, LEGEND)
+    };
+    let figure = &panels[0].1;
+    View {
+        name: slug(&format!("{} {choice}", figure.chart)),
+        caption: format!("{}{note}", figure.caption),
+        choice,
+        legend,
+        panels: panels
+            .iter()
+            .map(|(label, figure)| Panel {
+                label: if alone { String::new() } else { label.clone() },
+                svg: fixed::embed(figure, size, alone),
+                single: alone,
+                wide,
+            })
+            .collect(),
+    }
+}
+
+/// Whether a figure has so much side by side that it needs the whole width.
+fn is_wide(figure: &Figure) -> bool {
+    figure.x.categories.len() > MANY || figure.x.label.starts_with("Time")
+}
+
+/// Views of one chart in one place.
+fn gathered(views: Vec<Placed>) -> Vec<Drawn> {
+    let mut charts: Vec<Drawn> = Vec::new();
+    for (id, title, view) in views {
+        let full = view.panels.len() > 1 || view.panels.iter().any(|panel| panel.wide);
+        match charts.iter_mut().find(|chart| chart.id == id) {
+            Some(chart) => {
+                chart.full |= full;
+                chart.views.push(view);
+            }
+            None => charts.push(Drawn {
+                id,
+                title,
+                views: vec![view],
+                full,
+            }),
+        }
+    }
+    charts
+}
+
+/// Width and height in points. On a narrow screen a drawing is as wide as the screen, and its text is to be readable
+/// there, too.
+/// Bars that fit into half of the page.
+const MANY: usize = 12;
+const LARGE: (f64, f64) = (360.0, 215.0);
+const WIDE: (f64, f64) = (420.0, 200.0);
+const SMALL: (f64, f64) = (230.0, 140.0);
+const LEGEND: f64 = 330.0;

@@ -1,0 +1,79 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+  document.getElementById("theme").addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+  });
+
+  for (const chart of document.querySelectorAll(".drawn")) {
+    const views = [...chart.querySelectorAll(".view")];
+    const select = chart.querySelector("select");
+    const shown = () => views.find((view) => !select || view.dataset.view === select.value);
+    const show = () => {
+      for (const view of views) view.classList.toggle("away", view !== shown());
+    };
+    select?.addEventListener("change", show);
+    show();
+
+    // A saved chart is one file: its panels side by side, in the colours of a light page.
+    chart.querySelector("[data-save]").addEventListener("click", () => {
+      const svgs = [...shown().querySelectorAll("svg")];
+      const sizes = svgs.map((svg) => svg.viewBox.baseVal);
+      const columns = Math.ceil(Math.sqrt(svgs.length));
+      const width = Math.max(...sizes.map((size) => size.width));
+      const height = Math.max(...sizes.map((size) => size.height));
+      const parts = svgs.map((svg, index) => {
+        const [x, y] = [(index % columns) * width, Math.floor(index / columns) * (height + 12)];
+        const label = svg.parentElement.querySelector("h5")?.textContent ?? "";
+        const text = document.createElement("b");
+        text.textContent = label;
+        return `<g transform="translate(${x} ${y + 12})"><text y="-3">${text.innerHTML}</text>${svg.innerHTML}</g>`;
+      });
+      const style = "svg{fill:none;color:#1b1f24;background:#fff}text{fill:#1b1f24;font:7.5px sans-serif}" +
+        ".m{text-anchor:middle}.e{text-anchor:end}.g{stroke:#d5dae0;stroke-width:.4}.a{stroke:#1b1f24;stroke-width:.6}";
+      const [w, h] = [columns * width, Math.ceil(svgs.length / columns) * (height + 12)];
+      const text = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w * 2}" ` +
+        `height="${h * 2}"><style>${style}</style>${parts.join("").replaceAll("var(--box)", "#ffffff")}</svg>`;
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+      link.download = `${shown().dataset.view}.svg`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+
+  // Paper is white, and shows what is folded.
+  let before;
+  addEventListener("beforeprint", () => {
+    before = root.dataset.theme;
+    root.dataset.theme = "light";
+  });
+  addEventListener("afterprint", () => {
+    if (before) root.dataset.theme = before;
+    else delete root.dataset.theme;
+  });
+
+  for (const table of document.querySelectorAll(".sortable")) {
+    const headings = [...table.querySelectorAll("th")];
+    headings.forEach((heading, column) => {
+      heading.querySelector("button").addEventListener("click", () => {
+        const down = heading.getAttribute("aria-sort") === "ascending";
+        for (const other of headings) other.removeAttribute("aria-sort");
+        heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const key = (row) => row.cells[column].dataset.key;
+        const compare = (a, b) => {
+          const [x, y] = [key(a), key(b)];
+          if (x === "" || y === "") return (x === "") - (y === "");
+          const difference = x - y;
+          const order = Number.isNaN(difference) ? x.localeCompare(y) : difference;
+          return down ? -order : order;
+        };
+        const body = table.tBodies[0];
+        body.append(...[...body.rows].sort(compare));
+      });
+    });
+  }
+})();
