@@ -160,6 +160,18 @@ impl Topology {
         self
     }
 
+    /// Says what the switches are, in the order in which they were added; routes do not depend on it where every
+    /// switch is alone in its place.
+    #[must_use]
+    pub fn with_layers(mut self, layers: impl IntoIterator<Item = Layer>) -> Self {
+        let nodes = self.nodes.iter().zip(&mut self.places);
+        let switches = nodes.filter(|(node, _)| **node == Node::Switch);
+        for ((_, place), layer) in switches.zip(layers) {
+            place.layer = layer;
+        }
+        self
+    }
+
     /// The nodes that `port` leads from and to.
     pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
         let link = &self.links[port.0 as usize / 2];
@@ -240,6 +252,18 @@ impl Default for Place {
             of: 1,
         }
     }
+}
+
+impl Layer {
+    /// Every layer, from the hosts upwards.
+    pub const ALL: [Self; 6] = [
+        Self::Switch,
+        Self::Leaf,
+        Self::Edge,
+        Self::Aggregation,
+        Self::Spine,
+        Self::Core,
+    ];
 }
 
 impl fmt::Display for Layer {

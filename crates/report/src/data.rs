@@ -29,6 +29,8 @@ pub(crate) struct Run<'a> {
     pub(crate) distributions: BTreeMap<usize, Distribution>,
     /// The simulations that are drawn over time, by number.
     pub(crate) details: BTreeMap<u32, Detail>,
+    /// Both ends of the port that metrics call the bottleneck.
+    pub(crate) bottleneck: Option<String>,
     /// Every setting, as the program wrote it.
     settings: &'a str,
 }
@@ -125,11 +127,15 @@ impl<'a> Run<'a> {
             summary,
             distributions: BTreeMap::new(),
             details: BTreeMap::new(),
+            bottleneck: None,
             settings: folder.scenario_text(),
         };
         run.choose();
         run.read_flows(folder)?;
         folder.ports(&mut |point, port| {
+            if port.bottleneck && run.bottleneck.is_none() {
+                run.bottleneck = Some(format!("{} to {}", port.from, port.to));
+            }
             if port.bottleneck
                 && let Some(detail) = run.details.get_mut(&point)
             {

@@ -96,7 +96,13 @@ pub(crate) fn embed(figure: &Figure, size: (f64, f64), legend: bool) -> String {
     } else {
         chart::without_legend(figure, size)
     };
-    svg::embed(&scene, &figure.full_title())
+    // One of several panels has its words beside it.
+    let title = if legend {
+        figure.full_title()
+    } else {
+        String::new()
+    };
+    svg::embed(&scene, &title)
 }
 
 /// The legend of a figure as a part of a page.

@@ -194,6 +194,15 @@ pub(crate) fn lower(text: &str) -> String {
     first.to_lowercase().chain(rest.chars()).collect()
 }
 
+/// As [`place`], with settings by the last word of their keys: `ECN threshold 30KB, min RTO 1ms`.
+pub(crate) fn short_place(set: &[(String, String)]) -> String {
+    let words = set.iter().map(|(key, value)| match key.as_str() {
+        "workload.senders" => place(&[(key.clone(), value.clone())]),
+        _ => format!("{} {value}", lower(&words(key))),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
 /// Values of swept settings in words: `100 senders, buffer = 64KB`.
 pub(crate) fn place(set: &[(String, String)]) -> String {
     let words = set.iter().map(|(key, value)| match key.as_str() {

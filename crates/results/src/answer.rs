@@ -1,6 +1,7 @@
 //! The answer in words.
 
 mod cause;
+mod parts;
 mod standing;
 mod sweep;
 mod words;
@@ -24,7 +25,9 @@ pub fn answer(summary: &Summary) -> Vec<String> {
     sentences.extend(incomplete(summary, "flows_unfinished", "Unfinished"));
     sentences.extend(incomplete(summary, "flows_failed", "Failed"));
     sentences.extend(sweep::sentences(summary, &standings));
-    sentences.extend(cause::sentence(&standings));
+    let timers = cause::sentence(&standings);
+    sentences.extend(timers.or_else(|| parts::sentence(&standings)));
+    sentences.extend(parts::drops(summary));
     sentences.extend(until(summary));
     sentences
 }

@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
 use base::{Quantity, QuantityError, Rate, Span};
+use fabric::Layer;
 
 use crate::suggest;
 pub use builtin::{BUILTINS, Builtin};
@@ -44,6 +45,8 @@ pub struct GraphNode {
     pub id: String,
     /// Its name for people, which need not be its own alone.
     pub label: Option<String>,
+    /// What kind of switch it is, if its file says: by its layer results name its ports.
+    pub layer: Layer,
 }
 
 /// A link between two nodes, the same in both directions.
@@ -129,7 +132,7 @@ impl Graph {
     pub(crate) fn in_words(&self, link: usize) -> String {
         let GraphLink { a, b, .. } = self.links[link];
         let name = |node: u32| {
-            let GraphNode { id, label } = &self.nodes[node as usize];
+            let GraphNode { id, label, .. } = &self.nodes[node as usize];
             match label {
                 Some(label) if label != id => format!("{id} ({label})"),
                 _ => id.clone(),

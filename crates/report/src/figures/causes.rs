@@ -32,7 +32,7 @@ pub(crate) fn views(data: &Data<'_>) -> Vec<Multiples> {
             let choice = choice.collect::<Vec<_>>().join(", ");
             let panels = sweep.rests.iter().filter_map(|rest| {
                 let figure = figure(data, &sweep, rest, (group, slowest, &choice))?;
-                Some((rest.clone(), figure))
+                Some((sweep.label(data, rest), figure))
             });
             let mut panels: Vec<_> = panels.collect();
             same_scale(&mut panels);

@@ -219,6 +219,14 @@ impl Sweep {
         data.rows().filter(|(_, row)| here(row)).collect()
     }
 
+    /// A combination of the settings that are not on the axis, in few words.
+    pub(super) fn label(&self, data: &Data<'_>, rest: &str) -> String {
+        let rows = self.rows(data, rest);
+        let set = rows.first().map_or(&[][..], |(_, row)| &row.set);
+        let others = set.iter().filter(|(key, _)| Some(key) != self.key.as_ref());
+        units::short_place(&others.cloned().collect::<Vec<_>>())
+    }
+
     /// A view; its choice names the axis if it is one of several.
     fn multiples(
         &self,
@@ -228,7 +236,7 @@ impl Sweep {
     ) -> Multiples {
         let figures = self.rests.iter().map(|rest| {
             let figure = self.figure(data, (chart, group), rest);
-            (rest.clone(), figure)
+            (self.label(data, rest), figure)
         });
         let mut panels: Vec<_> = figures.filter(|(_, figure)| !figure.is_empty()).collect();
         same_scale(&mut panels);
@@ -284,7 +292,8 @@ impl Sweep {
             chart: chart.place.to_owned(),
             choice,
             title: chart.title.to_owned(),
-            caption: caption(column.map_or("", |column| column.help), seeds),
+            caption: caption(column.map_or("", |column| column.help), seeds)
+                + &at(data, chart.place),
             x,
             y,
             lines,
@@ -451,6 +460,16 @@ fn caption(help: &str, seeds: Option<u32>) -> String {
         ),
         _ => help.to_owned(),
     }
+}
+
+/// Which port a chart of the queue is about.
+fn at(data: &Data<'_>, place: &str) -> String {
+    let ports = data.runs.iter().filter_map(|run| run.bottleneck.as_ref());
+    let ports = distinct(ports.map(String::as_str));
+    if place != "queue" || ports.is_empty() {
+        return String::new();
+    }
+    format!(" The bottleneck is the port {}.", ports.join(" or "))
 }
 
 fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {

@@ -3,6 +3,8 @@
 mod legend;
 mod pen;
 
+use std::collections::BTreeSet;
+
 use super::clip;
 use super::font;
 use super::scene::{Anchor, INK, Item, PALE, Scene};
@@ -329,8 +331,14 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
             let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
             let r = (0.6 * flow).clamp(0.9, MARKER);
             let places = line.points.iter().filter_map(|point| frame.place(point));
+            // Of marks that lie on each other one is enough.
+            let mut drawn = BTreeSet::new();
+            #[expect(clippy::cast_possible_truncation, reason = "a page has few points")]
+            let cell = |value: f64| libm::floor(value / r) as i64;
             for at in places.filter(|at| frame.holds(*at)) {
-                event(scene, at, mark, r);
+                if drawn.insert((cell(at.0), cell(at.1))) {
+                    event(scene, at, mark, r);
+                }
             }
         }
     }

@@ -47,109 +47,157 @@ fn put(
     writeln!(out, "</g>\n</svg>")
 }
 
-/// The drawing as a part of a page, in few bytes: the page's style sheet gives colours to text, grid and background, so that
-/// they follow its theme.
+/// The drawing as a part of a page, in few bytes: the page's style sheet gives colours to text, grid and axes, so that
+/// they follow its theme, and what has the same look is one path.
 pub(super) fn embed(scene: &Scene, title: &str) -> String {
-    let mut out = format!(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\">",
-        short(scene.width),
-        short(scene.height)
-    );
+    let (width, height) = (short(scene.width), short(scene.height));
+    let mut out = format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\">");
     if !title.is_empty() {
         write!(out, "<title>{}</title>", escape(title)).expect(WRITES);
     }
-    let mut grid = String::new();
-    let mut axes = String::new();
+    let (mut grid, mut axes) = (String::new(), String::new());
+    let mut body = String::new();
+    // The look of the path that is being written.
+    let mut open = String::new();
     for item in &scene.items {
-        match item {
-            Item::Stroke { path, colour, .. } if *colour == PALE => grid += &steps(path),
+        let (look, data) = match item {
+            Item::Stroke { path, colour, .. } if *colour == PALE => {
+                grid += &steps(path);
+                continue;
+            }
             Item::Stroke {
                 path,
                 colour,
                 dashes,
                 ..
-            } if *colour == INK && dashes.is_empty() => axes += &steps(path),
-            item => embed_item(&mut out, item),
+            } if *colour == INK && dashes.is_empty() => {
+                axes += &steps(path);
+                continue;
+            }
+            Item::Text { .. } => {
+                close(&mut body, &mut open);
+                put_text(&mut body, item).expect(WRITES);
+                continue;
+            }
+            Item::Stroke { path, .. } => (look(item), steps(path)),
+            Item::Fill { path, .. } => {
+                (look(item), ring(path).unwrap_or_else(|| steps(path) + "Z"))
+            }
+        };
+        if look != open {
+            close(&mut body, &mut open);
+            body += "<path d=\"";
+            open = look;
+        }
+        body += &data;
+    }
+    close(&mut body, &mut open);
+    for (class, data) in [("g", &grid), ("a", &axes)] {
+        if !data.is_empty() {
+            write!(out, "<path class=\"{class}\" d=\"{data}\"/>").expect(WRITES);
         }
     }
-    // The grid lies below the data.
-    let start = out.find("</title>").map_or(0, |at| at + 8);
-    let start = start.max(out.find('>').map_or(0, |at| at + 1));
-    if !grid.is_empty() {
-        out.insert_str(start, &format!("<path class=\"g\" d=\"{grid}\"/>"));
-    }
-    if !axes.is_empty() {
-        write!(out, "<path class=\"a\" d=\"{axes}\"/>").expect(WRITES);
-    }
-    out + "</svg>"
+    out + &body + "</svg>"
 }
 
-fn embed_item(out: &mut String, item: &Item) {
+/// Ends the path that is being written, if there is one.
+fn close(body: &mut String, look: &mut String) {
+    if !look.is_empty() {
+        *body += "\"";
+        *body += &std::mem::take(look);
+        *body += "/>";
+    }
+}
+
+/// The attributes of a path.
+fn look(item: &Item) -> String {
     let tone = |colour: Colour| match colour {
         INK => "currentColor".to_owned(),
         PAPER => "var(--box)".to_owned(),
         other => hex(other),
     };
-    let result = match item {
+    let opacity = |percent: u8| match percent {
+        100 => String::new(),
+        percent => format!(" opacity=\".{percent:02}\""),
+    };
+    match item {
         Item::Stroke {
-            path,
             colour,
             width,
             dashes,
             percent,
+            ..
         } => {
-            let dashes: Vec<_> = dashes.iter().map(|dash| short(*dash)).collect();
-            let mut style = String::new();
+            let mut look = format!(
+                " stroke=\"{}\" stroke-width=\"{}\"",
+                tone(*colour),
+                short(*width)
+            );
             if !dashes.is_empty() {
-                style = format!(" stroke-dasharray=\"{}\"", dashes.join(" "));
+                let dashes: Vec<_> = dashes.iter().map(|dash| short(*dash)).collect();
+                write!(look, " stroke-dasharray=\"{}\"", dashes.join(" ")).expect(WRITES);
             }
-            if *percent < 100 {
-                write!(style, " opacity=\".{percent}\"").expect(WRITES);
-            }
-            let (data, tone, width) = (steps(path), tone(*colour), short(*width));
-            write!(
-                out,
-                "<path d=\"{data}\" stroke=\"{tone}\" stroke-width=\"{width}\"{style}/>"
-            )
+            look + &opacity(*percent)
         }
         Item::Fill {
-            path,
-            colour,
-            percent,
+            colour, percent, ..
         } => {
-            let opacity = match percent {
-                100 => String::new(),
-                percent => format!(" opacity=\".{percent:02}\""),
-            };
-            let (data, tone) = (steps(path), tone(*colour));
-            write!(out, "<path d=\"{data}Z\" fill=\"{tone}\"{opacity}/>")
+            format!(" fill=\"{}\"{}", tone(*colour), opacity(*percent))
         }
-        Item::Text {
-            at,
-            size,
-            anchor,
-            upward,
-            text,
-        } => {
-            let anchor = match anchor {
-                Anchor::Start => "",
-                Anchor::Middle => " class=\"m\"",
-                Anchor::End => " class=\"e\"",
-            };
-            let size = match short(*size).as_str() {
-                "7.5" => String::new(),
-                size => format!(" font-size=\"{size}\""),
-            };
-            let (x, y) = (tenth(at.0), tenth(at.1));
-            let place = if *upward {
-                format!("transform=\"translate({x} {y})rotate(-90)\"")
-            } else {
-                format!("x=\"{x}\" y=\"{y}\"")
-            };
-            write!(out, "<text {place}{anchor}{size}>{}</text>", escape(text))
-        }
+        Item::Text { .. } => String::new(),
+    }
+}
+
+fn put_text(out: &mut String, item: &Item) -> std::fmt::Result {
+    let Item::Text {
+        at,
+        size,
+        anchor,
+        upward,
+        text,
+    } = item
+    else {
+        return Ok(());
     };
-    result.expect(WRITES);
+    let anchor = match anchor {
+        Anchor::Start => "",
+        Anchor::Middle => " class=\"m\"",
+        Anchor::End => " class=\"e\"",
+    };
+    let size = match short(*size).as_str() {
+        "7.5" => String::new(),
+        size => format!(" style=\"font-size:{size}px\""),
+    };
+    let (x, y) = (tenth(at.0), tenth(at.1));
+    let place = if *upward {
+        format!("transform=\"translate({x} {y})rotate(-90)\"")
+    } else {
+        format!("x=\"{x}\" y=\"{y}\"")
+    };
+    write!(out, "<text {place}{anchor}{size}>{}</text>", escape(text))
+}
+
+/// A circle, which drawings have as a polygon of many corners, as two arcs.
+fn ring(path: &[(f64, f64)]) -> Option<String> {
+    if path.len() < ROUND {
+        return None;
+    }
+    let ends = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        })
+    };
+    let (left, right) = ends(&mut path.iter().map(|(x, _)| *x));
+    let (top, bottom) = ends(&mut path.iter().map(|(_, y)| *y));
+    let (width, height) = (right - left, bottom - top);
+    if (width - height).abs() > 0.05 * width {
+        return None;
+    }
+    let (r, across) = (tenth(width / 2.0), tenth(width));
+    let (x, y) = (tenth(left), tenth(f64::midpoint(top, bottom)));
+    Some(format!(
+        "M{x} {y}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0-{across} 0Z"
+    ))
 }
 
 /// A path in steps from point to point, in tenths of a point: finer than a screen. What a long path does within half a
@@ -215,6 +263,9 @@ fn tenth(value: f64) -> String {
 
 /// Points of a path beyond which it is one of many samples.
 const LONG: usize = 150;
+
+/// Corners of a polygon that looks round.
+const ROUND: usize = 16;
 
 /// Why writing cannot fail.
 const WRITES: &str = "writing to a string succeeds";

@@ -117,6 +117,7 @@ fn view(choice: String, panels: Vec<(String, Figure)>, note: &str) -> View {
     let size = match (alone, wide) {
         (true, true) => WIDE,
         (true, false) => LARGE,
+        (false, _) if panels[0].1.chart == "causes" => TALL,
         (false, _) => SMALL,
     };
     // What is missing in the first panel is named where it comes first.
@@ -182,4 +183,5 @@ const MANY: usize = 12;
 const LARGE: (f64, f64) = (360.0, 215.0);
 const WIDE: (f64, f64) = (420.0, 200.0);
 const SMALL: (f64, f64) = (230.0, 140.0);
+const TALL: (f64, f64) = (230.0, 175.0);
 const LEGEND: f64 = 330.0;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use base::{Quantity, Span};
+use fabric::Layer;
 
 use super::{Graph, GraphLink, GraphNode};
 
@@ -69,6 +70,7 @@ impl Builtin {
             GraphNode {
                 id: id.to_owned(),
                 label: Some(label.to_owned()),
+                layer: Layer::Switch,
             }
         };
         let nodes: Vec<GraphNode> = rows(self.nodes).map(node).collect();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Quantity, Rate, Span};
+use fabric::Layer;
 
 use super::{Graph, GraphLink, GraphNode};
 
@@ -139,14 +140,16 @@ impl Draft {
             }
             links.push(link);
         }
-        let node = |node: &DraftNode| GraphNode {
-            id: node.id.clone(),
-            label: node
-                .attributes
-                .get(&["label", "name"])
-                .map(|(_, text)| text.to_owned()),
-        };
-        let graph = Graph::new(self.nodes.iter().map(node).collect(), links);
+        let mut nodes = Vec::new();
+        for node in &self.nodes {
+            let label = node.attributes.get(&["label", "name"]);
+            nodes.push(GraphNode {
+                id: node.id.clone(),
+                label: label.map(|(_, text)| text.to_owned()),
+                layer: node.attributes.layer(&node.place)?,
+            });
+        }
+        let graph = Graph::new(nodes, links);
         match graph.unreached() {
             None => Ok(graph),
             Some(node) => Err(Fault::new(
@@ -359,6 +362,21 @@ impl Attributes {
                 "a time with its unit, as in \"5ms\", or a number as delay_ms",
             )
         })
+    }
+
+    /// What kind of switch it is; a plain one if nothing is said.
+    fn layer(&self, place: &str) -> Result<Layer, Fault> {
+        let Some((_, text)) = self.get(&["layer"]) else {
+            return Ok(Layer::Switch);
+        };
+        let mut layers = Layer::ALL.into_iter();
+        layers
+            .find(|layer| layer.to_string() == text)
+            .ok_or_else(|| {
+                let names = Layer::ALL.map(|layer| layer.to_string()).join(", ");
+                let remedy = format!("a layer is one of {names}, or is left out");
+                Fault::new(place, format!("layer is {text:?}"), remedy)
+            })
     }
 
     fn coordinates(&self, place: &str) -> Result<Option<Coordinates>, Fault> {

@@ -236,7 +236,9 @@ impl Layout {
         if let Some(graph) = &self.graph {
             let links = graph.links().iter().zip(graph.specs(keys, hosts));
             let links = links.map(|(link, spec)| (link.a, link.b, spec));
-            return (Topology::graph(racks, hosts, edge, links), receiver);
+            let layers = graph.nodes().iter().map(|node| node.layer);
+            let topology = Topology::graph(racks, hosts, edge, links).with_layers(layers);
+            return (topology, receiver);
         }
         let between = LinkSpec {
             rate: self.rate_between(keys),

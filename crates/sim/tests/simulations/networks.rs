@@ -16,6 +16,14 @@ const SQUARE: &str = r#"{"nodes": [{"id": "n"}, {"id": "e"}, {"id": "s"}, {"id":
     {"source": "s", "target": "w", "capacity": "2Gbps", "delay": "1ms"},
     {"source": "w", "target": "n", "capacity": "2Gbps", "delay": "1ms"}]}"#;
 
+/// A leaf-spine network in which the link between the first leaf and the spine that its traffic takes is slow.
+const HALVED: &str = r#"{"nodes": [{"id": "l0", "layer": "leaf"}, {"id": "l1", "layer": "leaf"},
+    {"id": "s0", "layer": "spine"}, {"id": "s1", "layer": "spine"}], "links": [
+    {"source": "l0", "target": "s0", "capacity": "1Gbps", "delay": "5us"},
+    {"source": "l1", "target": "s0", "capacity": "2Gbps", "delay": "5us"},
+    {"source": "l0", "target": "s1", "capacity": "2Gbps", "delay": "5us"},
+    {"source": "l1", "target": "s1", "capacity": "2Gbps", "delay": "5us"}]}"#;
+
 const INTERNET2: &str = r#"
 [topology]
 kind = "graph"
@@ -298,4 +306,35 @@ fn what_a_graph_lacks_is_said_with_a_remedy() {
         "{error}"
     );
     points(INTERNET2, "newreno", &[persistent, "workload.start=168ms"]);
+}
+
+#[test]
+fn the_worst_port_of_each_tier_is_named_where_a_link_of_a_spine_is_slow() {
+    // Two racks of four hosts below two spines. A graph has one path between two nodes, which leads over the first
+    // spine, and its link to the first rack has half the rate of the others.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("halved");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("fabric.json"), HALVED).expect("a file");
+    let text = "schemes = [\"newreno\"]\ntopology.kind = \"graph\"\ntopology.graph = \"fabric.json\"\ntopology.hosts = 4\n\
+        switch.buffer = \"30pkt\"\nswitch.ecn_threshold = \"off\"\n\
+        [workload]\nkind = \"pairs\"\nsenders = 4\nfrom = \"1:0-3\"\nto = \"0:0-3\"\nsize = \"1MB\"\n";
+    let scenario = folder.join("halved.toml");
+    let source = Source::new(&*scenario.to_string_lossy(), text);
+    let scenario = Scenario::load(source, &Overrides::default()).expect("a correct scenario");
+    let outcome = run::run(&scenario.points()[0]).expect("a conserving run");
+    let tier = |name: &str| {
+        let found = outcome.tiers.iter().find(|tier| tier.tier == name);
+        found.unwrap_or_else(|| panic!("no tier {name}"))
+    };
+    let names: Vec<&str> = outcome.tiers.iter().map(|tier| &*tier.tier).collect();
+    assert_eq!(names, ["host", "leaf up", "spine", "leaf down"]);
+    let slow = tier("spine");
+    assert!(slow.worst_drops > 0, "{slow:?}");
+    assert_eq!(slow.worst, "spine 0 to leaf 0");
+    let drops: u64 = outcome.tiers.iter().map(|tier| tier.drops).sum();
+    assert_eq!(drops, outcome.metrics.drops);
+    for tier in &outcome.tiers {
+        let own = outcome.ports.iter().filter(|port| port.tier == tier.tier);
+        assert_eq!(own.map(|port| port.drops).sum::<u64>(), tier.drops);
+    }
 }

@@ -51,10 +51,11 @@ fn measured(outcome: &Outcome) -> String {
         cost,
         flows,
         ports,
+        tiers,
         digest,
     } = outcome;
     let cost = (cost.simulated_us, cost.packet_hops, cost.events);
-    format!("{metrics:?} {groups:?} {cost:?} {flows:?} {ports:?} {digest:x}")
+    format!("{metrics:?} {groups:?} {cost:?} {flows:?} {ports:?} {tiers:?} {digest:x}")
 }
 
 fn simulate(point: &PointSpec) -> Outcome {
