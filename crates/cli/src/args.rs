@@ -4,15 +4,17 @@ pub(crate) mod deploy;
 pub(crate) mod emulate;
 mod examples;
 mod folder;
+pub(crate) mod goals;
+mod pcap;
+pub(crate) mod report;
 mod value;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use record::pcap::Places;
 use results::Shard;
-use scenario::{Overrides, Problem, Problems, Scenario};
+use scenario::{Overrides, Problem, Problems};
 
 pub(crate) use folder::{ExportArgs, PlotArgs};
 
@@ -21,6 +23,9 @@ use examples::{
     COMPLETIONS, EMULATE, EXPLAIN, EXPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT, REPRODUCE, RUN,
     SHOW,
 };
+pub(crate) use goals::{GoalArgs, ViewArgs};
+use pcap::PcapArgs;
+pub(crate) use report::ReportArgs;
 use value::{jobs, length, percent, seed, seeds, shard, size, steps};
 
 /// Simulates, explains and compares the cures for TCP incast
@@ -104,6 +109,8 @@ pub(crate) struct RunArgs {
     pub(crate) pcap: PcapArgs,
     #[command(flatten)]
     pub(crate) keep: KeepArgs,
+    #[command(flatten)]
+    pub(crate) goal: GoalArgs,
     /// Run more seeds until the 95 % interval of every row's 99th percentile of completion times (or
     /// mean queue) is within this much of its mean, as in 5%
     #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with_all = ["shard", "pcap"])]
@@ -122,6 +129,8 @@ pub(crate) struct RunArgs {
     /// How to print the results
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
     /// Print no progress and no hints
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -251,40 +260,14 @@ pub(crate) struct MergeArgs {
     /// How to print the results
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
     /// Print no hints
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Args)]
-pub(crate) struct PcapArgs {
-    /// Capture packets for Wireshark at bottleneck, host:N or port:N, or several of them
-    #[arg(
-        long,
-        value_name = "PLACES",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "bottleneck"
-    )]
-    pcap: Option<String>,
-    /// Keep at most so many bytes of each captured packet
-    #[arg(long, value_name = "BYTES", requires = "pcap")]
-    pcap_snap: Option<NonZeroUsize>,
-}
-
-impl PcapArgs {
-    /// Where to capture in the points of `scenario`, if anywhere.
-    pub(crate) fn places(&self, scenario: &Scenario) -> Result<Option<Places>, Problems> {
-        let Some(text) = &self.pcap else {
-            return Ok(None);
-        };
-        let places = Places::parse(text)?;
-        places.check(scenario)?;
-        Ok(Some(match self.pcap_snap {
-            Some(bytes) => places.with_snap(bytes.get()),
-            None => places,
-        }))
-    }
 }
 
 #[derive(Args)]
@@ -310,13 +293,6 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Args)]
-pub(crate) struct ReportArgs {
-    /// Folders that `tailwater run` wrote, or one of `tailwater emulate`
-    #[arg(required = true, value_name = "FOLDER")]
-    pub(crate) folders: Vec<PathBuf>,
-    /// Where to write [default: report.html in the folder, or here if there are several folders]
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -408,6 +384,7 @@ impl ScenarioArgs {
             seed: self.seed,
             seeds: self.seeds,
             trace: self.trace.clone(),
+            ..Overrides::default()
         }
     }
 

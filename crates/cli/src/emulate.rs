@@ -97,7 +97,7 @@ fn load(network: &NetworkArgs, runs: NonZeroU32) -> Result<Scenario, Problems> {
         sets: network.sets.clone(),
         seed: network.seed,
         seeds: Some(runs),
-        trace: None,
+        ..Overrides::default()
     };
     Scenario::load(Source::find(&network.scenario)?, &overrides)
 }

@@ -61,6 +61,7 @@ mod render;
 mod report;
 mod reproduce;
 mod run;
+mod search;
 mod show;
 mod simulate;
 mod text;

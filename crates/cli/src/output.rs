@@ -81,6 +81,7 @@ pub(crate) fn problems(problems: &[Problem]) {
 const fn flag(argument: Argument) -> &'static str {
     match argument {
         Argument::Set => "--set",
+        Argument::Goals => "--goal",
         Argument::Schemes => "--scheme",
         Argument::Seed => "--seed",
         Argument::Seeds => "--seeds",
@@ -112,6 +113,16 @@ pub(crate) fn failure(error: &str) -> String {
 pub(crate) fn styled(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
+
+/// Columns of the terminal behind standard output, or what a table may take where there is none.
+pub(crate) fn width() -> usize {
+    let size = terminal_size::terminal_size_of(io::stdout());
+    let width = size.map_or(NARROWEST, |(width, _)| usize::from(width.0));
+    width.max(NARROWEST)
+}
+
+/// Columns that every terminal has.
+const NARROWEST: usize = 80;
 
 /// Columns of text for people.
 pub(crate) const WIDTH: usize = 100;

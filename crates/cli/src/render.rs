@@ -1,5 +1,6 @@
 //! Results as text: for people, for programs, for spreadsheets.
 
+pub(crate) mod against;
 pub(crate) mod claims;
 mod csv;
 pub(crate) mod deploy;
@@ -9,7 +10,7 @@ mod table;
 
 pub(crate) use csv::csv;
 pub(crate) use json::json;
-pub(crate) use table::table;
+pub(crate) use table::{Columns, View, table};
 
 #[cfg(test)]
 mod tests;

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use results::Folder;
-use scenario::Problems;
+use results::{Against, Folder, RowPair};
+use scenario::{Problem, Problems};
 
 use crate::args::ReportArgs;
 use crate::output::{self, Stop};
+use crate::render::against;
 use crate::render::live::{self, Emulated};
 
-/// Writes the report of a run anew, or one of several runs side by side, and prints where it is.
+/// Writes the report of a run anew, or one of several runs side by side, and prints where it is; of two runs
+/// first how the second differs from the first.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     if let [folder] = args.folders.as_slice()
         && let Some(emulated) = Emulated::read(folder)
@@ -27,8 +29,45 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
         (None, _) => PathBuf::from(NAME),
     };
     let folders: Vec<&Folder> = folders.iter().collect();
+    let against = match folders.as_slice() {
+        [first, second] => Some(Against::of(first, second)),
+        _ if args.fail_if.is_empty() => None,
+        _ => {
+            let problem = Problem::new("--fail-if compares two runs");
+            let help = "name two folders, the one to compare with first";
+            return Err(Problems::from(problem.help(help)).into());
+        }
+    };
     ::report::write(&folders, &out).map_err(Problems::from)?;
-    output::answer(&format!("{}\n", out.display()))
+    let Some(against) = against else {
+        return output::answer(&format!("{}\n", out.display()));
+    };
+    for bound in &args.fail_if {
+        let has = |row: &RowPair| {
+            row.changes
+                .iter()
+                .any(|change| change.selector == bound.selector)
+        };
+        if !against.rows.iter().any(has) {
+            let problem = Problem::new(format!(
+                "the runs have no row with {} in common",
+                bound.selector
+            ));
+            let help = "rows go together by their swept values and their scheme";
+            return Err(Problems::from(problem.help(help)).into());
+        }
+    }
+    let names = [&args.folders[0], &args.folders[1]].map(|path| path.display().to_string());
+    let text = against::text(&against, [&names[0], &names[1]], &args.fail_if);
+    output::answer(&format!("{text}{}\n", out.display()))?;
+    if args
+        .fail_if
+        .iter()
+        .any(|bound| !against.beyond(bound).is_empty())
+    {
+        return Err(Stop::Failed);
+    }
+    Ok(())
 }
 
 /// The name of a report whose name nobody chose.

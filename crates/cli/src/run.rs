@@ -11,28 +11,35 @@ use record::pcap::Places;
 use results::{
     Access, Folder, Host, Keep, PointResults, RunInfo, Store, Summary, Transient, Until,
 };
-use scenario::{PointSpec, Problem, Problems, Scenario};
+use scenario::search::Searched;
+use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
 use serde_json::json;
 use sim::metrics::FlowRecord;
 
-use crate::args::{Format, RunArgs};
+use crate::args::{Format, RunArgs, ViewArgs};
 use crate::clock::{now, unix_seconds};
 use crate::finished::Finished;
 use crate::output::{self, Stop};
 use crate::progress::{self, Progress};
 use crate::simulate::{Room, Simulations, finish, say_duration, say_memory, steps};
 use crate::watch::{listen, watched};
-use crate::{render, text};
+use crate::{render, search, text};
 
 /// Simulates every point of a scenario and prints the answer.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     let start = now();
     args.check()?;
     listen();
-    let mut scenario = load(args, args.first_seeds())?;
+    let mut scenario = load(args, args.first_seeds(), args.goal.begin())?;
     if args.until.is_some() && !scenario.is_random() {
         // More seeds would be the same simulation again.
-        scenario = load(args, Some(1))?;
+        scenario = load(args, Some(1), args.goal.begin())?;
+    }
+    search::check(args, &scenario)?;
+    for selector in args.view.selectors() {
+        selector
+            .check(scenario.points())
+            .map_err(|unknown| Problems::from(Problem::new(unknown.cause).help(unknown.remedy)))?;
     }
     if !args.quiet {
         output::problems(scenario.warnings());
@@ -43,7 +50,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         let sweep = Sweep::new(args, &kept, None, start);
         let (finished, _) = sweep.complete(&mut scenario)?;
         sweep.print(&finished, &scenario)?;
-        return verdict(&finished);
+        return sweep.verdict(&finished);
     }
     let folder = choose_folder(args, &scenario, places.as_ref());
     let access = match (args.keep.shard, args.keep.resume) {
@@ -53,7 +60,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     };
     let store = Store::open(&folder, &scenario, places.as_ref(), access)?;
     let sweep = Sweep::new(args, &store, Some(&store), start);
-    if let Some(finished) = finished_before(args, &store, &scenario)? {
+    if let Some(mut finished) = finished_before(args, &store, &scenario)? {
+        if store.judge_again(&scenario)? {
+            finished.summary.judge(scenario.goals());
+        }
         return sweep.answer_again(&finished, &finish(&store)?);
     }
     if args.keep.shard.is_some() {
@@ -65,13 +75,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     let printed = sweep.print(&finished, &scenario);
     sweep.write(&store, &scenario, &finished, until)?;
     printed?;
-    verdict(&finished)
+    sweep.verdict(&finished)
 }
 
 /// What the phases of a run share.
-struct Sweep<'a> {
-    args: &'a RunArgs,
-    kept: &'a dyn Keep,
+pub(crate) struct Sweep<'a> {
+    pub(crate) args: &'a RunArgs,
+    pub(crate) kept: &'a dyn Keep,
     /// The same, if there is a folder.
     store: Option<&'a Store>,
     start: Instant,
@@ -98,6 +108,7 @@ impl<'a> Sweep<'a> {
     fn complete(&self, scenario: &mut Scenario) -> Result<(Finished, Option<Until>), Stop> {
         let before = scenario.points().len() - self.missing(scenario)?.len();
         let jobs = self.simulate(scenario)?;
+        self.search(scenario)?;
         let until = self.more_seeds(scenario)?;
         let results = self.kept.results(scenario)?;
         let mut summary = Summary::new(scenario, &results);
@@ -131,7 +142,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Simulates every point that is missing, and says on how many threads.
-    fn simulate(&self, scenario: &Scenario) -> Result<usize, Stop> {
+    pub(crate) fn simulate(&self, scenario: &Scenario) -> Result<usize, Stop> {
         let missing = self.missing(scenario)?;
         let folder = self.store.map(Store::folder);
         let room = Room::for_points(&missing, folder, &self.args.limits, self.args.jobs)?;
@@ -236,7 +247,7 @@ impl<'a> Sweep<'a> {
                     "{seeds} seeds: the widest 95 % interval is ±{widest:.1} %; going on to {more}"
                 ));
             }
-            *scenario = load(self.args, Some(more))?;
+            *scenario = load(self.args, Some(more), None)?;
             self.simulate(scenario)?;
         }
     }
@@ -307,9 +318,9 @@ impl<'a> Sweep<'a> {
         if self.args.flows {
             folder.flows(&mut |point, flow| flows.entry(point).or_default().push(flow.clone()))?;
         }
-        print(finished, self.args.format, self.args.flows.then_some(flows))?;
+        self.print_with(finished, flows)?;
         self.say_where(folder);
-        verdict(finished)
+        self.verdict(finished)
     }
 
     fn print(&self, finished: &Finished, scenario: &Scenario) -> Result<(), Stop> {
@@ -319,7 +330,25 @@ impl<'a> Sweep<'a> {
                 flows.insert(number, self.kept.flows(point, scenario)?);
             }
         }
-        print(finished, self.args.format, self.args.flows.then_some(flows))
+        self.print_with(finished, flows)
+    }
+
+    fn print_with(
+        &self,
+        finished: &Finished,
+        flows: BTreeMap<u32, Vec<FlowRecord>>,
+    ) -> Result<(), Stop> {
+        let flows = self.args.flows.then_some(flows);
+        print(finished, self.args.format, &self.args.view, flows)
+    }
+
+    /// Whether the command succeeds: not if a point failed, nor with `--strict` if a goal is missed.
+    fn verdict(&self, finished: &Finished) -> Result<(), Stop> {
+        verdict(finished)?;
+        if self.args.goal.strict && !search::succeeds(&finished.summary) {
+            return Err(Stop::Failed);
+        }
+        Ok(())
     }
 
     fn say_where(&self, folder: &Folder) {
@@ -376,10 +405,14 @@ fn finished_before(
 pub(crate) fn print(
     finished: &Finished,
     format: Format,
+    view: &ViewArgs,
     flows: Option<BTreeMap<u32, Vec<FlowRecord>>>,
 ) -> Result<(), Stop> {
     let text = match format {
-        Format::Table => render::table(finished, output::styled(&io::stdout())),
+        Format::Table => {
+            let view = view.view(output::width(), output::styled(&io::stdout()));
+            render::table(finished, &view)
+        }
         Format::Json => render::json(finished, flows),
         Format::Csv => render::csv(finished),
     };
@@ -417,9 +450,18 @@ pub(crate) fn verdict(finished: &Finished) -> Result<(), Stop> {
     }
 }
 
-fn load(args: &RunArgs, seeds: Option<u32>) -> Result<Scenario, Problems> {
+/// The scenario with what the command line says, with as many seeds and with the values of a search.
+pub(crate) fn load(
+    args: &RunArgs,
+    seeds: Option<u32>,
+    search: Option<Searched>,
+) -> Result<Scenario, Problems> {
     let source = catalogue::scenario(&args.scenario.scenario)?;
-    let mut overrides = args.scenario.overrides();
+    let mut overrides = Overrides {
+        goals: args.goal.typed(),
+        search,
+        ..args.scenario.overrides()
+    };
     if let Some(seeds) = seeds {
         overrides.seeds = NonZeroU32::new(seeds);
     }

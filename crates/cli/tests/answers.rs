@@ -25,13 +25,11 @@ fn answer(arguments: &[&str]) -> String {
 const SMALL: [&str; 4] = ["run", "incast", "--set", "workload.senders=4,8"];
 
 #[test]
-fn a_run_answers_with_a_table_that_fits_120_columns() {
+fn a_run_answers_with_a_table_that_fits_80_columns() {
     let text = answer(&SMALL);
     assert!(text.starts_with("incast: "), "{text}");
     assert!(
-        text.lines()
-            .filter(|line| !line.contains(". "))
-            .all(|line| line.len() <= 120),
+        text.lines().all(|line| line.chars().count() <= 80),
         "{text}"
     );
     assert!(!text.contains('\u{1b}'));

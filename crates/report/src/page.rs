@@ -1,13 +1,15 @@
 //! The report: one HTML file with everything in it.
 
+mod against;
 mod drawn;
+mod goals;
 mod tables;
 
 use std::fmt::Write;
 use std::path::Path;
 
 use askama::Template;
-use results::{self, Folder};
+use results::{self, Against, Folder};
 use serde_json::json;
 
 use crate::data::Data;
@@ -24,6 +26,10 @@ pub(crate) struct Page {
     title: String,
     runs: Vec<Described>,
     sentences: Vec<String>,
+    /// The goals of every run that has some.
+    goals: Vec<goals::Block>,
+    /// Every later run against the first.
+    against: Vec<against::Block>,
     table: Table,
     comparisons: Vec<Compared>,
     /// Whether comparisons are about several combinations.
@@ -93,11 +99,23 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
     } else {
         first.scenario.clone()
     };
+    let names = || data.runs.iter().map(|run| run.name.as_str());
+    let goals = folders.iter().zip(names()).filter_map(|(folder, name)| {
+        let run = if several { name } else { "" };
+        goals::block(folder.summary(), run)
+    });
+    let later = folders.iter().zip(names()).skip(1);
+    let against = later.map(|(folder, name)| {
+        let against = Against::of(folders[0], folder);
+        against::block(&against, [&data.runs[0].name, name])
+    });
     let comparisons = tables::comparisons(&data);
     Ok(Page {
         heading,
         title: first.title.clone().unwrap_or_default(),
         sentences: sentences.collect(),
+        goals: goals.collect(),
+        against: against.collect(),
         table: Table::new(&data),
         places: data.rows().any(|(_, row)| !row.set.is_empty()),
         comparisons,

@@ -1,6 +1,7 @@
 //! The answer in words.
 
 mod cause;
+mod goals;
 mod parts;
 mod standing;
 mod sweep;
@@ -24,12 +25,25 @@ pub fn answer(summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
     sentences.extend(incomplete(summary, "flows_unfinished", "Unfinished"));
     sentences.extend(incomplete(summary, "flows_failed", "Failed"));
-    sentences.extend(sweep::sentences(summary, &standings));
-    let timers = cause::sentence(&standings);
-    sentences.extend(timers.or_else(|| parts::sentence(&standings)));
-    sentences.extend(parts::drops(summary));
+    sentences.extend(goals::sentences(summary));
+    // The values of a search were chosen to answer one question.
+    if summary.search.is_none() {
+        sentences.extend(sweep::sentences(summary, &standings));
+        let timers = cause::sentence(&standings);
+        sentences.extend(timers.or_else(|| parts::sentence(&standings)));
+        sentences.extend(parts::drops(summary));
+    }
     sentences.extend(until(summary));
     sentences
+}
+
+/// Places of all rows, best first: by the goals, if there are any, else by the 99th percentile of
+/// completion times, or by the mean queue where no flow has an end.
+pub fn ranking(summary: &Summary) -> Vec<u32> {
+    match &summary.goals {
+        Some(goals) => goals.ranking.clone(),
+        None => standing::ranking(&summary.rows, Measure::of(summary)),
+    }
 }
 
 /// Where `--until` ended.

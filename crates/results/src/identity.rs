@@ -15,8 +15,10 @@ pub(super) fn text(scenario: &Scenario, captures: Option<&str>) -> String {
     let captures = captures.map(|line| format!("{line}\n"));
     let origin = |(scheme, origin)| format!("# scheme {scheme} is of {origin}\n");
     let origins: String = scenario.origins().into_iter().map(origin).collect();
+    let search = scenario.search().map(|range| format!("{SEARCH}{range}\n"));
+    let search = search.unwrap_or_default();
     format!(
-        "{VERSION}{}: every setting of this run; `tailwater run scenario.toml` repeats it.\n{origins}{}{}",
+        "{VERSION}{}: every setting of this run; `tailwater run scenario.toml` repeats it.\n{origins}{search}{}{}",
         sim::VERSION,
         captures.unwrap_or_default(),
         scenario.resolved()
@@ -90,13 +92,50 @@ fn another(folder: &Path, difference: &str) -> Problems {
 }
 
 /// The lines that make a scenario what it is: more seeds are more of the same, but for the step from
-/// one to several, at which less is traced.
+/// one to several, at which less is traced. Goals change no result, and of a setting that is searched the
+/// range counts, not the values chosen so far.
 fn identifying(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .filter(|line| !line.starts_with("seeds = ") || *line == "seeds = 1")
+    let searched = text.lines().find_map(|line| line.strip_prefix(SEARCH));
+    let searched = searched.and_then(|range| range.split('=').next());
+    let mut table = "";
+    text.lines().filter(move |line| {
+        if let Some(name) = line.strip_prefix('[') {
+            table = name.trim_end_matches(']');
+        }
+        let field = line.split(" = ").next().unwrap_or_default();
+        let is_searched = searched.is_some_and(|key| {
+            let rest = key
+                .strip_prefix(table)
+                .and_then(|key| key.strip_prefix('.'));
+            rest == Some(field)
+        });
+        let repeats = line.starts_with("seeds = ") && *line != "seeds = 1";
+        !(repeats || is_searched || line.starts_with("goals = "))
+    })
+}
+
+/// The settings of a run folder's scenario, each under its whole name, and its version.
+pub(super) fn settings(text: &str) -> Vec<(String, String)> {
+    let version = text.lines().next().unwrap_or_default();
+    let version = version.strip_prefix("# ").unwrap_or_default();
+    let version = version.split(':').next().unwrap_or_default();
+    let mut settings = vec![("version".to_owned(), version.to_owned())];
+    let mut table = String::new();
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            table = format!("{}.", name.trim_end_matches(']').replace('"', ""));
+        } else if let Some((field, value)) = line.split_once(" = ")
+            && !line.starts_with('#')
+        {
+            settings.push((format!("{table}{field}"), value.to_owned()));
+        }
+    }
+    settings
 }
 
 /// The file.
 pub(super) const NAME: &str = "scenario.toml";
+/// Begins the line of a range that is searched.
+const SEARCH: &str = "# search: ";
 /// Begins the line of the version.
 const VERSION: &str = "# tailwater ";

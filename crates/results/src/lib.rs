@@ -43,11 +43,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod against;
 mod answer;
 mod checksum;
 mod columns;
 mod files;
 mod folder;
+mod goals;
 mod identity;
 mod info;
 mod keep;
@@ -68,10 +70,12 @@ use sim::metrics::{FlowRecord, PortRecord};
 use columns::Record;
 use lock::Lock;
 
-pub use answer::{answer, cost};
+pub use against::{Against, Amount, Bound, Change, RowPair};
+pub use answer::{answer, cost, ranking};
 pub use checksum::sealed;
 pub use files::replace;
 pub use folder::Folder;
+pub use goals::{Demand, Goals, Judged, Region, Smallest, Standing, Verdict, magnitude};
 pub use info::{Host, RunInfo, available_memory};
 pub use keep::{Keep, Transient};
 pub use simulate::{simulate, simulate_with};

@@ -2,11 +2,13 @@
 
 use base::Span;
 use indexmap::IndexMap;
+use scenario::goal::Goal;
 use scenario::{PointSpec, Scenario};
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, group_values, metric_values};
 use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
 
+use crate::goals::Goals;
 use crate::statistics::{self, Estimate, Verdict};
 
 /// The numbers of one point.
@@ -52,6 +54,12 @@ pub struct Summary {
     pub rows: Vec<Row>,
     /// Pairs of schemes within a combination, compared on the same seeds.
     pub comparisons: Vec<Comparison>,
+    /// What the results are to reach and how far every row is from it, if the scenario has goals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goals: Option<Goals>,
+    /// The setting and the range of its values that were searched, if any were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
     /// How far `--until` went, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
@@ -204,6 +212,14 @@ impl Row {
         estimate.and_then(|found| found.mean).unwrap_or(f64::NAN)
     }
 
+    /// The estimate of a metric of all flows, or of those of a group or class; none if there is no such.
+    pub fn estimate(&self, of: Option<&str>, metric: &str) -> Option<&Estimate> {
+        match of {
+            None => self.metrics.get(metric),
+            Some(of) => self.groups.get(of)?.get(metric),
+        }
+    }
+
     /// The value of a swept setting.
     pub fn setting(&self, key: &str) -> Option<&str> {
         let found = self.set.iter().find(|(name, _)| name == key);
@@ -226,6 +242,8 @@ impl Summary {
             constants: Vec::new(),
             rows: Vec::new(),
             comparisons: Vec::new(),
+            goals: None,
+            search: scenario.search().map(str::to_owned),
             until: None,
             points: Vec::new(),
             failures: Vec::new(),
@@ -254,6 +272,7 @@ impl Summary {
         {
             summary.compare(rows, values);
         }
+        summary.judge(scenario.goals());
         summary
     }
 
@@ -296,6 +315,7 @@ impl Summary {
         for failure in &mut all.failures {
             failure.row = place(failure.row);
         }
+        all.judge(scenario.goals());
         let results = results.into_iter().zip(are_known);
         let results = results.filter_map(|(result, known)| known.then_some(result));
         Some((all, results.collect()))
@@ -331,6 +351,11 @@ impl Summary {
     /// Rows in groups that differ only in the scheme.
     pub fn groups(&self) -> impl Iterator<Item = &[Row]> {
         self.rows.chunks(self.schemes.len())
+    }
+
+    /// Judges every row by `goals` instead of those it was judged by.
+    pub fn judge(&mut self, goals: &[Goal]) {
+        self.goals = Goals::judge(goals, self);
     }
 
     fn add_points(&mut self, scenario: &Scenario, results: &PointResults) {

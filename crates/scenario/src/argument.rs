@@ -11,6 +11,8 @@ use std::fmt;
 pub enum Argument {
     /// One setting, as `KEY=VALUE`.
     Set,
+    /// What results are judged by.
+    Goals,
     /// The list of schemes.
     Schemes,
     /// The first seed.
@@ -40,6 +42,7 @@ impl Argument {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Set => "settings",
+            Self::Goals => "goals",
             Self::Schemes => "schemes",
             Self::Seed => "seed",
             Self::Seeds => "seeds",

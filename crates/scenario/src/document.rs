@@ -20,6 +20,8 @@ pub(super) struct Draft {
     pub(super) schemes: Option<Vec<Value>>,
     /// Settings that results show, in order.
     pub(super) columns: Vec<String>,
+    /// What results are to reach.
+    pub(super) goals: Vec<Value>,
     pub(super) seed: Option<Value>,
     pub(super) seeds: Option<Value>,
     /// Settings of everything and of groups.

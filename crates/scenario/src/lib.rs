@@ -28,12 +28,16 @@ mod arms;
 mod document;
 mod find;
 pub mod flow_trace;
+pub mod goal;
+mod goals;
 pub mod graph;
 pub mod hosts;
 pub mod keys;
 pub mod law;
+pub mod metric;
 mod problem;
 mod resolve;
+pub mod search;
 pub mod series;
 mod show;
 mod source;
@@ -52,7 +56,9 @@ use std::sync::Arc;
 use base::{Count, Quantity};
 use schemes::{Bundle, Origin, Role, Roles, Scheme};
 
+use crate::goal::Goal;
 use crate::keys::{Ecmp, HostQueue, Keys, LossPattern, TopologyKind, WorkloadKind};
+use crate::search::Searched;
 pub use argument::{Argument, Help};
 use arms::{Arm, Flows};
 use document::Setting;
@@ -71,6 +77,9 @@ pub struct Scenario {
     groups: Vec<Flows>,
     settings: Vec<Setting>,
     points: Vec<PointSpec>,
+    goals: Vec<Goal>,
+    /// What is searched.
+    search: Option<String>,
     seed: u64,
     seeds: u32,
     warnings: Vec<Problem>,
@@ -89,6 +98,10 @@ pub struct Overrides {
     pub seeds: Option<NonZeroU32>,
     /// What to record over time, as [`trace.series`](crate::keys::Trace::series) reads it.
     pub trace: Option<String>,
+    /// Goals; if there are any, they replace the scenario's.
+    pub goals: Vec<String>,
+    /// The setting whose values a search chooses, and those chosen so far.
+    pub search: Option<Searched>,
 }
 
 /// One simulation: a scheme, a seed and every setting.
@@ -235,6 +248,15 @@ impl Scenario {
             }
             sources.push(argument);
         }
+        if let Some(searched) = &overrides.search {
+            let argument = Source::new("--search", searched.setting());
+            match document::read_argument(&argument) {
+                Ok(setting) => arguments.push((sources.len(), setting)),
+                Err(found) => problems.extend(found.0),
+            }
+            sources.push(argument);
+        }
+        let goals = goals::read(&draft.goals, &sources[0], &overrides.goals, &mut problems);
         let seeds = read_seed::<Count>(&sources[0], "seeds", draft.seeds.as_ref(), &mut problems);
         let seed = read_seed::<u64>(&sources[0], "seed", draft.seed.as_ref(), &mut problems);
         let arms = arms::arms(&draft, &sources[0], overrides.schemes.as_deref());
@@ -261,6 +283,7 @@ impl Scenario {
             &arms,
         )?;
         let points = resolver.points(&arms, seed, seeds)?;
+        let goals = goals::check(goals, &points)?;
         let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
         warnings.extend(unused_seeds(&points, seeds));
         warnings.extend(
@@ -277,6 +300,8 @@ impl Scenario {
             settings: resolver.into_settings(),
             arms,
             points,
+            goals,
+            search: overrides.search.as_ref().map(Searched::to_string),
             seed,
             seeds,
             warnings,
@@ -328,6 +353,16 @@ impl Scenario {
         first.map_or_else(Vec::new, |point| {
             point.set.iter().map(|(key, _)| key.as_str()).collect()
         })
+    }
+
+    /// What its results are to reach.
+    pub fn goals(&self) -> &[Goal] {
+        &self.goals
+    }
+
+    /// The setting and the range of its values that are searched, if any are.
+    pub fn search(&self) -> Option<&str> {
+        self.search.as_deref()
     }
 
     /// Hints about what is allowed and probably not meant.

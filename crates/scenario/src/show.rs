@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::arms::{Arm, Flows, MIXED};
 use super::document::Setting;
 use super::{PointSpec, Scenario};
+use crate::goal::Goal;
 use crate::keys::{self, Keys, Profile, profile};
 
 /// TOML that reads back into the same points.
@@ -27,6 +28,11 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
     }
     let columns: Vec<_> = scenario.set_keys().into_iter().map(quoted).collect();
     writeln!(out, "columns = [{}]", columns.join(", "))?;
+    if !scenario.goals.is_empty() {
+        let goals: Vec<_> = scenario.goals.iter().map(Goal::to_string).collect();
+        let goals: Vec<_> = goals.iter().map(|goal| quoted(goal)).collect();
+        writeln!(out, "goals = [{}]", goals.join(", "))?;
+    }
     writeln!(out, "seed = {}", scenario.seed)?;
     writeln!(out, "seeds = {}", scenario.seeds)?;
 

@@ -96,14 +96,14 @@ fn steps(first: &str, rest: &str) -> Result<Vec<String>, RangeError> {
 }
 
 /// A decimal number with its unit, without rounding.
-struct Decimal<'a> {
-    digits: u128,
-    decimals: u32,
-    unit: &'a str,
+pub(super) struct Decimal<'a> {
+    pub(super) digits: u128,
+    pub(super) decimals: u32,
+    pub(super) unit: &'a str,
 }
 
 impl<'a> Decimal<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
         let end = text
             .find(|c: char| !(c.is_ascii_digit() || c == '.'))
             .unwrap_or(text.len());
@@ -120,12 +120,13 @@ impl<'a> Decimal<'a> {
         })
     }
 
-    fn scaled(&self, decimals: u32) -> u128 {
+    pub(super) fn scaled(&self, decimals: u32) -> u128 {
         self.digits * 10_u128.pow(decimals - self.decimals)
     }
 }
 
-fn write(digits: u128, decimals: u32, unit: &str) -> String {
+/// The number `digits` / 10^`decimals` with its unit, without zeros at its end.
+pub(super) fn write(digits: u128, decimals: u32, unit: &str) -> String {
     let scale = 10_u128.pow(decimals);
     let (whole, fraction) = (digits / scale, digits % scale);
     if fraction == 0 {

@@ -1,12 +1,14 @@
 //! Results for spreadsheets: one line for each point and seed.
 
+use results::Standing;
 use serde_json::Value;
 use sim::columns::{COST, METRICS};
 
 use super::json;
 use crate::finished::Finished;
 
-/// A header and one line for each outcome; names as in the JSON.
+/// A header and one line for each outcome; names as in the JSON. A column for each goal says how the row of the
+/// outcome stands to it.
 pub(crate) fn csv(finished: &Finished) -> String {
     let summary = &finished.summary;
     let mut writer = ::csv::Writer::from_writer(Vec::new());
@@ -16,6 +18,8 @@ pub(crate) fn csv(finished: &Finished) -> String {
     header.extend(summary.constants.iter().map(|(key, _)| key.as_str()));
     header.extend(columns());
     header.push("digest");
+    let goals = summary.goals.iter().flat_map(|goals| &goals.goals);
+    header.extend(goals.map(|goal| goal.goal.as_str()));
     writer
         .write_record(header)
         .expect("writing to memory succeeds");
@@ -29,6 +33,16 @@ pub(crate) fn csv(finished: &Finished) -> String {
             Some(value) => value.to_string(),
         }));
         line.push(point.digest.clone());
+        let judged = summary
+            .goals
+            .as_ref()
+            .and_then(|goals| goals.rows.get(point.row as usize));
+        let verdicts = judged.into_iter().flat_map(|judged| &judged.verdicts);
+        line.extend(verdicts.map(|verdict| match verdict.standing {
+            Standing::Met => "met".to_owned(),
+            Standing::Open => "open".to_owned(),
+            Standing::Missed => "missed".to_owned(),
+        }));
         writer
             .write_record(line)
             .expect("writing to memory succeeds");

@@ -30,6 +30,12 @@ pub(crate) fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowReco
         "comparisons": summary.comparisons,
         "cost": cost(finished),
     });
+    if let Some(goals) = &summary.goals {
+        object["goals"] = json!(goals);
+    }
+    if let Some(search) = &summary.search {
+        object["search"] = json!(search);
+    }
     if let Some(until) = &summary.until {
         object["until"] = json!(until);
     }

@@ -1,30 +1,66 @@
-//! The comparison as a table that fits a terminal of 120 columns.
+//! The comparison as a table that fits the terminal.
+//!
+//! Settings and scheme come first, then as many columns of numbers as there is room for: those in which
+//! rows differ before those in which they do not. A line below names the others.
 
+mod column;
+
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
 use comfy_table::{LineStyle, TableStyle};
-use results::{self, Row};
+use results::{self, Goals, Row, Standing, Summary};
+use scenario::metric::Selector;
 
 use crate::finished::Finished;
 use crate::text;
+pub(crate) use column::amount;
+use column::{Column, bar, header};
 
-/// Title, table, the answer, cost; `styled` adds colours to the marks of the best values.
-pub(crate) fn table(finished: &Finished, styled: bool) -> String {
+/// What of a table is shown, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    /// Columns of numbers; none: as many as fit.
+    pub(crate) columns: Option<Columns>,
+    /// How many rows, the best first; none: all of a short table, the best of a long one.
+    pub(crate) rows: Option<usize>,
+    /// Columns of the terminal.
+    pub(crate) width: usize,
+    /// Whether the terminal takes colours.
+    pub(crate) styled: bool,
+}
+
+/// Columns that were asked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Columns {
+    /// Every one.
+    All,
+    /// These.
+    Chosen(Vec<Selector>),
+}
+
+/// Title, table, the answer, cost.
+pub(crate) fn table(finished: &Finished, view: &View) -> String {
     let mut out = String::new();
-    write(&mut out, finished, styled).expect("writing to a string succeeds");
+    write(&mut out, finished, view).expect("writing to a string succeeds");
     out
 }
 
-fn write(out: &mut String, finished: &Finished, styled: bool) -> std::fmt::Result {
+fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result {
     let summary = &finished.summary;
-    let groups: Vec<&[Row]> = summary.groups().collect();
+    let paragraph = |out: &mut String, line: &str| text::wrap(out, 0, view.width.min(WIDEST), line);
     match &summary.title {
-        Some(title) => writeln!(out, "{}: {title}", summary.scenario)?,
+        Some(title) => paragraph(out, &format!("{}: {title}", summary.scenario)),
         None => writeln!(out, "{}", summary.scenario)?,
     }
     for (key, value) in &summary.constants {
         writeln!(out, "{key} = {value}")?;
+    }
+    if let Some(goals) = &summary.goals {
+        let named: Vec<_> = goals.goals.iter().map(|goal| goal.goal.as_str()).collect();
+        let word = if named.len() == 1 { "goal" } else { "goals" };
+        paragraph(out, &format!("{word}: {}", named.join("; ")));
     }
     if summary.seeds > 1 {
         let line = match finished.of {
@@ -32,260 +68,355 @@ fn write(out: &mut String, finished: &Finished, styled: bool) -> std::fmt::Resul
             Some(_) => "Every number is the mean over what is done of",
         };
         let interval = "\u{b1} is half the 95 % confidence interval.";
-        writeln!(out, "{line} {} seeds; {interval}", summary.seeds)?;
+        paragraph(out, &format!("{line} {} seeds; {interval}", summary.seeds));
     }
     writeln!(out)?;
 
-    let (axes, columns) = (&summary.axes, columns(&groups));
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('-');
-    table.load_style(TableStyle::new().header_separator(rule));
-    if styled {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
+    let layout = Layout::of(summary, view);
+    writeln!(out, "{}", layout.draw(view.styled))?;
+    if layout.marks {
+        writeln!(out, "* best of its combination")?;
     }
-    table.set_header(header(axes, &columns));
-    for (index, group) in groups.iter().enumerate() {
-        if index > 0 && group.len() > 1 {
-            table.add_row(vec![""; axes.len() + 1 + columns.len()]);
-        }
-        for (row, cells) in group.iter().zip(body(group, axes, &columns)) {
-            table.add_row(cells);
-            for name in row.groups.keys() {
-                table.add_row(group_cells(row, name, axes, &columns));
-            }
-        }
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 1));
-        let left = index == axes.len();
-        column.set_cell_alignment(if left {
-            CellAlignment::Left
-        } else {
-            CellAlignment::Right
-        });
-    }
-    writeln!(out, "{}", table.trim_fmt())?;
-    if table_has_marks(&groups, &columns) {
-        writeln!(out, "* best in its group")?;
+    for note in layout.notes() {
+        paragraph(out, &note);
     }
     writeln!(out)?;
     for sentence in results::answer(summary) {
-        text::paragraph(out, 0, &sentence);
+        paragraph(out, &sentence);
     }
-    text::paragraph(out, 0, &results::cost(&finished.info));
+    paragraph(out, &results::cost(&finished.info));
     Ok(())
 }
 
-/// A column of numbers as it is shown.
-struct Shown {
-    metric: &'static str,
-    head: [&'static str; 2],
-    unit: &'static str,
-    divisor: f64,
-    decimals: usize,
-    goal: Goal,
+/// A table before it is drawn.
+struct Layout<'a> {
+    summary: &'a Summary,
+    /// Rows in blocks, between which there is a gap.
+    blocks: Vec<Vec<&'a Row>>,
+    /// Whether rows are ranked, so that rows of one combination need not stand together.
+    ranked: bool,
+    /// The columns that are shown.
+    columns: Vec<Column>,
+    /// The headers of those that are not.
+    left_out: Vec<String>,
+    /// Whether the column of the 99th percentile has a bar beside it.
+    bars: bool,
+    /// What bars show.
+    tail: Selector,
+    /// The greatest of its values, whose bar is the longest.
+    longest: f64,
+    /// The number of the columns before the first number.
+    leading: usize,
+    header: Vec<String>,
+    lines: Vec<Line>,
+    /// Whether a line marks the best of its combination.
+    marks: bool,
 }
 
-/// Which value of a column is the best.
-#[derive(Clone, Copy)]
-enum Goal {
-    Highest,
-    Lowest,
-    /// A mark is a signal and no harm: a scheme that is deaf to marks gets none.
-    Neither,
+/// A row, a group of flows of it, or nothing.
+#[derive(Default)]
+struct Line {
+    cells: Vec<String>,
+    /// Places of the cells that are the best of their combination.
+    best: BTreeSet<usize>,
 }
 
-impl Shown {
-    fn text(&self, row: &Row) -> String {
-        let value = row.value(self.metric);
-        if value.is_nan() {
-            return "-".into();
-        }
-        format!("{:.*}", self.decimals, value / self.divisor)
-    }
-
-    /// Half the confidence interval, for the one column that has room for it.
-    fn precision(&self, row: &Row) -> String {
-        let half = row.metrics[self.metric].half_width();
-        match half.filter(|_| self.metric == "fct_p99_us") {
-            Some(half) => format!(" \u{b1}{:.*}", self.decimals, half / self.divisor),
-            None => String::new(),
-        }
-    }
-
-    /// The text of the best value in `group`, if the group has different ones.
-    fn best(&self, group: &[Row]) -> Option<String> {
-        let sign = match self.goal {
-            Goal::Highest => -1.0,
-            Goal::Lowest => 1.0,
-            Goal::Neither => return None,
+impl<'a> Layout<'a> {
+    fn of(summary: &'a Summary, view: &View) -> Self {
+        let all = summary.rows.len();
+        let limit = view.rows.unwrap_or(if all > LONG { BEST } else { all });
+        let ranked = limit < all;
+        let blocks = if ranked {
+            let best = results::ranking(summary).into_iter().take(limit);
+            vec![best.map(|row| &summary.rows[row as usize]).collect()]
+        } else {
+            combinations(summary)
         };
-        let present = group.iter().filter(|row| !row.value(self.metric).is_nan());
-        let rows: Vec<_> = present.collect();
-        let best = rows.iter().min_by(|a, b| {
-            (sign * a.value(self.metric)).total_cmp(&(sign * b.value(self.metric)))
-        })?;
-        let text = self.text(best);
-        // Values that look the same to a reader are the same: no mark.
-        rows.iter()
-            .any(|row| self.text(row) != text)
-            .then_some(text)
-    }
-}
-
-fn columns(groups: &[&[Row]]) -> Vec<Shown> {
-    let fct = largest(groups, "fct_max_us");
-    // A unit in which the largest value has at most four digits before the point.
-    let (time, time_divisor) = match fct {
-        fct if fct >= 1e7 => ("s", 1e6),
-        fct if fct >= 1e4 => ("ms", 1e3),
-        _ => ("us", 1.0),
-    };
-    let (rate, rate_divisor) = match largest(groups, "goodput_bps") {
-        rate if rate >= 1e10 => ("Gbit/s", 1e9),
-        _ => ("Mbit/s", 1e6),
-    };
-    let (bytes, bytes_divisor) = match largest(groups, "queue_max_bytes") {
-        bytes if bytes >= 1e7 => ("MB", 1e6),
-        _ => ("KB", 1e3),
-    };
-    let goodput = ("goodput_bps", ["", "goodput"], rate, rate_divisor);
-    let times = [
-        ("fct_mean_us", ["FCT", "mean"]),
-        ("fct_p50_us", ["FCT", "p50"]),
-        ("fct_p95_us", ["FCT", "p95"]),
-        ("fct_p99_us", ["FCT", "p99"]),
-        ("fct_max_us", ["FCT", "max"]),
-    ];
-    let counts = [
-        ("timeouts", ["time-", "outs"]),
-        ("syn_timeouts", ["SYN t.-", "outs"]),
-        ("retransmissions", ["re-", "sent"]),
-        ("drops", ["", "drops"]),
-        ("marks", ["", "marks"]),
-    ];
-    let queues = [
-        ("queue_mean_bytes", ["queue", "mean"]),
-        ("queue_p95_bytes", ["queue", "p95"]),
-        ("queue_max_bytes", ["queue", "max"]),
-    ];
-    let times = times.map(|(metric, head)| (metric, head, time, time_divisor));
-    let counts = counts.map(|(metric, head)| (metric, head, "", 1.0));
-    let queues = queues.map(|(metric, head)| (metric, head, bytes, bytes_divisor));
-    let all = std::iter::once(goodput)
-        .chain(times)
-        .chain(counts)
-        .chain(queues);
-    // Handshakes rarely wait for their timers: the column appears where they did.
-    let worth = |metric: &str| metric != "syn_timeouts" || largest(groups, metric) > 0.0;
-    let all = all.filter(|(metric, ..)| worth(metric));
-    all.map(|(metric, head, unit, divisor)| Shown {
-        metric,
-        head,
-        unit,
-        divisor,
-        decimals: decimals(groups, metric, divisor),
-        goal: match metric {
-            "goodput_bps" => Goal::Highest,
-            "marks" => Goal::Neither,
-            _ => Goal::Lowest,
-        },
-    })
-    .collect()
-}
-
-/// Three or four digits for the largest value; columns of one unit are compared with each other and
-/// have the same decimals.
-fn decimals(groups: &[&[Row]], metric: &str, divisor: f64) -> usize {
-    let scale = match metric {
-        "goodput_bps" => metric,
-        _ if metric.starts_with("fct") => "fct_max_us",
-        _ if metric.starts_with("queue") => return 1,
-        _ => {
-            // Counts are whole, their means over seeds are not.
-            let mut values = groups
-                .iter()
-                .copied()
-                .flatten()
-                .map(|row| row.value(metric));
-            let whole = values.all(|value| value.is_nan() || value.fract().abs() < f64::EPSILON);
-            return usize::from(!whole);
-        }
-    };
-    match largest(groups, scale) / divisor {
-        value if value >= 1000.0 => 0,
-        value if value >= 100.0 => 1,
-        _ => 2,
-    }
-}
-
-fn largest(groups: &[&[Row]], metric: &str) -> f64 {
-    // `max` leaves NaN out.
-    groups
-        .iter()
-        .copied()
-        .flatten()
-        .map(|row| row.value(metric))
-        .fold(0.0, f64::max)
-}
-
-fn header(axes: &[String], columns: &[Shown]) -> Vec<Cell> {
-    let axes = axes.iter().map(|key| {
-        let (group, field) = key.split_once('.').unwrap_or(("", key));
-        format!("{group}\n{field}\n ")
-    });
-    let heads = columns.iter().map(|column| {
-        let [first, second] = column.head;
-        // The space stands above the marks of the best values.
-        format!("{first} \n{second} \n{} ", column.unit)
-    });
-    let texts = axes.chain(["\nscheme\n ".into()]).chain(heads);
-    texts.map(Cell::new).collect()
-}
-
-fn body(group: &[Row], axes: &[String], columns: &[Shown]) -> Vec<Vec<Cell>> {
-    let best: Vec<_> = columns.iter().map(|column| column.best(group)).collect();
-    let row = |row: &Row| {
-        let values = axes
-            .iter()
-            .map(|axis| Cell::new(row.setting(axis).unwrap_or_default()));
-        let scheme = Cell::new(&row.scheme);
-        let numbers = columns.iter().zip(&best).map(|(column, best)| {
-            let text = column.text(row);
-            let precision = column.precision(row);
-            if best.as_ref() == Some(&text) {
-                Cell::new(format!("{text}{precision}*"))
-                    .fg(Color::Green)
-                    .add_attribute(Attribute::Bold)
-            } else {
-                Cell::new(format!("{text}{precision} "))
+        let rows: Vec<&Row> = blocks.iter().flatten().copied().collect();
+        let tail = column::tail(summary);
+        let mut layout = Self {
+            summary,
+            ranked,
+            columns: Vec::new(),
+            left_out: Vec::new(),
+            bars: false,
+            longest: longest(&rows, &tail),
+            tail,
+            leading: 0,
+            header: Vec::new(),
+            lines: Vec::new(),
+            marks: false,
+            blocks,
+        };
+        let candidates = match &view.columns {
+            Some(Columns::Chosen(chosen)) => {
+                layout.columns = chosen.iter().map(|one| Column::of(one, &rows)).collect();
+                layout.fill();
+                return layout;
             }
+            Some(Columns::All) => {
+                layout.columns = column::all(summary, &rows);
+                layout.bars = true;
+                layout.fill();
+                return layout;
+            }
+            None => column::all(summary, &rows),
+        };
+        layout.choose(&candidates, &rows, view.width);
+        layout
+    }
+
+    /// Takes the most telling columns that fit into `width`, in their usual order.
+    fn choose(&mut self, candidates: &[Column], rows: &[&Row], width: usize) {
+        let mut order: Vec<usize> = (0..candidates.len()).collect();
+        order.sort_by_key(|at| {
+            let column = &candidates[*at];
+            (!column.differs(rows), column.priority)
         });
-        values.chain([scheme]).chain(numbers).collect()
+        let mut chosen = BTreeSet::new();
+        let mut fits = |layout: &mut Self, more: Option<usize>| {
+            let with: BTreeSet<usize> = chosen.iter().copied().chain(more).collect();
+            layout.columns = with.iter().map(|at| candidates[*at].clone()).collect();
+            layout.fill();
+            let fits = layout.width() <= width;
+            if fits {
+                chosen = with;
+            }
+            fits
+        };
+        for at in order {
+            fits(self, Some(at));
+            if candidates[at].selector == self.tail && rows.len() > 1 {
+                self.bars = true;
+                self.bars = fits(self, None);
+            }
+        }
+        fits(self, None);
+        let out = candidates
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !chosen.contains(at));
+        self.left_out = out.map(|(_, column)| column.selector.to_string()).collect();
+    }
+
+    /// Makes header and lines from the columns.
+    fn fill(&mut self) {
+        let summary = self.summary;
+        self.header = summary
+            .axes
+            .iter()
+            .map(|key| {
+                let (group, field) = key.rsplit_once('.').unwrap_or(("", key));
+                format!("{group}\n{field}\n ")
+            })
+            .chain(["\nscheme\n ".to_owned()])
+            .collect();
+        if let Some(goals) = &summary.goals {
+            self.header.push(
+                if goals.goals.len() > 1 {
+                    "\ngoals\n "
+                } else {
+                    "\ngoal\n "
+                }
+                .to_owned(),
+            );
+        }
+        self.leading = self.header.len();
+        for column in &self.columns {
+            self.header.push(header(column));
+            if self.bars && column.selector == self.tail {
+                self.header.push(String::new());
+            }
+        }
+        self.lines.clear();
+        let blocks = std::mem::take(&mut self.blocks);
+        for (number, block) in blocks.iter().enumerate() {
+            if number > 0 && block.len() > 1 {
+                self.lines.push(Line::default());
+            }
+            self.fill_block(block);
+        }
+        self.blocks = blocks;
+        self.marks = self.lines.iter().any(|line| !line.best.is_empty());
+    }
+
+    fn fill_block(&mut self, block: &[&Row]) {
+        for row in block {
+            self.line(row, None, block);
+            // Ranked rows of a long sweep have no room for their groups.
+            let groups = row.groups.keys().filter(|_| !self.ranked);
+            for group in groups.cloned().collect::<Vec<_>>() {
+                self.line(row, Some(&group), block);
+            }
+        }
+    }
+
+    /// A line for all flows of a row, or for those of a group.
+    fn line(&mut self, row: &Row, of: Option<&str>, block: &[&Row]) {
+        let axes = &self.summary.axes;
+        let mut line = Line::default();
+        line.cells.extend(axes.iter().map(|axis| match of {
+            None => row.setting(axis).unwrap_or_default().to_owned(),
+            Some(_) => String::new(),
+        }));
+        line.cells
+            .push(of.map_or_else(|| row.scheme.clone(), |group| format!("  {group}")));
+        if let Some(goals) = &self.summary.goals {
+            let told = of.is_none().then(|| mark(self.summary, goals, row));
+            line.cells.push(told.unwrap_or_default());
+        }
+        for column in &self.columns {
+            let place = line.cells.len();
+            let text = column.text(row, of);
+            let best = !self.ranked && column.best(block, of).is_some_and(|best| best == text);
+            let precision = column.precision(row, of);
+            let end = if best { "*" } else { " " };
+            line.cells.push(if text.is_empty() {
+                text
+            } else {
+                format!("{text}{precision}{end}")
+            });
+            line.best.extend(best.then_some(place));
+            if self.bars && column.selector == self.tail {
+                // The bar of a group's goal stands in the line of all flows.
+                let value = match (self.tail.of.as_deref(), of) {
+                    (Some(_), Some(_)) => None,
+                    (group, line) => row.estimate(group.or(line), self.tail.metric),
+                };
+                let value = value.and_then(|value| value.mean);
+                line.cells
+                    .push(value.map_or_else(String::new, |value| bar(value, self.longest)));
+            }
+        }
+        self.lines.push(line);
+    }
+
+    /// Columns of the terminal that it takes.
+    fn width(&self) -> usize {
+        let of = |text: &str| {
+            text.lines()
+                .map(|line| line.chars().count())
+                .max()
+                .unwrap_or(0)
+        };
+        let widths = (0..self.header.len()).map(|at| {
+            let cells = self.lines.iter().filter_map(|line| line.cells.get(at));
+            let widest = cells.map(|cell| of(cell)).max().unwrap_or(0);
+            widest.max(of(&self.header[at])) + 1
+        });
+        widths.sum::<usize>()
+    }
+
+    fn draw(&self, styled: bool) -> String {
+        let mut table = Table::new();
+        let rule = LineStyle::none().fill('-');
+        table.load_style(TableStyle::new().header_separator(rule));
+        if styled {
+            table.enforce_styling();
+        } else {
+            table.force_no_tty();
+        }
+        table.set_header(self.header.iter().map(Cell::new));
+        let empty = || vec![Cell::new(""); self.header.len()];
+        for line in &self.lines {
+            let cells = line.cells.iter().enumerate().map(|(at, text)| {
+                let cell = Cell::new(text);
+                if line.best.contains(&at) {
+                    cell.fg(Color::Green).add_attribute(Attribute::Bold)
+                } else {
+                    cell
+                }
+            });
+            let cells: Vec<Cell> = cells.collect();
+            table.add_row(if cells.is_empty() { empty() } else { cells });
+        }
+        let scheme = self.summary.axes.len();
+        for (index, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, 1));
+            let is_text = (scheme..self.leading).contains(&index) || self.header[index].is_empty();
+            column.set_cell_alignment(if is_text {
+                CellAlignment::Left
+            } else {
+                CellAlignment::Right
+            });
+        }
+        table.trim_fmt()
+    }
+
+    /// What is not shown, and how to see it.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.ranked {
+            let (shown, all) = (self.lines.len(), self.summary.rows.len());
+            let best = if shown == 1 {
+                "The best row".to_owned()
+            } else {
+                format!("The {shown} best rows")
+            };
+            notes.push(format!("{best} of {all}; --rows all shows every row."));
+        }
+        if !self.left_out.is_empty() {
+            notes.push(format!(
+                "Not shown: {}; see --columns.",
+                self.left_out.join(", ")
+            ));
+        }
+        notes
+    }
+}
+
+/// The greatest value of what bars show; of all flows, the greatest of their groups too.
+fn longest(rows: &[&Row], tail: &Selector) -> f64 {
+    let values = |row: &&Row| -> Vec<f64> {
+        let own = row.estimate(tail.of.as_deref(), tail.metric);
+        let groups = row.groups.values().filter(|_| tail.of.is_none());
+        let groups = groups.filter_map(|metrics| metrics.get(tail.metric));
+        let all = own.into_iter().chain(groups);
+        all.filter_map(|estimate| estimate.mean).collect()
     };
-    group.iter().map(row).collect()
+    rows.iter().flat_map(values).fold(0.0, f64::max)
 }
 
-/// The numbers of one group of flows of a row; what belongs to the network is left out.
-fn group_cells(row: &Row, name: &str, axes: &[String], columns: &[Shown]) -> Vec<Cell> {
-    let axes = axes.iter().map(|_| Cell::new(""));
-    let metrics = &row.groups[name];
-    let numbers = columns.iter().map(|column| {
-        let value = metrics.get(column.metric).and_then(|value| value.mean);
-        Cell::new(match value.filter(|value| !value.is_nan()) {
-            Some(value) => format!("{:.*} ", column.decimals, value / column.divisor),
-            None if metrics.contains_key(column.metric) => "- ".to_owned(),
-            None => String::new(),
-        })
-    });
-    axes.chain([Cell::new(format!("  {name}"))])
-        .chain(numbers)
-        .collect()
+/// Rows that differ only in the scheme, in the order of the sweep; of a search in that of its values.
+fn combinations(summary: &Summary) -> Vec<Vec<&Row>> {
+    let mut blocks: Vec<Vec<&Row>> = summary
+        .groups()
+        .map(|group| group.iter().collect())
+        .collect();
+    if summary.search.is_some() {
+        let value = |row: &Row| {
+            row.set
+                .first()
+                .and_then(|(_, value)| results::magnitude(value))
+        };
+        blocks.sort_by(|a, b| {
+            let (a, b) = (value(a[0]), value(b[0]));
+            a.unwrap_or(f64::NAN).total_cmp(&b.unwrap_or(f64::NAN))
+        });
+    }
+    blocks
 }
 
-fn table_has_marks(groups: &[&[Row]], columns: &[Shown]) -> bool {
-    let marked = |group: &&[Row]| columns.iter().any(|column| column.best(group).is_some());
-    groups.iter().any(marked)
+/// How a row stands to the goals.
+fn mark(summary: &Summary, goals: &Goals, row: &Row) -> String {
+    let place = summary
+        .rows
+        .iter()
+        .position(|other| std::ptr::eq(other, row));
+    let Some(judged) = place.and_then(|place| goals.rows.get(place)) else {
+        return String::new();
+    };
+    match (judged.standing, goals.goals.len()) {
+        (Standing::Met, _) => "met".to_owned(),
+        (_, several @ 2..) => format!("{} of {several}", judged.count()),
+        (Standing::Open, _) => "open".to_owned(),
+        (Standing::Missed, _) => "missed".to_owned(),
+    }
 }
+
+/// Rows from which on only the best are shown.
+const LONG: usize = 24;
+/// Rows of a long table that are shown.
+const BEST: usize = 10;
+/// Columns in which sentences are easy to read.
+const WIDEST: usize = 100;

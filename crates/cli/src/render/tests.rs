@@ -1,6 +1,7 @@
 //! Renderings of made-up outcomes.
 
 use results::{PointResult, RunInfo, Summary};
+use scenario::metric::Selector;
 use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::metrics::{Cost, Metrics};
 
@@ -90,9 +91,21 @@ fn with(scenario: &Scenario, results: Vec<Result<PointResult, String>>) -> Finis
     }
 }
 
+/// A terminal of 80 columns.
+const NARROW: View = View {
+    columns: None,
+    rows: None,
+    width: 80,
+    styled: false,
+};
+
+fn printed(finished: &Finished) -> String {
+    table(finished, &NARROW)
+}
+
 /// The part of a table's text that says who wins.
 fn sentence(finished: &Finished) -> String {
-    let text = table(finished, false);
+    let text = printed(finished);
     let end = text.rsplit("\n\n").next().expect("a last paragraph");
     let end = end.split("\nCost:").next().expect("a sentence");
     end.replace('\n', " ")
@@ -100,31 +113,32 @@ fn sentence(finished: &Finished) -> String {
 
 #[test]
 fn the_table_marks_the_best_of_each_group() {
-    insta::assert_snapshot!(table(&finished(&load(BURST), |_, _| ()), false));
+    insta::assert_snapshot!(printed(&finished(&load(BURST), |_, _| ())));
 }
 
 #[test]
 fn colours_are_only_for_terminals() {
     let scenario = load(BURST);
     let finished = finished(&scenario, |_, _| ());
-    assert!(!table(&finished, false).contains('\u{1b}'));
-    assert!(table(&finished, true).contains('\u{1b}'));
+    assert!(!printed(&finished).contains('\u{1b}'));
+    let styled = View {
+        styled: true,
+        ..NARROW
+    };
+    assert!(table(&finished, &styled).contains('\u{1b}'));
 }
 
 #[test]
 fn seeds_are_averaged_and_values_that_do_not_exist_left_out() {
     let scenario = load("schemes = [\"rcc\"]\nseeds = 3\nworkload.jitter = \"1us\"\n");
-    let text = table(
-        &finished(&scenario, |point, outcome| {
-            // Seeds 1 to 3: the median is 10 ms, 20 ms and unknown, of which the mean is 15 ms.
-            let seed = u32::try_from(point.seed).expect("a small seed");
-            let p50 = f64::from(seed) * 1e4;
-            outcome.metrics.fct_p50_us = if seed == 3 { f64::NAN } else { p50 };
-        }),
-        false,
-    );
+    let text = printed(&finished(&scenario, |point, outcome| {
+        // Seeds 1 to 3: the median is 10 ms, 20 ms and unknown, of which the mean is 15 ms.
+        let seed = u32::try_from(point.seed).expect("a small seed");
+        let p50 = f64::from(seed) * 1e4;
+        outcome.metrics.fct_p50_us = if seed == 3 { f64::NAN } else { p50 };
+    }));
     assert!(
-        text.contains("mean over 3 seeds") && text.contains(" 15.00 "),
+        text.contains("mean over 3 seeds") && text.contains(" 15.0 "),
         "{text}"
     );
 }
@@ -194,4 +208,74 @@ fn csv_has_a_line_for_each_point_and_names_as_in_the_json() {
     assert!(lines[1].starts_with("newreno,1,10,400000000.0,18000.0,,27000.0,"));
     let fields = |line: &str| line.split(',').count();
     assert!(lines.iter().all(|line| fields(line) == fields(lines[0])));
+}
+
+#[test]
+fn a_table_takes_what_its_terminal_has_and_names_what_it_leaves_out() {
+    let scenario = load(
+        "schemes = [\"rcc\", \"newreno\"]\nworkload.senders = [10, 100]\nswitch.buffer = [\"64KB\", \"100KB\"]\n",
+    );
+    let finished = finished(&scenario, |point, outcome| {
+        outcome.metrics.flows_late = u64::from(point.index == 0);
+    });
+    for width in [80, 100, 140] {
+        let text = table(&finished, &View { width, ..NARROW });
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(width), "{text}");
+        assert!(text.contains(" late"), "{text}");
+    }
+    let narrow = printed(&finished);
+    assert!(narrow.contains("Not shown: "), "{narrow}");
+    // The queue's mean is the same everywhere, and gives way to what differs.
+    assert!(narrow.contains("queue_mean"), "{narrow}");
+    let all = View {
+        columns: Some(Columns::All),
+        ..NARROW
+    };
+    assert!(!table(&finished, &all).contains("Not shown"));
+    let chosen = ["p50", "queue_max"].map(|word| Selector::parse(word).expect("a metric"));
+    let chosen = View {
+        columns: Some(Columns::Chosen(chosen.into())),
+        ..NARROW
+    };
+    let text = table(&finished, &chosen);
+    assert!(text.contains(" p50 ") && !text.contains(" p99 "), "{text}");
+}
+
+#[test]
+fn a_long_sweep_prints_its_best_rows_and_how_to_see_all() {
+    let scenario = load("schemes = [\"rcc\"]\nworkload.senders = \"10..300:10\"\n");
+    let finished = finished(&scenario, |_, _| ());
+    let text = printed(&finished);
+    assert!(
+        text.contains("The 10 best rows of 30; --rows all shows every row."),
+        "{text}"
+    );
+    assert!(text.contains("\n     100 rcc ") && !text.contains("\n     110 rcc "));
+    let all = View {
+        rows: Some(usize::MAX),
+        ..NARROW
+    };
+    assert!(table(&finished, &all).contains("\n     300 rcc "));
+}
+
+#[test]
+fn goals_are_marked_row_by_row_and_rank_a_long_sweep() {
+    let text =
+        "schemes = [\"rcc\", \"newreno\"]\nworkload.senders = [10, 40]\ngoals = [\"p99 < 10ms\"]\n";
+    let finished = finished(&load(text), |_, _| ());
+    insta::assert_snapshot!(printed(&finished));
+    let value: serde_json::Value = serde_json::from_str(&json(&finished, None)).expect("JSON");
+    let goals = &value["goals"];
+    assert_eq!(goals["goals"][0]["threshold"], 10_000.0);
+    assert_eq!(goals["ranking"][0], 0);
+    assert_eq!(goals["rows"][1]["standing"], "missed");
+    let csv = csv(&finished);
+    let mut lines = csv.lines();
+    assert!(
+        lines
+            .next()
+            .is_some_and(|head| head.ends_with(",digest,fct_p99 < 10ms"))
+    );
+    assert!(lines.next().is_some_and(|line| line.ends_with(",met")));
 }

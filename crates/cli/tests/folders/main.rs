@@ -8,6 +8,7 @@ mod damage;
 mod ended;
 mod failures;
 mod flow_traces;
+mod goals;
 mod memory;
 mod races;
 mod reproduce;

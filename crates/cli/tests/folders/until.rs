@@ -10,6 +10,7 @@ use crate::workspace::Workspace;
 fn seeds_are_added_until_the_interval_is_as_narrow_as_asked_for() {
     let workspace = Workspace::new("until_reached");
     let text = workspace.answer(&format!("{SWEEP} --until 5% --max-seeds 60 --out until"));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let summary = workspace.json("until/summary.json");
     let until = &summary["until"];
     let seeds = summary["seeds"].as_u64().expect("a number");

@@ -1,8 +1,6 @@
 //! The tables of the report.
 
-use std::collections::BTreeMap;
-
-use results::statistics::{self, Estimate, Verdict};
+use results::statistics::{Estimate, Verdict};
 use results::{Row, Summary};
 use sim::columns::METRICS;
 
@@ -88,7 +86,7 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 14] = [
+const SHOWN: [Shown; 15] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
     shown("fct_mean_us", "FCT mean", Some(Better::Less)),
     shown("fct_p50_us", "FCT p50", Some(Better::Less)),
@@ -101,6 +99,7 @@ const SHOWN: [Shown; 14] = [
     shown("marks", "Marks", None),
     shown("queue_mean_bytes", "Queue mean", Some(Better::Less)),
     shown("queue_max_bytes", "Queue max", Some(Better::Less)),
+    shown("flows_late", "Late flows", Some(Better::Less)),
     shown("flows_unfinished", "Unfinished flows", Some(Better::Less)),
     shown("flows_failed", "Failed flows", Some(Better::Less)),
 ];
@@ -210,7 +209,7 @@ fn group_order(data: &Data<'_>, scheme: &str) -> usize {
 fn worth(data: &Data<'_>, shown: &Shown) -> bool {
     !matches!(
         shown.metric,
-        "flows_unfinished" | "flows_failed" | "syn_timeouts"
+        "flows_late" | "flows_unfinished" | "flows_failed" | "syn_timeouts"
     ) || data.rows().any(|(_, row)| row.value(shown.metric) > 0.0)
 }
 
@@ -250,7 +249,7 @@ fn is_best(shown: &Shown, row: &Row, group: &[(usize, &Row)]) -> bool {
     rank(row) <= least && least < worst
 }
 
-/// Paired comparisons of schemes, and of runs where these ran the same seeds.
+/// Paired comparisons of the schemes of each run.
 pub(super) fn comparisons(data: &Data<'_>) -> Vec<Compared> {
     let mut compared = Vec::new();
     for (number, run) in data.runs.iter().enumerate() {
@@ -275,66 +274,7 @@ pub(super) fn comparisons(data: &Data<'_>) -> Vec<Compared> {
             ));
         }
     }
-    for later in 1..data.runs.len() {
-        compared.extend(between(data, later));
-    }
     compared
-}
-
-/// The run `later` against the first, scheme by scheme.
-fn between(data: &Data<'_>, later: usize) -> Vec<Compared> {
-    let (first, second) = (&data.runs[0], &data.runs[later]);
-    let mut compared = Vec::new();
-    if first.summary.scenario != second.summary.scenario {
-        return compared;
-    }
-    for row in &second.summary.rows {
-        let mut rows = first.summary.rows.iter();
-        let same = |other: &&Row| other.set == row.set && other.scheme == row.scheme;
-        let Some(baseline) = rows.find(same) else {
-            continue;
-        };
-        for metric in COMPARED {
-            let (a, b) = paired(second.summary, row, first.summary, baseline, metric);
-            if a.is_empty() {
-                continue;
-            }
-            let (difference, verdict) = statistics::paired(&a, &b, second.summary.random);
-            compared.push(in_words(
-                data,
-                units::place(&row.set),
-                (metric, &difference, verdict),
-                format!("{}: {} against {}", row.scheme, second.name, first.name),
-            ));
-        }
-    }
-    compared
-}
-
-/// The values of a metric in two rows, for the seeds that both have.
-fn paired(
-    summary: &Summary,
-    row: &Row,
-    base_summary: &Summary,
-    baseline: &Row,
-    metric: &str,
-) -> (Vec<f64>, Vec<f64>) {
-    let index = METRICS.iter().position(|column| column.name == metric);
-    let values = |summary: &Summary, row: &Row| -> BTreeMap<u64, f64> {
-        let points = summary.points.iter();
-        let points = points.filter(|point| row.points.contains(&point.point));
-        let value = |metrics| {
-            let values = sim::columns::metric_values(metrics);
-            index.map_or(f64::NAN, |index| values[index])
-        };
-        points
-            .map(|point| (point.seed, value(&point.metrics)))
-            .collect()
-    };
-    let (ours, theirs) = (values(summary, row), values(base_summary, baseline));
-    let both = ours.iter();
-    both.filter_map(|(seed, value)| Some((*value, *theirs.get(seed)?)))
-        .unzip()
 }
 
 fn in_words(

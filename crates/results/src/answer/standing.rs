@@ -129,6 +129,25 @@ impl<'a> Standing<'a> {
     }
 }
 
+/// Places of `rows`, best first; those without a value last.
+pub(super) fn ranking(rows: &[Row], measure: Measure) -> Vec<u32> {
+    let left = |row: &Row| match measure {
+        Measure::Tail if completed(row) < 1.0 - FEW => 1.0 - completed(row),
+        _ => 0.0,
+    };
+    let key = |row: &Row| {
+        let value = measure.value(row);
+        // A negative NaN would sort first.
+        (
+            left(row),
+            if value.is_nan() { f64::INFINITY } else { value },
+        )
+    };
+    let mut ranked: Vec<(u32, (f64, f64))> = (0..).zip(rows.iter().map(key)).collect();
+    ranked.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    ranked.into_iter().map(|(place, _)| place).collect()
+}
+
 /// The paired difference between two rows of the same group, unless it may be zero.
 fn difference<'a>(
     summary: &'a Summary,

@@ -1,5 +1,7 @@
 //! Numbers and places in words.
 
+use sim::columns::METRICS;
+
 use crate::summary::Row;
 
 /// The swept values of a row in words: `100 senders and switch.buffer = 64KB`.
@@ -50,6 +52,30 @@ pub(super) fn set_time(us: f64) -> String {
 
 pub(super) fn bytes(bytes: f64) -> String {
     format!("{:.1} KB", bytes / 1e3)
+}
+
+/// A value of the metric called `metric` with its unit, with so many digits that it does not look like
+/// `threshold` unless it is the same.
+pub(super) fn shown(metric: &str, value: f64, threshold: f64) -> String {
+    let unit = METRICS.iter().find(|column| column.name == metric);
+    let unit = unit.map_or("", |column| column.unit);
+    let coarse = |value: f64| match unit {
+        "us" => time(value),
+        "bytes" => bytes(value),
+        "bit/s" if value >= 1e10 => format!("{:.1} Gbit/s", value / 1e9),
+        "bit/s" => format!("{:.0} Mbit/s", value / 1e6),
+        "" => format!("{value:.3}"),
+        _ => rounded(value),
+    };
+    if (value - threshold).abs() > 0.0 && coarse(value) == coarse(threshold) {
+        return match unit {
+            "us" => format!("{:.3} ms", value / 1e3),
+            "bytes" => format!("{value:.0} B"),
+            "bit/s" => format!("{:.3} Mbit/s", value / 1e6),
+            _ => value.to_string(),
+        };
+    }
+    coarse(value)
 }
 
 /// A share as a percentage, with a decimal below 10 %.

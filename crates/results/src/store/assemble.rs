@@ -10,6 +10,7 @@ use scenario::{Argument, Help, PointSpec, Problem, Problems, Scenario};
 use super::super::checksum::{Checksum, Seal, sealed};
 use super::super::columns::Records;
 use super::super::files::{self, replace};
+use super::super::goals::Goals;
 use super::super::summary::{PointResult, PointResults, Summary};
 use super::super::{FILES, cannot, flow_fields, identity, port_fields};
 use super::{CAPTURED, Store};
@@ -44,6 +45,26 @@ impl Store {
         change(&mut summary);
         self.write("summary.json", &sealed(&summary))?;
         Ok((summary, results))
+    }
+
+    /// Judges a complete run by the goals of `scenario`, if they are others than it was judged by; whether
+    /// they are.
+    pub fn judge_again(&self, scenario: &Scenario) -> Result<bool, Problems> {
+        let mut summary = self.read()?.into_parts().0;
+        let before = summary.goals.take();
+        summary.judge(scenario.goals());
+        let goals = |goals: &Option<Goals>| goals.as_ref().map(|goals| goals.goals.clone());
+        if goals(&before) == goals(&summary.goals) {
+            return Ok(false);
+        }
+        let text = self.scenario_text(scenario);
+        self.write(identity::NAME, &Seal::TOML.put(&text))?;
+        let path = self.folder.join(identity::NAME);
+        let checksum = Checksum::of_file(&path).map_err(|error| cannot("read", &path, &error))?;
+        let checksums = &mut summary.checksums;
+        checksums.insert(identity::NAME.to_owned(), checksum.to_string());
+        self.write("summary.json", &sealed(&summary))?;
+        Ok(true)
     }
 
     /// Removes the finished points from a folder that is complete without them, and files that an

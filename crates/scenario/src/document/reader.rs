@@ -50,6 +50,7 @@ impl<'a> Reader<'a> {
             "seed" => draft.seed = self.scalar(name, item, place),
             "seeds" => draft.seeds = self.scalar(name, item, place),
             "schemes" => draft.schemes = self.schemes(item, place),
+            "goals" => draft.goals = self.goals(item, place),
             "columns" => draft.columns = self.columns(item, place),
             "variant" => self.variants(item, place, draft),
             "group" => self.groups(item, place, draft),
@@ -223,6 +224,27 @@ impl<'a> Reader<'a> {
         Some(names)
     }
 
+    /// One goal, or a list.
+    fn goals(&mut self, item: &Item, place: Range<usize>) -> Vec<Value> {
+        let Some(array) = item.as_array() else {
+            return self.scalar("goals", item, place).into_iter().collect();
+        };
+        let mut goals = Vec::new();
+        for element in array {
+            let place = element.span().unwrap_or_else(|| place.clone());
+            if let Some(text) = element.as_str() {
+                let text = text.to_owned();
+                goals.push(Value { text, place });
+            } else {
+                let problem = Problem::new("wrong value for goals")
+                    .at(self.source, place, "expected a goal in quotes")
+                    .help("as in goals = [\"fct_p99 < 10ms\", \"timeouts <= 0\"]");
+                self.problems.push(problem);
+            }
+        }
+        goals
+    }
+
     /// Names of settings.
     fn columns(&mut self, item: &Item, place: Range<usize>) -> Vec<String> {
         let Some(array) = item.as_array() else {
@@ -382,7 +404,8 @@ fn groups() -> impl Iterator<Item = &'static str> {
 const GRAPH: &str = "topology.graph";
 const TRACE: &str = "workload.trace";
 /// Names of a file's top level, which callers give by other means than as settings.
-const TOP_LEVEL: [(&str, Argument); 3] = [
+const TOP_LEVEL: [(&str, Argument); 4] = [
+    ("goals", Argument::Goals),
     ("schemes", Argument::Schemes),
     ("seeds", Argument::Seeds),
     ("seed", Argument::Seed),

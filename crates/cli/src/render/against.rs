@@ -1,0 +1,214 @@
+//! Two runs in the terminal: the settings that differ, then every row of both.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+use results::statistics::Verdict;
+use results::{Against, Bound, Change, RowPair};
+use scenario::metric::Selector;
+
+use super::table::amount;
+
+/// Settings, rows and the bounds that were crossed.
+pub(crate) fn text(against: &Against, names: [&str; 2], bounds: &[Bound]) -> String {
+    let mut out = String::new();
+    write(&mut out, against, names, bounds).expect("writing to a string succeeds");
+    out
+}
+
+fn write(
+    out: &mut String,
+    against: &Against,
+    names: [&str; 2],
+    bounds: &[Bound],
+) -> std::fmt::Result {
+    if against.settings.is_empty() {
+        writeln!(out, "All settings are the same.\n")?;
+    } else {
+        let head = ["setting", names[0], names[1]].map(str::to_owned);
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        let lines = against.settings.iter();
+        let lines = lines.map(|(name, [a, b])| vec![name.clone(), text(a), text(b)]);
+        let lines: Vec<_> = std::iter::once(head.to_vec()).chain(lines).collect();
+        aligned(out, &lines)?;
+        writeln!(out)?;
+    }
+    if against.rows.is_empty() {
+        writeln!(
+            out,
+            "The runs have no row in common: rows go together by swept values and scheme."
+        )?;
+        return Ok(());
+    }
+    let mut rows: Vec<&RowPair> = against.rows.iter().collect();
+    if rows.len() > LONG {
+        let change = |row: &&RowPair| {
+            row.change(None, TAIL)
+                .and_then(Change::share)
+                .unwrap_or(0.0)
+        };
+        rows.sort_by_key(|row| Reverse((change(row).abs() * 1e6).round().min(1e15).to_bits()));
+        rows.truncate(BEST);
+    }
+    let head = [
+        "",
+        "metric",
+        names[0],
+        names[1],
+        "change",
+        "95 % interval",
+        "",
+    ];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    for row in &rows {
+        let chosen = selectors(row, bounds);
+        let changes = row
+            .changes
+            .iter()
+            .filter(|change| chosen.contains(&change.selector));
+        for (number, change) in changes.enumerate() {
+            let what = if number == 0 {
+                what(row)
+            } else {
+                String::new()
+            };
+            lines.push(line(what, change));
+        }
+    }
+    aligned(out, &lines)?;
+    if rows.len() < against.rows.len() {
+        let (shown, all) = (rows.len(), against.rows.len());
+        writeln!(
+            out,
+            "The {shown} rows of {all} whose 99th percentile changes most; the report has all."
+        )?;
+    }
+    match against.alone {
+        [0, 0] => {}
+        [a, b] => writeln!(
+            out,
+            "{a} rows are only in {}, {b} only in {}.",
+            names[0], names[1]
+        )?,
+    }
+    writeln!(out)?;
+    bounds
+        .iter()
+        .try_for_each(|bound| crossed(out, against, bound))
+}
+
+/// Whether a bound holds, and where not.
+fn crossed(out: &mut String, against: &Against, bound: &Bound) -> std::fmt::Result {
+    let beyond = against.beyond(bound);
+    if beyond.is_empty() {
+        return writeln!(out, "{bound}: in no row.\n");
+    }
+    let (number, all) = (beyond.len(), against.rows.len());
+    let told = beyond
+        .iter()
+        .take(BEST)
+        .map(|(row, change)| format!("{} ({})", what(row), percent(change)));
+    let told: Vec<_> = told.collect();
+    writeln!(
+        out,
+        "{bound}: in {number} of {all} rows: {}.\n",
+        told.join("; ")
+    )
+}
+
+fn line(what: String, change: &Change) -> Vec<String> {
+    let value = |value: Option<f64>| {
+        value.map_or_else(|| "-".to_owned(), |value| amount(&change.selector, value))
+    };
+    let [a, b] = change.means.map(value);
+    let interval = change
+        .share_interval()
+        .map(|(low, high)| format!("{:+.1} % to {:+.1} %", low * 100.0, high * 100.0));
+    let verdict = match change.verdict {
+        Verdict::Lower => "lower",
+        Verdict::Higher => "higher",
+        Verdict::Same => "same",
+        Verdict::NotEnoughRuns => "unsure",
+    };
+    let interval = interval.unwrap_or_else(|| "-".to_owned());
+    vec![
+        what,
+        change.selector.to_string(),
+        a,
+        b,
+        percent(change),
+        interval,
+        verdict.to_owned(),
+    ]
+}
+
+fn percent(change: &Change) -> String {
+    change.share().map_or_else(
+        || "-".to_owned(),
+        |share| format!("{:+.1} %", share * 100.0),
+    )
+}
+
+/// What is told of a row: the 99th percentile, of groups too, the goodput, and what bounds are about.
+fn selectors(row: &RowPair, bounds: &[Bound]) -> Vec<Selector> {
+    let usual = row.changes.iter().filter(|change| {
+        let metric = change.selector.metric;
+        let all = change.selector.of.is_none();
+        let has_value = change.means.iter().any(Option::is_some);
+        has_value && (metric == TAIL || all && ["goodput_bps"].contains(&metric))
+    });
+    let usual = usual.map(|change| change.selector.clone());
+    usual
+        .chain(bounds.iter().map(|bound| bound.selector.clone()))
+        .collect()
+}
+
+fn what(row: &RowPair) -> String {
+    let [a, b] = &row.schemes;
+    let scheme = if a == b {
+        a.clone()
+    } else {
+        format!("{a} -> {b}")
+    };
+    let set = row.set.iter().map(|(key, value)| {
+        let (_, field) = key.rsplit_once('.').unwrap_or(("", key));
+        format!(" {field}={value}")
+    });
+    scheme + &set.collect::<String>()
+}
+
+/// Lines of cells in columns: names on the left, numbers on the right.
+fn aligned(out: &mut String, lines: &[Vec<String>]) -> std::fmt::Result {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |at: usize| {
+        lines
+            .iter()
+            .map(|line| line[at].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for line in lines {
+        let cells = line
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(at, (cell, width))| {
+                if (2..columns - 1).contains(&at) && columns > 3 {
+                    format!("{cell:>width$}")
+                } else {
+                    format!("{cell:width$}")
+                }
+            });
+        let cells: Vec<String> = cells.collect();
+        writeln!(out, "{}", cells.join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+/// The metric that rows are sorted by.
+const TAIL: &str = "fct_p99_us";
+/// Rows from which on only those that change most are shown.
+const LONG: usize = 24;
+/// Rows of a long comparison that are shown.
+const BEST: usize = 10;

@@ -1,0 +1,299 @@
+//! Columns of numbers: what they show, in which unit, and which value is the best.
+
+use results::statistics::Estimate;
+use results::{Row, Summary};
+use scenario::metric::{Selector, short};
+
+/// A column of numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) selector: Selector,
+    /// Which columns to show first where there is not room for all.
+    pub(super) priority: usize,
+    unit: &'static str,
+    divisor: f64,
+    goal: Goal,
+}
+
+/// Which value of a column is the best.
+#[derive(Clone, Copy, Debug)]
+enum Goal {
+    Highest,
+    Lowest,
+    /// A mark is a signal and no harm: a scheme that is deaf to marks gets none.
+    Neither,
+}
+
+impl Column {
+    /// The column of a metric, in a unit that suits these rows.
+    pub(super) fn of(selector: &Selector, rows: &[&Row]) -> Self {
+        // Columns of one kind are compared with each other and share a unit.
+        let family = match selector.metric {
+            metric if metric.starts_with("fct_") => "fct_max_us",
+            metric if metric.starts_with("queue_") => "queue_max_bytes",
+            metric => metric,
+        };
+        let of = selector.of.as_deref();
+        let values = rows.iter().filter_map(|row| row.estimate(of, family)?.mean);
+        let most = values.fold(0.0, f64::max);
+        let (unit, divisor) = unit(selector, most);
+        Self {
+            selector: selector.clone(),
+            priority: priority(selector),
+            unit,
+            divisor,
+            goal: match selector.metric {
+                "goodput_bps" | "fairness" | "flows_completed" => Goal::Highest,
+                "marks" | "threshold_crossings" | "packets" => Goal::Neither,
+                _ => Goal::Lowest,
+            },
+        }
+    }
+
+    /// The metric of all flows, or where the line is about a group, of the group.
+    fn value(&self, row: &Row, of: Option<&str>) -> Option<f64> {
+        let of = self.selector.of.as_deref().or(of);
+        row.estimate(of, self.selector.metric)?.mean
+    }
+
+    /// Three digits; nothing where a group has no such metric, or where the line is about another group.
+    pub(super) fn text(&self, row: &Row, of: Option<&str>) -> String {
+        if self.selector.of.is_some() && of.is_some() {
+            return String::new();
+        }
+        let named = self.selector.of.as_deref().or(of);
+        let exists = row.estimate(named, self.selector.metric).is_some();
+        match self.value(row, of) {
+            Some(value) if self.unit.is_empty() => count(value),
+            Some(value) => three(value / self.divisor),
+            None if exists => "-".to_owned(),
+            None => String::new(),
+        }
+    }
+
+    /// Half the confidence interval, for the one column that has room for it.
+    pub(super) fn precision(&self, row: &Row, of: Option<&str>) -> String {
+        let of = self.selector.of.as_deref().or(of);
+        let estimate = row.estimate(of, self.selector.metric);
+        let half = estimate.and_then(Estimate::half_width);
+        match half.filter(|_| self.selector.metric == "fct_p99_us") {
+            Some(half) => format!(" \u{b1}{}", three(half / self.divisor)),
+            None => String::new(),
+        }
+    }
+
+    /// The text of the best value in rows that differ only in the scheme, if they have different ones.
+    pub(super) fn best(&self, rows: &[&Row], of: Option<&str>) -> Option<String> {
+        let sign = match self.goal {
+            Goal::Highest => -1.0,
+            Goal::Lowest => 1.0,
+            Goal::Neither => return None,
+        };
+        let rank = |row: &&&Row| self.value(row, of).map(|value| sign * value);
+        let present = rows.iter().filter(|row| rank(row).is_some());
+        let present: Vec<&&Row> = present.collect();
+        let best = present.iter().min_by(|a, b| {
+            let (a, b) = (rank(a), rank(b));
+            a.unwrap_or(f64::NAN).total_cmp(&b.unwrap_or(f64::NAN))
+        })?;
+        let text = self.text(best, of);
+        // Values that look the same to a reader are the same: no mark.
+        let others = present.iter().any(|row| self.text(row, of) != text);
+        others.then_some(text)
+    }
+
+    /// Whether rows look different in it.
+    pub(super) fn differs(&self, rows: &[&Row]) -> bool {
+        let texts = || rows.iter().map(|row| self.text(row, None));
+        let first = texts().next();
+        rows.len() < 2 || texts().any(|text| Some(text) != first)
+    }
+}
+
+/// A unit in which values up to `most` have few digits, and its size.
+fn unit(selector: &Selector, most: f64) -> (&'static str, f64) {
+    match (selector.column().unit, most) {
+        ("us", 1e6..) => ("s", 1e6),
+        ("us", 1e3..) => ("ms", 1e3),
+        ("us", _) => ("us", 1.0),
+        ("bit/s", 1e9..) => ("Gbit/s", 1e9),
+        ("bit/s", _) => ("Mbit/s", 1e6),
+        ("bytes", 1e6..) => ("MB", 1e6),
+        ("bytes", _) => ("KB", 1e3),
+        _ => ("", 1.0),
+    }
+}
+
+/// A value of a metric with its unit.
+pub(crate) fn amount(selector: &Selector, value: f64) -> String {
+    match unit(selector, value) {
+        ("", _) => count(value),
+        (unit, size) => format!("{} {unit}", three(value / size)),
+    }
+}
+
+/// What bars show: the completion times that the goals are about, or else the 99th percentile of all.
+pub(super) fn tail(summary: &Summary) -> Selector {
+    let goals = summary.goals.iter().flat_map(|goals| &goals.goals);
+    let mut about = goals.filter(|goal| goal.metric.starts_with("fct_"));
+    let first = about.find_map(|goal| Selector::parse(goal.subject()).ok());
+    first.unwrap_or(Selector {
+        of: None,
+        metric: "fct_p99_us",
+    })
+}
+
+/// Every column, in the usual order: those of goals about groups first.
+pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
+    let goals = summary.goals.iter().flat_map(|goals| &goals.goals);
+    let about: Vec<Selector> = goals
+        .filter_map(|goal| Selector::parse(goal.subject()).ok())
+        .collect();
+    let is_usual = |selector: &Selector| {
+        selector.of.is_none() && ORDER.iter().any(|(metric, _)| *metric == selector.metric)
+    };
+    let mut selectors: Vec<Selector> = Vec::new();
+    for selector in about.iter().filter(|selector| !is_usual(selector)) {
+        if !selectors.contains(selector) {
+            selectors.push(selector.clone());
+        }
+    }
+    for (metric, _) in ORDER {
+        let happened = || {
+            rows.iter()
+                .any(|row| row.metrics.contains_key(metric) && row.value(metric) > 0.0)
+        };
+        // Handshakes rarely wait for their timers, and few flows have a deadline.
+        let rare = ["syn_timeouts", "flows_late"].contains(&metric);
+        if !rare || happened() {
+            selectors.push(Selector { of: None, metric });
+        }
+    }
+    let column = |selector: &Selector| {
+        let column = Column::of(selector, rows);
+        let demanded = about.contains(selector);
+        Column {
+            priority: if demanded { 0 } else { column.priority },
+            ..column
+        }
+    };
+    selectors.iter().map(column).collect()
+}
+
+/// Three lines: what it is about, the statistic, the unit.
+pub(super) fn header(column: &Column) -> String {
+    let (first, second) = match column.selector.metric {
+        "goodput_bps" => ("", "goodput"),
+        "timeouts" => ("time-", "outs"),
+        "syn_timeouts" => ("SYN t.-", "outs"),
+        "retransmissions" => ("re-", "sent"),
+        "flows_late" => ("", "late"),
+        metric => {
+            let name = short(metric);
+            match name.rsplit_once('_') {
+                Some(("fct", statistic)) => ("FCT", statistic),
+                Some((first, second)) => (first, second),
+                None => ("", name),
+            }
+        }
+    };
+    // The space stands above the marks of the best values.
+    match &column.selector.of {
+        Some(of) => format!("{of} \n{first} {second} \n{} ", column.unit),
+        None => format!("{first} \n{second} \n{} ", column.unit),
+    }
+}
+
+/// A bar of at most [`BAR`] characters.
+pub(super) fn bar(value: f64, most: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most eight times the characters of a bar"
+    )]
+    let eighths = (value / most * f64::from(BAR) * 8.0).round().max(1.0) as u32;
+    let (whole, rest) = (eighths / 8, eighths % 8);
+    let full = "\u{2588}".repeat(whole as usize);
+    let part = char::from_u32(0x2590 - rest).filter(|_| rest > 0);
+    full.chars().chain(part).collect()
+}
+
+/// Three significant digits.
+fn three(value: f64) -> String {
+    match value.abs() {
+        size if size >= 999.5 => {
+            let scale = [10.0, 100.0, 1e3, 1e4, 1e5, 1e6]
+                .into_iter()
+                .find(|scale| size / scale < 999.5);
+            let scale = scale.unwrap_or(1.0);
+            format!("{:.0}", (value / scale).round() * scale)
+        }
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.9995 => format!("{value:.2}"),
+        size if size >= 0.09995 => format!("{value:.3}"),
+        size if size >= 0.009_995 => format!("{value:.4}"),
+        size if size > 0.0 => format!("{value:.5}"),
+        _ => "0".to_owned(),
+    }
+}
+
+/// A count or a share with three significant digits: large ones in thousands and millions.
+fn count(value: f64) -> String {
+    match value {
+        value if value >= 999_500.0 => format!("{}M", three(value / 1e6)),
+        value if value >= 999.5 => format!("{}k", three(value / 1e3)),
+        value if value.fract().abs() < f64::EPSILON => format!("{value:.0}"),
+        value => three(value),
+    }
+}
+
+fn priority(selector: &Selector) -> usize {
+    let found = ORDER.iter().find(|(metric, _)| *metric == selector.metric);
+    found.map_or(ORDER.len(), |(_, priority)| *priority)
+}
+
+/// Metrics in the order of the table, with their place in the order in which they get room.
+const ORDER: [(&str, usize); 15] = [
+    ("goodput_bps", 2),
+    ("fct_mean_us", 9),
+    ("fct_p50_us", 5),
+    ("fct_p95_us", 12),
+    ("fct_p99_us", 1),
+    ("fct_max_us", 8),
+    ("flows_late", 3),
+    ("timeouts", 3),
+    ("syn_timeouts", 10),
+    ("retransmissions", 11),
+    ("drops", 4),
+    ("marks", 10),
+    ("queue_mean_bytes", 6),
+    ("queue_p95_bytes", 13),
+    ("queue_max_bytes", 7),
+];
+/// Characters of the longest bar.
+const BAR: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_significant_digits() {
+        let shown = [1234.5, 862.4, 99.96, 13.61, 2.654, 0.1234, 0.01234, 0.0].map(three);
+        assert_eq!(
+            shown,
+            ["1230", "862", "100", "13.6", "2.65", "0.123", "0.0123", "0"]
+        );
+        let counts = [0.0, 7.0, 999.0, 1729.0, 23_202.0, 11_446_744.0, 4.25].map(count);
+        assert_eq!(counts, ["0", "7", "999", "1.73k", "23.2k", "11.4M", "4.25"]);
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_value_and_never_empty() {
+        assert_eq!(bar(10.0, 10.0).chars().count(), 8);
+        assert_eq!(bar(5.0, 10.0), "████");
+        assert_eq!(bar(0.01, 10.0), "▏");
+        assert_eq!(bar(4.0, 10.0), "███▎");
+    }
+}

@@ -1,0 +1,91 @@
+//! One run against another in the report: the settings that differ, and every row of both.
+
+use results::statistics::Verdict;
+use results::{Against, Change, RowPair};
+
+use super::goals::shown;
+use crate::units;
+
+/// A run against the first.
+pub(super) struct Block {
+    pub(super) first: String,
+    pub(super) second: String,
+    pub(super) settings: Vec<[String; 3]>,
+    pub(super) rows: Vec<Compared>,
+    /// Rows that only one of the runs has.
+    pub(super) alone: usize,
+}
+
+/// A metric of a row in both runs.
+pub(super) struct Compared {
+    pub(super) what: String,
+    pub(super) metric: String,
+    pub(super) values: [String; 2],
+    pub(super) change: String,
+    pub(super) interval: String,
+    pub(super) verdict: &'static str,
+    pub(super) sure: bool,
+}
+
+/// What `against` says, for runs of these names.
+pub(super) fn block(against: &Against, [first, second]: [&str; 2]) -> Block {
+    let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    let settings = against.settings.iter();
+    let settings = settings.map(|(name, [a, b])| [name.clone(), text(a), text(b)]);
+    Block {
+        first: first.to_owned(),
+        second: second.to_owned(),
+        settings: settings.collect(),
+        rows: against.rows.iter().flat_map(compared).collect(),
+        alone: against.alone[0] + against.alone[1],
+    }
+}
+
+/// The 99th percentile and the goodput of all flows, then the percentile of every group.
+fn compared(row: &RowPair) -> Vec<Compared> {
+    let place = units::place(&row.set);
+    let [a, b] = &row.schemes;
+    let scheme = if a == b {
+        a.clone()
+    } else {
+        format!("{a} → {b}")
+    };
+    let comma = if place.is_empty() { "" } else { ", " };
+    let changes = row.changes.iter().filter(|change| is_shown(change));
+    let lines = changes.map(|change| {
+        let value = |value: Option<f64>| {
+            value.map_or_else(
+                || "-".to_owned(),
+                |value| shown(change.selector.metric, value),
+            )
+        };
+        let percent = |share: f64| format!("{:+.1} %", share * 100.0);
+        let interval = change
+            .share_interval()
+            .map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
+        Compared {
+            what: format!("{scheme}{comma}{place}"),
+            metric: change.selector.to_string(),
+            values: change.means.map(value),
+            change: change.share().map_or_else(|| "-".to_owned(), percent),
+            interval: interval.unwrap_or_else(|| "-".to_owned()),
+            verdict: match change.verdict {
+                Verdict::Lower => "lower",
+                Verdict::Higher => "higher",
+                Verdict::Same => "the same",
+                Verdict::NotEnoughRuns => "not enough runs to tell",
+            },
+            sure: change.verdict != Verdict::NotEnoughRuns,
+        }
+    });
+    lines.collect()
+}
+
+fn is_shown(change: &Change) -> bool {
+    let metric = change.selector.metric;
+    let told = match &change.selector.of {
+        None => ["fct_p99_us", "goodput_bps", "queue_mean_bytes"].contains(&metric),
+        Some(_) => metric == "fct_p99_us",
+    };
+    told && change.means.iter().any(Option::is_some)
+}

@@ -1,0 +1,93 @@
+//! Goals in the report: the rows ranked, each with its marks, and the smallest passing values.
+
+use results::{Goals, Row, Standing, Summary};
+use sim::columns::METRICS;
+
+use crate::units;
+
+/// The goals of a run.
+pub(super) struct Block {
+    /// The run, where there are several.
+    pub(super) run: String,
+    pub(super) goals: Vec<String>,
+    pub(super) rows: Vec<Ranked>,
+    /// Rows beyond those that are shown.
+    pub(super) more: usize,
+    pub(super) smallest: Vec<[String; 4]>,
+}
+
+/// A row at its place in the ranking.
+pub(super) struct Ranked {
+    pub(super) what: String,
+    /// For each goal the value and how it stands.
+    pub(super) verdicts: Vec<(String, &'static str)>,
+}
+
+/// None for a run without goals.
+pub(super) fn block(summary: &Summary, run: &str) -> Option<Block> {
+    let goals = summary.goals.as_ref()?;
+    let ranked = goals.ranked().take(SHOWN).map(|judged| {
+        let row = &summary.rows[judged.row as usize];
+        let verdicts = judged.verdicts.iter().zip(&goals.goals);
+        let verdicts = verdicts.map(|(verdict, goal)| {
+            let value = verdict.value.map(|value| shown(&goal.metric, value));
+            (
+                value.unwrap_or_else(|| "-".to_owned()),
+                word(verdict.standing),
+            )
+        });
+        Ranked {
+            what: what(row),
+            verdicts: verdicts.collect(),
+        }
+    });
+    Some(Block {
+        run: run.to_owned(),
+        goals: goals.goals.iter().map(|goal| goal.goal.clone()).collect(),
+        rows: ranked.collect(),
+        more: goals.rows.len().saturating_sub(SHOWN),
+        smallest: smallest(goals),
+    })
+}
+
+/// Axis, scheme, and the smallest values that meet the goals with some and with all other settings.
+fn smallest(goals: &Goals) -> Vec<[String; 4]> {
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let all = goals.smallest.iter().map(|smallest| {
+        [
+            smallest.axis.clone(),
+            smallest.scheme.clone(),
+            text(&smallest.some),
+            text(&smallest.every),
+        ]
+    });
+    all.collect()
+}
+
+fn what(row: &Row) -> String {
+    let place = units::place(&row.set);
+    let comma = if place.is_empty() { "" } else { ", " };
+    format!("{}{comma}{place}", row.scheme)
+}
+
+const fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Met => "met",
+        Standing::Open => "open",
+        Standing::Missed => "missed",
+    }
+}
+
+/// A value of a metric with its unit.
+pub(super) fn shown(metric: &str, value: f64) -> String {
+    let column = METRICS.iter().find(|column| column.name == metric);
+    let unit = units::unit(column.map_or("", |column| column.unit), value.abs());
+    let number = units::number(value / unit.size, 3);
+    match unit.name {
+        "" => number,
+        name => format!("{number} {name}"),
+    }
+}
+
+/// Rows of the ranking that are shown.
+const SHOWN: usize = 40;

@@ -1,0 +1,335 @@
+//! Two runs: which of their settings differ, and how their rows do.
+
+use std::collections::BTreeMap;
+
+use scenario::goal::{self, Comparison};
+use scenario::metric::{Selector, Unknown};
+use sim::columns::{METRICS, group_values, metric_values};
+
+use crate::folder::Folder;
+use crate::identity;
+use crate::statistics::{self, Estimate, Verdict};
+use crate::summary::{PointSummary, Row, Summary};
+
+/// The second of two runs against the first.
+#[derive(Clone, Debug)]
+pub struct Against {
+    /// Settings whose texts differ, with both texts; none where a run lacks the setting.
+    pub settings: Vec<(String, [Option<String>; 2])>,
+    /// Rows that both have.
+    pub rows: Vec<RowPair>,
+    /// Rows that only one of them has: of the first, of the second.
+    pub alone: [usize; 2],
+}
+
+/// A row of two runs.
+#[derive(Clone, Debug)]
+pub struct RowPair {
+    /// Swept settings and their values.
+    pub set: Vec<(String, String)>,
+    /// The labels of the scheme, which differ only where each run has one scheme.
+    pub schemes: [String; 2],
+    /// Changes of metrics of all flows, and of groups and classes that both have.
+    pub changes: Vec<Change>,
+}
+
+/// A metric of a row in two runs, on the seeds that both have.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// What it is.
+    pub selector: Selector,
+    /// The means over these seeds.
+    pub means: [Option<f64>; 2],
+    /// The second less the first, seed by seed.
+    pub difference: Estimate,
+    /// What the difference says.
+    pub verdict: Verdict,
+}
+
+/// A change that is not accepted: `p99 > +5%`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// The metric.
+    pub selector: Selector,
+    /// On which side of the bound changes are not accepted.
+    pub comparison: Comparison,
+    /// The change from the first run to the second.
+    pub change: Amount,
+    text: String,
+}
+
+/// How much a metric changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// As a share of the first run's value.
+    Share(f64),
+    /// In the unit of the metric.
+    Absolute(f64),
+}
+
+impl Against {
+    /// Compares two runs. Rows go together by their swept values and their scheme, or by their swept
+    /// values alone where each run has a single scheme.
+    pub fn of(first: &Folder, second: &Folder) -> Self {
+        let (a, b) = (first.summary(), second.summary());
+        let single = a.schemes.len() == 1 && b.schemes.len() == 1;
+        let same =
+            |row: &Row, other: &Row| row.set == other.set && (single || row.scheme == other.scheme);
+        let pairs = a.rows.iter().filter_map(|row| {
+            let other = b.rows.iter().find(|other| same(row, other))?;
+            Some(pair((a, row), (b, other)))
+        });
+        let rows: Vec<RowPair> = pairs.collect();
+        Self {
+            settings: differing(first.scenario_text(), second.scenario_text()),
+            alone: [a.rows.len() - rows.len(), b.rows.len() - rows.len()],
+            rows,
+        }
+    }
+
+    /// Rows in which a change is beyond `bound`, with that change.
+    pub fn beyond(&self, bound: &Bound) -> Vec<(&RowPair, &Change)> {
+        let rows = self.rows.iter().filter_map(|row| {
+            let mut changes = row.changes.iter();
+            let change = changes.find(|change| change.selector == bound.selector)?;
+            bound.is_beyond(change).then_some((row, change))
+        });
+        rows.collect()
+    }
+}
+
+impl RowPair {
+    /// The change of a metric.
+    pub fn change(&self, of: Option<&str>, metric: &str) -> Option<&Change> {
+        let mut changes = self.changes.iter();
+        changes
+            .find(|change| change.selector.of.as_deref() == of && change.selector.metric == metric)
+    }
+}
+
+impl Change {
+    /// The mean difference as a share of the first run's mean.
+    pub fn share(&self) -> Option<f64> {
+        let [first, _] = self.means;
+        let (first, difference) = (first?, self.difference.mean?);
+        (first.abs() > 0.0).then(|| difference / first)
+    }
+
+    /// The interval of that share, taken over the first run's mean.
+    pub fn share_interval(&self) -> Option<(f64, f64)> {
+        let first = self.means[0].filter(|first| first.abs() > 0.0)?;
+        Some((self.difference.low? / first, self.difference.high? / first))
+    }
+}
+
+impl Bound {
+    /// Reads `[GROUP.]METRIC COMPARISON CHANGE`, with a change of percent or in the metric's unit.
+    pub fn parse(text: &str) -> Result<Self, Unknown> {
+        let text = text.trim();
+        let wrong = |cause: String| Unknown {
+            cause,
+            remedy:
+                "write a metric, a comparison and a change with its sign, as in 'p99 > +5%' or \
+                     'goodput < -2%'"
+                    .to_owned(),
+        };
+        let Some(at) = text.rfind(['<', '>']).filter(|at| *at > 0) else {
+            return Err(wrong(format!("there is no comparison in {text:?}")));
+        };
+        let (left, right) = text.split_at(at);
+        let (comparison, right) = match (&right[..1], right[1..].strip_prefix('=')) {
+            ("<", None) => (Comparison::Below, &right[1..]),
+            ("<", Some(rest)) => (Comparison::AtMost, rest),
+            (_, None) => (Comparison::Above, &right[1..]),
+            (_, Some(rest)) => (Comparison::AtLeast, rest),
+        };
+        let selector = Selector::parse(left)?;
+        let right = right.trim();
+        let (sign, size) = match right.strip_prefix('-') {
+            Some(size) => (-1.0, size),
+            None => (1.0, right.strip_prefix('+').unwrap_or(right)),
+        };
+        let share = size
+            .strip_suffix('%')
+            .map(|share| share.trim().parse::<f64>());
+        let change = match share {
+            Some(Ok(share)) if share.is_finite() && share >= 0.0 => {
+                Amount::Share(sign * share / 100.0)
+            }
+            Some(_) => return Err(wrong(format!("there is no percentage in {right:?}"))),
+            None => Amount::Absolute(sign * goal::amount(size, selector.column())?),
+        };
+        Ok(Self {
+            selector,
+            comparison,
+            change,
+            text: text.to_owned(),
+        })
+    }
+
+    /// Whether a change is beyond it. A change whose 95 % interval contains zero is none, and one that
+    /// has no value in the second run is beyond every bound.
+    fn is_beyond(&self, change: &Change) -> bool {
+        let changed = match self.change {
+            _ if change.means[0].is_some() && change.means[1].is_none() => return true,
+            _ if matches!(change.verdict, Verdict::Same) => Some(0.0),
+            _ if change.difference.low.is_some() && change.verdict == Verdict::NotEnoughRuns => {
+                Some(0.0)
+            }
+            // From nothing to something is more than any share.
+            Amount::Share(_) => change.share().or_else(|| {
+                change
+                    .difference
+                    .mean
+                    .map(|difference| difference * f64::INFINITY)
+            }),
+            Amount::Absolute(_) => change.difference.mean,
+        };
+        let (Amount::Share(bound) | Amount::Absolute(bound)) = self.change;
+        changed.is_some_and(|changed| self.comparison.holds(changed, bound))
+    }
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Settings that differ, in the order of the scenario.
+fn differing(first: &str, second: &str) -> Vec<(String, [Option<String>; 2])> {
+    let (a, b) = (identity::settings(first), identity::settings(second));
+    let names = |settings: &[(String, String)]| -> Vec<String> {
+        settings.iter().map(|(name, _)| name.clone()).collect()
+    };
+    let mut all = names(&a);
+    all.extend(
+        names(&b)
+            .into_iter()
+            .filter(|name| a.iter().all(|(known, _)| known != name)),
+    );
+    let text = |settings: &[(String, String)], name: &str| {
+        let found = settings.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.trim_matches('"').to_owned())
+    };
+    let both = all.into_iter().map(|name| {
+        let texts = [text(&a, &name), text(&b, &name)];
+        (name, texts)
+    });
+    // Goals, names and what results show change no result.
+    let telling = |name: &str| !["goals", "name", "title", "columns"].contains(&name);
+    both.filter(|(name, [a, b])| a != b && telling(name))
+        .collect()
+}
+
+fn pair((a, row): (&Summary, &Row), (b, other): (&Summary, &Row)) -> RowPair {
+    let (first, second) = (values(a, row), values(b, other));
+    let mut changes = Vec::new();
+    for (selector, ours) in &first {
+        let Some((_, theirs)) = second.iter().find(|(known, _)| known == selector) else {
+            continue;
+        };
+        let both = ours
+            .iter()
+            .filter_map(|(seed, value)| Some((*value, *theirs.get(seed)?)));
+        let (before, after): (Vec<f64>, Vec<f64>) = both.unzip();
+        let (difference, verdict) = statistics::paired(&after, &before, a.random || b.random);
+        changes.push(Change {
+            selector: selector.clone(),
+            means: [&before, &after].map(|values| Estimate::of(values.iter().copied()).mean),
+            difference,
+            verdict,
+        });
+    }
+    RowPair {
+        set: row.set.clone(),
+        schemes: [row.scheme.clone(), other.scheme.clone()],
+        changes,
+    }
+}
+
+/// Every metric of a row by seed: of all flows, then of its groups and classes.
+fn values(summary: &Summary, row: &Row) -> Vec<(Selector, BTreeMap<u64, f64>)> {
+    let points: Vec<&PointSummary> = summary
+        .points
+        .iter()
+        .filter(|point| row.points.contains(&point.point))
+        .collect();
+    let mut found: Vec<(Selector, BTreeMap<u64, f64>)> = Vec::new();
+    let mut add = |of: Option<&str>, metric: &'static str, seed: u64, value: f64| {
+        let selector = Selector {
+            of: of.map(str::to_owned),
+            metric,
+        };
+        match found.iter_mut().find(|(known, _)| *known == selector) {
+            Some((_, values)) => drop(values.insert(seed, value)),
+            None => found.push((selector, BTreeMap::from([(seed, value)]))),
+        }
+    };
+    for point in points {
+        for (column, value) in METRICS.iter().zip(metric_values(&point.metrics)) {
+            add(None, column.name, point.seed, value);
+        }
+        for group in &point.groups {
+            for (metric, value) in group_values(group) {
+                add(Some(&group.group), metric, point.seed, value);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(before: f64, after: f64) -> Change {
+        let (difference, verdict) = statistics::paired(&[after], &[before], false);
+        Change {
+            selector: Selector::parse("p99").unwrap(),
+            means: [Some(before), Some(after)],
+            difference,
+            verdict,
+        }
+    }
+
+    #[test]
+    fn a_bound_is_a_share_or_an_amount_in_the_unit_of_its_metric() {
+        let bound = |text: &str| Bound::parse(text).unwrap();
+        assert_eq!(bound("p99 > +5%").change, Amount::Share(0.05));
+        assert_eq!(bound("goodput < -2%").change, Amount::Share(-0.02));
+        assert_eq!(bound("reads.p99>1ms").change, Amount::Absolute(1000.0));
+        for wrong in ["p99", "p99 > much%", "p99 > 5", "p98 > 5%", "> 5%"] {
+            assert!(Bound::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_changes_on_the_wrong_side_of_a_bound_are_beyond_it() {
+        let slower = Bound::parse("p99 > +5%").unwrap();
+        assert!(slower.is_beyond(&change(100.0, 106.0)));
+        assert!(!slower.is_beyond(&change(100.0, 104.0)));
+        assert!(!slower.is_beyond(&change(100.0, 50.0)));
+        // From nothing to something.
+        assert!(slower.is_beyond(&change(0.0, 1.0)));
+        let less = Bound::parse("p99 < -1us").unwrap();
+        assert!(less.is_beyond(&change(100.0, 50.0)));
+        assert!(!less.is_beyond(&change(100.0, 100.0)));
+    }
+
+    #[test]
+    fn a_change_that_may_be_chance_is_none() {
+        let bound = Bound::parse("p99 > +5%").unwrap();
+        let (before, after) = ([100.0, 200.0, 300.0], [300.0, 100.0, 260.0]);
+        let (difference, verdict) = statistics::paired(&after, &before, true);
+        let means = [&before, &after].map(|values| Estimate::of(values.iter().copied()).mean);
+        let unsure = Change {
+            means,
+            difference,
+            verdict,
+            ..change(1.0, 1.0)
+        };
+        assert!(unsure.share().unwrap() > 0.05);
+        assert!(!bound.is_beyond(&unsure));
+    }
+}

@@ -1,0 +1,365 @@
+//! Which rows meet the goals, where, and why the others do not.
+
+use super::words::{counted, list, percent, place, set_time, shown};
+use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
+use crate::summary::{Row, Summary};
+
+/// What goals make of a sweep; nothing without goals.
+pub(super) fn sentences(summary: &Summary) -> Vec<String> {
+    let Some(goals) = &summary.goals else {
+        return Vec::new();
+    };
+    let mut sentences = vec![count(summary, goals)];
+    if summary.search.is_some() {
+        let schemes = summary.schemes.iter();
+        sentences.extend(schemes.filter_map(|scheme| searched(summary, goals, scheme)));
+    } else {
+        sentences.extend(regions(summary, goals));
+        sentences.extend(smallest(summary, goals));
+    }
+    sentences.extend(cause(summary, goals));
+    sentences.extend(open(summary, goals));
+    sentences
+}
+
+/// How many rows meet them, and the best, or the nearest if there is none.
+fn count(summary: &Summary, goals: &Goals) -> String {
+    let named = match goals.goals.as_slice() {
+        [one] => one.goal.clone(),
+        several => {
+            let all = several.iter().map(|goal| goal.goal.as_str());
+            let all: Vec<_> = all.collect();
+            let number = if all.len() == 2 { "both" } else { "all" };
+            format!("{number} of {}", list(&all))
+        }
+    };
+    let best = goals.ranked().next();
+    let best = best.map(|judged| described(summary, goals, judged));
+    let best = best.unwrap_or_default();
+    match (goals.met(), goals.rows.len()) {
+        (0, 1) if goals.rows[0].standing == Standing::Open => {
+            format!("Whether {named} is met is open: {best}.")
+        }
+        (0, 1) => format!("{named} is not met: {best}."),
+        (0, _) => format!("No row meets {named}; the nearest is {best}."),
+        (1, 1) => format!("{named} is met: {best}."),
+        (1, all) => format!("1 of {all} rows meets {named}: {best}."),
+        (2, 2) => format!("Both rows meet {named}; the best is {best}."),
+        (met, all) if met == all => {
+            format!("All {all} rows meet {named}; the best is {best}.")
+        }
+        (met, all) => format!("{met} of {all} rows meet {named}; the best is {best}."),
+    }
+}
+
+/// A row with what its goals are about: `dctcp at 40 senders (reads.fct_p99 is 3.2 ms)`.
+fn described(summary: &Summary, goals: &Goals, judged: &Judged) -> String {
+    let row = &summary.rows[judged.row as usize];
+    let values = goals.goals.iter().zip(&judged.verdicts);
+    let values = values.map(|(goal, verdict)| {
+        let value = match verdict.value {
+            Some(value) => format!(
+                "{} is {}",
+                goal.subject(),
+                shown(&goal.metric, value, goal.threshold)
+            ),
+            None => format!("{} has no value", goal.subject()),
+        };
+        let completions = goal.metric.starts_with("fct_") && verdict.left > 0.0;
+        let missed = verdict.standing == Standing::Missed;
+        let left = if completions && missed {
+            format!(", and {} did not complete", counted(verdict.left, "flow"))
+        } else {
+            String::new()
+        };
+        value + &beyond(goal, verdict) + &left
+    });
+    let values: Vec<_> = values.collect();
+    format!("{} ({})", named(row), values.join("; "))
+}
+
+/// By how much of its threshold a goal is missed: `, 21 % above`.
+fn beyond(goal: &Demand, verdict: &Verdict) -> String {
+    let missed = verdict.standing == Standing::Missed && goal.threshold > 0.0;
+    let Some(value) = verdict.value.filter(|_| missed) else {
+        return String::new();
+    };
+    let share = percent((value / goal.threshold - 1.0).abs());
+    match value - goal.threshold {
+        more if more > 0.0 => format!(", {share} above"),
+        less if less < 0.0 => format!(", {share} below"),
+        _ => String::new(),
+    }
+}
+
+fn named(row: &Row) -> String {
+    match place(row) {
+        place if place.is_empty() => row.scheme.clone(),
+        place => format!("{} at {place}", row.scheme),
+    }
+}
+
+/// Where they are met: `dctcp with switch.buffer = 512KB at any tcp.min_rto`.
+fn regions(summary: &Summary, goals: &Goals) -> Option<String> {
+    let met = goals.met();
+    if met < 2 || met == goals.rows.len() {
+        return None;
+    }
+    let told: Vec<_> = goals
+        .regions
+        .iter()
+        .map(|region| area(summary, region))
+        .collect();
+    let more = match told.len().saturating_sub(REGIONS) {
+        0 => String::new(),
+        #[expect(clippy::cast_precision_loss, reason = "there are few regions")]
+        more => format!("; and {}", counted(more as f64, "more region")),
+    };
+    let few: Vec<_> = told.into_iter().take(REGIONS).collect();
+    Some(format!("Met by {}{more}.", few.join("; ")))
+}
+
+fn area(summary: &Summary, region: &Region) -> String {
+    let fixed = region.values.iter().map(|(axis, values)| {
+        let values: Vec<_> = values.iter().map(String::as_str).collect();
+        match values.as_slice() {
+            [] => String::new(),
+            [one] => format!("{axis} = {one}"),
+            [most @ .., last] => format!("{axis} = {} or {last}", most.join(", ")),
+        }
+    });
+    let fixed: Vec<_> = fixed.collect();
+    let fixed: Vec<_> = fixed.iter().map(String::as_str).collect();
+    let free = summary.axes.iter();
+    let free = free.filter(|axis| region.values.iter().all(|(name, _)| name != *axis));
+    let free: Vec<_> = free.map(String::as_str).collect();
+    let with = if fixed.is_empty() { "" } else { " with " };
+    let at = if free.is_empty() { "" } else { " at any " };
+    format!("{}{with}{}{at}{}", region.scheme, list(&fixed), list(&free))
+}
+
+/// The smallest values that meet them, a sentence for each axis; with the greatest where the smallest is
+/// the least of the axis, which says little.
+fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
+    let met = goals.met();
+    if met == 0 || met == goals.rows.len() {
+        return Vec::new();
+    }
+    let sentence = |axis: &String| {
+        let own = goals
+            .smallest
+            .iter()
+            .filter(|smallest| smallest.axis == *axis);
+        let told = own.filter_map(|smallest| {
+            let some = smallest.some.as_ref()?;
+            let mut notes = Vec::new();
+            match &smallest.every {
+                Some(every) if summary.axes.len() > 1 && every == some => {
+                    notes.push("whatever the rest".to_owned());
+                }
+                Some(every) if summary.axes.len() > 1 => {
+                    notes.push(format!("{every} whatever the rest"));
+                }
+                _ => {}
+            }
+            match &smallest.greatest {
+                Some(greatest) if smallest.is_least && greatest == some => {
+                    notes.push("none above".to_owned());
+                }
+                Some(greatest) if smallest.is_least => notes.push(format!("up to {greatest}")),
+                _ => {}
+            }
+            let of = if summary.schemes.len() > 1 {
+                format!(" for {}", smallest.scheme)
+            } else {
+                String::new()
+            };
+            let notes = if notes.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", notes.join("; "))
+            };
+            Some(format!("{some}{of}{notes}"))
+        });
+        let told: Vec<_> = told.collect();
+        let it = pronoun(goals);
+        (!told.is_empty()).then(|| format!("Smallest {axis} that meets {it}: {}.", told.join(", ")))
+    };
+    summary.axes.iter().filter_map(sentence).collect()
+}
+
+/// What the goals are called once they have been named.
+fn pronoun(goals: &Goals) -> &'static str {
+    if goals.goals.len() > 1 { "them" } else { "it" }
+}
+
+/// What a search along one axis found for a scheme.
+fn searched(summary: &Summary, goals: &Goals, scheme: &str) -> Option<String> {
+    let axis = summary.axes.first()?;
+    let it = pronoun(goals);
+    let own = goals.rows.iter().filter_map(|judged| {
+        let row = &summary.rows[judged.row as usize];
+        let value = row.setting(axis).filter(|_| row.scheme == scheme)?;
+        Some((crate::goals::magnitude(value)?, value, judged))
+    });
+    let mut tried: Vec<_> = own.collect();
+    tried.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+    let of = if summary.schemes.len() > 1 {
+        format!(" for {scheme}")
+    } else {
+        String::new()
+    };
+    let is_met = |at: usize| tried[at].2.is_met();
+    let value = |at: usize| tried[at].1;
+    let number = counted(f64::from(u32::try_from(tried.len()).ok()?), "value");
+    let Some(first) = (0..tried.len()).find(|at| is_met(*at)) else {
+        return Some(format!(
+            "None of {number} of {axis} that were tried meets {it}{of}."
+        ));
+    };
+    let missed = |at: usize| {
+        let judged = tried[at].2;
+        let missed = goals.goals.iter().zip(&judged.verdicts);
+        let mut missed = missed.filter(|(_, verdict)| verdict.standing != Standing::Met);
+        let (goal, verdict) = missed.next()?;
+        Some(format!(
+            "{} = {}",
+            goal.subject(),
+            shown(&goal.metric, verdict.value?, goal.threshold)
+        ))
+    };
+    let misses = |at: usize| {
+        let why = missed(at).map_or_else(String::new, |why| format!(" ({why})"));
+        format!("{} misses {it}{why}", value(at))
+    };
+    let last = (first..tried.len())
+        .take_while(|at| is_met(*at))
+        .last()
+        .unwrap_or(first);
+    Some(if first > 0 {
+        format!(
+            "The smallest {axis} that meets {it}{of} is {}: {}; {number} were tried.",
+            value(first),
+            misses(first - 1)
+        )
+    } else if last + 1 < tried.len() {
+        format!(
+            "Every {axis} from {} to {} meets {it}{of}: {}; {number} were tried.",
+            value(first),
+            value(last),
+            misses(last + 1)
+        )
+    } else {
+        format!(
+            "Both ends of the range of {axis} meet {it}{of}: {} and {}.",
+            value(first),
+            value(last)
+        )
+    })
+}
+
+/// Whether timers tell the rows that miss the goals from those that meet them.
+fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
+    let goal = goals
+        .goals
+        .iter()
+        .find(|goal| goal.metric.starts_with("fct_"))?;
+    let rows = |met: bool| {
+        let rows = goals
+            .rows
+            .iter()
+            .filter(move |judged| judged.is_met() == met);
+        let rows: Vec<&Row> = rows
+            .map(|judged| &summary.rows[judged.row as usize])
+            .collect();
+        rows
+    };
+    let it = pronoun(goals);
+    let (good, bad) = (rows(true), rows(false));
+    let waited =
+        |rows: &[&Row]| -> Vec<f64> { rows.iter().filter_map(|row| waited(row, goal)).collect() };
+    let (with, without) = (waited(&bad), waited(&good));
+    if with.is_empty() || goals.rows.len() < 2 {
+        return None;
+    }
+    let whose = goal
+        .group
+        .as_ref()
+        .map_or("their flows".to_owned(), |group| {
+            format!("the flows of {group}")
+        });
+    let miss = match (with.len(), bad.len()) {
+        (1, 1) => format!("In the row that misses {it} {whose} waited"),
+        (2, 2) => format!("In both rows that miss {it} {whose} waited"),
+        (told, all) if told == all => format!("In all {all} rows that miss {it} {whose} waited"),
+        (told, all) => format!("In {told} of {all} rows that miss {it} {whose} waited"),
+    };
+    let meet = match (without.len(), good.len()) {
+        (_, 0) => String::new(),
+        (0, 1) => format!(", and in the row that meets {it} for none"),
+        (0, 2) => format!(", in both that meet {it} for none"),
+        (0, all) => format!(", in the {all} that meet {it} for none"),
+        (told, all) => format!(
+            ", in {told} of {all} that meet {it} for timers{}",
+            timers(&without)
+        ),
+    };
+    Some(format!(
+        "{miss} for retransmission timers{}{meet}.",
+        timers(&with)
+    ))
+}
+
+/// The shortest timer that flows of a goal waited for, if so many waited that a 99th percentile shows it.
+fn waited(row: &Row, goal: &Demand) -> Option<f64> {
+    let of = goal.group.as_deref();
+    let count = |metric: &str| {
+        row.estimate(of, metric)
+            .and_then(|value| value.mean)
+            .unwrap_or(0.0)
+    };
+    let (data, syns) = (count("timeouts"), count("syn_timeouts"));
+    let wait = match (row.waits?, data > 0.0) {
+        (waits, true) => waits.rto_us,
+        (waits, false) => waits.syn_rto_us,
+    };
+    let tail = count("fct_p99_us");
+    let flows = count("flows_completed") + count("flows_failed") + count("flows_unfinished");
+    (data + syns > 0.0 && data + syns >= 0.01 * flows && tail >= wait).then_some(wait)
+}
+
+/// " of at least 10 ms", or of several lengths.
+fn timers(waits: &[f64]) -> String {
+    let least = waits.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = waits.iter().copied().fold(0.0, f64::max);
+    if least < most {
+        format!(" of at least {} to {}", set_time(least), set_time(most))
+    } else {
+        format!(" of at least {}", set_time(least))
+    }
+}
+
+/// What more seeds would tell.
+fn open(summary: &Summary, goals: &Goals) -> Option<String> {
+    let open = goals
+        .rows
+        .iter()
+        .filter(|judged| judged.standing == Standing::Open)
+        .count();
+    let open = u32::try_from(open).ok().filter(|open| *open > 0)?;
+    let tells = "more seeds tell, and --until 5% runs as many as needed";
+    Some(match (open, summary.rows.len()) {
+        (1, 1) => format!("Its 95 % interval contains the threshold: {tells}."),
+        (1, all) => format!(
+            "1 of {all} rows is open, for its 95 % interval contains the threshold: {tells}."
+        ),
+        (open, all) => {
+            format!(
+                "{open} of {all} rows are open, for their 95 % intervals contain the threshold: {tells}."
+            )
+        }
+    })
+}
+
+/// Regions that are told; more would bury the answer.
+const REGIONS: usize = 5;

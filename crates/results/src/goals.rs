@@ -1,0 +1,239 @@
+//! How the rows of a sweep stand to goals: judged once, for the table, the answer, JSON and the report.
+//!
+//! A row meets a goal if its metric does. Over several seeds of a random scenario the whole 95 %
+//! confidence interval has to: a row whose interval contains the threshold is open. Percentiles are over
+//! completed flows, so a row that leaves more flows behind than [`FEW`] misses every goal on completion
+//! times, as does a row without a value.
+
+mod region;
+
+use scenario::goal::Goal;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Estimate;
+use crate::summary::{Row, Summary};
+pub use region::{Region, Smallest, magnitude};
+
+/// Goals and how far every row is from them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Goals {
+    /// The goals, in the order in which they were given.
+    pub goals: Vec<Demand>,
+    /// One for each row of the summary, in the same order.
+    pub rows: Vec<Judged>,
+    /// Places of all rows: first those that meet every goal, those with the most to spare first; then
+    /// the others, the nearest first.
+    pub ranking: Vec<u32>,
+    /// Where all goals are met, scheme by scheme, in as few regions as cover it.
+    pub regions: Vec<Region>,
+    /// The smallest value of each numeric axis with which a scheme meets all goals.
+    pub smallest: Vec<Smallest>,
+}
+
+/// A goal as results keep it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Demand {
+    /// The whole goal: `reads.fct_p99 < 10ms`.
+    pub goal: String,
+    /// The group or class that it is about; none: all flows.
+    pub group: Option<String>,
+    /// The name of the metric.
+    pub metric: String,
+    /// `<`, `<=`, `>` or `>=`.
+    pub comparison: String,
+    /// The threshold, in the unit of the metric.
+    pub threshold: f64,
+}
+
+/// A row and its verdicts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Place of the row in [`Summary::rows`].
+    pub row: u32,
+    /// The worst standing of all goals.
+    pub standing: Standing,
+    /// How far the worst goal is from its threshold, as a share of it: negative if it is met. None if a
+    /// goal has no value, or one that flows without an end make worthless.
+    pub distance: Option<f64>,
+    /// One for each goal.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// A row and one goal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The metric, in its unit.
+    pub value: Option<f64>,
+    /// Flows with an end, of those that the goal is about, that did not reach it.
+    pub left: f64,
+    /// Whether the goal is met.
+    pub standing: Standing,
+}
+
+/// Whether a goal is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is.
+    Met,
+    /// The confidence interval contains the threshold.
+    Open,
+    /// It is not.
+    Missed,
+}
+
+impl Goals {
+    /// None without goals.
+    pub(super) fn judge(goals: &[Goal], summary: &Summary) -> Option<Self> {
+        if goals.is_empty() {
+            return None;
+        }
+        let judge = |(row, number)| judged(row, number, goals, summary.random);
+        let rows: Vec<Judged> = summary.rows.iter().zip(0..).map(judge).collect();
+        let mut ranking: Vec<u32> = rows.iter().map(|judged| judged.row).collect();
+        ranking.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|row| &rows[*row as usize]);
+            let distance = |judged: &Judged| judged.distance.unwrap_or(f64::INFINITY);
+            let left = |judged: &Judged| {
+                judged
+                    .verdicts
+                    .iter()
+                    .map(|verdict| verdict.left)
+                    .sum::<f64>()
+            };
+            let standing = a.standing.cmp(&b.standing);
+            let nearer = || distance(a).total_cmp(&distance(b));
+            standing
+                .then_with(nearer)
+                .then_with(|| left(a).total_cmp(&left(b)))
+        });
+        let met: Vec<bool> = rows.iter().map(Judged::is_met).collect();
+        Some(Self {
+            goals: goals.iter().map(Demand::of).collect(),
+            regions: region::regions(summary, &met),
+            smallest: region::smallest(summary, &met),
+            rows,
+            ranking,
+        })
+    }
+
+    /// Rows that meet every goal.
+    pub fn met(&self) -> usize {
+        self.rows.iter().filter(|judged| judged.is_met()).count()
+    }
+
+    /// The rows, best first.
+    pub fn ranked(&self) -> impl Iterator<Item = &Judged> {
+        self.ranking.iter().map(|row| &self.rows[*row as usize])
+    }
+}
+
+impl Demand {
+    fn of(goal: &Goal) -> Self {
+        Self {
+            goal: goal.to_string(),
+            group: goal.selector.of.clone(),
+            metric: goal.selector.metric.to_owned(),
+            comparison: goal.comparison.sign().to_owned(),
+            threshold: goal.threshold,
+        }
+    }
+
+    /// The metric with its group, as a goal names it.
+    pub fn subject(&self) -> &str {
+        let end = self.goal.rfind(&self.comparison).unwrap_or(0);
+        self.goal[..end].trim_end()
+    }
+
+    /// The threshold as it was written.
+    pub fn written(&self) -> &str {
+        let (_, written) = self.goal.rsplit_once(' ').unwrap_or(("", &self.goal));
+        written
+    }
+}
+
+impl Judged {
+    /// Whether every goal is met for certain.
+    pub fn is_met(&self) -> bool {
+        self.standing == Standing::Met
+    }
+
+    /// Goals that are met.
+    pub fn count(&self) -> usize {
+        let met = |verdict: &&Verdict| verdict.standing == Standing::Met;
+        self.verdicts.iter().filter(met).count()
+    }
+}
+
+fn judged(row: &Row, number: u32, goals: &[Goal], random: bool) -> Judged {
+    let judgements = goals.iter().map(|goal| verdict(row, goal, random));
+    let (verdicts, distances): (Vec<Verdict>, Vec<f64>) = judgements.unzip();
+    let distance = distances.into_iter().fold(f64::NEG_INFINITY, f64::max);
+    let standings = verdicts.iter().map(|verdict| verdict.standing);
+    Judged {
+        row: number,
+        standing: standings.max().unwrap_or(Standing::Met),
+        distance: Some(distance).filter(|distance| distance.is_finite()),
+        verdicts,
+    }
+}
+
+/// How a row stands to a goal and how far it is from it.
+fn verdict(row: &Row, goal: &Goal, random: bool) -> (Verdict, f64) {
+    let of = goal.selector.of.as_deref();
+    let count = |metric| row.estimate(of, metric).and_then(|value| value.mean);
+    let count = |metric| count(metric).unwrap_or(0.0);
+    let left = count("flows_unfinished") + count("flows_failed");
+    let all = left + count("flows_completed");
+    let found = row.estimate(of, goal.selector.metric);
+    let value = found.and_then(|estimate| estimate.mean);
+    let worthless = goal.selector.metric.starts_with("fct_") && left > FEW * all;
+    let (standing, distance) = match (found, value) {
+        (Some(estimate), Some(value)) if !worthless => {
+            (standing(goal, estimate, random), distance(goal, value))
+        }
+        _ => (Standing::Missed, f64::INFINITY),
+    };
+    let verdict = Verdict {
+        value,
+        left,
+        standing,
+    };
+    (verdict, distance)
+}
+
+fn standing(goal: &Goal, estimate: &Estimate, random: bool) -> Standing {
+    let holds = |value: Option<f64>| {
+        let value = value.or(estimate.mean);
+        value.is_some_and(|value| goal.comparison.holds(value, goal.threshold))
+    };
+    if !random {
+        return if holds(None) {
+            Standing::Met
+        } else {
+            Standing::Missed
+        };
+    }
+    match (holds(estimate.low), holds(estimate.high)) {
+        (true, true) => Standing::Met,
+        (false, false) => Standing::Missed,
+        _ => Standing::Open,
+    }
+}
+
+/// The distance from the threshold as a share of it; negative where there is something to spare.
+fn distance(goal: &Goal, value: f64) -> f64 {
+    let beyond = if goal.comparison.wants_less() {
+        value - goal.threshold
+    } else {
+        goal.threshold - value
+    };
+    if goal.threshold > 0.0 {
+        beyond / goal.threshold
+    } else {
+        beyond
+    }
+}
+
+/// A share of flows without an end that a goal on completion times passes over.
+const FEW: f64 = 0.005;

@@ -1,0 +1,364 @@
+//! What can be asked about a simulation: its metrics, by the words with which a user names them.
+
+use base::Column;
+
+use crate::{Group, PointSpec, suggest};
+
+/// A metric of all flows, or of those of a group or class: `fct_p99`, `reads.fct_p99`,
+/// `<=100KB.fct_p99`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Selector {
+    /// The name of the group or class; none: all flows.
+    pub of: Option<String>,
+    /// The name of the metric, with its unit.
+    pub metric: &'static str,
+}
+
+/// Why a text is no selector: the cause and the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// What is wrong, as one sentence without a full stop.
+    pub cause: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl Selector {
+    /// Reads `[GROUP.]METRIC`.
+    pub fn parse(text: &str) -> Result<Self, Unknown> {
+        let text = text.trim();
+        // The name of a class may have a dot of its own, a metric never.
+        let (of, word) = match text.rsplit_once('.') {
+            Some((of, word)) => (Some(of.trim()), word.trim()),
+            None => (None, text),
+        };
+        let Some(column) = by_word(word) else {
+            return Err(Unknown {
+                cause: format!("there is no metric {word:?}"),
+                remedy: format!(
+                    "{}`tailwater explain results` lists all metrics",
+                    suggest::did_you_mean(word, METRICS.iter().map(|column| short(column.name)))
+                ),
+            });
+        };
+        if let Some(of) = of
+            && is_of_network(column.name)
+        {
+            return Err(Unknown {
+                cause: format!("{} is a metric of the network", short(column.name)),
+                remedy: format!(
+                    "all flows share the network: leave {of:?} out, or name a metric of flows, as in \
+                     {of}.fct_p99"
+                ),
+            });
+        }
+        Ok(Self {
+            of: of.map(str::to_owned),
+            metric: column.name,
+        })
+    }
+
+    /// Fails if one of these simulations lacks the group or class.
+    pub fn check(&self, points: &[PointSpec]) -> Result<(), Unknown> {
+        let Some(of) = &self.of else { return Ok(()) };
+        let Some(lacking) = points.iter().find(|point| !names(point).contains(of)) else {
+            return Ok(());
+        };
+        let names = names(lacking);
+        let remedy = if names.is_empty() {
+            "groups are tables [group.NAME] of the scenario, and run.classes = \"100KB\" makes the \
+             classes <=100KB and >100KB"
+                .to_owned()
+        } else {
+            let nearest = suggest::did_you_mean(of, names.iter().map(String::as_str));
+            format!("{nearest}the groups and classes are: {}", names.join(", "))
+        };
+        Err(Unknown {
+            cause: format!("there is no group or class {of:?} in this scenario"),
+            remedy,
+        })
+    }
+
+    /// What the metric means.
+    ///
+    /// # Panics
+    /// Never: a selector names a metric that exists.
+    pub fn column(&self) -> &'static Column {
+        by_word(self.metric).expect("a selector names a metric that exists")
+    }
+}
+
+impl std::fmt::Display for Selector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(of) = &self.of {
+            write!(f, "{of}.")?;
+        }
+        f.write_str(short(self.metric))
+    }
+}
+
+/// The metric that a user calls `word`: by its column, without the unit at its end, or, of completion
+/// times, by the statistic alone, as in `p99`.
+pub fn by_word(word: &str) -> Option<&'static Column> {
+    let called = |column: &&Column| {
+        let name = short(column.name);
+        column.name == word || name == word || name.strip_prefix("fct_") == Some(word)
+    };
+    METRICS.iter().find(called)
+}
+
+/// The name of a metric without the unit at its end.
+pub fn short(name: &str) -> &str {
+    let units = ["_us", "_bps", "_bytes"];
+    let short = units.iter().find_map(|unit| name.strip_suffix(unit));
+    short.unwrap_or(name)
+}
+
+/// Whether a metric belongs to the network, which all flows share, so that no group has one of its own.
+pub fn is_of_network(name: &str) -> bool {
+    name.starts_with("queue_") || ["drops", "marks", "threshold_crossings"].contains(&name)
+}
+
+/// The groups and classes that results of `point` tell apart.
+fn names(point: &PointSpec) -> Vec<String> {
+    let groups = point
+        .groups
+        .iter()
+        .map(|group: &Group| group.name.to_string());
+    let groups = groups.filter(|name| !name.is_empty());
+    let classes = point.keys.run.classes.all(u64::from(point.keys.tcp.mss.0));
+    let classes = classes.into_iter().map(|(name, ..)| name);
+    groups.chain(classes).collect()
+}
+
+/// Every metric, in the order in which results list them.
+pub const METRICS: &[Column] = &[
+    Column::new(
+        "goodput_bps",
+        "bit/s",
+        "Payload of all completed flows over the time from the first start to the last completion.",
+    ),
+    Column::new(
+        "fct_mean_us",
+        "us",
+        "Mean flow completion time: from the start at the application to the last byte in order at the receiver, the handshake included.",
+    ),
+    Column::new("fct_p50_us", "us", "Median flow completion time."),
+    Column::new(
+        "fct_p95_us",
+        "us",
+        "95th percentile of the flow completion times.",
+    ),
+    Column::new(
+        "fct_p99_us",
+        "us",
+        "99th percentile of the flow completion times.",
+    ),
+    Column::new("fct_max_us", "us", "Completion time of the slowest flow."),
+    Column::new(
+        "timeouts",
+        "events",
+        "Retransmission timers that expired with data or a FIN outstanding.",
+    ),
+    Column::new(
+        "tail_timeouts",
+        "events",
+        "Timeouts with everything sent and at most the last three segments unacknowledged: too few for duplicate ACKs to tell of a loss.",
+    ),
+    Column::new(
+        "syn_timeouts",
+        "events",
+        "Timers of the handshake that expired: a SYN or SYN-ACK, or what answers it, was lost.",
+    ),
+    Column::new(
+        "timeout_rate",
+        "",
+        "Timeouts for each segment sent, those sent again included.",
+    ),
+    Column::new("retransmissions", "segments", "Segments sent again."),
+    Column::new(
+        "after_timeout",
+        "segments",
+        "Segments sent again after a timeout rather than in a fast recovery: losses that nothing else repaired, and what went with them.",
+    ),
+    Column::new(
+        "packets",
+        "segments",
+        "Segments with data or FIN sent, those sent again included.",
+    ),
+    Column::new(
+        "fairness",
+        "",
+        "Jain's index of the flows' throughput, payload over time from the start: 1 if all are equal, 1/n if one of n has all.",
+    ),
+    Column::new(
+        "drops",
+        "packets",
+        "Packets that queues dropped, and those lost by bottleneck.loss or switch.loss.",
+    ),
+    Column::new(
+        "marks",
+        "packets",
+        "Packets that queues marked with congestion experienced (ECN).",
+    ),
+    Column::new(
+        "threshold_crossings",
+        "packets",
+        "Arrivals that met a queue at or above the marking threshold, ECN-capable or not.",
+    ),
+    Column::new(
+        "queue_mean_bytes",
+        "bytes",
+        "Mean length of the bottleneck queue, weighted by time, from the first start to the last completion; the packet in service is excluded.",
+    ),
+    Column::new(
+        "queue_p5_bytes",
+        "bytes",
+        "5th percentile of the length of the bottleneck queue, weighted by time.",
+    ),
+    Column::new(
+        "queue_p50_bytes",
+        "bytes",
+        "Median length of the bottleneck queue, weighted by time.",
+    ),
+    Column::new(
+        "queue_p95_bytes",
+        "bytes",
+        "95th percentile of the length of the bottleneck queue, weighted by time.",
+    ),
+    Column::new(
+        "queue_max_bytes",
+        "bytes",
+        "Greatest length of the bottleneck queue.",
+    ),
+    Column::new("flows_completed", "flows", "Flows whose last byte arrived."),
+    Column::new("flows_failed", "flows", "Flows whose connection gave up."),
+    Column::new(
+        "flows_unfinished",
+        "flows",
+        "Flows with an end that had neither completed nor failed when the simulation stopped.",
+    ),
+    Column::new(
+        "flows_late",
+        "flows",
+        "Flows with an end that took longer than workload.deadline, complete or not.",
+    ),
+    Column::new(
+        "goodput_p50_bps",
+        "bit/s",
+        "Payload of the first half of the flows to complete, over the time until then: one straggler does not change it.",
+    ),
+    Column::new(
+        "goodput_weighted_bps",
+        "bit/s",
+        "Goodput at each moment, each flow's payload spread evenly over its time, weighted by the number of flows at that moment.",
+    ),
+    Column::new(
+        "fct_handshake_us",
+        "us",
+        "Part of fct_mean_us: time in which the connection opened.",
+    ),
+    Column::new(
+        "fct_serialisation_us",
+        "us",
+        "Part of fct_mean_us: time in which the flow's own bytes left through the slowest link of their path.",
+    ),
+    Column::new(
+        "fct_propagation_us",
+        "us",
+        "Part of fct_mean_us: time in which the last packet was in wires.",
+    ),
+    Column::new(
+        "fct_window_us",
+        "us",
+        "Part of fct_mean_us: time in which the sender waited for an ACK to open its window, as it would in an empty network.",
+    ),
+    Column::new(
+        "fct_application_us",
+        "us",
+        "Part of fct_mean_us: time in which the sender had nothing to send.",
+    ),
+    Column::new(
+        "fct_queueing_us",
+        "us",
+        "Part of fct_mean_us: time in which packets of other flows were first.",
+    ),
+    Column::new(
+        "fct_recovery_us",
+        "us",
+        "Part of fct_mean_us: time in which the sender repaired losses that ACKs told of.",
+    ),
+    Column::new(
+        "fct_timers_us",
+        "us",
+        "Part of fct_mean_us: time in which the sender waited for its retransmission timer or the receiver for its timer of delayed ACKs.",
+    ),
+    Column::new(
+        "tail_handshake_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the connection opened.",
+    ),
+    Column::new(
+        "tail_serialisation_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the flow's own bytes left through the slowest link of their path.",
+    ),
+    Column::new(
+        "tail_propagation_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the last packet was in wires.",
+    ),
+    Column::new(
+        "tail_window_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the sender waited for an ACK to open its window, as it would in an empty network.",
+    ),
+    Column::new(
+        "tail_application_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the sender had nothing to send.",
+    ),
+    Column::new(
+        "tail_queueing_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which packets of other flows were first.",
+    ),
+    Column::new(
+        "tail_recovery_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the sender repaired losses that ACKs told of.",
+    ),
+    Column::new(
+        "tail_timers_us",
+        "us",
+        "Mean over the flows that took at least fct_p99_us: time in which the sender waited for its retransmission timer or the receiver for its timer of delayed ACKs.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_goes_by_its_column_without_the_unit_and_by_the_statistic() {
+        for word in ["fct_p99_us", "fct_p99", "p99"] {
+            assert_eq!(Selector::parse(word).unwrap().metric, "fct_p99_us");
+        }
+        let class = Selector::parse("<=1.5MB.p99").unwrap();
+        assert_eq!(class.of.as_deref(), Some("<=1.5MB"));
+        assert_eq!(class.to_string(), "<=1.5MB.fct_p99");
+        assert_eq!(Selector::parse("goodput").unwrap().metric, "goodput_bps");
+    }
+
+    #[test]
+    fn what_no_metric_is_called_is_refused_with_the_nearest() {
+        let unknown = Selector::parse("reads.fct_p98").unwrap_err();
+        assert!(unknown.remedy.contains("`fct_p9"), "{}", unknown.remedy);
+        assert!(
+            Selector::parse("reads.queue_mean")
+                .unwrap_err()
+                .cause
+                .contains("network")
+        );
+    }
+}
