@@ -261,7 +261,7 @@ fn uses(
     }
     for (name, item) in fields.table.iter() {
         let settings = [
-            "seed", "seeds", "schemes", "columns", "variant", "name", "group", "cause",
+            "seed", "seeds", "schemes", "columns", "goals", "variant", "name", "group", "cause",
         ];
         if settings.contains(&name) || item.is_table_like() && name != "full" {
             let place = fields.place_of(name);

@@ -57,8 +57,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
             return Err(Problems::from(problem.help(help)).into());
         }
     }
-    let names = [&args.folders[0], &args.folders[1]].map(|path| path.display().to_string());
-    let text = against::text(&against, [&names[0], &names[1]], &args.fail_if);
+    let names = names([&args.folders[0], &args.folders[1]]);
+    let text = against::told(&against, [&names[0], &names[1]], &args.fail_if);
     output::answer(&format!("{text}{}\n", out.display()))?;
     if args
         .fail_if
@@ -68,6 +68,15 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
         return Err(Stop::Failed);
     }
     Ok(())
+}
+
+/// The last parts of two paths, or the whole paths where these are the same.
+fn names(paths: [&PathBuf; 2]) -> [String; 2] {
+    let short = paths.map(|path| path.file_name().unwrap_or_default());
+    if short[0] == short[1] {
+        return paths.map(|path| path.display().to_string());
+    }
+    short.map(|name| name.to_string_lossy().into_owned())
 }
 
 /// The name of a report whose name nobody chose.

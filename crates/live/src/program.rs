@@ -103,7 +103,7 @@ impl Network {
             sets: self.sets.clone(),
             seed: self.seed,
             seeds: Some(runs),
-            trace: None,
+            ..Overrides::default()
         };
         Scenario::load(scenario::Source::find(&self.scenario)?, &overrides)
     }

@@ -14,12 +14,17 @@ Examples:
   tailwater run incast --scheme newreno,rcc --set workload.senders=10..100:10
   tailwater run my.toml --set switch.buffer=128KB,256KB --set workload.jitter=100us --seeds 10
   tailwater run incast --set workload.jitter=100us --until 5%
+  tailwater run incast --goal 'p99 < 15ms' --strict
+  tailwater run incast --goal 'p99 < 15ms' --scheme dctcp --set workload.senders=40 \\
+    --search switch.buffer=60KB..400KB
+  tailwater run incast --columns p99,drops,queue_max --rows 5
   tailwater run incast --trace queue,cwnd --pcap --out results/traced
   tailwater run incast --format json --flows > results.json
   tailwater run big.toml --out results/big --resume
   tailwater run big.toml --out cluster/big --shard 3/16
 
-Exit status: 0 done, 1 a simulation or a file failed, 2 the input was wrong, 128 + N signal N ended it.";
+Exit status: 0 done; 1 a simulation or a file failed or, with --strict, a goal is not met; 2 the input
+was wrong; 128 + N signal N ended it.";
 
 pub(super) const REPRODUCE: &str = "\
 Examples:
@@ -98,9 +103,12 @@ pub(super) const REPORT: &str = "\
 Examples:
   tailwater report results/buffers                anew into results/buffers/report.html
   tailwater report results/before results/after -o compared.html
+  tailwater report results/before results/after --fail-if 'p99 > +5%' --fail-if 'goodput < -2%'
 
-The report is one file that needs no network. Runs side by side are compared pair by pair where their
-scenario and seeds are the same.";
+The report is one file that needs no network. That of two runs begins with the settings that differ and
+compares their rows on the seeds that both have; rows go together by their swept values and their scheme.
+
+Exit status: 0 done, 1 a change is beyond --fail-if, 2 the input was wrong.";
 
 pub(super) const PLOT: &str = "\
 Examples:

@@ -8,9 +8,10 @@ use results::{Against, Bound, Change, RowPair};
 use scenario::metric::Selector;
 
 use super::table::amount;
+use crate::text;
 
 /// Settings, rows and the bounds that were crossed.
-pub(crate) fn text(against: &Against, names: [&str; 2], bounds: &[Bound]) -> String {
+pub(crate) fn told(against: &Against, names: [&str; 2], bounds: &[Bound]) -> String {
     let mut out = String::new();
     write(&mut out, against, names, bounds).expect("writing to a string succeeds");
     out
@@ -75,6 +76,12 @@ fn write(
             lines.push(line(what, change));
         }
     }
+    // Without chance there are no intervals.
+    if lines.iter().skip(1).all(|line| line[INTERVAL] == "-") {
+        for line in &mut lines {
+            line.remove(INTERVAL);
+        }
+    }
     aligned(out, &lines)?;
     if rows.len() < against.rows.len() {
         let (shown, all) = (rows.len(), against.rows.len());
@@ -109,11 +116,9 @@ fn crossed(out: &mut String, against: &Against, bound: &Bound) -> std::fmt::Resu
         .take(BEST)
         .map(|(row, change)| format!("{} ({})", what(row), percent(change)));
     let told: Vec<_> = told.collect();
-    writeln!(
-        out,
-        "{bound}: in {number} of {all} rows: {}.\n",
-        told.join("; ")
-    )
+    let line = format!("{bound}: in {number} of {all} rows: {}.", told.join("; "));
+    text::wrap(out, 0, WIDTH, &line);
+    writeln!(out)
 }
 
 fn line(what: String, change: &Change) -> Vec<String> {
@@ -206,8 +211,12 @@ fn aligned(out: &mut String, lines: &[Vec<String>]) -> std::fmt::Result {
     Ok(())
 }
 
+/// The place of the interval in a line.
+const INTERVAL: usize = 5;
 /// The metric that rows are sorted by.
 const TAIL: &str = "fct_p99_us";
+/// Columns of sentences.
+const WIDTH: usize = 80;
 /// Rows from which on only those that change most are shown.
 const LONG: usize = 24;
 /// Rows of a long comparison that are shown.

@@ -156,7 +156,10 @@ impl<'a> Layout<'a> {
             }
             Some(Columns::All) => {
                 layout.columns = column::all(summary, &rows);
-                layout.bars = true;
+                layout.bars = layout
+                    .columns
+                    .iter()
+                    .any(|column| column.selector == layout.tail && column.differs(&rows));
                 layout.fill();
                 return layout;
             }
@@ -186,7 +189,7 @@ impl<'a> Layout<'a> {
         };
         for at in order {
             fits(self, Some(at));
-            if candidates[at].selector == self.tail && rows.len() > 1 {
+            if candidates[at].selector == self.tail && candidates[at].differs(rows) {
                 self.bars = true;
                 self.bars = fits(self, None);
             }

@@ -138,8 +138,8 @@ fn area(summary: &Summary, region: &Region) -> String {
     format!("{}{with}{}{at}{}", region.scheme, list(&fixed), list(&free))
 }
 
-/// The smallest values that meet them, a sentence for each axis; with the greatest where the smallest is
-/// the least of the axis, which says little.
+/// The smallest values that meet them, a sentence for each axis; with the greatest where greater ones
+/// miss them.
 fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
     let met = goals.met();
     if met == 0 || met == goals.rows.len() {
@@ -163,11 +163,11 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
                 _ => {}
             }
             match &smallest.greatest {
-                Some(greatest) if smallest.is_least && greatest == some => {
+                Some(greatest) if greatest == some => {
                     notes.push("none above".to_owned());
                 }
-                Some(greatest) if smallest.is_least => notes.push(format!("up to {greatest}")),
-                _ => {}
+                Some(greatest) => notes.push(format!("up to {greatest}")),
+                None => {}
             }
             let of = if summary.schemes.len() > 1 {
                 format!(" for {}", smallest.scheme)

@@ -27,10 +27,8 @@ pub struct Smallest {
     pub some: Option<String>,
     /// The smallest value with which every combination does.
     pub every: Option<String>,
-    /// The greatest value with which some combination meets them.
+    /// The greatest value with which some combination meets them, if greater ones were tried.
     pub greatest: Option<String>,
-    /// Whether `some` is the smallest value of all, so that the greatest says more.
-    pub is_least: bool,
 }
 
 /// Regions that together cover the rows that are `met`, the largest first, scheme by scheme.
@@ -106,13 +104,13 @@ pub(super) fn smallest(summary: &Summary, met: &[bool]) -> Vec<Smallest> {
             let text = |found: Option<&(f64, &str)>| found.map(|(_, value)| (*value).to_owned());
             let some = |(_, value): &&(f64, &str)| meets(value, |met, _| met > 0);
             let every = |(_, value): &&(f64, &str)| meets(value, |met, all| met == all && all > 0);
+            let greatest = numbers.iter().rev().find(some);
             smallest.push(Smallest {
                 axis: axis.clone(),
                 scheme: scheme.clone(),
                 some: text(numbers.iter().find(some)),
                 every: text(numbers.iter().find(every)),
-                greatest: text(numbers.iter().rev().find(some)),
-                is_least: some(&&numbers[0]),
+                greatest: text(greatest.filter(|found| Some(*found) != numbers.last())),
             });
         }
     }

@@ -29,7 +29,7 @@ impl Column {
     pub(super) fn of(selector: &Selector, rows: &[&Row]) -> Self {
         // Columns of one kind are compared with each other and share a unit.
         let family = match selector.metric {
-            metric if metric.starts_with("fct_") => "fct_max_us",
+            metric if metric.starts_with("fct_") => "fct_p99_us",
             metric if metric.starts_with("queue_") => "queue_max_bytes",
             metric => metric,
         };
@@ -77,7 +77,7 @@ impl Column {
         let estimate = row.estimate(of, self.selector.metric);
         let half = estimate.and_then(Estimate::half_width);
         match half.filter(|_| self.selector.metric == "fct_p99_us") {
-            Some(half) => format!(" \u{b1}{}", three(half / self.divisor)),
+            Some(half) => format!(" \u{b1}{}", significant(half / self.divisor, 10.0)),
             None => String::new(),
         }
     }
@@ -106,7 +106,7 @@ impl Column {
     pub(super) fn differs(&self, rows: &[&Row]) -> bool {
         let texts = || rows.iter().map(|row| self.text(row, None));
         let first = texts().next();
-        rows.len() < 2 || texts().any(|text| Some(text) != first)
+        texts().any(|text| Some(text) != first)
     }
 }
 
@@ -220,22 +220,29 @@ pub(super) fn bar(value: f64, most: f64) -> String {
 
 /// Three significant digits.
 fn three(value: f64) -> String {
-    match value.abs() {
-        size if size >= 999.5 => {
-            let scale = [10.0, 100.0, 1e3, 1e4, 1e5, 1e6]
-                .into_iter()
-                .find(|scale| size / scale < 999.5);
-            let scale = scale.unwrap_or(1.0);
-            format!("{:.0}", (value / scale).round() * scale)
-        }
-        size if size >= 99.95 => format!("{value:.0}"),
-        size if size >= 9.995 => format!("{value:.1}"),
-        size if size >= 0.9995 => format!("{value:.2}"),
-        size if size >= 0.09995 => format!("{value:.3}"),
-        size if size >= 0.009_995 => format!("{value:.4}"),
-        size if size > 0.0 => format!("{value:.5}"),
-        _ => "0".to_owned(),
+    significant(value, 100.0)
+}
+
+/// As many significant digits as the whole number `least` has, and at most five decimals.
+fn significant(value: f64, least: f64) -> String {
+    let mut size = value.abs();
+    let mut rounding = 1.0;
+    // What rounds up to `least` has its digits.
+    while size >= 10.0 * least - 0.5 {
+        size /= 10.0;
+        rounding *= 10.0;
     }
+    if rounding > 1.0 {
+        return format!("{:.0}", (value / rounding).round() * rounding);
+    }
+    let mut decimals = 0;
+    while size < least - 0.05 && decimals < 5 {
+        size *= 10.0;
+        decimals += 1;
+    }
+    let text = format!("{value:.decimals$}");
+    let is_zero = !text.contains(|digit| ('1'..='9').contains(&digit));
+    if is_zero { "0".to_owned() } else { text }
 }
 
 /// A count or a share with three significant digits: large ones in thousands and millions.
@@ -280,11 +287,13 @@ mod tests {
 
     #[test]
     fn numbers_have_three_significant_digits() {
-        let shown = [1234.5, 862.4, 99.96, 13.61, 2.654, 0.1234, 0.01234, 0.0].map(three);
+        let shown = [1234.5, 862.4, 99.96, 13.61, 2.654, 0.1234, 0.01234, 1e-9].map(three);
         assert_eq!(
             shown,
             ["1230", "862", "100", "13.6", "2.65", "0.123", "0.0123", "0"]
         );
+        let halves = [1.03, 0.471, 12.6, 9.96].map(|half| significant(half, 10.0));
+        assert_eq!(halves, ["1.0", "0.47", "13", "10"]);
         let counts = [0.0, 7.0, 999.0, 1729.0, 23_202.0, 11_446_744.0, 4.25].map(count);
         assert_eq!(counts, ["0", "7", "999", "1.73k", "23.2k", "11.4M", "4.25"]);
     }
