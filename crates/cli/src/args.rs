@@ -268,9 +268,6 @@ pub(crate) struct MergeArgs {
 }
 
 #[derive(Args)]
-}
-
-#[derive(Args)]
 pub(crate) struct NewSchemeArgs {
     /// The name of the scheme, and of the folder that is written
     pub(crate) name: String,
@@ -290,9 +287,6 @@ pub(crate) struct ShowArgs {
     /// Write out every setting, those left at their defaults too
     #[arg(long)]
     pub(crate) resolved: bool,
-}
-
-#[derive(Args)]
 }
 
 #[derive(Args)]

@@ -283,7 +283,8 @@ impl Sweep {
             y.label = format!("{}, {}", chart.short, chart.choice);
         }
         if chart.place == "queue" && !lines.is_empty() {
-            let greatest = shown.iter().copied().fold(0.0, f64::max);
+            let shown = lines.iter().flat_map(|line| &line.points);
+            let greatest = shown.map(|point| point.y).fold(0.0, f64::max);
             lines.extend(limits(data, &rows, (unit.size, greatest)));
         }
         let seeds = data.runs.iter().map(|run| run.summary.seeds).max();

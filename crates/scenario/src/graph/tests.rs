@@ -233,7 +233,7 @@ fn random() -> impl Strategy<Value = Graph> {
         let node = |id: usize| GraphNode {
             id: id.to_string(),
             label: None,
-            layer: fabric::Layer::Switch,
+            layer: Layer::Switch,
         };
         Graph::new(
             (0..count).map(node).collect(),
@@ -299,7 +299,7 @@ fn flows_spread_over_paths_of_a_graph_if_they_shall() {
     let node = |id: u32| GraphNode {
         id: id.to_string(),
         label: None,
-        layer: fabric::Layer::Switch,
+        layer: Layer::Switch,
     };
     let graph = Graph::new((0..6).map(node).collect(), ends.map(link).to_vec());
     for (spread, ways) in [(Spread::Off, 1), (Spread::Symmetric, 4), (Spread::Flow, 4)] {
