@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::plays::Plays;
 use crate::receiver::{Arrival, Receiver};
 use crate::receiver_cc::{AckKind, AckSent};
+use crate::sender::info::SenderInfo;
 use crate::sender::{Expiry, Outgoing, Sender, SenderCounters};
 use crate::timestamps::Stamps;
 
@@ -391,6 +392,11 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// What the sender did about losses.
     pub fn counters(&self) -> SenderCounters {
         self.sender.counters()
+    }
+
+    /// What the sender thinks of the connection.
+    pub fn info(&self) -> SenderInfo {
+        self.sender.info()
     }
 
     /// Smoothed round trip of the sender; zero before the first sample.

@@ -69,3 +69,4 @@ pub use plays::Plays;
 pub use receiver::Arrival;
 pub use receiver_cc::{AckKind, AckSent, AckVerdict, Plain, ReceiverCc, Release, Slot};
 pub use sender::SenderCounters;
+pub use sender::info::{CongestionState, SenderInfo};

@@ -5,6 +5,7 @@
 //! of every segment has both in [`repair`].
 
 mod facts;
+pub(crate) mod info;
 mod pace;
 mod recovery;
 mod repair;
@@ -26,7 +27,6 @@ pub(crate) use timer::Expiry;
 use timer::Timer;
 
 /// See the module documentation. Offsets count the stream: 0 is the SYN, 1 the first byte.
-///
 /// Fields are in the order of use: every ACK touches the first ones, only losses the last.
 #[derive(Debug)]
 #[repr(C)]
@@ -273,15 +273,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.edge = edge;
         (self.una, self.next, self.max) = (1, 1, 1);
         match first_try {
-            Some(rtt) => self.rtt.sample(rtt, (1, 1), &self.config),
+            Some(rtt) => {
+                self.rtt.sample(rtt, (1, 1), &self.config);
+                self.note_handshake(rtt);
+            }
             None => self.rtt.after_syn_loss(&self.config),
         }
         // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
-        let segments = if first_try.is_some() {
-            self.config.initial_window
-        } else {
-            1
-        };
+        let segments = first_try.map_or(1, |_| self.config.initial_window);
         let mss = self.mss as u16;
         self.control(|cc| cc.on_established(mss, segments));
     }

@@ -19,9 +19,9 @@ mod timers;
 mod undo;
 mod usage;
 
-use base::{Span, Time};
+use base::{SackBlocks, Span, Time};
 
-use super::{Feedback, MAX_OFFSET, Outgoing, Sender, timer::Timer};
+use super::{Feedback, MAX_OFFSET, Outgoing, Sender, info::SenderInfo, timer::Timer};
 use crate::cc::{Ack, Echo, SenderCc};
 use crate::config::{Config, LossDetection, SsthreshOf};
 use crate::plays::Plays;
@@ -112,6 +112,21 @@ impl Repair {
         }
     }
 
+    /// What a sender without a record says of itself, with what the record knows better.
+    pub(super) fn info(&self, plain: SenderInfo) -> SenderInfo {
+        let cwnd = self.reduction.as_ref().map(Reduction::window);
+        SenderInfo {
+            state: self.state.told(),
+            cwnd: cwnd.unwrap_or(plain.cwnd),
+            unacked: self.flight.len() as u64,
+            sacked: self.flight.sacked().into(),
+            lost: Some(self.flight.lost().into()),
+            retransmitted: Some(self.flight.again().into()),
+            overtaken: Some(self.flight.overtaken()),
+            ..plain
+        }
+    }
+
     /// The duplicate that the SACK blocks report, if they do: RFC 2883 §4.1 and §4.2.
     fn duplicate(feedback: &Feedback<'_>) -> Option<(u64, u64)> {
         let first = *feedback.sacked.first()?;
@@ -135,15 +150,20 @@ impl Repair {
             undo.on_duplicate(end, feedback.ack.max(una));
         }
         let mut delivered = Delivered::default();
-        for block in &feedback.sacked[usize::from(duplicate.is_some())..] {
+        if feedback.ack > una {
+            self.flight
+                .acknowledge(feedback.ack, &judge, &mut delivered);
+        }
+        let mut blocks = [(0, 0); SackBlocks::MAX];
+        let reported = &feedback.sacked[usize::from(duplicate.is_some())..];
+        let blocks = &mut blocks[..reported.len()];
+        blocks.copy_from_slice(reported);
+        blocks.sort_unstable();
+        for block in blocks {
             // RFC 2018 §5; a block outside what is outstanding is damaged or old.
             if block.0 >= feedback.ack.max(una) && block.0 < block.1 && block.1 <= next {
                 self.flight.report(*block, &judge, &mut delivered);
             }
-        }
-        if feedback.ack > una {
-            self.flight
-                .acknowledge(feedback.ack, &judge, &mut delivered);
         }
         let before = self.delivered;
         self.delivered += u64::from(delivered.segments);
@@ -187,6 +207,14 @@ impl Repair {
 }
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// The handshake gives the first sample of the least round trip, without which a copy that is delivered
+    /// would tell nothing (RFC 8985 §6.2 step 2).
+    pub(super) fn note_handshake(&mut self, rtt: Span) {
+        if let Some(repair) = &mut self.repair {
+            repair.min_rtt = rtt;
+        }
+    }
+
     /// Processes an acknowledgement that is not below `una`.
     pub(super) fn on_recorded(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
         let losses = repair.flight.losses();

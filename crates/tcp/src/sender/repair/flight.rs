@@ -30,6 +30,9 @@ pub(crate) struct Flight {
     losses: u64,
     /// Those of them that had been sent again.
     lost_again: u64,
+    /// The longest way by which a segment sent once was overtaken: from its start to the end of what had
+    /// been delivered, in bytes.
+    overtaken: u64,
 }
 
 /// A segment in flight.
@@ -123,7 +126,7 @@ impl Flight {
             self.forget(&segment);
             delivered.repeated |= segment.repeated;
             if segment.fate != Fate::Sacked {
-                delivered.reordered |= !segment.repeated && segment.end < self.highest;
+                delivered.reordered |= self.note_order(&segment);
                 delivered.add(&segment, judge);
                 if !segment.repeated {
                     let first = delivered.acknowledged.map_or(segment.sent, |sent| sent.0);
@@ -139,7 +142,8 @@ impl Flight {
         }
     }
 
-    /// `start..end` is reported to have arrived. What it covers only in part stays unknown.
+    /// `start..end` is reported to have arrived. What it covers only in part stays unknown. Ranges of one ACK
+    /// come in the order of the stream, after what it acknowledges: else the first ones would seem overtaken.
     pub(crate) fn report(
         &mut self,
         (start, end): (u64, u64),
@@ -166,7 +170,7 @@ impl Flight {
             self.sacked += 1;
             self.segments[place].fate = Fate::Sacked;
             self.segments[place].again = false;
-            delivered.reordered |= !segment.repeated && segment.end < self.highest;
+            delivered.reordered |= self.note_order(&segment);
             delivered.add(&segment, judge);
             if !segment.repeated {
                 let first = delivered.reported.map_or(segment.sent, |sent| sent.0);
@@ -300,6 +304,11 @@ impl Flight {
         (self.losses, self.lost_again)
     }
 
+    /// The longest way by which a segment was overtaken, bytes.
+    pub(crate) const fn overtaken(&self) -> u64 {
+        self.overtaken
+    }
+
     /// Whether the first segment is reported by SACK: the receiver has discarded it since (RFC 2018 §8).
     pub(crate) fn is_reneged(&self) -> bool {
         let first = self.segments.front();
@@ -314,6 +323,15 @@ impl Flight {
     /// What SACK has reported.
     pub(crate) const fn reported(&self) -> &Scoreboard {
         &self.reported
+    }
+
+    /// Whether a segment that is delivered now was overtaken by one delivered before (RFC 8985 §6.2 step 3).
+    fn note_order(&mut self, segment: &Segment) -> bool {
+        let overtaken = !segment.repeated && segment.end < self.highest;
+        if overtaken {
+            self.overtaken = self.overtaken.max(self.highest - segment.start);
+        }
+        overtaken
     }
 
     /// Takes a segment out of the counts.
@@ -384,6 +402,7 @@ mod tests {
         delivered
     }
 
+    // Clauses: RFC6675-4-pipe
     #[test]
     fn the_pipe_counts_what_is_neither_reported_nor_lost_and_what_was_sent_again() {
         let mut flight = flight();
@@ -415,6 +434,7 @@ mod tests {
         assert_eq!((first.start, first.end), (15, 20));
     }
 
+    // Clauses: RFC8985-6.2-spurious
     #[test]
     fn a_copy_sent_less_than_a_round_trip_ago_tells_nothing_about_time() {
         let mut flight = flight();
@@ -427,6 +447,7 @@ mod tests {
         assert_eq!(delivered.acknowledged, Some((at(1), at(1))));
     }
 
+    // Clauses: RFC8985-6.2-reordering
     #[test]
     fn what_is_delivered_below_the_highest_report_was_overtaken() {
         let mut flight = flight();

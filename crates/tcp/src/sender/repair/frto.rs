@@ -87,6 +87,7 @@ mod tests {
         ..NOTHING
     };
 
+    // Clauses: RFC5682-3.1-new, RFC5682-3.1-real
     #[test]
     fn an_ack_that_moves_on_sends_new_data_and_a_report_beyond_a_hole_ends_that() {
         let mut frto = Frto::First;
@@ -99,6 +100,7 @@ mod tests {
         assert_eq!(frto, Frto::Off);
     }
 
+    // Clauses: RFC5682-3.1-spurious
     #[test]
     fn the_delivery_of_an_original_shows_a_spurious_timeout() {
         for mut frto in [Frto::First, Frto::NewData] {
@@ -118,6 +120,7 @@ mod tests {
         );
     }
 
+    // Clauses: RFC5682-3.1-usual
     #[test]
     fn without_new_data_or_with_everything_acknowledged_recovery_is_the_usual_one() {
         let changes: [fn(&mut Evidence); 2] =

@@ -96,6 +96,7 @@ mod tests {
     }
 
     // RFC 8985 §7.2: two round trips, and the delay of an ACK when it may wait for a second segment.
+    // Clauses: RFC8985-7.2-timeout
     #[test]
     fn a_probe_is_due_after_two_round_trips_and_what_may_delay_the_ack() {
         let ms = Span::from_millis;
@@ -122,6 +123,7 @@ mod tests {
     }
 
     // RFC 8985 §7.4.2.
+    // Clauses: RFC8985-7.3-one, RFC8985-7.4.2-loss
     #[test]
     fn only_a_probe_sent_again_that_was_needed_is_a_loss() {
         // New data was delivered.

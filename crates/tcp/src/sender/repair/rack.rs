@@ -71,6 +71,11 @@ impl Rack {
         (self.persist, self.stepped_at) = (PERSIST, total);
     }
 
+    /// Segments change their order on the path, as something else than their delivery shows.
+    pub(crate) const fn note_reordering(&mut self) {
+        self.reordering = true;
+    }
+
     /// A recovery is over that was not in vain.
     pub(crate) const fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
@@ -168,6 +173,7 @@ mod tests {
     }
 
     // RFC 8985 §6.2 step 5: min_RTT / 4 of patience, and a timer for the rest of it.
+    // Clauses: RFC8985-6.2-window
     #[test]
     fn a_hole_is_lost_when_the_reordering_window_has_passed() {
         let (mut rack, mut flight) = (Rack::new(Span::from_millis(2)), flight());
@@ -184,6 +190,7 @@ mod tests {
     }
 
     // RFC 8985 §6.2 step 4: no patience with three segments reported, or in recovery.
+    // Clauses: RFC8985-6.2-zero
     #[test]
     fn three_reports_or_a_recovery_end_the_patience() {
         let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
@@ -201,6 +208,7 @@ mod tests {
     }
 
     // RFC 8985 §6.2 step 3: with reordering on the path the window stays, however much is reported.
+    // Clauses: RFC8985-6.2-reordering
     #[test]
     fn reordering_that_was_seen_keeps_the_patience() {
         let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
@@ -210,6 +218,7 @@ mod tests {
         assert_eq!(flight.lost(), 0);
     }
 
+    // Clauses: RFC8985-6.2-newest
     #[test]
     fn what_was_sent_later_than_everything_delivered_is_not_lost() {
         let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
@@ -220,6 +229,7 @@ mod tests {
     }
 
     // RFC 8985 §6.2 step 5 has no difference between originals and copies: a lost copy is found.
+    // Clauses: RFC8985-6.2-lost
     #[test]
     fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
         let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
@@ -237,6 +247,7 @@ mod tests {
     }
 
     // The copy of segment 0 was sent after the last segment, whose loss nothing above it reveals.
+    // Clauses: RFC8985-6.2-newest
     #[test]
     fn a_delivered_retransmission_reveals_the_loss_of_the_tail() {
         let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
@@ -260,6 +271,7 @@ mod tests {
     }
 
     // RFC 8985 §6.2 step 4: a step per round trip with a DSACK; back to one after 16 recoveries.
+    // Clauses: RFC8985-6.2-window, RFC8985-6.2-dsack
     #[test]
     fn duplicates_widen_the_window_for_sixteen_recoveries() {
         let mut rack = Rack::new(Span::ZERO);

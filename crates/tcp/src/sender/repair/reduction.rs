@@ -65,6 +65,7 @@ mod tests {
     use super::*;
 
     // RFC 6937 §4, first example: 20 in flight, one lost, ssthresh 10. The ACKs let one segment go for two.
+    // Clauses: RFC6937-3-proportion
     #[test]
     fn one_segment_leaves_for_two_delivered_above_ssthresh() {
         let mut reduction = Reduction::new(20, 10, 19);
@@ -85,6 +86,7 @@ mod tests {
 
     // RFC 6937 §4, second example: 15 of 20 lost. The conservative bound keeps to what is delivered; the
     // slow-start bound adds one for each ACK without news of loss.
+    // Clauses: RFC6937-3-conservative, RFC6937-3-slow-start
     #[test]
     fn below_ssthresh_growth_is_bounded_by_delivery_and_one_more() {
         let mut reduction = Reduction::new(20, 10, 4);
@@ -98,6 +100,7 @@ mod tests {
         assert_eq!(reduction.window(), 10);
     }
 
+    // Clauses: RFC9937-6-first
     #[test]
     fn the_first_retransmission_leaves_whatever_the_proportion() {
         let mut reduction = Reduction::new(100, 1, 80);

@@ -5,7 +5,7 @@ use super::{Answer, News, Reduction, Repair};
 use crate::cc::{Echo, Loss, SenderCc};
 use crate::config::Recovery;
 use crate::plays::Plays;
-use crate::sender::{Phase, Sender};
+use crate::sender::{Phase, Sender, info::CongestionState};
 use base::Span;
 
 /// What a sender thinks of its flight.
@@ -27,6 +27,17 @@ impl State {
     /// Whether losses are being repaired.
     pub(super) const fn repairs(self) -> bool {
         matches!(self, Self::Recovery | Self::Loss)
+    }
+
+    /// What others call it.
+    pub(super) const fn told(self) -> CongestionState {
+        match self {
+            Self::Open => CongestionState::Open,
+            Self::Disorder => CongestionState::Disorder,
+            Self::Reduced => CongestionState::Cwr,
+            Self::Recovery => CongestionState::Recovery,
+            Self::Loss => CongestionState::Loss,
+        }
     }
 
     /// Whether the window is on its way down, and does not grow.
@@ -253,6 +264,13 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn undo_in_recovery(&mut self, news: &News, repair: &mut Repair) {
         let undo = repair.undo;
         let original = undo.is_some_and(|undo| undo.answers_original(news.stamp));
+        // A hole was filled by what had only been late, although it had been sent again meanwhile.
+        if news.advances()
+            && original
+            && let Some(rack) = &mut repair.rack
+        {
+            rack.note_reordering();
+        }
         // With copies still on their way their duplicates will tell.
         if news.advances() && original && repair.flight.again() == 0 {
             self.take_back(repair, true);
