@@ -24,6 +24,8 @@ pub mod run;
 pub mod sweep;
 mod world;
 
+pub use world::endpoint_config;
+
 /// The version of this program and a hash of the sources that a simulation runs through: equal
 /// versions give equal results.
 pub const VERSION: &str = env!("TAILWATER_VERSION");

@@ -33,6 +33,7 @@ pub(crate) use flow::Flow;
 use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
 use ports::Ports;
+pub use wiring::endpoint_config;
 use wiring::{Endpoints, controlling_groups, early_sizes, network, reserve_slots};
 
 /// Everything that happens happens here; see [`engine::World`].

@@ -178,7 +178,8 @@ pub(super) fn controlling_groups(
     groups
 }
 
-fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
+/// What the settings of a group of flows and the roles of its scheme tell each of its endpoints.
+pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
     let tcp = &keys.tcp;
     let segment = u64::from(tcp.mss.0);
     let receive_buffer = tcp.receive_buffer.in_bytes(segment);

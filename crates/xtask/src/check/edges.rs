@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 22] = [
+const EDGES: [(&str, &[&str]); 23] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -19,6 +19,7 @@ const EDGES: [(&str, &[&str]); 22] = [
     ("scenario", &["schemes", "tables"]),
     ("sim", &["scenario"]),
     ("battery", &["sim"]),
+    ("packetdrill", &["sim"]),
     ("live", &["sim", "programs"]),
     ("tables", &[]),
     ("record", &["sim"]),

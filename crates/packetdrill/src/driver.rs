@@ -1,0 +1,350 @@
+//! Lets a script happen: calls, segments and time, in order.
+
+use base::{Ecn, Timestamps};
+use base::{FlowId, HostId, Options, Packet, SackBlocks, Seq, Span, SynOptions, TcpFlags, Time};
+use schemes::Sender;
+use tcp::{CongestionState, Endpoint, Identity, Plays as _, SSTHRESH, State};
+
+use crate::assertion::{Problem, Python};
+use crate::matcher::{self, Clocks, Exactness, Sent};
+use crate::options::Machine;
+use crate::script::{Action, Event, Script, When};
+use crate::segment::Segment;
+use crate::{Failure, Lacks};
+
+/// An endpoint under a script. The numbers of both SYNs are 0, so that the numbers of a script are those on
+/// the wire.
+pub(crate) struct Driver {
+    endpoint: Endpoint<Sender>,
+    /// Whether the endpoint offers timestamps.
+    stamped: bool,
+    now: Time,
+    /// What relative times count from: when the event before happened.
+    base: Time,
+    sent: Sent,
+    clocks: Clocks,
+    exactness: Exactness,
+    strict: bool,
+    python: Python,
+    /// The socket that listens, if one does.
+    listener: Option<String>,
+    /// Payload that the application has read.
+    read: u64,
+}
+
+impl Driver {
+    pub(crate) fn new(machine: Machine) -> Self {
+        let identity = Identity {
+            flow: FlowId(0),
+            local: HostId(0),
+            remote: HostId(1),
+            initial_seq: Seq(0),
+        };
+        let mut endpoint = Endpoint::new(identity, machine.config, machine.sender);
+        endpoint.set_reading(false);
+        Self {
+            endpoint,
+            stamped: machine.config.timestamps,
+            now: Time::ZERO,
+            base: Time::ZERO,
+            sent: Sent::new(),
+            clocks: Clocks::default(),
+            exactness: (machine.tick, machine.tolerance),
+            strict: machine.strict,
+            python: Python::default(),
+            listener: None,
+            read: 0,
+        }
+    }
+
+    pub(crate) fn run(mut self, script: &Script) -> Result<(), Failure> {
+        for event in &script.events {
+            self.event(event)?;
+        }
+        let line = script.events.last().map_or(1, |event| event.line);
+        match self.sent.front() {
+            Some((_, packet)) if self.strict => {
+                let left = matcher::describe(packet, packet.payload.into());
+                Err(Failure::differs(line, format!("at the end: {left}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        let (from, to) = match event.time {
+            When::At(time) => (Time::ZERO + time, Time::ZERO + time),
+            When::After(time) => (self.base + time, self.base + time),
+            When::Between(from, to) => (self.base + from, self.base + to),
+            When::Any => (self.base, Time::NEVER),
+        };
+        if let Action::Expect(segment) = &event.action {
+            return self.expect(segment, (from, to), event.line);
+        }
+        self.advance(from);
+        self.base = self.now;
+        match &event.action {
+            Action::Inject(segment) => self.inject(segment),
+            Action::Call {
+                name,
+                arguments,
+                result,
+            } => self.call(name, arguments, result, event.line)?,
+            Action::Assert(block) => self.assert(block, event.line)?,
+            // Commands in the middle restore what the first ones changed.
+            Action::Command(command) if command.starts_with("/tmp/sysctl_restore") => {}
+            Action::Command(command) => {
+                return Err(Failure::lacks(event.line, Lacks::Command, command));
+            }
+            Action::Expect(_) => {}
+        }
+        self.collect();
+        Ok(())
+    }
+
+    /// Time passes, and timers expire.
+    fn advance(&mut self, to: Time) {
+        while self.endpoint.deadline() <= to {
+            self.expire();
+        }
+        self.now = self.now.max(to);
+    }
+
+    fn expire(&mut self) {
+        self.now = self.now.max(self.endpoint.deadline());
+        self.endpoint.on_deadline(self.now);
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        while let Some(packet) = self.endpoint.poll(self.now) {
+            self.sent.push_back((self.now, packet));
+        }
+        if let Some(packet) = self.endpoint.due_ack(self.now) {
+            self.sent.push_back((self.now, packet));
+        }
+    }
+
+    fn expect(
+        &mut self,
+        expected: &Segment,
+        (from, to): (Time, Time),
+        line: usize,
+    ) -> Result<(), Failure> {
+        let tolerance = self.exactness.1;
+        let last = if to == Time::NEVER {
+            to
+        } else {
+            to + tolerance
+        };
+        while self.sent.is_empty() && self.endpoint.deadline() <= last {
+            if self.endpoint.deadline() == Time::NEVER {
+                break;
+            }
+            self.expire();
+        }
+        let Some((time, packet, payload)) = matcher::take(&mut self.sent, expected) else {
+            return Err(Failure::differs(line, "nothing leaves"));
+        };
+        matcher::compare(
+            (&packet, payload),
+            expected,
+            &mut self.clocks,
+            self.exactness,
+        )
+        .map_err(|what| Failure::differs(line, what))?;
+        if time + tolerance < from || time > last {
+            let seconds = |time: Time| time.as_secs();
+            let left = matcher::describe(&packet, payload);
+            let what = format!(
+                "expected at {:.6} s, left at {:.6} s: {left}",
+                seconds(from),
+                seconds(time)
+            );
+            return Err(Failure::differs(line, what));
+        }
+        self.base = time;
+        Ok(())
+    }
+
+    /// A segment of the peer arrives.
+    fn inject(&mut self, segment: &Segment) {
+        let mut packet = Packet::new(FlowId(0), HostId(0));
+        packet.seq = Seq(segment.seq);
+        packet.ack = Seq(segment.ack.unwrap_or_default());
+        packet.flags = segment.flags;
+        packet.window = segment.window.unwrap_or_default();
+        packet.payload = u16::try_from(segment.payload).unwrap_or(u16::MAX);
+        packet.ecn = segment.ecn.unwrap_or(Ecn::NotCapable);
+        let listed = segment.options.clone().unwrap_or_default();
+        let mut blocks = SackBlocks::new();
+        for (start, end) in &listed.sack {
+            blocks.push(Seq(*start), Seq(*end));
+        }
+        if packet.flags.has(TcpFlags::SYN) {
+            // RFC 9293 §3.7.1: options take from the size of segments. Endpoints leave that to the settings.
+            let taken = if self.stamped && listed.timestamps.is_some() {
+                STAMPS_LENGTH
+            } else {
+                0
+            };
+            packet.options = Options::Syn(SynOptions {
+                mss: listed.mss.unwrap_or(DEFAULT_MSS) - taken,
+                window_scale: listed.window_scale,
+                sack_permitted: listed.sack_permitted,
+            });
+        } else if !listed.sack.is_empty() {
+            packet.options = Options::Sack(blocks);
+        }
+        if let Some((value, echo)) = listed.timestamps {
+            let echo = if echo == 0 { 0 } else { self.clocks.ours(echo) };
+            packet.options = packet.options.stamped(Timestamps { value, echo });
+        }
+        self.endpoint.on_segment(&packet, self.now);
+    }
+
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: &[String],
+        result: &str,
+        line: usize,
+    ) -> Result<(), Failure> {
+        let argument = |place: usize| arguments.get(place).map_or("", String::as_str);
+        let lacks = || {
+            let what = format!("{name}({})", arguments.join(", "));
+            Failure::lacks(line, Lacks::Call, what)
+        };
+        let bytes = |text: &str| text.parse::<u64>().map_err(|_| lacks());
+        match name {
+            "socket" | "bind" | "accept" | "fcntl" => {}
+            "setsockopt" if HARMLESS.contains(&argument(2)) => {}
+            "listen" => {
+                self.listener = Some(argument(0).to_owned());
+                self.endpoint.listen();
+            }
+            "connect" => self.endpoint.connect(),
+            "write" | "send" | "sendto" => {
+                let written = bytes(argument(2))?;
+                if bytes(result)? != written {
+                    return Err(lacks());
+                }
+                self.endpoint.write(written);
+            }
+            "read" | "recv" => self.read(bytes(argument(2))?, bytes(result)?, line)?,
+            "close" if self.listener.as_deref() == Some(argument(0)) => {}
+            "close" => self.close(),
+            "shutdown" if argument(1) == "SHUT_WR" => self.endpoint.close(),
+            _ => return Err(lacks()),
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, most: u64, expected: u64, line: usize) -> Result<(), Failure> {
+        let bytes = most.min(self.endpoint.received() - self.read);
+        if bytes != expected {
+            let what = format!("{bytes} bytes are read and not {expected}");
+            return Err(Failure::differs(line, what));
+        }
+        self.endpoint.read(bytes);
+        self.read += bytes;
+        Ok(())
+    }
+
+    /// RFC 9293 §3.10.4 and §3.6.1: what was not read is refused with a reset, and an attempt to connect is
+    /// given up.
+    fn close(&mut self) {
+        let unread = self.endpoint.received() > self.read;
+        if unread || self.endpoint.state() == State::SynSent {
+            self.endpoint.abort();
+        } else {
+            self.endpoint.close();
+        }
+    }
+
+    fn assert(&mut self, block: &str, line: usize) -> Result<(), Failure> {
+        let endpoint = &self.endpoint;
+        let known = |name: &str| value(endpoint, name);
+        self.python
+            .run(block, &known)
+            .map_err(|problem| match problem {
+                Problem::False(what) => Failure::differs(line, what),
+                Problem::Unknown(name) => Failure::lacks(line, Lacks::Info, name),
+                Problem::Unread(what) => Failure::lacks(line, Lacks::Syntax, what),
+            })
+    }
+}
+
+/// A value of `tcp_info`, a constant of it, or a number of the endpoint that `tcp_info` does not have.
+fn value(endpoint: &Endpoint<Sender>, name: &str) -> Option<i64> {
+    let info = endpoint.info();
+    let counters = endpoint.counters();
+    let micros = |span: Span| span.as_ps() / 1_000_000;
+    let ssthresh = ssthresh(endpoint);
+    let number = match name {
+        "TCP_CA_Open" => 0,
+        "TCP_CA_Disorder" => 1,
+        "TCP_CA_CWR" => 2,
+        "TCP_CA_Recovery" => 3,
+        "TCP_CA_Loss" => 4,
+        "tcpi_ca_state" => match info.state {
+            CongestionState::Open => 0,
+            CongestionState::Disorder => 1,
+            CongestionState::Cwr => 2,
+            CongestionState::Recovery => 3,
+            CongestionState::Loss => 4,
+        },
+        "tcpi_snd_cwnd" => info.cwnd,
+        "tcpi_snd_ssthresh" => ssthresh.map_or(i32::MAX as u64, |bytes| bytes / endpoint.mss()),
+        "tcpi_snd_mss" => endpoint.mss(),
+        "tcpi_unacked" => info.unacked,
+        "tcpi_sacked" => info.sacked,
+        "tcpi_lost" => info.lost?,
+        "tcpi_retrans" => info.retransmitted?,
+        // Linux begins with the three duplicates of a loss.
+        "tcpi_reordering" => info.overtaken?.div_ceil(endpoint.mss()).max(3),
+        "tcpi_total_retrans" => counters.retransmissions,
+        "tcpi_rtt" => micros(endpoint.srtt()),
+        "tcpi_rto" => micros(info.rto),
+        "cwnd_bytes" => endpoint.cc().as_role().window(),
+        "ssthresh_bytes" => ssthresh?,
+        "timeouts" => counters.timeouts,
+        "fast_recoveries" => counters.fast_recoveries,
+        "tail_probes" => counters.tail_probes,
+        "probes" => counters.probes,
+        "undone" => counters.undone,
+        "received" => endpoint.received(),
+        _ => return None,
+    };
+    i64::try_from(number).ok()
+}
+
+/// The threshold of slow start, bytes; `None`: there is none yet.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a gauge of bytes is whole and positive"
+)]
+fn ssthresh(endpoint: &Endpoint<Sender>) -> Option<u64> {
+    let mut found = None;
+    endpoint.cc().as_role().gauges(&mut |name, value| {
+        if name == SSTHRESH.name {
+            found = Some(value as u64);
+        }
+    });
+    found
+}
+
+/// Bytes of the option in every segment (RFC 7323 appendix A).
+const STAMPS_LENGTH: u16 = 12;
+/// RFC 9293 §3.7.1.
+const DEFAULT_MSS: u16 = 536;
+/// Options of sockets that change nothing here.
+const HARMLESS: [&str; 6] = [
+    "SO_REUSEADDR",
+    "SO_SNDBUF",
+    "TCP_NODELAY",
+    "IP_MTU_DISCOVER",
+    "IP_TOS",
+    "TCP_QUICKACK",
+];

@@ -1,0 +1,67 @@
+//! What the head of a script makes of a host: the machine that a driver needs.
+
+use base::Span;
+use scenario::PointSpec;
+use schemes::{FlowInfo, Sender};
+use tcp::Config;
+
+use crate::kernel::{Changes, Host};
+use crate::script::Script;
+use crate::{Failure, Lacks};
+
+/// An endpoint that is not connected, and how exact its times are to be.
+pub(crate) struct Machine {
+    pub(crate) config: Config,
+    pub(crate) sender: Sender,
+    /// By how much a time may differ.
+    pub(crate) tolerance: Span,
+    /// The period of the clock of timestamps, if their values are compared.
+    pub(crate) tick: Option<Span>,
+    /// Whether everything that leaves has to be expected.
+    pub(crate) strict: bool,
+}
+
+/// What the options and the first commands of `script` make of `host`.
+pub(crate) fn machine(script: &Script, host: &dyn Host) -> Result<Machine, Failure> {
+    let mut changes = Changes {
+        scheme: host.scheme().to_owned(),
+        settings: host.settings(),
+    };
+    let mut tolerance_us = host.tolerance_us();
+    let mut tick = host.is_strict().then_some(Span::from_millis(1));
+    let mut first = 1;
+    for (line, name, value) in &script.options {
+        let unread = || Failure::lacks(*line, Lacks::Syntax, format!("--{name}={value}"));
+        match name.as_str() {
+            "tolerance_usecs" => tolerance_us = value.parse().map_err(|_| unread())?,
+            "tcp_ts_tick_usecs" if value == "0" => tick = None,
+            "tcp_ts_tick_usecs" if value == "1000" => tick = Some(Span::from_millis(1)),
+            "tcp_ts_tick_usecs" => return Err(Failure::lacks(*line, Lacks::Clock, value.as_str())),
+            "scheme" => changes.scheme.clone_from(value),
+            key if key.contains('.') => changes.set(key, value),
+            _ => return Err(unread()),
+        }
+        first = *line;
+    }
+    for (line, commands) in &script.setup {
+        changes.command(host, *line, commands)?;
+    }
+    let settings: Vec<(&str, &str)> = changes
+        .settings
+        .iter()
+        .map(|(key, text)| (key.as_str(), text.as_str()))
+        .collect();
+    let point = PointSpec::of(&changes.scheme, 1, &settings)
+        .map_err(|problems| Failure::lacks(first, Lacks::Syntax, problems.to_string()))?;
+    let group = &point.groups[0];
+    let roles = group.roles();
+    let config = sim::endpoint_config(&group.keys, &roles);
+    let info = FlowInfo { size: None, config };
+    Ok(Machine {
+        config,
+        sender: roles.make_sender(&info),
+        tolerance: Span::from_micros(tolerance_us),
+        tick,
+        strict: host.is_strict(),
+    })
+}
