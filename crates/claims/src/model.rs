@@ -191,6 +191,7 @@ mod tests {
     use super::*;
     use scenario::{Overrides, Scenario, Source};
 
+    // Clauses: RCC-eq4
     #[test]
     fn the_steady_queue_is_that_of_the_paper() {
         // 40 packets in flight, 160 us at 83,333 packets/s: 26.7 packets of 1500 bytes.

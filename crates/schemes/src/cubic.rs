@@ -490,6 +490,7 @@ mod tests {
         (law, stage)
     }
 
+    // Clauses: RFC9438-4.2-k
     #[test]
     fn the_curve_is_at_the_old_window_after_k_seconds() {
         // §4.2 for W_max = 100, cwnd_epoch = 70: K = cbrt(30 / 0.4) = 4.2172 s.
@@ -501,6 +502,7 @@ mod tests {
         assert!((law.w_cubic(&stage, stage.k + 1.0) - 100.4).abs() < 1e-9);
     }
 
+    // Clauses: RFC9438-4.2-curve
     #[test]
     fn in_long_round_trips_the_window_follows_the_curve() {
         let rtt = Span::from_millis(200);
@@ -524,6 +526,7 @@ mod tests {
         }
     }
 
+    // Clauses: RFC9438-4.3-friendly, RFC9438-4.3-alpha
     #[test]
     fn in_short_round_trips_the_window_is_that_of_a_reno_flow() {
         // §4.3: alpha = 3 * 0.3 / 1.7 = 0.529 segments per round trip up to the old window of 20, then
@@ -540,6 +543,7 @@ mod tests {
         assert!((38.0..=40.0).contains(&fast), "{fast}");
     }
 
+    // Clauses: RFC9438-4.7-fast
     #[test]
     fn a_flow_that_loses_below_its_last_window_releases_more() {
         // §4.7: 80 < 100, so W_max = 80 * (1 + 0.7) / 2 = 68.
@@ -553,6 +557,7 @@ mod tests {
         }
     }
 
+    // Clauses: RFC9438-4.6-beta
     #[test]
     fn a_loss_leaves_at_least_two_segments_and_a_mark_one() {
         let mut connection = Connection::new(2, &[]);
@@ -564,6 +569,7 @@ mod tests {
         assert_eq!(connection.sender.ssthresh, 2 * MSS);
     }
 
+    // Clauses: RFC9438-4.6-beta, RFC9438-4.6-ecn
     #[test]
     fn a_mark_takes_three_tenths_of_the_flight_and_an_echo_in_the_same_window_nothing() {
         let mut connection = Connection::new(100, &[]);
@@ -573,6 +579,7 @@ mod tests {
         assert_eq!(connection.sender.window(), 56 * MSS);
     }
 
+    // Clauses: RFC9438-4.8-timeout
     #[test]
     fn after_a_timeout_the_curve_begins_flat_at_ssthresh() {
         let rtt = Span::from_millis(200);
@@ -593,6 +600,7 @@ mod tests {
         assert!((w_max - 70.0).abs() < 1.0, "{w_max}");
     }
 
+    // Clauses: RFC9438-4.2-target, RFC9438-4.4-grow
     #[test]
     fn a_window_grows_by_at_most_half_in_a_round_trip() {
         // A round trip of 100 s, after which the curve is far beyond.
@@ -609,6 +617,7 @@ mod tests {
         assert!((connection.window() - before - 35.0).abs() < 0.1);
     }
 
+    // Clauses: RFC9438-4.2-idle
     #[test]
     fn time_in_which_the_window_does_not_limit_the_sender_does_not_count() {
         let rtt = Span::from_millis(200);
@@ -623,6 +632,20 @@ mod tests {
         }
         assert_eq!(connection.sender.stage.unwrap().elapsed, before);
         assert_eq!(connection.sender.window(), window);
+    }
+
+    // RFC 9438 §4.9: window, threshold and the flat part of the curve are as before the second loss.
+    // Clauses: RFC9438-4.9-spurious
+    #[test]
+    fn a_needless_reduction_is_taken_back_with_its_curve() {
+        let mut connection = Connection::new(100, &[]);
+        connection.lose();
+        let before = |sender: &Sender| (sender.cwnd, sender.ssthresh, sender.law.w_max);
+        let first = before(&connection.sender);
+        connection.lose();
+        assert_eq!(connection.sender.window(), 49 * MSS);
+        connection.sender.on_undo();
+        assert_eq!(before(&connection.sender), first);
     }
 
     #[test]

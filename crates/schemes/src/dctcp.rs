@@ -279,6 +279,7 @@ mod tests {
         }
     }
 
+    // Clauses: RFC8257-3.3-cut
     #[test]
     fn the_cut_uses_the_estimate_of_the_window_just_ended() {
         // alpha 0, all bytes of the window marked: alpha = 1/16, cwnd = 10000 * (1 - 1/32) = 9687.
@@ -288,6 +289,7 @@ mod tests {
     }
 
     // RFC 8257 §3.3 steps 4 and 5: one share of all bytes of a window, not one for each ACK.
+    // Clauses: RFC8257-3.3-share, RFC8257-3.3-window, RCC-eq1
     #[test]
     fn alpha_moves_once_per_window_by_the_share_of_its_bytes() {
         let mut sender = sender("1");
@@ -319,6 +321,7 @@ mod tests {
         assert_eq!(sender.window(), 2000);
     }
 
+    // Clauses: RFC8257-3.3-gain
     #[test]
     fn without_marks_alpha_decays_by_g_per_window() {
         let mut sender = sender("1");
@@ -326,5 +329,39 @@ mod tests {
             sender.on_ack(&ack(round * 1000 + 1, round * 1000 + 1001, Echo::None));
         }
         assert!((sender.alpha - libm::pow(15.0 / 16.0, 10.0)).abs() < 1e-12);
+    }
+
+    // RFC 8257 §3.3: nothing is known of the path, so the first mark halves the window.
+    // Clauses: RFC8257-3.3-first
+    #[test]
+    fn alpha_is_one_at_first() {
+        let mut sender = sender_with(&[]);
+        assert!((sender.alpha - 1.0).abs() < 1e-12);
+        sender.on_ack(&ack(1001, 10_001, Echo::Reduce));
+        assert_eq!(sender.window(), 5000);
+    }
+
+    // RFC 8257 §3.3: CWR is on its way; echoes of the same window say nothing new.
+    // Clauses: RFC8257-3.3-once
+    #[test]
+    fn an_echo_of_the_same_window_cuts_nothing() {
+        let mut sender = sender("0.5");
+        sender.on_ack(&ack(1001, 10_001, Echo::Reduce));
+        let reduced = sender.window();
+        for segment in 2..9 {
+            sender.on_ack(&ack(segment * 1000 + 1, 10_001, Echo::Repeated));
+            assert!(sender.window() >= reduced, "{}", sender.window());
+        }
+    }
+
+    // RFC 8257 §3.5: half of the flight, as without ECN, although alpha is small.
+    // Clauses: RFC8257-3.5-loss
+    #[test]
+    fn a_loss_halves_the_window_whatever_alpha() {
+        let mut sender = sender("0.1");
+        sender.on_loss(Loss::FastRetransmit, 10_000, Time::ZERO);
+        sender.on_recovered(None);
+        assert_eq!(sender.window(), 5000);
+        assert!((sender.alpha - 0.1).abs() < 1e-12);
     }
 }

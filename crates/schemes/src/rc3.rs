@@ -170,6 +170,7 @@ mod tests {
         build(&text).expect("correct texts")
     }
 
+    // Clauses: RC3-2.2-levels
     #[test]
     fn ports_have_a_class_more_than_low_priorities() {
         let roles = roles(("rc3.levels", "4"));

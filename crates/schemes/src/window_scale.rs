@@ -214,6 +214,7 @@ mod tests {
 
     const ACK: TcpFlags = TcpFlags::ACK;
 
+    // Clauses: HSCC-4-helper
     #[test]
     fn a_connection_shifts_if_both_sides_agree_whoever_opens_it() {
         for (ours, theirs, expected) in [

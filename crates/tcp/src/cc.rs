@@ -369,6 +369,7 @@ mod tests {
         assert!((8900..=9000).contains(&cc.window()), "{}", cc.window());
     }
 
+    // Clauses: RFC5681-3.1-avoidance
     #[test]
     fn avoidance_adds_a_segment_per_round_to_large_windows_too() {
         // Eq. 3 makes cwnd^2 grow by 2 mss^2 per ACK: from 500 segments, 500 ACKs give

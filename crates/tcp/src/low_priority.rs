@@ -165,6 +165,26 @@ mod tests {
             .collect()
     }
 
+    // RC3 §2.2: 40, 400 and 4000 segments from the end, and the last priority for all before.
+    // Clauses: RC3-2.2-levels
+    #[test]
+    fn priorities_have_ten_times_as_many_segments_each() {
+        let low = LowPriority {
+            first: 40,
+            growth: 10,
+            levels: 3,
+            ..SETTINGS
+        };
+        let of = |low: &LowPriority| [40, 41, 440, 441, 4440, 4441].map(|n| low.priority(n));
+        assert_eq!(of(&low), [1, 2, 2, 3, 3, 3]);
+        let alone = LowPriority {
+            added_up: false,
+            ..low
+        };
+        assert_eq!(of(&alone), [1, 2, 3, 3, 3, 3]);
+    }
+
+    // Clauses: RC3-2.2-backwards
     #[test]
     fn segments_go_from_the_last_to_the_first_that_is_not_sent() {
         let mut low = LowLoop::new(SETTINGS);
@@ -182,6 +202,7 @@ mod tests {
         assert_eq!(drain(&mut low, 751, 301), []);
     }
 
+    // Clauses: RC3-2.2-backwards
     #[test]
     fn each_write_counts_from_its_own_end_and_is_handed_over_once() {
         let mut low = LowLoop::new(SETTINGS);

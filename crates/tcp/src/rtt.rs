@@ -130,6 +130,7 @@ mod tests {
         }
     }
 
+    // Clauses: RFC6298-2.2-first
     #[test]
     fn the_first_sample_sets_three_times_the_round_trip() {
         // RFC 6298 §2.2: SRTT + 4 * R/2.
@@ -139,6 +140,7 @@ mod tests {
         assert_eq!(rtt.rto(), Span::from_millis(300));
     }
 
+    // Clauses: RFC6298-2.3-later
     #[test]
     fn later_samples_are_smoothed_by_an_eighth_and_a_quarter() {
         let mut rtt = RttEstimator::new(&config());
@@ -158,6 +160,7 @@ mod tests {
         assert!(rtt.rto() < Span::from_secs(60));
     }
 
+    // Clauses: RFC6298-2.3-granularity
     #[test]
     fn the_variance_counts_for_no_less_than_the_granularity_of_the_clock() {
         // RFC 6298 §2.3: SRTT + max(G, 4 * RTTVAR), where RTTVAR has all but vanished.
@@ -172,6 +175,7 @@ mod tests {
         assert_eq!(rtt.rto(), Span::from_millis(180));
     }
 
+    // Clauses: RFC6298-2.4-minimum
     #[test]
     fn the_minimum_bounds_the_sum_and_not_the_variance_alone() {
         // The RFC's form, not Linux's srtt + max(200 ms, 4 * rttvar).

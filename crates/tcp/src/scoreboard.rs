@@ -161,6 +161,7 @@ mod tests {
         );
     }
 
+    // Clauses: RFC6675-4-lost-bytes, RFC6675-4-lost-ranges
     #[test]
     fn a_hole_is_lost_with_three_ranges_or_more_than_two_segments_above() {
         // RFC 6675 §4 IsLost: "more than (DupThresh - 1) * SMSS bytes".

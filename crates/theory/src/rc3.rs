@@ -219,6 +219,7 @@ mod tests {
         Path::new(&Parameters::defaults())
     }
 
+    // Clauses: RC3-3-model
     #[test]
     fn figure_7_comes_out() {
         let published = include_str!("../tests/data/rc3-fig7-model.csv");
@@ -241,6 +242,7 @@ mod tests {
         assert_eq!(points, 11);
     }
 
+    // Clauses: RC3-3-tcp
     #[test]
     fn tcp_is_that_of_figure_15() {
         // i = 10, 20 ms, 10 Gbit/s: 30, 30, 30, 70, 90, 130, 150 ms, to the width of the packets.
@@ -257,6 +259,7 @@ mod tests {
         }
     }
 
+    // Clauses: RC3-3-model
     #[test]
     fn the_gain_has_the_shape_of_figure_4() {
         let path = paper();

@@ -420,6 +420,7 @@ mod tests {
         assert!((left - right).abs() < 1e-9 * right.abs(), "{left} {right}");
     }
 
+    // Clauses: RCC-eq4
     #[test]
     fn steady_queue_is_the_budget_less_the_path() {
         // 83,333 packets/s for 160 us are 13.3 packets.
@@ -427,6 +428,7 @@ mod tests {
         assert_close(1.0 + steady_queue(10.0, RATE, RTT), 1.0);
     }
 
+    // Clauses: RCC-eq6, RCC-eq7
     #[test]
     fn acks_wait_beyond_the_budget_and_are_repeated_beyond_a_timeout() {
         assert_close(pending_acks(90.0, 40.0), 50.0);
@@ -437,6 +439,7 @@ mod tests {
         assert!(pending_acks(874.0, 40.0) > spurious_limit(10e-3, RATE));
     }
 
+    // Clauses: RCC-5.2-amplitude
     #[test]
     fn sawtooth_of_the_paper_is_above_4_packets_and_about_one_round_trip() {
         // C*RTT + K = 160/3 packets. §5.2: A_r above 4 packets from two flows on, T_c about 1 RTT:
@@ -449,6 +452,7 @@ mod tests {
         assert_close(ecn(10.0).max_queue(), 45.0);
     }
 
+    // Clauses: RCC-5.2-alpha
     #[test]
     fn alpha_solves_the_ratio_of_marked_packets() {
         // The equation in the documentation of `Ecn`, by bisection, against its first-order solution:
@@ -474,6 +478,7 @@ mod tests {
         }
     }
 
+    // Clauses: RCC-5.2-threshold
     #[test]
     fn least_threshold_keeps_the_shortest_queue_at_zero() {
         let threshold = least_threshold(RATE, RTT);

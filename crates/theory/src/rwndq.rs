@@ -375,6 +375,7 @@ mod tests {
         equations.summary(&equations.run(duration))
     }
 
+    // Clauses: RWNDQ-eq1
     #[test]
     fn figure_1_settles_at_the_target_with_and_without_slow_start() {
         // B = 83 packets, alpha = 0.2: 16.6. Slow start gains 2 packets per 500 us from 16.6 on; path and
@@ -394,6 +395,7 @@ mod tests {
         assert!(without.settled > 1.5 * with.settled, "{without:?} {with:?}");
     }
 
+    // Clauses: RWNDQ-eq3
     #[test]
     fn a_constant_round_trip_ends_in_a_limit_cycle() {
         // From empty to 43 packets with a mean of 16.5, whether it began in slow start or not.
@@ -411,6 +413,7 @@ mod tests {
         }
     }
 
+    // Clauses: RWNDQ-eq2, RWNDQ-eq3
     #[test]
     fn the_fixed_point_solves_the_equations() {
         // Independently of the iteration: eq. 2 is zero where Q = alpha B, and eq. 3 stands still where

@@ -1,7 +1,8 @@
-//! `cargo xtask cites`: which clause of which document is cited where.
+//! `cargo xtask cites`: which part of which document is cited where.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::clauses;
 use crate::repository::{Failure, Repository};
 
 /// Prints every citation, grouped by document and clause, and the documents nobody cites.
@@ -23,10 +24,12 @@ pub(crate) fn print(repository: &Repository) -> Result<(), Failure> {
     for document in gaps {
         println!("{document}: in {REFERENCES}, cited nowhere");
     }
-    Ok(())
+    println!("{}", clauses::summary(repository)?);
+    check(repository)
 }
 
-/// Fails for a citation of a document that `docs/references.md` does not have.
+/// Fails for a citation of a document that `docs/references.md` does not have, and where clauses and tests do
+/// not have each other.
 pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
     let known = known(repository)?;
     let unknown: Vec<String> = cited(repository)?
@@ -41,7 +44,7 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
         })
         .collect();
     if unknown.is_empty() {
-        return Ok(());
+        return clauses::check(repository);
     }
     Err(Failure(format!(
         "{REFERENCES} does not have {}",

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::clauses;
 use crate::repository::{Failure, Repository, stdout};
 
 /// Writes every generated text.
@@ -69,6 +70,10 @@ fn pages(repository: &Repository) -> Result<Vec<Page>, Failure> {
     pages.push(Page {
         path: "docs/reference/cli.md".to_owned(),
         text: command_line(tailwater)?,
+    });
+    pages.push(Page {
+        path: "docs/reference/clauses.md".to_owned(),
+        text: clauses::page(repository)?,
     });
     let sample = print(tailwater, &["run", "incast", "--no-save"])?;
     let sample = fenced(without_cost(&sample));

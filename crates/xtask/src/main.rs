@@ -13,8 +13,10 @@ mod bench;
 mod check;
 mod cites;
 mod claims;
+mod clauses;
 mod docs;
 mod new_scheme;
+mod packetdrill;
 mod repository;
 mod screenshots;
 
@@ -83,8 +85,13 @@ enum Chore {
     },
     /// Draw the reports that the guide shows, with Chromium
     Screenshots,
-    /// List which clause of which document is cited where
+    /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
+    /// Run the packetdrill scripts below a folder, and write docs/reference/packetdrill.md
+    Packetdrill {
+        /// The folder, such as gtests/net/tcp of packetdrill's repository
+        folder: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -116,6 +123,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Book { open } => book(repository, open),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Cites => cites::print(repository),
+        Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

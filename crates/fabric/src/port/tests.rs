@@ -60,6 +60,7 @@ fn the_packet_in_transmission_does_not_count_as_queued() {
     }
 }
 
+// Clauses: RFC8257-3.1-mark
 #[test]
 fn packets_that_find_the_threshold_reached_are_marked() {
     // 50 packets at once, K = 40: packet 1 is in transmission, packet 42 is the first to find 40.
@@ -455,6 +456,7 @@ fn with_priority(class: u8) -> Packet {
     packet
 }
 
+// Clauses: RC3-2.3-queue
 #[test]
 fn the_first_class_overtakes_what_waits_but_not_what_is_being_sent() {
     let (mut port, hook) = hooked(2, None);
@@ -482,6 +484,7 @@ fn the_first_class_overtakes_what_waits_but_not_what_is_being_sent() {
     assert_eq!(levels, [1, 2, 1, 0, 1, 0]);
 }
 
+// Clauses: RC3-2.3-queue
 #[test]
 fn classes_share_the_limit_and_the_arriving_packet_is_dropped() {
     // PIAS: no packet of a lower class makes room.
@@ -523,6 +526,7 @@ fn pushing_out(limit: Limit) -> Port {
     )
 }
 
+// Clauses: RC3-2.3-drop
 #[test]
 fn the_newest_packet_of_the_lowest_class_makes_room_for_a_higher_one() {
     let mut port = pushing_out(Limit::Packets(3));

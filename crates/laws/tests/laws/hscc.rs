@@ -12,6 +12,7 @@ const SETTINGS: HsccSettings = HsccSettings {
     rewrites_syn_ack: false,
 };
 
+// Clauses: HSCC-4-on, HSCC-4-off
 #[test]
 fn only_alpha2_switches_on_and_only_alpha1_off() {
     // alpha1 * 84 = 21 packets, alpha2 * 84 = 42; both comparisons are strict.
@@ -52,6 +53,7 @@ fn exactly_the_lengths_said_to_leave_a_port_as_it_is_do_so() {
     }
 }
 
+// Clauses: HSCC-4-scale
 #[test]
 fn a_segment_is_rounded_up_at_every_scale() {
     let mut port = Hscc::new(&SETTINGS);
@@ -67,6 +69,7 @@ fn a_segment_is_rounded_up_at_every_scale() {
     }
 }
 
+// Clauses: HSCC-4-rewrite
 #[test]
 fn only_acks_are_rewritten_and_syn_acks_if_asked_for() {
     let mut port = Hscc::new(&SETTINGS);
@@ -94,6 +97,7 @@ fn only_acks_are_rewritten_and_syn_acks_if_asked_for() {
 }
 
 proptest! {
+    // Clauses: HSCC-4-thresholds
     #[test]
     fn thresholds_are_those_of_exact_fractions(
         buffer_units: u64,
@@ -119,6 +123,7 @@ proptest! {
         }
     }
 
+    // Clauses: HSCC-4-scale
     #[test]
     fn a_window_is_the_fewest_units_that_hold_it_and_never_more_than_granted(
         window_bytes: u32,

@@ -45,6 +45,7 @@ fn started(settings: &RwndqSettings, flows: u32) -> Rwndq {
     port
 }
 
+// Clauses: RWNDQ-alg1-24, RWNDQ-alg1-26
 #[test]
 fn slow_start_fills_the_pipe_with_42_updates() {
     // RWNDQ sheet: from the target of 16.6 packets, two more per update, until the pipe of 83 packets
@@ -62,6 +63,7 @@ fn slow_start_fills_the_pipe_with_42_updates() {
     assert_eq!(bytes(&port), TARGET + 43 * 2 * 1500);
 }
 
+// Clauses: RWNDQ-alg1-24
 #[test]
 fn flows_may_share_the_two_packets_of_slow_start() {
     // Ten flows have a tenth of the target each. Literally each window grows by two packets, 20 in
@@ -79,6 +81,7 @@ fn flows_may_share_the_two_packets_of_slow_start() {
     }
 }
 
+// Clauses: RWNDQ-alg1-21, RWNDQ-alg1-28
 #[test]
 fn an_update_moves_the_total_by_at_most_one_packet_up_and_four_down() {
     let mut port = started(&PAPER, 1);
@@ -94,6 +97,7 @@ fn an_update_moves_the_total_by_at_most_one_packet_up_and_four_down() {
     assert_eq!(bytes(&port), before - 3 * 1500);
 }
 
+// Clauses: RWNDQ-alg1-join
 #[test]
 fn many_flows_begin_with_a_share_of_the_target_and_are_granted_a_segment() {
     // RWNDQ sheet: 24 900 / 50 = 498 and 24 900 / 100 = 249 bytes; written is never less than a segment.
@@ -107,6 +111,7 @@ fn many_flows_begin_with_a_share_of_the_target_and_are_granted_a_segment() {
     }
 }
 
+// Clauses: RWNDQ-alg1-3
 #[test]
 fn the_last_end_and_the_first_begin_start_anew() {
     let mut port = started(&PAPER, 2);
@@ -130,6 +135,7 @@ fn the_last_end_and_the_first_begin_start_anew() {
     assert_eq!(bytes(&port), TARGET + 3000);
 }
 
+// Clauses: RWNDQ-alg1-chain
 #[test]
 fn cases_are_a_chain() {
     let ack = TcpFlags::ACK;
@@ -177,6 +183,7 @@ fn settings() -> impl Strategy<Value = RwndqSettings> {
 }
 
 proptest! {
+    // Clauses: RWNDQ-alg1-21
     #[test]
     fn an_update_is_within_a_byte_of_the_exact_one(
         settings in settings(),
@@ -203,6 +210,7 @@ proptest! {
         prop_assert!(error <= unit << 16, "off by {} / 65536 byte", error / unit);
     }
 
+    // Clauses: RWNDQ-alg1-join, RWNDQ-alg1-leave
     #[test]
     fn joins_and_leaves_multiply_to_one(
         settings in settings(),
@@ -225,6 +233,7 @@ proptest! {
         prop_assert!(back.abs_diff(before) <= 1 << 16, "{back} after {before}");
     }
 
+    // Clauses: RWNDQ-alg1-ack
     #[test]
     fn a_window_is_the_fewest_units_that_hold_it_and_never_more_than_granted(
         settings in settings(),

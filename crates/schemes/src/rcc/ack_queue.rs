@@ -377,6 +377,7 @@ mod tests {
             .collect()
     }
 
+    // Clauses: RCC-alg2-4
     #[test]
     fn short_flows_pass_long_ones_and_equals_stay_in_order() {
         let mut queue = AckQueue::new(416, 208);
@@ -386,6 +387,7 @@ mod tests {
         assert_eq!(order(&mut queue), [4, 1, 3, 0, 2]);
     }
 
+    // Clauses: RCC-alg2-6
     #[test]
     fn an_ack_is_passed_at_most_skip_max_times() {
         let mut queue = AckQueue::new(2, 0);
@@ -397,6 +399,7 @@ mod tests {
         assert_eq!(order(&mut queue), [1, 2, 0, 3, 4]);
     }
 
+    // Clauses: RCC-alg2-1
     #[test]
     fn a_newer_ack_replaces_the_older_and_keeps_its_passes() {
         let mut queue = AckQueue::new(2, 0);
@@ -413,6 +416,7 @@ mod tests {
         );
     }
 
+    // Clauses: RCC-alg2-bonus
     #[test]
     fn a_retransmitted_ack_starts_with_the_bonus() {
         let mut queue = AckQueue::new(2, 1);
@@ -426,6 +430,7 @@ mod tests {
         assert_eq!(order(&mut queue), [1, 0, 2]);
     }
 
+    // Clauses: RCC-alg2-bonus
     #[test]
     fn bonuses_beyond_every_bound_add_up_to_the_bound() {
         let mut queue = AckQueue::new(2, u32::MAX);

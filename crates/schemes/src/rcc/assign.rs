@@ -105,11 +105,13 @@ mod tests {
         assign(&claims, 40, Surplus::Priority)
     }
 
+    // Clauses: RCC-alg1-5
     #[test]
     fn a_hundred_equal_flows_get_one_packet_each() {
         assert_eq!(windows(&[32_768; 100]), [1; 100]);
     }
 
+    // Clauses: RCC-alg1-4
     #[test]
     fn twenty_one_equal_flows_share_forty_packets() {
         let windows = windows(&[1_000_000; 21]);
@@ -117,12 +119,14 @@ mod tests {
         assert_eq!(windows[19..], [1, 1], "the earlier flows get the surplus");
     }
 
+    // Clauses: RDTCP-alg1-7, RCC-alg1-3, RCC-alg1-7
     #[test]
     fn a_short_flow_gets_what_it_needs_and_the_long_one_the_rest() {
         // Before the cap the shares are 1 and 39; 2 KB need two packets.
         assert_eq!(windows(&[30_000_000, 2_000]), [38, 2]);
     }
 
+    // Clauses: RCC-alg1-5
     #[test]
     fn the_long_flows_give_back_what_raising_their_shares_to_a_packet_cost() {
         // Before the caps the shares are 26, 13 and 0: with 10, 13 and 20 times 1 the sum is 43. The
@@ -134,6 +138,7 @@ mod tests {
         assert_eq!(windows[20..], [10, 10]);
     }
 
+    // Clauses: RCC-alg1-11, RCC-alg1-12
     #[test]
     fn what_rounding_leaves_goes_to_the_shortest_first() {
         // Shares of 9.2, 12.3 and 18.5 make 39; of 5.7, 7.6 and 26.7 make 38, two of the shorter ones
@@ -142,6 +147,7 @@ mod tests {
         assert_eq!(windows(&[280, 210, 60].map(|n| n * MSS)), [5, 8, 27]);
     }
 
+    // Clauses: RCC-alg1-10
     #[test]
     fn without_sizes_every_flow_gets_the_same_and_nothing_is_handed_out_twice() {
         let unknown = Claim {
@@ -152,6 +158,7 @@ mod tests {
         assert_eq!(assign(&[unknown; 60], 40, Surplus::Priority), [1; 60]);
     }
 
+    // Clauses: RCC-alg1-10
     #[test]
     fn the_surplus_of_equal_windows_goes_to_the_earlier_connections_if_asked_for() {
         let unknown = Claim {
@@ -167,6 +174,7 @@ mod tests {
         );
     }
 
+    // Clauses: RCC-alg1-17
     #[test]
     fn the_sum_never_exceeds_the_budget_unless_every_window_is_one() {
         for n in 1..80_u64 {

@@ -301,6 +301,7 @@ mod tests {
         assert_eq!(control.rwnd(), window);
     }
 
+    // Clauses: RCC-eq3
     #[test]
     fn marks_shrink_the_window_once_per_round_trip() {
         // All of a round trip's packets marked: the ratio is 1 and the window halves; the average
@@ -348,5 +349,21 @@ mod tests {
         let decayed = (0..8).fold(1.0 / 16.0, |alpha, _| alpha * 15.0 / 16.0);
         assert!((alpha(Alpha::Average) - decayed).abs() < 1e-12);
         assert!((alpha(Alpha::Published) - 1.0 / 16.0 / 12.0).abs() < 1e-12);
+    }
+
+    // RCC Alg. 3 l. 2-4: from eight segments to one, with four as the threshold of slow start.
+    // Clauses: RCC-alg3-2, RCC-alg3-3, RCC-alg3-4
+    #[test]
+    fn a_timeout_of_the_receiver_leaves_one_segment_and_half_the_threshold() {
+        let mut control = control(Alpha::Average);
+        (control.rwnd, control.recovering, control.dup) = (8 * control.mss, true, 3);
+        control.on_timeout();
+        assert_eq!(
+            (control.rwnd(), control.ssthresh),
+            (control.mss, 4 * control.mss)
+        );
+        assert!(!control.recovering && control.dup == 0);
+        control.on_timeout();
+        assert_eq!(control.ssthresh, 2 * control.mss, "two segments at least");
     }
 }

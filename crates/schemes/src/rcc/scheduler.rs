@@ -478,6 +478,7 @@ mod tests {
         scheduler_with("40pkt")
     }
 
+    // Clauses: RCC-alg2-13
     #[test]
     fn the_budget_counts_packets_on_the_wire_as_buffers_do() {
         for (text, segments) in [("40pkt", 40), ("60000B", 40), ("59999B", 39), ("1B", 1)] {
@@ -515,6 +516,7 @@ mod tests {
     }
 
     // RCC Alg. 3 l. 6, rcc §8: up to 64 times.
+    // Clauses: RCC-alg3-6
     #[test]
     fn an_ack_is_sent_again_after_ever_longer_times() {
         let (mut scheduler, mut now) = (scheduler(), Time::ZERO);

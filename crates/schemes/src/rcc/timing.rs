@@ -152,6 +152,7 @@ mod tests {
         assert_eq!(timing.srtt(), Span::ZERO);
     }
 
+    // Clauses: RCC-alg3-6
     #[test]
     fn the_timeout_doubles_until_the_next_sample() {
         let mut timing = Timing::new(History::All);
@@ -164,6 +165,7 @@ mod tests {
         assert_eq!(timing.rto(Timer::Adaptive, RTO), RTO);
     }
 
+    // Clauses: RDTCP-rtt
     #[test]
     fn a_single_history_times_one_ack_at_a_time() {
         for (history, expected) in [(History::All, 140), (History::Single, 160)] {
@@ -178,6 +180,7 @@ mod tests {
         }
     }
 
+    // Clauses: RDTCP-timer
     #[test]
     fn a_constant_timer_ignores_the_round_trip() {
         let mut timing = Timing::new(History::All);

@@ -95,6 +95,7 @@ fn silence_counts_as_samples_of_an_empty_queue() {
     }
 }
 
+// Clauses: RFC3168-5-drop
 #[test]
 fn what_is_not_capable_is_dropped_where_the_capable_is_marked() {
     for (ecn, capable, other) in [

@@ -91,6 +91,7 @@ fn what_is_sent_twice_counts_once() {
     }
 }
 
+// Clauses: RWNDQ-alg1-leave
 #[test]
 fn fifty_mice_take_their_share_and_give_it_back() {
     // Five flows share the target of 0.2 * 84 packets, 25 200 bytes, until fifty more come.
@@ -169,6 +170,7 @@ fn a_connection_counts_in_the_datas_direction_or_in_both() {
     assert_eq!(number(&*hook, "counted_flows"), 0);
 }
 
+// Clauses: RWNDQ-alg1-23
 #[test]
 fn the_window_follows_the_queue_once_every_ten_samples() {
     let mut hook = hook("rwndq", &[]);

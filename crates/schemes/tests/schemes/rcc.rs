@@ -33,6 +33,7 @@ proptest! {
 }
 
 // rcc §6: a grant that is lost, with its ACK or with its data, does not use up the budget for ever.
+// Clauses: RCC-alg3-5
 #[test]
 fn a_lost_grant_is_granted_again() {
     let options = Options(vec![("rcc.max_queue", "1pkt".to_owned())]);
@@ -65,6 +66,7 @@ fn a_lost_grant_is_granted_again() {
 
 // RDTCP, unknown queue threshold: no bound before the first mark, what is in flight then, no change
 // after.
+// Clauses: RDTCP-budget
 #[test]
 fn the_first_mark_tells_the_budget() {
     let roles = star::roles("rcc", &[("rcc.max_queue", "auto".to_owned())]);
@@ -94,6 +96,7 @@ fn the_first_mark_tells_the_budget() {
 }
 
 // RCC Alg. 1, at every end: the windows of a crowd are one packet, and those who stay take over.
+// Clauses: RCC-alg1-calls
 #[test]
 fn the_last_flow_of_a_crowd_has_the_whole_budget() {
     let flow = |size| Flow { size, known: true };
@@ -114,6 +117,7 @@ fn the_last_flow_of_a_crowd_has_the_whole_budget() {
 }
 
 // RCC §4.5: the timer does not run while the ACK waits, however long that is.
+// Clauses: RCC-alg3-1
 #[test]
 fn waiting_in_the_buffer_queue_is_no_reason_to_send_an_ack_again() {
     let changed = [

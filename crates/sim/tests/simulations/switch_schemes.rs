@@ -183,6 +183,7 @@ fn shares_of_a_buffer_without_bound_are_refused_and_so_are_thresholds_in_the_wro
 }
 
 // One flow with a window of 160 segments: 86 are in the pipe, 74 would wait for ever.
+// Clauses: HSCC-4-rewrite
 #[test]
 fn the_queue_of_a_long_flow_swings_between_the_thresholds_and_acks_carry_a_segment() {
     let sets = [

@@ -8,6 +8,7 @@ use crate::script::{MSS, Timeline, config, ms};
 const FIN: TcpFlags = TcpFlags::FIN.with(TcpFlags::ACK);
 
 // RFC 9293 §3.10.4: the FIN may travel with the last data.
+// Clauses: RFC9293-3.6-active
 #[test]
 fn fin_travels_with_the_last_data() {
     let mut t = Timeline::established(config());
@@ -36,6 +37,7 @@ fn fin_after_the_data_is_a_segment_of_its_own() {
 }
 
 // RFC 9293 §3.6 case 1: closing one direction leaves the other open.
+// Clauses: RFC9293-3.6-active
 #[test]
 fn a_half_closed_connection_still_receives() {
     let mut t = Timeline::established(config());
@@ -50,6 +52,7 @@ fn a_half_closed_connection_still_receives() {
 }
 
 // RFC 9293 §3.6 case 2: the peer closes first; data still flows towards it.
+// Clauses: RFC9293-3.6-passive
 #[test]
 fn a_passive_close_passes_close_wait_and_last_ack() {
     let mut t = Timeline::established(config());
@@ -64,6 +67,7 @@ fn a_passive_close_passes_close_wait_and_last_ack() {
 }
 
 // RFC 9293 §3.6 case 3, figure 13.
+// Clauses: RFC9293-3.6-simultaneous
 #[test]
 fn a_simultaneous_close_passes_closing() {
     let mut t = Timeline::established(config());
@@ -87,6 +91,7 @@ fn a_fin_that_acknowledges_ours_ends_in_time_wait() {
 }
 
 // RFC 9293 §3.10.7.4, eighth check: the FIN is acknowledged again and the wait starts again.
+// Clauses: RFC9293-3.6.1-time-wait
 #[test]
 fn time_wait_answers_a_repeated_fin_and_then_ends() {
     let mut t = Timeline::established(config());
@@ -103,6 +108,7 @@ fn time_wait_answers_a_repeated_fin_and_then_ends() {
 }
 
 // RFC 6298 §5.4: the FIN occupies a sequence number and is retransmitted like data.
+// Clauses: RFC6298-5.4-earliest
 #[test]
 fn a_lost_fin_is_sent_again() {
     let mut t = Timeline::established(config());
@@ -117,6 +123,7 @@ fn a_lost_fin_is_sent_again() {
 }
 
 // RFC 9293 §3.10.7.4: the FIN counts once everything before it is there.
+// Clauses: RFC9293-3.10.7.4-fin
 #[test]
 fn a_fin_beyond_a_gap_waits_for_the_gap() {
     let mut t = Timeline::established(config());

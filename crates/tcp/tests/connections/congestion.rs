@@ -5,6 +5,7 @@ use tcp::Config;
 use crate::script::{MSS, Timeline, config, ms};
 
 // RFC 5681 §3.1 eq. 2: one segment per ACK, so the window doubles per round.
+// Clauses: RFC5681-3.1-slow-start
 #[test]
 fn slow_start_rounds_are_4_8_16_32_and_6_of_66_segments() {
     let mut t = Timeline::established(Config {
@@ -26,6 +27,7 @@ fn slow_start_rounds_are_4_8_16_32_and_6_of_66_segments() {
 }
 
 // RFC 5681 §3.1 eq. 3: a segment per round, a share of it per ACK.
+// Clauses: RFC5681-3.1-avoidance
 #[test]
 fn congestion_avoidance_adds_a_segment_per_round() {
     let mut t = Timeline::established(Config {
@@ -43,6 +45,7 @@ fn congestion_avoidance_adds_a_segment_per_round() {
 }
 
 // RFC 5681 §3.1: slow start ends when the window reaches ssthresh.
+// Clauses: RFC5681-3.1-threshold
 #[test]
 fn slow_start_ends_at_the_threshold() {
     let mut t = Timeline::established(Config {
@@ -83,6 +86,7 @@ fn slow_start_after_a_timeout_grows_by_one_segment_per_ack() {
 }
 
 // RFC 5681 §3.1: the window grows by acknowledged data only, and a small ACK by what it covers.
+// Clauses: RFC5681-3.1-bytes
 #[test]
 fn an_ack_of_few_bytes_grows_by_as_many() {
     let mut t = Timeline::established(config());
@@ -91,6 +95,7 @@ fn an_ack_of_few_bytes_grows_by_as_many() {
 }
 
 // RFC 5681 §4.1: silent for longer than the RTO.
+// Clauses: RFC5681-4.1-restart
 #[test]
 fn an_idle_connection_restarts_from_the_initial_window() {
     for (restart, window) in [(true, 2), (false, 8)] {
@@ -110,6 +115,7 @@ fn an_idle_connection_restarts_from_the_initial_window() {
 }
 
 // RFC 5681 §4.1: not before the RTO has passed, 250 ms after two samples of 100 ms.
+// Clauses: RFC5681-4.1-restart
 #[test]
 fn a_short_pause_keeps_the_window() {
     let mut t = Timeline::established(Config {
@@ -122,6 +128,7 @@ fn a_short_pause_keeps_the_window() {
 }
 
 // RFC 5681 §4.1: the restart window is never larger than the window was.
+// Clauses: RFC5681-4.1-restart
 #[test]
 fn idleness_does_not_enlarge_a_small_window() {
     let mut t = Timeline::established(config());
@@ -132,6 +139,7 @@ fn idleness_does_not_enlarge_a_small_window() {
 }
 
 // RFC 7661 §4.2: what counts is the most that was in flight in a round trip, not what is left of it.
+// Clauses: RFC7661-4.2-unused
 #[test]
 fn the_last_acks_of_a_window_that_was_used_grow_it() {
     let mut t = Timeline::established(Config {
@@ -147,6 +155,7 @@ fn the_last_acks_of_a_window_that_was_used_grow_it() {
 
 // RFC 7661 §4.2: a peer, or a switch that rewrites its windows, grants four segments for ten round trips.
 // When it lets go, the window is what was proven, and not what ten round trips of slow start make of it.
+// Clauses: RFC7661-4.2-unused
 #[test]
 fn a_window_that_the_peer_bounds_does_not_grow_beyond_twice_its_use() {
     let mut t = Timeline::established(Config {

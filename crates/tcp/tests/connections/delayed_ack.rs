@@ -18,6 +18,7 @@ fn without_delay_every_segment_is_acknowledged() {
 }
 
 // RFC 5681 §4.2: at least every second segment.
+// Clauses: RFC5681-4.2-delayed
 #[test]
 fn every_second_segment_is_acknowledged() {
     let mut t = every(2);
@@ -28,6 +29,7 @@ fn every_second_segment_is_acknowledged() {
 }
 
 // RFC 5681 §4.2: within the delay, from the first segment that waits.
+// Clauses: RFC5681-4.2-delayed
 #[test]
 fn a_lone_segment_is_acknowledged_after_the_delay() {
     let mut t = every(3);
@@ -37,6 +39,7 @@ fn a_lone_segment_is_acknowledged_after_the_delay() {
 }
 
 // RFC 5681 §4.2: a segment beyond a gap, at once; and one that fills part of it.
+// Clauses: RFC5681-4.2-immediate
 #[test]
 fn out_of_order_and_gap_filling_segments_are_acknowledged_at_once() {
     let mut t = every(2);
@@ -57,6 +60,7 @@ fn a_duplicate_segment_is_acknowledged_at_once() {
 }
 
 // RFC 9293 §3.10.7.4, eighth check.
+// Clauses: RFC9293-3.10.7.4-fin
 #[test]
 fn fin_is_acknowledged_at_once() {
     let mut t = every(2);
@@ -76,6 +80,7 @@ fn data_carries_the_waiting_acknowledgement() {
 }
 
 // RFC 5681 §4.2: in order, but a gap remains above.
+// Clauses: RFC5681-4.2-immediate
 #[test]
 fn a_segment_that_shortens_a_gap_is_acknowledged_at_once() {
     let mut t = every(2);

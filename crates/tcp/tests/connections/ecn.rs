@@ -19,6 +19,7 @@ fn echo(t: &mut Timeline, segments: u64) -> &mut Timeline {
 }
 
 // RFC 3168 §6.1.1: asked with ECE and CWR, agreed with ECE; neither segment is ECN-capable (§6.1.1).
+// Clauses: RFC3168-6.1.1-ask, RFC3168-6.1.1-agree, RFC3168-6.1.1-syn
 #[test]
 fn both_sides_agree_in_the_handshake() {
     let mut t = Timeline::connecting(with_ecn(EcnMode::Classic));
@@ -38,6 +39,7 @@ fn both_sides_agree_in_the_handshake() {
 }
 
 // RFC 3168 §6.1.1: a SYN-ACK without ECE, or with both flags as a broken peer reflects them.
+// Clauses: RFC3168-6.1.1-refused
 #[test]
 fn a_refusing_peer_gets_no_capable_data() {
     for flags in [TcpFlags::NONE, ECN_SETUP] {
@@ -52,6 +54,7 @@ fn a_refusing_peer_gets_no_capable_data() {
 }
 
 // RFC 3168 §6.1.1: one who does not use ECN does not agree to it.
+// Clauses: RFC3168-6.1.1-refuse
 #[test]
 fn without_ecn_a_request_is_refused() {
     let mut t = Timeline::listening(config());
@@ -62,6 +65,7 @@ fn without_ecn_a_request_is_refused() {
 }
 
 // RFC 3168 §6.1.4 and §6.1.5: new data is capable; pure ACKs and retransmissions are not.
+// Clauses: RFC3168-6.1.4-ack, RFC3168-6.1.5-again
 #[test]
 fn only_new_data_is_capable() {
     let mut t = Timeline::established(with_ecn(EcnMode::Classic));
@@ -97,6 +101,7 @@ fn retransmissions_are_capable_where_asked_for() {
 }
 
 // As in ns-2: SYN, SYN-ACK, pure ACK, data and FIN.
+// Clauses: RFC8257-3.5-syn
 #[test]
 fn every_segment_is_capable_everywhere() {
     let mut t = Timeline::connecting(with_ecn(EcnMode::Everywhere));
@@ -116,6 +121,7 @@ fn every_segment_is_capable_everywhere() {
 }
 
 // RFC 3168 §6.1.3: ECE on every ACK from the mark until CWR.
+// Clauses: RFC3168-6.1.3-echo
 #[test]
 fn a_mark_is_echoed_until_the_window_was_reduced() {
     let mut t = Timeline::established(with_ecn(EcnMode::Classic));
@@ -132,6 +138,7 @@ fn a_mark_is_echoed_until_the_window_was_reduced() {
 }
 
 // RFC 3168 §6.1.3: a segment with both CWR and a mark starts the next echo.
+// Clauses: RFC3168-6.1.3-again
 #[test]
 fn a_mark_on_the_segment_with_cwr_is_echoed() {
     let mut t = Timeline::established(with_ecn(EcnMode::Classic));
@@ -144,6 +151,7 @@ fn a_mark_on_the_segment_with_cwr_is_echoed() {
 }
 
 // RFC 3168 §6.1.2: the window halves once per window of data, and does not grow on an echo.
+// Clauses: RFC3168-6.1.2-once
 #[test]
 fn echoes_reduce_the_window_once_per_window() {
     let mut t = Timeline::established(with_ecn(EcnMode::Classic));
@@ -160,6 +168,7 @@ fn echoes_reduce_the_window_once_per_window() {
 }
 
 // RFC 3168 §6.1.2: CWR on the first new data after a reduction, on no other segment.
+// Clauses: RFC3168-6.1.2-cwr
 #[test]
 fn the_next_new_data_tells_of_the_reduction() {
     let mut t = Timeline::established(with_ecn(EcnMode::Classic));
@@ -171,6 +180,7 @@ fn the_next_new_data_tells_of_the_reduction() {
 }
 
 // RFC 3168 §6.1.2: also after a loss; the retransmission itself does not tell.
+// Clauses: RFC3168-6.1.2-cwr
 #[test]
 fn a_loss_is_told_too() {
     let mut t = Timeline::established(with_ecn(EcnMode::Classic));
@@ -181,6 +191,7 @@ fn a_loss_is_told_too() {
 }
 
 // RFC 3168 §6.1.2: no second reduction for a loss of the same window.
+// Clauses: RFC3168-6.1.2-loss
 #[test]
 fn an_echo_during_recovery_changes_nothing() {
     let mut t = Timeline::established(with_ecn(EcnMode::Classic));
@@ -191,6 +202,7 @@ fn an_echo_during_recovery_changes_nothing() {
 }
 
 // RFC 8257 §3.2: with an ACK per packet the echo is the packet's own mark.
+// Clauses: RFC8257-3.2-exact
 #[test]
 fn with_an_ack_per_packet_the_echo_is_exact() {
     let mut t = Timeline::established(with_ecn(EcnMode::Accurate));
@@ -200,6 +212,7 @@ fn with_an_ack_per_packet_the_echo_is_exact() {
 }
 
 // RFC 8257 §3.2, figure 1: a change of marks sends the waiting ACK with the old mark.
+// Clauses: RFC8257-3.2-change
 #[test]
 fn a_change_of_marks_sends_the_delayed_ack_with_the_old_mark() {
     let mut t = Timeline::established(Config {
@@ -235,6 +248,7 @@ fn the_window_of_an_early_ack_is_kept() {
 }
 
 // RFC 8257 §3.2: CWR means nothing to this receiver.
+// Clauses: RFC8257-3.2-cwr
 #[test]
 fn accurate_echoes_ignore_cwr() {
     let mut t = Timeline::established(with_ecn(EcnMode::Accurate));
@@ -255,6 +269,7 @@ fn unechoed_marks_reach_the_role_only() {
 }
 
 // RFC 3168 §6.1.2: nor for an echo on the ACK that ends the recovery; flight 2, and one more.
+// Clauses: RFC3168-6.1.2-loss
 #[test]
 fn an_echo_on_the_ack_that_ends_recovery_changes_nothing() {
     let mut t = Timeline::established(with_ecn(EcnMode::Classic));

@@ -6,6 +6,7 @@ use tcp::{Config, State};
 use crate::script::{MSS, PEER_SCALE, Timeline, config, ms, willing};
 
 // RFC 9293 §3.7.1, RFC 7323 §2.2, RFC 2018 §2.
+// Clauses: RFC2018-2-permitted, RFC7323-2.2-syn
 #[test]
 fn syn_offers_segment_size_window_scale_and_sack() {
     let mut t = Timeline::connecting(Config {
@@ -27,6 +28,7 @@ fn syn_offers_segment_size_window_scale_and_sack() {
 }
 
 // RFC 9293 §3.7.1: the smaller of both sides' sizes.
+// Clauses: RFC9293-3.7.1-smaller
 #[test]
 fn the_smaller_segment_size_counts() {
     let mut t = Timeline::connecting(config());
@@ -41,6 +43,7 @@ fn the_smaller_segment_size_counts() {
 }
 
 // RFC 9293 §3.7.1: 536 bytes without the option; RFC 7323 §2.2: then no scaling either.
+// Clauses: RFC9293-3.7.1-default, RFC7323-2.2-syn
 #[test]
 fn a_syn_ack_without_options_means_defaults() {
     let mut t = Timeline::connecting(config());
@@ -57,6 +60,7 @@ fn a_syn_ack_without_options_means_defaults() {
 }
 
 // RFC 2018 §2: blocks are sent only to a peer that permitted them.
+// Clauses: RFC2018-2-permitted
 #[test]
 fn a_peer_without_sack_gets_no_blocks() {
     let mut t = Timeline::connecting(Config {
@@ -74,6 +78,7 @@ fn a_peer_without_sack_gets_no_blocks() {
 }
 
 // RFC 7323 §2.2: the shift applies to the windows of segments without SYN only.
+// Clauses: RFC7323-2.2-unscaled
 #[test]
 fn the_window_of_a_syn_ack_is_not_scaled() {
     let mut t = Timeline::connecting(config());
@@ -109,6 +114,7 @@ fn the_window_of_a_syn_ack_can_be_scaled() {
 }
 
 // RFC 9293 §3.5 and RFC 6298 §2: the handshake is a round-trip sample, 100 ms: RTO = 300 ms.
+// Clauses: RFC6298-2.2-first, RFC6298-5.1-start
 #[test]
 fn the_handshake_gives_the_first_sample() {
     let mut t = Timeline::established(config());
@@ -119,6 +125,7 @@ fn the_handshake_gives_the_first_sample() {
 }
 
 // RFC 9293 §3.10.7.3: data may leave as soon as the SYN-ACK is there; the ACK goes ahead of it.
+// Clauses: RFC9293-3.10.7.3-syn-ack
 #[test]
 fn the_acknowledgement_of_the_handshake_leaves_before_data() {
     let mut t = Timeline::connecting(config());
@@ -142,6 +149,7 @@ fn a_lost_first_flight_costs_no_timeout_of_the_syn_ack() {
 }
 
 // RFC 6298 §5.5 to §5.7: 1, 2, 4 s; with two retries the third expiry gives up.
+// Clauses: RFC9293-3.8.3-syn
 #[test]
 fn a_lost_syn_is_repeated_with_doubled_timeout_until_it_gives_up() {
     let mut t = Timeline::connecting(Config {
@@ -161,6 +169,7 @@ fn a_lost_syn_is_repeated_with_doubled_timeout_until_it_gives_up() {
 }
 
 // RFC 5681 §3.1: one segment after a lost SYN. RFC 6298 §3: no sample from a SYN sent twice.
+// Clauses: RFC5681-3.1-lost-syn
 #[test]
 fn after_a_lost_syn_the_first_window_is_one_segment() {
     let mut t = Timeline::connecting(config());
@@ -187,6 +196,7 @@ fn expired_timers_of_syns_are_counted_by_themselves() {
 }
 
 // RFC 9293 §3.10.7.2 and RFC 6298 §5.5.
+// Clauses: RFC9293-3.10.7.2-syn
 #[test]
 fn a_lost_syn_ack_is_repeated_with_doubled_timeout() {
     let mut t = Timeline::listening(config());
@@ -204,6 +214,7 @@ fn a_lost_syn_ack_is_repeated_with_doubled_timeout() {
 }
 
 // RFC 9293 §3.10.7.4: the SYN is a duplicate, what answered it was lost.
+// Clauses: RFC9293-3.10.7.4-repeated-syn
 #[test]
 fn a_repeated_syn_is_answered_again_without_a_second_opening() {
     let mut t = Timeline::listening(config());
@@ -224,6 +235,7 @@ fn a_repeated_syn_ack_is_acknowledged_again() {
 }
 
 // RFC 9293 §3.10.7.4: any segment with the right acknowledgement completes the handshake.
+// Clauses: RFC9293-3.10.7.4-handshake-ack
 #[test]
 fn data_completes_the_handshake_when_the_ack_was_lost() {
     let mut t = Timeline::listening(config());
@@ -234,6 +246,7 @@ fn data_completes_the_handshake_when_the_ack_was_lost() {
 }
 
 // RFC 9293 §3.5, figure 8. The SYN-ACK's window is not scaled (RFC 7323 §2.2).
+// Clauses: RFC9293-3.5-simultaneous
 #[test]
 fn simultaneous_open_ends_established() {
     let mut t = Timeline::connecting(config());
@@ -253,6 +266,7 @@ fn simultaneous_open_ends_established() {
 }
 
 // RFC 9293 §3.10.7.3: a reset that acknowledges the SYN refuses the connection; another is damage.
+// Clauses: RFC9293-3.10.7.3-refused
 #[test]
 fn only_a_reset_that_acknowledges_the_syn_refuses() {
     let mut t = Timeline::connecting(config());
@@ -265,6 +279,7 @@ fn only_a_reset_that_acknowledges_the_syn_refuses() {
 }
 
 // RFC 9293 §3.10.7.3, first check: half-open connections are reset.
+// Clauses: RFC9293-3.10.7.3-wrong-ack
 #[test]
 fn a_wrong_acknowledgement_of_the_syn_is_reset() {
     let mut t = Timeline::connecting(config());
@@ -278,6 +293,7 @@ fn a_wrong_acknowledgement_of_the_syn_is_reset() {
 }
 
 // RFC 7323 §2.2 and RFC 2018 §2: a SYN-ACK carries no option that the SYN did not.
+// Clauses: RFC7323-2.2-syn
 #[test]
 fn a_syn_ack_offers_only_what_was_asked_for() {
     let mut t = Timeline::listening(Config {
@@ -296,4 +312,40 @@ fn a_syn_ack_offers_only_what_was_asked_for() {
         sack_permitted: false,
     };
     assert_eq!(t.take().options, Options::Syn(refused));
+}
+
+// RFC 9293 §3.10.7.4, fifth check: the peer takes us for another connection.
+// Clauses: RFC9293-3.10.7.4-handshake-ack
+#[test]
+fn a_wrong_acknowledgement_of_the_syn_ack_is_reset() {
+    let mut t = Timeline::listening(config());
+    let syn = t.syn(willing());
+    t.deliver(syn).take();
+    let mut stale = t.peer_segment(TcpFlags::ACK);
+    stale.ack = Seq(77);
+    t.deliver(stale);
+    let reset = t.take();
+    assert_eq!((reset.flags, reset.seq), (TcpFlags::RST, Seq(77)));
+    assert_eq!(t.endpoint.state(), State::SynReceived);
+}
+
+// RFC 7323 §2.3: the peer means 14, so that a window of 1 is 16 KiB and not 32.
+// Clauses: RFC7323-2.3-fourteen
+#[test]
+fn a_shift_beyond_fourteen_counts_as_fourteen() {
+    let mut t = Timeline::connecting(Config {
+        initial_window: 40,
+        ..config()
+    });
+    t.take();
+    let mut syn_ack = t.syn_ack(SynOptions {
+        window_scale: Some(15),
+        ..willing()
+    });
+    syn_ack.window = 0;
+    t.deliver(syn_ack).expect_ack(0);
+    t.write(40 * MSS).expect_nothing();
+    let mut update = t.peer_segment(TcpFlags::ACK);
+    update.window = 1;
+    t.deliver(update).expect_data(0..16).expect_nothing();
 }

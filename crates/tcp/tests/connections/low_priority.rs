@@ -146,6 +146,7 @@ const fn half_round_trip() -> Span {
 }
 
 // RC3 §2.2, the example: 66 segments, of which the network holds 50; 21 and 22 are lost.
+// Clauses: RC3-2.2-first, RC3-4.2.2-ack, RC3-4.2.2-skip
 #[test]
 fn the_walk_through_of_the_paper() {
     let lost = |sent: Sent| sent.priority > 0 && [21, 22].contains(&sent.segment);
@@ -170,6 +171,7 @@ fn the_walk_through_of_the_paper() {
 }
 
 // RC3 §2.2: without losses all data arrives as fast as the path carries it.
+// Clauses: RC3-4.2.2-skip
 #[test]
 fn a_flow_takes_a_handshake_and_its_transmission() {
     for segments in [1, 4, 5, 66, 500] {
@@ -223,6 +225,7 @@ fn copies_leave_beyond_the_advertised_window() {
 
 // rc3 §9, receive window: whatever a role lets the receiver advertise, what the buffer has room for is
 // kept, and no byte beyond. Copies are answered at their own priority alone: TCP's ACKs tell nothing of them.
+// Clauses: RC3-4.2.2-ack
 #[test]
 fn copies_are_kept_as_far_as_the_buffer_has_room() {
     let mut t = Timeline::closed(Config {
@@ -271,6 +274,7 @@ fn low_ack<C: SenderCc + 'static>(
 
 // RFC 2018 §8, rc3 §5: at a timeout the sender forgets which copies have arrived, and what it passed
 // without sending it was never in flight.
+// Clauses: RC3-4.2.2-timeout
 #[test]
 fn a_timeout_forgets_the_copies_that_were_passed() {
     let mut t = Timeline::established(Config {
@@ -294,6 +298,7 @@ fn a_timeout_forgets_the_copies_that_were_passed() {
 }
 
 // After a timeout an ACK of what the acknowledgement jumped to says nothing new: windows do not grow.
+// Clauses: RC3-4.2.2-timeout
 #[test]
 fn a_timeout_ends_what_a_jump_of_the_acknowledgement_began() {
     let mut t = Timeline::established(Config {
@@ -322,6 +327,7 @@ impl SenderCc for Noting {
 
 // RC3 §2.2, rc3 §5: what arrived at low priority counts like one ordinary ACK when TCP's jumps over it,
 // not with all its bytes.
+// Clauses: RC3-4.2.2-window
 #[test]
 fn an_acknowledgement_of_copies_grows_windows_as_one_ordinary_one() {
     for limit in [1, 2] {
@@ -353,6 +359,7 @@ fn an_acknowledgement_of_copies_grows_windows_as_one_ordinary_one() {
 
 proptest! {
     /// Whatever TCP loses, a second loop of which nothing arrives changes nothing.
+    // Clauses: RC3-4.2.2-window
     #[test]
     fn without_low_packets_it_is_tcp(
         lost in prop::collection::btree_set(0_usize..150, 0..12),

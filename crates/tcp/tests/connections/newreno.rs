@@ -12,6 +12,7 @@ fn ten_in_flight(config: Config) -> Timeline {
 }
 
 // RFC 6582 §3.2 steps 2 and 3: ssthresh = 10/2, inflated by the three segments that have left.
+// Clauses: RFC5681-3.2-dupack, RFC6582-3.2-enter
 #[test]
 fn the_third_duplicate_retransmits_at_once() {
     let mut t = ten_in_flight(config());
@@ -35,6 +36,7 @@ fn without_fast_retransmit_only_the_timer_sends_again() {
 }
 
 // RFC 5681 §3.1 eq. 4: half of what is in flight, six segments, not of the window, which is ten.
+// Clauses: RFC5681-3.1-eq4
 #[test]
 fn a_loss_halves_the_flight_and_not_a_window_that_is_not_used() {
     for sack in [false, true] {
@@ -57,6 +59,7 @@ fn a_loss_halves_the_flight_and_not_a_window_that_is_not_used() {
 }
 
 // RFC 6582 §3.2 step 4: 5 + 3 + n segments from the first one; new data from the third further one.
+// Clauses: RFC5681-3.2-inflate, RFC6582-3.2-enter, RFC6582-3.2-more
 #[test]
 fn further_duplicates_inflate_the_window() {
     let mut t = ten_in_flight(config());
@@ -67,6 +70,7 @@ fn further_duplicates_inflate_the_window() {
 }
 
 // RFC 6582 §3.2 step 3, full: min(ssthresh, flight + MSS); flight is the four new segments.
+// Clauses: RFC5681-3.2-deflate, RFC6582-3.2-full
 #[test]
 fn a_full_acknowledgement_ends_recovery_without_a_burst() {
     let mut t = ten_in_flight(config());
@@ -77,6 +81,7 @@ fn a_full_acknowledgement_ends_recovery_without_a_burst() {
 }
 
 // RFC 6582 §3.2 step 3, option 1: with nothing in flight the window is max(flight, MSS) + MSS.
+// Clauses: RFC6582-3.2-full
 #[test]
 fn recovery_of_a_drained_connection_ends_with_two_segments() {
     let mut t = Timeline::established(config());
@@ -86,6 +91,7 @@ fn recovery_of_a_drained_connection_ends_with_two_segments() {
 }
 
 // RFC 6582 §3.2 step 3, partial: the next hole at once, deflated by 3 and inflated by 1.
+// Clauses: RFC6582-3.2-hole, RFC6582-3.2-partial
 #[test]
 fn a_partial_acknowledgement_retransmits_the_next_hole() {
     let mut t = ten_in_flight(config());
@@ -99,6 +105,7 @@ fn a_partial_acknowledgement_retransmits_the_next_hole() {
 }
 
 // RFC 6582 §3.2 step 2: a loss of the window already halved does not halve it again.
+// Clauses: RFC6582-3.2-recover
 #[test]
 fn one_window_is_halved_once() {
     let mut t = ten_in_flight(config());
@@ -111,6 +118,7 @@ fn one_window_is_halved_once() {
 }
 
 // RFC 6582 §3.2 step 2: duplicates that do not cover more than recover are of the same window.
+// Clauses: RFC6582-3.2-avoided, RFC6582-4-timeout
 #[test]
 fn duplicates_below_recover_after_a_timeout_do_not_retransmit() {
     let mut t = ten_in_flight(config());
@@ -122,6 +130,7 @@ fn duplicates_below_recover_after_a_timeout_do_not_retransmit() {
 }
 
 // RFC 6582 §3.2 step 3: only the first partial ACK restarts the timer.
+// Clauses: RFC6582-3.2-timer
 #[test]
 fn only_the_first_partial_acknowledgement_restarts_the_timer() {
     let mut t = Timeline::established(config());
@@ -135,6 +144,7 @@ fn only_the_first_partial_acknowledgement_restarts_the_timer() {
 }
 
 // RFC 3042 §2: a segment beyond the window for each of the first two duplicates.
+// Clauses: RFC5681-3.2-limited, RFC3042-2-two, RFC3042-2-cwnd
 #[test]
 fn limited_transmit_sends_one_segment_for_each_of_the_first_two_duplicates() {
     let mut t = ten_in_flight(Config {
@@ -150,6 +160,7 @@ fn limited_transmit_sends_one_segment_for_each_of_the_first_two_duplicates() {
 }
 
 // RFC 5681 §3.2: what the window had allowed anyway is part of the flight.
+// Clauses: RFC5681-3.2-limited
 #[test]
 fn data_within_the_window_is_not_limited_transmit() {
     let mut t = Timeline::established(Config {
@@ -164,6 +175,7 @@ fn data_within_the_window_is_not_limited_transmit() {
 }
 
 // RFC 5681 §2: a duplicate ACK carries no data, and data is outstanding.
+// Clauses: RFC5681-2-duplicate
 #[test]
 fn acknowledgements_with_data_are_not_duplicates() {
     let mut t = ten_in_flight(config());
@@ -220,6 +232,7 @@ fn loss_of_the_last_segment_costs_one_timeout() {
 }
 
 // RFC 6582 §3.2 step 3, partial: less than a segment is not added back. 12 - 0.5 from byte 500.
+// Clauses: RFC6582-3.2-partial
 #[test]
 fn a_partial_acknowledgement_of_less_than_a_segment_deflates_by_all_of_it() {
     let mut t = ten_in_flight(config());
@@ -228,4 +241,18 @@ fn a_partial_acknowledgement_of_less_than_a_segment_deflates_by_all_of_it() {
     let again = t.take();
     assert_eq!((t.offset(&again), u64::from(again.payload)), (501, MSS));
     t.expect_nothing();
+}
+
+// RFC 3042 §2: the window of the receiver has room for one of the two.
+// Clauses: RFC3042-2-receiver
+#[test]
+fn limited_transmit_stays_within_the_peers_window() {
+    let mut t = Timeline::established(Config {
+        limited_transmit: true,
+        ..config()
+    });
+    t.window = 11 * 1024;
+    t.ack(0).write(60 * MSS).expect_data(0..10);
+    t.duplicates(1).expect_data(10..11);
+    t.duplicates(1).expect_nothing();
 }

@@ -16,6 +16,7 @@ fn unread() -> Timeline {
 }
 
 // RFC 9293 §3.10.7.4: segments are trimmed to what is new.
+// Clauses: RFC9293-3.10.7.4-trim
 #[test]
 fn overlapping_segments_count_once() {
     let mut t = Timeline::established(config());
@@ -32,6 +33,7 @@ fn overlapping_segments_count_once() {
 }
 
 // RFC 9293 §3.10.7.4: data beyond the window is not stored, and the peer is told where we are.
+// Clauses: RFC9293-3.10.7.4-window
 #[test]
 fn data_beyond_the_window_is_refused() {
     let mut t = unread();
@@ -60,6 +62,7 @@ fn the_window_closes_as_the_buffer_fills() {
 }
 
 // RFC 9293 §3.8.6.2.2: the window grows by a segment or half the buffer, and then it is announced.
+// Clauses: RFC9293-3.8.6.2.2-receiver
 #[test]
 fn the_window_does_not_open_by_small_steps() {
     let mut t = unread();
@@ -77,6 +80,7 @@ fn the_window_does_not_open_by_small_steps() {
 }
 
 // RFC 7323 §2.2 and §2.3: the window is a multiple of the unit, never more than there is room for.
+// Clauses: RFC7323-2.3-right
 #[test]
 fn the_advertised_window_is_scaled_down() {
     let mut t = Timeline::established(Config {
@@ -105,6 +109,7 @@ fn a_role_bounds_the_window() {
 }
 
 // RFC 9293 §3.8.6.2.2: half the buffer, where that is less than a segment.
+// Clauses: RFC9293-3.8.6.2.2-receiver
 #[test]
 fn the_window_of_a_small_buffer_opens_by_half_of_it() {
     let mut t = Timeline::established(Config {
@@ -116,4 +121,15 @@ fn the_window_of_a_small_buffer_opens_by_half_of_it() {
     t.act(|endpoint| endpoint.read(749)).expect_nothing();
     t.act(|endpoint| endpoint.read(1));
     assert_eq!(t.take().window, 1250);
+}
+
+// RFC 9293 §3.10.7.4, fifth check: without ACK a segment is dropped, data and all.
+// Clauses: RFC9293-3.10.7.4-no-ack
+#[test]
+fn data_without_an_acknowledgement_is_dropped() {
+    let mut t = Timeline::established(config());
+    let mut packet = t.peer_data(0);
+    packet.flags = TcpFlags::NONE;
+    t.deliver(packet).expect_nothing();
+    assert_eq!(t.endpoint.received(), 0);
 }

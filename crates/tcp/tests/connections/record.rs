@@ -25,6 +25,7 @@ fn in_flight(segments: u32, config: Config) -> Timeline {
 }
 
 // RFC 8985 §6.2 step 5: the copy of segment 0 left together with segment 10, which is reported.
+// Clauses: RFC8985-6.2-lost
 #[test]
 fn a_lost_retransmission_is_sent_again_after_a_round_trip() {
     let mut t = in_flight(10, rack());
@@ -38,6 +39,7 @@ fn a_lost_retransmission_is_sent_again_after_a_round_trip() {
 }
 
 // RFC 8985 §6.2 step 4: min_RTT / 4 beyond the round trip, then the reordering timer.
+// Clauses: RFC8985-6.3-timer
 #[test]
 fn a_single_report_waits_for_a_quarter_of_a_round_trip() {
     let mut t = in_flight(10, rack());
@@ -73,6 +75,7 @@ fn a_hole_that_closes_in_time_is_no_loss() {
 }
 
 // RFC 6675 §4: with a record and without RACK, three duplicates or more than two segments above.
+// Clauses: RFC6675-5-enter
 #[test]
 fn a_record_alone_finds_losses_by_reports() {
     let mut t = in_flight(
@@ -88,6 +91,7 @@ fn a_record_alone_finds_losses_by_reports() {
 }
 
 // RFC 6937 §3: ssthresh 5 of 10 segments; every second segment delivered lets one go.
+// Clauses: RFC6937-3-delivered, RFC6937-3-proportion
 #[test]
 fn a_reduction_in_proportion_sends_one_segment_for_two() {
     let mut t = in_flight(
@@ -109,6 +113,7 @@ fn a_reduction_in_proportion_sends_one_segment_for_two() {
 
 // RFC 8985 §7.2 and §7.3: two round trips of 100 ms after the last data, the last segment leaves again,
 // and the timer runs from there.
+// Clauses: RFC8985-7.2-timeout, RFC8985-7.3-segment
 #[test]
 fn the_tail_is_probed_before_the_timer_expires() {
     let mut t = Timeline::established(Config {
@@ -123,6 +128,7 @@ fn the_tail_is_probed_before_the_timer_expires() {
 }
 
 // RFC 8985 §7.2: a single segment's ACK may be delayed, 40 ms here.
+// Clauses: RFC8985-7.2-delayed, RFC8985-7.4.2-loss
 #[test]
 fn a_probe_of_a_single_segment_waits_for_a_delayed_ack() {
     let mut t = Timeline::established(Config {
@@ -137,6 +143,7 @@ fn a_probe_of_a_single_segment_waits_for_a_delayed_ack() {
 }
 
 // RFC 8985 §7.3: new data is the probe if there is any, whatever the congestion window.
+// Clauses: RFC8985-7.3-segment
 #[test]
 fn new_data_probes_first() {
     let mut t = in_flight(
@@ -160,6 +167,7 @@ fn frto() -> Config {
 }
 
 // RFC 5682 §3.1 step 3b and RFC 4015 §3.2: segment 1 was delivered and sent once.
+// Clauses: RFC5682-3.1-spurious, RFC4015-3.2-window
 #[test]
 fn a_timeout_that_an_original_answers_is_taken_back() {
     let mut t = in_flight(4, frto());
@@ -172,6 +180,7 @@ fn a_timeout_that_an_original_answers_is_taken_back() {
 }
 
 // RFC 5682 §3.1 steps 2b and 3a: new data after the first ACK; what it brings shows that the hole is real.
+// Clauses: RFC5682-3.1-first, RFC5682-3.1-new, RFC5682-3.1-real
 #[test]
 fn a_timeout_that_was_due_is_repaired_after_new_data() {
     let mut t = in_flight(4, frto());
@@ -199,6 +208,7 @@ fn a_kept_scoreboard_spares_what_has_arrived() {
 }
 
 // RFC 2883 §4.1: the first block reports the duplicate, once.
+// Clauses: RFC2883-4-first, RFC2883-4.1-below, RFC2883-4.2-above
 #[test]
 fn a_duplicate_is_reported_once() {
     let mut t = Timeline::established(Config {

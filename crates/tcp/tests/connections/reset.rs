@@ -6,6 +6,7 @@ use tcp::{Config, State};
 use crate::script::{MSS, PEER_SEQ, Timeline, config, ms, willing};
 
 // RFC 5961 §3.2 case 1.
+// Clauses: RFC9293-3.10.7.4-reset
 #[test]
 fn a_reset_at_the_next_number_ends_the_connection() {
     let mut t = Timeline::established(config());
@@ -17,6 +18,7 @@ fn a_reset_at_the_next_number_ends_the_connection() {
 }
 
 // RFC 5961 §3.2 case 2: in the window but not exact.
+// Clauses: RFC5961-3.2-reset
 #[test]
 fn a_reset_elsewhere_in_the_window_is_challenged() {
     let mut t = Timeline::established(config());
@@ -27,6 +29,7 @@ fn a_reset_elsewhere_in_the_window_is_challenged() {
 }
 
 // RFC 5961 §3.2 case 3: outside the window, on either side.
+// Clauses: RFC5961-3.2-reset
 #[test]
 fn a_reset_outside_the_window_is_ignored() {
     let mut t = Timeline::established(config());
@@ -40,6 +43,7 @@ fn a_reset_outside_the_window_is_ignored() {
 }
 
 // RFC 5961 §4.2: whatever its number.
+// Clauses: RFC5961-4.2-syn
 #[test]
 fn a_syn_on_an_open_connection_is_challenged() {
     let mut t = Timeline::established(config());
@@ -50,6 +54,7 @@ fn a_syn_on_an_open_connection_is_challenged() {
 }
 
 // RFC 9293 §3.10.5.
+// Clauses: RFC9293-3.10.5-abort
 #[test]
 fn an_abort_resets_the_peer() {
     let mut t = Timeline::established(config());
@@ -63,6 +68,7 @@ fn an_abort_resets_the_peer() {
 }
 
 // RFC 9293 §3.10.5: SND.NXT is behind our SYN, which the peer has seen.
+// Clauses: RFC9293-3.10.5-abort
 #[test]
 fn an_abort_of_a_half_open_connection_is_believed_by_the_peer() {
     let mut t = Timeline::listening(config());
@@ -73,6 +79,7 @@ fn an_abort_of_a_half_open_connection_is_believed_by_the_peer() {
 }
 
 // RFC 9293 §3.10.7.1.
+// Clauses: RFC9293-3.10.7.1-closed
 #[test]
 fn a_closed_port_answers_with_a_reset() {
     let mut t = Timeline::closed(config());
@@ -88,6 +95,7 @@ fn a_closed_port_answers_with_a_reset() {
 }
 
 // RFC 9293 §3.10.7.2: only a SYN opens.
+// Clauses: RFC9293-3.10.7.2-ack
 #[test]
 fn a_listener_resets_a_stray_acknowledgement() {
     let mut t = Timeline::listening(config());
@@ -97,6 +105,7 @@ fn a_listener_resets_a_stray_acknowledgement() {
 }
 
 // RFC 9293 §3.8.3 (R2): 300 ms, 600 ms, 1200 ms; the third expiry is one more than two retries.
+// Clauses: RFC9293-3.8.3-r2
 #[test]
 fn exhausted_retries_abort_the_connection() {
     let mut t = Timeline::established(Config {
@@ -126,4 +135,15 @@ fn an_acknowledgement_of_new_data_starts_the_retries_again() {
     // The RTO stays at 1200 ms: nothing was sampled.
     t.at(ms(2200)).expect_retransmission(1);
     assert_eq!(t.endpoint.state(), State::Established);
+}
+
+// RFC 9293 §3.10.7.2: resets mean nothing to a listener, with an acknowledgement or without.
+// Clauses: RFC9293-3.10.7.2-reset
+#[test]
+fn a_listener_ignores_a_reset() {
+    let mut t = Timeline::listening(config());
+    for flags in [TcpFlags::RST, TcpFlags::RST.with(TcpFlags::ACK)] {
+        t.deliver(t.peer_segment(flags)).expect_nothing();
+        assert_eq!(t.endpoint.state(), State::Listen);
+    }
 }

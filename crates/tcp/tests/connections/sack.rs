@@ -36,6 +36,7 @@ fn blocks(t: &mut Timeline) -> Vec<(u64, u64)> {
 }
 
 // RFC 2018 §4: the first block holds the newest segment, the others follow by recency.
+// Clauses: RFC2018-4-newest, RFC2018-4-repeat
 #[test]
 fn the_first_block_holds_the_newest_segment() {
     let mut t = Timeline::established(with_sack());
@@ -53,6 +54,7 @@ fn the_first_block_holds_the_newest_segment() {
 }
 
 // RFC 2018 §3: at most three blocks; the oldest is left out.
+// Clauses: RFC2018-3-number
 #[test]
 fn at_most_three_blocks_are_reported() {
     let mut t = Timeline::established(with_sack());
@@ -64,6 +66,7 @@ fn at_most_three_blocks_are_reported() {
 }
 
 // RFC 6675 §4 IsLost, first half: more than two segments' bytes above.
+// Clauses: RFC6675-4-lost-bytes, RFC6675-5-enter, RFC6675-5-halve
 #[test]
 fn a_hole_is_lost_with_more_than_two_segments_above_it() {
     let mut t = in_flight(10);
@@ -73,6 +76,7 @@ fn a_hole_is_lost_with_more_than_two_segments_above_it() {
 }
 
 // RFC 6675 §4 IsLost, second half: three discontiguous ranges above, however short.
+// Clauses: RFC6675-4-lost-ranges
 #[test]
 fn a_hole_is_lost_with_three_ranges_above_it() {
     let mut t = in_flight(10);
@@ -96,6 +100,7 @@ fn a_hole_is_lost_with_three_ranges_above_it() {
 }
 
 // RFC 6675 §2: a duplicate is an ACK with something new in its blocks.
+// Clauses: RFC6675-2-duplicate
 #[test]
 fn an_ack_without_new_blocks_is_no_duplicate() {
     let mut t = in_flight(10);
@@ -107,6 +112,7 @@ fn an_ack_without_new_blocks_is_no_duplicate() {
 }
 
 // RFC 6675 §5: cwnd 5; 10 - 3 SACKed - 1 lost + 1 sent again: pipe 7. New data from pipe 4 on.
+// Clauses: RFC6675-4-pipe, RFC6675-5-each
 #[test]
 fn the_pipe_bounds_what_recovery_sends() {
     let mut t = in_flight(10);
@@ -119,6 +125,7 @@ fn the_pipe_bounds_what_recovery_sends() {
 }
 
 // RFC 6675 §4 NextSeg rule 1 before rule 2: lost holes in order, then new data.
+// Clauses: RFC2018-5-skip, RFC6675-4-next-1, RFC6675-4-next-2
 #[test]
 fn several_holes_are_filled_in_order_before_new_data() {
     let mut t = in_flight(20);
@@ -135,6 +142,7 @@ fn several_holes_are_filled_in_order_before_new_data() {
 }
 
 // RFC 9293 §3.8.6: whatever the pipe allows, new data stays within the peer's window.
+// Clauses: RFC6675-4-next-2
 #[test]
 fn recovery_sends_nothing_beyond_the_peers_window() {
     let mut t = Timeline::established(with_sack());
@@ -166,6 +174,7 @@ fn every_partial_acknowledgement_restarts_the_timer() {
 }
 
 // RFC 6675 §4 NextSeg rule 3: with nothing new to send, holes not yet counted as lost.
+// Clauses: RFC6675-4-next-3
 #[test]
 fn without_new_data_other_holes_are_filled() {
     let mut t = Timeline::established(with_sack());
@@ -178,6 +187,7 @@ fn without_new_data_other_holes_are_filled() {
 }
 
 // RFC 6675 §4 NextSeg rule 4: the end of the window is lost and nothing above it can tell.
+// Clauses: RFC6675-4-next-4
 #[test]
 fn the_lost_end_of_a_window_is_rescued_once() {
     let mut t = Timeline::established(with_sack());
@@ -203,6 +213,7 @@ fn fin_leaves_during_recovery() {
 }
 
 // RFC 6675 §5.1 and RFC 2018 §8: after a timeout everything is sent again ...
+// Clauses: RFC2018-5.1-timeout
 #[test]
 fn a_timeout_forgets_the_blocks() {
     let mut t = in_flight(10);
@@ -218,6 +229,7 @@ fn a_timeout_forgets_the_blocks() {
 }
 
 // ... but what is reported since then is skipped (RFC 2018 §5.1).
+// Clauses: RFC2018-5-skip
 #[test]
 fn going_back_skips_what_is_reported_again() {
     let mut t = in_flight(10);
@@ -233,6 +245,7 @@ fn going_back_skips_what_is_reported_again() {
 }
 
 // RFC 6675 §5.1: no new recovery before the recovery point of the timeout.
+// Clauses: RFC6675-5.1-timeout
 #[test]
 fn blocks_below_the_recovery_point_of_a_timeout_start_no_recovery() {
     let mut t = in_flight(10);
@@ -258,6 +271,7 @@ fn blocks_outside_of_what_is_outstanding_are_ignored() {
 }
 
 // RFC 6675 §5 step 3: limited transmit for duplicates that are not yet a loss.
+// Clauses: RFC6675-5-limited
 #[test]
 fn the_first_two_duplicates_send_new_data() {
     let mut t = Timeline::established(Config {
@@ -273,6 +287,7 @@ fn the_first_two_duplicates_send_new_data() {
 }
 
 // RFC 6675 §5 step A: losses of one window reduce it once, even in several rounds.
+// Clauses: RFC6675-5-each, RFC6675-5-end
 #[test]
 fn a_partial_acknowledgement_keeps_recovering() {
     let mut t = in_flight(10);

@@ -5,6 +5,7 @@ use tcp::Config;
 use crate::script::{MSS, RTO, Timeline, config, ms};
 
 // RFC 6298 §2.1.
+// Clauses: RFC6298-2.1-initial
 #[test]
 fn without_a_sample_the_timeout_is_the_initial_one() {
     let mut t = after_a_lost_syn(Config {
@@ -18,6 +19,7 @@ fn without_a_sample_the_timeout_is_the_initial_one() {
 }
 
 // RFC 6298 §5.7: 3 s when data begins, until the first sample; doubled as any other timeout.
+// Clauses: RFC6298-5.7-syn
 #[test]
 fn after_a_lost_syn_the_timeout_of_data_is_three_seconds() {
     let mut t = after_a_lost_syn(config());
@@ -35,6 +37,7 @@ fn after_a_lost_syn_the_timeout_of_data_is_three_seconds() {
 }
 
 // RFC 6298 §5.7 bounds the timeout from below: a longer one stays.
+// Clauses: RFC6298-5.7-syn
 #[test]
 fn a_lost_syn_does_not_shorten_the_timeout() {
     let mut t = after_a_lost_syn(Config {
@@ -58,6 +61,7 @@ fn after_a_lost_syn(config: Config) -> Timeline {
 }
 
 // RFC 6298 §2.3, through a connection: samples 100 and 180 ms.
+// Clauses: RFC6298-2.3-later
 #[test]
 fn later_samples_are_smoothed() {
     let mut t = Timeline::established(config());
@@ -72,6 +76,7 @@ fn later_samples_are_smoothed() {
 }
 
 // RFC 6298 §2.4.
+// Clauses: RFC6298-2.4-minimum
 #[test]
 fn the_timeout_has_a_minimum() {
     let mut t = Timeline::established(Config {
@@ -83,6 +88,7 @@ fn the_timeout_has_a_minimum() {
 }
 
 // RFC 6298 §3 (Karn): the ACK of a segment sent twice says nothing about the round trip.
+// Clauses: RFC6298-3-karn
 #[test]
 fn a_retransmitted_segment_gives_no_sample() {
     let mut t = Timeline::established(config());
@@ -96,6 +102,7 @@ fn a_retransmitted_segment_gives_no_sample() {
 }
 
 // RFC 6298 §5.5 and §2.5: 300, 600, 1000, 1000 ms.
+// Clauses: RFC6298-2.5-maximum, RFC6298-5.5-double
 #[test]
 fn timeouts_double_up_to_the_maximum() {
     let mut t = Timeline::established(Config {
@@ -112,6 +119,7 @@ fn timeouts_double_up_to_the_maximum() {
 }
 
 // RFC 6298 §5.5 and §2.5, of a SYN: 1, 2, 3 and 3 s.
+// Clauses: RFC6298-2.5-maximum
 #[test]
 fn timeouts_of_a_syn_double_up_to_the_maximum() {
     let mut t = Timeline::connecting(Config {
@@ -126,6 +134,7 @@ fn timeouts_of_a_syn_double_up_to_the_maximum() {
 }
 
 // RFC 6298 §5.7: a sample of a segment sent once ends the back-off.
+// Clauses: RFC6298-3-sample
 #[test]
 fn a_new_sample_ends_the_back_off() {
     let mut t = Timeline::established(config());
@@ -140,6 +149,7 @@ fn a_new_sample_ends_the_back_off() {
 }
 
 // RFC 6298 §5.3: from the last ACK of new data.
+// Clauses: RFC6298-5.3-restart
 #[test]
 fn an_ack_of_new_data_restarts_the_timer() {
     let mut t = Timeline::established(config());
@@ -149,6 +159,7 @@ fn an_ack_of_new_data_restarts_the_timer() {
 }
 
 // RFC 6298 §5.3: a duplicate does not.
+// Clauses: RFC6298-5.3-restart
 #[test]
 fn a_duplicate_does_not_restart_the_timer() {
     let mut t = Timeline::established(config());
@@ -158,6 +169,7 @@ fn a_duplicate_does_not_restart_the_timer() {
 }
 
 // RFC 6298 §5.2.
+// Clauses: RFC6298-5.2-stop
 #[test]
 fn with_everything_acknowledged_the_timer_is_off() {
     let mut t = Timeline::established(config());
@@ -168,6 +180,7 @@ fn with_everything_acknowledged_the_timer_is_off() {
 }
 
 // RFC 5681 §3.1 eq. 4 and the loss window of one segment.
+// Clauses: RFC6298-5.4-earliest, RFC5681-3.1-loss-window
 #[test]
 fn a_timeout_halves_the_flight_and_starts_from_one_segment() {
     let mut t = Timeline::established(config());
@@ -183,6 +196,7 @@ fn a_timeout_halves_the_flight_and_starts_from_one_segment() {
 }
 
 // RFC 5681 §3.1 eq. 4: half of the flight, not of the window, which the peer's or the data may not fill.
+// Clauses: RFC5681-3.1-eq4
 #[test]
 fn a_timeout_halves_the_flight_and_not_a_window_that_is_not_used() {
     let mut t = Timeline::established(config());
@@ -197,6 +211,7 @@ fn a_timeout_halves_the_flight_and_not_a_window_that_is_not_used() {
 }
 
 // RFC 5681 §3.1: ssthresh is held when the same segment times out again.
+// Clauses: RFC5681-3.1-held
 #[test]
 fn a_repeated_timeout_holds_the_threshold() {
     let mut t = Timeline::established(config());
@@ -210,6 +225,7 @@ fn a_repeated_timeout_holds_the_threshold() {
 }
 
 // RFC 6582 §3.2: a timeout during fast recovery ends it.
+// Clauses: RFC6582-4-timeout
 #[test]
 fn a_timeout_ends_fast_recovery() {
     let mut t = Timeline::established(config());
@@ -220,6 +236,7 @@ fn a_timeout_ends_fast_recovery() {
 }
 
 // RFC 9293 §3.10.7.4, fifth check: below SND.UNA.
+// Clauses: RFC9293-3.10.7.4-ack-old
 #[test]
 fn an_old_acknowledgement_is_ignored() {
     let mut t = Timeline::established(config());
@@ -232,6 +249,7 @@ fn an_old_acknowledgement_is_ignored() {
 }
 
 // RFC 9293 §3.10.7.4, fifth check: above SND.MAX; the segment is answered and dropped, data and all.
+// Clauses: RFC9293-3.10.7.4-ack-ahead
 #[test]
 fn an_acknowledgement_of_data_never_sent_is_answered_and_dropped() {
     let mut t = Timeline::established(config());

@@ -45,6 +45,7 @@ fn ack(t: &mut Timeline, segments: u64, echo: u32) {
 }
 
 // RFC 7323 §3.2: without the option in the SYN-ACK no segment has it.
+// Clauses: RFC7323-3.2-both
 #[test]
 fn a_peer_without_timestamps_gets_none() {
     let mut t = Timeline::connecting(stamped());
@@ -56,6 +57,7 @@ fn a_peer_without_timestamps_gets_none() {
 
 // RFC 7323 §4.1: the echo tells that the copy was answered, so that the sample counts although Karn's rule
 // would forbid it: 50 ms make RTTVAR 3/4 * 50 + 1/4 * 50 and SRTT 93.75 ms, instead of a timeout of 600 ms.
+// Clauses: RFC7323-4.1-sample
 #[test]
 fn the_first_new_ack_ends_the_back_off() {
     let mut t = established(stamped());
@@ -71,6 +73,7 @@ fn the_first_new_ack_ends_the_back_off() {
 }
 
 // RFC 7323 §5.3 R1: old, so it is answered and dropped; the next one is not.
+// Clauses: RFC7323-3.2-missing, RFC7323-5.3-old
 #[test]
 fn a_segment_from_before_is_answered_and_dropped() {
     let mut t = established(stamped());
@@ -108,4 +111,19 @@ fn a_recovery_that_the_original_answers_is_taken_back() {
     // The four segments of before, and slow start's one for this ACK.
     t.expect_cwnd(5 * MSS);
     assert_eq!(t.endpoint.counters().undone, 1);
+}
+
+// RFC 7323 §5.2: 3 lies behind the greatest numbers, and these before it.
+// Clauses: RFC7323-5.2-wrap
+#[test]
+fn timestamps_wrap() {
+    let mut t = Timeline::connecting(stamped());
+    let syn = told(&mut t);
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(with(syn_ack, u32::MAX - 5, syn.value)).take();
+    let later = with(t.peer_data(0), 3, syn.value);
+    t.deliver(later).expect_ack(1);
+    let earlier = with(t.peer_data(1), u32::MAX - 5, syn.value);
+    t.deliver(earlier).expect_ack(1);
+    assert_eq!(t.endpoint.received(), MSS);
 }

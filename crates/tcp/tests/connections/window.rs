@@ -26,6 +26,7 @@ fn no_more_than_the_window_leaves() {
 }
 
 // RFC 9293 §3.8.6.1: first after an RTO, then doubled; the connection lives while the peer answers.
+// Clauses: RFC9293-3.8.6.1-probe, RFC9293-3.8.6.1-interval
 #[test]
 fn a_closed_window_is_probed_with_growing_intervals() {
     let mut t = closed_after_two(7);
@@ -42,6 +43,7 @@ fn a_closed_window_is_probed_with_growing_intervals() {
 }
 
 // RFC 9293 §3.8.6.1: the interval doubles up to the bound of the timeout.
+// Clauses: RFC9293-3.8.6.1-interval
 #[test]
 fn intervals_of_probes_have_the_bound_of_the_timeout() {
     let mut t = Timeline::established(Config {
@@ -60,6 +62,7 @@ fn intervals_of_probes_have_the_bound_of_the_timeout() {
 }
 
 // RFC 9293 §3.8.6.1: also if the data came after the window had closed ...
+// Clauses: RFC9293-3.8.6.1-probe
 #[test]
 fn data_written_to_a_closed_window_is_probed_for() {
     let mut t = closed_after_two(2);
@@ -108,6 +111,7 @@ fn an_accepted_probe_counts() {
 }
 
 // RFC 1122 §4.2.3.4: a part of a segment waits while something is outstanding ...
+// Clauses: RFC9293-3.8.6.2.1-sender
 #[test]
 fn no_small_segment_leaves_while_data_is_outstanding() {
     let mut t = Timeline::established(config());
@@ -153,6 +157,7 @@ fn data_beyond_a_shrunken_window_is_retransmitted() {
 }
 
 // RFC 9293 §3.8.6.1: probes are no retries; once the window is open, the count starts again.
+// Clauses: RFC9293-3.8.6.1-alive
 #[test]
 fn probes_do_not_use_up_the_retries() {
     let mut t = Timeline::established(Config {
@@ -191,6 +196,7 @@ fn a_window_set_by_a_role_is_rounded_up_to_a_unit_of_the_scale() {
 
 // RFC 9293 §3.10.7.4, fifth check: SND.WL1. The ACK that was overtaken by newer data of the peer has an
 // older window.
+// Clauses: RFC9293-3.10.7.4-send-window
 #[test]
 fn the_window_of_an_overtaken_segment_does_not_count() {
     let mut t = Timeline::established(config());
@@ -216,6 +222,7 @@ fn an_ack_during_a_timeout_is_numbered_behind_all_that_was_sent() {
 
 // RFC 9293 §3.10.7.4, first check: a segment beyond the window is answered and dropped with its
 // acknowledgement.
+// Clauses: RFC9293-3.10.7.4-window
 #[test]
 fn the_acknowledgement_of_a_segment_beyond_the_window_does_not_count() {
     let mut t = Timeline::established(Config {

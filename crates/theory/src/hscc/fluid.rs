@@ -206,6 +206,7 @@ pub(super) mod tests {
         );
     }
 
+    // Clauses: HSCC-eq2
     #[test]
     fn the_equilibrium_stands_still() {
         for flows in [4.0, 12.0, 36.0, 60.0, 90.0] {
@@ -219,6 +220,7 @@ pub(super) mod tests {
         }
     }
 
+    // Clauses: HSCC-eq2
     #[test]
     fn the_window_is_the_greatest_root_of_a_quartic() {
         // With gain 1/w: w^4 - beta w^3 - 2 kappa beta w + 2 kappa beta = 0, by the eigenvalues of its
@@ -252,6 +254,7 @@ pub(super) mod tests {
         assert_close(window, libm::sqrt(2.0 / lost), 1e-12);
     }
 
+    // Clauses: HSCC-eq1
     #[test]
     fn the_fluid_comes_to_rest_at_the_equilibrium() {
         // A second way to it: integration of eq. 1 from elsewhere, where it is stable.
@@ -278,6 +281,7 @@ pub(super) mod tests {
         );
     }
 
+    // Clauses: HSCC-eq1
     #[test]
     fn the_printed_equation_depends_on_the_unit_of_time() {
         let printed = |unit: f64| {

@@ -251,6 +251,7 @@ mod tests {
         roots
     }
 
+    // Clauses: HSCC-eq3
     #[test]
     fn derivatives_are_those_of_the_equations() {
         // Central differences of eq. 1, for both readings.
@@ -347,6 +348,7 @@ mod tests {
         }
     }
 
+    // Clauses: HSCC-eq3
     #[test]
     fn a_small_disturbance_decays_or_grows_as_the_eigenvalue_says() {
         // The nonlinear model, integrated: the envelope of a disturbance of 0.01 % over ten periods.

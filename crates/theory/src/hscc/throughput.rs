@@ -66,6 +66,7 @@ mod tests {
         }
     }
 
+    // Clauses: HSCC-2-throughput
     #[test]
     fn the_worked_example_comes_out() {
         // 144 ms of bytes and 17 round trips: the paper's 150 ms, for any round trip up to 350 us.
@@ -81,6 +82,7 @@ mod tests {
         assert!((example(2.0).utilisation() - 0.144 / 0.5457).abs() < 1e-12);
     }
 
+    // Clauses: HSCC-2-throughput
     #[test]
     fn rounds_are_waited_for_until_the_path_is_full() {
         // 36 windows of 10 fill 8.3 packets at once; one of 1 fills 83 in its eighth round, of 128.
