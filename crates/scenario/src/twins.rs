@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use schemes::{Bundle, Role, Scheme};
+use schemes::{Bundle, Scheme};
 
 use crate::keys::{all_keys, group};
 use crate::{Group, PointSpec};
@@ -10,18 +10,17 @@ use crate::{Group, PointSpec};
 impl PointSpec {
     /// What the simulation of this point sees of its settings. Points of a scenario that have the same essence have
     /// the same outcome, so that one simulation tells it for all: those of NewReno under every value of a setting
-    /// of DCTCP, say, or of `switch.ecn_threshold`. O(settings).
+    /// of DCTCP, say. Where queues begin to mark, every simulation sees, for crossings are counted whoever sends.
+    /// O(settings).
     pub fn essence(&self) -> String {
         let parts: Vec<&Scheme> = self.groups.iter().flat_map(parts).collect();
-        let deaf = self.groups.iter().all(is_deaf_to_marks);
-        let sees = |key: &str| match schemes::all()
-            .iter()
-            .any(|scheme| scheme.name == group(key))
-        {
-            true => parts
-                .iter()
-                .any(|part| part.keys.iter().any(|own| own.name == key)),
-            false => key != "switch.ecn_threshold" || !deaf,
+        let of_scheme = |key: &str| {
+            let mut schemes = schemes::all().iter();
+            schemes.any(|scheme| scheme.name == group(key))
+        };
+        let sees = |key: &str| {
+            let mut keys = parts.iter().flat_map(|part| part.keys);
+            !of_scheme(key) || keys.any(|own| own.name == key)
         };
         let seen: Vec<&str> = all_keys()
             .iter()
@@ -48,15 +47,6 @@ fn parts(group: &Group) -> Vec<&'static Scheme> {
     bundle.parts().to_vec()
 }
 
-/// Whether its flows send nothing that a queue may mark, and its schemes leave queues alone.
-fn is_deaf_to_marks(group: &Group) -> bool {
-    let of_senders = |scheme: &&Scheme| {
-        !scheme.needs_marking && scheme.roles.iter().all(|role| *role == Role::Sender)
-    };
-    let schemes = parts(group);
-    !group.keys.tcp.ecn && group.roles().ecn.is_none() && schemes.iter().all(of_senders)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::{Overrides, PointSpec, Scenario, Source};
@@ -72,29 +62,19 @@ mod tests {
     }
 
     /// Whether the two values of an axis give simulations that cannot differ.
-    fn same(schemes: &str, set: &str, others: &[&str]) -> bool {
-        let points = points(schemes, &[&[set], others].concat());
+    fn same(schemes: &str, set: &str) -> bool {
+        let points = points(schemes, &[set]);
         assert_eq!(points.len(), 2);
         points[0].essence() == points[1].essence()
     }
 
     #[test]
     fn a_scheme_does_not_see_the_settings_of_another() {
-        assert!(same("newreno", "dctcp.g=0.0625,0.125", &[]));
-        assert!(!same("dctcp", "dctcp.g=0.0625,0.125", &[]));
-        assert!(!same("dctcp+rwndq", "rwndq.interval=50us,100us", &[]));
-        assert!(!same("newreno", "tcp.min_rto=1ms,10ms", &[]));
-    }
-
-    #[test]
-    fn only_who_heeds_marks_sees_the_threshold() {
-        let axis = "switch.ecn_threshold=20pkt,40pkt";
-        assert!(same("newreno", axis, &[]));
-        assert!(same("cubic", axis, &[]));
-        assert!(!same("newreno", axis, &["tcp.ecn=true"]));
-        for scheme in ["dctcp", "rcc", "red-ecn", "pias", "hscc"] {
-            assert!(!same(scheme, axis, &[]), "{scheme}");
-        }
+        assert!(same("newreno", "dctcp.g=0.0625,0.125"));
+        assert!(!same("dctcp", "dctcp.g=0.0625,0.125"));
+        assert!(!same("dctcp+rwndq", "rwndq.interval=50us,100us"));
+        assert!(!same("newreno", "tcp.min_rto=1ms,10ms"));
+        assert!(!same("newreno", "switch.ecn_threshold=20pkt,40pkt"));
     }
 
     #[test]

@@ -8,12 +8,12 @@ use crate::workspace::Workspace;
 fn rows_that_cannot_differ_are_run_once() {
     let workspace = Workspace::new("twins");
     let run = "run incast --scheme newreno,dctcp --set workload.senders=20 --set workload.jitter=100us \
-               --set switch.ecn_threshold=10pkt,20pkt,40pkt --seeds 2 --format json --quiet";
+               --set dctcp.g=0.0625,0.125,0.25 --seeds 2 --format json --quiet";
     workspace.answer(&format!("{run} --out together"));
     // Each alone, without anything to take it from.
-    for threshold in ["10pkt", "20pkt", "40pkt"] {
-        let alone = run.replace("10pkt,20pkt,40pkt", threshold);
-        workspace.answer(&format!("{alone} --out {threshold}"));
+    for weight in ["0.0625", "0.125", "0.25"] {
+        let alone = run.replace("0.0625,0.125,0.25", weight);
+        workspace.answer(&format!("{alone} --out {weight}"));
     }
     let together = workspace.json("together/summary.json");
     let mut newreno = Vec::new();
@@ -21,17 +21,19 @@ fn rows_that_cannot_differ_are_run_once() {
         let row = &together["rows"]
             [usize::try_from(point["row"].as_u64().expect("a row")).expect("small")];
         let set = row["set"].as_array().expect("settings");
-        let threshold = set.iter().find(|pair| pair[0] == "switch.ecn_threshold");
-        let threshold = threshold
+        let weight = set.iter().find(|pair| pair[0] == "dctcp.g");
+        let weight = weight
             .and_then(|pair| pair[1].as_str())
-            .expect("a threshold");
-        let alone = workspace.json(&format!("{threshold}/summary.json"));
-        let digest = digest(
+            .expect("a weight");
+        let alone = workspace.json(&format!("{weight}/summary.json"));
+        let same = same(
             &alone,
             row["scheme"].as_str().expect("a scheme"),
             &point["seed"],
         );
-        assert_eq!(point["digest"], digest, "{row}");
+        for what in ["digest", "metrics"] {
+            assert_eq!(point[what], same[what], "{row}");
+        }
         if row["scheme"] == "newreno" {
             newreno.push((point["seed"].clone(), point["metrics"].clone()));
         }
@@ -51,11 +53,11 @@ fn rows_that_cannot_differ_are_run_once() {
     assert_eq!(points.len(), 6, "the first seed of each row");
 }
 
-fn digest(summary: &Value, scheme: &str, seed: &Value) -> Value {
+fn same<'a>(summary: &'a Value, scheme: &str, seed: &Value) -> &'a Value {
     let points = summary["points"].as_array().expect("points");
     let found = points.iter().find(|point| {
         let row = usize::try_from(point["row"].as_u64().expect("a row")).expect("small");
         summary["rows"][row]["scheme"] == scheme && point["seed"] == *seed
     });
-    found.expect("the same point")["digest"].clone()
+    found.expect("the same point")
 }
