@@ -85,7 +85,7 @@ const SHOTS: [Shot; 5] = [
     Shot {
         name: "report-charts",
         run: "incast",
-        part: "chart-fct",
+        part: "chart-goodput",
         width: 1200,
         height: 1040,
         dark: false,
