@@ -5,8 +5,7 @@ use std::path::Path;
 
 use results::{Access, Folder, RunInfo, Store};
 use scenario::{Overrides, Scenario, Source};
-use sim::run;
-use sim::run::Limits;
+use sim::run::{self, Limits, Watching};
 
 #[test]
 fn flows_and_ports_are_read_back_as_they_were_measured() {
@@ -32,7 +31,11 @@ fn flows_and_ports_are_read_back_as_they_were_measured() {
     for point in scenario.points() {
         results::simulate(&store, point, &scenario, Limits::NONE).unwrap();
         let number = u32::try_from(point.index).unwrap();
-        let outcome = run::run(point).unwrap();
+        let watching = Watching {
+            probe: None,
+            breakdown: true,
+        };
+        let outcome = run::watch(Limits::NONE, point, watching).unwrap();
         flows.extend(
             outcome
                 .flows
