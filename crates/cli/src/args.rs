@@ -67,7 +67,7 @@ pub(crate) enum Command {
     #[command(after_help = EXPLAIN)]
     Explain {
         /// A scheme, a setting with its dot, a group of settings, a symbol of a paper such as K, a number of
-        /// the results such as fct_p99_us, a paper or figure, or the word results
+        /// the results such as `fct_p99_us`, a paper or figure, or the word results
         word: String,
     },
     /// Write the report of a run anew, or one that puts several runs side by side
