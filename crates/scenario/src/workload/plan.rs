@@ -1,5 +1,6 @@
 //! Every flow of a simulation, before it runs.
 
+mod route;
 mod traced;
 
 use std::cmp::Reverse;
@@ -16,6 +17,7 @@ use super::peers::Peers;
 use crate::PointSpec;
 use crate::keys::{ConnectionKind, Keys, LoadOf, Workload, WorkloadKind};
 use crate::law::TimeLaw;
+use route::Route;
 
 /// The network and what happens in it.
 #[derive(Debug)]
@@ -159,28 +161,6 @@ impl Draft {
             think,
         });
         number(self.barriers.len() - 1)
-    }
-}
-
-/// What a connection stands for: its ends, and which of a group's connections it is where those are
-/// used again.
-#[derive(Clone, Copy)]
-struct Route {
-    sender: HostId,
-    receiver: HostId,
-    key: u64,
-    /// Whether all flows of this key share a connection, whatever the settings.
-    shared: bool,
-}
-
-impl Route {
-    fn new((sender, receiver): (HostId, HostId), key: u64) -> Self {
-        Self {
-            sender,
-            receiver,
-            key,
-            shared: false,
-        }
     }
 }
 
