@@ -29,8 +29,12 @@ pub fn answer(summary: &Summary) -> Vec<String> {
     // The values of a search were chosen to answer one question.
     if summary.search.is_none() {
         sentences.extend(sweep::sentences(summary, &standings));
-        let timers = cause::sentence(&standings);
-        sentences.extend(timers.or_else(|| parts::sentence(&standings)));
+        // Why rows miss the goals says more than why a scheme is behind.
+        let goals = summary.goals.as_ref();
+        if goals.is_none_or(|goals| goals::cause(summary, goals).is_none()) {
+            let timers = cause::sentence(&standings);
+            sentences.extend(timers.or_else(|| parts::sentence(&standings)));
+        }
         sentences.extend(parts::drops(summary));
     }
     sentences.extend(until(summary));

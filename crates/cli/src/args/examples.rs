@@ -23,8 +23,8 @@ Examples:
   tailwater run big.toml --out results/big --resume
   tailwater run big.toml --out cluster/big --shard 3/16
 
-Exit status: 0 done; 1 a simulation or a file failed or, with --strict, a goal is not met; 2 the input
-was wrong; 128 + N signal N ended it.";
+Exit status: 0 done; 1 a simulation or a file failed or, with --strict, a goal is not met;
+2 the input was wrong; 128 + N signal N ended it.";
 
 pub(super) const REPRODUCE: &str = "\
 Examples:
@@ -105,8 +105,9 @@ Examples:
   tailwater report results/before results/after -o compared.html
   tailwater report results/before results/after --fail-if 'p99 > +5%' --fail-if 'goodput < -2%'
 
-The report is one file that needs no network. That of two runs begins with the settings that differ and
-compares their rows on the seeds that both have; rows go together by their swept values and their scheme.
+The report is one file that needs no network. The report of two runs begins with the settings that
+differ and compares their rows on the seeds that both have. Rows go together by their swept values
+and their scheme.
 
 Exit status: 0 done, 1 a change is beyond --fail-if, 2 the input was wrong.";
 

@@ -53,10 +53,11 @@ fn compared(row: &RowPair) -> Vec<Compared> {
     let comma = if place.is_empty() { "" } else { ", " };
     let changes = row.changes.iter().filter(|change| is_shown(change));
     let lines = changes.map(|change| {
+        let greatest = change.means.iter().flatten().copied().fold(0.0, f64::max);
         let value = |value: Option<f64>| {
             value.map_or_else(
                 || "-".to_owned(),
-                |value| shown(change.selector.metric, value),
+                |value| shown(change.selector.metric, value, greatest),
             )
         };
         let percent = |share: f64| format!("{:+.1} %", share * 100.0);

@@ -26,11 +26,23 @@ pub(super) struct Ranked {
 /// None for a run without goals.
 pub(super) fn block(summary: &Summary, run: &str) -> Option<Block> {
     let goals = summary.goals.as_ref()?;
+    // The values of a goal are compared with each other and share a unit.
+    let greatest: Vec<f64> = (0..goals.goals.len())
+        .map(|goal| {
+            let values = goals
+                .ranked()
+                .take(SHOWN)
+                .filter_map(|judged| judged.verdicts[goal].value);
+            values.fold(0.0, f64::max)
+        })
+        .collect();
     let ranked = goals.ranked().take(SHOWN).map(|judged| {
         let row = &summary.rows[judged.row as usize];
-        let verdicts = judged.verdicts.iter().zip(&goals.goals);
-        let verdicts = verdicts.map(|(verdict, goal)| {
-            let value = verdict.value.map(|value| shown(&goal.metric, value));
+        let verdicts = judged.verdicts.iter().zip(&goals.goals).zip(&greatest);
+        let verdicts = verdicts.map(|((verdict, goal), greatest)| {
+            let value = verdict
+                .value
+                .map(|value| shown(&goal.metric, value, *greatest));
             (
                 value.unwrap_or_else(|| "-".to_owned()),
                 word(verdict.standing),
@@ -78,10 +90,10 @@ const fn word(standing: Standing) -> &'static str {
     }
 }
 
-/// A value of a metric with its unit.
-pub(super) fn shown(metric: &str, value: f64) -> String {
+/// A value of a metric in a unit that suits values up to `greatest`.
+pub(super) fn shown(metric: &str, value: f64, greatest: f64) -> String {
     let column = METRICS.iter().find(|column| column.name == metric);
-    let unit = units::unit(column.map_or("", |column| column.unit), value.abs());
+    let unit = units::unit(column.map_or("", |column| column.unit), greatest.abs());
     let number = units::number(value / unit.size, 3);
     match unit.name {
         "" => number,

@@ -259,7 +259,7 @@ fn searched(summary: &Summary, goals: &Goals, scheme: &str) -> Option<String> {
 }
 
 /// Whether timers tell the rows that miss the goals from those that meet them.
-fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
+pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
     let goal = goals
         .goals
         .iter()
