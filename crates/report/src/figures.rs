@@ -3,6 +3,7 @@
 pub(crate) mod causes;
 pub(crate) mod distribution;
 pub(crate) mod flows;
+pub(crate) mod scales;
 pub(crate) mod swept;
 pub(crate) mod time;
 

@@ -141,20 +141,7 @@ fn trace(figure: &Figure, line: &Line) -> Value {
             trace["line"] = stroke;
         }
         Shape::Cells(shape) => cells(&mut trace, (figure, line), shape),
-        Shape::Stack(width, percent) => {
-            let inner = points.iter().map(|point| point.inner.unwrap_or_default());
-            let (base, length): (Vec<f64>, Vec<f64>) =
-                inner.map(|(low, high)| (low, high - low)).unzip();
-            trace["type"] = json!("bar");
-            trace["width"] = json!(width);
-            trace["base"] = json!(base);
-            trace["y"] = json!(length);
-            trace["marker"] = json!({ "color": colour, "opacity": f64::from(percent) / 100.0 });
-        }
-        Shape::Limit => {
-            trace["mode"] = json!("lines");
-            trace["line"] = json!({ "color": null, "width": 1, "dash": "4px,4px" });
-        }
+        Shape::Stack(..) | Shape::Limit => limits(&mut trace, line),
         Shape::Bars(width) => {
             trace["type"] = json!("bar");
             trace["width"] = json!(width);
@@ -201,6 +188,27 @@ fn trace(figure: &Figure, line: &Line) -> Value {
         trace["error_y"] = arms(points, &own);
     }
     trace
+}
+
+/// Parts of bars, and lines across.
+fn limits(trace: &mut Value, line: &Line) {
+    if let Shape::Stack(width, percent) = line.shape {
+        let inner = line
+            .points
+            .iter()
+            .map(|point| point.inner.unwrap_or_default());
+        let (base, length): (Vec<f64>, Vec<f64>) =
+            inner.map(|(low, high)| (low, high - low)).unzip();
+        trace["type"] = json!("bar");
+        trace["width"] = json!(width);
+        trace["base"] = json!(base);
+        trace["y"] = json!(length);
+        let opacity = f64::from(percent) / 100.0;
+        trace["marker"] = json!({ "color": line.style.hex(), "opacity": opacity });
+    } else {
+        trace["mode"] = json!("lines");
+        trace["line"] = json!({ "color": null, "width": 1, "dash": "4px,4px" });
+    }
 }
 
 /// Lines over the intervals of points.

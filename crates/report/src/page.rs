@@ -4,6 +4,7 @@ mod against;
 mod drawn;
 mod goals;
 mod tables;
+mod tiers;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -17,7 +18,8 @@ use crate::error::Error;
 use crate::figure::{Figure, Shape};
 use crate::{figures, interactive};
 use drawn::Drawn;
-use tables::{Compared, Failed, Table, Tiers};
+use tables::{Compared, Failed, Table};
+use tiers::Tiers;
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -129,7 +131,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
             .collect(),
         main: drawn::main(&data),
         causes: drawn::causes(&data),
-        tiers: tables::tiers(&data),
+        tiers: tiers::table(&data),
         more: drawn::more(&data),
         missing: missing(&figures),
         style: include_str!("../templates/report.css"),

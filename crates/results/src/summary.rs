@@ -1,5 +1,7 @@
 //! `summary.json`: every number of a sweep but those of single flows and ports.
 
+mod tiers;
+
 use base::Span;
 use indexmap::IndexMap;
 use scenario::goal::Goal;
@@ -10,6 +12,7 @@ use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
 
 use crate::goals::Goals;
 use crate::statistics::{self, Estimate, Verdict};
+pub use tiers::Tier;
 
 /// The numbers of one point.
 #[derive(Clone, Debug)]
@@ -93,21 +96,6 @@ pub struct Row {
     /// Every tier of ports, from the hosts upwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<Tier>,
-}
-
-/// The ports of one tier over all seeds of a row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tier {
-    /// `host`, `leaf up`, `leaf down`, `spine`.
-    pub tier: String,
-    /// Packets that its ports dropped, on average over the seeds.
-    pub drops: f64,
-    /// Both ends of its worst port, in the seed in which that was worst.
-    pub worst: String,
-    /// Packets that the worst port dropped.
-    pub worst_drops: u64,
-    /// The longest queue of the worst port.
-    pub worst_queue_max_bytes: u64,
 }
 
 /// The shortest times that a sender waits for a timer.
@@ -263,7 +251,7 @@ impl Summary {
         summary.add_rows(scenario, &values);
         for (row, results) in summary.rows.iter_mut().zip(results.chunks(seeds)) {
             row.groups = group_estimates(results);
-            row.tiers = tiers(results);
+            row.tiers = tiers::over_seeds(results);
         }
         let group = scenario.schemes().len();
         for (rows, values) in (0..summary.rows.len())
@@ -477,34 +465,6 @@ fn group_estimates(
         (group.to_owned(), metrics.collect())
     });
     estimates.collect()
-}
-
-/// Every tier over the seeds that have results.
-fn tiers(seeds: &[Result<PointResult, String>]) -> Vec<Tier> {
-    let mut tiers: Vec<Tier> = Vec::new();
-    let count = seeds.iter().flatten().count();
-    for own in seeds.iter().flatten().flat_map(|result| &result.tiers) {
-        #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-        let drops = own.drops as f64 / count as f64;
-        let worst = (own.worst_drops, own.worst_queue_max_bytes);
-        match tiers.iter_mut().find(|tier| tier.tier == own.tier) {
-            Some(tier) => {
-                tier.drops += drops;
-                if worst > (tier.worst_drops, tier.worst_queue_max_bytes) {
-                    tier.worst.clone_from(&own.worst);
-                    (tier.worst_drops, tier.worst_queue_max_bytes) = worst;
-                }
-            }
-            None => tiers.push(Tier {
-                tier: own.tier.clone(),
-                drops,
-                worst: own.worst.clone(),
-                worst_drops: own.worst_drops,
-                worst_queue_max_bytes: own.worst_queue_max_bytes,
-            }),
-        }
-    }
-    tiers
 }
 
 /// The mean of a metric over seeds: none is negative, and an index of fairness does not exceed 1.

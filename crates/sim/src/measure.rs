@@ -296,7 +296,7 @@ fn tiers(ports: &[PortRecord]) -> Vec<TierMetrics> {
             (tier.worst_drops, tier.worst_queue_max_bytes) = (port.drops, port.queue_max_bytes);
         }
     }
-    tiers.sort_by(|a, b| tier_order(&a.tier).cmp(&tier_order(&b.tier)));
+    tiers.sort_by_key(|tier| tier_order(&tier.tier));
     tiers
 }
 

@@ -138,6 +138,7 @@ fn run_world<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         point.order_seed(),
     );
     let mut world = World::new(point, roles, plan, (receiver, probe), &mut sched)?;
+    world.follow(keys.net.header_bytes);
     let limit = keys
         .run
         .duration

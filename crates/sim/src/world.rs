@@ -9,6 +9,7 @@ mod flow;
 mod helpers;
 mod message;
 mod ports;
+mod watching;
 mod wiring;
 
 use std::cmp::Reverse;
@@ -24,7 +25,7 @@ use schemes::{HostInfo, Roles, Sender};
 use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
-use crate::probe::{self, AtQueues, Packets, Sees};
+use crate::probe::{AtQueues, Packets, Sees};
 use connection::{Connection, EndedConnection};
 use deadlines::{Deadlines, Helper, Out, number};
 pub(crate) use ended::{Ended, EndedFlow};
@@ -140,13 +141,6 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         drop(carrying);
         let flows: Vec<Flow> = planned.iter().map(flow).collect();
         drop(planned);
-        let receivers = connections.iter().map(|connection| connection.receiver.0);
-        probe.begin(
-            &network,
-            point.keys.net.header_bytes,
-            receivers,
-            flows.len(),
-        );
         let deadlines = Deadlines::new(&hosts, network.ports().len());
         ports::disturb(&mut network, point, bottleneck, deadlines.beyond(1));
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
@@ -431,24 +425,6 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         self.watch
             .probe
             .see_host(host, &self.hosts[host.0 as usize], now);
-    }
-
-    /// Shows the probe an endpoint after one of its events.
-    #[inline(always)]
-    fn report(&mut self, end: End, deadline: bool, now: Time) {
-        if !P::SEES_ENDS {
-            return;
-        }
-        let host = &self.hosts[end.host.0 as usize];
-        let place = probe::End {
-            flow: end.flow,
-            sends: self.connections[end.flow.0 as usize].sender.0 == end.host,
-            deadline,
-        };
-        self.watch
-            .probe
-            .on_endpoint(place, host.endpoint(end.slot), now);
-        self.watch.probe.see_host(end.host, host, now);
     }
 }
 

@@ -4,7 +4,8 @@ use results::Row;
 use sim::breakdown::Part;
 use sim::columns;
 
-use super::swept::{Multiples, Sweep, estimate, groups, same_scale};
+use super::scales::same_scale;
+use super::swept::{Multiples, Sweep, estimate, groups};
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Line, Point, Shape, Style, slug};
 use crate::units;

@@ -9,7 +9,7 @@ use super::clip;
 use super::font;
 use super::scene::{Anchor, INK, Item, PALE, Scene};
 use super::ticks::{Room, Scale};
-use crate::figure::{Cells, Figure, Line, Point, Shape, Style};
+use crate::figure::{Cells, Figure, Line, Mark, Point, Shape, Style};
 use legend::Legend;
 use pen::{dashed, event, marker, stroke, whisker};
 
@@ -326,20 +326,23 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
                 }
             }
         }
-        Shape::Marks(mark) => {
-            // No higher than the flow it belongs to, as long as it can be seen.
-            let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
-            let r = (0.6 * flow).clamp(0.9, MARKER);
-            let places = line.points.iter().filter_map(|point| frame.place(point));
-            // Of marks that lie on each other one is enough.
-            let mut drawn = BTreeSet::new();
-            #[expect(clippy::cast_possible_truncation, reason = "a page has few points")]
-            let cell = |value: f64| libm::floor(value / r) as i64;
-            for at in places.filter(|at| frame.holds(*at)) {
-                if drawn.insert((cell(at.0), cell(at.1))) {
-                    event(scene, at, mark, r);
-                }
-            }
+        Shape::Marks(mark) => marks(scene, frame, line, mark),
+    }
+}
+
+/// Events.
+fn marks(scene: &mut Scene, frame: &Frame, line: &Line, mark: Mark) {
+    // No higher than the flow it belongs to, as long as it can be seen.
+    let flow = (frame.bottom - frame.top) / (frame.y.high - frame.y.low);
+    let r = (0.6 * flow).clamp(0.9, MARKER);
+    let places = line.points.iter().filter_map(|point| frame.place(point));
+    // Of marks that lie on each other one is enough.
+    let mut drawn = BTreeSet::new();
+    #[expect(clippy::cast_possible_truncation, reason = "a page has few points")]
+    let cell = |value: f64| libm::floor(value / r) as i64;
+    for at in places.filter(|at| frame.holds(*at)) {
+        if drawn.insert((cell(at.0), cell(at.1))) {
+            event(scene, at, mark, r);
         }
     }
 }

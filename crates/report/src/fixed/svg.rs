@@ -213,7 +213,7 @@ fn steps(path: &[(f64, f64)]) -> String {
     for (x, y) in path.iter().map(|(x, y)| (grid(*x), grid(*y))) {
         match &mut column {
             _ if !long => places.push((x, y)),
-            Some([at, low, high, end]) if *at == x => {
+            Some([at, low, high, end]) if at.total_cmp(&x).is_eq() => {
                 (*low, *high, *end) = (low.min(y), high.max(y), y);
             }
             _ => {

@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::figure::{Figure, slug};
 use crate::figures::swept::{self, Multiples};
-use crate::figures::{causes, distribution, flows, time};
+use crate::figures::{causes, distribution, flows, scales, time};
 use crate::fixed;
 
 /// A place in the report where one of several views is shown; without scripts all are, one below the other.
@@ -67,12 +67,12 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
             .into_iter()
             .map(|figure| (figure.choice.clone(), figure))
             .collect();
-        swept::same_axes(&mut panels);
+        scales::same_axes(&mut panels);
         let Some((_, first)) = panels.first() else {
             continue;
         };
         let (title, place) = (first.title.clone(), first.chart.clone());
-        views.push((place, title, view(String::new(), panels, &shown)));
+        views.push((place, title, view(String::new(), &panels, &shown)));
     }
     if !is_alone(data) {
         views.extend(singles(flows::all(data)));
@@ -91,7 +91,7 @@ type Placed = (String, String, View);
 fn multiples(views: Vec<Multiples>, note: &str) -> Vec<Placed> {
     let placed = views.into_iter().map(|all| {
         let (place, title) = (all.place.to_owned(), all.title.to_owned());
-        (place, title, view(all.choice, all.panels, note))
+        (place, title, view(all.choice, &all.panels, note))
     });
     placed.collect()
 }
@@ -102,16 +102,12 @@ fn singles(figures: Vec<Figure>) -> Vec<Placed> {
     let placed = drawn.map(|figure| {
         let (place, title) = (figure.chart.clone(), figure.title.clone());
         let choice = figure.choice.clone();
-        (
-            place,
-            title,
-            view(choice, vec![(String::new(), figure)], ""),
-        )
+        (place, title, view(choice, &[(String::new(), figure)], ""))
     });
     placed.collect()
 }
 
-fn view(choice: String, panels: Vec<(String, Figure)>, note: &str) -> View {
+fn view(choice: String, panels: &[(String, Figure)], note: &str) -> View {
     let alone = panels.len() == 1;
     let wide = panels.iter().any(|(_, figure)| is_wide(figure));
     let size = match (alone, wide) {

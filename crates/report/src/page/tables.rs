@@ -47,25 +47,6 @@ pub(super) struct Compared {
     pub(super) sure: bool,
 }
 
-/// The tiers of ports of every row.
-pub(super) struct Tiers {
-    pub(super) rows: Vec<TierRow>,
-    /// Whether they are few enough to be shown at once.
-    pub(super) open: bool,
-}
-
-pub(super) struct TierRow {
-    pub(super) place: String,
-    pub(super) scheme: String,
-    pub(super) tier: String,
-    pub(super) drops: String,
-    pub(super) worst: String,
-    pub(super) worst_drops: String,
-    pub(super) queue: String,
-    /// Whether a new row of the sweep begins here.
-    pub(super) first: bool,
-}
-
 /// A simulation without results.
 pub(super) struct Failed {
     pub(super) what: String,
@@ -156,31 +137,6 @@ impl Table {
             rows,
             marks,
         }
-    }
-}
-
-/// Every tier of every row in which any port had a queue worth naming.
-pub(super) fn tiers(data: &Data<'_>) -> Tiers {
-    let mut rows = Vec::new();
-    for (run, row) in data.rows() {
-        for (index, tier) in row.tiers.iter().enumerate() {
-            #[expect(clippy::cast_precision_loss, reason = "rounded for people")]
-            let queue = tier.worst_queue_max_bytes as f64 / 1e3;
-            rows.push(TierRow {
-                place: units::place(&row.set),
-                scheme: data.label(&row.scheme, run),
-                tier: tier.tier.clone(),
-                drops: units::number(tier.drops, 3),
-                worst: tier.worst.clone(),
-                worst_drops: tier.worst_drops.to_string(),
-                queue: format!("{} KB", units::number(queue, 3)),
-                first: index == 0,
-            });
-        }
-    }
-    Tiers {
-        open: rows.len() <= 8,
-        rows,
     }
 }
 

@@ -120,7 +120,7 @@ impl Way {
         for hop in &mut self.hops {
             at = at.max(hop.free_at) + hop.rate.serialisation(bytes);
             hop.free_at = at;
-            at = at + hop.delay;
+            at += hop.delay;
         }
         at
     }

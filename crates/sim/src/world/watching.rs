@@ -1,0 +1,36 @@
+//! What a world tells whoever watches it, beside what its network does.
+
+use base::Time;
+use tcp::{Plays, ReceiverCc};
+
+use super::{End, World};
+use crate::probe::{self, Sees};
+
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
+    /// Tells what follows packets where they can go.
+    pub(crate) fn follow(&mut self, header_bytes: u32) {
+        let connections = self.connections.iter();
+        let receivers = connections.map(|connection| connection.receiver.0);
+        let flows = self.flows.len();
+        let probe = &mut *self.watch.probe;
+        probe.begin(&self.network, header_bytes, receivers, flows);
+    }
+
+    /// Shows the probe an endpoint after one of its events.
+    #[inline(always)]
+    pub(super) fn report(&mut self, end: End, deadline: bool, now: Time) {
+        if !P::SEES_ENDS {
+            return;
+        }
+        let host = &self.hosts[end.host.0 as usize];
+        let place = probe::End {
+            flow: end.flow,
+            sends: self.connections[end.flow.0 as usize].sender.0 == end.host,
+            deadline,
+        };
+        self.watch
+            .probe
+            .on_endpoint(place, host.endpoint(end.slot), now);
+        self.watch.probe.see_host(end.host, host, now);
+    }
+}
