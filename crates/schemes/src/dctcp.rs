@@ -332,7 +332,7 @@ mod tests {
     }
 
     // RFC 8257 §3.3: nothing is known of the path, so the first mark halves the window.
-    // Clauses: RFC8257-3.3-first
+    // Clauses: RFC8257-4.2-first
     #[test]
     fn alpha_is_one_at_first() {
         let mut sender = sender_with(&[]);

@@ -101,7 +101,7 @@ fn retransmissions_are_capable_where_asked_for() {
 }
 
 // As in ns-2: SYN, SYN-ACK, pure ACK, data and FIN.
-// Clauses: RFC8257-3.5-syn
+// Clauses: RFC8257-3.6-syn
 #[test]
 fn every_segment_is_capable_everywhere() {
     let mut t = Timeline::connecting(with_ecn(EcnMode::Everywhere));

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(reduction.window(), 10);
     }
 
-    // Clauses: RFC9937-6-first
+    // Clauses: RFC9937-first
     #[test]
     fn the_first_retransmission_leaves_whatever_the_proportion() {
         let mut reduction = Reduction::new(100, 1, 80);
