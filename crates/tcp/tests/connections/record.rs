@@ -1,7 +1,7 @@
 //! Senders that keep a record of every segment: RFC 8985, 5682, 2883, 3708 and 4015.
 
 use base::Options;
-use tcp::{Config, LossDetection, Recovery, TailLossProbe};
+use tcp::{Config, CongestionState, LossDetection, Recovery, TailLossProbe};
 
 use crate::script::{MSS, PEER_SEQ, Timeline, config, ms};
 
@@ -251,4 +251,65 @@ fn a_recovery_whose_copies_were_duplicates_is_taken_back() {
     t.at(ms(200)).sack(4, &[(0, 1)]).expect_cwnd(10 * MSS);
     t.expect_data(10..14);
     assert_eq!(t.endpoint.counters().undone, 1);
+}
+
+// RFC 8985 §6.2 step 2: the handshake is the first sample of the least round trip, so that the copy which the
+// probe was does not count as answered too soon.
+#[test]
+fn the_answer_to_the_probe_of_a_first_flight_reveals_its_losses() {
+    let mut t = Timeline::established(Config {
+        tail_loss_probe: TailLossProbe::Rfc8985,
+        ..rack()
+    });
+    t.write(3 * MSS).expect_data(0..3);
+    t.at(ms(200)).expect_retransmission(2);
+    t.at(ms(300)).sack(0, &[(2, 3)]);
+    t.expect_retransmission(0).expect_retransmission(1);
+    assert_eq!(t.endpoint.counters().timeouts, 0);
+}
+
+// RFC 8985 §6.2 step 3: neither what an ACK acknowledges nor its older block was overtaken by its newest one.
+#[test]
+fn one_ack_alone_shows_no_reordering() {
+    let mut t = in_flight(10, rack());
+    t.at(ms(100)).sack(1, &[(5, 9), (2, 3)]);
+    t.expect_retransmission(1)
+        .expect_retransmission(3)
+        .expect_retransmission(4);
+    assert_eq!(t.endpoint.info().overtaken, Some(0));
+}
+
+#[test]
+fn a_sender_with_a_record_tells_what_became_of_its_segments() {
+    let mut t = in_flight(10, rack());
+    t.at(ms(100)).sack(0, &[(1, 2)]).expect_data(10..11);
+    let info = t.endpoint.info();
+    assert_eq!(
+        (info.state, info.unacked, info.sacked, info.lost),
+        (CongestionState::Disorder, 11, 1, Some(0))
+    );
+    t.at(ms(125)).expect_retransmission(0);
+    let info = t.endpoint.info();
+    assert_eq!(
+        (info.state, info.lost, info.retransmitted),
+        (CongestionState::Recovery, Some(1), Some(1))
+    );
+    assert_eq!((info.cwnd, info.rto), (5, ms(250)));
+}
+
+#[test]
+fn a_sender_without_a_record_tells_its_state() {
+    let mut t = in_flight(10, config());
+    let state = |t: &Timeline| t.endpoint.info().state;
+    assert_eq!(state(&t), CongestionState::Open);
+    t.duplicates(1);
+    assert_eq!(state(&t), CongestionState::Disorder);
+    t.duplicates(2).expect_retransmission(0);
+    assert_eq!(state(&t), CongestionState::Recovery);
+    t.at(ms(300)).expect_retransmission(0);
+    let info = t.endpoint.info();
+    assert_eq!(
+        (info.state, info.cwnd, info.unacked, info.lost),
+        (CongestionState::Loss, 1, 10, None)
+    );
 }
