@@ -2,7 +2,7 @@
 //!
 //! A script says what an application does, what the peer sends, and what must leave and when; packetdrill
 //! runs it against a kernel, this crate against the sans-IO [`tcp::Endpoint`], in virtual time. [`script`]
-//! reads the syntax, with the segments in [`segment`]; [`driver`] lets it happen, [`matcher`] compares what
+//! reads the syntax, with the segments in [`segment`]; `driver` lets it happen, `matcher` compares what
 //! leaves with what is expected, [`assertion`] evaluates the Python between `%{` and `}%` as far as
 //! assertions on `tcp_info` need it, and [`kernel`] translates what a script asks of a kernel into settings.
 //!
