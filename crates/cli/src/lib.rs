@@ -41,6 +41,7 @@
 //! answer and nothing else, standard error the progress and what is wrong.
 
 mod args;
+mod chosen;
 mod clock;
 mod deploy;
 mod emulate;

@@ -2,21 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use claims::catalogue;
-use record::pcap::Places;
 use results::{
     Access, Folder, Host, Keep, PointResults, RunInfo, Store, Summary, Transient, Until,
 };
-use scenario::search::Searched;
-use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
+use scenario::{PointSpec, Problem, Problems, Scenario};
 use serde_json::json;
 use sim::metrics::FlowRecord;
 
 use crate::args::{Format, RunArgs, ViewArgs};
+use crate::chosen::{choose_folder, load};
 use crate::clock::{now, unix_seconds};
 use crate::finished::Finished;
 use crate::output::{self, Stop};
@@ -79,9 +75,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
 }
 
 /// What the phases of a run share.
-pub(crate) struct Sweep<'a> {
-    pub(crate) args: &'a RunArgs,
-    pub(crate) kept: &'a dyn Keep,
+struct Sweep<'a> {
+    args: &'a RunArgs,
+    kept: &'a dyn Keep,
     /// The same, if there is a folder.
     store: Option<&'a Store>,
     start: Instant,
@@ -142,7 +138,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Simulates every point that is missing, and says on how many threads.
-    pub(crate) fn simulate(&self, scenario: &Scenario) -> Result<usize, Stop> {
+    fn simulate(&self, scenario: &Scenario) -> Result<usize, Stop> {
         let missing = self.missing(scenario)?;
         let folder = self.store.map(Store::folder);
         let room = Room::for_points(&missing, folder, &self.args.limits, self.args.jobs)?;
@@ -223,6 +219,31 @@ impl<'a> Sweep<'a> {
     /// Points that this process is to run.
     fn missing<'b>(&self, scenario: &'b Scenario) -> Result<Vec<&'b PointSpec>, Problems> {
         self.kept.missing(scenario, self.args.keep.shard)
+    }
+
+    /// Simulates the values that `--search` asks for, one per scheme at a time, until it has ended.
+    fn search(&self, scenario: &mut Scenario) -> Result<(), Stop> {
+        let Some(mut searched) = self.args.goal.begin() else {
+            return Ok(());
+        };
+        loop {
+            let results = self.kept.results(scenario)?;
+            let next = search::next(&Summary::new(scenario, &results), &searched);
+            if next.is_empty() {
+                return Ok(());
+            }
+            let before = searched.chosen.len();
+            searched.chosen.extend(next);
+            if !self.args.quiet {
+                let key = searched.range.key();
+                for (number, at) in searched.chosen.iter().enumerate().skip(before) {
+                    let (number, value) = (number + 1, searched.range.value(*at));
+                    output::complain(&format!("value {number}: {key} = {value}"));
+                }
+            }
+            *scenario = load(self.args, None, Some(searched.clone()))?;
+            self.simulate(scenario)?;
+        }
     }
 
     /// Runs more seeds until `--until` is content, if it was given.
@@ -448,56 +469,4 @@ pub(crate) fn verdict(finished: &Finished) -> Result<(), Stop> {
     } else {
         Err(Stop::Failed)
     }
-}
-
-/// The scenario with what the command line says, with as many seeds and with the values of a search.
-pub(crate) fn load(
-    args: &RunArgs,
-    seeds: Option<u32>,
-    search: Option<Searched>,
-) -> Result<Scenario, Problems> {
-    let source = catalogue::scenario(&args.scenario.scenario)?;
-    let mut overrides = Overrides {
-        goals: args.goal.typed(),
-        search,
-        ..args.scenario.overrides()
-    };
-    if let Some(seeds) = seeds {
-        overrides.seeds = NonZeroU32::new(seeds);
-    }
-    Scenario::load(source, &overrides)
-}
-
-/// The folder that `--out` names; else `results/NAME`, or with a number behind it the first that
-/// does not exist. `--resume` without `--out` takes the newest that has the same scenario and is not
-/// complete.
-fn choose_folder(args: &RunArgs, scenario: &Scenario, places: Option<&Places>) -> PathBuf {
-    if let Some(out) = &args.keep.out {
-        return out.clone();
-    }
-    let name: String = scenario
-        .name()
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    let folder = |number: u32| match number {
-        1 => Path::new("results").join(&name),
-        number => Path::new("results").join(format!("{name}-{number}")),
-    };
-    let next = (1..u32::MAX)
-        .find(|number| !folder(*number).exists())
-        .unwrap_or(1);
-    if args.keep.resume {
-        let continues = |number: &u32| Store::continues(&folder(*number), scenario, places);
-        if let Some(number) = (1..next).rev().find(continues) {
-            return folder(number);
-        }
-    }
-    folder(next)
 }

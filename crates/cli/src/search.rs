@@ -7,8 +7,6 @@ use scenario::search::Searched;
 use scenario::{Problem, Problems, Scenario};
 
 use crate::args::RunArgs;
-use crate::output::{self, Stop};
-use crate::run::{Sweep, load};
 
 /// Fails if `--search` or `--strict` lacks what it needs.
 pub(crate) fn check(args: &RunArgs, scenario: &Scenario) -> Result<(), Problems> {
@@ -58,35 +56,8 @@ pub(crate) fn succeeds(summary: &Summary) -> bool {
     summary.schemes.iter().all(met)
 }
 
-impl Sweep<'_> {
-    /// Simulates the values that `--search` asks for, one per scheme at a time, until it has ended.
-    pub(crate) fn search(&self, scenario: &mut Scenario) -> Result<(), Stop> {
-        let Some(mut searched) = self.args.goal.begin() else {
-            return Ok(());
-        };
-        loop {
-            let results = self.kept.results(scenario)?;
-            let next = next(&Summary::new(scenario, &results), &searched);
-            if next.is_empty() {
-                return Ok(());
-            }
-            let before = searched.chosen.len();
-            searched.chosen.extend(next);
-            if !self.args.quiet {
-                let key = searched.range.key();
-                for (number, at) in searched.chosen.iter().enumerate().skip(before) {
-                    let (number, value) = (number + 1, searched.range.value(*at));
-                    output::complain(&format!("value {number}: {key} = {value}"));
-                }
-            }
-            *scenario = load(self.args, None, Some(searched.clone()))?;
-            self.simulate(scenario)?;
-        }
-    }
-}
-
 /// Numbers of the values to try next: at most one for each scheme.
-fn next(summary: &Summary, searched: &Searched) -> Vec<u64> {
+pub(crate) fn next(summary: &Summary, searched: &Searched) -> Vec<u64> {
     let mut next: Vec<u64> = Vec::new();
     let Some(goals) = &summary.goals else {
         return next;

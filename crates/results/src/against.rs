@@ -8,8 +8,9 @@ use sim::columns::{METRICS, group_values, metric_values};
 
 use crate::folder::Folder;
 use crate::identity;
+use crate::row::Row;
 use crate::statistics::{self, Estimate, Verdict};
-use crate::summary::{PointSummary, Row, Summary};
+use crate::summary::{PointSummary, Summary};
 
 /// The second of two runs against the first.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ mod region;
 use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
 
+use crate::row::{Row, Rows};
 use crate::statistics::Estimate;
-use crate::summary::{Row, Summary};
 pub use region::{Region, Smallest, magnitude};
 
 /// Goals and how far every row is from them.
@@ -19,7 +19,7 @@ pub use region::{Region, Smallest, magnitude};
 pub struct Goals {
     /// The goals, in the order in which they were given.
     pub goals: Vec<Demand>,
-    /// One for each row of the summary, in the same order.
+    /// One for each row of the sweep, in the same order.
     pub rows: Vec<Judged>,
     /// Places of all rows: first those that meet every goal, those with the most to spare first; then
     /// the others, the nearest first.
@@ -48,7 +48,7 @@ pub struct Demand {
 /// A row and its verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    /// Place of the row in [`Summary::rows`].
+    /// Place of the row in [`Summary::rows`](crate::Summary::rows).
     pub row: u32,
     /// The worst standing of all goals.
     pub standing: Standing,
@@ -84,12 +84,12 @@ pub enum Standing {
 
 impl Goals {
     /// None without goals.
-    pub(super) fn judge(goals: &[Goal], summary: &Summary) -> Option<Self> {
+    pub(super) fn judge(goals: &[Goal], sweep: &Rows<'_>) -> Option<Self> {
         if goals.is_empty() {
             return None;
         }
-        let judge = |(row, number)| judged(row, number, goals, summary.random);
-        let rows: Vec<Judged> = summary.rows.iter().zip(0..).map(judge).collect();
+        let judge = |(row, number)| judged(row, number, goals, sweep.random);
+        let rows: Vec<Judged> = sweep.all.iter().zip(0..).map(judge).collect();
         let mut ranking: Vec<u32> = rows.iter().map(|judged| judged.row).collect();
         ranking.sort_by(|a, b| {
             let [a, b] = [a, b].map(|row| &rows[*row as usize]);
@@ -110,8 +110,8 @@ impl Goals {
         let met: Vec<bool> = rows.iter().map(Judged::is_met).collect();
         Some(Self {
             goals: goals.iter().map(Demand::of).collect(),
-            regions: region::regions(summary, &met),
-            smallest: region::smallest(summary, &met),
+            regions: region::regions(sweep, &met),
+            smallest: region::smallest(sweep, &met),
             rows,
             ranking,
         })

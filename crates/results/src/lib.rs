@@ -55,10 +55,12 @@ mod info;
 mod keep;
 mod lock;
 mod part;
+mod row;
 mod simulate;
 pub mod statistics;
 mod store;
 mod summary;
+mod tiers;
 
 use std::error::Error;
 use std::path::Path;
@@ -78,13 +80,14 @@ pub use folder::Folder;
 pub use goals::{Demand, Goals, Judged, Region, Smallest, Standing, Verdict, magnitude};
 pub use info::{Host, RunInfo, available_memory};
 pub use keep::{Keep, Transient};
+pub use row::{Row, Waits};
 pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{
-    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Row, Summary, Tier, Until,
-    Waits,
+    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Summary, Until,
 };
 pub use tables::{Cell, Field, Kind};
+pub use tiers::Tier;
 
 /// The columns with which the rows of `flows.parquet` and `ports.parquet` begin; one for each setting
 /// that results show follows, named like it with an underscore for the dot.

@@ -1,18 +1,16 @@
 //! `summary.json`: every number of a sweep but those of single flows and ports.
 
-mod tiers;
-
-use base::Span;
 use indexmap::IndexMap;
+use scenario::Scenario;
 use scenario::goal::Goal;
-use scenario::{PointSpec, Scenario};
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, group_values, metric_values};
 use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
 
 use crate::goals::Goals;
+use crate::row::{Row, Rows, Waits};
 use crate::statistics::{self, Estimate, Verdict};
-pub use tiers::Tier;
+use crate::tiers;
 
 /// The numbers of one point.
 #[derive(Clone, Debug)]
@@ -74,37 +72,6 @@ pub struct Summary {
     /// paths.
     #[serde(default)]
     pub checksums: IndexMap<String, String>,
-}
-
-/// One scheme under one combination of swept values.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Row {
-    /// Swept settings and their values.
-    pub set: Vec<(String, String)>,
-    /// Label of the scheme.
-    pub scheme: String,
-    /// Its points, one per seed.
-    pub points: Vec<u32>,
-    /// By the name of the metric: mean and confidence interval over the seeds.
-    pub metrics: IndexMap<String, Estimate>,
-    /// What a loss costs that only a timer repairs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waits: Option<Waits>,
-    /// The same of each group of flows, if the scenario has groups.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub groups: IndexMap<String, IndexMap<String, Estimate>>,
-    /// Every tier of ports, from the hosts upwards.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tiers: Vec<Tier>,
-}
-
-/// The shortest times that a sender waits for a timer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Waits {
-    /// For data to be sent again: `tcp.min_rto`, the least of all groups.
-    pub rto_us: f64,
-    /// For a packet of the handshake: `tcp.syn_rto`, the least of all groups.
-    pub syn_rto_us: f64,
 }
 
 /// A paired difference between two schemes.
@@ -181,40 +148,6 @@ pub struct FailedPoint {
     pub reproduce: String,
 }
 
-impl Waits {
-    fn of(point: &PointSpec) -> Self {
-        let groups = || point.groups.iter().map(|group| &group.keys.tcp);
-        let least =
-            |spans: &mut dyn Iterator<Item = Span>| spans.min().map_or(0.0, Span::as_micros);
-        Self {
-            rto_us: least(&mut groups().map(|tcp| tcp.min_rto)),
-            syn_rto_us: least(&mut groups().map(|tcp| tcp.syn_rto)),
-        }
-    }
-}
-
-impl Row {
-    /// The mean of the metric called `name`; `NaN` if there is none.
-    pub fn value(&self, name: &str) -> f64 {
-        let estimate = self.metrics.get(name);
-        estimate.and_then(|found| found.mean).unwrap_or(f64::NAN)
-    }
-
-    /// The estimate of a metric of all flows, or of those of a group or class; none if there is no such.
-    pub fn estimate(&self, of: Option<&str>, metric: &str) -> Option<&Estimate> {
-        match of {
-            None => self.metrics.get(metric),
-            Some(of) => self.groups.get(of)?.get(metric),
-        }
-    }
-
-    /// The value of a swept setting.
-    pub fn setting(&self, key: &str) -> Option<&str> {
-        let found = self.set.iter().find(|(name, _)| name == key);
-        found.map(|(_, value)| value.as_str())
-    }
-}
-
 impl Summary {
     /// What `results`, one for each point of `scenario`, say. O(points + rows × schemes).
     pub fn new(scenario: &Scenario, results: &PointResults) -> Self {
@@ -251,7 +184,8 @@ impl Summary {
         summary.add_rows(scenario, &values);
         for (row, results) in summary.rows.iter_mut().zip(results.chunks(seeds)) {
             row.groups = group_estimates(results);
-            row.tiers = tiers::over_seeds(results);
+            let seeds = results.iter().flatten();
+            row.tiers = tiers::over_seeds(seeds.map(|result| result.tiers.as_slice()));
         }
         let group = scenario.schemes().len();
         for (rows, values) in (0..summary.rows.len())
@@ -343,7 +277,17 @@ impl Summary {
 
     /// Judges every row by `goals` instead of those it was judged by.
     pub fn judge(&mut self, goals: &[Goal]) {
-        self.goals = Goals::judge(goals, self);
+        self.goals = Goals::judge(goals, &self.as_rows());
+    }
+
+    /// Its rows, with what tells them apart.
+    pub(super) fn as_rows(&self) -> Rows<'_> {
+        Rows {
+            all: &self.rows,
+            schemes: &self.schemes,
+            axes: &self.axes,
+            random: self.random,
+        }
     }
 
     fn add_points(&mut self, scenario: &Scenario, results: &PointResults) {

@@ -179,4 +179,23 @@ mod tests {
             assert_eq!(names.collect::<Vec<_>>(), expected);
         }
     }
+
+    #[test]
+    fn groups_have_every_metric_but_those_of_the_network() {
+        let scenario = Scenario::builtin("incast");
+        let point = &scenario.points()[0];
+        let mut keys = (*point.keys).clone();
+        keys.run.classes = base::Quantity::parse("1KB").unwrap();
+        let classes = scenario::PointSpec {
+            keys: keys.into(),
+            ..point.clone()
+        };
+        let outcome = run::run(&classes).unwrap();
+        let names = group_values(&outcome.groups[0]).map(|(name, _)| name);
+        let all = METRICS.iter().map(|column| column.name);
+        let own: Vec<_> = all
+            .filter(|name| !scenario::metric::is_of_network(name))
+            .collect();
+        assert_eq!(names.to_vec(), own);
+    }
 }

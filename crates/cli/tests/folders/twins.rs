@@ -22,9 +22,7 @@ fn rows_that_cannot_differ_are_run_once() {
             [usize::try_from(point["row"].as_u64().expect("a row")).expect("small")];
         let set = row["set"].as_array().expect("settings");
         let weight = set.iter().find(|pair| pair[0] == "dctcp.g");
-        let weight = weight
-            .and_then(|pair| pair[1].as_str())
-            .expect("a weight");
+        let weight = weight.and_then(|pair| pair[1].as_str()).expect("a weight");
         let alone = workspace.json(&format!("{weight}/summary.json"));
         let same = same(
             &alone,

@@ -2,7 +2,7 @@
 
 use super::standing::{Measure, Standing};
 use super::words::{counted, place, rounded, set_time};
-use crate::summary::Row;
+use crate::row::Row;
 
 /// What timers cost, at the last point where they tell the leader from the next best, or a scheme that
 /// is alone, if they are long enough to be seen in the tail.

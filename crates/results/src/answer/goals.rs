@@ -2,7 +2,8 @@
 
 use super::words::{counted, list, percent, place, set_time, shown};
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
-use crate::summary::{Row, Summary};
+use crate::row::Row;
+use crate::summary::Summary;
 
 /// What goals make of a sweep; nothing without goals.
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {

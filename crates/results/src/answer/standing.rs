@@ -1,8 +1,9 @@
 //! Who leads among rows that differ only in the scheme.
 
 use super::words::{bytes, time};
+use crate::row::Row;
 use crate::statistics::{Estimate, Verdict};
-use crate::summary::{Comparison, Row, Summary};
+use crate::summary::{Comparison, Summary};
 
 /// What schemes are ranked by; less is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

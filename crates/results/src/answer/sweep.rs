@@ -2,7 +2,8 @@
 
 use super::standing::{Measure, Standing};
 use super::words::{bytes, counted, list, percent, place, rounded, span, time};
-use crate::summary::{Row, Summary};
+use crate::row::Row;
+use crate::summary::Summary;
 
 /// One sentence about all points, and what is open.
 pub(super) fn sentences(summary: &Summary, standings: &[Standing<'_>]) -> Vec<String> {

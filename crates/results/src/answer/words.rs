@@ -2,7 +2,7 @@
 
 use sim::columns::METRICS;
 
-use crate::summary::Row;
+use crate::row::Row;
 
 /// The swept values of a row in words: `100 senders and switch.buffer = 64KB`.
 pub(super) fn place(row: &Row) -> String {

@@ -3,7 +3,7 @@
 use base::{Quantity, Rate, Span, WireSize};
 use serde::{Deserialize, Serialize};
 
-use crate::summary::{Row, Summary};
+use crate::row::{Row, Rows};
 
 /// Combinations of a scheme that all meet the goals: every product of these values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,23 +32,19 @@ pub struct Smallest {
 }
 
 /// Regions that together cover the rows that are `met`, the largest first, scheme by scheme.
-pub(super) fn regions(summary: &Summary, met: &[bool]) -> Vec<Region> {
-    let values: Vec<Vec<&str>> = summary
-        .axes
-        .iter()
-        .map(|axis| values(summary, axis))
-        .collect();
+pub(super) fn regions(sweep: &Rows<'_>, met: &[bool]) -> Vec<Region> {
+    let values: Vec<Vec<&str>> = sweep.axes.iter().map(|axis| values(sweep, axis)).collect();
     let mut regions = Vec::new();
-    for scheme in &summary.schemes {
+    for scheme in sweep.schemes {
         let own = || {
-            summary
-                .rows
+            sweep
+                .all
                 .iter()
                 .zip(met)
                 .filter(|(row, _)| row.scheme == *scheme)
         };
         let place = |row: &Row| -> Vec<usize> {
-            let axes = summary.axes.iter().zip(&values);
+            let axes = sweep.axes.iter().zip(&values);
             let place = |(axis, values): (&String, &Vec<&str>)| {
                 let value = row.setting(axis).unwrap_or_default();
                 values.iter().position(|other| *other == value).unwrap_or(0)
@@ -64,7 +60,7 @@ pub(super) fn regions(summary: &Summary, met: &[bool]) -> Vec<Region> {
             let sizes: Vec<usize> = values.iter().map(Vec::len).collect();
             let area = largest(seed, &good, &sizes);
             open.retain(|place| !contains(&area, place));
-            let chosen = area.iter().zip(&values).zip(&summary.axes);
+            let chosen = area.iter().zip(&values).zip(sweep.axes);
             let chosen = chosen.filter(|((area, values), _)| area.len() < values.len());
             let named = chosen.map(|((area, values), axis)| {
                 let words = area.iter().map(|at| values[*at].to_owned());
@@ -82,10 +78,10 @@ pub(super) fn regions(summary: &Summary, met: &[bool]) -> Vec<Region> {
 }
 
 /// The smallest values for each axis that has numbers, and each scheme.
-pub(super) fn smallest(summary: &Summary, met: &[bool]) -> Vec<Smallest> {
+pub(super) fn smallest(sweep: &Rows<'_>, met: &[bool]) -> Vec<Smallest> {
     let mut smallest = Vec::new();
-    for axis in &summary.axes {
-        let mut numbers: Vec<(f64, &str)> = values(summary, axis)
+    for axis in sweep.axes {
+        let mut numbers: Vec<(f64, &str)> = values(sweep, axis)
             .into_iter()
             .filter_map(|value| Some((magnitude(value)?, value)))
             .collect();
@@ -93,9 +89,9 @@ pub(super) fn smallest(summary: &Summary, met: &[bool]) -> Vec<Smallest> {
             continue;
         }
         numbers.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        for scheme in &summary.schemes {
+        for scheme in sweep.schemes {
             let meets = |value: &str, enough: fn(usize, usize) -> bool| {
-                let rows = summary.rows.iter().zip(met);
+                let rows = sweep.all.iter().zip(met);
                 let own: Vec<_> = rows
                     .filter(|(row, _)| row.scheme == *scheme && row.setting(axis) == Some(value))
                     .collect();
@@ -139,9 +135,9 @@ pub fn magnitude(text: &str) -> Option<f64> {
 }
 
 /// The values of an axis, in the order of the sweep.
-fn values<'a>(summary: &'a Summary, axis: &str) -> Vec<&'a str> {
+fn values<'a>(sweep: &Rows<'a>, axis: &str) -> Vec<&'a str> {
     let mut values = Vec::new();
-    for value in summary.rows.iter().filter_map(|row| row.setting(axis)) {
+    for value in sweep.all.iter().filter_map(|row| row.setting(axis)) {
         if !values.contains(&value) {
             values.push(value);
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PointResult;
+use sim::metrics::TierMetrics;
 
 /// The ports of one tier over all seeds of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,11 +19,11 @@ pub struct Tier {
     pub worst_queue_max_bytes: u64,
 }
 
-/// Every tier over the seeds that have results.
-pub(super) fn over_seeds(seeds: &[Result<PointResult, String>]) -> Vec<Tier> {
+/// Every tier over the seeds that have results, each of which has these tiers.
+pub(super) fn over_seeds<'a>(seeds: impl Iterator<Item = &'a [TierMetrics]> + Clone) -> Vec<Tier> {
     let mut tiers: Vec<Tier> = Vec::new();
-    let count = seeds.iter().flatten().count();
-    for own in seeds.iter().flatten().flat_map(|result| &result.tiers) {
+    let count = seeds.clone().count();
+    for own in seeds.flatten() {
         #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
         let drops = own.drops as f64 / count as f64;
         let worst = (own.worst_drops, own.worst_queue_max_bytes);

@@ -1,0 +1,87 @@
+//! The rows of a sweep.
+
+use base::Span;
+use indexmap::IndexMap;
+use scenario::PointSpec;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Estimate;
+use crate::tiers::Tier;
+
+/// One scheme under one combination of swept values.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// Swept settings and their values.
+    pub set: Vec<(String, String)>,
+    /// Label of the scheme.
+    pub scheme: String,
+    /// Its points, one per seed.
+    pub points: Vec<u32>,
+    /// By the name of the metric: mean and confidence interval over the seeds.
+    pub metrics: IndexMap<String, Estimate>,
+    /// What a loss costs that only a timer repairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
+    /// The same of each group of flows, if the scenario has groups.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub groups: IndexMap<String, IndexMap<String, Estimate>>,
+    /// Every tier of ports, from the hosts upwards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<Tier>,
+}
+
+/// The shortest times that a sender waits for a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waits {
+    /// For data to be sent again: `tcp.min_rto`, the least of all groups.
+    pub rto_us: f64,
+    /// For a packet of the handshake: `tcp.syn_rto`, the least of all groups.
+    pub syn_rto_us: f64,
+}
+
+/// The rows of a sweep, with what tells them apart.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    /// Combinations of swept values times schemes; schemes change fastest.
+    pub(super) all: &'a [Row],
+    /// Labels of the schemes.
+    pub(super) schemes: &'a [String],
+    /// Swept settings.
+    pub(super) axes: &'a [String],
+    /// Whether anything depends on the seed.
+    pub(super) random: bool,
+}
+
+impl Waits {
+    pub(super) fn of(point: &PointSpec) -> Self {
+        let groups = || point.groups.iter().map(|group| &group.keys.tcp);
+        let least =
+            |spans: &mut dyn Iterator<Item = Span>| spans.min().map_or(0.0, Span::as_micros);
+        Self {
+            rto_us: least(&mut groups().map(|tcp| tcp.min_rto)),
+            syn_rto_us: least(&mut groups().map(|tcp| tcp.syn_rto)),
+        }
+    }
+}
+
+impl Row {
+    /// The mean of the metric called `name`; `NaN` if there is none.
+    pub fn value(&self, name: &str) -> f64 {
+        let estimate = self.metrics.get(name);
+        estimate.and_then(|found| found.mean).unwrap_or(f64::NAN)
+    }
+
+    /// The estimate of a metric of all flows, or of those of a group or class; none if there is no such.
+    pub fn estimate(&self, of: Option<&str>, metric: &str) -> Option<&Estimate> {
+        match of {
+            None => self.metrics.get(metric),
+            Some(of) => self.groups.get(of)?.get(metric),
+        }
+    }
+
+    /// The value of a swept setting.
+    pub fn setting(&self, key: &str) -> Option<&str> {
+        let found = self.set.iter().find(|(name, _)| name == key);
+        found.map(|(_, value)| value.as_str())
+    }
+}
