@@ -92,12 +92,13 @@ pub(super) fn embed(scene: &Scene, title: &str) -> String {
         body += &data;
     }
     close(&mut body, &mut open);
-    for (class, data) in [("g", &grid), ("a", &axes)] {
-        if !data.is_empty() {
-            write!(out, "<path class=\"{class}\" d=\"{data}\"/>").expect(WRITES);
-        }
-    }
-    out + &body + "</svg>"
+    // Marks of events are in the colour of axes, and lie on the data.
+    write!(
+        out,
+        "<path class=\"g\" d=\"{grid}\"/>{body}<path class=\"a\" d=\"{axes}\"/></svg>"
+    )
+    .expect(WRITES);
+    out
 }
 
 /// Ends the path that is being written, if there is one.
