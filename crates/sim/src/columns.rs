@@ -191,11 +191,12 @@ mod tests {
             ..point.clone()
         };
         let outcome = run::run(&classes).unwrap();
-        let names = group_values(&outcome.groups[0]).map(|(name, _)| name);
+        let values = group_values(&outcome.groups[0]);
+        let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
         let all = METRICS.iter().map(|column| column.name);
         let own: Vec<_> = all
             .filter(|name| !scenario::metric::is_of_network(name))
             .collect();
-        assert_eq!(names.to_vec(), own);
+        assert_eq!(names, own);
     }
 }

@@ -5,7 +5,9 @@ use sim::columns;
 
 use super::standing::{Measure, Standing};
 use super::words::{place, rounded};
-use crate::summary::{Row, Summary, Tier};
+use crate::row::Row;
+use crate::summary::Summary;
+use crate::tiers::Tier;
 
 /// What most of the slowest flows' time went to, at the last point with a single leader: for the next best and for the
 /// leader, or for a scheme that is alone.

@@ -210,7 +210,7 @@ impl Draw {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         let place = (self.0 >> 33) % choices.len() as u64;
-        choices[usize::try_from(place).unwrap()]
+        choices[usize::try_from(place).expect("few choices")]
     }
 }
 
@@ -254,7 +254,6 @@ fn the_parts_sum_to_the_completion_time_in_random_scenarios() {
             continue;
         };
         run += 1;
-        println!("seed {seed}, {scheme}:\n{text}");
         for flow in &broken_down(&scenario.points()[0]).flows {
             if let Some(breakdown) = &flow.breakdown {
                 complete += 1;
