@@ -253,7 +253,7 @@ mod tests {
     fn of_points_that_cannot_differ_one_is_simulated() {
         let overrides = Overrides {
             schemes: Some("newreno,dctcp".to_owned()),
-            sets: vec!["switch.ecn_threshold=10pkt,20pkt,40pkt".to_owned()],
+            sets: vec!["dctcp.g=0.0625,0.125,0.25".to_owned()],
             ..Overrides::default()
         };
         let source = Source::new("test.toml", "seeds = 1\n");

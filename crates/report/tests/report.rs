@@ -247,7 +247,7 @@ fn runs_side_by_side_are_told_apart_and_compared_seed_by_seed() {
     let before = incast(&temporary.0.join("before"), &SWEEP);
     let after = incast(&temporary.0.join("after"), &other);
     let html = report(&[&before, &after], &temporary.0.join("both.html"));
-    assert!(html.contains("newreno: after against before"));
+    assert!(html.contains("after against before</h2>"));
     for name in ["rcc (before)", "rcc (after)"] {
         assert!(html.contains(&format!(">{name}</text>")), "{name}");
     }

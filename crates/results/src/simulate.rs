@@ -10,7 +10,7 @@ use record::trace::{Plan, Recorder};
 use scenario::{PointSpec, Scenario};
 use sim::error::RunError;
 use sim::metrics::Outcome;
-use sim::run::{self, Limits};
+use sim::run::{self, Limits, Watching};
 
 use super::Keep;
 use super::store::{Store, Unfinished};
@@ -53,7 +53,11 @@ pub fn simulate_with(
         recorded: false,
         ..limits
     };
-    let outcome = run::within(limits, point)?;
+    let watching = Watching {
+        probe: None,
+        breakdown: point.keys.trace.breakdown,
+    };
+    let outcome = run::watch(limits, point, watching)?;
     for twin in twins {
         kept.keep(twin, scenario, Ok(outcome.clone()))?;
     }
@@ -90,7 +94,7 @@ fn recorded(
         Ok(Recording {
             series: series.transpose()?,
             packets: packets.transpose()?,
-            breakdown: true,
+            breakdown: point.keys.trace.breakdown,
         })
     };
     let simulated = recording().and_then(|recording| recording.simulate(limits, point));

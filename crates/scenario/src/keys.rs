@@ -367,7 +367,7 @@ base::settings! {
         pub receivers: Count = "1",
         /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch, a fat tree one at each edge switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson" and "burst", all.
         pub from: OrAuto<HostSet> = "auto",
-        /// Hosts that receive; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of another network as there are; with "poisson" and "burst", all.
+        /// The hosts that receive data; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of another network as there are; with "poisson" and "burst", all.
         pub to: OrAuto<HostSet> = "auto",
         /// Payload of each flow, or the law it is drawn from; "unlimited" flows send until workload.stop or run.duration.
         pub size: SizeLaw = "32KiB",
@@ -449,6 +449,8 @@ base::settings! {
         pub flows: TracedFlows = "auto",
         /// Time over which throughput is averaged; under trace.interval = "auto" the least such time.
         pub window: Span = "1ms",
+        /// Whether completion times are broken down into what flows waited for, in results and in the report. It takes about half of a simulation's time again.
+        pub breakdown: bool = "true",
     }
 }
 

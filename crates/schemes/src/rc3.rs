@@ -60,7 +60,7 @@ pub const SCHEME: Scheme = Scheme {
 base::settings! {
     /// Parameters of RC3.
     pub struct Params in "rc3" {
-        /// Low priorities; what is further from the end than the last one reaches has the last one.
+        /// Number of low priorities; what is further from the end than the last one reaches has the last one.
         pub levels: Count = "3",
         /// Segments of a write that have priority 1, counted from its end.
         pub first: DataSize = "40pkt",

@@ -35,6 +35,8 @@ pub(crate) const SIMULATES: &[&str] = &[
     "crates/schemes/src",
     "crates/sim/Cargo.toml",
     "crates/sim/src",
+    "crates/tables/Cargo.toml",
+    "crates/tables/src",
     "crates/tcp/Cargo.toml",
     "crates/tcp/src",
 ];

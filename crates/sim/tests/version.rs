@@ -121,6 +121,7 @@ fn every_crate_that_simulates_is_in_the_version_with_all_of_it() {
             let apart = [
                 "tests",
                 "benches",
+                "conformance",
                 "build",
                 "build.rs",
                 "scenarios",
