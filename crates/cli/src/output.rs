@@ -83,6 +83,7 @@ const fn flag(argument: Argument) -> &'static str {
         Argument::Set => "--set",
         Argument::Goals => "--goal",
         Argument::Schemes => "--scheme",
+        Argument::Search => "--search",
         Argument::Seed => "--seed",
         Argument::Seeds => "--seeds",
         Argument::Trace => "--trace",

@@ -1,5 +1,6 @@
 //! An output port: a queue, a transmitter and the wire behind it.
 
+mod facts;
 mod hooks;
 mod room;
 
@@ -12,7 +13,6 @@ use crate::priority::{Priorities, Strict};
 use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
 use crate::ring::Ring;
 use crate::routes::Row;
-use crate::topology::LinkSpec;
 use crate::watch::{DropReason, Watch};
 
 /// What a port is made of.
@@ -298,28 +298,6 @@ impl Port {
             threshold_crossings: self.threshold_crossings,
             max_waiting_bytes: self.max_waiting_bytes,
         }
-    }
-
-    /// Rate and delay of its wire; a time for which the switch holds every packet is part of the delay.
-    pub fn link(&self) -> LinkSpec {
-        LinkSpec {
-            rate: self.rate,
-            delay: self.delay,
-        }
-    }
-
-    /// Whether it belongs to a host, and whether its wire leads to one.
-    pub fn host_ends(&self) -> (bool, bool) {
-        (self.of_host, matches!(self.end, End::Host(_)))
-    }
-
-    /// Packets on the wire or waiting.
-    pub fn held(&self) -> usize {
-        let by_priority = self
-            .priorities
-            .as_ref()
-            .map_or(0, |waiting| waiting.packets());
-        self.ring.len() + usize::try_from(by_priority).unwrap_or(usize::MAX)
     }
 
     /// What the switch does here besides queueing.

@@ -15,6 +15,8 @@ pub enum Argument {
     Goals,
     /// The list of schemes.
     Schemes,
+    /// A setting and the range that is searched.
+    Search,
     /// The first seed.
     Seed,
     /// How many seeds to run.
@@ -44,6 +46,7 @@ impl Argument {
             Self::Set => "settings",
             Self::Goals => "goals",
             Self::Schemes => "schemes",
+            Self::Search => "search",
             Self::Seed => "seed",
             Self::Seeds => "seeds",
             Self::Trace => "trace",

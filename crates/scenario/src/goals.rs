@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::values::Value;
-use super::{PointSpec, Problem, Problems, Source};
+use super::{Argument, PointSpec, Problem, Problems, Source};
 use crate::goal::Goal;
 use crate::metric::Unknown;
 
@@ -25,7 +25,7 @@ pub(super) fn read(
         .iter()
         .map(|value| (value.text.as_str(), source.clone(), value.place.clone()));
     let typed = arguments.iter().map(|text| {
-        let source = Source::new("--goal", text.as_str());
+        let source = Source::of_argument(Argument::Goals, text.as_str());
         (text.as_str(), source, 0..text.len())
     });
     let all: Vec<_> = if arguments.is_empty() {

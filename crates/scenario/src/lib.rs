@@ -249,7 +249,7 @@ impl Scenario {
             sources.push(argument);
         }
         if let Some(searched) = &overrides.search {
-            let argument = Source::new("--search", searched.setting());
+            let argument = Source::of_argument(Argument::Search, searched.setting());
             match document::read_argument(&argument) {
                 Ok(setting) => arguments.push((sources.len(), setting)),
                 Err(found) => problems.extend(found.0),

@@ -4,8 +4,8 @@ use base::Column;
 
 pub use scenario::metric::METRICS;
 
-use crate::breakdown::Split;
 use crate::metrics::{GroupMetrics, Metrics};
+use crate::parts::Split;
 
 /// What each part of a completion time is, in the order of [`Part`](crate::breakdown::Part).
 pub const PART_HELP: [&str; 8] = [
@@ -133,7 +133,7 @@ pub fn part_columns(slowest: bool) -> &'static [Column] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::breakdown::Part;
+    use crate::parts::Part;
     use crate::run;
     use scenario::Scenario;
 

@@ -19,9 +19,11 @@ pub mod error;
 mod measure;
 pub mod memory;
 pub mod metrics;
+mod parts;
 pub mod probe;
 pub mod run;
 pub mod sweep;
+mod watched;
 mod world;
 
 pub use world::endpoint_config;

@@ -6,10 +6,10 @@ use base::{Span, Time};
 use fabric::{PortId, QueueStatistics};
 use scenario::{Group, PointSpec};
 
-use crate::breakdown::Split;
 use crate::metrics::{
     Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord, TierMetrics,
 };
+use crate::parts::{Breakdown, Split};
 use crate::world::{Ended, EndedFlow, Flow};
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
@@ -132,8 +132,15 @@ fn totals<'a>(
         flows_late: flows().filter(|flow| flow.late).count() as u64,
         goodput_p50_bps: median_goodput(flows()),
         goodput_weighted_bps: weighted_goodput(flows(), end),
-        breakdown: Split::of(flows(), fct.p99),
+        breakdown: Split::of(broken_down(flows()), fct.p99),
     }
+}
+
+/// The complete flows of which it is known what their times consist of.
+fn broken_down<'a>(
+    flows: impl Iterator<Item = &'a FlowRecord> + Clone,
+) -> impl Iterator<Item = (f64, &'a Breakdown)> + Clone {
+    flows.filter_map(|flow| flow.fct_us.zip(flow.breakdown.as_deref()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]

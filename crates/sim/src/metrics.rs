@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::breakdown::{Breakdown, Split};
+use crate::parts::{Breakdown, Split};
 
 /// Results of one simulation. [`columns`](crate::columns) describes each field.
 #[derive(Clone, Debug, Serialize, Deserialize)]

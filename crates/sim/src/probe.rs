@@ -5,7 +5,7 @@ use fabric::{DropReason, Network, PortId, SwitchHook, Watch};
 use schemes::{Receiver, Sender};
 use tcp::{Endpoint, Host};
 
-use crate::breakdown::{Breakdown, Follower};
+use crate::parts::Breakdown;
 
 /// Sees a simulation happen. `()` sees nothing and costs nothing; each of a pair sees everything; `None`
 /// sees nothing; a closure sees every packet-hop.
@@ -240,137 +240,6 @@ impl<R> Sees<R> for () {
 
     #[inline(always)]
     fn see_host(&mut self, _: HostId, _: &Host<Sender, R>, _: Time) {}
-}
-
-/// A probe from outside, and what breaks completion times down: either or both.
-#[derive(Default)]
-pub(crate) struct Watched<'a> {
-    pub(crate) probe: Option<&'a mut dyn Probe>,
-    pub(crate) follower: Option<Follower>,
-}
-
-impl Probe for Watched<'_> {
-    #[inline(always)]
-    fn on_hop(&mut self, port: PortId, packet: &Packet, now: Time) {
-        self.probe.on_hop(port, packet, now);
-        if let Some(follower) = &mut self.follower {
-            follower.on_hop(port, packet);
-        }
-    }
-
-    #[inline(always)]
-    fn on_level(&mut self, port: PortId, waiting: u64, at: Time) {
-        self.probe.on_level(port, waiting, at);
-    }
-
-    #[inline(always)]
-    fn on_accept(&mut self, port: PortId, packet: &Packet, now: Time) {
-        self.probe.on_accept(port, packet, now);
-    }
-
-    #[inline(always)]
-    fn on_mark(&mut self, port: PortId, packet: &Packet, now: Time) {
-        self.probe.on_mark(port, packet, now);
-    }
-
-    #[inline(always)]
-    fn on_drop(&mut self, port: PortId, packet: &Packet, reason: DropReason, now: Time) {
-        self.probe.on_drop(port, packet, reason, now);
-        if let Some(follower) = &mut self.follower {
-            follower.on_drop(packet);
-        }
-    }
-
-    #[inline(always)]
-    fn on_hook(&mut self, port: PortId, hook: &dyn SwitchHook, at: Time) {
-        self.probe.on_hook(port, hook, at);
-    }
-
-    #[inline(always)]
-    fn on_start(&mut self, flow: FlowId, now: Time) {
-        self.probe.on_start(flow, now);
-    }
-
-    #[inline(always)]
-    fn on_completion(&mut self, flow: FlowId, now: Time) {
-        self.probe.on_completion(flow, now);
-    }
-
-    #[inline(always)]
-    fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
-        self.probe.on_endpoint(end, endpoint, now);
-        let line = self.follower.as_mut().and_then(|all| all.line(end.flow));
-        if let Some(line) = line {
-            line.on_event(end, endpoint, now);
-        }
-    }
-
-    fn has_failed(&self) -> bool {
-        self.probe.has_failed()
-    }
-
-    fn on_end(&mut self, now: Time) {
-        self.probe.on_end(now);
-    }
-}
-
-impl Sees<Receiver> for Watched<'_> {
-    fn keeps_ends(&self) -> bool {
-        self.probe.is_some()
-    }
-
-    #[inline(always)]
-    fn see_host(&mut self, host: HostId, state: &Host<Sender, Receiver>, now: Time) {
-        self.probe.on_host(host, state, now);
-    }
-}
-
-impl Follow for Watched<'_> {
-    fn begin(
-        &mut self,
-        network: &Network,
-        header_bytes: u32,
-        receivers: impl Iterator<Item = HostId>,
-        flows: usize,
-    ) {
-        if let Some(follower) = &mut self.follower {
-            follower.begin(network, header_bytes, receivers.collect(), flows);
-        }
-    }
-
-    fn on_message(&mut self, of: FlowId, id: u32, times: (Time, Time)) {
-        if let Some(follower) = &mut self.follower {
-            follower.on_message(of, id, times);
-        }
-    }
-
-    fn on_message_end(&mut self, of: FlowId, id: u32, now: Time) {
-        if let Some(follower) = &mut self.follower {
-            follower.on_completion(of, id, now);
-        }
-    }
-
-    fn on_send(&mut self, packet: &Packet, now: Time) {
-        if let Some(follower) = &mut self.follower {
-            follower.on_send(packet, now);
-        }
-    }
-
-    fn on_delivery(&mut self, packet: &Packet, now: Time) {
-        if let Some(follower) = &mut self.follower {
-            follower.on_delivery(packet, now);
-        }
-    }
-
-    fn on_gone(&mut self, of: FlowId) {
-        if let Some(follower) = &mut self.follower {
-            follower.on_gone(of);
-        }
-    }
-
-    fn take(&mut self) -> Vec<Option<Box<Breakdown>>> {
-        self.follower.as_mut().map_or_else(Vec::new, Follower::take)
-    }
 }
 
 /// A probe as the network sees it, and what the results need to know of queues.

@@ -16,7 +16,8 @@ use crate::breakdown::Follower;
 use crate::error::RunError;
 use crate::measure;
 use crate::metrics::Outcome;
-use crate::probe::{Probe, Sees, Watched};
+use crate::probe::{Probe, Sees};
+use crate::watched::Watched;
 use crate::world::{MakeReceiver, World};
 
 /// What ends a simulation before its end, and what tells its cost.

@@ -1,5 +1,6 @@
-//! Parquet files, and nothing of what stands in them: a [`TableWriter`] takes row after row,
+//! Tables in files. Of Parquet nothing of what stands in them: a [`TableWriter`] takes row after row,
 //! [`Columns`] takes column after column of a group of rows, and [`read`] gives the rows of both back.
+//! Of what is read to be simulated, [`flows`]: a row for each flow, as CSV or Parquet.
 //!
 //! Nothing in a file depends on time, place or threads: equal rows, equal bytes.
 //!
@@ -26,6 +27,7 @@
 //! ```
 
 mod columns;
+pub mod flows;
 pub mod guard;
 mod rows;
 

@@ -153,7 +153,7 @@ fn fit(speed: Result<Speed, Unfit>) -> Result<Speed, Failure> {
     speed.map_err(|unfit| match unfit {
         Unfit::Failed(error) => error.into(),
         unfit @ Unfit::TooFast(..) => {
-            Failure::Machine(format!("{unfit}; give no rate, or a lower one"))
+            Failure::Machine(format!("{unfit}; leave out --rate, or give a lower one"))
         }
     })
 }

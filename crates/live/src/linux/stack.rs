@@ -47,9 +47,7 @@ impl Stack {
     pub(crate) fn of(point: &PointSpec, bed: &Bed, controls: &[String]) -> Result<Self, String> {
         if point.scheme != point.bundle {
             // All schemes share the network of the first one.
-            return Err(
-                "a variant may have settings of its own: set them for all schemes".to_owned(),
-            );
+            return Err("a variant may have settings of its own: give them with --set".to_owned());
         }
         let mut parts: Vec<&str> = point.bundle.split('+').map(str::trim).collect();
         let is_known = |part: &&str| sender(part).is_some() || PORTS.contains(part);

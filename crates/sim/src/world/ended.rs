@@ -5,7 +5,7 @@ use fabric::{Network, PortId, Topology};
 
 use super::Flow;
 use super::connection::EndedConnection;
-use crate::breakdown::Breakdown;
+use crate::parts::Breakdown;
 
 /// What results are made of. What only events needed is gone.
 pub(crate) struct Ended {

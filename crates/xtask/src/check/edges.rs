@@ -21,7 +21,7 @@ const EDGES: [(&str, &[&str]); 23] = [
     ("battery", &["sim"]),
     ("packetdrill", &["sim"]),
     ("live", &["sim", "programs"]),
-    ("tables", &[]),
+    ("tables", &["base"]),
     ("record", &["sim"]),
     ("results", &["record"]),
     ("claims", &["results", "theory"]),

@@ -37,7 +37,7 @@ const MAY_NAME_FLAGS: [&str; 10] = [
     "crates/book/",
     "crates/testing/",
     "crates/live/src/main.rs",
-    "crates/live/src/program",
+    "crates/live/src",
     "crates/results/src/answer",
     "crates/results/src/summary.rs",
     "crates/report/src/paper/page.rs",

@@ -55,11 +55,9 @@ impl<'a> Plan<'a> {
     fn make(order: &'a Attach) -> Result<Self, Failure> {
         let queue_of = order.queue_of.as_deref();
         if queue_of.is_some() && order.scheme == Scheme::Mark {
-            let problem = Problem::new(
-                "marks concern no ACKs, so that the queue of another device does not count",
-            );
+            let problem = Problem::new("--queue-of: marks concern no ACKs");
             return Err(problem
-                .help("name the device whose queue fills, and no other")
+                .help("give the device whose queue fills by --dev")
                 .into());
         }
         let found = Found::find(&order.netns, queue_of.unwrap_or(&order.device))?;

@@ -68,7 +68,7 @@ impl Found {
         let queue = Devices::open()?.queue(device.index)?;
         if let Some(why) = unreadable(&device, queue.as_ref()) {
             let problem = Problem::new(why).help(format!(
-                "name the device whose queue fills, or put a queue there: tc qdisc replace dev \
+                "name the device whose queue fills by --queue-of, or put a queue there: tc qdisc replace dev \
                  {name} root tbf rate 950mbit burst 16k limit 256k"
             ));
             return Err(problem.into());
@@ -87,7 +87,9 @@ impl Found {
         given.or(self.root.room).ok_or_else(|| {
             let (kind, name) = (&self.root.kind, &self.place.name);
             let text = format!("the queue of {name}, {kind}, does not say how many bytes fit in");
-            Problem::new(text).help("give its room, as in 256KB").into()
+            Problem::new(text)
+                .help("give its room, as in --buffer 256KB")
+                .into()
         })
     }
 }
@@ -125,7 +127,7 @@ fn missing(netns: &str, name: &str) -> Problem {
         netns => format!("the namespace {netns}"),
     };
     let problem = Problem::new(format!("{inside} has no device {name}"));
-    problem.help("`ip link` lists devices; one of another namespace needs the name of that")
+    problem.help("`ip link` lists devices; --netns names the namespace of another")
 }
 
 /// Why no program can read what waits at a device, if none can.

@@ -77,7 +77,7 @@ pub(super) fn settle(
             let threshold = threshold.map(|size| size.in_bytes(u64::from(mtu + ETHERNET)));
             Law::Mark(threshold.ok_or_else(|| {
                 Problem::new("switch.ecn_threshold = off marks nothing")
-                    .help("give a length, as in switch.ecn_threshold=20KB")
+                    .help("give a length, as in --set switch.ecn_threshold=20KB")
             })?)
         }
     };
@@ -101,7 +101,7 @@ fn point(scheme: Scheme, sets: &[String], buffer: u64, mss: u32) -> Result<Point
         } else {
             let name = scheme.name();
             let keys = scheme.keys().join(", ");
-            let problem = Problem::new(format!("{set}: attach {name} has no setting {key}"));
+            let problem = Problem::new(format!("--set {set}: attach {name} has no setting {key}"));
             problems.push(problem.help(format!("its settings are {keys}")));
         }
     }

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{HostId, Time};
-use tables::Cell;
 
 use super::{FlowTrace, TracedFlow};
+use crate::Cell;
 
 /// Whether `text` is meant as a path, not as the name of a trace.
-pub(crate) fn is_path(text: &str) -> bool {
+pub fn is_path(text: &str) -> bool {
     text.contains(['/', '\\']) || Format::of(text).is_some()
 }
 
@@ -76,10 +76,10 @@ pub(super) fn of_csv(name: &str, bytes: &[u8]) -> Result<FlowTrace, String> {
 /// The trace in the Parquet file at `path`.
 fn of_parquet(path: &str) -> Result<FlowTrace, String> {
     let damaged = |error: &std::io::Error| format!("{path}: {error}");
-    let names = tables::names(Path::new(path)).map_err(|error| damaged(&error))?;
+    let names = crate::names(Path::new(path)).map_err(|error| damaged(&error))?;
     let mut rows = Rows::new(path, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
     let (mut number, mut wrong) = (0_u64, None);
-    tables::read(Path::new(path), &mut |row| {
+    crate::read(Path::new(path), &mut |row| {
         number += 1;
         let field = |column: usize| match row.cell(column) {
             Cell::Null => String::new(),

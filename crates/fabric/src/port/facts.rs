@@ -1,0 +1,28 @@
+//! What a port tells of itself.
+
+use super::{End, Port};
+use crate::topology::LinkSpec;
+
+impl Port {
+    /// Rate and delay of its wire; a time for which the switch holds every packet is part of the delay.
+    pub fn link(&self) -> LinkSpec {
+        LinkSpec {
+            rate: self.rate,
+            delay: self.delay,
+        }
+    }
+
+    /// Whether it belongs to a host, and whether its wire leads to one.
+    pub fn host_ends(&self) -> (bool, bool) {
+        (self.of_host, matches!(self.end, End::Host(_)))
+    }
+
+    /// Packets on the wire or waiting.
+    pub fn held(&self) -> usize {
+        let by_priority = self
+            .priorities
+            .as_ref()
+            .map_or(0, |waiting| waiting.packets());
+        self.ring.len() + usize::try_from(by_priority).unwrap_or(usize::MAX)
+    }
+}

@@ -1,0 +1,179 @@
+//! The parts of completion times; [`breakdown`](crate::breakdown) says how they are found.
+
+use serde::{Deserialize, Serialize};
+
+/// What a flow's time goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The connection opens.
+    Handshake,
+    /// The flow's own bytes leave, one after the other, through the slowest link of its path.
+    Serialisation,
+    /// The critical packet is in wires.
+    Propagation,
+    /// The sender may not send before an ACK comes, or at the rate that a scheme allows.
+    Window,
+    /// The sender has nothing to send: the application has not written it, or its request is on its way.
+    Application,
+    /// Packets of other flows are before this flow's.
+    Queueing,
+    /// The sender repairs a loss that ACKs told of.
+    Recovery,
+    /// The sender waits for its retransmission timer, or the receiver for its timer of delayed ACKs.
+    Timers,
+}
+
+impl Part {
+    /// Every part, in the order of [`Breakdown`].
+    pub const ALL: [Self; 8] = [
+        Self::Handshake,
+        Self::Serialisation,
+        Self::Propagation,
+        Self::Window,
+        Self::Application,
+        Self::Queueing,
+        Self::Recovery,
+        Self::Timers,
+    ];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::Serialisation => "serialisation",
+            Self::Propagation => "propagation",
+            Self::Window => "window",
+            Self::Application => "application",
+            Self::Queueing => "queueing",
+            Self::Recovery => "recovery",
+            Self::Timers => "timers",
+        }
+    }
+}
+
+/// The parts of a completion time, in picoseconds and in the order of [`Part::ALL`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Breakdown([u64; 8]);
+
+impl Breakdown {
+    /// One part, in picoseconds.
+    pub const fn get(&self, part: Part) -> u64 {
+        self.0[part as usize]
+    }
+
+    /// All parts together, in picoseconds: the completion time.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// The parts as they stand in results.
+    pub const fn parts(&self) -> &[u64; 8] {
+        &self.0
+    }
+
+    /// What results say.
+    pub const fn of(parts: [u64; 8]) -> Self {
+        Self(parts)
+    }
+
+    pub(crate) const fn add(&mut self, part: Part, ps: u64) {
+        self.0[part as usize] += ps;
+    }
+
+    /// What has been added since `earlier`.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let parts = self.0.iter().zip(earlier.0);
+        let mut since = Self::default();
+        for (since, (part, earlier)) in since.0.iter_mut().zip(parts) {
+            *since = part - earlier;
+        }
+        since
+    }
+}
+
+/// The parts of completion times on average, in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of `Part`")]
+pub struct Parts {
+    pub handshake_us: f64,
+    pub serialisation_us: f64,
+    pub propagation_us: f64,
+    pub window_us: f64,
+    pub application_us: f64,
+    pub queueing_us: f64,
+    pub recovery_us: f64,
+    pub timers_us: f64,
+}
+
+/// What the completion times of some flows consist of.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Split {
+    /// The mean over all complete flows: it sums to their mean completion time.
+    pub mean: Parts,
+    /// The mean over the slowest: flows that took at least the 99th percentile.
+    pub tail: Parts,
+}
+
+impl Parts {
+    /// In the order of [`Part::ALL`].
+    pub const fn all(&self) -> [f64; 8] {
+        [
+            self.handshake_us,
+            self.serialisation_us,
+            self.propagation_us,
+            self.window_us,
+            self.application_us,
+            self.queueing_us,
+            self.recovery_us,
+            self.timers_us,
+        ]
+    }
+
+    /// The mean over `breakdowns`; none without any.
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    fn mean<'a>(breakdowns: impl Iterator<Item = &'a Breakdown>) -> Option<Self> {
+        let (mut count, mut sums) = (0_u64, [0_u128; 8]);
+        for breakdown in breakdowns {
+            count += 1;
+            for (sum, part) in sums.iter_mut().zip(breakdown.0) {
+                *sum += u128::from(part);
+            }
+        }
+        let [
+            handshake_us,
+            serialisation_us,
+            propagation_us,
+            window_us,
+            application_us,
+            queueing_us,
+            recovery_us,
+            timers_us,
+        ] = sums.map(|sum| sum as f64 / count as f64 / 1e6);
+        (count > 0).then_some(Self {
+            handshake_us,
+            serialisation_us,
+            propagation_us,
+            window_us,
+            application_us,
+            queueing_us,
+            recovery_us,
+            timers_us,
+        })
+    }
+}
+
+impl Split {
+    /// What is known of `flows`, each with its completion time in microseconds, of which one in a hundred
+    /// takes at least `p99_us`.
+    pub(crate) fn of<'a>(
+        flows: impl Iterator<Item = (f64, &'a Breakdown)> + Clone,
+        p99_us: f64,
+    ) -> Option<Self> {
+        let slow = |(fct, _): &(f64, &Breakdown)| *fct >= p99_us;
+        let parts = |(_, breakdown): (f64, &'a Breakdown)| breakdown;
+        Some(Self {
+            mean: Parts::mean(flows.clone().map(parts))?,
+            tail: Parts::mean(flows.filter(slow).map(parts))?,
+        })
+    }
+}

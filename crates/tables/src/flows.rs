@@ -1,0 +1,130 @@
+//! Flows one by one, as somebody observed them or a run had them.
+//!
+//! A trace is a table with a row for each flow, as CSV or Parquet:
+//!
+//! | column | what it holds |
+//! |---|---|
+//! | `start_us` | start on the clock of the simulation, in microseconds with up to six decimals |
+//! | `size_bytes` | payload |
+//! | `sender`, `receiver` | numbers of hosts |
+//! | `connection` | optional: flows with the same number share a connection |
+//! | `group` | optional: the group of flows, by name |
+//!
+//! Other columns are passed over. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
+//! clock, so that a trace gives back exactly the flows that it was written from.
+
+mod file;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use base::{HostId, Span, Time};
+
+pub use file::is_path;
+
+/// The flows of a trace, in the order of its rows.
+#[derive(Debug)]
+pub struct FlowTrace {
+    /// At least one.
+    flows: Vec<TracedFlow>,
+    /// Names that `TracedFlow::group` counts.
+    groups: Vec<String>,
+    /// Of a trace from a file: what tells its contents from others.
+    fingerprint: Option<u64>,
+}
+
+/// A row of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedFlow {
+    /// When it starts.
+    pub start: Time,
+    /// Payload in bytes, at least one.
+    pub size: u64,
+    /// The host that sends.
+    pub sender: HostId,
+    /// The host that receives: another one.
+    pub receiver: HostId,
+    /// Its connection, if the trace tells.
+    pub connection: Option<u64>,
+    /// The place of its group among the names of groups, if the trace tells.
+    group: Option<u32>,
+}
+
+impl FlowTrace {
+    /// The trace in the file at `path`. A sweep asks for the same file many times: while its contents are the same,
+    /// so is the trace.
+    ///
+    /// # Errors
+    /// If the file cannot be read or a row is no flow: which file and line, and how.
+    pub fn open(path: &str) -> Result<Arc<Self>, String> {
+        file::open(path)
+    }
+
+    /// The trace that `bytes`, of a file with this name, hold as CSV.
+    ///
+    /// # Errors
+    /// If a line is no flow: which line, and how.
+    pub fn of_csv(name: &str, bytes: &[u8]) -> Result<Self, String> {
+        file::of_csv(name, bytes)
+    }
+
+    /// The flows of the group of this name: all if the scenario has no groups, or the trace tells none.
+    pub fn of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a TracedFlow> {
+        let own = move |flow: &&TracedFlow| match flow.group {
+            Some(place) if !group.is_empty() => self.groups[place as usize] == group,
+            _ => true,
+        };
+        self.flows.iter().filter(own)
+    }
+
+    /// All flows.
+    pub fn flows(&self) -> &[TracedFlow] {
+        &self.flows
+    }
+
+    /// The names of its groups, if it tells them.
+    pub fn groups(&self) -> &[String] {
+        &self.groups
+    }
+
+    /// The largest number of a host.
+    pub fn last_host(&self) -> u32 {
+        let hosts = self
+            .flows
+            .iter()
+            .flat_map(|flow| [flow.sender, flow.receiver]);
+        hosts.map(|host| host.0).max().unwrap_or(0)
+    }
+
+    /// How long after the beginning of time the first and the last flow start.
+    pub fn span(&self) -> (Span, Span) {
+        let starts = || {
+            self.flows
+                .iter()
+                .map(|flow| Span::from_ps(flow.start.as_ps()))
+        };
+        let ends = (starts().min(), starts().max());
+        (ends.0.unwrap_or(Span::ZERO), ends.1.unwrap_or(Span::ZERO))
+    }
+
+    /// The mean payload in bytes.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub fn mean_size(&self) -> f64 {
+        let sum: f64 = self.flows.iter().map(|flow| flow.size as f64).sum();
+        sum / self.flows.len() as f64
+    }
+
+    /// How many hosts receive.
+    pub fn receivers(&self) -> usize {
+        let receivers: BTreeSet<u32> = self.flows.iter().map(|flow| flow.receiver.0).collect();
+        receivers.len()
+    }
+
+    /// What tells its contents from those of other files; `None` if it comes with the program.
+    pub fn fingerprint(&self) -> Option<u64> {
+        self.fingerprint
+    }
+}
+
+#[cfg(test)]
+mod tests;
