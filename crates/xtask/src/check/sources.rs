@@ -31,12 +31,11 @@ const UNBOUNDED: &str = "schemes";
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
 /// commands that repeat a failed point and a figure.
-const MAY_NAME_FLAGS: [&str; 10] = [
+const MAY_NAME_FLAGS: [&str; 9] = [
     "crates/cli/",
     "crates/xtask/",
     "crates/book/",
     "crates/testing/",
-    "crates/live/src/main.rs",
     "crates/live/src",
     "crates/results/src/answer",
     "crates/results/src/summary.rs",
