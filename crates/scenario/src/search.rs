@@ -2,7 +2,7 @@
 //!
 //! A search begins with both ends of its range. Where a goal is met at one end and missed at the other,
 //! it halves the steps between them until two neighbours differ, so that N steps take 2 + log2(N)
-//! values. Where it is missed at both, it looks at up to [`LOOKS`] values between them first.
+//! values. Where it is missed at both, it looks at a few values between them first.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -17,7 +17,7 @@
 //!   *serialisation* of itself and of what the flow has before it in queues, and *queueing*.
 //!
 //! How late a packet is because of others follows from a second network that carries this connection
-//! alone: [`way`] sends every packet over it. In a first-in-first-out network a packet is never earlier than there, and
+//! alone: `way` sends every packet over it. In a first-in-first-out network a packet is never earlier than there, and
 //! a flow that is really alone is never later: its queueing is zero to the picosecond.
 
 mod line;
