@@ -191,7 +191,7 @@ fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f6
     let first = first.fold(f64::INFINITY, f64::min);
     let complete = flows.filter_map(|flow| Some((flow.completion_us?, flow.received_bytes)));
     let mut complete: Vec<(f64, u64)> = complete.collect();
-    complete.sort_by(|a, b| a.0.total_cmp(&b.0));
+    complete.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let half = &complete[..complete.len().div_ceil(2)];
     let bits: u64 = half.iter().map(|(_, bytes)| bytes * 8).sum();
     half.last()
@@ -203,21 +203,26 @@ fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f6
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
     let end = end.since(Time::ZERO).as_micros();
-    let mut changes: Vec<(f64, f64, f64)> = Vec::new();
-    for flow in flows {
-        let to = flow.completion_us.unwrap_or(end);
-        if to > flow.start_us {
-            let rate = flow.received_bytes as f64 * 8e6 / (to - flow.start_us);
-            changes.extend([(flow.start_us, 1.0, rate), (to, -1.0, -rate)]);
-        }
-    }
-    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ends_at = |flow: &FlowRecord| flow.completion_us.unwrap_or(end);
+    // References, for a run may have millions of flows.
+    let mut starts: Vec<&FlowRecord> = flows.filter(|flow| ends_at(flow) > flow.start_us).collect();
+    let mut ends = starts.clone();
+    starts.sort_unstable_by(|a, b| (a.start_us.total_cmp(&b.start_us)).then(a.flow.cmp(&b.flow)));
+    ends.sort_unstable_by(|a, b| (ends_at(a).total_cmp(&ends_at(b))).then(a.flow.cmp(&b.flow)));
+    let rate_of =
+        |flow: &FlowRecord| flow.received_bytes as f64 * 8e6 / (ends_at(flow) - flow.start_us);
     let (mut at, mut count, mut rate) = (0.0, 0.0, 0.0);
     let (mut sum, mut weights) = (0.0, 0.0);
-    for (time, one, change) in changes {
-        let weight = count * (time - at);
+    let mut starts = starts.into_iter().peekable();
+    for ending in ends {
+        while let Some(starting) = starts.next_if(|flow| flow.start_us <= ends_at(ending)) {
+            let weight = count * (starting.start_us - at);
+            (sum, weights) = (sum + weight * rate, weights + weight);
+            (at, count, rate) = (starting.start_us, count + 1.0, rate + rate_of(starting));
+        }
+        let weight = count * (ends_at(ending) - at);
         (sum, weights) = (sum + weight * rate, weights + weight);
-        (at, count, rate) = (time, count + one, rate + change);
+        (at, count, rate) = (ends_at(ending), count - 1.0, rate - rate_of(ending));
     }
     sum / weights
 }
