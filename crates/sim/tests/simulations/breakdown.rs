@@ -7,7 +7,7 @@ use sim::metrics::{FlowRecord, Outcome};
 use sim::run::{self, Limits, Watching};
 
 use crate::support::points;
-use crate::theory::{LONE, Star};
+use crate::theory::{LONE, each_lone_flow};
 
 /// The outcome with its breakdowns, which are the whole of every completion time.
 fn broken_down(point: &PointSpec) -> Outcome {
@@ -52,39 +52,23 @@ fn parts(flow: &FlowRecord) -> &Breakdown {
 
 #[test]
 fn a_lone_flow_waits_for_the_window_as_slow_start_says() {
-    for rate in ["1Gbps", "10Gbps", "25Gbps", "11Gbps"] {
-        for delay in ["0s", "1us", "40us", "1ms"] {
-            for window in [1, 2, 4, 10] {
-                let set = |key: &str, value: &str| format!("{key}={value}");
-                let sets = [
-                    set("link.rate", rate),
-                    set("link.delay", delay),
-                    set("tcp.initial_window", &window.to_string()),
-                    set("workload.size", "1B,1446B,1447B,32KiB,66pkt,1MB"),
-                ];
-                let sets = sets.each_ref().map(String::as_str);
-                for point in points(LONE, "newreno", &sets) {
-                    let size = point.keys.workload.size.fixed().unwrap().in_bytes(1446);
-                    let star = Star::new(rate, delay);
-                    let parts = only(&broken_down(&point));
-                    let what = format!("{size} bytes, {sets:?}: {parts:?}");
-                    assert_eq!(parts.get(Part::Window), star.stalls(size, window), "{what}");
-                    assert_eq!(parts.get(Part::Propagation), 2 * star.delay, "{what}");
-                    // SYN and SYN-ACK, each over two links.
-                    let handshake = 4 * (star.segment(0) + star.delay);
-                    assert_eq!(parts.get(Part::Handshake), handshake, "{what}");
-                    for none in [
-                        Part::Application,
-                        Part::Queueing,
-                        Part::Recovery,
-                        Part::Timers,
-                    ] {
-                        assert_eq!(parts.get(none), 0, "{none:?} of {what}");
-                    }
-                }
-            }
+    each_lone_flow(|what, point, star, (size, window)| {
+        let parts = only(&broken_down(point));
+        let what = format!("{what}: {parts:?}");
+        assert_eq!(parts.get(Part::Window), star.stalls(size, window), "{what}");
+        assert_eq!(parts.get(Part::Propagation), 2 * star.delay, "{what}");
+        // SYN and SYN-ACK, each over two links.
+        let handshake = 4 * (star.segment(0) + star.delay);
+        assert_eq!(parts.get(Part::Handshake), handshake, "{what}");
+        for none in [
+            Part::Application,
+            Part::Queueing,
+            Part::Recovery,
+            Part::Timers,
+        ] {
+            assert_eq!(parts.get(none), 0, "{none:?} of {what}");
         }
-    }
+    });
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 use base::{FlowId, HostId, Packet, Rate, Span, Time};
 use fabric::{Discipline, Limit, Port, PortConfig, PortId, Strict};
+use scenario::PointSpec;
 use sim::metrics::Outcome;
 use sim::run;
 
@@ -94,8 +95,9 @@ impl Star {
     }
 }
 
-#[test]
-fn a_lone_flow_takes_the_handshake_the_rounds_of_slow_start_and_the_last_one() {
+/// Lone flows of NewReno over stars of different rates and delays, with different first windows and sizes: what to say of
+/// one, its point, its star, its size in bytes and its first window in segments.
+pub(crate) fn each_lone_flow(mut each: impl FnMut(&str, &PointSpec, &Star, (u64, u64))) {
     for rate in ["1Gbps", "10Gbps", "25Gbps", "11Gbps"] {
         for delay in ["0s", "1us", "40us", "1ms"] {
             for window in [1, 2, 4, 10] {
@@ -108,14 +110,27 @@ fn a_lone_flow_takes_the_handshake_the_rounds_of_slow_start_and_the_last_one() {
                 ];
                 let sets = sets.each_ref().map(String::as_str);
                 for point in points(LONE, "newreno", &sets) {
-                    let size = point.keys.workload.size.fixed().unwrap().in_bytes(1446);
-                    let flow = run::run(&point).unwrap();
-                    let expected = Star::new(rate, delay).completion(size, window);
-                    assert_eq!(fct(&flow), expected, "{size} bytes, {sets:?}");
+                    let size = point
+                        .keys
+                        .workload
+                        .size
+                        .fixed()
+                        .expect("one size")
+                        .in_bytes(1446);
+                    let what = format!("{size} bytes, {sets:?}");
+                    each(&what, &point, &Star::new(rate, delay), (size, window));
                 }
             }
         }
     }
+}
+
+#[test]
+fn a_lone_flow_takes_the_handshake_the_rounds_of_slow_start_and_the_last_one() {
+    each_lone_flow(|what, point, star, (size, window)| {
+        let flow = run::run(point).unwrap();
+        assert_eq!(fct(&flow), star.completion(size, window), "{what}");
+    });
 }
 
 #[test]
