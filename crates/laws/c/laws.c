@@ -2,11 +2,18 @@
 #include <stddef.h>
 
 #include "hscc.h"
+#include "idle.h"
 #include "rwndq.h"
 
 // The mirror in Rust asserts the same sizes and offsets.
 _Static_assert(sizeof(struct hscc_params) == 24 && sizeof(struct hscc_state) == 4, "sizes");
 _Static_assert(sizeof(struct rwndq_params) == 24 && sizeof(struct rwndq_state) == 40, "sizes");
+_Static_assert(sizeof(struct idle_params) == 8 && sizeof(struct idle_state) == 48, "sizes");
+_Static_assert(sizeof(struct idle_flow) == 16, "size");
+_Static_assert(offsetof(struct idle_state, ends_ns) == 8, "offset");
+_Static_assert(offsetof(struct idle_state, active) == 16, "offset");
+_Static_assert(offsetof(struct idle_flow, ack) == 8, "offset");
+_Static_assert(offsetof(struct idle_flow, is_open) == 12, "offset");
 _Static_assert(offsetof(struct hscc_params, off_below_units) == 8, "offset");
 _Static_assert(offsetof(struct hscc_params, window_bytes) == 16, "offset");
 _Static_assert(offsetof(struct hscc_params, rewrite_syn_ack) == 20, "offset");
@@ -37,6 +44,36 @@ uint16_t laws_hscc_window(const struct hscc_params *params, const struct hscc_st
     return hscc_window(params, state, tcp_flags, advertised_units, scale);
 }
 
+void laws_idle_init(struct idle_params *params, uint64_t after_ns) {
+    idle_init(params, after_ns);
+}
+
+uint32_t laws_idle_is_behind(const struct idle_params *params, const struct idle_state *state,
+                             uint64_t now_ns) {
+    return idle_is_behind(params, state, now_ns);
+}
+
+uint32_t laws_idle_step(const struct idle_params *params, struct idle_state *state,
+                        uint64_t now_ns) {
+    return idle_step(params, state, now_ns);
+}
+
+uint32_t laws_idle_on_open(struct idle_state *state, struct idle_flow *flow, uint32_t ack) {
+    return idle_on_open(state, flow, ack);
+}
+
+uint32_t laws_idle_on_close(struct idle_state *state, struct idle_flow *flow) {
+    return idle_on_close(state, flow);
+}
+
+uint32_t laws_idle_on_ack(const struct idle_state *state, struct idle_flow *flow, uint32_t ack) {
+    return idle_on_ack(state, flow, ack);
+}
+
+uint32_t laws_idle_on_life(struct idle_state *state, struct idle_flow *flow) {
+    return idle_on_life(state, flow);
+}
+
 void laws_rwndq_init(struct rwndq_params *params, struct rwndq_state *state, uint64_t buffer_bytes,
                      uint32_t alpha_millionths, uint8_t scale) {
     rwndq_init(params, state, buffer_bytes, alpha_millionths, scale);
@@ -53,6 +90,11 @@ uint32_t laws_rwndq_case(uint8_t tcp_flags) {
 void laws_rwndq_on_flow(const struct rwndq_params *params, struct rwndq_state *state,
                         uint32_t flow_case) {
     rwndq_on_flow(params, state, flow_case);
+}
+
+void laws_rwndq_share(const struct rwndq_params *params, struct rwndq_state *state,
+                      uint64_t flows) {
+    rwndq_share(params, state, flows);
 }
 
 void laws_rwndq_on_sample(const struct rwndq_params *params, struct rwndq_state *state,

@@ -1,9 +1,8 @@
 // RWNDQ's switch port: one window for all flows through it, moved by the distance of its queue from
 // a target (RWNDQ Alg. 1). Freestanding C11: no loops, globals, floats or signed division.
 //
-// The paper's real window is in 1/65536 byte; a sample's signed share of the increment goes into
-// one of two sums, up or down, in 1/256 byte. Where alpha is at least 1 % and the target at least a
-// packet, an update is within one byte of the exact one.
+// The paper's real window is in 1/65536 byte; a sample's signed share of the increment goes into one of two sums, in
+// 1/256 byte. Where alpha is at least 1 % and the target at least a packet, an update is exact to one byte.
 #ifndef TAILWATER_RWNDQ_H
 #define TAILWATER_RWNDQ_H
 #include <stdint.h>
@@ -13,8 +12,7 @@ enum { RWNDQ_NOTHING, RWNDQ_OPENS, RWNDQ_CLOSES, RWNDQ_ACKNOWLEDGES };
 // Bounds that keep every product below 2^64: of buffers, of packets and of counts of flows.
 enum { RWNDQ_MAX_BYTES = 1 << 30, RWNDQ_MAX_PACKET = 65535, RWNDQ_MAX_FLOWS = 65535 };
 
-// Settings: alpha * B, the largest window, the smallest one, whether flows share the two packets of
-// slow start, M, and over how many paths a flow goes.
+// Settings: alpha * B, the largest window, the smallest one, whether flows share slow start's two packets, M, paths.
 struct rwndq_params {
     uint64_t target_q8_bytes;
     uint64_t max_window_q16_bytes;
@@ -68,16 +66,19 @@ static inline uint32_t rwndq_case(uint8_t tcp_flags) {
     return tcp_flags & 16 ? RWNDQ_ACKNOWLEDGES : RWNDQ_NOTHING;
 }
 
-// A flow begins (RWNDQ_OPENS), the others make room: Q * f/(f+1); or ends, they take its share:
-// Q * (f+1)/f. RWNDQ Alg. 1. The first flow finds the port as new, and the last leaves it so.
+// f flows share from now on what those before them had: Q * before/f. The first flow finds
+// the port as new, and the last leaves it so. RWNDQ Alg. 1; flows that are idle end together.
+static inline void rwndq_share(const struct rwndq_params *p, struct rwndq_state *s, uint64_t f) {
+    uint64_t before = s->flows;
+    s->flows = (uint32_t)rwndq_clamp(f, 0, RWNDQ_MAX_FLOWS);
+    if (before == 0 || f == 0) rwndq_reset(p, s);
+    else s->window_q16_bytes = s->window_q16_bytes * before / s->flows;
+}
+
+// A flow begins (RWNDQ_OPENS) or ends. An end too many, a FIN sent twice, must not make f negative.
 static inline void rwndq_on_flow(const struct rwndq_params *p, struct rwndq_state *s,
                                  uint32_t flow_case) {
-    uint64_t before = s->flows;
-    // An end too many, a FIN sent twice, must not make f negative.
-    uint64_t after = flow_case == RWNDQ_OPENS ? before + 1 : before - (before > 0);
-    s->flows = (uint32_t)rwndq_clamp(after, 0, RWNDQ_MAX_FLOWS);
-    if (before == 0 || after == 0) rwndq_reset(p, s);
-    else s->window_q16_bytes = s->window_q16_bytes * before / s->flows;
+    rwndq_share(p, s, flow_case == RWNDQ_OPENS ? s->flows + 1ULL : s->flows - (s->flows > 0));
 }
 
 // Every T: a sample of the queue, and with the M-th one an update of the window.

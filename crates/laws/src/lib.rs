@@ -1,6 +1,6 @@
 //! Control laws that run both in the simulator and in a kernel: C, once, with a safe Rust face.
 //!
-//! The headers `c/hscc.h` and `c/rwndq.h` are the normative text. They are freestanding, without loops,
+//! The headers `c/hscc.h`, `c/rwndq.h` and `c/idle.h` are the normative text. They are freestanding, without loops,
 //! globals or floats, so that a BPF program includes the same text that the simulator calls; `bpf.sh`
 //! shows that they compile for it. A build for development traps what C leaves undefined.
 //!
@@ -19,9 +19,11 @@
 //! ```
 
 mod hscc;
+mod idle;
 mod rwndq;
 
 pub use hscc::{Hscc, HsccSettings};
+pub use idle::{Idle, Life};
 pub use rwndq::{Case, Rwndq, RwndqSettings};
 
 /// So many bytes of `memory` from this place on.

@@ -92,6 +92,12 @@ impl Rwndq {
         laws_rwndq_on_flow(&self.params, &mut self.state, CLOSES);
     }
 
+    /// So many flows are idle from now on.
+    pub fn on_idle(&mut self, flows: u32) {
+        let left = self.state.flows.saturating_sub(flows);
+        laws_rwndq_share(&self.params, &mut self.state, left.into());
+    }
+
     /// The queue has this length at the end of an interval T.
     pub fn on_sample(&mut self, qlen_bytes: u64) {
         laws_rwndq_on_sample(&self.params, &mut self.state, qlen_bytes);
@@ -233,6 +239,7 @@ unsafe extern "C" {
     safe fn laws_rwndq_on_packet(state: &mut State, size_bytes: u32);
     safe fn laws_rwndq_case(tcp_flags: u8) -> u32;
     safe fn laws_rwndq_on_flow(params: &Params, state: &mut State, flow_case: u32);
+    safe fn laws_rwndq_share(params: &Params, state: &mut State, flows: u64);
     safe fn laws_rwndq_on_sample(params: &Params, state: &mut State, qlen_bytes: u64);
     safe fn laws_rwndq_window(
         params: &Params,

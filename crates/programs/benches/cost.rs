@@ -15,7 +15,7 @@ mod frame;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use laws::{Hscc, HsccSettings, Rwndq, RwndqSettings};
+use laws::{Hscc, HsccSettings, Idle, Rwndq, RwndqSettings};
 use libbpf_rs::ProgramInput;
 use programs::{Direction, Law, LoadError, Port, Reason};
 
@@ -87,7 +87,11 @@ fn laws() -> [(&'static str, Law, &'static [u8]); 2] {
     let interval = Duration::from_micros(50);
     [
         ("hscc", Law::Hscc(hscc), HSCC),
-        ("rwndq", Law::Rwndq(rwndq, interval), RWNDQ),
+        (
+            "rwndq",
+            Law::Rwndq(rwndq, interval, Idle::new(100_000_000)),
+            RWNDQ,
+        ),
     ]
 }
 

@@ -64,14 +64,14 @@ int ingress(struct __sk_buff *skb) {
     if (segment.flags & TCP_SYN) learn(skb, &segment);
     flow = find_flow(&segment, &segment.way);
     reason = concerns(skb, &segment, flow);
-    if (reason != REASONS || !flow) return pass(skb, &segment, flow, reason);
+    if (reason != REASONS || !flow) return pass(&segment, flow, reason);
     scale = flow->scale;
     // This reads one word of the state, so an ACK waits for no other one.
     lock_to_record(&hscc->lock);
     window = hscc_window(&hscc->params, &hscc->state, segment.flags, segment.window, scale);
     call = next_call();
     unlock_to_record(&hscc->lock);
-    reason = rewrite(skb, &segment, keep_edge(skb, &segment, flow, window));
+    reason = rewrite(skb, &segment, keep_edge(&segment, flow, window));
     record(call, &(struct event){.kind = ACKNOWLEDGEMENT,
                                  .now = now,
                                  .advertised = segment.window,

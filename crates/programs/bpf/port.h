@@ -5,6 +5,7 @@
 #define TAILWATER_PORT_H
 
 #include "kernel.h"
+#include "idle.h"
 #include "packet.h"
 #include "setup.h"
 
@@ -36,11 +37,11 @@ struct flow {
     uint8_t known;
     // 1: MD5, AO or MPTCP.
     uint8_t foreign;
-    // 1: the law counts the connection, whose ACKs go this way.
-    uint8_t counted;
     // 1: `edge` is known: the furthest sequence number that an ACK granted, where the loader asks for it.
     uint8_t has_edge;
     uint32_t edge;
+    // Of the connection whose ACKs go this way, where the law counts connections.
+    struct idle_flow life;
 };
 
 // Directions whose SYNs were seen, of IPv4 and of IPv6. The one that was quiet for longest is forgotten first. Keys
@@ -127,7 +128,7 @@ INLINE void learn(struct __sk_buff *skb, const struct segment *segment) {
     own.foreign = options.foreign;
     former = find_flow(segment, &segment->way);
     // A SYN may be repeated.
-    if (former) own.counted = former->counted;
+    if (former) own.life = former->life;
     if (segment->flags & TCP_ACK) {
         other = find_flow(segment, &back);
         // A SYN-ACK has the option only where the SYN had it, seen or not.
@@ -161,14 +162,10 @@ INLINE enum reason concerns(struct __sk_buff *skb, const struct segment *segment
 
 // The window for an ACK that may get `window`: a larger one if the right edge of its connection would move back
 // (RFC 9293 3.8.6), though never more than it carries. Sequence numbers wrap: less than half of them lies ahead.
-INLINE uint16_t keep_edge(struct __sk_buff *skb, const struct segment *segment, struct flow *flow,
-                          uint16_t window) {
+INLINE uint16_t keep_edge(const struct segment *segment, struct flow *flow, uint16_t window) {
     uint8_t scale = segment->flags & TCP_SYN ? 0 : flow->scale & 15;
-    uint32_t ack, ahead, units, edge;
+    uint32_t ack = segment->ack, ahead = flow->edge - ack, units, edge;
     if (!setup.no_retract || !(segment->flags & TCP_ACK)) return window;
-    if (bpf_skb_load_bytes(skb, segment->tcp + 8, &ack, sizeof ack)) return segment->window;
-    ack = __builtin_bswap32(ack);
-    ahead = flow->edge - ack;
     if (flow->has_edge && ahead < HALF) {
         units = (ahead + (1U << scale) - 1) >> scale;
         if (units > window) window = units < segment->window ? (uint16_t)units : segment->window;
@@ -181,9 +178,8 @@ INLINE uint16_t keep_edge(struct __sk_buff *skb, const struct segment *segment, 
 }
 
 // Lets an ACK pass as it is, whose edge counts all the same.
-INLINE int pass(struct __sk_buff *skb, const struct segment *segment, struct flow *flow,
-                enum reason reason) {
-    if (setup.no_retract && flow) keep_edge(skb, segment, flow, segment->window);
+INLINE int pass(const struct segment *segment, struct flow *flow, enum reason reason) {
+    if (setup.no_retract && flow) keep_edge(segment, flow, segment->window);
     return count(reason);
 }
 

@@ -7,14 +7,14 @@
 #include "kernel.h"
 
 // Above zero, so that a place that holds zeros holds no event.
-enum event_kind { DATA = 1, ACKNOWLEDGEMENT, SAMPLES, FLOW, LEVEL };
+enum event_kind { DATA = 1, ACKNOWLEDGEMENT, SAMPLES, FLOW, LEVEL, IDLE };
 
 struct event {
     // By the clock of the lease.
     uint64_t now;
     // What waits, and how large a packet of data is.
     uint32_t backlog, size;
-    // RWNDQ: how many samples are taken, and whether a flow begins or ends.
+    // RWNDQ: how many samples are taken, or flows are idle, and whether a flow begins or ends.
     uint32_t samples, flow_case;
     // The window of the packet, and the one that the law returns.
     uint16_t advertised, window;

@@ -18,6 +18,8 @@ struct rwndq_port {
     uint64_t interval_ns, sampled_ns;
     struct rwndq_params params;
     struct rwndq_state state;
+    struct idle_params idle_params;
+    struct idle_state idle_state;
 };
 
 struct {
@@ -52,19 +54,59 @@ INLINE void sample(struct rwndq_port *rwndq, uint64_t now, struct __sk_buff *skb
     record(call, &(struct event){.kind = SAMPLES, .now = now, .backlog = backlog, .samples = samples});
 }
 
-// A connection opens or closes. It counts once, whatever is repeated, and only if it is known.
-INLINE void count_flow(struct rwndq_port *rwndq, struct flow *flow, uint32_t what, uint64_t now) {
-    uint32_t call, opens = what == RWNDQ_OPENS;
-    if (!flow || flow->counted == opens) return;
-    flow->counted = opens;
-    bpf_spin_lock(&rwndq->lock);
-    // What passed before the first flow does not count; samples are taken at multiples of T.
+// What passed before the first flow does not count; samples are taken at multiples of T. The caller holds the lock.
+INLINE void open_flow(struct rwndq_port *rwndq, uint64_t now) {
     if (rwndq->state.flows == 0 && rwndq->interval_ns)
         rwndq->sampled_ns = now - now % rwndq->interval_ns;
-    rwndq_on_flow(&rwndq->params, &rwndq->state, what);
+    rwndq_on_flow(&rwndq->params, &rwndq->state, RWNDQ_OPENS);
+}
+
+// Lets the connections go that have become idle. Most packets find no epoch that has ended, and need no lock.
+INLINE void let_idle_go(struct rwndq_port *rwndq, uint64_t now) {
+    const struct idle_params *params = &rwndq->idle_params;
+    struct idle_state *state = &rwndq->idle_state;
+    uint32_t idle = 0, call;
+    if (!idle_is_behind(params, state, now)) return;
+    bpf_spin_lock(&rwndq->lock);
+    for (uint32_t i = 0; i < IDLE_EPOCHS; i++)
+        if (idle_is_behind(params, state, now)) idle += idle_step(params, state, now);
+    if (idle) {
+        uint32_t flows = rwndq->state.flows;
+        rwndq_share(&rwndq->params, &rwndq->state, idle < flows ? flows - idle : 0);
+    }
     call = next_call();
     bpf_spin_unlock(&rwndq->lock);
-    record(call, &(struct event){.kind = FLOW, .now = now, .flow_case = what});
+    record(call, &(struct event){.kind = IDLE, .now = now, .samples = idle});
+}
+
+// Data of a connection were acknowledged: one that was idle counts again.
+INLINE void note_life(struct rwndq_port *rwndq, struct flow *flow, uint32_t ack, uint64_t now) {
+    uint32_t call, counts;
+    if (rwndq->idle_params.epoch_ns == 0 || !idle_on_ack(&rwndq->idle_state, &flow->life, ack)) return;
+    bpf_spin_lock(&rwndq->lock);
+    counts = idle_on_life(&rwndq->idle_state, &flow->life);
+    if (counts) open_flow(rwndq, now);
+    call = next_call();
+    bpf_spin_unlock(&rwndq->lock);
+    record(call, &(struct event){.kind = FLOW, .now = now, .flow_case = counts ? RWNDQ_OPENS : 0});
+}
+
+// A connection opens or closes. It counts once, whatever is repeated, and only if it is known.
+INLINE void count_flow(struct rwndq_port *rwndq, struct flow *flow, uint32_t what, uint32_t ack,
+                       uint64_t now) {
+    uint32_t call, changes, opens = what == RWNDQ_OPENS;
+    if (!flow || flow->life.is_open == opens) return;
+    bpf_spin_lock(&rwndq->lock);
+    if (opens) {
+        changes = idle_on_open(&rwndq->idle_state, &flow->life, ack);
+        if (changes) open_flow(rwndq, now);
+    } else {
+        changes = idle_on_close(&rwndq->idle_state, &flow->life);
+        if (changes) rwndq_on_flow(&rwndq->params, &rwndq->state, what);
+    }
+    call = next_call();
+    bpf_spin_unlock(&rwndq->lock);
+    record(call, &(struct event){.kind = FLOW, .now = now, .flow_case = changes ? what : 0});
 }
 
 // Data leave by the port.
@@ -101,23 +143,26 @@ int ingress(struct __sk_buff *skb) {
     enum reason reason;
     if (!rwndq || !has_lease(now)) return count(PASS_LEASE);
     // Before the packet is looked at: a verifier follows these steps once, and not for each kind of packet.
+    let_idle_go(rwndq, now);
     sample(rwndq, now, skb);
     reason = find_segment(skb, &segment);
     if (reason != REASONS) return count(reason);
     if (segment.flags & TCP_SYN) learn(skb, &segment);
     what = rwndq_case(segment.flags);
     flow = find_flow(&segment, &segment.way);
-    if (what == RWNDQ_OPENS || what == RWNDQ_CLOSES) count_flow(rwndq, flow, what, now);
+    if (what == RWNDQ_ACKNOWLEDGES && flow) note_life(rwndq, flow, segment.ack, now);
+    if (what == RWNDQ_OPENS || what == RWNDQ_CLOSES)
+        count_flow(rwndq, flow, what, segment.ack, now);
     // Windows of SYN-ACKs are never scaled, and are left as they are.
     reason = segment.flags & TCP_SYN ? PASS_FLAGS : concerns(skb, &segment, flow);
-    if (reason != REASONS || !flow) return pass(skb, &segment, flow, reason);
+    if (reason != REASONS || !flow) return pass(&segment, flow, reason);
     scale = flow->scale;
     // This reads one word of the state, so an ACK waits for no other one.
     lock_to_record(&rwndq->lock);
     window = rwndq_window(&rwndq->params, &rwndq->state, segment.window, scale);
     call = next_call();
     unlock_to_record(&rwndq->lock);
-    reason = rewrite(skb, &segment, keep_edge(skb, &segment, flow, window));
+    reason = rewrite(skb, &segment, keep_edge(&segment, flow, window));
     record(call, &(struct event){.kind = ACKNOWLEDGEMENT,
                                  .now = now,
                                  .advertised = segment.window,

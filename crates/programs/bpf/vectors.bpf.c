@@ -4,6 +4,7 @@
 #include "kernel.h"
 
 #include "hscc.h"
+#include "idle.h"
 #include "rwndq.h"
 
 // Inputs, and what the laws make of them in their place.
@@ -15,7 +16,12 @@ struct vector {
     uint32_t flags, advertised, size, flow_case;
     struct rwndq_params rwndq_params;
     struct rwndq_state rwndq_state;
-    uint32_t hscc_window, rwndq_case, rwndq_window, unused;
+    struct idle_params idle_params;
+    struct idle_state idle_state;
+    struct idle_flow idle_flow;
+    uint64_t now;
+    uint32_t hscc_window, rwndq_case, rwndq_window, ack;
+    uint32_t idle, changes, revives, unused;
 };
 
 SEC("syscall")
@@ -31,6 +37,14 @@ int run(struct vector *vector) {
     rwndq_on_sample(&v->rwndq_params, &v->rwndq_state, v->level);
     v->rwndq_window = rwndq_window(&v->rwndq_params, &v->rwndq_state, (uint16_t)v->advertised,
                                    (uint8_t)v->scale);
+    v->idle = 0;
+    for (uint32_t i = 0; i < IDLE_EPOCHS; i++)
+        if (idle_is_behind(&v->idle_params, &v->idle_state, v->now))
+            v->idle += idle_step(&v->idle_params, &v->idle_state, v->now);
+    if (v->flow_case == RWNDQ_OPENS) v->changes = idle_on_open(&v->idle_state, &v->idle_flow, v->ack);
+    else v->changes = idle_on_close(&v->idle_state, &v->idle_flow);
+    v->revives = idle_on_ack(&v->idle_state, &v->idle_flow, v->ack + v->size);
+    if (v->revives) v->revives = idle_on_life(&v->idle_state, &v->idle_flow);
     *vector = copy;
     return 0;
 }

@@ -3,15 +3,16 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use laws::{Hscc, Rwndq};
+use laws::{Hscc, Idle, Rwndq};
 
 /// What a port is to do.
 #[derive(Clone, Debug)]
 pub enum Law {
     /// HSCC: ACKs leave with a small window while the queue is long.
     Hscc(Hscc),
-    /// RWNDQ: ACKs leave with the window of all, which is sampled and moved once per interval.
-    Rwndq(Rwndq, Duration),
+    /// RWNDQ: ACKs leave with the window of all connections that are not idle, which is sampled and moved once per
+    /// interval.
+    Rwndq(Rwndq, Duration, Idle),
     /// Capable packets that find so many bytes waiting are marked.
     Mark(u64),
     /// None: the queue is measured, which [`Port::mean_queue`](crate::Port::mean_queue) tells.
@@ -41,10 +42,10 @@ impl Law {
         let lock = vec![0; LOCK];
         match self {
             Self::Hscc(law) => [lock, law.to_memory()].concat(),
-            Self::Rwndq(law, interval) => {
+            Self::Rwndq(law, interval, idle) => {
                 let interval = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
                 let times = [interval.to_ne_bytes(), [0; 8]].concat();
-                [lock, times, law.to_memory()].concat()
+                [lock, times, law.to_memory(), idle.to_memory()].concat()
             }
             Self::Mark(from_bytes) => from_bytes.to_ne_bytes().to_vec(),
             Self::None => vec![0; 32],
@@ -62,7 +63,8 @@ impl Law {
             Self::Hscc(_) => Self::Hscc(Hscc::from_memory(memory.get(LOCK..)?)?),
             Self::Rwndq(..) => {
                 let law = Rwndq::from_memory(memory.get(LOCK + TIMES..)?)?;
-                Self::Rwndq(law, Duration::from_nanos(long(LOCK)?))
+                let idle = Idle::from_memory(memory.get(LOCK + TIMES + RWNDQ_BYTES..)?)?;
+                Self::Rwndq(law, Duration::from_nanos(long(LOCK)?), idle)
             }
             Self::Mark(_) => Self::Mark(long(0)?),
             Self::None => Self::None,
@@ -74,9 +76,10 @@ impl Law {
         let mut law = self.recalled(memory)?;
         match (&mut law, self) {
             (Self::Hscc(law), Self::Hscc(like)) => law.set_like(like),
-            (Self::Rwndq(law, interval), Self::Rwndq(like, new)) => {
+            (Self::Rwndq(law, interval, idle), Self::Rwndq(like, new, idle_like)) => {
                 law.set_like(like);
                 *interval = *new;
+                idle.set_like(idle_like);
             }
             _ => law = self.clone(),
         }
@@ -99,6 +102,8 @@ const LOCK: usize = 8;
 /// Of RWNDQ: the interval, and the end of the last one.
 const TIMES: usize = 16;
 const SAMPLED: usize = LOCK + 8;
+/// Settings and state of its window; whose connections are idle comes behind them.
+const RWNDQ_BYTES: usize = 64;
 
 const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc.o"));
 const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq.o"));
@@ -107,7 +112,7 @@ const MARK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/mark.o"));
 
 #[cfg(test)]
 mod tests {
-    use laws::{HsccSettings, RwndqSettings};
+    use laws::{HsccSettings, Life, RwndqSettings};
 
     use super::*;
 
@@ -146,15 +151,22 @@ mod tests {
         };
         let mut counting = Rwndq::new(&settings);
         counting.on_open();
-        let mut memory = Law::Rwndq(counting, Duration::from_micros(50)).to_memory();
+        let mut idle = Idle::new(100_000_000);
+        idle.on_open(&mut Life::default(), 1);
+        let mut memory = Law::Rwndq(counting, Duration::from_micros(50), idle).to_memory();
         memory[SAMPLED] = 7;
-        let slower = Law::Rwndq(Rwndq::new(&settings), Duration::from_micros(100));
+        let slower = Law::Rwndq(
+            Rwndq::new(&settings),
+            Duration::from_micros(100),
+            Idle::new(0),
+        );
         let revised = slower.revised(&memory).unwrap();
         assert_eq!(revised[SAMPLED], 7);
-        let Some(Law::Rwndq(law, interval)) = slower.recalled(&revised) else {
+        let Some(Law::Rwndq(law, interval, idle)) = slower.recalled(&revised) else {
             panic!("another law");
         };
         assert_eq!((law.flows(), interval), (1, Duration::from_micros(100)));
+        assert_eq!((idle.active(), idle.is_on()), (1, false));
         assert!(Law::Mark(0).recalled(&revised).is_none());
     }
 }

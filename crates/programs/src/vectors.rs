@@ -13,7 +13,7 @@ pub struct Vectors {
 /// `struct vector` of `bpf/vectors.bpf.c` in words of four bytes: arguments, and what the laws made of them.
 pub type Vector = [u32; WORDS];
 
-const WORDS: usize = 34;
+const WORDS: usize = 58;
 
 impl Vectors {
     /// Loads them.

@@ -17,6 +17,7 @@
 //! | counting Bloom filter | `rwndq.bloom_error`, `rwndq.bloom_flows` | 1 % at 10,000 flows | ours |
 //! | delay of a controller | `rwndq.controller_delay` | 1 ms | ours |
 //! | paths of a flow | `rwndq.ecmp_split` | one | RWNDQ, discussion |
+//! | when a connection is idle | `rwndq.idle_after` | never | ours; [`laws::Idle`] |
 //! | B | `switch.buffer` | | the scenario |
 //!
 //! Deviations: the window written is at least a segment and kept below the largest a header can
@@ -28,17 +29,19 @@
 //! over the link that the port feeds), FINs that are sent twice (a flow counts once), and what a port
 //! without flows writes (its target).
 //!
-//! A connection counts until it is closed, so persistent connections that are idle keep their share.
+//! A connection counts until it is closed, so persistent connections that are idle keep their share unless
+//! `rwndq.idle_after` takes it from them.
 //!
 //! Cost: O(1) per packet and per interval T; a port without flows has no timer. O(log n) per flow that
-//! begins or ends, for n open ones.
+//! begins or ends, for n open ones; with `rwndq.idle_after` also per ACK.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use base::setting::Settings;
 use base::{Count, FlowId, Fraction, OrOff, Packet, Quantity, QuantityError, Span, TcpFlags, Time};
 use fabric::{Backlog, Calls, Limit, SwitchHook};
-use laws::{Case, Rwndq, RwndqSettings};
+use laws::{Case, Idle, Life, Rwndq, RwndqSettings};
 use tcp::Gauge;
 
 use crate::registry::{MakeHost, Misfit, PortInfo, Role, Roles, Scheme, Ticker, TickerOf};
@@ -161,6 +164,8 @@ base::settings! {
         pub controller_delay: Span = "1ms",
         /// Equal-cost paths among which the share of a flow is divided, or "off".
         pub ecmp_split: OrOff<Count> = "off",
+        /// Time after which a connection none of whose data were acknowledged leaves its share to the others, until an ACK acknowledges more; "off": only when it is closed. Up to a seventh later.
+        pub idle_after: OrOff<Span> = "off",
     }
 }
 
@@ -177,7 +182,7 @@ const FLOWS: Gauge = Gauge {
 const COUNT_ERROR: Gauge = Gauge {
     name: "count_error_flows",
     unit: "flows",
-    help: "Flows that the port of the switch counts, less those that are open.",
+    help: "Flows that the port of the switch counts, less those that are open and not idle.",
 };
 
 impl Params {
@@ -195,11 +200,17 @@ impl Params {
         })
         .with_shared_start(self.slow_start == SlowStart::Shared)
     }
+
+    /// Which connections of a port are idle.
+    pub fn idle(&self) -> Idle {
+        let nanoseconds = |after: Span| after.as_ps().div_ceil(1_000);
+        Idle::new(self.idle_after.0.map_or(0, nanoseconds))
+    }
 }
 
 /// Values that make no sense by themselves.
 fn misfits(params: &Params) -> Vec<Misfit> {
-    let wrong: [(bool, &'static [&'static str], &str, &str); 4] = [
+    let wrong: [(bool, &'static [&'static str], &str, &str); 6] = [
         (
             params.target.0 <= 0.0,
             &["rwndq.target"],
@@ -223,6 +234,18 @@ fn misfits(params: &Params) -> Vec<Misfit> {
             &["rwndq.bloom_error"],
             "no Bloom filter is always right, and none that is always wrong is of use",
             "give a share between 0 and 1, as in \"0.01\"",
+        ),
+        (
+            params.idle_after.0 == Some(Span::ZERO),
+            &["rwndq.idle_after"],
+            "rwndq.idle_after is no time at all",
+            "give some time, as in \"100ms\", or \"off\"",
+        ),
+        (
+            params.idle_after.0.is_some() && params.count != CountBy::Exact,
+            &["rwndq.idle_after", "rwndq.count"],
+            "rwndq.idle_after needs ports that know every connection, which only rwndq.count = \"exact\" gives them",
+            "set rwndq.count = \"exact\", or rwndq.idle_after = \"off\"",
         ),
     ];
     let wrong = wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong);
@@ -277,7 +300,9 @@ pub struct Hook {
     law: Rwndq,
     counting: Counting,
     /// The connections that are open, each counted once whatever is sent twice.
-    open: BTreeSet<FlowId>,
+    open: BTreeMap<FlowId, Life>,
+    /// Which of them count.
+    idle: Idle,
     /// The end of the current interval T; never while no flow is counted.
     sample_at: Time,
     interval: Span,
@@ -304,7 +329,8 @@ impl Hook {
         Self {
             law: params.law(buffer_bytes, port.mss, scale),
             counting: Counting::new(params, port),
-            open: BTreeSet::new(),
+            open: BTreeMap::new(),
+            idle: params.idle(),
             sample_at: Time::NEVER,
             interval: params.interval,
             scale: params.scale,
@@ -316,13 +342,40 @@ impl Hook {
     }
 
     /// A packet says that a flow begins or ends.
-    fn note(&mut self, flow: FlowId, case: Case, now: Time) {
-        let is_new = match case {
-            Case::Opens => self.open.insert(flow),
-            _ => self.open.remove(&flow),
+    fn note(&mut self, packet: &Packet, case: Case, now: Time) {
+        let flow = packet.flow;
+        if self.idle.is_on() {
+            self.let_idle_go(now);
+        }
+        let changes = match (case, self.open.entry(flow)) {
+            (Case::Opens, Entry::Vacant(new)) => {
+                let life = new.insert(Life::default());
+                self.idle.on_open(life, packet.ack.0)
+            }
+            (Case::Closes, Entry::Occupied(old)) => self.idle.on_close(&mut old.remove()),
+            _ => false,
         };
-        if self.counting.counts(flow, case, is_new, now) {
+        if self.counting.counts(flow, case, changes, now) {
             self.count(case, now);
+        }
+    }
+
+    /// Connections may have become idle by now.
+    fn let_idle_go(&mut self, now: Time) {
+        let idle = self.idle.pass(now.as_ps() / 1_000);
+        if idle > 0 {
+            self.law.on_idle(idle);
+        }
+        if self.law.flows() == 0 {
+            self.sample_at = Time::NEVER;
+        }
+    }
+
+    /// Data of a connection were acknowledged, perhaps of one that was idle.
+    fn note_life(&mut self, packet: &Packet, now: Time) {
+        let life = self.open.get_mut(&packet.flow);
+        if life.is_some_and(|life| self.idle.on_ack(life, packet.ack.0)) {
+            self.count(Case::Opens, now);
         }
     }
 
@@ -361,10 +414,10 @@ impl SwitchHook for Hook {
                 offer(packet, self.network_scale);
             }
             if self.count_both && Rwndq::case(packet.flags) == Case::Opens {
-                self.note(packet.flow, Case::Opens, now);
+                self.note(packet, Case::Opens, now);
             }
         } else if packet.flags.has(TcpFlags::RST) {
-            self.note(packet.flow, Case::Closes, now);
+            self.note(packet, Case::Closes, now);
         }
     }
 
@@ -381,9 +434,13 @@ impl SwitchHook for Hook {
         match Rwndq::case(packet.flags) {
             Case::Nothing => {}
             Case::Acknowledges => {
+                if self.idle.is_on() {
+                    self.let_idle_go(now);
+                    self.note_life(packet, now);
+                }
                 packet.window = self.law.window(packet.window, self.shift_of(packet));
             }
-            case => self.note(packet.flow, case, now),
+            case => self.note(packet, case, now),
         }
     }
 
@@ -394,6 +451,9 @@ impl SwitchHook for Hook {
     fn on_deadline(&mut self, queue: Backlog, at: Time) {
         while let Some(case) = self.counting.next_due(at) {
             self.count(case, at);
+        }
+        if self.idle.is_on() {
+            self.let_idle_go(at);
         }
         if self.sample_at <= at {
             self.law.on_sample(queue.bytes);
@@ -406,7 +466,7 @@ impl SwitchHook for Hook {
         let flows = f64::from(self.law.flows());
         sink(WINDOW.name, self.law.window_q16_bytes() as f64 / 65536.0);
         sink(FLOWS.name, flows);
-        sink(COUNT_ERROR.name, flows - self.open.len() as f64);
+        sink(COUNT_ERROR.name, flows - f64::from(self.idle.active()));
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use base::setting::{Key, Settings};
-use laws::{Hscc, Rwndq};
+use laws::{Hscc, Idle, Rwndq};
 use scenario::PointSpec;
 use schemes::{Bundle, hscc, rwndq};
 
@@ -36,8 +36,8 @@ pub(crate) struct Stack {
 )]
 pub(crate) enum Law {
     Hscc(Hscc),
-    /// With the time between two samples.
-    Rwndq(Rwndq, Duration),
+    /// With the time between two samples, and when connections are idle.
+    Rwndq(Rwndq, Duration, Idle),
     /// Capable packets that find so many bytes waiting are marked.
     Mark(u64),
 }
@@ -96,7 +96,7 @@ fn laws(point: &PointSpec, bed: &Bed, parts: &[&str]) -> Vec<Law> {
     if parts.contains(&"rwndq") {
         let params: rwndq::Params = parameters(point);
         let law = params.law(buffer, mss, LARGEST_SCALE);
-        laws.push(Law::Rwndq(law, duration(params.interval)));
+        laws.push(Law::Rwndq(law, duration(params.interval), params.idle()));
     }
     laws
 }
@@ -128,7 +128,7 @@ const USUAL: &str = "cubic";
 const PORTS: [&str; 2] = ["hscc", "rwndq"];
 
 /// Parameters that reach the programs.
-const FOLLOWED: [&str; 8] = [
+const FOLLOWED: [&str; 9] = [
     "hscc.alpha1",
     "hscc.alpha2",
     "hscc.window",
@@ -137,6 +137,7 @@ const FOLLOWED: [&str; 8] = [
     "rwndq.interval",
     "rwndq.samples",
     "rwndq.ecmp_split",
+    "rwndq.idle_after",
 ];
 
 /// Programs learn the scale of each connection from its SYNs; RFC 7323 2.3 allows this one at most.

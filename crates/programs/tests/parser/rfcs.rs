@@ -32,6 +32,7 @@ pub(crate) struct Segment {
     /// Where TCP's header begins, and where it ends.
     pub(crate) tcp: usize,
     pub(crate) end_of_options: usize,
+    pub(crate) ack: u32,
     pub(crate) window: u16,
     pub(crate) flags: u8,
     /// No options but timestamps and SACK blocks laid out as in RFC 7323, appendix A, and RFC 2018, section 3.
@@ -85,6 +86,7 @@ fn segment(frame: &[u8]) -> Result<Segment, Verdict> {
         ports: [number(0), number(2)],
         tcp,
         end_of_options: tcp + length,
+        ack: u32::from_be_bytes([8, 9, 10, 11].map(|at| header[at])),
         window: number(14),
         flags: header[13],
         is_plain: match options {

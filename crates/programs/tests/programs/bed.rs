@@ -202,7 +202,7 @@ impl Bed {
     }
 
     /// The ends of so many connections, at the sender and at the receiver.
-    fn connections(&self, count: usize) -> (Vec<TcpStream>, Vec<TcpStream>) {
+    pub(crate) fn connections(&self, count: usize) -> (Vec<TcpStream>, Vec<TcpStream>) {
         let listener = self.inside(RECEIVER, || {
             TcpListener::bind((Ipv4Addr::UNSPECIFIED, TCP_PORT))
         });

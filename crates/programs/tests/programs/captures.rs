@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
+use laws::Idle;
 use programs::{Law, Port};
 use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size_force, set_socket_timeout};
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType, recv, socket_with};
@@ -24,7 +25,7 @@ fn hscc_changes_windows_alone_and_only_downwards_on_the_wire() {
 
 #[test]
 fn rwndq_changes_windows_alone_and_only_downwards_on_the_wire() {
-    compare_sides(&Law::Rwndq(rwndq(), INTERVAL));
+    compare_sides(&Law::Rwndq(rwndq(), INTERVAL, Idle::new(0)));
 }
 
 fn compare_sides(law: &Law) {

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use laws::Idle;
 use programs::{Law, Port, Reason};
 
 use crate::bed::{Bed, Flows, RECEIVER, SENDER, SWITCH, enter};
@@ -77,7 +78,7 @@ fn holds_a_law_until_it_is_killed() {
     let device = env::var(DEVICE).expect("a device").parse();
     let law = match env::var(LAW).expect("a law").as_str() {
         "hscc" => Law::Hscc(hscc()),
-        _ => Law::Rwndq(rwndq(), INTERVAL),
+        _ => Law::Rwndq(rwndq(), INTERVAL, Idle::new(0)),
     };
     let port = Port::load(&law).expect("a law");
     port.renew(Duration::from_mins(1)).expect("a lease");

@@ -1,6 +1,6 @@
 //! What the kernel makes of the text of a law is what the simulator makes of it.
 
-use laws::{Hscc, HsccSettings, Rwndq, RwndqSettings};
+use laws::{Hscc, HsccSettings, Idle, Life, Rwndq, RwndqSettings};
 use programs::{Vector, Vectors};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -32,6 +32,10 @@ struct Case {
     scale: u8,
     size: u32,
     opens: bool,
+    idle: Idle,
+    life: Life,
+    now: u64,
+    ack: u32,
 }
 
 impl Case {
@@ -66,7 +70,23 @@ impl Case {
         for _ in 0..below(20) {
             rwndq.on_sample(below(1 << 31));
         }
+        let (mut idle, mut life, mut now) = (Idle::new(below(1 << 20)), Life::default(), 0);
+        for _ in 0..below(6) {
+            now += below(1 << 20);
+            idle.pass(now);
+            // Others, of which nothing more is heard, and the one of the vector.
+            idle.on_open(&mut Life::default(), 0);
+            match below(3) {
+                0 => drop(idle.on_close(&mut life)),
+                1 => drop(idle.on_open(&mut life, small(below(9)))),
+                _ => drop(idle.on_ack(&mut life, small(below(9)))),
+            }
+        }
         Self {
+            idle,
+            life,
+            now: now + below(1 << 20),
+            ack: small(below(9)),
             hscc,
             rwndq,
             level: below(1 << 31),
@@ -80,7 +100,13 @@ impl Case {
     }
 
     fn vector(&self) -> Vector {
-        words(&self.hscc, &self.rwndq, self, [0; 3])
+        let windows = [0; 3];
+        words(
+            &self.hscc,
+            &self.rwndq,
+            self,
+            (windows, &self.idle, &self.life, [0; 3]),
+        )
     }
 
     fn expected(&self) -> Vector {
@@ -97,13 +123,27 @@ impl Case {
         rwndq.on_sample(self.level);
         let rwndq_window = rwndq.window(self.advertised, self.scale);
         let case = Rwndq::case(flags) as u32;
-        let made = [hscc_window.into(), case, rwndq_window.into()];
-        words(&hscc, &rwndq, self, made)
+        let windows = [hscc_window.into(), case, rwndq_window.into()];
+        let (mut idle, mut life) = (self.idle.clone(), self.life.clone());
+        let gone = idle.pass(self.now);
+        let changes = if self.opens {
+            idle.on_open(&mut life, self.ack)
+        } else {
+            idle.on_close(&mut life)
+        };
+        let revives = idle.on_ack(&mut life, self.ack.wrapping_add(self.size));
+        let made = [gone, changes.into(), revives.into()];
+        words(&hscc, &rwndq, self, (windows, &idle, &life, made))
     }
 }
 
 /// `struct vector` of `bpf/vectors.bpf.c`.
-fn words(hscc: &Hscc, rwndq: &Rwndq, case: &Case, made: [u32; 3]) -> Vector {
+fn words(
+    hscc: &Hscc,
+    rwndq: &Rwndq,
+    case: &Case,
+    (windows, idle, life, made): ([u32; 3], &Idle, &Life, [u32; 3]),
+) -> Vector {
     let hscc = hscc.to_memory();
     // The scale lies where the port's memory is padded.
     let head = hscc[..28]
@@ -121,6 +161,15 @@ fn words(hscc: &Hscc, rwndq: &Rwndq, case: &Case, made: [u32; 3]) -> Vector {
         .chain(case.level.to_ne_bytes())
         .chain(packet.into_iter().flat_map(u32::to_ne_bytes))
         .chain(rwndq.to_memory())
+        .chain(idle.to_memory())
+        .chain(life.to_memory())
+        .chain(case.now.to_ne_bytes())
+        .chain(
+            windows
+                .into_iter()
+                .chain([case.ack])
+                .flat_map(u32::to_ne_bytes),
+        )
         .chain(made.into_iter().chain([0]).flat_map(u32::to_ne_bytes));
     let memory: Vec<u8> = memory.collect();
     let (chunks, rest) = memory.as_chunks();

@@ -5,7 +5,7 @@
 use std::thread;
 use std::time::Duration;
 
-use laws::{Hscc, HsccSettings, Rwndq, RwndqSettings};
+use laws::{Hscc, HsccSettings, Idle, Rwndq, RwndqSettings};
 use programs::{Attached, Law, Port, Reason};
 
 use crate::bed::{BUFFER, Bed, SWITCH};
@@ -89,7 +89,7 @@ fn rwndq_keeps_the_queue_of_five_long_flows_at_its_target_and_shares_fairly() {
     let Some(bed) = Bed::new() else {
         return;
     };
-    let Some(port) = loaded(Port::load(&Law::Rwndq(rwndq(), INTERVAL))) else {
+    let Some(port) = loaded(Port::load(&Law::Rwndq(rwndq(), INTERVAL, Idle::new(0)))) else {
         return;
     };
     let law = attached(&bed, &port);

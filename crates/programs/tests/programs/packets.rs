@@ -1,9 +1,10 @@
 //! Packets that a program changes as its law says, and packets that it lets pass: golden ones by test runs.
 
+use std::thread;
 use std::time::Duration;
 
 use base::TcpFlags;
-use laws::{Hscc, HsccSettings, Rwndq, RwndqSettings};
+use laws::{Hscc, HsccSettings, Idle, Rwndq, RwndqSettings};
 use programs::{Direction, Law, Port, Reason};
 
 use crate::frame::{ACK, ECE, FIN, Frame, PSH, RST, SYN, URG, flags as named};
@@ -474,7 +475,7 @@ fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
     });
     // A year between samples: only flows move the window.
     let year = Duration::from_hours(365 * 24);
-    let Some(port) = port(&Law::Rwndq(law.clone(), year)) else {
+    let Some(port) = port(&Law::Rwndq(law.clone(), year, Idle::new(0))) else {
         return;
     };
     let way = |flow: u8, frame: Frame| frame.of_host(flow + 10).bytes();
@@ -504,6 +505,81 @@ fn rwndq_shares_its_window_among_the_flows_that_opened_and_did_not_close() {
         let ack = run(&way(4, Frame::ack(60_000)));
         assert_eq!(window(&ack), law.window(60_000, 0), "without {flow} flows");
     }
+}
+
+#[test]
+fn rwndq_shares_among_connections_that_are_not_idle() {
+    let mut law = Rwndq::new(&RwndqSettings {
+        buffer_bytes: 64_000,
+        alpha_millionths: 200_000,
+        samples: 10,
+        mss_bytes: 1_460,
+        scale: 0,
+        paths: 1,
+    });
+    let year = Duration::from_hours(365 * 24);
+    let after = Duration::from_millis(200);
+    let idle = Idle::new(200_000_000);
+    let Some(port) = port(&Law::Rwndq(law.clone(), year, idle.clone())) else {
+        return;
+    };
+    let like = Law::Rwndq(law.clone(), year, idle);
+    let counted = || match port.maps().law(&like).expect("a map") {
+        Some(Law::Rwndq(law, _, idle)) => (law.flows(), idle.active()),
+        _ => panic!("another law"),
+    };
+    let run = |flow: u8, frame: Frame| {
+        let frame = frame.of_host(flow + 10).bytes();
+        let got = port.run(Direction::Ingress, &frame);
+        let got = got.expect("a frame is run");
+        u16::from_be_bytes([got[48], got[49]])
+    };
+    let acknowledge = |flow, number| {
+        run(
+            flow,
+            Frame {
+                number,
+                ..Frame::ack(60_000)
+            },
+        )
+    };
+    for flow in 1..=4 {
+        run(flow, Frame::syn_ack(None));
+        law.on_open();
+    }
+    assert_eq!(counted(), (4, 4));
+    // Only data that are acknowledged are a sign of life; the same number again is none.
+    for number in 6..86 {
+        acknowledge(1, number);
+        acknowledge(2, 5);
+        thread::sleep(after / 40);
+    }
+    assert_eq!(counted(), (1, 1));
+    law.on_idle(3);
+    assert_eq!(acknowledge(1, 86), law.window(60_000, 0));
+    // One comes back, and one that is idle closes.
+    law.on_open();
+    assert_eq!(acknowledge(2, 6), law.window(60_000, 0));
+    run(
+        3,
+        Frame {
+            flags: FIN | ACK,
+            ..Frame::ack(60_000)
+        },
+    );
+    assert_eq!(counted(), (2, 2));
+    run(
+        2,
+        Frame {
+            flags: FIN | ACK,
+            ..Frame::ack(60_000)
+        },
+    );
+    assert_eq!(counted(), (1, 1));
+    // Without any packet for longer than all epochs together everything is idle with the next one.
+    thread::sleep(2 * after);
+    acknowledge(4, 5);
+    assert_eq!(counted(), (0, 0));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use laws::Idle;
 use libbpf_rs::{MapCore, MapFlags};
 use programs::{Law, Port, Reason};
 
@@ -40,12 +41,21 @@ fn hscc_replays_what_it_did_in_the_kernel_bit_by_bit() {
 
 #[test]
 fn rwndq_replays_what_it_did_in_the_kernel_bit_by_bit() {
-    let law = rwndq();
-    let Some(seen) = recorded(&Law::Rwndq(law.clone(), INTERVAL), RWNDQ, 24) else {
+    rwndq_replays(Idle::new(0));
+}
+
+#[test]
+fn rwndq_replays_which_connections_were_idle() {
+    rwndq_replays(Idle::new(30_000_000));
+}
+
+fn rwndq_replays(idle: Idle) {
+    let (law, may_be_idle) = (rwndq(), idle.is_on());
+    let Some(seen) = recorded(&Law::Rwndq(law.clone(), INTERVAL, idle), RWNDQ, 24) else {
         return;
     };
     let (mut replayed, mut lowered) = (law, 0);
-    let (mut opened, mut closed) = (0, 0);
+    let (mut opened, mut closed, mut idle) = (0, 0, 0);
     let mut windows = Vec::new();
     for (number, event) in seen.events.iter().enumerate() {
         match (event.kind, event.flow_case) {
@@ -57,9 +67,13 @@ fn rwndq_replays_what_it_did_in_the_kernel_bit_by_bit() {
                 replayed.on_open();
                 opened += 1;
             }
-            (FLOW, _) => {
+            (FLOW, CLOSES) => {
                 replayed.on_close();
                 closed += 1;
+            }
+            (IDLE, _) if event.samples > 0 => {
+                replayed.on_idle(event.samples);
+                idle += event.samples as usize;
             }
             _ => {}
         }
@@ -72,7 +86,8 @@ fn rwndq_replays_what_it_did_in_the_kernel_bit_by_bit() {
         lowered += usize::from(window < event.advertised);
         windows.push(window);
     }
-    assert_eq!(replayed.to_memory(), seen.memory, "the state in the end");
+    let memory = replayed.to_memory();
+    assert_eq!(memory, seen.memory[..memory.len()], "the state in the end");
     check_samples(&seen.events);
     windows.sort_unstable();
     windows.dedup();
@@ -80,8 +95,22 @@ fn rwndq_replays_what_it_did_in_the_kernel_bit_by_bit() {
     assert!(calls > 5_000, "{calls} calls");
     assert!(lowered > 500, "{lowered} lower windows");
     assert!(windows.len() > 10, "windows {windows:?}");
-    // Once for the incast, and once for the flows without end, which close after the law has gone.
-    assert_eq!((opened, closed), (SENDERS + FLOWS, SENDERS));
+    let all = SENDERS + FLOWS + SILENT;
+    if may_be_idle {
+        // The silent ones, and others that waited for a timer and came back.
+        assert!(
+            idle >= SILENT && opened >= all,
+            "{idle} idle, {opened} counted"
+        );
+        let counted = opened - closed - idle;
+        assert!(
+            counted <= FLOWS,
+            "{counted} of {FLOWS} are active in the end"
+        );
+    } else {
+        // Once for the incast, and once for the others, which close after the law has gone.
+        assert_eq!((opened, closed, idle), (all, SENDERS, 0));
+    }
 }
 
 /// A sample is taken for each interval that has passed since the first flow came, eight with a packet, and two
@@ -90,12 +119,16 @@ fn check_samples(events: &[Event]) {
     let interval = u64::try_from(INTERVAL.as_nanos()).expect("a short interval");
     let (mut sampled, mut flows) = (0, 0_u32);
     for event in events {
-        if event.kind == FLOW {
-            if flows == 0 {
-                sampled = event.now - event.now % interval;
+        match (event.kind, event.flow_case) {
+            (FLOW, OPENS) => {
+                if flows == 0 {
+                    sampled = event.now - event.now % interval;
+                }
+                flows += 1;
             }
-            let opens = event.flow_case == OPENS;
-            flows = if opens { flows + 1 } else { flows - 1 };
+            (FLOW, CLOSES) => flows -= 1,
+            (IDLE, _) => flows -= event.samples,
+            _ => {}
         }
         if event.kind != SAMPLES {
             continue;
@@ -150,10 +183,11 @@ fn recorded(law: &Law, object: &[u8], behind: usize) -> Option<Seen> {
     let port = loaded(Port::load_as(law, object, 65_536))?;
     let attached = attached(&bed, &port);
     bed.incast(SENDERS, SIZE);
+    let silent = bed.connections(SILENT);
     let flows = bed.flows(FLOWS);
     thread::sleep(Duration::from_secs(1));
     drop(attached);
-    drop(flows);
+    drop((flows, silent));
     let lookup = |map: &str, key: u32| {
         let mut maps = port.object().maps();
         let map = maps.find(|found| found.name() == map).expect("the map");
@@ -196,9 +230,12 @@ const ACKNOWLEDGEMENT: u8 = 2;
 const SAMPLES: u8 = 3;
 const FLOW: u8 = 4;
 const LEVEL: u8 = 5;
+const IDLE: u8 = 6;
 /// Of `c/rwndq.h` in the crate of laws.
 const OPENS: u32 = 1;
+const CLOSES: u32 = 2;
 const MOST_EVENTS: usize = 1 << 18;
 const FLOWS: usize = 5;
+const SILENT: usize = 3;
 const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc_recording.o"));
 const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq_recording.o"));

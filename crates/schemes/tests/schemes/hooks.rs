@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use base::{FlowId, HostId, Packet, Span, TcpFlags, Time};
+use base::{FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 use fabric::SwitchHook;
 use proptest::prelude::*;
 
@@ -168,6 +168,62 @@ fn a_connection_counts_in_the_datas_direction_or_in_both() {
     comes(&mut *hook, 0, SYN_ACK, us(1));
     hook.on_arrival(waiting(0), &mut packet(0, TcpFlags::RST), us(2));
     assert_eq!(number(&*hook, "counted_flows"), 0);
+}
+
+/// An ACK of one more segment than the one before it.
+fn acknowledges(hook: &mut dyn SwitchHook, flow: u32, number: u32, now: Time) -> u16 {
+    let mut packet = packet(flow, ACK);
+    packet.ack = Seq(number);
+    hook.on_reverse(waiting(0), &mut packet, now);
+    packet.window
+}
+
+#[test]
+fn idle_connections_leave_their_share_until_they_come_back() {
+    let mut hook = hook("rwndq", &[("rwndq.idle_after", "700us")]);
+    for flow in 0..5 {
+        comes(&mut *hook, flow, SYN_ACK, us(1));
+    }
+    // One is active; nothing of the others is acknowledged, whatever else they send.
+    for number in 0..20 {
+        acknowledges(&mut *hook, 0, number, us(50 * u64::from(number) + 2));
+        comes(&mut *hook, 1, ACK, us(50 * u64::from(number) + 2));
+    }
+    assert_eq!(number(&*hook, "counted_flows"), 1);
+    assert_eq!(number(&*hook, "count_error_flows"), 0);
+    assert!((gauge(&*hook, "granted_window_bytes") - 25_200.0).abs() < 0.1);
+    assert_eq!(acknowledges(&mut *hook, 1, 7, us(1_000)), 25_200 / 2);
+    assert_eq!(number(&*hook, "counted_flows"), 2);
+    // An idle one closes, and an active one.
+    comes(&mut *hook, 2, FIN_ACK, us(1_001));
+    assert_eq!(number(&*hook, "counted_flows"), 2);
+    comes(&mut *hook, 1, FIN_ACK, us(1_002));
+    assert_eq!(number(&*hook, "counted_flows"), 1);
+    // The timer finds the last one idle, and ends with it.
+    assert!(hook.deadline() < Time::NEVER);
+    let calls = pass(&mut *hook, us(10_000), 0);
+    // It was active last at 952 us, and is idle 700 to 800 us later.
+    assert!((33..=35).contains(&calls), "{calls} samples of 50 us");
+    assert_eq!(hook.deadline(), Time::NEVER);
+    assert_eq!(acknowledges(&mut *hook, 0, 99, us(11_000)), 25_200);
+    assert_eq!(hook.deadline(), us(11_050));
+}
+
+#[test]
+fn ports_that_know_no_connection_cannot_tell_which_are_idle() {
+    for count in ["bloom", "controller"] {
+        let misfits = roles(
+            "rwndq",
+            &[("rwndq.count", count), ("rwndq.idle_after", "1ms")],
+        )
+        .misfits;
+        let message = &misfits[0].message;
+        assert!(message.contains("know every connection"), "{message}");
+    }
+    assert_eq!(
+        roles("rwndq", &[("rwndq.idle_after", "0us")]).misfits.len(),
+        1
+    );
 }
 
 // Clauses: RWNDQ-alg1-23

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base::setting::Settings;
-use laws::{Hscc, HsccSettings, Rwndq, RwndqSettings};
+use laws::{Hscc, HsccSettings};
 use programs::Law;
 use scenario::{PointSpec, Problem, Problems};
 use schemes::{hscc, rwndq};
@@ -53,7 +53,7 @@ impl Scheme {
     const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Hscc => &[ALPHA1, ALPHA2, WINDOW, SYNACK],
-            Self::Rwndq => &[TARGET, INTERVAL, SAMPLES, PATHS],
+            Self::Rwndq => &[TARGET, INTERVAL, SAMPLES, PATHS, IDLE_AFTER],
             Self::Mark => &[THRESHOLD],
         }
     }
@@ -116,6 +116,10 @@ fn point(scheme: Scheme, sets: &[String], buffer: u64, mss: u32) -> Result<Point
     if scheme == Scheme::Hscc && !is_set(WINDOW) {
         all.push((WINDOW, "2"));
     }
+    // Connections that stay open for requests now and then are common where real programs run.
+    if scheme == Scheme::Rwndq && !is_set(IDLE_AFTER) {
+        all.push((IDLE_AFTER, "100ms"));
+    }
     // The default length for marks may be more than fits into the queue of a law that marks nothing.
     if scheme != Scheme::Mark {
         all.push((THRESHOLD, "off"));
@@ -139,16 +143,9 @@ fn hscc(point: &PointSpec, buffer: u64, mss: u32) -> Hscc {
 fn rwndq(point: &PointSpec, buffer: u64, mss: u32) -> Law {
     let params = rwndq::Params::read(&|key| point.text(key).to_owned());
     let params = params.expect("the scenario has checked it");
-    let half = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
-    let law = Rwndq::new(&RwndqSettings {
-        buffer_bytes: buffer,
-        alpha_millionths: params.target.millionths(),
-        samples: half(params.samples.0),
-        mss_bytes: half(mss),
-        scale: MAX_SHIFT,
-        paths: half(params.ecmp_split.0.map_or(1, |paths| paths.0)),
-    });
-    Law::Rwndq(law, Duration::from_nanos(params.interval.as_ps() / 1_000))
+    let mss = u16::try_from(mss).unwrap_or(u16::MAX);
+    let interval = Duration::from_nanos(params.interval.as_ps() / 1_000);
+    Law::Rwndq(params.law(buffer, mss, MAX_SHIFT), interval, params.idle())
 }
 
 fn warnings(scheme: Scheme, point: &PointSpec) -> Vec<String> {
@@ -170,6 +167,7 @@ const TARGET: &str = "rwndq.target";
 const INTERVAL: &str = "rwndq.interval";
 const SAMPLES: &str = "rwndq.samples";
 const PATHS: &str = "rwndq.ecmp_split";
+const IDLE_AFTER: &str = "rwndq.idle_after";
 const THRESHOLD: &str = "switch.ecn_threshold";
 
 /// Headers of IPv4 and TCP without options, so that a segment is never taken for less than it is.

@@ -93,7 +93,7 @@ impl Attachment {
                 tell("is_on", json!(law.is_on()));
                 tell("window_bytes", json!(law.window_bytes()));
             }
-            Some(Law::Rwndq(law, _)) => {
+            Some(Law::Rwndq(law, ..)) => {
                 tell("window_bytes", json!(law.window_q16_bytes() >> 16));
                 tell("flows", json!(law.flows()));
             }

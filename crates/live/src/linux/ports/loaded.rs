@@ -21,7 +21,9 @@ pub(crate) fn loadable(law: &Law) -> Result<(), String> {
 fn load(law: &Law) -> Result<Port, LoadError> {
     Port::load(&match law {
         Law::Hscc(law) => programs::Law::Hscc(law.clone()),
-        Law::Rwndq(law, interval) => programs::Law::Rwndq(law.clone(), *interval),
+        Law::Rwndq(law, interval, idle) => {
+            programs::Law::Rwndq(law.clone(), *interval, idle.clone())
+        }
         Law::Mark(from_bytes) => programs::Law::Mark(*from_bytes),
     })
 }
