@@ -483,3 +483,65 @@ impl Model {
         }
     }
 }
+
+/// Marks that are echoed while a timeout is repaired reduce nothing; the first one afterwards came with the
+/// update of a window that had closed, when nothing was outstanding. Proportional reduction then allowed what
+/// was in the network: nothing, for ever.
+#[test]
+fn a_mark_echoed_by_a_window_update_does_not_stop_a_connection() {
+    use Operation::{Advance, Blackout, Deliver, Drop, Overtake, Reading, Write};
+    let config = Config {
+        mss: 1155,
+        sack: true,
+        limited_transmit: false,
+        ecn: EcnMode::Classic,
+        byte_counting_limit: 1,
+        window_scale: None,
+        max_rto: Span::from_secs(2),
+        ..Config::default()
+    };
+    let sender = Config {
+        initial_window: 4,
+        delayed_ack: 2,
+        receive_buffer: 2310,
+        tail_loss_probe: TailLossProbe::Rfc8985,
+        timer_slack: Span::from_millis(2),
+        recovery: Recovery::Prr,
+        ssthresh_of: SsthreshOf::Pipe,
+        keep_scoreboard: true,
+        frto: true,
+        quick_acks: 1,
+        rto_estimator: RtoEstimator::Linux,
+        counts_segments: true,
+        ..config
+    };
+    let receiver = Config {
+        initial_window: 1,
+        delayed_ack: 1,
+        receive_buffer: 6930,
+        ..config
+    };
+    let settings = [(sender, Seq(1)), (receiver, Seq(1))];
+    let operations = [
+        Deliver(1, 1),
+        Deliver(0, 1),
+        Write(0, 11_551),
+        Overtake(1, 4),
+        Deliver(0, 2),
+        Drop(0, 0),
+        Blackout(1),
+        Write(1, 1_156),
+        Advance(Span::from_secs(3)),
+        Deliver(1, 4),
+        Deliver(0, 6),
+        Deliver(1, 2),
+        Operation::Mark(1, 3),
+        Deliver(1, 4),
+        Reading(1, false),
+        Deliver(0, 5),
+        Deliver(1, 3),
+        Deliver(0, 2),
+        Deliver(1, 2),
+    ];
+    Model::run(Opening::Client, &(settings, [None, None]), &operations);
+}

@@ -15,14 +15,15 @@ pub(crate) struct Reduction {
 }
 
 impl Reduction {
-    /// From a window of `prior` segments to one of `ssthresh`, with `pipe` of them in the network.
+    /// From a window of `prior` segments to one of `ssthresh`, with `pipe` of them in the network. One may
+    /// always be: a mark that is echoed while nothing is outstanding has no delivery to follow it.
     pub(crate) fn new(prior: u64, ssthresh: u64, pipe: u64) -> Self {
         Self {
             prior: prior.max(1),
             ssthresh,
             delivered: 0,
             out: 0,
-            window: pipe,
+            window: pipe.max(1),
         }
     }
 
@@ -98,6 +99,12 @@ mod tests {
         // Never beyond ssthresh.
         reduction.on_delivered(50, 4, true);
         assert_eq!(reduction.window(), 10);
+    }
+
+    // Nothing will be delivered that could raise the window again.
+    #[test]
+    fn with_an_empty_network_one_segment_may_leave() {
+        assert_eq!(Reduction::new(2, 2, 0).window(), 1);
     }
 
     // Clauses: RFC9937-first
