@@ -107,9 +107,10 @@ fn totals<'a>(
     end: Time,
 ) -> GroupMetrics {
     let flows = || flows.clone();
+    let total = |count: fn(&FlowRecord) -> u32| flows().map(|flow| u64::from(count(flow))).sum();
     let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us).collect());
-    let timeouts = flows().map(|flow| flow.timeouts).sum();
-    let packets = flows().map(|flow| flow.packets).sum();
+    let timeouts = total(|flow| flow.timeouts);
+    let packets = total(|flow| flow.packets);
     GroupMetrics {
         group: name,
         goodput_bps: group_goodput(flows(), end),
@@ -119,11 +120,11 @@ fn totals<'a>(
         fct_p99_us: fct.p99,
         fct_max_us: fct.max,
         timeouts,
-        tail_timeouts: flows().map(|flow| flow.tail_timeouts).sum(),
-        syn_timeouts: flows().map(|flow| flow.syn_timeouts).sum(),
+        tail_timeouts: total(|flow| flow.tail_timeouts),
+        syn_timeouts: total(|flow| flow.syn_timeouts),
         timeout_rate: rate(timeouts, packets),
-        retransmissions: flows().map(|flow| flow.retransmissions).sum(),
-        after_timeout: flows().map(|flow| flow.after_timeout).sum(),
+        retransmissions: total(|flow| flow.retransmissions),
+        after_timeout: total(|flow| flow.after_timeout),
         packets,
         fairness: fairness(flows(), end),
         flows_completed: flows().filter(|flow| flow.fct_us.is_some()).count() as u64,
@@ -262,13 +263,13 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
             .filter(|_| flow.size().is_some())
             .map(|at| at.since(flow.start).as_micros()),
         buffered_us: (flow.buffered()).map(|at| at.since(flow.start).as_micros()),
-        packets: flow.counts.packets.into(),
-        retransmissions: flow.counts.retransmissions.into(),
-        after_timeout: flow.counts.after_timeout.into(),
-        timeouts: flow.counts.timeouts.into(),
-        tail_timeouts: flow.counts.tail_timeouts.into(),
-        syn_timeouts: flow.counts.syn_timeouts.into(),
-        drops: flow.counts.drops.into(),
+        packets: flow.counts.packets,
+        retransmissions: flow.counts.retransmissions,
+        after_timeout: flow.counts.after_timeout,
+        timeouts: flow.counts.timeouts,
+        tail_timeouts: flow.counts.tail_timeouts,
+        syn_timeouts: flow.counts.syn_timeouts,
+        drops: flow.counts.drops,
         late: is_late(groups, flow, end),
         failed: flow.failed,
         breakdown: of.breakdown.clone(),

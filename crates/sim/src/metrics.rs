@@ -139,19 +139,19 @@ pub struct FlowRecord {
     /// From start to the last byte of `workload.first_write` in order at the receiver.
     pub buffered_us: Option<f64>,
     /// Segments with data or FIN sent, by both ends.
-    pub packets: u64,
+    pub packets: u32,
     /// Segments sent again.
-    pub retransmissions: u64,
+    pub retransmissions: u32,
     /// Segments sent again after a timeout rather than in a fast recovery.
-    pub after_timeout: u64,
+    pub after_timeout: u32,
     /// Retransmission timers that expired.
-    pub timeouts: u64,
+    pub timeouts: u32,
     /// Of these, those with only the last segments outstanding.
-    pub tail_timeouts: u64,
+    pub tail_timeouts: u32,
     /// Timers of SYNs and SYN-ACKs that expired.
-    pub syn_timeouts: u64,
+    pub syn_timeouts: u32,
     /// Packets dropped, of both directions.
-    pub drops: u64,
+    pub drops: u32,
     /// Whether it took longer than `workload.deadline`.
     pub late: bool,
     /// Whether the connection gave up or was reset.

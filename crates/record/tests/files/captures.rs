@@ -153,7 +153,11 @@ fn a_lossy_flow_shows_as_many_retransmissions_as_its_record() {
             );
             let label = format!("sack {sack}, {pattern}");
             assert!(outcome.metrics.drops > 10, "{label}");
-            assert_eq!(again, outcome.flows[0].retransmissions, "{label}");
+            assert_eq!(
+                again,
+                u64::from(outcome.flows[0].retransmissions),
+                "{label}"
+            );
             assert_eq!(
                 count(&path, "frame.comment contains \"lost: bottleneck.loss\""),
                 outcome.metrics.drops,

@@ -198,7 +198,7 @@ const CONSTANTS: &[(&str, &str)] = &[
 
 /// What a run counted, and its completions with times as so many, in nanoseconds: rounding may cost
 /// picoseconds.
-fn timeless(run: &Outcome, times: f64) -> (Vec<([u64; 5], String)>, [u64; 4]) {
+fn timeless(run: &Outcome, times: f64) -> (Vec<([u32; 5], String)>, [u64; 4]) {
     let flow = |flow: &FlowRecord| {
         let counts = [
             flow.packets,

@@ -388,15 +388,18 @@ fn each_message_has_its_own_losses() {
          size = \"36150B\"\nepochs = 8\nepoch_interval = \"100ms\"\nconnection = \"persistent\"",
     );
     let flows = &outcome.flows;
-    let drops: u64 = flows.iter().map(|flow| flow.drops).sum();
+    let drops: u64 = flows.iter().map(|flow| u64::from(flow.drops)).sum();
     assert_eq!(drops, outcome.metrics.drops);
-    let sent: u64 = flows.iter().map(|flow| flow.packets).sum();
-    let again: u64 = flows.iter().map(|flow| flow.retransmissions).sum();
+    let sent: u64 = flows.iter().map(|flow| u64::from(flow.packets)).sum();
+    let again: u64 = flows
+        .iter()
+        .map(|flow| u64::from(flow.retransmissions))
+        .sum();
     // 8 x 25 data packets; the FIN travels with the last, that of the receiver alone.
     assert_eq!((sent - again, again), (201, drops));
     for (number, flow) in (0..8).zip(flows) {
         assert_eq!(flow.retransmissions, flow.drops, "{flow:?}");
-        let fin = u64::from(number == 7);
+        let fin = u32::from(number == 7);
         assert_eq!(flow.packets, 25 + flow.drops + fin, "{flow:?}");
         assert!(flow.drops <= 1);
     }
@@ -509,9 +512,13 @@ fn a_heavy_incast_of_requests_loses_and_still_answers_each() {
         ));
         assert_eq!(outcome.metrics.flows_completed, 630, "{kind}");
         assert!(outcome.metrics.drops > 500, "{}", outcome.metrics.drops);
-        let drops: u64 = outcome.flows.iter().map(|flow| flow.drops).sum();
+        let drops: u64 = outcome.flows.iter().map(|flow| u64::from(flow.drops)).sum();
         assert_eq!(drops, outcome.metrics.drops, "{kind}");
-        let timeouts: u64 = outcome.flows.iter().map(|flow| flow.timeouts).sum();
+        let timeouts: u64 = outcome
+            .flows
+            .iter()
+            .map(|flow| u64::from(flow.timeouts))
+            .sum();
         assert!(timeouts > 0 && timeouts == outcome.metrics.timeouts);
     }
 }
