@@ -136,8 +136,14 @@ impl Repair {
         (first.0 < first.1 && (below || inside)).then_some(first)
     }
 
-    /// Books what `feedback` reports by SACK, and what it acknowledges of the record.
-    fn book(&mut self, feedback: &Feedback<'_>, una: u64, next: u64) -> Delivered {
+    /// Books what `feedback` reports by SACK, and what it acknowledges of the record, of a stream whose data ends at
+    /// `data_end`.
+    fn book(
+        &mut self,
+        feedback: &Feedback<'_>,
+        (una, next): (u64, u64),
+        data_end: u64,
+    ) -> Delivered {
         let judge = Judge {
             now: feedback.now,
             min_rtt: self.min_rtt,
@@ -160,6 +166,10 @@ impl Repair {
         blocks.copy_from_slice(reported);
         blocks.sort_unstable();
         for block in blocks {
+            // A receiver may report data alone: a FIN that left with the data of this block has come, too.
+            if block.1 == data_end && self.flight.ends_in_data_and_fin(data_end) {
+                block.1 += 1;
+            }
             // RFC 2018 §5; a block outside what is outstanding is damaged or old.
             if block.0 >= feedback.ack.max(una) && block.0 < block.1 && block.1 <= next {
                 self.flight.report(*block, &judge, &mut delivered);
@@ -218,7 +228,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Processes an acknowledgement that is not below `una`.
     pub(super) fn on_recorded(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
         let losses = repair.flight.losses();
-        let delivered = repair.book(feedback, self.una, self.next);
+        let delivered = repair.book(feedback, (self.una, self.next), self.written);
         let bytes = feedback.ack.saturating_sub(self.una);
         if bytes > 0 {
             self.note_use();

@@ -48,6 +48,24 @@ fn a_single_report_waits_for_a_quarter_of_a_round_trip() {
     assert_eq!(t.endpoint.counters().fast_recoveries, 1);
 }
 
+// The last segment carries the FIN. A receiver that reports its data has the FIN, too, whether the block counts the FIN or
+// not (RFC 2018 §3 speaks of data).
+#[test]
+fn a_report_of_the_last_data_covers_the_fin_that_left_with_it() {
+    let mut t = Timeline::established(Config {
+        initial_window: 10,
+        ..rack()
+    });
+    t.act(|endpoint| {
+        endpoint.write(4 * MSS);
+        endpoint.close();
+    });
+    t.expect_data(0..4);
+    t.at(ms(100)).sack(0, &[(1, 4)]).expect_retransmission(0);
+    assert_eq!(t.endpoint.counters().fast_recoveries, 1);
+    t.ack_offset(1 + 4 * MSS + 1);
+}
+
 // The same with the slack of Linux, on a wheel of a millisecond: 27 ms after arming, and the next tick.
 #[test]
 fn the_reordering_timer_of_linux_fires_later() {

@@ -315,6 +315,12 @@ impl Flight {
         first.is_some_and(|segment| segment.fate == Fate::Sacked)
     }
 
+    /// Whether the last segment has a FIN behind data that ends at `data_end`.
+    pub(crate) fn ends_in_data_and_fin(&self, data_end: u64) -> bool {
+        let last = self.segments.back();
+        last.is_some_and(|last| last.start < data_end && data_end < last.end)
+    }
+
     /// Whether any segment outstanding was sent again.
     pub(crate) fn any_repeated(&self) -> bool {
         self.repeated_up_to > self.segments.front().map_or(u64::MAX, |first| first.start)
