@@ -202,8 +202,13 @@ mod tests {
 
     #[test]
     fn what_waits_and_how_long_it_takes_follow_from_the_scenario() {
-        // 40, 10 and 100 senders of 32 KiB: (N + 1) × 32,768 bytes at 1,446 bytes per 12 us.
-        let scenario = Scenario::builtin("incast");
+        // 40, 10 and 100 senders of 32 KiB: (N + 1) × 32,768 bytes at 1,448 bytes per 12 us.
+        let overrides = Overrides {
+            sets: vec!["workload.senders=10,40,100".to_owned()],
+            ..Overrides::default()
+        };
+        let source = Source::builtin("incast").unwrap();
+        let scenario = Scenario::load(source, &overrides).unwrap();
         let point = |senders: u32| {
             let mut points = scenario.points().iter();
             points.find(|point| point.keys.workload.senders.0 == senders)
@@ -215,7 +220,7 @@ mod tests {
         let sawtooth = ecn(point(40).unwrap()).unwrap();
         assert!((sawtooth.amplitude() - 0.5 * (40.0_f64 * 160.0 / 3.0).sqrt()).abs() < 1e-9);
         let us = ideal_completion(hundred).unwrap();
-        assert!((us - 101.0 * 32_768.0 / 1446.0 * 12.0).abs() < 1e-6, "{us}");
+        assert!((us - 101.0 * 32_768.0 / 1448.0 * 12.0).abs() < 1e-6, "{us}");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 #![expect(clippy::print_stdout, reason = "the page is what it is for")]
 
 use base::setting::Key;
-use scenario::keys::{all_keys, group};
+use scenario::keys::{all_keys, group, profile};
 use scenario::series;
 use schemes::{Role, Scheme};
 use sim::columns;
@@ -50,6 +50,11 @@ fn section(scheme: &Scheme) -> String {
         scheme.summary,
         enumerate(&roles)
     );
+    for (key, value) in scheme.tcp {
+        text += &format!(
+            "Its hosts have `{key} = {value}`, whatever `tcp.profile`, unless it is given.\n\n"
+        );
+    }
     if scheme.keys.is_empty() {
         text += "It has no settings of its own.\n";
     } else if scheme.group() != scheme.name {
@@ -82,6 +87,16 @@ fn keys() -> String {
     for members in keys.chunk_by(|one, other| group(one.name) == group(other.name)) {
         page += &["\n## ", group(members[0].name), "\n\n"].concat();
         page += &settings(members.iter().copied());
+    }
+    page += "\n## What profiles set\n\nValues under `tcp.profile = \"linux\"` where they are not the defaults, those of \
+             `\"paper\"`. Header and payload follow from timestamps.\n\n";
+    page += &row(["key", "paper", "linux"]);
+    page += RULE_3;
+    for key in all_keys() {
+        if let Some(linux) = profile::of_linux(key.name) {
+            let cells = [key.name, key.default, linux].map(|text| format!("`{text}`"));
+            page += &row(cells.each_ref().map(String::as_str));
+        }
     }
     page
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use base::setting::Key;
 use claims::catalogue;
 use results::{self, Field};
-use scenario::keys::{self, all_keys, group};
+use scenario::keys::{self, all_keys, group, profile};
 use scenario::series;
 use scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
 use schemes::Scheme;
@@ -171,6 +171,11 @@ fn scheme(scheme: &Scheme) -> String {
     if scheme.keys.is_empty() {
         out.push_str("It has no settings of its own.\n");
     }
+    for (key, text) in scheme.tcp {
+        let line =
+            format!("Its hosts have {key} = {text}, whatever tcp.profile, unless it is given.");
+        text::paragraph(&mut out, 0, &line);
+    }
     for key in scheme.keys {
         out.push('\n');
         out.push_str(&self::key(key));
@@ -183,6 +188,35 @@ fn key(key: &Key) -> String {
     writeln!(out, "{} = {}", key.name, key.default).expect("writing to a string succeeds");
     text::paragraph(&mut out, 4, key.help);
     text::paragraph(&mut out, 4, &format!("Value: {}.", (key.expected)()));
+    if let Some(linux) = profile::of_linux(key.name) {
+        text::paragraph(
+            &mut out,
+            4,
+            &format!("With tcp.profile = \"linux\": {linux}."),
+        );
+    }
+    if key.name == "tcp.profile" {
+        out.push('\n');
+        out += &profiles();
+    }
+    out
+}
+
+/// What profiles set, side by side.
+fn profiles() -> String {
+    let differs = |key: &&'static Key| Some((key.name, key.default, profile::of_linux(key.name)?));
+    let rows = all_keys().iter().filter_map(differs);
+    let rows: Vec<_> = [("setting", "paper", "linux")]
+        .into_iter()
+        .chain(rows)
+        .collect();
+    let widest = |of: fn(&(&str, &str, &str)) -> usize| rows.iter().map(of).max().unwrap_or(0);
+    let (first, second) = (widest(|row| row.0.len()), widest(|row| row.1.len()));
+    let mut out = String::new();
+    for (name, paper, linux) in &rows {
+        writeln!(out, "    {name:first$}  {paper:second$}  {linux}")
+            .expect("writing to a string succeeds");
+    }
     out
 }
 

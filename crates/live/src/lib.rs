@@ -12,7 +12,7 @@
 //! let scenario = Scenario::builtin("incast");
 //! let bed = Bed::of(&scenario.points()[0]).expect("a star is a shape that Linux can have");
 //! assert_eq!(bed.topology.hosts().len(), 11);
-//! assert_eq!(bed.route.advertised_mss, 1446 + 12);
+//! assert_eq!(bed.route.advertised_mss, 1448 + 12);
 //! ```
 
 pub mod bed;

@@ -75,7 +75,7 @@ fn a_report_holds_every_chart_with_its_units() {
         (
             "rwnd-rcc-20-senders",
             "Time since the first start (ms)",
-            "Advertised window (KB)",
+            "Advertised window (MB)",
         ),
     ] {
         assert_eq!(axes(name), (x.to_owned(), y.to_owned()), "{name}");
@@ -117,7 +117,7 @@ fn events_mark_the_losses_of_the_flows_that_had_them() {
     let temporary = Temporary::new("report-events");
     let wanted = Wanted {
         schemes: Some("newreno"),
-        sets: &["workload.senders=40"],
+        sets: &["workload.senders=100"],
         seeds: 1,
         trace: Some("events"),
         ..Wanted::default()
@@ -136,7 +136,7 @@ fn events_mark_the_losses_of_the_flows_that_had_them() {
     assert!(metrics.drops > 0 && metrics.timeouts > 0);
     assert_eq!(points("packet dropped") as u64, metrics.drops);
     assert_eq!(points("timeout") as u64, metrics.timeouts);
-    assert_eq!(points("start to completion"), 2 * 40);
+    assert_eq!(points("start to completion"), 2 * 100);
 }
 
 #[test]

@@ -178,6 +178,7 @@ impl Summary {
                 summary.axes.push(key.clone());
             }
         }
+        summary.constants.extend(profile(scenario));
         summary.add_points(scenario, results);
         let seeds = scenario.seeds() as usize;
         let values: Vec<Vec<Vec<f64>>> = results.chunks(seeds).map(columns).collect();
@@ -375,6 +376,24 @@ impl Summary {
             }
         }
     }
+}
+
+/// Whose TCP it was, unless a setting that is named anyway says so; of flows that differ every one.
+fn profile(scenario: &Scenario) -> Option<(String, String)> {
+    const KEY: &str = "tcp.profile";
+    if scenario.set_keys().contains(&KEY) {
+        return None;
+    }
+    let points = scenario.points().iter();
+    let groups = points.flat_map(|point| point.groups.iter());
+    let mut found: Vec<&str> = Vec::new();
+    for group in groups {
+        let profile = &group.texts[KEY];
+        if !found.contains(&profile) {
+            found.push(profile);
+        }
+    }
+    Some((KEY.to_owned(), found.join(", ")))
 }
 
 impl From<&Outcome> for PointResult {

@@ -313,11 +313,11 @@ impl Resolver {
                     layer.choose(key, text, origin.clone());
                 }
             }
-            layer.follow_profile();
+            layer.follow_profile(flows.bundle.as_deref().unwrap_or(&arm.bundle));
             (&*flows.name, layer)
         });
         let groups = groups.collect();
-        all.follow_profile();
+        all.follow_profile(&arm.bundle);
         Chosen { all, groups }
     }
 
@@ -463,10 +463,16 @@ impl<'a> Chosen<'a> {
 }
 
 impl<'a> Layer<'a> {
-    /// What nobody has set follows from the profile, and from timestamps, which make headers larger.
-    fn follow_profile(&mut self) {
+    /// What nobody has set follows from the profile, from timestamps, which make headers larger, and above all from
+    /// what the schemes of `bundle` rest on.
+    fn follow_profile(&mut self, bundle: &str) {
         let profile = Profile::parse(self.texts["tcp.profile"]).unwrap_or(Profile::Paper);
         self.default_to(profile.settings());
+        for part in bundle.split('+') {
+            let mut all = schemes::all().iter();
+            let scheme = all.find(|scheme| scheme.name == part);
+            self.default_to(scheme.map_or(&[], |scheme| scheme.tcp));
+        }
         if self.texts["tcp.timestamps"] == "true" {
             self.default_to(profile::STAMPED);
         }

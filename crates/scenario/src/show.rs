@@ -7,7 +7,7 @@ use super::arms::{Arm, Flows, MIXED};
 use super::document::Setting;
 use super::{PointSpec, Scenario};
 use crate::goal::Goal;
-use crate::keys::{self, Keys, Profile, profile};
+use crate::keys::{self, profile};
 
 /// TOML that reads back into the same points.
 pub(super) fn resolved(scenario: &Scenario) -> String {
@@ -42,7 +42,6 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         let mut outside = schemes::all().iter().filter(|other| other.origin.is_some());
         outside.any(|other| other.name == table) && !origins.iter().any(|(used, _)| *used == table)
     };
-    let follows = follows_profile(scenario);
     for key in keys::all_keys() {
         // Programs without these schemes read the scenario, too.
         if is_idle(keys::group(key.name)) {
@@ -57,11 +56,14 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
             .settings
             .iter()
             .find(|setting| setting.key == key.name && setting.group.is_none());
-        if setting.is_none() && follows && profile::sets(key.name) {
-            continue;
-        }
-        let value = setting.map_or_else(|| value(key.default), values);
-        writeln!(out, "{field} = {value}")?;
+        let text = match setting {
+            Some(setting) => Some(values(setting)),
+            None if profile::sets(key.name) => common(scenario, key.name).map(value),
+            None => Some(value(key.default)),
+        };
+        // A value that is written counts as given, for all flows.
+        let Some(text) = text else { continue };
+        writeln!(out, "{field} = {text}")?;
         match key.name {
             "topology.graph" => files(out, scenario, &graph)?,
             "workload.trace" => files(out, scenario, &trace)?,
@@ -81,13 +83,14 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
     Ok(())
 }
 
-/// Whether settings that nobody gave may have other values than their defaults: they are left out then, for a
-/// value that is written counts as given.
-fn follows_profile(scenario: &Scenario) -> bool {
-    let differs = |keys: &Keys| keys.tcp.profile != Profile::Paper || keys.tcp.timestamps;
-    let mut points = scenario.points().iter();
-    points
-        .any(|point| differs(&point.keys) || point.groups.iter().any(|group| differs(&group.keys)))
+/// The text of a setting that follows from profiles and schemes, if it is the same for all flows of all points.
+fn common<'a>(scenario: &'a Scenario, key: &str) -> Option<&'a str> {
+    let first = scenario.points()[0].text(key);
+    let same = |point: &PointSpec| {
+        let mut groups = point.groups.iter();
+        point.text(key) == first && groups.all(|group| group.texts[key] == *first)
+    };
+    scenario.points().iter().all(same).then_some(first)
 }
 
 /// What was read from files, so that results of different contents are never taken for the same.

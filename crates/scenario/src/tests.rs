@@ -74,7 +74,7 @@ fn a_profile_gives_what_nobody_has_set() {
 }
 
 #[test]
-fn a_profile_is_written_without_what_follows_from_it() {
+fn what_follows_from_a_profile_is_written_unless_flows_differ() {
     for (text, sets) in [
         (
             "tcp.profile = \"linux\"",
@@ -92,12 +92,33 @@ fn a_profile_is_written_without_what_follows_from_it() {
             &Overrides::default(),
         );
         let again = again.expect("what was written is read");
+        let differ = text.contains("paper");
+        let written = first.resolved().contains("rto_estimator = ");
+        assert_eq!(written, !differ, "{text}");
         let all = |scenario: &Scenario| -> Vec<_> {
             let points = scenario.points().iter();
             points.map(|point| point.texts.clone()).collect()
         };
         assert!(all(&again) == all(&first), "{text}");
     }
+}
+
+#[test]
+fn a_scheme_keeps_what_it_rests_on_whatever_the_profile() {
+    let text = "schemes = [\"rcc\", \"newreno\", \"hscc+rcc\"]\ntcp.profile = \"linux\"";
+    let told = |sets: &[&str]| -> Vec<String> {
+        let linux = scenario(text, sets);
+        let points = linux.points().iter();
+        points
+            .map(|point| point.groups[0].texts["tcp.delayed_ack"].to_owned())
+            .collect()
+    };
+    assert_eq!(told(&[]), ["1", "2", "1"]);
+    assert_eq!(told(&["tcp.delayed_ack=3"]), ["3", "3", "3"]);
+    let groups = "[tcp]\nprofile = \"linux\"\n[group.a]\nscheme = \"rcc\"\n[group.b]\nscheme = \"newreno\"\n";
+    let groups = scenario(groups, &["workload.senders=1"]);
+    let of = |place: usize| &groups.points()[0].groups[place].texts["tcp.delayed_ack"];
+    assert_eq!((of(0), of(1)), ("1", "2"));
 }
 
 #[test]

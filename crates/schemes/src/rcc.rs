@@ -66,6 +66,9 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Helper, Role::Receiver, Role::Marks],
     keys: Params::KEYS,
     gauges: scheduler::GAUGES,
+    // The queue of ACKs decides when each leaves (§6.1: every segment is acknowledged); one that waits for a second
+    // segment, which a window of one does not allow, would wait for its timer.
+    tcp: &[("tcp.delayed_ack", "1")],
     build: &|text| {
         let params = Params::read(text)?;
         Ok(Roles {

@@ -39,6 +39,7 @@ pub const SCHEME: Scheme = Scheme {
     roles: &[Role::Helper, Role::Receiver, Role::Marks],
     keys: rcc::SCHEME.keys,
     gauges: rcc::SCHEME.gauges,
+    tcp: rcc::SCHEME.tcp,
     build: &|text| {
         let params = params(text)?;
         let retransmits = params.sender_retransmits;

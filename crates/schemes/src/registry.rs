@@ -33,6 +33,9 @@ pub struct Scheme {
     pub keys: &'static [Key],
     /// What its roles report to traces, those of plain roles that they pass on included.
     pub gauges: &'static [Gauge],
+    /// Settings of TCP that it rests on, with their texts: its hosts have them unless the scenario gives others,
+    /// whatever the profile.
+    pub tcp: &'static [(&'static str, &'static str)],
     /// Makes its roles from the texts of its parameters.
     pub build: &'static BuildRoles,
     /// Whose code it is; `None`: this crate's.
@@ -226,6 +229,7 @@ impl Scheme {
         needs_marking: false,
         keys: &[],
         gauges: &[],
+        tcp: &[],
         build: &|_| Ok(Roles::default()),
         origin: None,
     };

@@ -11,9 +11,9 @@ use sim::run::{self, Limits, Watching};
 fn flows_and_ports_are_read_back_as_they_were_measured() {
     // Losses, marks and a deadline that leaves flows unfinished: no column has one value alone.
     let sets = [
-        "workload.senders=20,60",
+        "workload.senders=20,100",
         "workload.jitter=100us",
-        "run.duration=25ms",
+        "run.duration=35ms",
     ];
     let overrides = Overrides {
         sets: sets.map(str::to_owned).into(),

@@ -23,10 +23,15 @@ impl Profile {
 /// What timestamps take of every packet, so that a full one has 1500 bytes (RFC 7323 §3.2, appendix A).
 pub(crate) const STAMPED: &[(&str, &str)] = &[("net.header_bytes", "52"), ("tcp.mss", "1448")];
 
+/// The value of a setting under `linux`, if it is not its default, that of `paper`.
+pub fn of_linux(name: &str) -> Option<&'static str> {
+    let mut all = LINUX.iter().chain(STAMPED);
+    all.find(|(own, _)| *own == name).map(|(_, text)| *text)
+}
+
 /// Whether a profile, or what follows from it, may give this setting a value.
 pub fn sets(name: &str) -> bool {
-    let mut all = LINUX.iter().chain(STAMPED);
-    all.any(|(own, _)| *own == name)
+    of_linux(name).is_some()
 }
 
 /// Linux 6.12.
@@ -55,6 +60,16 @@ const LINUX: &[(&str, &str)] = &[
 mod tests {
     use super::*;
     use crate::keys::key;
+
+    #[test]
+    fn schemes_rest_on_settings_that_a_profile_may_change() {
+        // What they set otherwise would be written as a default.
+        for (name, text) in schemes::all().iter().flat_map(|scheme| scheme.tcp) {
+            let key = key(name).unwrap_or_else(|| panic!("{name} is a setting"));
+            assert_eq!((key.check)(text), Ok(()), "{name}");
+            assert!(sets(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_profile_names_settings_once_and_gives_them_correct_values_that_differ() {

@@ -4,9 +4,15 @@ use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::metrics::Outcome;
 use sim::run;
 
-/// Points of a built-in scenario, or of TOML text, for `schemes` with settings `KEY=VALUE` on top.
+/// Points of `"incast"` or `"long-flows"` with the papers' TCP, or of TOML text, for `schemes` with settings
+/// `KEY=VALUE` on top.
 pub(crate) fn points(scenario: &str, schemes: &str, sets: &[&str]) -> Vec<PointSpec> {
-    let source = Source::builtin(scenario).unwrap_or_else(|| Source::new("test.toml", scenario));
+    let text = match scenario {
+        "incast" => include_str!("scenarios/incast.toml"),
+        "long-flows" => include_str!("scenarios/long-flows.toml"),
+        text => text,
+    };
+    let source = Source::new("test.toml", text);
     let overrides = Overrides {
         schemes: Some(schemes.to_owned()),
         sets: sets.iter().map(|set| (*set).to_owned()).collect(),
