@@ -51,9 +51,13 @@ fn section(scheme: &Scheme) -> String {
         enumerate(&roles)
     );
     for (key, value) in scheme.tcp {
-        text += &format!(
-            "Its hosts have `{key} = {value}`, whatever `tcp.profile`, unless it is given.\n\n"
-        );
+        let setting = ["`", key, " = ", value, "`"].concat();
+        text += &[
+            "Its hosts have ",
+            &setting,
+            ", whatever `tcp.profile`, unless it is given.\n\n",
+        ]
+        .concat();
     }
     if scheme.keys.is_empty() {
         text += "It has no settings of its own.\n";

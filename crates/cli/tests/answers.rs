@@ -22,7 +22,7 @@ fn answer(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("answers are text")
 }
 
-const SMALL: [&str; 4] = ["run", "incast", "--set", "workload.senders=4,8"];
+const SMALL: [&str; 4] = ["run", "incast", "--set", "workload.senders=4,60"];
 
 #[test]
 fn a_run_answers_with_a_table_that_fits_80_columns() {
@@ -33,7 +33,7 @@ fn a_run_answers_with_a_table_that_fits_80_columns() {
         "{text}"
     );
     assert!(!text.contains('\u{1b}'));
-    assert!(text.contains(" at 8 senders "), "{text}");
+    assert!(text.contains(" at 60 senders "), "{text}");
     assert!(text.contains("\nCost: "), "{text}");
 }
 

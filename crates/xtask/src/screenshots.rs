@@ -53,7 +53,7 @@ const RUNS: [(&str, &str); 2] = [
     ("incast", "run incast"),
     (
         "one",
-        "run incast --scheme newreno --set workload.senders=40",
+        "run incast --scheme newreno --set workload.senders=60",
     ),
 ];
 

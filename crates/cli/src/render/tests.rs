@@ -203,9 +203,9 @@ fn csv_has_a_line_for_each_point_and_names_as_in_the_json() {
         outcome.metrics.fct_p50_us = f64::NAN;
     }));
     let lines: Vec<_> = text.lines().collect();
-    assert!(lines[0].starts_with("scheme,seed,workload.senders,goodput_bps,fct_mean_us,"));
+    assert!(lines[0].starts_with("scheme,seed,workload.senders,tcp.profile,goodput_bps,"));
     assert_eq!(lines.len(), 1 + 4);
-    assert!(lines[1].starts_with("newreno,1,10,400000000.0,18000.0,,27000.0,"));
+    assert!(lines[1].starts_with("newreno,1,10,paper,400000000.0,18000.0,,27000.0,"));
     let fields = |line: &str| line.split(',').count();
     assert!(lines.iter().all(|line| fields(line) == fields(lines[0])));
 }

@@ -117,4 +117,4 @@ fn assert_same_but_until(workspace: &Workspace, seeds: u64) {
 }
 
 const SWEEP: &str = "run incast --scheme newreno,dctcp --set workload.senders=8,12 \
-     --set workload.jitter=1ms --quiet";
+     --set workload.jitter=1ms --set tcp.initial_window=2 --quiet";

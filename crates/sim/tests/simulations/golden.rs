@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-use scenario::PointSpec;
+use scenario::{PointSpec, Scenario};
 use sim::metrics::{FlowRecord, Outcome};
 use sim::run;
 use sim::sweep;
@@ -22,6 +22,12 @@ fn incast_of_32_kib() {
         &["workload.senders=1,10,40,50,70,100"],
     );
     insta::assert_snapshot!(table(&points));
+}
+
+// The profile of Linux, as `run incast` simulates it.
+#[test]
+fn the_incast_that_comes_with_the_program() {
+    insta::assert_snapshot!(table(Scenario::builtin("incast").points()));
 }
 
 #[test]
