@@ -152,8 +152,8 @@ mod tests {
         let keys = &twin.points()[0].keys;
         assert_eq!(keys.link.rate.as_bps(), 200_000_000);
         assert_eq!(keys.link.delay, Span::from_micros(15));
-        assert_eq!(keys.packet_bytes(), 1512);
-        assert_eq!(twin.points()[0].text("switch.buffer"), "122472B");
+        assert_eq!(keys.packet_bytes(), 1514);
+        assert_eq!(twin.points()[0].text("switch.buffer"), "122634B");
         assert_eq!(twin.points()[0].text("tcp.min_rto"), "10ms");
         assert_eq!(twin.points()[0].text("tcp.initial_rto"), "1s");
         assert_eq!(twin.points()[0].text("workload.senders"), "10");
