@@ -230,7 +230,7 @@ struct Workload {
 static WORKLOADS: [Workload; 7] = [
     Workload {
         name: "w1b",
-        text: include_str!("scenarios/w1b.toml"),
+        text: W1B,
         scheme: None,
         sets: &[],
     },
@@ -271,9 +271,9 @@ static WORKLOADS: [Workload; 7] = [
         sets: &[],
     },
 ];
-/// Not measured in every round. All but the last two are too large: they are measured with `--only`, and for their
-/// memory. Instructions are counted in the last two.
-static APART: [Workload; 6] = [
+/// Not measured in every round. The first four are too large: they are measured with `--only`, and for their memory.
+/// Instructions are counted in the others.
+static APART: [Workload; 9] = [
     Workload {
         name: "w2-1024-hosts",
         text: W2,
@@ -310,7 +310,29 @@ static APART: [Workload; 6] = [
         scheme: None,
         sets: &["workload.flows=50"],
     },
+    Workload {
+        name: "w1b-linux",
+        text: W1B,
+        scheme: None,
+        sets: LINUX,
+    },
+    Workload {
+        name: "w3-50ms-linux",
+        text: W3,
+        scheme: None,
+        sets: &["run.duration=50ms", LINUX[0], LINUX[1]],
+    },
+    Workload {
+        name: "w2-50-linux",
+        text: W2,
+        scheme: None,
+        sets: &["workload.flows=50", LINUX[0], LINUX[1]],
+    },
 ];
+/// What Linux does about losses rests on SACK.
+const LINUX: &[&str] = &["tcp.profile=linux", "tcp.sack=true"];
+/// 100 senders of 1 MB.
+const W1B: &str = include_str!("scenarios/w1b.toml");
 /// 16 flows for a second.
 const W3: &str = include_str!("scenarios/w3.toml");
 /// 2,000 flows.

@@ -36,13 +36,13 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
         .ok_or_else(|| Failure("cargo built no benchmark".to_owned()))?;
     let committed = repository.read(COUNTS)?;
     let (mut moved, mut text) = (Vec::new(), HEADER.to_owned());
-    println!("{:<10}{:>12}{:>12}", "", "counted", "committed");
+    println!("{:<15}{:>12}{:>12}", "", "counted", "committed");
     for workload in COUNTED {
         let counted = count(hops, workload)?;
         let before = number_after(&committed, &format!("{workload} ="));
         text.extend([format!("{workload} = {counted:.1}\n")]);
         let shown = before.map_or("none".to_owned(), |before| format!("{before:.1}"));
-        println!("{workload:<10}{counted:>12.1}{shown:>12}");
+        println!("{workload:<15}{counted:>12.1}{shown:>12}");
         if before.is_none_or(|before| has_moved(counted, before)) {
             moved.push(workload);
         }
@@ -143,7 +143,14 @@ fn number_after(text: &str, label: &str) -> Option<f64> {
 }
 
 /// Workloads of `hops` that valgrind runs in some seconds each.
-const COUNTED: [&str; 3] = ["w1b", "w3-50ms", "w2-50"];
+const COUNTED: [&str; 6] = [
+    "w1b",
+    "w3-50ms",
+    "w2-50",
+    "w1b-linux",
+    "w3-50ms-linux",
+    "w2-50-linux",
+];
 /// The committed counts.
 const COUNTS: &str = "crates/sim/benches/instructions.toml";
 const HEADER: &str = "\
