@@ -18,6 +18,7 @@ use scenario::{Overrides, Problem, Problems};
 
 pub(crate) use folder::{ExportArgs, PlotArgs};
 
+use crate::request::{Allowance, Causes};
 pub(crate) use examples::START;
 use examples::{
     COMPLETIONS, EMULATE, EXPLAIN, EXPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT, REPRODUCE, RUN,
@@ -149,14 +150,6 @@ impl RunArgs {
         }
         Ok(())
     }
-
-    /// How many seeds to begin with, if not as many as the scenario says.
-    pub(crate) fn first_seeds(&self) -> Option<u32> {
-        self.until?;
-        let given = self.scenario.seeds.map_or(UNTIL_SEEDS, NonZeroU32::get);
-        // An interval needs two.
-        Some(given.max(2).min(self.max_seeds.get()))
-    }
 }
 
 /// What a run may take.
@@ -172,6 +165,18 @@ pub(crate) struct LimitArgs {
     /// Room on disk that series may take together, as in 8GB [default: what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) disk: Option<u64>,
+}
+
+impl LimitArgs {
+    /// What is allowed, on as many threads as there are.
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance {
+            memory: self.memory,
+            work: self.work,
+            disk: self.disk,
+            jobs: None,
+        }
+    }
 }
 
 /// Where results go.
@@ -233,17 +238,6 @@ pub(crate) struct ReproduceArgs {
     /// Print no progress and no hints
     #[arg(long, short)]
     pub(crate) quiet: bool,
-}
-
-/// Which causes `reproduce` tries.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Causes {
-    /// Those of claims that are not reproduced
-    Missed,
-    /// All of them
-    All,
-    /// None, which takes the least time
-    None,
 }
 
 #[derive(Args)]
@@ -429,6 +423,3 @@ pub(crate) enum Listed {
     /// Who sends what to whom
     Workloads,
 }
-
-/// Seeds that `--until` begins with: fewer give intervals too wide to be worth a look.
-const UNTIL_SEEDS: u32 = 5;

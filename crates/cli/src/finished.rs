@@ -17,6 +17,11 @@ impl Finished {
     /// What a run folder says of a run that ended earlier: all but the time each point took.
     pub(crate) fn of(folder: Folder) -> Self {
         let (summary, info) = folder.into_parts();
+        Self::new(summary, info)
+    }
+
+    /// The same of its parts.
+    pub(crate) fn new(summary: Summary, info: RunInfo) -> Self {
         let result = |point: &PointSummary| {
             Ok(PointResult {
                 metrics: point.metrics.clone(),

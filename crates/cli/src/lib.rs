@@ -40,6 +40,7 @@
 //! The command reads arguments, calls the libraries and prints the answer. Standard output carries the
 //! answer and nothing else, standard error the progress and what is wrong.
 
+pub mod api;
 mod args;
 mod chosen;
 mod clock;
@@ -61,11 +62,15 @@ mod progress;
 mod render;
 mod report;
 mod reproduce;
+mod reproduction;
+mod request;
 mod run;
 mod search;
 mod show;
 mod simulate;
+mod sweep;
 mod text;
+mod told;
 mod watch;
 
 use std::ffi::OsString;
@@ -100,7 +105,18 @@ macro_rules! origin {
 /// The whole program: the command with `schemes` beside the built-in ones, for the arguments that the
 /// process was started with.
 pub fn main_with(schemes: &[Scheme]) -> ExitCode {
-    // A broken invariant is a defect of this program: one line says where, without a backtrace.
+    tell_panics();
+    for scheme in schemes {
+        if let Err(refusal) = register(*scheme) {
+            output::complain(&format!("{refusal}"));
+            return ExitCode::from(2);
+        }
+    }
+    run_args(std::env::args_os())
+}
+
+/// A broken invariant is a defect of this program: one line says where, without a backtrace.
+fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         // Some readers of files panic where these are damaged, which is told otherwise.
         if tables::guard::is_reading() {
@@ -109,13 +125,6 @@ pub fn main_with(schemes: &[Scheme]) -> ExitCode {
         let line = panic.to_string().replace('\n', " ");
         output::complain(&format!("internal error: {line}; please report it"));
     }));
-    for scheme in schemes {
-        if let Err(refusal) = register(*scheme) {
-            output::complain(&format!("{refusal}"));
-            return ExitCode::from(2);
-        }
-    }
-    run_args(std::env::args_os())
 }
 
 /// Adds a scheme for scenarios that are read from now on, in this process.
@@ -140,6 +149,15 @@ where
     I: IntoIterator<Item = T>,
     T: Into<OsString>,
 {
+    ExitCode::from(status(args))
+}
+
+/// The same as a number.
+fn status<I, T>(args: I) -> u8
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString>,
+{
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     let given = args.iter().map(|arg| arg.to_string_lossy().into_owned());
     let given: Vec<String> = given.collect();
@@ -148,7 +166,7 @@ where
         Err(stop) => {
             // Help and versions come this way, too; a reader that has seen enough is no failure.
             drop(stop.print());
-            return ExitCode::from(u8::try_from(stop.exit_code()).unwrap_or(2));
+            return u8::try_from(stop.exit_code()).unwrap_or(2);
         }
     };
     let done = match cli.command {
@@ -156,17 +174,17 @@ where
         None => output::answer(&list::guide()),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Stop::Failed) => ExitCode::from(1),
-        Err(Stop::Lacking) => ExitCode::from(3),
-        Err(Stop::Interrupted(status)) => ExitCode::from(status),
+        Ok(()) => 0,
+        Err(Stop::Failed | Stop::Ended) => 1,
+        Err(Stop::Lacking) => 3,
+        Err(Stop::Interrupted(status)) => status,
         Err(Stop::WrongInput(problems)) => {
             output::problems(&problems.0);
-            ExitCode::from(2)
+            2
         }
         Err(Stop::NoRoom(problems)) => {
             output::problems(&problems.0);
-            ExitCode::from(1)
+            1
         }
     }
 }

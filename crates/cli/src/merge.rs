@@ -76,7 +76,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
 /// Writes what is left to write and prints the answer.
 fn conclude(args: &MergeArgs, store: &Store, finished: &Finished) -> Result<(), Stop> {
     let folder = simulate::finish(store)?;
-    run::print(finished, args.format, &args.view, None)?;
+    run::print_in(finished, args.format, &args.view, None)?;
     if !args.quiet {
         run::say_where(&folder);
     }

@@ -16,6 +16,8 @@ pub(crate) enum Stop {
     Failed,
     /// The machine lacks something, which has been reported.
     Lacking,
+    /// Whoever asked for it wants it no more.
+    Ended,
     /// A signal ended the other program, whose exit status this is: 128 + signal.
     Interrupted(u8),
 }
@@ -59,22 +61,37 @@ pub(crate) fn problems(problems: &[Problem]) {
     } else {
         GraphicalTheme::none()
     };
+    let name = |argument, _: Option<&str>| flag(argument).to_owned();
+    for line in rendered(problems, theme, &name) {
+        complain(&line);
+    }
+}
+
+/// Problems as text, each with its place, cause and remedy in the words of a caller, who calls each argument
+/// what `name` says.
+pub(crate) fn rendered(
+    problems: &[Problem],
+    theme: GraphicalTheme,
+    name: &dyn Fn(Argument, Option<&str>) -> String,
+) -> Vec<String> {
     // A fixed width keeps messages the same in terminals, logs and tests.
     let handler = GraphicalReportHandler::new_themed(theme)
         .with_width(WIDTH)
         .with_links(false);
+    let mut lines: Vec<String> = Vec::new();
     for problem in problems.iter().take(SHOWN) {
         let mut text = String::new();
-        let problem = problem.worded(&|argument| flag(argument).to_owned());
-        let rendered = handler.render_report(&mut text, &problem);
-        complain(match rendered {
-            Ok(()) => text.trim_end_matches('\n'),
-            Err(_) => "a problem that cannot be shown",
-        });
+        lines.push(
+            match handler.render_report(&mut text, &problem.worded(name)) {
+                Ok(()) => text.trim_end_matches('\n').to_owned(),
+                Err(_) => "a problem that cannot be shown".to_owned(),
+            },
+        );
     }
     if let Some(more @ 1..) = problems.len().checked_sub(SHOWN) {
-        complain(&format!("and {more} more problems like these"));
+        lines.push(format!("and {more} more problems like these"));
     }
+    lines
 }
 
 /// What the command line calls an argument.
@@ -99,6 +116,11 @@ const fn flag(argument: Argument) -> &'static str {
 
 /// Why a simulation failed, with the flag that allows what it had too little of.
 pub(crate) fn failure(error: &str) -> String {
+    named_failure(error, &|argument| flag(argument).to_owned())
+}
+
+/// The same in the words of a caller.
+pub(crate) fn named_failure(error: &str, name: &dyn Fn(Argument) -> String) -> String {
     let limits = [
         (MORE_STEPS, Argument::Steps),
         (MORE_MEMORY, Argument::Memory),
@@ -106,7 +128,7 @@ pub(crate) fn failure(error: &str) -> String {
     let limit = limits.iter().find(|(lack, _)| error.ends_with(lack));
     limit.map_or_else(
         || error.to_owned(),
-        |(_, argument)| format!("{error} with {}", flag(*argument)),
+        |(_, argument)| format!("{error} with {}", name(*argument)),
     )
 }
 

@@ -3,33 +3,30 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use results::{Folder, Keep, Store};
 use scenario::work::{self, Work};
-use scenario::{PointSpec, Problem, Problems, Scenario};
+use scenario::{PointSpec, Problems, Scenario};
 use sim::error::RunError;
 use sim::memory;
 use sim::run::Limits;
 use sim::sweep::{self, Failure};
 
-use crate::args::LimitArgs;
-use crate::output::{self, Stop};
-use crate::progress::{self, Progress};
+use crate::output::Stop;
+use crate::request::{Allowance, cores};
+use crate::told::Progress;
 
 /// Points of a scenario that are to be simulated.
 pub(crate) struct Simulations<'a> {
     pub(crate) kept: &'a dyn Keep,
     pub(crate) scenario: &'a Scenario,
     pub(crate) points: &'a [&'a PointSpec],
-    /// Whether points that fail are named at once.
-    pub(crate) say_failures: bool,
     pub(crate) room: Room,
+    /// Ends them, and is set once nothing can be kept.
+    pub(crate) stop: &'a AtomicBool,
 }
 
 /// What simulations may take.
@@ -48,16 +45,15 @@ impl Room {
     pub(crate) fn for_points(
         points: &[&PointSpec],
         folder: Option<&Path>,
-        limits: &LimitArgs,
-        wanted: Option<NonZeroUsize>,
+        allowed: &Allowance,
     ) -> Result<Self, Problems> {
-        let steps = limits.work.unwrap_or(work::MOST_STEPS);
+        let steps = allowed.work.unwrap_or(work::MOST_STEPS);
         work::check(points, folder.is_some(), steps)?;
         if let Some(folder) = folder {
-            work::check_series(points, limits.disk.unwrap_or_else(|| free_space(folder)))?;
+            work::check_series(points, allowed.disk.unwrap_or_else(|| free_space(folder)))?;
         }
-        let memory = limits.memory.unwrap_or_else(results::available_memory);
-        let jobs = memory::fit(points, wanted.unwrap_or_else(cores), memory)?;
+        let memory = allowed.memory.unwrap_or_else(results::available_memory);
+        let jobs = memory::fit(points, allowed.jobs.unwrap_or_else(cores), memory)?;
         let memory = memory / jobs.get() as u64;
         Ok(Self {
             jobs,
@@ -70,12 +66,11 @@ impl Room {
 impl Simulations<'_> {
     /// Simulates them and keeps what becomes of each, or says why that cannot be kept, in which case no
     /// other begins.
-    pub(crate) fn run(&self, progress: &Progress) -> Result<(), String> {
-        let stop = AtomicBool::new(false);
+    pub(crate) fn run(&self, progress: &dyn Progress) -> Result<(), String> {
         let limits = Limits {
             steps: self.room.steps,
             memory: self.room.memory,
-            stop: Some(&stop),
+            stop: Some(self.stop),
             ..Limits::NONE
         };
         let lost = Mutex::new(None);
@@ -87,22 +82,19 @@ impl Simulations<'_> {
         let done = |point: &PointSpec, result: &Result<(), Failure>| {
             let mut settled = [point].into_iter().chain(of(point).iter().copied());
             let settled = settled.try_for_each(|point| self.settle(point, result, progress));
-            let Err(error) = settled else {
-                return ControlFlow::Continue(());
-            };
-            stop.store(true, Ordering::Relaxed);
+            let Err(error) = settled else { return };
+            self.stop.store(true, Ordering::Relaxed);
             if let Ok(mut lost) = lost.lock() {
                 // What follows is most likely the same.
                 lost.get_or_insert(error);
             }
-            ControlFlow::Break(())
         };
         let others: BTreeSet<usize> = twins.values().flatten().map(|twin| twin.index).collect();
         let points = self.points.iter().copied();
         let points: Vec<_> = points
             .filter(|point| !others.contains(&point.index))
             .collect();
-        sweep::run_all(&points, self.room.jobs, run, done);
+        sweep::run_all(&points, self.room.jobs, self.stop, run, done);
         match lost.into_inner() {
             Ok(Some(error)) => Err(error),
             _ => Ok(()),
@@ -129,16 +121,14 @@ impl Simulations<'_> {
         &self,
         point: &PointSpec,
         result: &Result<(), Failure>,
-        progress: &Progress,
+        progress: &dyn Progress,
     ) -> Result<(), String> {
         match result {
-            Ok(()) | Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => {}
+            Ok(()) => {}
+            Err(Failure::NotRun | Failure::Run(RunError::Stopped)) => return Ok(()),
             Err(Failure::Run(RunError::Storage(error))) => return Err(error.clone()),
             Err(failure) => {
-                if self.say_failures {
-                    let line = format!("failed: {}: {failure}", describe(point));
-                    progress.say(|| output::complain(&line));
-                }
+                progress.failed(point, failure);
                 let kept = self
                     .kept
                     .keep(point, self.scenario, Err(failure.to_string()));
@@ -155,54 +145,22 @@ pub(crate) fn finish(store: &Store) -> Result<Folder, Stop> {
     let folder = store.read()?;
     let out = folder.path().join(crate::report::NAME);
     ::report::write(&[&folder], &out).map_err(Problems::from)?;
+    tidy(store, &folder)?;
+    Ok(folder)
+}
+
+/// Removes what the folder no longer needs.
+pub(crate) fn tidy(store: &Store, folder: &Folder) -> Result<(), Problems> {
     // Where a point failed, --resume runs it again and needs the others.
     if folder.summary().failures.is_empty() {
         store.complete()?;
     }
-    Ok(folder)
-}
-
-/// Says that not all cores are used.
-pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
-    let wanted = wanted.unwrap_or_else(cores);
-    if jobs < wanted {
-        let text = format!("memory allows {jobs} of {wanted} simulations at a time");
-        output::problems(&[Problem::warning(text).help("--memory SIZE raises the limit")]);
-    }
+    Ok(())
 }
 
 /// The steps of these points, by an estimate that is rather too high than too low.
 pub(crate) fn steps<'a>(points: impl Iterator<Item = &'a PointSpec>, recorded: bool) -> f64 {
     points.map(|point| Work::of(point, recorded).steps()).sum()
-}
-
-/// Says about how long so many steps take in so many simulations at a time, if that is long.
-pub(crate) fn say_duration(steps: f64, jobs: Option<NonZeroUsize>) {
-    let jobs = jobs.unwrap_or_else(cores);
-    if let Some(line) = expected(steps, jobs) {
-        output::complain(&line);
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "machines have few cores")]
-fn expected(steps: f64, jobs: NonZeroUsize) -> Option<String> {
-    let seconds = steps / STEPS_PER_SECOND / jobs.get() as f64;
-    let time = Duration::try_from_secs_f64(seconds).ok()?;
-    (time >= LONG).then(|| {
-        let time = progress::duration(time);
-        format!("expected to last about {time}, {jobs} at a time; what is done is kept")
-    })
-}
-
-/// Packets cross so many links a second in a simulation on one core: 154 million in 13.5 s in Fig. 3 of
-/// RWNDQ (`tailwater reproduce rwndq/fig3 --seeds 4`).
-const STEPS_PER_SECOND: f64 = 10e6;
-/// Time from which on it is worth a line.
-const LONG: Duration = Duration::from_secs(30);
-
-/// Threads that the machine runs at a time.
-fn cores() -> NonZeroUsize {
-    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Bytes that may still be written to the disk of a folder that may not exist yet.
@@ -221,15 +179,6 @@ fn free_space(_folder: &Path) -> u64 {
     u64::MAX
 }
 
-fn describe(point: &PointSpec) -> String {
-    let set = point
-        .set
-        .iter()
-        .map(|(key, value)| format!("{key} = {value}, "));
-    let set = set.collect::<Vec<_>>().concat();
-    format!("{}, {set}seed {}", point.scheme, point.seed)
-}
-
 #[cfg(test)]
 mod tests {
     use results::Transient;
@@ -237,16 +186,10 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn what_lasts_says_how_long() {
-        let two = NonZeroUsize::new(2).expect("above zero");
-        assert_eq!(expected(500e6, two), None, "25 s");
-        let line = expected(18e9, two).expect("15 min");
-        assert_eq!(
-            line,
-            "expected to last about 15 min 0 s, 2 at a time; what is done is kept"
-        );
-        assert_eq!(expected(f64::NAN, two), None);
+    struct Nobody;
+
+    impl Progress for Nobody {
+        fn advance(&self) {}
     }
 
     #[test]
@@ -260,18 +203,13 @@ mod tests {
         let scenario = Scenario::load(source, &overrides).unwrap();
         let kept = Transient::new(false);
         let points: Vec<_> = scenario.points().iter().collect();
-        let limits = LimitArgs {
-            memory: None,
-            work: None,
-            disk: None,
-        };
-        let room = Room::for_points(&points, None, &limits, None).unwrap();
+        let room = Room::for_points(&points, None, &Allowance::default()).unwrap();
         let simulations = Simulations {
             kept: &kept,
             scenario: &scenario,
             points: &points,
-            say_failures: false,
             room,
+            stop: &AtomicBool::new(false),
         };
         let twins = simulations.twins();
         let (first, others) = twins.first_key_value().unwrap();
@@ -280,7 +218,7 @@ mod tests {
             (twins.len(), scheme(*first), others.len()),
             (1, "newreno", 2)
         );
-        simulations.run(&Progress::new(points.len(), true)).unwrap();
+        simulations.run(&Nobody).unwrap();
         assert_eq!(kept.missing(&scenario, None).unwrap().len(), 0);
     }
 }

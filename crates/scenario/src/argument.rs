@@ -87,10 +87,10 @@ impl Help {
     }
 
     /// The same in the words of a caller, who calls each argument what `name` says.
-    pub(crate) fn worded(&self, name: &dyn Fn(Argument) -> String) -> Self {
+    pub(crate) fn worded(&self, name: &dyn Fn(Argument, Option<&str>) -> String) -> Self {
         let words = self.0.iter().map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Argument(argument) => name(*argument),
+            Part::Argument(argument) => name(*argument, None),
         });
         Self(vec![Part::Text(words.collect())])
     }

@@ -63,7 +63,7 @@ pub use argument::{Argument, Help};
 use arms::{Arm, Flows};
 use document::Setting;
 pub use find::{BUILTINS, Builtin};
-pub use problem::{Problem, Problems};
+pub use problem::{Problem, Problems, Spot};
 use resolve::Resolver;
 pub use source::Source;
 pub use texts::Texts;

@@ -30,6 +30,21 @@ struct Place {
     labels: Vec<LabeledSpan>,
 }
 
+/// A place in a text, for people and for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot<'a> {
+    /// The name of the text: of a file, or of an argument.
+    pub name: &'a str,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column, in characters from 1.
+    pub column: usize,
+    /// The line.
+    pub text: &'a str,
+    /// What is wrong there, in a few words.
+    pub says: &'a str,
+}
+
 impl Problems {
     /// `value` unless something is wrong.
     pub fn unless<T>(problems: Vec<Problem>, value: T) -> Result<T, Self> {
@@ -117,17 +132,40 @@ impl Problem {
         self
     }
 
-    /// The same in the words of a caller, who calls each argument what `name` says.
+    /// The same in the words of a caller, who calls each argument what `name` says of it and, where
+    /// that is the place, of its text: a caller with one name for all settings need not look at it.
     #[must_use]
-    pub fn worded(&self, name: &dyn Fn(Argument) -> String) -> Self {
+    pub fn worded(&self, name: &dyn Fn(Argument, Option<&str>) -> String) -> Self {
         let mut worded = self.clone();
         worded.help = self.help.as_ref().map(|help| help.worded(name));
         if let Some(place) = &mut worded.place
             && let Some(argument) = place.argument
         {
-            place.source = NamedSource::new(name(argument), place.source.inner().clone());
+            let text = place.source.inner().clone();
+            place.source = NamedSource::new(name(argument, Some(&text)), text);
         }
         worded
+    }
+
+    /// Where it is; none for what is in no text.
+    pub fn spot(&self) -> Option<Spot<'_>> {
+        let place = self.place.as_ref()?;
+        let label = place.labels.first()?;
+        let text = place.source.inner();
+        let before = text.get(..label.offset()).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        Some(Spot {
+            name: place.source.name(),
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+            text: text[start..].lines().next().unwrap_or_default(),
+            says: label.label().unwrap_or_default(),
+        })
+    }
+
+    /// What to do about it.
+    pub fn remedy(&self) -> Option<String> {
+        self.help.as_ref().map(ToString::to_string)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Running many points on all cores.
 
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,25 +28,24 @@ pub enum Failure {
 ///
 /// A point is a pure function of itself, so neither the number of threads nor the order in which
 /// they finish changes an outcome. A point that fails, even by a panic, leaves the others alone.
-/// `on_done` is called after each point, from the thread that ran it; once it says so, no other point
-/// begins.
+/// `on_done` is called after each point, from the thread that ran it. Once `stop` is true no other point
+/// begins; those that have begun end if `run` gives the same flag to their
+/// [`Limits`](crate::run::Limits).
 pub fn run_all<T: Send>(
     points: &[&PointSpec],
     jobs: NonZeroUsize,
+    stop: &AtomicBool,
     run: impl Fn(&PointSpec) -> Result<T, RunError> + Sync,
-    on_done: impl Fn(&PointSpec, &Result<T, Failure>) -> ControlFlow<()> + Sync,
+    on_done: impl Fn(&PointSpec, &Result<T, Failure>) + Sync,
 ) -> Vec<Result<T, Failure>> {
-    let ended = AtomicBool::new(false);
     let one = |point: &&PointSpec| {
-        if ended.load(Ordering::Relaxed) {
+        if stop.load(Ordering::Relaxed) {
             return Err(Failure::NotRun);
         }
         let result = catch_unwind(AssertUnwindSafe(|| run(point)))
             .map_err(|panic| Failure::Internal(panic_message(panic.as_ref())))
             .and_then(|result| result.map_err(Failure::Run));
-        if on_done(point, &result).is_break() {
-            ended.store(true, Ordering::Relaxed);
-        }
+        on_done(point, &result);
         result
     };
     // Where the system refuses threads, the points still run one after another.
@@ -91,9 +89,8 @@ mod tests {
         let messages = |jobs| -> Vec<String> {
             let jobs = NonZeroUsize::new(jobs).unwrap();
             let points = points();
-            let results = run_all(&points.iter().collect::<Vec<_>>(), jobs, run, |_, _| {
-                ControlFlow::Continue(())
-            });
+            let points: Vec<_> = points.iter().collect();
+            let results = run_all(&points, jobs, &AtomicBool::new(false), run, |_, _| ());
             results
                 .into_iter()
                 .map(|result| result.unwrap_err().to_string())
@@ -109,12 +106,10 @@ mod tests {
     fn no_point_begins_once_the_sweep_is_ended() {
         let run = |_: &PointSpec| Err::<(), _>(RunError::Storage("the disk is full".into()));
         let points = points();
-        let third = |point: &PointSpec, _: &_| match point.index {
-            2 => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        };
+        let stop = AtomicBool::new(false);
+        let third = |point: &PointSpec, _: &_| stop.store(point.index == 2, Ordering::Relaxed);
         let points: Vec<_> = points.iter().collect();
-        let results = run_all(&points, NonZeroUsize::MIN, run, third);
+        let results = run_all(&points, NonZeroUsize::MIN, &stop, run, third);
         let begun = |result: &&Result<_, Failure>| !matches!(result, Err(Failure::NotRun));
         assert_eq!(results.iter().filter(begun).count(), 3);
     }
@@ -127,9 +122,8 @@ mod tests {
         };
         let points = points();
         let points: Vec<_> = points.iter().collect();
-        let results = run_all(&points, NonZeroUsize::MIN, run, |_, _| {
-            ControlFlow::Continue(())
-        });
+        let stop = AtomicBool::new(false);
+        let results = run_all(&points, NonZeroUsize::MIN, &stop, run, |_, _| ());
         let broken: Vec<_> = results
             .iter()
             .filter(|result| matches!(result, Err(Failure::Internal(_))))

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use scenario::metric::Selector;
-use scenario::search::{Search, Searched};
+use scenario::search::Search;
 
 use crate::render::{Columns, View};
 
@@ -32,11 +32,6 @@ impl GoalArgs {
     /// The goals as they were typed.
     pub(crate) fn typed(&self) -> Vec<String> {
         self.goals.clone()
-    }
-
-    /// The values with which a search begins.
-    pub(crate) fn begin(&self) -> Option<Searched> {
-        self.search.clone().map(Searched::begin)
     }
 }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 use record::pcap::Places;
-use scenario::{Problems, Scenario};
+use scenario::Problems;
 
 /// Captures of a run.
 #[derive(Args)]
@@ -24,13 +24,12 @@ pub(crate) struct PcapArgs {
 }
 
 impl PcapArgs {
-    /// Where to capture in the points of `scenario`, if anywhere.
-    pub(crate) fn places(&self, scenario: &Scenario) -> Result<Option<Places>, Problems> {
+    /// Where to capture, if anywhere.
+    pub(crate) fn places(&self) -> Result<Option<Places>, Problems> {
         let Some(text) = &self.pcap else {
             return Ok(None);
         };
         let places = Places::parse(text)?;
-        places.check(scenario)?;
         Ok(Some(match self.pcap_snap {
             Some(bytes) => places.with_snap(bytes.get()),
             None => places,

@@ -53,7 +53,7 @@ fn seeds_are_added_up_to_the_bound_and_that_is_said() {
     assert!(text.contains("Stopped at the bound of 7 seeds"), "{text}");
     let other = sweep.replace("0.1%", "5%");
     let refusal = workspace.refusal(&format!("{other} --resume"));
-    assert!(refusal.contains("not of this --until"), "{refusal}");
+    assert!(refusal.contains("of another precision"), "{refusal}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use results::{Access, Store, Summary};
 use scenario::{Overrides, PointSpec, Scenario, Source};
@@ -92,9 +92,8 @@ fn simulate(
     let run = |point: &PointSpec| {
         fail(point).and_then(|()| results::simulate(store, point, scenario, Limits::NONE))
     };
-    let results = sweep::run_all(&missing, NonZeroUsize::MIN, run, |_, _| {
-        ControlFlow::Continue(())
-    });
+    let stop = AtomicBool::new(false);
+    let results = sweep::run_all(&missing, NonZeroUsize::MIN, &stop, run, |_, _| ());
     let mut failures = 0;
     for (point, result) in missing.iter().zip(results) {
         if let Err(failure) = result {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 
 use scenario::{PointSpec, Scenario};
 use sim::metrics::{FlowRecord, Outcome};
@@ -115,8 +115,9 @@ fn run(points: &[PointSpec], jobs: usize) -> Vec<Outcome> {
     let results = sweep::run_all(
         &points.iter().collect::<Vec<_>>(),
         jobs,
+        &AtomicBool::new(false),
         run::run,
-        |_, _| ControlFlow::Continue(()),
+        |_, _| (),
     );
     results
         .into_iter()

@@ -6,6 +6,7 @@ mod breakdown;
 mod bursts;
 mod golden;
 mod ictcp;
+mod limits;
 mod linux;
 mod networks;
 mod oracle;

@@ -8,6 +8,7 @@
 //! equal times may depend on the number of hosts, and it is drawn from the times.
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::atomic::AtomicBool;
 
 use base::{Rate, Span};
 use scenario::keys::{all_keys, group};
@@ -92,9 +93,7 @@ fn a_point_gives_the_same_with_any_number_of_jobs_and_alone() {
     let together = |jobs| -> Vec<String> {
         let jobs = NonZeroUsize::new(jobs).expect("at least one");
         let points: Vec<&PointSpec> = sweep.iter().collect();
-        let runs = sweep::run_all(&points, jobs, run::run, |_, _| {
-            std::ops::ControlFlow::Continue(())
-        });
+        let runs = sweep::run_all(&points, jobs, &AtomicBool::new(false), run::run, |_, _| ());
         let runs = runs.into_iter();
         runs.map(|run| measured(&run.expect("a conserving run")))
             .collect()

@@ -1,0 +1,276 @@
+//! The commands for programs: a request in, a run folder or an answer out. Nothing is printed, and nothing
+//! stays behind.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use tailwater::api::{self, Destination, Request, Silent};
+//! use tailwater::scenario::Source;
+//!
+//! let folder = std::env::temp_dir().join(format!("tailwater-api-{}", std::process::id()));
+//! let source = Source::builtin("incast").expect("a scenario that comes with the program");
+//! let to = Destination { folder: &folder, resume: false, report: false };
+//! let run = api::run(&Request::new(source), to, (&Silent, &AtomicBool::new(false)));
+//! let run = run.expect("a scenario without mistakes");
+//! assert!(api::table(&run, 80).contains("newreno"));
+//! # drop(run);
+//! # std::fs::remove_dir_all(&folder).expect("a folder that exists");
+//! ```
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use claims::catalogue;
+use miette::GraphicalTheme;
+use results::{FailedPoint, Folder};
+use scenario::{Argument, Overrides, Problem, Problems, Scenario, Source};
+
+use crate::clock::now;
+use crate::finished::Finished;
+use crate::output::{self, Stop};
+use crate::render::{self, View};
+use crate::reproduction::{self, Run};
+use crate::simulate::{finish, tidy};
+use crate::sweep::{self, Batch, Front, Sweep, Work};
+use crate::told::Progress;
+
+pub use crate::request::{Allowance, Causes, Figures, Precision, Request};
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum Ended {
+    /// The input was wrong, or a file could not be written.
+    Problems(Problems),
+    /// It was told to stop; [`Destination::resume`] goes on.
+    Stopped,
+}
+
+/// Hears how a run goes on, from any thread.
+pub trait Monitor: Sync {
+    /// So many simulations are about to begin, besides those that began before.
+    fn begins(&self, _simulations: usize) {}
+
+    /// One simulation more is done, or has failed.
+    fn advances(&self) {}
+
+    /// Why more is simulated, or something is run anew.
+    fn hint(&self, _line: &str) {}
+}
+
+/// Hears nothing.
+pub struct Silent;
+
+impl Monitor for Silent {}
+
+/// Where results go.
+#[derive(Clone, Copy, Debug)]
+pub struct Destination<'a> {
+    /// The run folder, empty or not there, or with points of the same request.
+    pub folder: &'a Path,
+    /// Whether a run that is there is gone on with.
+    pub resume: bool,
+    /// Whether the report is written.
+    pub report: bool,
+}
+
+/// What came out of figures of papers.
+#[derive(Debug)]
+pub struct Reproduced {
+    /// The claims as a table.
+    pub table: String,
+    /// The claims as JSON, as the command prints it.
+    pub json: String,
+    /// The pages of their papers that were written.
+    pub pages: Vec<PathBuf>,
+    /// Whether a simulation failed.
+    pub failed: bool,
+}
+
+/// Runs what is missing in a folder, and makes its files.
+///
+/// It ends within some milliseconds of simulation once `stop` is true. Points that fail are in the summary
+/// of the folder.
+///
+/// # Errors
+/// Nothing has run if the input is wrong. Whatever ended it, finished points are kept.
+pub fn run(
+    request: &Request,
+    to: Destination<'_>,
+    (monitor, stop): (&dyn Monitor, &AtomicBool),
+) -> Result<Folder, Ended> {
+    let mut scenario = request.scenario()?;
+    let store = sweep::open(to.folder, request, &scenario, to.resume)?;
+    let front = Program { monitor, stop };
+    if sweep::finished_before(request, &store, &scenario)?.is_none() {
+        let sweep = Sweep::new(request, &store, &front, now());
+        let (finished, until) = sweep.complete(&mut scenario)?;
+        sweep::write(&store, &scenario, &finished.info, until)?;
+    }
+    if to.report {
+        return Ok(finish(&store)?);
+    }
+    let folder = store.read()?;
+    tidy(&store, &folder)?;
+    Ok(folder)
+}
+
+/// Runs what is missing of figures of papers, judges their claims and tries causes.
+///
+/// # Errors
+/// As [`run`] has them.
+pub fn reproduce(
+    asked: &Figures,
+    (monitor, stop): (&dyn Monitor, &AtomicBool),
+) -> Result<Reproduced, Ended> {
+    let front = Program { monitor, stop };
+    let (failed, reproduced) = reproduction::reproduce(asked, &front, &mut |judged| {
+        let pages = judged.iter().filter(|_| asked.report);
+        let pages = pages.map(|(paper, _)| asked.out.join(&paper.name).join(crate::report::NAME));
+        Ok(Reproduced {
+            table: render::claims::table(judged, false),
+            json: render::claims::json(judged),
+            pages: pages.collect(),
+            failed: false,
+        })
+    })?;
+    Ok(Reproduced {
+        failed,
+        ..reproduced
+    })
+}
+
+/// The table of a run in so many columns of text, as `tailwater run` prints it.
+pub fn table(folder: &Folder, width: usize) -> String {
+    let view = View {
+        columns: None,
+        rows: None,
+        width,
+        styled: false,
+    };
+    render::table(&finished(folder), &view)
+}
+
+/// Every number of a run but those of single flows and ports, as `tailwater run` prints it as JSON. What a
+/// point alone took is not known of a run that ended earlier.
+pub fn json(folder: &Folder) -> String {
+    render::json(&finished(folder), None)
+}
+
+fn finished(folder: &Folder) -> Finished {
+    Finished::new(folder.summary().clone(), folder.info().clone())
+}
+
+/// What a scheme, a setting, a symbol, a figure of a paper or a number of the results is.
+///
+/// # Errors
+/// The nearest names, if nothing is called so.
+pub fn explain(word: &str) -> Result<String, Ended> {
+    Ok(crate::explain::explain(word)?)
+}
+
+/// A scenario by its name, a figure of a paper, or the path of a file.
+///
+/// # Errors
+/// If there is none, or it cannot be read.
+pub fn source(word: &str) -> Result<Source, Problems> {
+    catalogue::scenario(word)
+}
+
+/// A scenario as TOML, with what other readers of the file than the simulator see left out.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn show(source: Source, overrides: &Overrides) -> Result<(String, Scenario), Problems> {
+    let written = catalogue::scenario_text(&source)?;
+    Ok((written, Scenario::load(source, overrides)?))
+}
+
+/// Problems as the command shows them, without colours, in the words of a caller, who calls each argument
+/// what `name` says.
+pub fn told(problems: &[Problem], name: &dyn Fn(Argument, Option<&str>) -> String) -> String {
+    output::rendered(problems, GraphicalTheme::none(), name).join("\n")
+}
+
+/// Why a point failed, in the words of a caller.
+pub fn failure(failed: &FailedPoint, name: &dyn Fn(Argument) -> String) -> String {
+    output::named_failure(&failed.error, name)
+}
+
+/// The command in a process that is not its own program: prints, and ends the process where a signal asks
+/// for it. The exit status of [`run_args`](crate::run_args).
+pub fn command<I, T>(args: I) -> u8
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString>,
+{
+    crate::tell_panics();
+    crate::status(args)
+}
+
+/// A program, which hears and may stop what it asked for.
+struct Program<'a> {
+    monitor: &'a dyn Monitor,
+    stop: &'a AtomicBool,
+}
+
+impl Progress for Program<'_> {
+    fn advance(&self) {
+        self.monitor.advances();
+    }
+}
+
+impl Front for Program<'_> {
+    fn stop(&self) -> &AtomicBool {
+        self.stop
+    }
+
+    fn during(&self, batch: &Batch<'_>, work: Work<'_>) -> Result<(), Stop> {
+        self.monitor.begins(batch.points.len());
+        let no_room = |error| Problems::from(Problem::new(error).for_lack_of_room());
+        Ok(work(self).map_err(no_room)?)
+    }
+
+    fn hint(&self, line: &str) {
+        self.monitor.hint(line);
+    }
+}
+
+impl reproduction::Front for Program<'_> {
+    fn stop(&self) -> &AtomicBool {
+        self.stop
+    }
+
+    fn during(
+        &self,
+        _runs: &[Run],
+        (simulations, _): (usize, f64),
+        work: reproduction::Work<'_>,
+    ) -> Result<bool, Stop> {
+        self.monitor.begins(simulations);
+        work(self)
+    }
+
+    fn hint(&self, line: &str) {
+        self.monitor.hint(line);
+    }
+}
+
+impl From<Problems> for Ended {
+    fn from(problems: Problems) -> Self {
+        Self::Problems(problems)
+    }
+}
+
+impl From<Stop> for Ended {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::WrongInput(problems) | Stop::NoRoom(problems) => Self::Problems(problems),
+            Stop::Ended => Self::Stopped,
+            // Only what prints says so.
+            Stop::Failed | Stop::Lacking | Stop::Interrupted(_) => {
+                Self::Problems(Problem::new("it failed").into())
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What is to be run, whoever asks for it.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::thread;
+
+use clap::ValueEnum;
+use record::pcap::Places;
+use results::Shard;
+use scenario::search::{Search, Searched};
+use scenario::{Overrides, Problems, Scenario, Source};
+
+/// A scenario and how to run it: what `tailwater run` is told by its arguments.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The scenario.
+    pub source: Source,
+    /// What is said over its head.
+    pub overrides: Overrides,
+    /// The setting whose smallest value that meets the goals is searched.
+    pub search: Option<Search>,
+    /// Until when more seeds are run.
+    pub until: Option<Precision>,
+    /// Where packets are captured.
+    pub captures: Option<Places>,
+    /// Which points to run, if not all.
+    pub shard: Option<Shard>,
+    /// What it may take.
+    pub allowance: Allowance,
+    /// What `run.json` is to say about its origin: a command, with the program first.
+    pub command: Vec<String>,
+}
+
+/// How narrow confidence intervals are to become.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// Half the width of the 95 % interval of every row's 99th percentile of completion times (or mean
+    /// queue) over its mean.
+    pub width: f64,
+    /// Most seeds: at least 2.
+    pub max_seeds: NonZeroU32,
+}
+
+/// What a run may take; what is left out is decided by the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allowance {
+    /// Bytes of memory of all simulations that run at a time.
+    pub memory: Option<u64>,
+    /// Steps of one simulation.
+    pub work: Option<u64>,
+    /// Bytes on disk of all series.
+    pub disk: Option<u64>,
+    /// Threads.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// Figures of papers and how to run them: what `tailwater reproduce` is told by its arguments.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// Papers or figures by name, or folders or files; every paper if there is none.
+    pub what: Vec<String>,
+    /// Whether they run at the papers' own scale.
+    pub full: bool,
+    /// How many seeds to run, if not what each figure says.
+    pub seeds: Option<NonZeroU32>,
+    /// Which causes of differences to try.
+    pub causes: Causes,
+    /// The folder of all results.
+    pub out: PathBuf,
+    /// Whether reports are written.
+    pub report: bool,
+    /// What they may take.
+    pub allowance: Allowance,
+    /// What each `run.json` is to say about its origin: a command, with the program first.
+    pub command: Vec<String>,
+}
+
+/// Which causes `reproduce` tries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Causes {
+    /// Those of claims that are not reproduced
+    Missed,
+    /// All of them
+    All,
+    /// None, which takes the least time
+    None,
+}
+
+impl Request {
+    /// To run `source` as it is.
+    pub fn new(source: Source) -> Self {
+        Self {
+            source,
+            overrides: Overrides::default(),
+            search: None,
+            until: None,
+            captures: None,
+            shard: None,
+            allowance: Allowance::default(),
+            command: Vec::new(),
+        }
+    }
+
+    /// The scenario with which the run begins, which more seeds and more values of a search may follow.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, and captures of what it does not have.
+    pub fn scenario(&self) -> Result<Scenario, Problems> {
+        let search = self.search.clone().map(Searched::begin);
+        let first = self.until.map(|until| {
+            let given = self.overrides.seeds.map_or(FIRST_SEEDS, NonZeroU32::get);
+            // An interval needs two.
+            given.max(2).min(until.max_seeds.get())
+        });
+        let mut scenario = self.with(first, search.clone())?;
+        if self.until.is_some() && !scenario.is_random() {
+            // More seeds would be the same simulation again.
+            scenario = self.with(Some(1), search)?;
+        }
+        if let Some(places) = &self.captures {
+            places.check(&scenario)?;
+        }
+        Ok(scenario)
+    }
+
+    /// The scenario with as many seeds and with the values of a search.
+    pub(crate) fn with(
+        &self,
+        seeds: Option<u32>,
+        search: Option<Searched>,
+    ) -> Result<Scenario, Problems> {
+        let mut overrides = Overrides {
+            search,
+            ..self.overrides.clone()
+        };
+        if let Some(seeds) = seeds {
+            overrides.seeds = NonZeroU32::new(seeds);
+        }
+        Scenario::load(self.source.clone(), &overrides)
+    }
+}
+
+/// Threads that the machine runs at a time.
+pub(crate) fn cores() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// Seeds that a wanted precision begins with: fewer give intervals too wide to be worth a look.
+const FIRST_SEEDS: u32 = 5;
