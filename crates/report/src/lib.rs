@@ -65,6 +65,15 @@ pub fn write(folders: &[&Folder], out: &Path) -> Result<(), Error> {
     put_page(out, &page::page(folders, out)?)
 }
 
+/// A run as a part of somebody else's page, such as a notebook: the answer, the table and the main charts,
+/// without a script and below [`SNIPPET_BYTES`].
+pub fn snippet(folder: &Folder) -> Result<String, Error> {
+    page::snippet::snippet(folder)
+}
+
+/// More than any [`snippet`] has.
+pub const SNIPPET_BYTES: usize = page::snippet::MOST;
+
 /// Every figure of a run, in the order of its report.
 pub fn figures(folder: &Folder) -> Result<Vec<Figure>, Error> {
     figures_over(folder, None)

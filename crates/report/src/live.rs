@@ -119,7 +119,7 @@ pub fn write_live(live: &LivePage, out: &Path) -> Result<(), Error> {
             .collect(),
         charts: page::charts(&figures),
         figures: page::embedded(&figures),
-        style: include_str!("../templates/report.css"),
+        style: page::STYLE,
         script: include_str!("../templates/report.js"),
         plotly: interactive::SCRIPT,
     };

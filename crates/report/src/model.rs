@@ -54,7 +54,7 @@ pub fn write_model(model: &ModelPage, out: &Path) -> Result<(), Error> {
         model,
         charts: page::charts(&model.figures),
         figures: page::embedded(&model.figures),
-        style: include_str!("../templates/report.css"),
+        style: page::STYLE,
         script: include_str!("../templates/report.js"),
         plotly: interactive::SCRIPT,
     };

@@ -3,6 +3,7 @@
 mod against;
 mod drawn;
 mod goals;
+pub(crate) mod snippet;
 mod tables;
 mod tiers;
 
@@ -134,7 +135,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         tiers: tiers::table(&data),
         more: drawn::more(&data),
         missing: missing(&figures),
-        style: include_str!("../templates/report.css"),
+        style: STYLE,
         script: include_str!("../templates/drawn.js"),
     })
 }
@@ -230,6 +231,12 @@ pub(crate) fn embedded(figures: &[Figure]) -> String {
     let figures: Vec<_> = figures.iter().map(interactive::json).collect();
     json!(figures).to_string().replace('<', r"\u003c")
 }
+
+/// The look of a page, and of the drawings in it.
+pub(crate) const STYLE: &str = concat!(
+    include_str!("../templates/report.css"),
+    include_str!("../templates/drawn.css")
+);
 
 const FILES: [(&str, &str); 6] = [
     ("scenario.toml", "every setting"),

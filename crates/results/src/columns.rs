@@ -18,33 +18,15 @@ impl Leading {
         let mut fields = leading_fields();
         for (index, key) in scenario.set_keys().iter().enumerate() {
             let points = scenario.points().iter();
-            let texts = || points.clone().map(|point| point.set[index].1.as_str());
-            let help = "Value of the setting of this name, with an underscore for its dot; missing where it is a word \
-                        among numbers, such as off.";
-            let (kind, unit) = if texts().all(|text| text.parse::<i64>().is_ok()) {
-                (Kind::Int64, "")
-            } else {
-                unit_of(texts(), key).map_or((Kind::Text, ""), |unit| (Kind::Double, unit))
-            };
-            let words = kind == Kind::Double && texts().any(|text| measured(text, key).is_none());
-            fields.push(Field {
-                name: key.replace('.', "_"),
-                optional: words,
-                ..field("", kind, unit, help)
-            });
+            let texts = points.map(|point| point.set[index].1.as_str());
+            fields.push(setting_field(key, texts));
         }
         Self { fields }
     }
 
     fn cells<'a>(&'a self, point: &'a PointSpec) -> impl Iterator<Item = Cell<'a>> {
         let keys = self.fields[LEADING..].iter().zip(&point.set);
-        let keys = keys.map(|(field, (key, text))| match field.kind {
-            Kind::Int64 => Cell::Int(text.parse().expect("all values are whole numbers")),
-            Kind::Double => {
-                measured(text, key).map_or(Cell::Null, |(value, _)| Cell::Double(value))
-            }
-            _ => Cell::Text(text),
-        });
+        let keys = keys.map(|(field, (key, text))| setting_cell(field, key, text));
         // A seed beyond 63 bits wraps: tables have signed numbers, and equal seeds stay equal.
         let first = [
             Cell::Int(index(point.index)),
@@ -52,6 +34,33 @@ impl Leading {
             Cell::Int(point.seed.cast_signed()),
         ];
         first.into_iter().chain(keys)
+    }
+}
+
+/// The column of a setting that has these values: numbers where all but words such as "off" are.
+pub(super) fn setting_field<'a>(key: &str, texts: impl Iterator<Item = &'a str> + Clone) -> Field {
+    let help = "Value of the setting of this name, with an underscore for its dot; missing where it is a word \
+                among numbers, such as off.";
+    let (kind, unit) = if texts.clone().all(|text| text.parse::<i64>().is_ok()) {
+        (Kind::Int64, "")
+    } else {
+        unit_of(texts.clone(), key).map_or((Kind::Text, ""), |unit| (Kind::Double, unit))
+    };
+    let mut texts = texts;
+    let words = kind == Kind::Double && texts.any(|text| measured(text, key).is_none());
+    Field {
+        name: key.replace('.', "_"),
+        optional: words,
+        ..field("", kind, unit, help)
+    }
+}
+
+/// A value of a setting in its column.
+pub(super) fn setting_cell<'a>(field: &Field, key: &str, text: &'a str) -> Cell<'a> {
+    match field.kind {
+        Kind::Int64 => Cell::Int(text.parse().expect("all values are whole numbers")),
+        Kind::Double => measured(text, key).map_or(Cell::Null, |(value, _)| Cell::Double(value)),
+        _ => Cell::Text(text),
     }
 }
 

@@ -94,6 +94,16 @@ impl Folder {
             .collect()
     }
 
+    /// The file of a table, checked; none if the run has no such table.
+    pub fn table_file(&self, name: &str) -> Result<Option<PathBuf>, Problems> {
+        let name = format!("{name}.parquet");
+        if !self.summary.checksums.contains_key(&name) {
+            return Ok(None);
+        }
+        self.check(&name)?;
+        Ok(Some(self.path.join(name)))
+    }
+
     /// Calls `each` with the names of a table's columns, then with every row as text; what is missing
     /// is empty. The inner result is the first failure of `each`.
     pub fn table(

@@ -1,5 +1,6 @@
 //! Tables in files. Of Parquet nothing of what stands in them: a [`TableWriter`] takes row after row,
 //! [`Columns`] takes column after column of a group of rows, and [`read`] gives the rows of both back.
+//! [`decoded`] reads whole columns, for those who hand them on.
 //! Of what is read to be simulated, [`flows`]: a row for each flow, as CSV or Parquet.
 //!
 //! Nothing in a file depends on time, place or threads: equal rows, equal bytes.
@@ -27,6 +28,7 @@
 //! ```
 
 mod columns;
+pub mod decoded;
 pub mod flows;
 pub mod guard;
 mod rows;

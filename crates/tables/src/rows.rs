@@ -69,6 +69,20 @@ pub enum Cell<'a> {
     Text(&'a str),
 }
 
+impl Kind {
+    /// What is stored as this type.
+    pub(crate) const fn of(stored: Physical) -> Option<Self> {
+        Some(match stored {
+            Physical::INT32 => Self::Int32,
+            Physical::INT64 => Self::Int64,
+            Physical::DOUBLE => Self::Double,
+            Physical::BOOLEAN => Self::Bool,
+            Physical::BYTE_ARRAY => Self::Text,
+            _ => return None,
+        })
+    }
+}
+
 impl fmt::Display for Cell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -178,15 +192,15 @@ impl Row<'_> {
 }
 
 /// Values of one column within a row group, missing ones left out.
-struct Column {
-    values: Values,
+pub(crate) struct Column {
+    pub(crate) values: Values,
     /// For an optional column, 1 for each row with a value and 0 for one without.
-    levels: Option<Vec<i16>>,
+    pub(crate) levels: Option<Vec<i16>>,
     /// For a column that was read, the place of each row's value.
-    places: Vec<u32>,
+    pub(crate) places: Vec<u32>,
 }
 
-enum Values {
+pub(crate) enum Values {
     Int32(Vec<i32>),
     Int64(Vec<i64>),
     Double(Vec<f64>),
@@ -256,7 +270,7 @@ impl Column {
         out.close()
     }
 
-    fn read(group: &dyn RowGroupReader, index: usize) -> parquet::errors::Result<Self> {
+    pub(crate) fn read(group: &dyn RowGroupReader, index: usize) -> parquet::errors::Result<Self> {
         let wrong = |what: &str| Err(ParquetError::General(what.to_owned()));
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let schema = group.metadata().schema_descr().column(index);
@@ -300,7 +314,30 @@ impl Column {
         })
     }
 
-    fn cell(&self, row: usize) -> Cell<'_> {
+    /// How many rows it has.
+    pub(crate) fn rows(&self) -> usize {
+        match (&self.levels, &self.values) {
+            (Some(levels), _) => levels.len(),
+            (None, Values::Int32(values)) => values.len(),
+            (None, Values::Int64(values)) => values.len(),
+            (None, Values::Double(values)) => values.len(),
+            (None, Values::Bool(values)) => values.len(),
+            (None, Values::Text(values)) => values.len(),
+        }
+    }
+
+    /// What its values are.
+    pub(crate) const fn kind(&self) -> Kind {
+        match &self.values {
+            Values::Int32(_) => Kind::Int32,
+            Values::Int64(_) => Kind::Int64,
+            Values::Double(_) => Kind::Double,
+            Values::Bool(_) => Kind::Bool,
+            Values::Text(_) => Kind::Text,
+        }
+    }
+
+    pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
         let place = match &self.levels {
             None => row,
             Some(_) if self.places[row] == u32::MAX => return Cell::Null,
@@ -346,7 +383,7 @@ fn properties(fields: &[Field], creator: &str) -> WriterProperties {
         .iter()
         .map(|field| json!({ "name": field.name, "unit": field.unit, "help": field.help }))
         .collect();
-    let columns = KeyValue::new("tailwater.columns".to_owned(), json!(described).to_string());
+    let columns = KeyValue::new(COLUMNS.to_owned(), json!(described).to_string());
     let mut builder = WriterProperties::builder()
         .set_created_by(creator.to_owned())
         .set_key_value_metadata(Some(vec![columns]))
@@ -368,6 +405,8 @@ fn properties(fields: &[Field], creator: &str) -> WriterProperties {
     builder.build()
 }
 
+/// The key under which a file describes its columns.
+pub(crate) const COLUMNS: &str = "tailwater.columns";
 /// Rows of a row group: large enough for its overhead not to count, small enough to hold a few in
 /// memory (about 3 MB for the 20 columns of a flow).
 const GROUP: usize = 1 << 14;
@@ -375,6 +414,7 @@ const GROUP: usize = 1 << 14;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decoded::{self, Array};
 
     fn field(name: &str, kind: Kind, optional: bool) -> Field {
         Field {
@@ -429,6 +469,25 @@ mod tests {
         .unwrap();
         assert_eq!(next, rows);
         assert_eq!(names(&path).unwrap(), ["i", "l", "d", "b", "t"]);
+        let (described, count) = decoded::describe(&path).unwrap();
+        assert_eq!(i64::try_from(count).unwrap(), rows);
+        assert_eq!(described[1].kind, Kind::Int64);
+        assert!(described[1].optional && !described[0].optional);
+        let mut built: Vec<Array> = fields
+            .iter()
+            .map(|field| Array::new(field.kind, field.optional))
+            .collect();
+        let groups = decoded::decode(&path).unwrap();
+        assert_eq!(groups.len(), 3);
+        let last = i64::try_from(GROUP).unwrap() * 2;
+        for row in last..rows {
+            built
+                .iter_mut()
+                .zip(cells(row))
+                .for_each(|(array, cell)| array.push(cell));
+        }
+        // NaN, which stands for a missing number, equals nothing.
+        assert_eq!(format!("{:?}", groups[2]), format!("{built:?}"));
         std::fs::remove_file(path).unwrap();
     }
 }

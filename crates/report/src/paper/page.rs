@@ -133,7 +133,7 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
         figures: figures.collect(),
         version: version.map_or_else(String::new, |version| format!("tailwater {version}")),
         embedded: page::embedded(&drawn.collect::<Vec<_>>()),
-        style: include_str!("../../templates/report.css"),
+        style: page::STYLE,
         own_style: include_str!("../../templates/paper.css"),
         script: include_str!("../../templates/report.js"),
         own_script: include_str!("../../templates/paper.js"),
