@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use self::beside::Beside;
 use crate::repository::{Failure, Repository, run};
-use crate::{bench, cites, docs};
+use crate::{bench, cites, docs, python};
 
 /// Runs every step, and stops at the first that fails.
 pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Failure> {
@@ -26,7 +26,12 @@ pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Fai
     if skip_tests {
         return Ok(());
     }
-    follow(repository, &[TESTS], &mut || false)
+    follow(repository, &[TESTS, PYTHON], &mut || false)
+}
+
+/// Runs the step that needs what the tests have compiled.
+pub(crate) fn check_python(repository: &Repository) -> Result<(), Failure> {
+    follow(repository, &[PYTHON], &mut || false)
 }
 
 /// Runs the steps that [`check`] runs beside the others.
@@ -168,6 +173,12 @@ const BESIDE: [Step; 4] = [
 const TESTS: Step = Step::new("tests", |repository| {
     run(&mut repository.cargo(&["test", "--workspace"]))
 });
+
+const PYTHON: Step = Step {
+    name: "Python package",
+    lacks: |_| python::lacks().map(Lack::Installable),
+    run: python::check,
+};
 
 fn clippy(repository: &Repository) -> Result<(), Failure> {
     let arguments = [

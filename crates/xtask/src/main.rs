@@ -17,6 +17,7 @@ mod clauses;
 mod docs;
 mod new_scheme;
 mod packetdrill;
+mod python;
 mod repository;
 mod screenshots;
 
@@ -85,6 +86,8 @@ enum Chore {
     },
     /// Draw the reports that the guide shows, with Chromium
     Screenshots,
+    /// Build the Python package in target/python-package, and run its tests and its checks of types
+    Python,
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
     /// Run the packetdrill scripts below a folder, and write docs/reference/packetdrill.md
@@ -122,6 +125,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Claims { from, full } => claims::write(repository, &from, &full),
         Chore::Book { open } => book(repository, open),
         Chore::Screenshots => screenshots::draw(repository),
+        Chore::Python => check::check_python(repository),
         Chore::Cites => cites::print(repository),
         Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),
     };

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 23] = [
+const EDGES: [(&str, &[&str]); 24] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -28,6 +28,7 @@ const EDGES: [(&str, &[&str]); 23] = [
     ("report", &["claims"]),
     ("origin", &[]),
     ("cli", &["report", "battery", "origin"]),
+    ("python", &["cli"]),
     ("testing", &[]),
     ("book", &[]),
     ("xtask", &[]),

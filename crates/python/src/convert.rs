@@ -1,0 +1,236 @@
+//! From plain values of Python to requests.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use record::pcap::Places;
+use scenario::{Overrides, Source};
+use tailwater::api::{self, Allowance, Causes, Destination, Ended, Precision};
+
+use crate::errors::{exception, guarded, parts};
+use crate::waiting;
+
+/// What the package says about a run, each value of the type and within the bounds that it has checked.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Given {
+    /// A name or a path, or else `text`.
+    word: Option<String>,
+    text: Option<String>,
+    schemes: Option<String>,
+    sets: Vec<String>,
+    goals: Vec<String>,
+    seed: Option<u64>,
+    seeds: Option<NonZeroU32>,
+    trace: Option<String>,
+    until: Option<f64>,
+    max_seeds: NonZeroU32,
+    pcap: Option<String>,
+}
+
+/// What simulations may take.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Limits {
+    jobs: Option<NonZeroUsize>,
+    memory: Option<u64>,
+    work: Option<u64>,
+    disk: Option<u64>,
+}
+
+impl From<Limits> for Allowance {
+    fn from(limits: Limits) -> Self {
+        Self {
+            memory: limits.memory,
+            work: limits.work,
+            disk: limits.disk,
+            jobs: limits.jobs,
+        }
+    }
+}
+
+/// What the package says about figures of papers.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Figures {
+    what: Vec<String>,
+    full: bool,
+    seeds: Option<NonZeroU32>,
+    causes: String,
+    out: PathBuf,
+    report: bool,
+    limits: Limits,
+    command: Vec<String>,
+}
+
+impl Figures {
+    /// The same for the library.
+    pub(crate) fn read(self, py: Python<'_>) -> PyResult<api::Figures> {
+        let causes = match self.causes.as_str() {
+            "missed" => Causes::Missed,
+            "all" => Causes::All,
+            "none" => Causes::None,
+            other => {
+                let problem = scenario::Problem::new(format!("causes cannot be {other:?}"));
+                let problem = problem.help("\"missed\", \"all\" or \"none\"");
+                return Err(exception(py, Ended::Problems(problem.into())));
+            }
+        };
+        Ok(api::Figures {
+            what: self.what,
+            full: self.full,
+            seeds: self.seeds,
+            causes,
+            out: self.out,
+            report: self.report,
+            allowance: self.limits.into(),
+            command: self.command,
+        })
+    }
+}
+
+/// A scenario and how to run it.
+#[pyclass(frozen, module = "tailwater._tailwater")]
+pub(crate) struct Request {
+    inner: api::Request,
+    scenario: scenario::Scenario,
+    /// The scenario as it is written.
+    written: String,
+}
+
+impl Request {
+    pub(crate) fn new(py: Python<'_>, given: Given) -> PyResult<Self> {
+        guarded(py, || -> Result<Self, Ended> {
+            let source = match (&given.word, given.text) {
+                (_, Some(text)) => Source::new("scenario", text),
+                (word, None) => api::source(word.as_deref().unwrap_or_default())?,
+            };
+            let captures = given.pcap.as_deref().map(Places::parse).transpose()?;
+            let (written, _) = api::show(source.clone(), &Overrides::default())?;
+            let request = api::Request {
+                overrides: Overrides {
+                    schemes: given.schemes,
+                    sets: given.sets,
+                    seed: given.seed,
+                    seeds: given.seeds,
+                    trace: given.trace,
+                    goals: given.goals,
+                    search: None,
+                },
+                until: given.until.map(|width| Precision {
+                    width,
+                    max_seeds: given.max_seeds,
+                }),
+                captures,
+                ..api::Request::new(source)
+            };
+            let scenario = request.scenario()?;
+            Ok(Self {
+                inner: request,
+                scenario,
+                written,
+            })
+        })
+    }
+}
+
+#[pymethods]
+impl Request {
+    /// Runs what is missing in a folder.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "Python calls it, with the names of the arguments"
+    )]
+    fn run(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        resume: bool,
+        report: bool,
+        limits: Limits,
+        command: Vec<String>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let request = api::Request {
+            allowance: limits.into(),
+            command,
+            ..self.inner.clone()
+        };
+        let to = Destination {
+            folder: &folder,
+            resume,
+            report,
+        };
+        waiting::waited(py, progress.as_ref(), |told| {
+            api::run(&request, to, told).map(drop)
+        })
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.scenario.name()
+    }
+
+    /// What it shows, in one line.
+    #[getter]
+    fn title(&self) -> Option<&str> {
+        self.scenario.title()
+    }
+
+    /// The labels of its schemes.
+    #[getter]
+    fn schemes(&self) -> Vec<&str> {
+        self.scenario.schemes()
+    }
+
+    /// How many seeds each combination runs with.
+    #[getter]
+    fn seeds(&self) -> u32 {
+        self.scenario.seeds()
+    }
+
+    /// As it is written.
+    #[getter]
+    fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// As TOML with every setting.
+    #[getter]
+    fn resolved(&self) -> String {
+        self.scenario.resolved()
+    }
+
+    /// Every simulation: its number, scheme, seed, and the settings that results name.
+    #[getter]
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Vec<Listed<'_, 'py>>> {
+        let points = self.scenario.points().iter();
+        let point = |point: &'_ scenario::PointSpec| {
+            let set = PyDict::new(py);
+            for (key, text) in &point.set {
+                set.set_item(key, text)?;
+            }
+            PyResult::Ok(set)
+        };
+        points
+            .map(|one| Ok((one.index, one.scheme.as_str(), one.seed, point(one)?)))
+            .collect()
+    }
+
+    /// Hints about what is allowed and probably not meant: each as the command tells it.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {
+        let warnings = self.scenario.warnings().iter();
+        let one = |warning| {
+            let (text, mut parts) = parts(py, std::slice::from_ref(warning))?;
+            Ok((text, parts.remove(0)))
+        };
+        warnings.map(one).collect()
+    }
+}
+
+/// A simulation: its number, scheme, seed, and the settings that results name.
+type Listed<'a, 'py> = (usize, &'a str, u64, Bound<'py, PyDict>);

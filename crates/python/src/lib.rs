@@ -1,0 +1,70 @@
+//! The extension module of the Python package: converts and delegates.
+//!
+//! What users see (names, defaults, descriptions) stands in the package `tailwater` around it, which alone calls
+//! this. Arguments arrive as plain values and texts, as the command has them, so that every mistake is found,
+//! and told, by the libraries.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "what comes from Python is made for the call"
+)]
+
+mod arrow;
+mod convert;
+mod errors;
+mod folder;
+mod waiting;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use tailwater::api;
+
+use convert::{Figures, Given, Request};
+use errors::guarded;
+use folder::Folder;
+
+/// What a word means; see `tailwater.explain`.
+#[pyfunction]
+fn explain(py: Python<'_>, word: &str) -> PyResult<String> {
+    guarded(py, || api::explain(word))
+}
+
+/// Runs figures of papers: the table, the JSON, the pages, and whether a simulation failed.
+#[pyfunction]
+fn reproduce(
+    py: Python<'_>,
+    figures: Figures,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, String, Vec<PathBuf>, bool)> {
+    let figures = figures.read(py)?;
+    let done = waiting::waited(py, progress.as_ref(), |told| api::reproduce(&figures, told))?;
+    Ok((done.table, done.json, done.pages, done.failed))
+}
+
+/// The command with its arguments, the program's name first: its exit status.
+#[pyfunction]
+fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| api::command(args))
+}
+
+/// A request of plain values; see `tailwater.Scenario`.
+#[pyfunction]
+fn prepare(py: Python<'_>, given: Given) -> PyResult<Request> {
+    Request::new(py, given)
+}
+
+#[pymodule]
+fn _tailwater(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // A panic becomes an exception, and nothing is written beside it. The hook is that of this library alone.
+    std::panic::set_hook(Box::new(|_| {}));
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(reproduce, module)?)?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(prepare, module)?)?;
+    module.add_class::<Request>()?;
+    module.add_class::<Folder>()?;
+    module.add_class::<arrow::Table>()
+}

@@ -1,0 +1,105 @@
+//! The Python package: put together, tested and checked for types, where there is Python.
+//!
+//! Cargo builds the extension module, in the profile of the tests and with everything that these have compiled
+//! already; what maturin adds is packaging. The package lies in a folder of the target directory, ready to be
+//! imported.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::repository::{Failure, Repository, run};
+
+/// What the tests of the package import, and what checks its types.
+const MODULES: [&str; 6] = ["pytest", "mypy", "duckdb", "pandas", "polars", "pyarrow"];
+
+/// What this machine lacks, if it lacks something.
+pub(crate) fn lacks() -> Option<&'static str> {
+    let mut command = Command::new(python());
+    command.args(["-c", &format!("import {}", MODULES.join(", "))]);
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let there = status.is_ok_and(|status| status.success());
+    (!there).then_some(
+        "there is no Python with pytest, mypy, duckdb, pandas, polars and pyarrow (TAILWATER_PYTHON names one)",
+    )
+}
+
+/// Builds the package, runs its tests, and checks its types and its stubs.
+pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
+    let package = Package::build(repository)?;
+    run(package
+        .python(repository, "pytest")
+        .args(["--quiet", "python/tests"]))?;
+    run(&mut package.python(repository, "mypy"))?;
+    let names = ["tailwater", "--mypy-config-file", "pyproject.toml"];
+    run(package.python(repository, "mypy.stubtest").args(names))
+}
+
+/// The package as it would be installed, and the command from the same sources.
+struct Package {
+    folder: PathBuf,
+    command: PathBuf,
+}
+
+impl Package {
+    fn build(repository: &Repository) -> Result<Self, Failure> {
+        // All of the workspace at once: features are those of the tests, so that nothing is compiled twice.
+        run(&mut repository.cargo(&["build", "--workspace"]))?;
+        let metadata = repository.metadata(&["--no-deps"])?;
+        let target = metadata["target_directory"].as_str().map(PathBuf::from);
+        let target = target.ok_or_else(|| Failure("cargo names no target directory".to_owned()))?;
+        let built = target.join("debug");
+        let library = format!(
+            "{}_tailwater{}",
+            env::consts::DLL_PREFIX,
+            env::consts::DLL_SUFFIX
+        );
+        let folder = target.join("python-package");
+        let package = folder.join("tailwater");
+        // What is no longer among the sources must not stay.
+        drop(fs::remove_dir_all(&package));
+        copy(&repository.path("python/tailwater"), &package)?;
+        let ending = if cfg!(windows) { "pyd" } else { "abi3.so" };
+        let module = package.join(format!("_tailwater.{ending}"));
+        fs::copy(built.join(library), &module)
+            .map_err(|error| Failure::file("write", &module, &error))?;
+        Ok(Self {
+            folder,
+            command: built.join(format!("tailwater{}", env::consts::EXE_SUFFIX)),
+        })
+    }
+
+    /// A module of Python with the package beside it.
+    fn python(&self, repository: &Repository, module: &str) -> Command {
+        let mut command = Command::new(python());
+        command
+            .args(["-m", module])
+            .current_dir(repository.root())
+            .env("PYTHONPATH", &self.folder)
+            .env("MYPYPATH", &self.folder)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("TAILWATER_COMMAND", &self.command);
+        command
+    }
+}
+
+/// Copies the sources of a package.
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(to).map_err(|error| Failure::file("make", to, &error))?;
+    let entries = fs::read_dir(from).map_err(|error| Failure::file("list", from, &error))?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_file() {
+            fs::copy(&path, to.join(entry.file_name()))
+                .map_err(|error| Failure::file("copy", &path, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// The interpreter: that of the variable `TAILWATER_PYTHON`, or `python3`.
+fn python() -> OsString {
+    env::var_os("TAILWATER_PYTHON").unwrap_or_else(|| OsString::from("python3"))
+}

@@ -1,0 +1,123 @@
+"""What can go wrong. All of it survives pickling, so that it comes back from other processes as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from tailwater.results import Results
+
+
+class Place(NamedTuple):
+    """Where a problem is."""
+
+    name: str
+    """The file, or the argument: ``set["workload.senders"]``."""
+    line: int
+    """Line in it, from 1."""
+    column: int
+    """Column in that line, from 1."""
+    text: str
+    """The line."""
+
+
+class Problem(NamedTuple):
+    """One mistake: its place, its cause, its remedy."""
+
+    message: str
+    """What is wrong, in one sentence."""
+    place: Place | None
+    """Where it is, if it is in a text."""
+    cause: str | None
+    """What is wrong at that place, in a few words."""
+    help: str | None
+    """What to do about it."""
+
+    @staticmethod
+    def _of(parts: Mapping[str, Any]) -> Problem:
+        place = parts["place"]
+        return Problem(
+            message=parts["message"],
+            place=None if place is None else Place(*place),
+            cause=parts["cause"],
+            help=parts["help"],
+        )
+
+
+class _Told(Exception):
+    """Problems as the command tells them, and each in its parts."""
+
+    problems: tuple[Problem, ...]
+    _text: str
+
+    def __init__(self, text: str, problems: Sequence[Problem | Mapping[str, Any]] = ()) -> None:
+        super().__init__(text)
+        self._text = text
+        self.problems = tuple(
+            problem if isinstance(problem, Problem) else Problem._of(problem)
+            for problem in problems
+        )
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._text, self.problems))
+
+
+class ScenarioError(_Told, ValueError):
+    """The input is wrong, and nothing has run. ``str()`` of it is what the command says."""
+
+
+class NoRoomError(_Told, RuntimeError):
+    """A disk has no room for a file. Whatever was finished is kept."""
+
+
+class ScenarioWarning(UserWarning):
+    """Something in a scenario is allowed and probably not meant."""
+
+
+class InternalError(RuntimeError):
+    """An invariant of the program does not hold: please report it."""
+
+
+class PointFailure(NamedTuple):
+    """A simulation that failed."""
+
+    scheme: str
+    set: Mapping[str, str]
+    """The settings that results name."""
+    seed: int
+    error: str
+    """What went wrong."""
+    command: str
+    """What repeats it, from within the run folder."""
+
+    def __str__(self) -> str:
+        settings = "".join(f"{key} = {value}, " for key, value in self.set.items())
+        return f"{self.scheme}, {settings}seed {self.seed}: {self.error}"
+
+
+class PointError(RuntimeError):
+    """Some simulations of a sweep failed. What the others came to is in ``results``."""
+
+    failures: tuple[PointFailure, ...]
+    results: Results
+
+    def __init__(self, failures: Sequence[PointFailure], results: Results) -> None:
+        self.failures = tuple(failures)
+        self.results = results
+        many = f"{len(failures)} simulations failed" if len(failures) > 1 else "a simulation failed"
+        super().__init__("\n  ".join([f"{many}:", *map(str, failures[:_SHOWN])]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.failures, self.results))
+
+
+_SHOWN = 10
+"""Failures that a message names."""
+
+for _class in (ScenarioError, NoRoomError, ScenarioWarning, InternalError, PointError):
+    # Tracebacks name them as users import them.
+    _class.__module__ = "tailwater"

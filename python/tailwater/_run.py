@@ -1,0 +1,329 @@
+"""What the command does, for programs and notebooks."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tailwater import _progress, _tailwater, _values
+from tailwater._errors import PointError, ScenarioWarning
+from tailwater._folder import Temporary
+from tailwater._text import Text
+from tailwater.results import Reproduction, Results
+
+Source = str | os.PathLike[str] | Mapping[str, Any]
+"""A scenario: the name of a built-in one or of a paper's figure, a path, TOML text, or a dictionary."""
+
+
+class Point(NamedTuple):
+    """One simulation: a scheme, a seed and the settings that results name."""
+
+    number: int
+    scheme: str
+    seed: int
+    set: Mapping[str, str]
+
+
+class Scenario:
+    """A scenario that has been checked, with every simulation that it stands for; nothing has run.
+
+    Args:
+        scenario: The name of a built-in scenario (``"incast"``) or of a paper's figure (``"rcc/fig5a"``), a path,
+            a text in TOML, or a dictionary.
+        schemes: Schemes, compositions (``"hscc+cubic"``) and variants, instead of the scenario's own.
+        set: Settings by key. A list, a range or an array gives an axis of the sweep. Texts are as on the command
+            line, numbers as in TOML: what has a unit is a text, as in ``{"link.delay": "40us"}``.
+        seeds: How many seeds to run every combination with.
+        seed: The first seed.
+        until: Run more seeds until the 95 % interval of every row's 99th percentile of completion times is within
+            this part of its mean: ``0.05`` or ``"5%"``.
+        max_seeds: Most seeds that ``until`` runs.
+        goals: Goals for every row, as in ``"p99 < 15ms"``; they replace those of the scenario.
+        trace: What to record over time, as in ``["queue", "cwnd"]``.
+        pcap: Where to capture packets: ``"bottleneck"``, ``"host:N"``, ``"port:N"``, or several of them.
+
+    Raises:
+        ScenarioError: Something is wrong; every mistake is named with its place, its cause and its remedy.
+    """
+
+    def __init__(
+        self,
+        scenario: Source,
+        *,
+        schemes: str | Sequence[str] | None = None,
+        set: Mapping[str, Any] | None = None,
+        seeds: int | None = None,
+        seed: int | None = None,
+        until: float | str | None = None,
+        max_seeds: int = 100,
+        goals: str | Sequence[str] | None = None,
+        trace: str | Sequence[str] | None = None,
+        pcap: str | Sequence[str] | None = None,
+    ) -> None:
+        if set is not None and not isinstance(set, Mapping):
+            raise _values.wrong("set", set, "give settings by key, as in {'workload.senders': 40}")
+        word, text = _source(scenario)
+        given: dict[str, Any] = {
+            "word": word,
+            "text": text,
+            "schemes": _values.names("schemes", schemes),
+            "sets": [_values.setting(key, value) for key, value in (set or {}).items()],
+            "goals": _values.texts("goals", goals),
+            "seed": _values.whole("seed", seed, 0),
+            "seeds": _values.whole("seeds", seeds, 1, _MOST),
+            "trace": _values.names("trace", trace),
+            "until": _values.percent("until", until),
+            "max_seeds": _values.whole("max_seeds", max_seeds, 2, _MOST),
+            "pcap": _values.names("pcap", pcap),
+        }
+        self._request = _tailwater.prepare(given)
+        self._command = _command(given)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._request.name
+
+    @property
+    def title(self) -> str | None:
+        """What it shows, in one line."""
+        return self._request.title
+
+    @property
+    def schemes(self) -> list[str]:
+        """The labels of its schemes, in the order of its rows."""
+        return self._request.schemes
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds each combination begins with."""
+        return self._request.seeds
+
+    @property
+    def points(self) -> list[Point]:
+        """Every simulation that it begins with, in order."""
+        return [Point(*point) for point in self._request.points]
+
+    @property
+    def toml(self) -> Text:
+        """Every setting, as ``tailwater show --resolved`` prints it."""
+        return Text(self._request.resolved)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is allowed and probably not meant."""
+        return [text for text, _ in self._request.warnings]
+
+    def __repr__(self) -> str:
+        many = len(self._request.points)
+        return f"<Scenario {self.name}: {many} simulation{'s' if many != 1 else ''}>"
+
+    def _repr_html_(self) -> str:
+        return self.toml._repr_html_()
+
+
+def run(
+    scenario: Source | Scenario,
+    *,
+    schemes: str | Sequence[str] | None = None,
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    seed: int | None = None,
+    until: float | str | None = None,
+    max_seeds: int = 100,
+    goals: str | Sequence[str] | None = None,
+    trace: str | Sequence[str] | None = None,
+    pcap: str | Sequence[str] | None = None,
+    jobs: int | None = None,
+    memory: int | str | None = None,
+    work: float | None = None,
+    disk: int | str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: str | bool | _progress.Progress | None = "auto",
+) -> Results:
+    """Simulates every point of a scenario: what ``tailwater run`` does.
+
+    Ctrl-C ends it within a moment, and with ``out`` what is finished is kept: ``resume=True`` goes on.
+
+    Args:
+        scenario: As for :class:`Scenario`, with the arguments up to ``pcap``; or a ``Scenario``.
+        jobs: Threads to run on, all cores by default; results do not depend on it.
+        memory: Memory that simulations may take together: bytes, or a text such as ``"8GB"``.
+        work: Steps that one simulation may take.
+        disk: Room on disk that series may take together.
+        out: The folder to keep results in. Without it they lie in a temporary one that goes with the result.
+        resume: Go on where an earlier run into ``out`` ended.
+        progress: ``"auto"`` shows it to whoever looks on, ``True`` shows it, ``False`` does not; a function is
+            called with how many simulations are done and of how many, ten times a second at most.
+
+    Raises:
+        ScenarioError: The input is wrong; nothing has run.
+        PointError: Simulations failed; its ``results`` are those of the others.
+        KeyboardInterrupt: Somebody pressed Ctrl-C.
+    """
+    if isinstance(scenario, Scenario):
+        asked = scenario
+        others = {"schemes": schemes, "set": set, "seeds": seeds, "seed": seed, "until": until}
+        others |= {"goals": goals, "trace": trace, "pcap": pcap}
+        for name, value in others.items():
+            if value is not None:
+                raise _values.wrong(name, value, "it belongs to tw.Scenario(...), which is given")
+    else:
+        asked = Scenario(
+            scenario,
+            schemes=schemes,
+            set=set,
+            seeds=seeds,
+            seed=seed,
+            until=until,
+            max_seeds=max_seeds,
+            goals=goals,
+            trace=trace,
+            pcap=pcap,
+        )
+    limits = _limits(jobs, memory, work, disk)
+    if resume and out is None:
+        raise _values.wrong("resume", resume, "name the folder to go on with: out='results/incast'")
+    for text, _ in asked._request.warnings:
+        warnings.warn(text, ScenarioWarning, stacklevel=2)
+    folder, temporary = _folder(out, asked.name)
+    tell, end = _progress.of(progress)
+    command = [*asked._command, *([] if out is None else ["--out", str(folder)])]
+    try:
+        asked._request.run(folder, resume, temporary is None, limits, command, tell)
+    finally:
+        end()
+    results = Results._of(folder, temporary)
+    if results.failures:
+        raise PointError(results.failures, results)
+    return results
+
+
+def reproduce(
+    *what: str,
+    full: bool = False,
+    seeds: int | None = None,
+    causes: str = "missed",
+    jobs: int | None = None,
+    memory: int | str | None = None,
+    work: float | None = None,
+    disk: int | str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: str | bool | _progress.Progress | None = "auto",
+) -> Reproduction:
+    """Runs figures of papers and judges their claims: what ``tailwater reproduce`` does.
+
+    Args:
+        what: Papers or figures, as in ``"rcc"`` or ``"rcc/fig7a"``; every paper if there is none.
+        full: Run at the paper's own scale where the default is smaller.
+        seeds: How many seeds to run instead of what each figure says.
+        causes: Which causes of differences to try: those of claims that are ``"missed"``, ``"all"`` or ``"none"``.
+        jobs: As for :func:`run`, and so are ``memory``, ``work``, ``disk`` and ``progress``.
+        out: The folder of all results; what is there is gone on with. Without it they lie in a temporary one that
+            goes with the result.
+    """
+    folder, temporary = _folder(out, "reproduce")
+    named = _values.texts("what", what)
+    given: dict[str, Any] = {
+        "what": named,
+        "full": bool(full),
+        "seeds": _values.whole("seeds", seeds, 1, _MOST),
+        "causes": causes,
+        "out": folder,
+        "report": True,
+        "limits": _limits(jobs, memory, work, disk),
+        "command": ["tailwater", "reproduce", *named, *(["--full"] if full else [])],
+    }
+    tell, end = _progress.of(progress)
+    try:
+        table, json_text, pages, _ = _tailwater.reproduce(given, tell)
+    finally:
+        end()
+    return Reproduction(folder, table, json_text, pages, temporary)
+
+
+def explain(word: str) -> Text:
+    """What a scheme, a setting, a symbol, a figure of a paper or a number of the results is.
+
+    >>> explain("switch.ecn_threshold")
+    """
+    return Text(_tailwater.explain(word))
+
+
+def show(scenario: Source | Scenario) -> Text:
+    """A scenario as TOML, to start one of your own from.
+
+    >>> show("incast")
+    """
+    asked = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+    return Text(asked._request.written)
+
+
+def _source(scenario: object) -> tuple[str | None, str | None]:
+    """A name or a path, or else a text."""
+    if isinstance(scenario, Mapping):
+        return None, _values.toml(scenario)
+    if isinstance(scenario, os.PathLike):
+        path = os.fspath(scenario)
+        if isinstance(path, str):
+            # A path without a folder would be taken for a name.
+            return (path if os.sep in path else os.path.join(os.curdir, path)), None
+    if isinstance(scenario, str):
+        if "\n" in scenario or "=" in scenario and not os.path.exists(scenario):
+            return None, scenario
+        if scenario != "-":
+            return scenario, None
+    expected = "give a name such as 'incast', a path, a text in TOML, a dictionary, or tw.Scenario(...)"
+    raise _values.wrong("scenario", scenario, expected)
+
+
+def _limits(
+    jobs: int | None, memory: int | str | None, work: float | None, disk: int | str | None
+) -> dict[str, int | None]:
+    if isinstance(work, float) and work.is_integer():
+        work = int(work)
+    return {
+        "jobs": _values.whole("jobs", jobs, 1, 4096),
+        "memory": _values.size("memory", memory),
+        "work": _values.whole("work", work, 1),
+        "disk": _values.size("disk", disk),
+    }
+
+
+def _folder(out: str | os.PathLike[str] | None, name: str) -> tuple[Path, Temporary | None]:
+    if out is not None:
+        if not isinstance(out, (str, os.PathLike)):
+            raise _values.wrong("out", out, "give the path of a folder")
+        return Path(out), None
+    letters = (letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    temporary = Temporary("".join(letters) or "run")
+    return temporary.path, temporary
+
+
+def _command(given: Mapping[str, Any]) -> list[str]:
+    """The command that does the same; from within the run folder where the scenario is no file."""
+    if given["word"] is None:
+        return ["tailwater", "run", "scenario.toml"]
+    words = ["tailwater", "run", given["word"]]
+    if given["schemes"] is not None:
+        words += ["--scheme", given["schemes"]]
+    for setting in given["sets"]:
+        words += ["--set", setting]
+    for goal in given["goals"]:
+        words += ["--goal", goal]
+    for flag in ("seed", "seeds", "trace"):
+        if given[flag] is not None:
+            words += [f"--{flag}", str(given[flag])]
+    if given["until"] is not None:
+        words += ["--until", f"{given['until'] * 100:g}%", "--max-seeds", str(given["max_seeds"])]
+    if given["pcap"] is not None:
+        words.append(f"--pcap={given['pcap']}")
+    return words
+
+
+_MOST = 2**32 - 1
+"""Most seeds."""

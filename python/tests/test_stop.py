@@ -1,0 +1,114 @@
+"""Ctrl-C, and going on afterwards."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tailwater as tw
+from conftest import LONG
+
+Read = Callable[[Path], "dict[str, bytes]"]
+
+PATIENCE = 1.0
+"""Seconds: the bound of 0.2 holds on an idle machine, and tests share theirs."""
+
+
+def _after(seconds: float, run: Callable[[], object]) -> float:
+    """Presses Ctrl-C some time after `run` begins: how long it takes to end then."""
+    pressed: list[float] = []
+
+    def press() -> None:
+        pressed.append(time.perf_counter())
+        signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(seconds, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    ended = time.perf_counter()
+    timer.join()
+    return ended - pressed[0]
+
+
+def test_a_long_simulation_ends_at_once() -> None:
+    waits = [_after(0.3, lambda: tw.run(LONG)) for _ in range(3)]
+    assert min(waits) < 0.2, waits
+    assert max(waits) < PATIENCE, waits
+
+
+def test_a_sweep_that_was_ended_goes_on_to_the_same_bytes(folders: Read) -> None:
+    def run(out: str, resume: bool) -> tw.Results:
+        jitter = {"workload.jitter": "1ms", "workload.senders": 20}
+        return tw.run(
+            "incast", schemes=["newreno", "dctcp"], set=jitter, seeds=120, out=out, resume=resume
+        )
+
+    whole = run("whole", False)
+    moments = random.Random(20)
+    ended = 0
+    for _ in range(4):
+        try:
+            timer = threading.Timer(moments.uniform(0.05, 0.3), signal.raise_signal, [signal.SIGINT])
+            timer.start()
+            run("ended", True)
+            timer.cancel()
+        except KeyboardInterrupt:
+            ended += 1
+        timer.join()
+    assert ended > 0
+    again = run("ended", True)
+    theirs, ours = folders(whole.path), folders(again.path)
+    assert list(ours) == list(theirs)
+    assert [name for name in ours if ours[name] != theirs[name]] in ([], ["report.html"])
+
+
+def test_a_thread_that_is_not_the_main_one_runs_and_nobody_interrupts_it() -> None:
+    done: list[int] = []
+    thread = threading.Thread(
+        target=lambda: done.append(len(tw.run("incast", schemes="newreno").flows))
+    )
+    thread.start()
+    thread.join()
+    assert done and done[0] > 0
+
+
+def test_other_threads_go_on_meanwhile() -> None:
+    counted = 0
+    over = False
+
+    def count() -> None:
+        nonlocal counted
+        while not over:
+            counted += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    _after(0.3, lambda: tw.run(LONG, jobs=1))
+    over = True
+    thread.join()
+    # Without the interpreter's lock it would not count at all.
+    assert counted > 1000
+
+
+def test_a_script_ends_with_a_traceback_as_others_do() -> None:
+    code = f"import tailwater as tw\nprint('begun', flush=True)\ntw.run({LONG!r})"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"begun\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert said.rstrip().endswith(b"KeyboardInterrupt")
+    assert process.returncode == -signal.SIGINT

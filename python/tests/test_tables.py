@@ -1,0 +1,139 @@
+"""Tables, and what reads them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tailwater as tw
+
+NAMES = ("rows", "points", "flows", "ports", "series")
+
+
+def _values(table: tw.Table, how: str) -> list[dict[str, Any]]:
+    """The rows by a library, with missing values as None."""
+    import duckdb
+    import pyarrow as pa
+
+    if how == "polars":
+        return table.to_polars().to_dicts()
+    if how == "pandas":
+        frame = table.to_pandas()
+        frame = frame.astype(object).where(frame.notna(), None)
+        return list(frame.to_dict("records"))
+    if how == "pyarrow":
+        return list(table.to_arrow().to_pylist())
+    if how == "duckdb":
+        data = table  # The name that the query has.
+        return list(duckdb.sql("from data").to_arrow_table().to_pylist())
+    # What the file says by itself.
+    return list(pa.parquet.read_table(table.path).to_pylist())
+
+
+def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Numbers that are none are equal."""
+    none = lambda value: None if value != value else value  # noqa: E731
+    return [{key: none(value) for key, value in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_library_reads_the_same_values(small: tw.Results, name: str) -> None:
+    import pyarrow.parquet  # noqa: F401
+
+    table: tw.Table = getattr(small, name)
+    expected = _plain(_values(table, "pyarrow" if table.path is None else "file"))
+    assert len(expected) == len(table) > 0
+    for how in ("polars", "pandas", "pyarrow", "duckdb"):
+        assert _plain(_values(table, how)) == expected, how
+
+
+@pytest.mark.parametrize("name", ["flows", "ports", "series"])
+def test_columns_have_the_types_of_the_file(small: tw.Results, name: str) -> None:
+    import pyarrow.parquet as pq
+
+    table: tw.Table = getattr(small, name)
+    schema = table.to_arrow().schema
+    assert schema.remove_metadata() == pq.read_schema(table.path).remove_metadata()
+
+
+def test_columns_have_units_and_descriptions(small: tw.Results) -> None:
+    columns = {column.name: column for column in small.flows.columns}
+    fct = columns["fct_us"]
+    assert (fct.unit, fct.type) == ("us", "float64")
+    assert "completion time" in fct.description
+    field = small.flows.to_arrow().schema.field("fct_us")
+    assert field.metadata == {b"unit": b"us", b"description": fct.description.encode()}
+    for name in NAMES:
+        table: tw.Table = getattr(small, name)
+        assert all(column.description for column in table.columns), name
+        assert f"{len(table):,} rows" in repr(table)
+        assert "<table>" in table._repr_html_()
+
+
+def test_rows_have_means_and_intervals(small: tw.Results) -> None:
+    rows = small.rows.to_arrow().to_pylist()
+    summary = small.summary["rows"]
+    assert [row["scheme"] for row in rows] == [row["scheme"] for row in summary]
+    assert [row["workload_senders"] for row in rows] == [4, 4, 8, 8]
+    for row, told in zip(rows, summary, strict=True):
+        estimate = told["metrics"]["fct_p99_us"]
+        ends = (row["fct_p99_us"], row["fct_p99_us_low"], row["fct_p99_us_high"])
+        assert ends == (estimate["mean"], estimate["low"], estimate["high"])
+
+
+def test_points_are_those_of_the_summary(small: tw.Results) -> None:
+    points = small.points.to_arrow().to_pylist()
+    summary = small.summary["points"]
+    assert [point["digest"] for point in points] == [point["digest"] for point in summary]
+    for point, told in zip(points, summary, strict=True):
+        assert point["goodput_bps"] == told["metrics"]["goodput_bps"]
+        assert point["seed"] == told["seed"]
+
+
+def test_every_reader_gets_the_same_memory(small: tw.Results) -> None:
+    def addresses(name: str) -> list[int]:
+        column = small.flows.to_arrow().column(name)
+        return [chunk.buffers()[1].address for chunk in column.chunks]
+
+    assert addresses("size_bytes") == addresses("size_bytes")
+    of_polars = small.flows.to_polars()["start_us"].to_arrow()
+    assert of_polars.buffers()[1].address == addresses("start_us")[0]
+
+
+def test_values_outlive_the_run_that_they_came_from() -> None:
+    run = tw.run("incast", schemes="newreno", set={"workload.senders": 4})
+    table = run.flows.to_arrow()
+    expected = run.flows.to_arrow().to_pylist()
+    del run
+    gc.collect()
+    assert table.to_pylist() == expected
+
+
+def test_a_stream_can_be_asked_for_many_times(small: tw.Results) -> None:
+    capsules = [small.flows.__arrow_c_stream__() for _ in range(3)]
+    assert len({id(capsule) for capsule in capsules}) == 3
+    # Those that nobody took are released with their capsule.
+    del capsules
+    gc.collect()
+    assert len(small.flows.to_arrow()) == len(small.flows)
+
+
+def test_what_was_not_recorded_says_how_to() -> None:
+    run = tw.run("incast", schemes="newreno", set={"workload.senders": 2}, trace="off")
+    with pytest.raises(tw.ScenarioError, match="trace="):
+        _ = run.series
+
+
+def test_a_library_that_is_missing_is_named(
+    small: tw.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match="python -m pip install polars"):
+        small.rows.to_polars()
+    ways: list[Callable[[], object]] = [small.rows.to_arrow, small.rows.to_pandas]
+    assert all(len(way()) == 4 for way in ways)  # type: ignore[arg-type]
