@@ -1,4 +1,5 @@
-//! The columns of `flows.parquet` and `ports.parquet`: each declared once, rows in both directions.
+//! The columns of `flows.parquet` and `ports.parquet`: each declared once, rows in both directions; and
+//! those with which every table begins.
 
 use std::io::{self, Write};
 
@@ -19,8 +20,7 @@ impl Leading {
         for (index, key) in scenario.set_keys().iter().enumerate() {
             let points = scenario.points().iter();
             let texts = || points.clone().map(|point| point.set[index].1.as_str());
-            let help = "Value of the setting of this name, with an underscore for its dot; missing where it is a word \
-                        among numbers, such as off.";
+            let help = "Value of the setting of this name; missing where it is a word among numbers, such as off.";
             let (kind, unit) = if texts().all(|text| text.parse::<i64>().is_ok()) {
                 (Kind::Int64, "")
             } else {
@@ -28,7 +28,7 @@ impl Leading {
             };
             let words = kind == Kind::Double && texts().any(|text| measured(text, key).is_none());
             fields.push(Field {
-                name: key.replace('.', "_"),
+                name: (*key).to_owned(),
                 optional: words,
                 ..field("", kind, unit, help)
             });
@@ -36,7 +36,13 @@ impl Leading {
         Self { fields }
     }
 
-    fn cells<'a>(&'a self, point: &'a PointSpec) -> impl Iterator<Item = Cell<'a>> {
+    /// The columns.
+    pub(super) fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// Their cells in all rows of a point.
+    pub(super) fn cells<'a>(&'a self, point: &'a PointSpec) -> impl Iterator<Item = Cell<'a>> {
         let keys = self.fields[LEADING..].iter().zip(&point.set);
         let keys = keys.map(|(field, (key, text))| match field.kind {
             Kind::Int64 => Cell::Int(text.parse().expect("all values are whole numbers")),

@@ -178,7 +178,7 @@ impl Row<'_> {
 }
 
 /// Values of one column within a row group, missing ones left out.
-struct Column {
+pub(crate) struct Column {
     values: Values,
     /// For an optional column, 1 for each row with a value and 0 for one without.
     levels: Option<Vec<i16>>,
@@ -209,6 +209,13 @@ impl Column {
         }
     }
 
+    /// A column with the same value in so many rows.
+    pub(crate) fn repeated(field: &Field, cell: Cell<'_>, rows: usize) -> Self {
+        let mut column = Self::new(field);
+        (0..rows).for_each(|_| column.push(cell));
+        column
+    }
+
     fn push(&mut self, cell: Cell<'_>) {
         if let Some(levels) = &mut self.levels {
             levels.push(i16::from(cell != Cell::Null));
@@ -232,7 +239,10 @@ impl Column {
     }
 
     /// Hands the values over and forgets them.
-    fn write(&mut self, mut out: SerializedColumnWriter<'_>) -> parquet::errors::Result<()> {
+    pub(crate) fn write(
+        &mut self,
+        mut out: SerializedColumnWriter<'_>,
+    ) -> parquet::errors::Result<()> {
         fn batch<T: DataType>(
             out: &mut SerializedColumnWriter<'_>,
             values: &mut Vec<T::T>,
