@@ -3,6 +3,7 @@
 mod against;
 mod drawn;
 mod goals;
+mod map;
 mod tables;
 mod tiers;
 
@@ -30,6 +31,10 @@ pub(crate) struct Page {
     sentences: Vec<String>,
     /// The goals of every run that has some.
     goals: Vec<goals::Block>,
+    /// Whether the answer is so long that the main chart stands beside it.
+    long: bool,
+    /// Completion times over a plane of settings, of every run that has one.
+    maps: Vec<map::Map>,
     /// Every later run against the first.
     against: Vec<against::Block>,
     table: Table,
@@ -92,6 +97,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
                 String::new()
             };
             let sentences = results::answer(summary).into_iter();
+            let sentences = sentences.chain(results::drops(summary));
             sentences.map(move |sentence| format!("{prefix}{sentence}"))
         });
     let first = folders[0].summary();
@@ -112,10 +118,14 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         against::block(&against, [&data.runs[0].name, name])
     });
     let comparisons = tables::comparisons(&data);
+    let sentences: Vec<String> = sentences.collect();
+    let letters: usize = sentences.iter().map(String::len).sum();
     Ok(Page {
+        long: letters > LONG,
+        maps: summaries.filter_map(map::of_tail).collect(),
         heading,
         title: first.title.clone().unwrap_or_default(),
-        sentences: sentences.collect(),
+        sentences,
         goals: goals.collect(),
         against: against.collect(),
         table: Table::new(&data),
@@ -135,7 +145,10 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         more: drawn::more(&data),
         missing: missing(&figures),
         style: include_str!("../templates/report.css"),
-        script: include_str!("../templates/drawn.js"),
+        script: concat!(
+            include_str!("../templates/drawn.js"),
+            include_str!("../templates/sort.js")
+        ),
     })
 }
 
@@ -230,6 +243,9 @@ pub(crate) fn embedded(figures: &[Figure]) -> String {
     let figures: Vec<_> = figures.iter().map(interactive::json).collect();
     json!(figures).to_string().replace('<', r"\u003c")
 }
+
+/// Letters of an answer that leaves no room for a chart below it on the first screen.
+const LONG: usize = 420;
 
 const FILES: [(&str, &str); 6] = [
     ("scenario.toml", "every setting"),
