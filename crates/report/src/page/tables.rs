@@ -127,7 +127,9 @@ impl Table {
                     .map(|axis| text(row.setting(axis).unwrap_or("-"), true))
                     .collect();
                 let mut scheme = text(&row.scheme, false);
-                scheme.colour = data.palette.style(&row.scheme, run).hex();
+                if of.is_none() {
+                    scheme.colour = data.palette.style(&row.scheme, run).hex();
+                }
                 cells.push(scheme);
                 if grouped {
                     cells.push(text(of.unwrap_or("all"), false));

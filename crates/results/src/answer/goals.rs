@@ -147,6 +147,7 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
     if met == 0 || met == goals.rows.len() {
         return Vec::new();
     }
+    let it = pronoun(goals);
     let sentence = |axis: &String| {
         let own = goals
             .smallest
@@ -157,16 +158,16 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
             let mut notes = Vec::new();
             match &smallest.every {
                 Some(every) if summary.axes.len() > 1 && every == some => {
-                    notes.push("whatever the rest".to_owned());
+                    notes.push("at any other settings".to_owned());
                 }
                 Some(every) if summary.axes.len() > 1 => {
-                    notes.push(format!("{every} whatever the rest"));
+                    notes.push(format!("{every} at any other settings"));
                 }
                 _ => {}
             }
             match &smallest.greatest {
                 Some(greatest) if greatest == some => {
-                    notes.push("none above".to_owned());
+                    notes.push(format!("larger values miss {it}"));
                 }
                 Some(greatest) => notes.push(format!("up to {greatest}")),
                 None => {}
@@ -184,7 +185,6 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
             Some(format!("{some}{of}{notes}"))
         });
         let told: Vec<_> = told.collect();
-        let it = pronoun(goals);
         (!told.is_empty()).then(|| format!("Smallest {axis} that meets {it}: {}.", told.join(", ")))
     };
     summary.axes.iter().filter_map(sentence).collect()
