@@ -28,6 +28,16 @@ pub(crate) fn of_metric(metric: &str) -> &'static str {
     column.map_or("", |column| column.unit)
 }
 
+/// A value of a metric in a unit that suits values up to `greatest`.
+pub(crate) fn amount(metric: &str, value: f64, greatest: f64) -> String {
+    let unit = unit(of_metric(metric), greatest.abs());
+    let number = number(value / unit.size, 3);
+    match unit.name {
+        "" => number,
+        name => format!("{number} {name}"),
+    }
+}
+
 /// A number with about `digits` significant digits, in full: `0.0123`, `12.3`, `12300`.
 pub(crate) fn number(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {

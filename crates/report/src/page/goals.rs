@@ -1,8 +1,8 @@
 //! Goals in the report: the rows ranked, each with its marks, and the smallest passing values.
 
-use results::{Goals, Row, Standing, Summary};
+use results::{Goals, Row, Summary};
 
-use super::map::{self, Map};
+use super::map::{self, Map, word};
 use crate::units;
 
 /// The goals of a run.
@@ -41,7 +41,7 @@ pub(super) fn block(summary: &Summary, run: &str) -> Option<Block> {
         let verdicts = verdicts.map(|((verdict, goal), greatest)| {
             let value = verdict
                 .value
-                .map(|value| shown(&goal.metric, value, *greatest));
+                .map(|value| units::amount(&goal.metric, value, *greatest));
             (
                 value.unwrap_or_else(|| "-".to_owned()),
                 word(verdict.standing),
@@ -81,24 +81,6 @@ fn what(row: &Row) -> String {
     let place = units::place(&row.set);
     let comma = if place.is_empty() { "" } else { ", " };
     format!("{}{comma}{place}", row.scheme)
-}
-
-pub(super) const fn word(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Met => "met",
-        Standing::Open => "open",
-        Standing::Missed => "missed",
-    }
-}
-
-/// A value of a metric in a unit that suits values up to `greatest`.
-pub(super) fn shown(metric: &str, value: f64, greatest: f64) -> String {
-    let unit = units::unit(units::of_metric(metric), greatest.abs());
-    let number = units::number(value / unit.size, 3);
-    match unit.name {
-        "" => number,
-        name => format!("{number} {name}"),
-    }
 }
 
 /// Rows whose values decide on the unit.

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use results::{Row, Summary};
+use results::{Row, Standing, Summary};
 
-use super::goals::shown;
 use crate::units;
 
 /// A table whose cells are the rows of a sweep.
@@ -62,10 +61,19 @@ pub(super) fn of_goal(summary: &Summary, goal: usize) -> Option<Map> {
         let text = verdict.value.map(|value| unit.text(value));
         (
             text.unwrap_or_else(|| "-".to_owned()),
-            super::goals::word(verdict.standing),
+            word(verdict.standing),
             None,
         )
     })
+}
+
+/// How a row stands to a goal, in a word.
+pub(super) const fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Met => "met",
+        Standing::Open => "open",
+        Standing::Missed => "missed",
+    }
 }
 
 /// The map of the 99th percentile of completion times, where settings span a plane.
@@ -229,7 +237,7 @@ impl Unit {
     fn text(&self, value: f64) -> String {
         match self.common {
             Some(unit) => units::number(value / unit.size, 3),
-            None => shown(&self.metric, value, value),
+            None => units::amount(&self.metric, value, value),
         }
     }
 
