@@ -175,7 +175,7 @@ fn results_reference() -> String {
     for (title, name, what, fields) in tables {
         let intro = format!(
             "Columns of `{name}.parquet`, which has a row for each {what} of each point. A column for \
-             each setting that results show follows `seed`."
+             each setting that results show follows `seed`, named like the setting."
         );
         page += &["\n## ", title, "\n\n", &intro, "\n\n"].concat();
         page += &row(["name", "unit", "meaning"]);
@@ -185,10 +185,14 @@ fn results_reference() -> String {
         }
     }
     page += "\n## Series\n\nColumns of `series.parquet`. Each row is one sample of one quantity of a port, a \
-             flow or a host, or one event; a quantity that was not recorded has no column.\n\n";
+             flow or a host, or one event; a quantity that was not recorded has no column. A column for each \
+             setting that results show follows `seed`, named like the setting.\n\n";
     page += &row(["name", "unit", "meaning"]);
     page += RULE_3;
-    for column in series::FIXED {
+    for field in results::leading_fields() {
+        page += &row([&format!("`{}`", field.name), field.unit, field.help]);
+    }
+    for column in series::FIXED.iter().skip(1) {
         page += &row([&format!("`{}`", column.name), column.unit, column.help]);
     }
     for column in series::all() {

@@ -64,11 +64,12 @@ pub(crate) enum Command {
     /// Print a scenario as TOML, to start one of your own from
     #[command(after_help = SHOW)]
     Show(ShowArgs),
-    /// Explain a scheme, a setting, a symbol, a figure of a paper, or a number of the results
+    /// Explain a scheme, a setting, a number of the results, a notion such as goals, or a figure of a paper
     #[command(after_help = EXPLAIN)]
     Explain {
         /// A scheme, a setting with its dot, a group of settings, a symbol of a paper such as K, a number of
-        /// the results such as `fct_p99_us`, a paper or figure, or the word results
+        /// the results such as `fct_p99_us`, a notion such as goals or groups, anything that `list` names, a
+        /// paper or figure, or the word results
         word: String,
     },
     /// Write the report of a run anew, or one that puts several runs side by side
@@ -141,7 +142,7 @@ impl RunArgs {
     /// What the parser of arguments cannot see.
     pub(crate) fn check(&self) -> Result<(), Problems> {
         if self.flows && self.format != Format::Json {
-            let problem = Problem::new("--flows has no place in this format");
+            let problem = Problem::new("--flows needs the JSON format");
             return Err(problem.help("add --format json").into());
         }
         if self.until.is_some() && self.max_seeds.get() < 2 {
@@ -328,7 +329,7 @@ impl ModelArgs {
     /// What the parser of arguments cannot see.
     pub(crate) fn check(&self) -> Result<(), Problems> {
         if self.figure.is_some() && self.output.is_none() && self.format != Format::Csv {
-            let problem = Problem::new("--figure has no place where nothing is drawn");
+            let problem = Problem::new("--figure needs a file to draw into");
             return Err(problem
                 .help("add -o FILE, or --format csv for its points")
                 .into());

@@ -1,11 +1,14 @@
 //! `tailwater explain`.
 
+mod notion;
+
 use std::fmt::Write;
 
 use base::setting::Key;
 use claims::catalogue;
 use results::{self, Field};
 use scenario::keys::{self, all_keys, group, profile};
+use scenario::metric;
 use scenario::series;
 use scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
 use schemes::Scheme;
@@ -14,38 +17,16 @@ use sim::columns;
 use crate::output::Stop;
 use crate::text;
 
+pub(crate) use notion::names as notions;
+
 /// What `word` means.
 pub(crate) fn explain(word: &str) -> Result<String, Stop> {
-    if word == "results" {
-        return Ok(results());
-    }
-    if let Some(scheme) = schemes::all().iter().find(|scheme| scheme.name == word) {
-        return Ok(self::scheme(scheme));
-    }
-    if let Some(key) = keys::key(word) {
-        return Ok(self::key(key));
-    }
-    if all_keys().iter().any(|key| group(key.name) == word) {
-        let members = all_keys().iter().filter(|key| group(key.name) == word);
-        return Ok(members
-            .map(|key| self::key(key))
-            .collect::<Vec<_>>()
-            .join("\n"));
-    }
-    if BUILTINS.iter().any(|builtin| builtin.name == word) {
-        let scenario = Scenario::builtin(word);
-        let title = scenario.title().unwrap_or_default();
-        return Ok(format!(
-            "{word}: {title}\n`tailwater show {word}` prints the scenario.\n"
-        ));
-    }
-    if let Some(text) = number(word) {
+    let found = known(word)
+        .or_else(|| notion::explain(word))
+        .or_else(|| number(word))
+        .or_else(|| symbol(word));
+    if let Some(text) = found {
         return Ok(text);
-    }
-    let named = named(word);
-    if !named.is_empty() {
-        let keys = named.into_iter().map(key);
-        return Ok(keys.collect::<Vec<_>>().join("\n"));
     }
     let paper = word.split('/').next().unwrap_or(word);
     if catalogue::names().contains(&paper) {
@@ -55,19 +36,66 @@ pub(crate) fn explain(word: &str) -> Result<String, Stop> {
     let names = schemes.chain(all_keys().iter().map(|key| key.name));
     let names = names.chain(all_keys().iter().map(|key| group(key.name)));
     let names = names.chain(BUILTINS.iter().map(|builtin| builtin.name));
-    let names = names.chain(catalogue::names());
+    let names = names.chain(catalogue::names()).chain(notions());
     let metrics = columns::METRICS.iter().chain(columns::COST);
     let names = names.chain(metrics.map(|column| column.name));
-    let remedy = "`tailwater list schemes` and `tailwater list keys` print all names";
-    let what = "scheme, setting, symbol, number or scenario";
+    let remedy = "`tailwater list` tells what has names";
+    let what = "scheme, setting, symbol, number, notion or scenario";
     Err(unknown(word, what, names.chain(["results"]), remedy))
 }
 
-/// A number of the results by its name in JSON, CSV or a table, wherever it is.
+/// A file of results, a scheme, a setting, a group of settings or a scenario.
+fn known(word: &str) -> Option<String> {
+    if word == "results" {
+        return Some(results());
+    }
+    if let Some(text) = file(word) {
+        return Some(text);
+    }
+    if let Some(scheme) = schemes::all().iter().find(|scheme| scheme.name == word) {
+        return Some(self::scheme(scheme));
+    }
+    if let Some(key) = keys::key(word) {
+        return Some(self::key(key));
+    }
+    let members = all_keys().iter().filter(|key| group(key.name) == word);
+    let members: Vec<_> = members.map(|key| self::key(key)).collect();
+    if !members.is_empty() {
+        return Some(members.join("\n"));
+    }
+    BUILTINS.iter().find(|builtin| builtin.name == word)?;
+    let scenario = Scenario::builtin(word);
+    let title = scenario.title().unwrap_or_default();
+    let text = format!("{word}: {title}\n`tailwater show {word}` prints the scenario.\n");
+    // Some scenarios are called like the workload that they show.
+    let kind = notion::explain(word).map_or_else(String::new, |kind| format!("\n{kind}"));
+    Some(text + &kind)
+}
+
+/// A table of the results, with all of its columns.
+fn file(word: &str) -> Option<String> {
+    let mut out = String::new();
+    match word {
+        "flows.parquet" => table(&mut out, FLOWS, results::flow_fields()),
+        "ports.parquet" => table(&mut out, PORTS, results::port_fields()),
+        "series.parquet" => series(&mut out),
+        _ => return None,
+    }
+    Some(out.trim_start().to_owned())
+}
+
+/// Settings by the symbol that a paper has for them.
+fn symbol(word: &str) -> Option<String> {
+    let keys: Vec<_> = named(word).into_iter().map(key).collect();
+    (!keys.is_empty()).then(|| keys.join("\n"))
+}
+
+/// A number of the results by its name in JSON, CSV or a table, wherever it is; or by a short form, as in p99.
 fn number(word: &str) -> Option<String> {
     let mut out = String::new();
     let metrics = columns::METRICS.iter().chain(columns::COST);
-    for metric in metrics.filter(|column| column.name == word) {
+    let short = metric::by_word(word).map(|column| column.name);
+    for metric in metrics.filter(|column| column.name == word || Some(column.name) == short) {
         column(&mut out, metric.name, metric.unit, metric.help);
     }
     let tables = [
@@ -230,16 +258,8 @@ fn results() -> String {
         writeln!(out, "\n{} [{}]", column.name, column.unit).expect("writing to a string succeeds");
         text::paragraph(&mut out, 4, column.help);
     }
-    table(
-        &mut out,
-        "Flows, in flows.parquet: one row for each flow of each point.",
-        results::flow_fields(),
-    );
-    table(
-        &mut out,
-        "Ports, in ports.parquet: one row for each port of each point.",
-        results::port_fields(),
-    );
+    table(&mut out, FLOWS, results::flow_fields());
+    table(&mut out, PORTS, results::port_fields());
     series(&mut out);
     out
 }
@@ -267,10 +287,15 @@ fn column(out: &mut String, name: &str, unit: &str, help: &str) {
 fn series(out: &mut String) {
     let intro = "Series, in series.parquet: each row is one sample of one quantity of a port, a flow or a \
         host, or one event. A quantity that was not recorded has no column, and one that a row is not \
-        about is null. What is recorded: `tailwater explain trace`.";
+        about is null. A column for each setting that results show follows the seed, named like the setting. \
+        What is recorded: `tailwater explain trace`.";
     out.push('\n');
     text::paragraph(out, 0, intro);
-    let fixed = series::FIXED.iter();
+    for field in results::leading_fields() {
+        column(out, &field.name, field.unit, field.help);
+    }
+    // The number of the simulation is among those.
+    let fixed = series::FIXED.iter().skip(1);
     let fixed = fixed.map(|column| (column.name, column.unit, column.help));
     let traced = series::all().iter();
     let traced = traced.map(|column| (column.name, column.unit, column.help.as_str()));
@@ -278,3 +303,6 @@ fn series(out: &mut String) {
         column(out, name, unit, help);
     }
 }
+
+const FLOWS: &str = "Flows, in flows.parquet: one row for each flow of each point.";
+const PORTS: &str = "Ports, in ports.parquet: one row for each port of each point.";

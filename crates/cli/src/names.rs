@@ -5,6 +5,8 @@ use clap::builder::PossibleValuesParser;
 use scenario::BUILTINS;
 use scenario::keys::{all_keys, group};
 
+use crate::explain;
+
 /// `command` with every name that an argument may have, for completions alone: other values are correct as well.
 pub(crate) fn named(command: clap::Command) -> clap::Command {
     let schemes = names(schemes::all().iter().map(|scheme| scheme.name));
@@ -58,7 +60,13 @@ fn explained() -> Vec<String> {
             .chain(keys)
             .chain(groups)
             .chain(metrics)
-            .chain(["results"]),
+            .chain(explain::notions())
+            .chain([
+                "results",
+                "flows.parquet",
+                "ports.parquet",
+                "series.parquet",
+            ]),
     );
     all.extend(papers());
     all.sort();

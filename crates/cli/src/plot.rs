@@ -33,7 +33,9 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Stop> {
         (args.log_y, &mut figure.y, "--log-y"),
     ] {
         if wanted && !axis.categories.is_empty() {
-            let problem = Problem::new(format!("{flag} has no place: that axis has names"));
+            let problem = Problem::new(format!(
+                "{flag} needs an axis of numbers: this axis has names"
+            ));
             return Err(Problems::from(problem.help(format!("leave {flag} out"))).into());
         }
         axis.log |= wanted;
@@ -77,7 +79,7 @@ fn adjust(figure: &mut Figure, args: &PlotArgs) -> Result<(), Stop> {
     if !args.schemes.is_empty() {
         figure
             .lines
-            .retain(|line| args.schemes.contains(&line.label));
+            .retain(|line| line.shape == Shape::Limit || args.schemes.contains(&line.label));
     }
     for (given, flag, axis) in [
         (&args.xlim, "--xlim", &mut figure.x),
@@ -197,7 +199,7 @@ fn save(figure: &Figure, size: Size, font: Option<&str>, path: &Path) -> Result<
         .is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
     if font.is_some() && !is_svg {
         let problem =
-            Problem::new("--font has no place in this format: the file contains its font");
+            Problem::new("--font applies to SVG only: in other formats the file contains its font");
         return Err(Problems::from(problem.help("draw an SVG, or leave --font out")).into());
     }
     ::report::save_in(figure, size, font, path).map_err(Problems::from)?;

@@ -92,6 +92,17 @@ fn everything_that_is_listed_can_be_explained() {
     for word in [words("schemes"), words("scenarios"), groups.into()].concat() {
         assert!(answer(&["explain", &word]).len() > 80, "{word}");
     }
+    for list in ["models", "topologies", "workloads"] {
+        // Headings of these lists end in a colon; the words below them do not.
+        let names = words(list).into_iter();
+        for name in names.filter(|name| name.chars().all(|c| !c.is_uppercase()) && !name.is_empty())
+        {
+            assert!(
+                answer(&["explain", &name]).contains(&name),
+                "{list}: {name}"
+            );
+        }
+    }
     // Every key goes through the same function: the first and the last stand for all.
     let keys = words("keys");
     for key in [&keys[0], &keys[keys.len() - 1]] {
@@ -192,6 +203,41 @@ fn numbers_and_symbols_are_explained() {
 }
 
 #[test]
+fn notions_are_explained_with_an_example() {
+    let text = answer(&["explain", "goals"]);
+    assert!(text.contains("--goal 'fct_p99 < 15ms'"), "{text}");
+    assert!(text.contains("goals = ["), "{text}");
+    for notion in [
+        "search",
+        "groups",
+        "classes",
+        "sweep",
+        "variant",
+        "seeds",
+        "tier",
+        "breakdown",
+        "columns",
+        "queueing",
+        "timers",
+        "p99",
+        "fct_p99",
+        "series.parquet",
+    ] {
+        let text = answer(&["explain", notion]);
+        assert!(text.len() > 60, "{notion}: {text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 100),
+            "{text}"
+        );
+    }
+    // Every part of a completion time is named, and what it is.
+    let text = answer(&["explain", "breakdown"]);
+    for part in sim::breakdown::Part::ALL {
+        assert!(text.contains(&format!("  {}: ", part.name())), "{text}");
+    }
+}
+
+#[test]
 fn completions_know_what_can_be_named() {
     for shell in ["bash", "zsh", "fish"] {
         let text = answer(&["completions", shell]);
@@ -201,6 +247,7 @@ fn completions_know_what_can_be_named() {
             "long-flows",
             "rcc/fig5a",
             "fct_p99_us",
+            "goals",
         ] {
             assert!(text.contains(name), "{shell}: {name}");
         }

@@ -51,6 +51,8 @@ blocks! {
     goals_of_a_group_and_a_class: "schemes = [\"dctcp\", \"newreno\"]\ngoals = [\"reads.p99 < 25ms\", \"<=100KB.timeouts <= 0\"]\nrun.classes = \"100KB\"\nswitch.buffer = [\"40pkt\", \"160pkt\"]\n[group.reads]\nworkload.senders = 20\nworkload.from = \"0:1-20\"\nworkload.to = \"0:0\"\n[group.bulk]\nworkload.senders = 2\nworkload.from = \"0:21-22\"\nworkload.to = \"0:0\"\nworkload.size = \"500KB\"\n";
     goals_over_two_axes: "schemes = [\"newreno\", \"dctcp\"]\ngoals = \"p99 < 12ms\"\nworkload.senders = 40\nswitch.buffer = [\"40pkt\", \"80pkt\", \"160pkt\", \"320pkt\"]\ntcp.initial_window = [2, 10]\n";
     a_goal_that_chance_decides: "schemes = [\"newreno\"]\ngoals = \"p99 < 20ms\"\nseeds = 4\nworkload.jitter = \"200us\"\nworkload.senders = 40\n";
+    a_goal_that_queueing_decides: "schemes = [\"dctcp\", \"rcc\"]\ngoals = \"p99 < 5ms\"\nworkload.senders = [10, 20]\nswitch.buffer = \"unlimited\"\n";
+    trace: "schemes = [\"newreno\", \"dctcp\"]\ntopology.hosts = 21\n[workload]\nkind = \"trace\"\ntrace = \"rack\"\n";
     deadlines: "schemes = [\"newreno\", \"rcc\"]\ngoals = \"flows_late <= 0\"\nworkload.senders = 40\nworkload.deadline = \"15ms\"\n";
     a_goal_where_flows_do_not_end: "schemes = [\"newreno\", \"rcc\"]\ngoals = \"p99 < 50ms\"\nworkload.senders = 60\nrun.duration = \"22ms\"\n";
 }

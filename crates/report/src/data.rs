@@ -25,8 +25,9 @@ pub(crate) struct Run<'a> {
     /// The name of the folder, made unique.
     pub(crate) name: String,
     pub(crate) summary: &'a Summary,
-    /// By place in [`Summary::rows`]: completion times, for the combinations that are drawn.
-    pub(crate) distributions: BTreeMap<usize, Distribution>,
+    /// By place in [`Summary::rows`] and group: completion times, for the combinations that are drawn. The name of
+    /// all flows is empty.
+    pub(crate) distributions: BTreeMap<(usize, String), Distribution>,
     /// The simulations that are drawn over time, by number.
     pub(crate) details: BTreeMap<u32, Detail>,
     /// Both ends of the port that metrics call the bottleneck.
@@ -158,7 +159,8 @@ impl<'a> Run<'a> {
         for chosen in evenly(groups, COMBINATIONS) {
             let last = chosen + 1 == groups;
             for row in chosen * group..(chosen + 1) * group {
-                self.distributions.insert(row, Distribution::default());
+                let all = (row, String::new());
+                self.distributions.insert(all, Distribution::default());
                 let first = self.summary.rows[row].points.first();
                 let detail = Detail {
                     row,
@@ -176,10 +178,8 @@ impl<'a> Run<'a> {
             .flat_map(|(index, row)| row.points.iter().map(move |point| (*point, index)))
             .collect();
         folder.flows(&mut |point, flow| {
-            let row = row_of.get(&point);
-            if let Some(distribution) = row.and_then(|row| self.distributions.get_mut(row)) {
-                distribution.flows += 1;
-                distribution.fct_us.extend(flow.fct_us);
+            if let Some(row) = row_of.get(&point) {
+                self.add(*row, flow);
             }
             if let Some(detail) = self.details.get_mut(&point) {
                 detail.all_flows += 1;
@@ -192,6 +192,21 @@ impl<'a> Run<'a> {
             distribution.fct_us.sort_by(f64::total_cmp);
         }
         Ok(())
+    }
+
+    /// Adds a flow to the distributions of a row, if that is drawn.
+    fn add(&mut self, row: usize, flow: &FlowRecord) {
+        let Some(all) = self.distributions.get_mut(&(row, String::new())) else {
+            return;
+        };
+        all.flows += 1;
+        all.fct_us.extend(flow.fct_us);
+        if !flow.group.is_empty() {
+            let key = (row, flow.group.clone());
+            let own = self.distributions.entry(key).or_default();
+            own.flows += 1;
+            own.fct_us.extend(flow.fct_us);
+        }
     }
 
     /// The simulations whose flows are drawn one by one: all of a small run, else the first seeds of
@@ -214,7 +229,11 @@ impl<'a> Run<'a> {
         let group = self.summary.schemes.len().max(1);
         let (all, shown) = (
             self.summary.rows.len() / group,
-            self.distributions.len() / group,
+            self.distributions
+                .keys()
+                .filter(|(_, of)| of.is_empty())
+                .count()
+                / group,
         );
         if shown == all {
             return String::new();

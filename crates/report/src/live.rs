@@ -120,7 +120,10 @@ pub fn write_live(live: &LivePage, out: &Path) -> Result<(), Error> {
         charts: page::charts(&figures),
         figures: page::embedded(&figures),
         style: page::STYLE,
-        script: include_str!("../templates/report.js"),
+        script: concat!(
+            include_str!("../templates/report.js"),
+            include_str!("../templates/sort.js")
+        ),
         plotly: interactive::SCRIPT,
     };
     crate::put_page(out, &page)

@@ -55,7 +55,10 @@ pub fn write_model(model: &ModelPage, out: &Path) -> Result<(), Error> {
         charts: page::charts(&model.figures),
         figures: page::embedded(&model.figures),
         style: page::STYLE,
-        script: include_str!("../templates/report.js"),
+        script: concat!(
+            include_str!("../templates/report.js"),
+            include_str!("../templates/sort.js")
+        ),
         plotly: interactive::SCRIPT,
     };
     crate::put_page(out, &page)

@@ -3,6 +3,7 @@
 mod against;
 mod drawn;
 mod goals;
+mod map;
 pub(crate) mod snippet;
 mod tables;
 mod tiers;
@@ -31,6 +32,10 @@ pub(crate) struct Page {
     sentences: Vec<String>,
     /// The goals of every run that has some.
     goals: Vec<goals::Block>,
+    /// Whether the answer is so long that the main chart stands beside it.
+    long: bool,
+    /// Completion times over a plane of settings, of every run that has one.
+    maps: Vec<map::Map>,
     /// Every later run against the first.
     against: Vec<against::Block>,
     table: Table,
@@ -93,6 +98,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
                 String::new()
             };
             let sentences = results::answer(summary).into_iter();
+            let sentences = sentences.chain(results::drops(summary));
             sentences.map(move |sentence| format!("{prefix}{sentence}"))
         });
     let first = folders[0].summary();
@@ -113,10 +119,14 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         against::block(&against, [&data.runs[0].name, name])
     });
     let comparisons = tables::comparisons(&data);
+    let sentences: Vec<String> = sentences.collect();
+    let letters: usize = sentences.iter().map(String::len).sum();
     Ok(Page {
+        long: letters > LONG,
+        maps: summaries.filter_map(map::of_tail).collect(),
         heading,
         title: first.title.clone().unwrap_or_default(),
-        sentences: sentences.collect(),
+        sentences,
         goals: goals.collect(),
         against: against.collect(),
         table: Table::new(&data),
@@ -136,7 +146,10 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         more: drawn::more(&data),
         missing: missing(&figures),
         style: STYLE,
-        script: include_str!("../templates/drawn.js"),
+        script: concat!(
+            include_str!("../templates/drawn.js"),
+            include_str!("../templates/sort.js")
+        ),
     })
 }
 
@@ -237,6 +250,9 @@ pub(crate) const STYLE: &str = concat!(
     include_str!("../templates/report.css"),
     include_str!("../templates/drawn.css")
 );
+
+/// Letters of an answer that leaves no room for a chart below it on the first screen.
+const LONG: usize = 420;
 
 const FILES: [(&str, &str); 6] = [
     ("scenario.toml", "every setting"),

@@ -1,5 +1,7 @@
 //! Numbers in units that people read, and settings as numbers.
 
+use sim::columns::METRICS;
+
 /// A unit for showing values: what to divide by, and its name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Unit {
@@ -18,6 +20,22 @@ pub(crate) fn unit(unit: &str, greatest: f64) -> Unit {
     let fits = choices.iter().find(|(size, _)| greatest >= 1.5 * size);
     let (size, name) = *fits.unwrap_or(&choices[choices.len() - 1]);
     Unit { size, name }
+}
+
+/// The unit of a metric.
+pub(crate) fn of_metric(metric: &str) -> &'static str {
+    let column = METRICS.iter().find(|column| column.name == metric);
+    column.map_or("", |column| column.unit)
+}
+
+/// A value of a metric in a unit that suits values up to `greatest`.
+pub(crate) fn amount(metric: &str, value: f64, greatest: f64) -> String {
+    let unit = unit(of_metric(metric), greatest.abs());
+    let number = number(value / unit.size, 3);
+    match unit.name {
+        "" => number,
+        name => format!("{number} {name}"),
+    }
 }
 
 /// A number with about `digits` significant digits, in full: `0.0123`, `12.3`, `12300`.
@@ -194,6 +212,15 @@ pub(crate) fn lower(text: &str) -> String {
     first.to_lowercase().chain(rest.chars()).collect()
 }
 
+/// A text made with [`place`] as [`short_place`] makes it.
+pub(crate) fn shortened(text: &str) -> String {
+    let parts = text.split(", ").map(|part| match part.split_once(" = ") {
+        Some((key, value)) => format!("{} {value}", lower(&words(key))),
+        None => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
 /// As [`place`], with settings by the last word of their keys: `ECN threshold 30KB, min RTO 1ms`.
 pub(crate) fn short_place(set: &[(String, String)]) -> String {
     let words = set.iter().map(|(key, value)| match key.as_str() {
@@ -244,6 +271,14 @@ mod tests {
     fn numbers_are_short_and_in_full() {
         let shown = [0.0, 0.012_345, 1.0, 12.345, 99.96, 123_456.0].map(|value| number(value, 3));
         assert_eq!(shown, ["0", "0.0123", "1", "12.3", "100", "123456"]);
+    }
+
+    #[test]
+    fn a_place_is_shortened_as_if_it_had_been_made_short() {
+        let set = [("switch.buffer", "64KB"), ("workload.senders", "20")];
+        let set = set.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(shortened(&place(&set)), short_place(&set));
+        assert_eq!(shortened("rcc, tcp.min_rto = 1ms"), "rcc, min RTO 1ms");
     }
 
     #[test]

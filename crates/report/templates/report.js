@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const root = document.documentElement;
+  root.classList.add("js");
   const figures = new Map(
     JSON.parse(document.getElementById("figures").textContent).map((figure) => [figure.name, figure]),
   );
@@ -147,27 +148,6 @@
     else delete root.dataset.theme;
     drawEach();
   });
-
-  for (const table of document.querySelectorAll(".sortable")) {
-    const headings = [...table.querySelectorAll("th")];
-    headings.forEach((heading, column) => {
-      heading.querySelector("button").addEventListener("click", () => {
-        const down = heading.getAttribute("aria-sort") === "ascending";
-        for (const other of headings) other.removeAttribute("aria-sort");
-        heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const key = (row) => row.cells[column].dataset.key;
-        const compare = (a, b) => {
-          const [x, y] = [key(a), key(b)];
-          if (x === "" || y === "") return (x === "") - (y === "");
-          const difference = x - y;
-          const order = Number.isNaN(difference) ? x.localeCompare(y) : difference;
-          return down ? -order : order;
-        };
-        const body = table.tBodies[0];
-        body.append(...[...body.rows].sort(compare));
-      });
-    });
-  }
 
   drawEach();
 })();

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use results::{Folder, RunInfo, sealed};
+use scenario::Source;
 use serde_json::Value;
 
 use run::{Temporary, Wanted, incast};
@@ -57,7 +58,12 @@ fn a_report_holds_every_chart_with_its_units() {
             "Time since the first start (ms)",
             "Queue (KB)",
         ),
-        ("goodput", "Senders", "Goodput (Mbit/s)"),
+        (
+            "goodput-to-the-end",
+            "Senders",
+            "Goodput, to the end (Mbit/s)",
+        ),
+        ("goodput-by-time", "Senders", "Goodput, by time (Mbit/s)"),
         ("queue-mean", "Senders", "Bottleneck queue, mean (KB)"),
         ("drops", "Senders", "Dropped packets"),
         ("marks", "Senders", "Marked packets"),
@@ -306,8 +312,113 @@ fn every_view_of_a_sweep_of_three_settings_covers_every_combination() {
     assert_eq!(views, [6, 4, 6, 6, 6, 6, 6]);
     // A distribution stands for one combination.
     assert_eq!(panels(chart("fct-cdf")), 12);
-    assert_eq!(panels(chart("goodput")), 6);
+    // Three views of six panels.
+    assert_eq!(panels(chart("goodput")), 3 * 6);
     assert!(!html.contains("Shown are"));
+}
+
+/// Two groups and a goal for one of them over a plane of settings: 16 combinations under three schemes.
+const GOALS: &str = r#"
+name = "reads"
+schemes = ["newreno", "dctcp", "rcc"]
+goals = ["reads.fct_p99 < 10ms"]
+[switch]
+buffer = ["40pkt", "80pkt", "120pkt", "160pkt"]
+ecn_threshold = ["15pkt", "30pkt"]
+[tcp]
+min_rto = ["2ms", "200ms"]
+[group.reads]
+workload = { senders = 12, from = "0:1-12", to = "0:0" }
+[group.bulk]
+workload = { senders = 2, size = "200KB", from = "0:13-14", to = "0:0" }
+"#;
+
+fn goals(name: &str) -> (Temporary, Folder) {
+    let temporary = Temporary::new(name);
+    let source = Source::new("reads.toml", GOALS);
+    let wanted = Wanted {
+        seeds: 1,
+        ..Wanted::default()
+    };
+    let folder = run::simulate(source, &temporary.0.join("run"), &wanted);
+    (temporary, folder)
+}
+
+#[test]
+fn goals_are_lines_cells_and_a_ranking_of_every_row() {
+    let (_temporary, folder) = goals("report-goals");
+    let html = report(&[&folder], &folder.path().join("report.html"));
+    let summary = folder.summary();
+    let judged = summary.goals.as_ref().expect("there is a goal");
+    assert_eq!(summary.rows.len(), 48);
+    let met = judged.rows.iter().filter(|row| row.is_met()).count();
+    assert!(met > 0 && met < 48, "{met}");
+    // The first view is about what the goal is about, and draws the goal in every panel.
+    let view = html.split("class=\"view\"").nth(1).expect("a view");
+    assert!(view.contains("<h4>reads, 99th percentile"), "{view}");
+    let panels = view.matches("class=\"panel\"").count();
+    assert_eq!(panels, 4);
+    assert_eq!(view.matches(">goal &lt; 10ms</text>").count(), panels);
+    // At a glance, and one by one.
+    assert_eq!(html.matches(" ✓</td>").count(), met);
+    let ranking = html
+        .split("All 48 rows, best first")
+        .nth(1)
+        .expect("a ranking");
+    let ranking = ranking.split("</table>").next().expect("a table");
+    assert_eq!(ranking.matches("<tr><td>").count(), 48);
+}
+
+#[test]
+fn groups_have_rows_and_pairs_of_their_own() {
+    let (_temporary, folder) = goals("report-groups");
+    let html = report(&[&folder], &folder.path().join("report.html"));
+    let table = html.split("id=\"comparison\"").nth(1).expect("a table");
+    let table = table.split("</table>").next().expect("a table");
+    assert_eq!(table.matches(">reads</td>").count(), 48);
+    assert_eq!(table.matches(">bulk</td>").count(), 48);
+    // Of three schemes there are three pairs at each of 16 combinations.
+    assert_eq!(html.matches("<td>reads: FCT p99").count(), 3 * 16);
+    let comparisons = &folder.summary().comparisons;
+    let of_reads = comparisons.iter().filter(|comparison| {
+        comparison.group.as_deref() == Some("reads") && comparison.metric == "fct_p99_us"
+    });
+    for comparison in of_reads {
+        let value = |scheme: &str| {
+            let mut rows = folder.summary().rows.iter();
+            let row = rows.find(|row| row.set == comparison.set && row.scheme == scheme);
+            row.unwrap().groups["reads"]["fct_p99_us"].mean.unwrap()
+        };
+        let difference = value(&comparison.scheme) - value(&comparison.baseline);
+        assert!((comparison.difference.mean.unwrap() - difference).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn labels_of_selectors_are_whole_and_differ() {
+    let (_temporary, folder) = goals("report-labels");
+    let html = report(&[&folder], &folder.path().join("report.html"));
+    let mut labels = 0;
+    for select in html.split("<select>").skip(1) {
+        let select = select.split("</select>").next().expect("an end");
+        let options = select
+            .split("</option>")
+            .filter(|option| !option.is_empty());
+        let texts: Vec<&str> = options
+            .map(|option| option.rsplit('>').next().expect("a text"))
+            .collect();
+        let mut distinct = texts.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), texts.len(), "{texts:?}");
+        for text in texts {
+            // What stands in the list is the heading that a reader without scripts sees.
+            assert!(html.contains(&format!("<h4>{text}</h4>")), "{text}");
+            assert!(!text.contains('…') && text.chars().count() < 60, "{text}");
+            labels += 1;
+        }
+    }
+    assert!(labels > 10, "{labels}");
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod standing;
 mod sweep;
 mod words;
 
+pub use parts::{drops, worst_tiers};
+
 use super::info::RunInfo;
 use super::summary::Summary;
 use standing::{Measure, Standing};
@@ -35,7 +37,6 @@ pub fn answer(summary: &Summary) -> Vec<String> {
             let timers = cause::sentence(&standings);
             sentences.extend(timers.or_else(|| parts::sentence(&standings)));
         }
-        sentences.extend(parts::drops(summary));
     }
     sentences.extend(until(summary));
     sentences

@@ -1,4 +1,5 @@
-//! The columns of `flows.parquet` and `ports.parquet`: each declared once, rows in both directions.
+//! The columns of `flows.parquet` and `ports.parquet`: each declared once, rows in both directions; and
+//! those with which every table begins.
 
 use std::io::{self, Write};
 
@@ -24,7 +25,13 @@ impl Leading {
         Self { fields }
     }
 
-    fn cells<'a>(&'a self, point: &'a PointSpec) -> impl Iterator<Item = Cell<'a>> {
+    /// The columns.
+    pub(super) fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// Their cells in all rows of a point.
+    pub(super) fn cells<'a>(&'a self, point: &'a PointSpec) -> impl Iterator<Item = Cell<'a>> {
         let keys = self.fields[LEADING..].iter().zip(&point.set);
         let keys = keys.map(|(field, (key, text))| setting_cell(field, key, text));
         // A seed beyond 63 bits wraps: tables have signed numbers, and equal seeds stay equal.
@@ -39,8 +46,7 @@ impl Leading {
 
 /// The column of a setting that has these values: numbers where all but words such as "off" are.
 pub(super) fn setting_field<'a>(key: &str, texts: impl Iterator<Item = &'a str> + Clone) -> Field {
-    let help = "Value of the setting of this name, with an underscore for its dot; missing where it is a word \
-                among numbers, such as off.";
+    let help = "Value of the setting of this name; missing where it is a word among numbers, such as off.";
     let (kind, unit) = if texts.clone().all(|text| text.parse::<i64>().is_ok()) {
         (Kind::Int64, "")
     } else {
@@ -49,7 +55,7 @@ pub(super) fn setting_field<'a>(key: &str, texts: impl Iterator<Item = &'a str> 
     let mut texts = texts;
     let words = kind == Kind::Double && texts.any(|text| measured(text, key).is_none());
     Field {
-        name: key.replace('.', "_"),
+        name: key.to_owned(),
         optional: words,
         ..field("", kind, unit, help)
     }

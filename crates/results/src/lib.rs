@@ -47,6 +47,7 @@ mod against;
 mod answer;
 mod checksum;
 mod columns;
+mod comparison;
 mod files;
 mod folder;
 mod frame;
@@ -74,8 +75,9 @@ use columns::Record;
 use lock::Lock;
 
 pub use against::{Against, Amount, Bound, Change, RowPair};
-pub use answer::{answer, cost, ranking};
+pub use answer::{answer, cost, drops, ranking, worst_tiers};
 pub use checksum::sealed;
+pub use comparison::Comparison;
 pub use files::replace;
 pub use folder::Folder;
 pub use frame::{Frame, points, rows};
@@ -85,14 +87,12 @@ pub use keep::{Keep, Transient};
 pub use row::{Row, Waits};
 pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Shard, Store, Unfinished};
-pub use summary::{
-    Comparison, FailedPoint, PointResult, PointResults, PointSummary, Summary, Until,
-};
+pub use summary::{FailedPoint, PointResult, PointResults, PointSummary, Summary, Until};
 pub use tables::{Cell, Field, Kind};
 pub use tiers::Tier;
 
-/// The columns with which the rows of `flows.parquet` and `ports.parquet` begin; one for each setting
-/// that results show follows, named like it with an underscore for the dot.
+/// The columns with which the rows of every table begin; one for each setting that results show follows,
+/// named like it.
 pub fn leading_fields() -> Vec<Field> {
     columns::leading_fields()
 }

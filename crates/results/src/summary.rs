@@ -4,12 +4,13 @@ use indexmap::IndexMap;
 use scenario::Scenario;
 use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
-use sim::columns::{METRICS, group_values, metric_values};
+use sim::columns::{METRICS, metric_values};
 use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
 
+use crate::comparison::{self, Comparison, Groups};
 use crate::goals::Goals;
 use crate::row::{Row, Rows, Waits};
-use crate::statistics::{self, Estimate, Verdict};
+use crate::statistics::Estimate;
 use crate::tiers;
 
 /// The numbers of one point.
@@ -53,7 +54,7 @@ pub struct Summary {
     pub constants: Vec<(String, String)>,
     /// Combinations of swept values times schemes; schemes change fastest.
     pub rows: Vec<Row>,
-    /// Pairs of schemes within a combination, compared on the same seeds.
+    /// Pairs of schemes within a combination, compared on the same seeds: all flows, then every group and class.
     pub comparisons: Vec<Comparison>,
     /// What the results are to reach and how far every row is from it, if the scenario has goals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,23 +73,6 @@ pub struct Summary {
     /// paths.
     #[serde(default)]
     pub checksums: IndexMap<String, String>,
-}
-
-/// A paired difference between two schemes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Comparison {
-    /// Swept settings and their values.
-    pub set: Vec<(String, String)>,
-    /// Name of the metric.
-    pub metric: String,
-    /// Label of the scheme.
-    pub scheme: String,
-    /// Label of the scheme it is compared with.
-    pub baseline: String,
-    /// `scheme - baseline`, seed by seed.
-    pub difference: Estimate,
-    /// What that says.
-    pub verdict: Verdict,
 }
 
 /// How far `--until` went.
@@ -183,18 +167,24 @@ impl Summary {
         let seeds = scenario.seeds() as usize;
         let values: Vec<Vec<Vec<f64>>> = results.chunks(seeds).map(columns).collect();
         summary.add_rows(scenario, &values);
-        for (row, results) in summary.rows.iter_mut().zip(results.chunks(seeds)) {
-            row.groups = group_estimates(results);
+        let groups: Vec<Groups> = results.chunks(seeds).map(comparison::by_group).collect();
+        for ((row, groups), results) in summary
+            .rows
+            .iter_mut()
+            .zip(&groups)
+            .zip(results.chunks(seeds))
+        {
+            row.groups = group_estimates(groups);
             let seeds = results.iter().flatten();
             row.tiers = tiers::over_seeds(seeds.map(|result| result.tiers.as_slice()));
         }
-        let group = scenario.schemes().len();
-        for (rows, values) in (0..summary.rows.len())
-            .step_by(group)
-            .zip(values.chunks(group))
-        {
-            summary.compare(rows, values);
-        }
+        let schemes = scenario.schemes().len();
+        let combinations = summary.rows.chunks(schemes);
+        let values = values.chunks(schemes).zip(groups.chunks(schemes));
+        let compared = combinations.zip(values);
+        summary.comparisons = compared
+            .flat_map(|(rows, values)| comparison::compare(rows, values, summary.random))
+            .collect();
         summary.judge(scenario.goals());
         summary
     }
@@ -223,8 +213,7 @@ impl Summary {
         let is_known = |point: u32| are_known[point as usize];
         all.failures.retain(|failure| is_known(failure.point));
         all.rows = kept(all.rows, schemes, &begun);
-        let comparisons = all.comparisons.len() / begun.len();
-        all.comparisons = kept(all.comparisons, comparisons, &begun);
+        all.comparisons = comparison::kept(all.comparisons, &all.rows);
         // Rows of groups that have not begun are gone, so those behind them have other numbers.
         let gone = |row: u32| {
             begun[..row as usize / schemes]
@@ -353,29 +342,6 @@ impl Summary {
             });
         }
     }
-
-    /// Compares every scheme of the group of rows that begins at `first` with those before it.
-    fn compare(&mut self, first: usize, values: &[Vec<Vec<f64>>]) {
-        for scheme in 1..values.len() {
-            for baseline in 0..scheme {
-                for (column, metric) in METRICS.iter().enumerate() {
-                    if !COMPARED.contains(&metric.name) {
-                        continue;
-                    }
-                    let (a, b) = (&values[scheme][column], &values[baseline][column]);
-                    let (difference, verdict) = statistics::paired(a, b, self.random);
-                    self.comparisons.push(Comparison {
-                        set: self.rows[first].set.clone(),
-                        metric: metric.name.to_owned(),
-                        scheme: self.rows[first + scheme].scheme.clone(),
-                        baseline: self.rows[first + baseline].scheme.clone(),
-                        difference,
-                        verdict,
-                    });
-                }
-            }
-        }
-    }
 }
 
 /// Whose TCP it was, unless a setting that is named anyway says so; of flows that differ every one.
@@ -409,23 +375,13 @@ impl From<&Outcome> for PointResult {
 }
 
 /// By group and metric, over the seeds that have results.
-fn group_estimates(
-    seeds: &[Result<PointResult, String>],
-) -> IndexMap<String, IndexMap<String, Estimate>> {
-    let mut values: IndexMap<&str, IndexMap<&str, Vec<f64>>> = IndexMap::new();
-    for group in seeds.iter().flatten().flat_map(|result| &result.groups) {
-        let metrics = values.entry(&group.group).or_default();
-        for (name, value) in group_values(group) {
-            metrics.entry(name).or_default().push(value);
-        }
-    }
-    let estimates = values.into_iter().map(|(group, metrics)| {
-        let metrics = metrics.into_iter();
-        let metrics = metrics.map(|(name, values)| {
-            let estimate = estimate(name, values);
-            (name.to_owned(), estimate)
+fn group_estimates(groups: &Groups) -> IndexMap<String, IndexMap<String, Estimate>> {
+    let estimates = groups.iter().map(|(group, metrics)| {
+        let metrics = metrics.iter().map(|(name, values)| {
+            let estimate = estimate(name, values.iter().copied());
+            ((*name).to_owned(), estimate)
         });
-        (group.to_owned(), metrics.collect())
+        (group.clone(), metrics.collect())
     });
     estimates.collect()
 }
@@ -460,15 +416,3 @@ fn columns(seeds: &[Result<PointResult, String>]) -> Vec<Vec<f64>> {
 fn index(index: usize) -> u32 {
     u32::try_from(index).expect("points have 32-bit numbers")
 }
-
-/// Metrics that schemes are compared by.
-const COMPARED: [&str; 8] = [
-    "goodput_bps",
-    "fct_mean_us",
-    "fct_p50_us",
-    "fct_p99_us",
-    "fct_max_us",
-    "timeouts",
-    "drops",
-    "queue_mean_bytes",
-];

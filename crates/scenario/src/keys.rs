@@ -175,7 +175,7 @@ base::settings! {
         pub oversubscription: OrAuto<Factor> = "auto",
         /// Switches and links of a graph: the name of one that comes with the program (`tailwater list topologies`), or the path of a file of GraphML (.graphml, .xml) or node-link JSON (.json), from the folder of the scenario file or the working directory. Every node is a switch with topology.hosts hosts.
         pub graph: GraphChoice = "internet2",
-        /// Rates of the links of a graph. "auto" is what its file says and, where that says nothing, "equal-load": traffic from every host to all others fills every link as much as the links of hosts, so a link on the paths of P pairs of nodes has P*H*R/(n-1), with H hosts at each of n nodes and R = link.rate, rounded up to a thousandth of R. A range draws the rate of each link, uniformly. bottleneck.rate stands above all.
+        /// Rates of the links of a graph. "auto" is what its file says and, where that says nothing, "equal-load": traffic from every host to all others fills every link as much as the links of hosts, so a link on the paths of P pairs of nodes has P*H*R/(n-1), with H hosts at each of n nodes and R = link.rate, rounded up to a thousandth of R. A range draws the rate of each link, uniformly. bottleneck.rate overrides all of these.
         pub capacity: Capacity = "auto",
         /// Seed from which a range in topology.capacity draws. It is not that of the run, so that all seeds and schemes have the same network.
         pub capacity_seed: u64 = "1",
@@ -245,9 +245,9 @@ base::settings! {
         pub ecn_threshold: OrOff<WireSize> = "40pkt",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
         pub unit: QueueUnit = "bytes",
-        /// Share of the packets that arrive at a queue of a switch, of hosts too where they queue as switches do, that is lost at random whatever they carry. Every queue loses this share anew, so of the packets on a path through four of them nearly four times as many are lost, and of the ACKs on the way back as many again. They count as drops.
+        /// Share of the packets arriving at a queue that is lost at random, whatever the packets carry: at queues of switches, and of hosts where host.queue = "switch". Every queue loses this share anew: a path through four queues loses nearly four times the share, and its ACKs lose as much again on the way back. Lost packets count as drops.
         pub loss: Fraction = "0",
-        /// Load that is emulated rather than simulated, as the RCC paper's published simulation does for its Fig. 8: this share of the buffer counts as taken at every port, hosts included, thresholds move down with it, and switches hold every packet for the time that so many full packets take to send.
+        /// Load that is emulated rather than simulated, as the RCC paper's published simulation does for its Fig. 8: this share of the buffer counts as taken at every port, hosts included, thresholds move down with it, and switches hold every packet for the time that this share of the buffer takes to send.
         pub emulated_load: Fraction = "0",
     }
 }
@@ -361,11 +361,11 @@ base::settings! {
     pub struct Workload in "workload" {
         /// Who sends to whom: every sender to one receiver, pairs, random senders at random times, one flow from each host to each other, receivers that ask, or the flows of workload.trace one by one.
         pub kind: WorkloadKind = "incast",
-        /// Number of senders, one flow each; of an incast to several receivers so many for each. Of no meaning to "poisson" and "burst"; of "requests" the hosts that are asked.
+        /// Number of senders, one flow each. Incast to several receivers: the senders of each receiver. Requests: the hosts that are asked. Ignored by "poisson" and "burst".
         pub senders: Count = "40",
         /// Receivers of an incast, or hosts that ask.
         pub receivers: Count = "1",
-        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch, a fat tree one at each edge switch. Flows take them in turn. "auto" takes hosts that nobody else uses; with "poisson" and "burst", all.
+        /// Hosts that send, as RACK:HOST or ranges, joined by +: "0:0-19+1:3"; "2" is all of rack 2. A dumbbell has racks 0 and 1, a chain one at each switch, a fat tree one at each edge switch. Flows take them in turn. "auto" takes hosts that have no other part in the workload; with "poisson" and "burst", all.
         pub from: OrAuto<HostSet> = "auto",
         /// The hosts that receive data; "auto" is the first host of a star, the first hosts of the last switch of a dumbbell or chain, or hosts of as many racks of another network as there are; with "poisson" and "burst", all.
         pub to: OrAuto<HostSet> = "auto",
@@ -403,7 +403,7 @@ base::settings! {
         pub epochs: Count = "1",
         /// Time from the start of an epoch to the start of the next.
         pub epoch_interval: Span = "0s",
-        /// Flows that take longer are late, which results count; it changes nothing else.
+        /// Results count the flows that take longer than this as late. Changes nothing else.
         pub deadline: OrOff<Span> = "off",
         /// Bytes that the application of a flow writes at its start; it writes the rest by workload.write and workload.write_interval. "off": everything at once. Results then tell when these bytes had arrived.
         pub first_write: OrOff<DataSize> = "off",
@@ -411,13 +411,13 @@ base::settings! {
         pub write: DataSize = "64KB",
         /// Time from one such write to the next.
         pub write_interval: Span = "100ms",
-        /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average, headers included unless these are those of the hosts. Of a burst it sets workload.delay = "auto".
+        /// Poisson arrivals: share of the links of workload.load_of that the flows fill on average. Headers count, except with "hosts". Burst: the load that workload.delay = "auto" makes.
         pub load: Fraction = "0.5",
         /// The links that workload.load is a share of: those of the receivers; those that lead out of the senders' racks, which only flows to other racks take; or those of the sending hosts together, by payload alone. Of a burst, one such link.
         pub load_of: LoadOf = "receivers",
-        /// Poisson arrivals: to whom flows go: from any sender to any receiver, or between racks, of which both are drawn, all as likely as each other, and then a host of each.
+        /// Poisson arrivals: from whom to whom flows go. "any": from any sender to any receiver. "other-racks": two racks are drawn, all equally likely, then a host of each.
         pub peers: PeerKind = "any",
-        /// Poisson arrivals: how many flows arrive; "auto" is as many as workload.duration brings, which otherwise is of no meaning. Burst: how many flows there are, the first to start of all; "auto" is all.
+        /// Poisson arrivals: how many flows arrive; a number takes the place of workload.duration, "auto" leaves it to that. Burst: how many flows there are, the first to start; "auto" is all.
         pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.
         pub duration: Span = "100ms",
@@ -431,7 +431,7 @@ base::settings! {
     pub struct Run in "run" {
         /// Simulated time at which the simulation stops even if flows are unfinished; "unlimited" waits for every flow.
         pub duration: OrUnlimited<Span> = "unlimited",
-        /// Sizes at which classes of flows end, joined by +: "100KB+10MB" makes three, of which results are told as of groups. Flows without end are in the last class. It changes nothing else.
+        /// Upper bounds of size classes, joined by +: "100KB+10MB" makes three classes. Results report classes as they report groups. Flows without end belong to the last class. Changes nothing else.
         pub classes: SizeClasses = "off",
     }
 }

@@ -16,10 +16,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{
     SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
 };
-use parquet::schema::types::TypePtr;
+use parquet::schema::types::{Type, TypePtr};
 
 use crate::guard;
-use crate::rows::{Field, schema};
+use crate::rows::{Cell, Column, Field, schema};
 
 /// A file that grows by row groups of at most [`Columns::GROUP`] rows.
 pub struct Columns {
@@ -57,16 +57,17 @@ impl Columns {
             .into_iter()
             .map(|(key, value)| KeyValue::new(key, value));
         let schema = Arc::new(schema(name, fields).map_err(error)?);
-        Self::with(file, schema, metadata.collect(), creator)
+        Self::with(file, schema, &[], metadata.collect(), creator)
     }
 
     fn with(
         file: File,
         schema: TypePtr,
+        repeated: &[Field],
         metadata: Vec<KeyValue>,
         creator: &str,
     ) -> io::Result<Self> {
-        let properties = properties(&schema, metadata, creator);
+        let properties = properties(&schema, repeated, metadata, creator);
         let writer = SerializedFileWriter::new(BufWriter::new(file), schema, properties);
         Ok(Self {
             writer: writer.map_err(error)?,
@@ -169,20 +170,21 @@ impl Texts<'_, '_> {
     }
 }
 
-/// One file out of `parts`, each complete and with the same columns, in their order. The first column,
-/// of whole numbers, gets one number for all rows of a part, which stands beside it.
+/// One file out of `parts`, each complete and with the same columns, in their order. In place of the first
+/// column of a part stand those of `leading`, each with one value for all rows of the part: the cells beside it.
 ///
-/// Row groups are copied as they are but for that column, so the time is that of copying files and
+/// Row groups are copied as they are but for these columns, so the time is that of copying files and
 /// memory holds the descriptions of row groups alone. Fails if there is no part or one has other
 /// columns.
 pub fn concatenate(
-    parts: &mut dyn Iterator<Item = (usize, PathBuf)>,
+    leading: &[Field],
+    parts: &mut dyn Iterator<Item = (Vec<Cell<'_>>, PathBuf)>,
     out: File,
     creator: &str,
 ) -> io::Result<()> {
-    let mut joined: Option<Columns> = None;
+    let mut joined: Option<(Columns, TypePtr)> = None;
     let mut out = Some(out);
-    for (number, path) in parts {
+    for (cells, path) in parts {
         let file = File::open(&path)?;
         let described = file.try_clone()?;
         let part = guard::read(|| SerializedFileReader::new(described)).map_err(|error| {
@@ -191,24 +193,50 @@ pub fn concatenate(
         })?;
         let described = part.metadata().file_metadata();
         if let Some(out) = out.take() {
-            let metadata = described.key_value_metadata().cloned().unwrap_or_default();
-            let schema = described.schema_descr().root_schema_ptr();
-            joined = Some(Columns::with(out, schema, metadata, creator)?);
+            let own = described.schema_descr().root_schema_ptr();
+            joined = Some((begin(leading, &part, out, creator)?, own));
         }
-        let Some(joined) = &mut joined else { continue };
-        if described.schema() != joined.writer.schema_descr().root_schema() {
+        let Some((joined, first)) = &mut joined else {
+            continue;
+        };
+        if described.schema() != first.as_ref() {
             let message = format!("{} has other columns than the first part", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
-        let number = i32::try_from(number).map_err(io::Error::other)?;
-        copy_groups(number, &file, &part, joined)?;
+        copy_groups((leading, &cells), &file, &part, joined)?;
     }
     let nothing = || io::Error::new(io::ErrorKind::InvalidInput, "there is nothing to join");
-    joined.ok_or_else(nothing)?.finish()
+    joined.ok_or_else(nothing)?.0.finish()
+}
+
+/// A file with the columns of `leading` before those of `part` but its first, described as there.
+fn begin(
+    leading: &[Field],
+    part: &SerializedFileReader<File>,
+    out: File,
+    creator: &str,
+) -> io::Result<Columns> {
+    let part = part.metadata().file_metadata();
+    let own = part.schema();
+    let first = schema(own.name(), leading).map_err(error)?;
+    let fields = first.get_fields().iter().chain(&own.get_fields()[1..]);
+    let joined = Type::group_type_builder(own.name()).with_fields(fields.cloned().collect());
+    let joined = Arc::new(joined.build().map_err(error)?);
+    let mut metadata = part.key_value_metadata().cloned().unwrap_or_default();
+    for field in leading {
+        let said = [("unit", field.unit), ("description", field.help)];
+        for (what, text) in said.into_iter().filter(|(_, text)| !text.is_empty()) {
+            let key = format!("{}.{what}", field.name);
+            if metadata.iter().all(|known| known.key != key) {
+                metadata.push(KeyValue::new(key, text.to_owned()));
+            }
+        }
+    }
+    Columns::with(out, joined, leading, metadata, creator)
 }
 
 fn copy_groups(
-    number: i32,
+    (leading, cells): (&[Field], &[Cell<'_>]),
     file: &File,
     part: &SerializedFileReader<File>,
     out: &mut Columns,
@@ -216,7 +244,12 @@ fn copy_groups(
     for group in part.metadata().row_groups() {
         let rows = usize::try_from(group.num_rows()).map_err(io::Error::other)?;
         let mut copy = out.next_group()?;
-        copy.ints(|column| column.write(&vec![number; rows], None))?;
+        for (field, cell) in leading.iter().zip(cells) {
+            let column = copy.next()?;
+            Column::repeated(field, *cell, rows)
+                .write(column)
+                .map_err(error)?;
+        }
         for column in &group.columns()[1..] {
             let close = ColumnCloseResult {
                 bytes_written: u64::try_from(column.compressed_size()).map_err(io::Error::other)?,
@@ -235,8 +268,13 @@ fn copy_groups(
 
 /// Everything is written as it is: differences would make files a third smaller, and take twice as
 /// long for numbers that repeat. Least and greatest values of a group let readers skip it where that
-/// can be of use.
-fn properties(schema: &TypePtr, metadata: Vec<KeyValue>, creator: &str) -> WriterPropertiesPtr {
+/// can be of use. Columns of `repeated` values go through a dictionary, and so does text.
+fn properties(
+    schema: &TypePtr,
+    repeated: &[Field],
+    metadata: Vec<KeyValue>,
+    creator: &str,
+) -> WriterPropertiesPtr {
     let mut properties = WriterProperties::builder()
         .set_created_by(creator.to_owned())
         .set_key_value_metadata(Some(metadata))
@@ -256,6 +294,10 @@ fn properties(schema: &TypePtr, metadata: Vec<KeyValue>, creator: &str) -> Write
             Physical::BYTE_ARRAY => properties.set_column_dictionary_enabled(path, true),
             _ => properties,
         };
+    }
+    for field in repeated {
+        let path = field.name.as_str().into();
+        properties = properties.set_column_dictionary_enabled(path, true);
     }
     Arc::new(properties.build())
 }

@@ -223,6 +223,13 @@ impl Column {
         }
     }
 
+    /// A column with the same value in so many rows.
+    pub(crate) fn repeated(field: &Field, cell: Cell<'_>, rows: usize) -> Self {
+        let mut column = Self::new(field);
+        (0..rows).for_each(|_| column.push(cell));
+        column
+    }
+
     fn push(&mut self, cell: Cell<'_>) {
         if let Some(levels) = &mut self.levels {
             levels.push(i16::from(cell != Cell::Null));
@@ -246,7 +253,10 @@ impl Column {
     }
 
     /// Hands the values over and forgets them.
-    fn write(&mut self, mut out: SerializedColumnWriter<'_>) -> parquet::errors::Result<()> {
+    pub(crate) fn write(
+        &mut self,
+        mut out: SerializedColumnWriter<'_>,
+    ) -> parquet::errors::Result<()> {
         fn batch<T: DataType>(
             out: &mut SerializedColumnWriter<'_>,
             values: &mut Vec<T::T>,

@@ -49,11 +49,16 @@ pub(crate) fn draw(repository: &Repository) -> Result<(), Failure> {
 }
 
 /// Runs by the name of their folder; the guide shows these commands.
-const RUNS: [(&str, &str); 2] = [
+const RUNS: [(&str, &str); 3] = [
     ("incast", "run incast"),
     (
         "one",
         "run incast --scheme newreno --set workload.senders=60",
+    ),
+    (
+        "goals",
+        "run incast --scheme newreno,dctcp --set workload.senders=40 --set switch.buffer=60pkt,80pkt,160pkt \
+         --set tcp.min_rto=1ms,10ms,200ms --goal p99<15ms",
     ),
 ];
 
@@ -73,7 +78,7 @@ struct Shot {
     dark: bool,
 }
 
-const SHOTS: [Shot; 5] = [
+const SHOTS: [Shot; 6] = [
     Shot {
         name: "report",
         run: "incast",
@@ -104,6 +109,14 @@ const SHOTS: [Shot; 5] = [
         part: "chart-queue-time",
         width: 390,
         height: 844,
+        dark: false,
+    },
+    Shot {
+        name: "report-goals",
+        run: "goals",
+        part: "",
+        width: 1200,
+        height: 860,
         dark: false,
     },
     Shot {

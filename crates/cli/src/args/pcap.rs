@@ -18,7 +18,7 @@ pub(crate) struct PcapArgs {
         default_missing_value = "bottleneck"
     )]
     pcap: Option<String>,
-    /// Keep at most so many bytes of each captured packet
+    /// Keep at most this many bytes of each captured packet
     #[arg(long, value_name = "BYTES", requires = "pcap")]
     pcap_snap: Option<NonZeroUsize>,
 }

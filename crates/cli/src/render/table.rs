@@ -4,6 +4,7 @@
 //! rows differ before those in which they do not. A line below names the others.
 
 mod column;
+mod tiers;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -83,6 +84,11 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
     writeln!(out)?;
     for sentence in results::answer(summary) {
         paragraph(out, &sentence);
+    }
+    if let Some(tiers) = tiers::tiers(summary) {
+        writeln!(out)?;
+        paragraph(out, &tiers.title);
+        writeln!(out, "{}", tiers.lines)?;
     }
     paragraph(out, &results::cost(&finished.info));
     Ok(())

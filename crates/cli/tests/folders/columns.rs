@@ -39,23 +39,23 @@ fn duckdb_pandas_and_polars_find_the_percentiles_of_the_summary() {
     assert_eq!(found["pandas"]["series"], found["polars"]["series"]);
     assert_eq!(found["duckdb"]["columns"], found["polars"]["columns"]);
     assert_eq!(found["pandas"]["columns"], found["polars"]["columns"]);
-    let columns: Vec<_> = found["polars"]["columns"]
-        .as_array()
-        .expect("names")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
-    assert_eq!(
-        columns[..6],
-        [
+    // Every table begins alike, with settings by the names that they have everywhere.
+    for (table, next) in [("columns", "flow"), ("series_columns", "time_us")] {
+        let columns = found["polars"][table].as_array().expect("names").iter();
+        let columns: Vec<_> = columns.filter_map(Value::as_str).collect();
+        let leading = [
             "point",
             "scheme",
             "seed",
-            "workload_senders",
-            "workload_jitter",
-            "flow"
-        ]
-    );
+            "workload.senders",
+            "workload.jitter",
+        ];
+        assert_eq!(columns[..6], [&leading[..], &[next]].concat(), "{table}");
+    }
+    // Samples of one setting are chosen without a join: half of the points have 40 senders.
+    for reader in ["duckdb", "pandas", "polars"] {
+        assert_eq!(found[reader]["points_of_40"], 4, "{reader}");
+    }
 }
 
 #[test]

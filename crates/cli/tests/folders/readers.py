@@ -26,6 +26,9 @@ def with_duckdb():
     found["drops"] = int(query(f"select sum(drops) from '{paths['ports']}'")[0][0])
     found["timeouts"] = int(query(f"select sum(timeouts) from '{paths['flows']}'")[0][0])
     found["columns"] = [row[0] for row in query(f"describe select * from '{paths['flows']}'")]
+    senders = '"workload.senders" = 40'
+    points = query(f"select count(distinct point) from '{paths['series']}' where {senders}")
+    found["points_of_40"] = points[0][0]
     return found
 
 
@@ -42,6 +45,8 @@ def with_pandas():
     found["drops"] = int(tables["ports"]["drops"].sum())
     found["timeouts"] = int(tables["flows"]["timeouts"].sum())
     found["columns"] = list(tables["flows"].columns)
+    few = pandas.read_parquet(paths["series"], columns=["point", "workload.senders"])
+    found["points_of_40"] = int(few[few["workload.senders"] == 40]["point"].nunique())
     return found
 
 
@@ -57,6 +62,9 @@ def with_polars():
     found["drops"] = tables["ports"]["drops"].sum()
     found["timeouts"] = tables["flows"]["timeouts"].sum()
     found["columns"] = tables["flows"].columns
+    found["series_columns"] = tables["series"].columns
+    few = tables["series"].filter(polars.col("workload.senders") == 40)
+    found["points_of_40"] = few["point"].n_unique()
     return found
 
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use scenario::series::{FIXED, Traceable};
-use tables::{Columns, Field, Group, Kind};
+use tables::{Cell, Columns, Field, Group, Kind};
 
 /// One sample of one quantity of whatever `id` numbers.
 #[derive(Clone, Copy, Debug)]
@@ -193,11 +193,15 @@ fn write_group(
     Ok(())
 }
 
-/// One series file out of `parts`, each complete and with the same columns, in their order; each with
-/// the number that its point has by now: a sweep that gets more seeds numbers its points anew. Row groups
-/// are copied without decoding them.
-pub fn concatenate(parts: &mut dyn Iterator<Item = (usize, PathBuf)>, out: File) -> io::Result<()> {
-    tables::concatenate(parts, out, CREATOR)
+/// One series file out of `parts`, each complete and with the same columns, in their order. In place of the
+/// number of its point every row gets the columns of `leading`, whose cells stand beside the part: a sweep that
+/// gets more seeds numbers its points anew. Row groups are copied without decoding them.
+pub fn concatenate(
+    leading: &[Field],
+    parts: &mut dyn Iterator<Item = (Vec<Cell<'_>>, PathBuf)>,
+    out: File,
+) -> io::Result<()> {
+    tables::concatenate(leading, parts, out, CREATOR)
 }
 
 /// The columns of a file of these quantities, [`FIXED`] first.

@@ -28,11 +28,14 @@ pub struct SeriesRow<'a> {
 /// Shows every row of the series file at `path`, in its order. Memory holds one row group.
 pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()> {
     let names = tables::names(path)?;
-    let fixed = FIXED.iter().map(|column| column.name);
-    if !fixed.eq(names.iter().take(FIXED.len())) {
+    let place = |name: &str| names.iter().position(|found| found == name);
+    let fixed: Option<Vec<usize>> = FIXED.iter().map(|column| place(column.name)).collect();
+    let Some([point, time, port, flow, host, event]) = fixed.as_deref().and_then(array) else {
         let message = format!("{} is no series file", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-    }
+    };
+    // Settings stand before them, quantities behind.
+    let quantities = event + 1;
     let mut values = Vec::new();
     tables::read(path, &mut |row| {
         let number = |column| match row.cell(column) {
@@ -44,20 +47,24 @@ pub fn read(path: &Path, each: &mut dyn FnMut(&SeriesRow<'_>)) -> io::Result<()>
             _ => None,
         };
         values.clear();
-        for (column, name) in names.iter().enumerate().skip(FIXED.len()) {
+        for (column, name) in names.iter().enumerate().skip(quantities) {
             values.extend(real(column).map(|value| (name.as_str(), value)));
         }
         each(&SeriesRow {
-            point: number(0).unwrap_or(0),
-            time_us: real(1).unwrap_or(f64::NAN),
-            port: number(2),
-            flow: number(3),
-            host: number(4),
-            event: match row.cell(5) {
+            point: number(point).unwrap_or(0),
+            time_us: real(time).unwrap_or(f64::NAN),
+            port: number(port),
+            flow: number(flow),
+            host: number(host),
+            event: match row.cell(event) {
                 Cell::Text(event) => Some(event),
                 _ => None,
             },
             values: &values,
         });
     })
+}
+
+fn array(places: &[usize]) -> Option<[usize; 6]> {
+    places.try_into().ok()
 }

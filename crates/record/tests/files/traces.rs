@@ -12,6 +12,7 @@ use record::trace::{self, Plan, Recorder};
 use scenario::PointSpec;
 use sim::metrics::Outcome;
 use sim::run;
+use tables::{Cell, Field, Kind};
 
 use crate::support::points;
 
@@ -398,8 +399,10 @@ fn a_series_file_is_a_pure_function_of_the_point_and_joins_byte_for_byte() {
         |point: &PointSpec, name: &str| traced(&format!("{name}-{}", point.index), point).path;
     let join = |name: &str| {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.parquet"));
-        let mut parts = points.iter().map(|point| (point.index, one(point, name)));
-        trace::concatenate(&mut parts, File::create(&path).unwrap()).unwrap();
+        let mut parts = points
+            .iter()
+            .map(|point| (cells(point.index), one(point, name)));
+        trace::concatenate(&leading(), &mut parts, File::create(&path).unwrap()).unwrap();
         path
     };
     let (first, second) = (join("first"), join("second"));
@@ -412,10 +415,39 @@ fn a_series_file_is_a_pure_function_of_the_point_and_joins_byte_for_byte() {
     assert_eq!(apart.last().unwrap().point, 5);
     // In a sweep that got more seeds, the same point has another number.
     let renumbered = Path::new(env!("CARGO_TARGET_TMPDIR")).join("renumbered.parquet");
-    let mut part = iter::once((7, one(&points[5], "first")));
-    trace::concatenate(&mut part, File::create(&renumbered).unwrap()).unwrap();
+    let mut part = iter::once((cells(7), one(&points[5], "first")));
+    trace::concatenate(&leading(), &mut part, File::create(&renumbered).unwrap()).unwrap();
     let rows = rows_of(&renumbered);
     assert!(!rows.is_empty() && rows.iter().all(|row| row.point == 7));
+    // The setting stands in every row, and in few bytes: it repeats.
+    let names = tables::names(&renumbered).unwrap();
+    assert_eq!(names[..3], ["point", "switch.buffer", "time_us"]);
+    tables::read(&renumbered, &mut |row| {
+        assert_eq!(row.cell(1), Cell::Double(7.5));
+    })
+    .unwrap();
+    let size = |path: &Path| fs::metadata(path).unwrap().len();
+    assert!(size(&renumbered) < size(&one(&points[5], "first")) + 1000);
+}
+
+/// The columns that come before those of a part: the number of its point and a setting.
+fn leading() -> [Field; 2] {
+    let field = |name: &str, kind, optional| Field {
+        name: name.to_owned(),
+        kind,
+        optional,
+        unit: "",
+        help: "",
+    };
+    [
+        field("point", Kind::Int32, false),
+        field("switch.buffer", Kind::Double, true),
+    ]
+}
+
+fn cells(point: usize) -> Vec<Cell<'static>> {
+    let number = i64::try_from(point).expect("a small number");
+    vec![Cell::Int(number), Cell::Double(number as f64 + 0.5)]
 }
 
 #[test]
@@ -426,10 +458,9 @@ fn files_with_other_columns_do_not_join() {
     };
     let parts = [path("trace.series=queue"), path("trace.series=queue,cwnd")];
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unjoined.parquet");
-    let failure = trace::concatenate(
-        &mut parts.into_iter().enumerate(),
-        File::create(out).unwrap(),
-    );
+    let mut parts = parts.into_iter().enumerate();
+    let mut parts = parts.by_ref().map(|(point, path)| (cells(point), path));
+    let failure = trace::concatenate(&leading(), &mut parts, File::create(out).unwrap());
     assert!(failure.unwrap_err().to_string().contains("other columns"));
 }
 

@@ -20,11 +20,20 @@ pub(super) fn all(data: &Data<'_>) -> Vec<Figure> {
 /// Views of the slowest flows and of the mean, of all flows and of every group.
 pub(crate) fn views(data: &Data<'_>) -> Vec<Multiples> {
     let sweep = Sweep::of(data, None);
-    let names = groups(data);
+    let mut names = groups(data);
+    // What a goal is about comes first.
+    let goals = data
+        .runs
+        .iter()
+        .filter_map(|run| run.summary.goals.as_ref());
+    let about = goals.flat_map(|goals| &goals.goals).next();
+    let about = about.and_then(|goal| goal.group.as_deref());
+    names.sort_by_key(|name| Some(*name) != about);
     let mut views = Vec::new();
     for slowest in [true, false] {
-        let named = names.iter().map(|name| Some(*name));
-        for group in std::iter::once(None).chain(named) {
+        let mut shown: Vec<Option<&str>> = names.iter().map(|name| Some(*name)).collect();
+        shown.insert(usize::from(about.is_some()).min(shown.len()), None);
+        for group in shown {
             let choice = [
                 group.unwrap_or_default(),
                 if slowest { SLOWEST } else { MEAN },

@@ -7,16 +7,42 @@ use crate::units;
 /// Points of a curve: more than a chart has pixels.
 const POINTS: usize = 1000;
 
-/// The cumulative distribution of completion times, a view for each combination.
+/// The cumulative distributions of completion times, one for each combination: of all flows, then of each group.
 pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
+    let views = views(data).into_iter();
+    views.flat_map(|(_, figures)| figures).collect()
+}
+
+/// The same with the name of the group, which is empty for all flows.
+pub(crate) fn views(data: &Data<'_>) -> Vec<(String, Vec<Figure>)> {
+    let mut groups: Vec<&str> = Vec::new();
+    for run in &data.runs {
+        for (_, group) in run.distributions.keys() {
+            if !groups.contains(&group.as_str()) {
+                groups.push(group);
+            }
+        }
+    }
+    // The name of all flows comes first.
+    groups.sort_unstable();
+    let views = groups.into_iter();
+    views
+        .map(|group| (group.to_owned(), of_group(data, group)))
+        .collect()
+}
+
+fn of_group(data: &Data<'_>, group: &str) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Vec::new();
     let greatest = data.runs.iter().flat_map(|run| run.distributions.values());
     let greatest = greatest.filter_map(|distribution| distribution.fct_us.last());
     let unit = units::unit("us", greatest.copied().fold(0.0, f64::max));
     for (number, run) in data.runs.iter().enumerate() {
-        for (index, distribution) in &run.distributions {
+        let distributions = run.distributions.iter();
+        for ((index, _), distribution) in distributions.filter(|((_, of), _)| of == group) {
             let row = &run.summary.rows[*index];
-            let choice = data::place(row);
+            let parts = [group.to_owned(), data::place(row)];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let choice = parts.join(", ");
             let line = Line {
                 label: data.label(&row.scheme, number),
                 style: data.palette.style(&row.scheme, number),

@@ -17,19 +17,69 @@ pub(super) fn limits(
     let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).collect();
     let limit = |(key, label): (&str, &str)| {
         let value = data.runs[*run].bytes_of(key, &rows)? / size;
-        (value <= 3.0 * greatest).then(|| Line {
-            label: label.to_owned(),
-            style: Style {
-                slot: 6,
-                dash: 0,
-                open: false,
-            },
-            shape: Shape::Limit,
-            points: vec![Point::new(0.0, value)],
-        })
+        (value <= 3.0 * greatest).then(|| across(label, value))
     };
     let known = [("switch.ecn_threshold", "K"), ("switch.buffer", "buffer")];
     known.into_iter().filter_map(limit).collect()
+}
+
+/// The goals for a metric as lines across, where they are near the data.
+pub(super) fn goals(
+    data: &Data<'_>,
+    (metric, group): (&str, Option<&str>),
+    (size, greatest): (f64, f64),
+) -> Vec<Line> {
+    let goals = data
+        .runs
+        .iter()
+        .filter_map(|run| run.summary.goals.as_ref());
+    let goals = goals.flat_map(|goals| &goals.goals);
+    let mut lines: Vec<Line> = Vec::new();
+    for goal in goals.filter(|goal| goal.metric == metric && goal.group.as_deref() == group) {
+        let value = goal.threshold / size;
+        let label = format!(
+            "goal {}",
+            goal.goal.trim_start_matches(goal.subject()).trim()
+        );
+        if value <= 3.0 * greatest && lines.iter().all(|line| line.label != label) {
+            lines.push(across(&label, value));
+        }
+    }
+    lines
+}
+
+/// Gives panels a logarithmic axis where on a linear one nobody would see on which side of a goal points lie.
+pub(super) fn show_goals(panels: &mut [(String, Figure)]) {
+    let lines = || panels.iter().flat_map(|(_, figure)| &figure.lines);
+    let values = |limits: bool| {
+        let lines = lines().filter(move |line| (line.shape == Shape::Limit) == limits);
+        lines.flat_map(|line| &line.points).map(|point| point.y)
+    };
+    let goal = values(true).fold(f64::INFINITY, f64::min);
+    let joined = lines().all(|line| matches!(line.shape, Shape::Joined | Shape::Limit));
+    let place = panels.first().map(|(_, figure)| figure.chart.as_str());
+    let far = goal > 0.0 && goal < values(false).fold(0.0, f64::max) / 10.0;
+    if !(joined && far && place == Some("fct")) {
+        return;
+    }
+    for (_, figure) in panels {
+        figure.y.log = true;
+        figure.caption += " The axis is logarithmic, for the goal is far below the greatest value.";
+    }
+}
+
+/// A line across with its name.
+fn across(label: &str, value: f64) -> Line {
+    Line {
+        label: label.to_owned(),
+        style: Style {
+            slot: 6,
+            dash: 0,
+            open: false,
+        },
+        shape: Shape::Limit,
+        points: vec![Point::new(0.0, value)],
+    }
 }
 
 /// Gives all panels of a view the same vertical axis.
@@ -60,8 +110,9 @@ pub(super) fn same_scale(panels: &mut [(String, Figure)]) {
 /// Gives all panels of a view the same axes.
 pub(crate) fn same_axes(panels: &mut [(String, Figure)]) {
     same_scale(panels);
-    let points = panels.iter().flat_map(|(_, figure)| &figure.lines);
-    let ends: Vec<f64> = points
+    let lines = panels.iter().flat_map(|(_, figure)| &figure.lines);
+    let lines = lines.filter(|line| line.shape != Shape::Limit);
+    let ends: Vec<f64> = lines
         .flat_map(|line| &line.points)
         .map(|point| point.x)
         .collect();

@@ -2,9 +2,10 @@
 
 use results::Row;
 use results::statistics::Estimate;
+use scenario::metric;
 use sim::columns::METRICS;
 
-use super::scales::{limits, same_scale};
+use super::scales::{self, limits, same_scale};
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
 use crate::units;
@@ -29,8 +30,10 @@ const COMPLETION: [Chart; 5] = [
     completion_chart("fct_mean_us", "mean"),
 ];
 
-const COUNTS: [Chart; 12] = [
-    chart("goodput", "goodput_bps", "Goodput", ""),
+const COUNTS: [Chart; 14] = [
+    chart("goodput", "goodput_bps", "Goodput", "to the end"),
+    chart("goodput", "goodput_p50_bps", "Goodput", "first half"),
+    chart("goodput", "goodput_weighted_bps", "Goodput", "by time"),
     chart("queue", "queue_mean_bytes", "Bottleneck queue", "mean"),
     chart(
         "queue",
@@ -124,6 +127,12 @@ pub(crate) fn completion_views(data: &Data<'_>) -> Vec<Multiples> {
     let more = COMPLETION[1..].iter();
     views.extend(more.map(|chart| default.multiples(data, (chart, None), false)));
     views.retain(|view| !view.panels.is_empty());
+    // What a goal is about comes first.
+    let has_goal = |view: &Multiples| {
+        let lines = view.panels.iter().flat_map(|(_, figure)| &figure.lines);
+        lines.filter(|line| line.shape == Shape::Limit).count() > 0
+    };
+    views.sort_by_key(|view| !has_goal(view));
     views
 }
 
@@ -131,7 +140,12 @@ pub(crate) fn completion_views(data: &Data<'_>) -> Vec<Multiples> {
 pub(crate) fn count_views(data: &Data<'_>) -> Vec<Multiples> {
     let sweep = Sweep::of(data, None);
     let charts = shown_counts(data).into_iter();
-    let views = charts.map(|chart| sweep.multiples(data, (chart, None), false));
+    let groups = groups(data);
+    let views = charts.flat_map(|chart| {
+        let own = chart.groups(&groups).into_iter();
+        own.map(move |group| (chart, group))
+    });
+    let views = views.map(|(chart, group)| sweep.multiples(data, (chart, group), false));
     views.filter(|view| !view.panels.is_empty()).collect()
 }
 
@@ -156,7 +170,9 @@ pub(super) fn estimate<'a>(
 impl Chart {
     /// All flows and each group, of a metric that groups have.
     fn groups<'g>(&self, groups: &[&'g str]) -> Vec<Option<&'g str>> {
-        let own = self.place == "fct";
+        // Of several kinds of goodput groups have the first.
+        let first = self.place != "goodput" || self.metric == "goodput_bps";
+        let own = first && !metric::is_of_network(self.metric);
         let named = groups.iter().filter(|_| own).map(|group| Some(*group));
         std::iter::once(None).chain(named).collect()
     }
@@ -240,6 +256,7 @@ impl Sweep {
             (self.label(data, rest), figure)
         });
         let mut panels: Vec<_> = figures.filter(|(_, figure)| !figure.is_empty()).collect();
+        scales::show_goals(&mut panels);
         same_scale(&mut panels);
         let over = self.key.as_deref().filter(|_| axes).map(units::words);
         let over = over.map_or_else(String::new, |key| format!("over {}", units::lower(&key)));
@@ -287,6 +304,10 @@ impl Sweep {
             let shown = lines.iter().flat_map(|line| &line.points);
             let greatest = shown.map(|point| point.y).fold(0.0, f64::max);
             lines.extend(limits(data, &rows, (unit.size, greatest)));
+        }
+        if lines.iter().any(|line| !line.points.is_empty()) {
+            let scale = (unit.size, greatest / unit.size);
+            lines.extend(scales::goals(data, (chart.metric, group), scale));
         }
         let seeds = data.runs.iter().map(|run| run.summary.seeds).max();
         Figure {

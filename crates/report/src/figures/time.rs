@@ -1,6 +1,7 @@
 //! What happens over time, from `series.parquet`.
 
 use super::flows::seed;
+use super::scales;
 use crate::data::{self, Data, Detail, Subject};
 use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
 use crate::thin::Thinned;
@@ -56,6 +57,16 @@ pub(crate) fn queue(data: &Data<'_>) -> Vec<Figure> {
             y: Axis::new("Queue", size.name),
             lines: vec![line],
         });
+    }
+    let greatest = samples().map(|(_, bytes)| bytes).fold(0.0, f64::max) / size.size;
+    for figure in &mut figures {
+        let rows = data.rows();
+        let rows: Vec<_> = rows
+            .filter(|(_, row)| data::place(row) == figure.choice)
+            .collect();
+        figure
+            .lines
+            .extend(scales::limits(data, &rows, (size.size, greatest)));
     }
     figures.reverse();
     figures

@@ -95,7 +95,13 @@ fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> Frame {
     let points = || figure.lines.iter().flat_map(|line| &line.points);
     let placed = |line: &Line| matches!(line.shape, Shape::Joined | Shape::Ranges);
     let joined = figure.lines.iter().any(placed);
-    let xs: Vec<f64> = points().map(|point| point.x).collect();
+    // A line across has no place of its own.
+    let placed = figure
+        .lines
+        .iter()
+        .filter(|line| line.shape != Shape::Limit);
+    let placed = placed.flat_map(|line| &line.points);
+    let xs: Vec<f64> = placed.map(|point| point.x).collect();
     let ends = points().flat_map(|point| {
         let (low, high) = point.interval.unwrap_or((point.y, point.y));
         [low, point.y, high]
@@ -230,12 +236,10 @@ fn axes(scene: &mut Scene, frame: &Frame, figure: &Figure) {
     let (x_title, y_title) = (figure.x.title(), figure.y.title());
     let middle = f64::midpoint(left, right);
     let size = fitting(&x_title, right - left);
-    scene.text(
-        (middle, scene.height - EDGE - 1.0),
-        size,
-        Anchor::Middle,
-        &x_title,
-    );
+    if !x_title.is_empty() {
+        let at = (middle, scene.height - EDGE - 1.0);
+        scene.text(at, size, Anchor::Middle, &x_title);
+    }
     let size = fitting(&y_title, scene.height - 2.0 * EDGE);
     // A title longer than the axis moves up or down to stay on the page.
     let half = font::width(&y_title, size) / 2.0;
@@ -358,7 +362,8 @@ fn stack(scene: &mut Scene, frame: &Frame, line: &Line, (width, percent): (f64, 
             frame.x(point.x + width / 2.0),
         );
         let (bottom, top) = (frame.level(low), frame.level(high));
-        if bottom > top {
+        // Less than a drawing can show.
+        if bottom - top >= 0.05 {
             scene.items.push(Item::Fill {
                 path: vec![(left, bottom), (right, bottom), (right, top), (left, top)],
                 colour: line.style.colour(),

@@ -57,8 +57,9 @@ pub(super) fn embed(scene: &Scene, title: &str) -> String {
     }
     let (mut grid, mut axes) = (String::new(), String::new());
     let mut body = String::new();
-    // The look of the path that is being written.
+    // The look of the path that is being written, and where the texts of the group that is are anchored.
     let mut open = String::new();
+    let mut anchored = Anchor::Start;
     for item in &scene.items {
         let (look, data) = match item {
             Item::Stroke { path, colour, .. } if *colour == PALE => {
@@ -74,8 +75,9 @@ pub(super) fn embed(scene: &Scene, title: &str) -> String {
                 axes += &steps(path);
                 continue;
             }
-            Item::Text { .. } => {
+            Item::Text { anchor, .. } => {
                 close(&mut body, &mut open);
+                gather(&mut body, &mut anchored, *anchor);
                 put_text(&mut body, item).expect(WRITES);
                 continue;
             }
@@ -84,6 +86,7 @@ pub(super) fn embed(scene: &Scene, title: &str) -> String {
                 (look(item), ring(path).unwrap_or_else(|| steps(path) + "Z"))
             }
         };
+        gather(&mut body, &mut anchored, Anchor::Start);
         if look != open {
             close(&mut body, &mut open);
             body += "<path d=\"";
@@ -92,6 +95,7 @@ pub(super) fn embed(scene: &Scene, title: &str) -> String {
         body += &data;
     }
     close(&mut body, &mut open);
+    gather(&mut body, &mut anchored, Anchor::Start);
     // Marks of events are in the colour of axes, and lie on the data.
     write!(
         out,
@@ -99,6 +103,22 @@ pub(super) fn embed(scene: &Scene, title: &str) -> String {
     )
     .expect(WRITES);
     out
+}
+
+/// Begins a group of texts that are anchored alike, unless one has begun; what is anchored at its start has none.
+fn gather(body: &mut String, anchored: &mut Anchor, anchor: Anchor) {
+    if *anchored == anchor {
+        return;
+    }
+    if *anchored != Anchor::Start {
+        *body += "</g>";
+    }
+    *body += match anchor {
+        Anchor::Start => "",
+        Anchor::Middle => "<g class=\"m\">",
+        Anchor::End => "<g class=\"e\">",
+    };
+    *anchored = anchor;
 }
 
 /// Ends the path that is being written, if there is one.
@@ -153,17 +173,12 @@ fn put_text(out: &mut String, item: &Item) -> std::fmt::Result {
     let Item::Text {
         at,
         size,
-        anchor,
         upward,
         text,
+        ..
     } = item
     else {
         return Ok(());
-    };
-    let anchor = match anchor {
-        Anchor::Start => "",
-        Anchor::Middle => " class=\"m\"",
-        Anchor::End => " class=\"e\"",
     };
     let size = match short(*size).as_str() {
         "7.5" => String::new(),
@@ -175,7 +190,7 @@ fn put_text(out: &mut String, item: &Item) -> std::fmt::Result {
     } else {
         format!("x=\"{x}\" y=\"{y}\"")
     };
-    write!(out, "<text {place}{anchor}{size}>{}</text>", escape(text))
+    write!(out, "<text {place}{size}>{}</text>", escape(text))
 }
 
 /// A circle, which drawings have as a polygon of many corners, as two arcs.

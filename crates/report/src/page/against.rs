@@ -3,7 +3,6 @@
 use results::statistics::Verdict;
 use results::{Against, Change, RowPair};
 
-use super::goals::shown;
 use crate::units;
 
 /// A run against the first.
@@ -57,7 +56,7 @@ fn compared(row: &RowPair) -> Vec<Compared> {
         let value = |value: Option<f64>| {
             value.map_or_else(
                 || "-".to_owned(),
-                |value| shown(change.selector.metric, value, greatest),
+                |value| units::amount(change.selector.metric, value, greatest),
             )
         };
         let percent = |share: f64| format!("{:+.1} %", share * 100.0);

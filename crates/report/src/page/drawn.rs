@@ -5,6 +5,7 @@ use crate::figure::{Figure, slug};
 use crate::figures::swept::{self, Multiples};
 use crate::figures::{causes, distribution, flows, scales, time};
 use crate::fixed;
+use crate::units;
 
 /// A place in the report where one of several views is shown; without scripts all are, one below the other.
 pub(super) struct Drawn {
@@ -60,19 +61,23 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
     if !is_alone(data) {
         views.extend(multiples(swept::count_views(data), ""));
     }
-    let figures = [distribution::all(data), time::queue(data)];
-    for mut figures in figures {
+    let distributions = distribution::views(data).into_iter();
+    let queue = [(String::new(), time::queue(data))];
+    for (choice, mut figures) in distributions.chain(queue) {
         figures.reverse();
         let mut panels: Vec<(String, Figure)> = figures
             .into_iter()
-            .map(|figure| (figure.choice.clone(), figure))
+            .map(|figure| {
+                let place = figure.choice.trim_start_matches(&choice);
+                (units::shortened(place.trim_start_matches(", ")), figure)
+            })
             .collect();
         scales::same_axes(&mut panels);
         let Some((_, first)) = panels.first() else {
             continue;
         };
         let (title, place) = (first.title.clone(), first.chart.clone());
-        views.push((place, title, view(String::new(), &panels, &shown)));
+        views.push((place, title, view(choice, &panels, &shown)));
     }
     if !is_alone(data) {
         views.extend(singles(flows::all(data)));
@@ -101,7 +106,7 @@ fn singles(figures: Vec<Figure>) -> Vec<Placed> {
     let drawn = figures.into_iter().filter(|figure| !figure.is_empty());
     let placed = drawn.map(|figure| {
         let (place, title) = (figure.chart.clone(), figure.title.clone());
-        let choice = figure.choice.clone();
+        let choice = units::shortened(&figure.choice);
         (place, title, view(choice, &[(String::new(), figure)], ""))
     });
     placed.collect()
@@ -172,12 +177,13 @@ fn gathered(views: Vec<Placed>) -> Vec<Drawn> {
     charts
 }
 
-/// Width and height in points. On a narrow screen a drawing is as wide as the screen, and its text is to be readable
-/// there, too.
 /// Bars that fit into half of the page.
 const MANY: usize = 12;
-const LARGE: (f64, f64) = (360.0, 215.0);
-const WIDE: (f64, f64) = (420.0, 200.0);
-const SMALL: (f64, f64) = (230.0, 140.0);
+
+/// Width and height in points. On a narrow screen a drawing is as wide as the screen, and its text is to be readable
+/// there, too.
+const LARGE: (f64, f64) = (305.0, 190.0);
+const WIDE: (f64, f64) = (370.0, 190.0);
+const SMALL: (f64, f64) = (195.0, 130.0);
 const TALL: (f64, f64) = (230.0, 175.0);
-const LEGEND: f64 = 330.0;
+const LEGEND: f64 = 250.0;

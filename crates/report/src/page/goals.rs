@@ -1,8 +1,8 @@
 //! Goals in the report: the rows ranked, each with its marks, and the smallest passing values.
 
-use results::{Goals, Row, Standing, Summary};
-use sim::columns::METRICS;
+use results::{Goals, Row, Summary};
 
+use super::map::{self, Map, word};
 use crate::units;
 
 /// The goals of a run.
@@ -10,9 +10,10 @@ pub(super) struct Block {
     /// The run, where there are several.
     pub(super) run: String,
     pub(super) goals: Vec<String>,
+    /// Every row at a glance, for each goal; none where the sweep is no plane.
+    pub(super) maps: Vec<Map>,
+    /// Every row, the best first.
     pub(super) rows: Vec<Ranked>,
-    /// Rows beyond those that are shown.
-    pub(super) more: usize,
     pub(super) smallest: Vec<[String; 4]>,
 }
 
@@ -26,23 +27,21 @@ pub(super) struct Ranked {
 /// None for a run without goals.
 pub(super) fn block(summary: &Summary, run: &str) -> Option<Block> {
     let goals = summary.goals.as_ref()?;
-    // The values of a goal are compared with each other and share a unit.
+    // The values of a goal are compared with each other and share a unit, which suits the first rows.
     let greatest: Vec<f64> = (0..goals.goals.len())
         .map(|goal| {
-            let values = goals
-                .ranked()
-                .take(SHOWN)
-                .filter_map(|judged| judged.verdicts[goal].value);
+            let values = goals.ranked().take(NEAREST);
+            let values = values.filter_map(|judged| judged.verdicts[goal].value);
             values.fold(0.0, f64::max)
         })
         .collect();
-    let ranked = goals.ranked().take(SHOWN).map(|judged| {
+    let ranked = goals.ranked().map(|judged| {
         let row = &summary.rows[judged.row as usize];
         let verdicts = judged.verdicts.iter().zip(&goals.goals).zip(&greatest);
         let verdicts = verdicts.map(|((verdict, goal), greatest)| {
             let value = verdict
                 .value
-                .map(|value| shown(&goal.metric, value, *greatest));
+                .map(|value| units::amount(&goal.metric, value, *greatest));
             (
                 value.unwrap_or_else(|| "-".to_owned()),
                 word(verdict.standing),
@@ -56,8 +55,10 @@ pub(super) fn block(summary: &Summary, run: &str) -> Option<Block> {
     Some(Block {
         run: run.to_owned(),
         goals: goals.goals.iter().map(|goal| goal.goal.clone()).collect(),
+        maps: (0..goals.goals.len())
+            .filter_map(|goal| map::of_goal(summary, goal))
+            .collect(),
         rows: ranked.collect(),
-        more: goals.rows.len().saturating_sub(SHOWN),
         smallest: smallest(goals),
     })
 }
@@ -82,24 +83,5 @@ fn what(row: &Row) -> String {
     format!("{}{comma}{place}", row.scheme)
 }
 
-const fn word(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Met => "met",
-        Standing::Open => "open",
-        Standing::Missed => "missed",
-    }
-}
-
-/// A value of a metric in a unit that suits values up to `greatest`.
-pub(super) fn shown(metric: &str, value: f64, greatest: f64) -> String {
-    let column = METRICS.iter().find(|column| column.name == metric);
-    let unit = units::unit(column.map_or("", |column| column.unit), greatest.abs());
-    let number = units::number(value / unit.size, 3);
-    match unit.name {
-        "" => number,
-        name => format!("{number} {name}"),
-    }
-}
-
-/// Rows of the ranking that are shown.
-const SHOWN: usize = 40;
+/// Rows whose values decide on the unit.
+const NEAREST: usize = 40;

@@ -1,7 +1,7 @@
 //! The tables of the report.
 
 use results::statistics::{Estimate, Verdict};
-use results::{Row, Summary};
+use results::{Comparison, Row, Summary};
 use sim::columns::METRICS;
 
 use crate::data::Data;
@@ -67,8 +67,14 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 15] = [
+const SHOWN: [Shown; 17] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
+    shown("goodput_p50_bps", "Goodput p50", Some(Better::More)),
+    shown(
+        "goodput_weighted_bps",
+        "Goodput weighted",
+        Some(Better::More),
+    ),
     shown("fct_mean_us", "FCT mean", Some(Better::Less)),
     shown("fct_p50_us", "FCT p50", Some(Better::Less)),
     shown("fct_p95_us", "FCT p95", Some(Better::Less)),
@@ -100,6 +106,10 @@ impl Table {
             .collect();
         let mut headers: Vec<_> = axes.iter().map(|axis| header(axis, "", "", true)).collect();
         headers.push(header("Scheme", "", "", false));
+        let grouped = data.rows().any(|(_, row)| !row.groups.is_empty());
+        if grouped {
+            headers.push(header("Flows", "", "", false));
+        }
         if several {
             headers.push(header("Run", "", "", false));
         }
@@ -111,20 +121,28 @@ impl Table {
         let mut rows = Vec::new();
         let mut marks = false;
         for group in groups(data) {
-            for (index, (run, row)) in group.iter().enumerate() {
+            for (index, (run, row, of)) in with_groups(&group).into_iter().enumerate() {
                 let mut cells: Vec<_> = axes
                     .iter()
                     .map(|axis| text(row.setting(axis).unwrap_or("-"), true))
                     .collect();
                 let mut scheme = text(&row.scheme, false);
-                scheme.colour = data.palette.style(&row.scheme, *run).hex();
+                if of.is_none() {
+                    scheme.colour = data.palette.style(&row.scheme, run).hex();
+                }
                 cells.push(scheme);
+                if grouped {
+                    cells.push(text(of.unwrap_or("all"), false));
+                }
                 if several {
-                    cells.push(text(&data.runs[*run].name, false));
+                    cells.push(text(&data.runs[run].name, false));
                 }
                 for ((shown, unit), decimals) in metrics.iter().zip(&units).zip(&decimals) {
-                    let mut cell = value(&row.metrics[shown.metric], unit.size, *decimals);
-                    cell.best = is_best(shown, row, &group);
+                    let mut cell = match row.estimate(of, shown.metric) {
+                        Some(estimate) => value(estimate, unit.size, *decimals),
+                        None => text("", true),
+                    };
+                    cell.best = is_best(shown, (row, of), &group);
                     marks |= cell.best;
                     cells.push(cell);
                 }
@@ -156,6 +174,17 @@ fn groups<'a>(data: &Data<'a>) -> Vec<Vec<(usize, &'a Row)>> {
     groups
 }
 
+/// Each row for all of its flows, then for each group and class.
+fn with_groups<'a>(rows: &[(usize, &'a Row)]) -> Vec<(usize, &'a Row, Option<&'a str>)> {
+    let with = |(run, row): &(usize, &'a Row)| {
+        let (run, row) = (*run, *row);
+        let groups = row.groups.keys().map(|group| Some(group.as_str()));
+        let all = std::iter::once(None).chain(groups);
+        all.map(move |of| (run, row, of))
+    };
+    rows.iter().flat_map(with).collect()
+}
+
 fn group_order(data: &Data<'_>, scheme: &str) -> usize {
     let mut names = data.runs.iter().flat_map(|run| &run.summary.schemes);
     names.position(|name| name == scheme).unwrap_or(usize::MAX)
@@ -170,21 +199,22 @@ fn worth(data: &Data<'_>, shown: &Shown) -> bool {
 }
 
 fn unit(data: &Data<'_>, metric: &str) -> Unit {
-    let column = METRICS.iter().find(|column| column.name == metric);
     let values = data.rows().map(|(_, row)| row.value(metric));
-    units::unit(
-        column.map_or("", |column| column.unit),
-        values.fold(0.0, f64::max),
-    )
+    units::unit(units::of_metric(metric), values.fold(0.0, f64::max))
 }
 
-/// Whether no row of the group is better, and some are worse, as far as can be seen.
-fn is_best(shown: &Shown, row: &Row, group: &[(usize, &Row)]) -> bool {
+/// Whether no row of the group is better, and some are worse, as far as can be seen: in a metric of all flows or of
+/// one group of them.
+fn is_best(shown: &Shown, (row, of): (&Row, Option<&str>), group: &[(usize, &Row)]) -> bool {
     let Some(better) = shown.better else {
         return false;
     };
+    let value = |row: &Row, metric: &str| {
+        let estimate = row.estimate(of, metric);
+        estimate.and_then(|found| found.mean).unwrap_or(f64::NAN)
+    };
     // Percentiles are over completed flows: who leaves flows behind is not fast.
-    let completed = |row: &Row| row.value("flows_completed");
+    let completed = |row: &Row| value(row, "flows_completed");
     let all = group
         .iter()
         .map(|(_, row)| completed(row))
@@ -193,7 +223,7 @@ fn is_best(shown: &Shown, row: &Row, group: &[(usize, &Row)]) -> bool {
         return false;
     }
     let sign = if better == Better::Less { 1.0 } else { -1.0 };
-    let rank = |row: &Row| sign * row.value(shown.metric);
+    let rank = |row: &Row| sign * value(row, shown.metric);
     let rival =
         |(_, other): &&(usize, &Row)| !shown.metric.starts_with("fct") || completed(other) >= all;
     let ranks = || group.iter().filter(rival).map(|(_, other)| rank(other));
@@ -213,32 +243,27 @@ pub(super) fn comparisons(data: &Data<'_>) -> Vec<Compared> {
             if !COMPARED.contains(&comparison.metric.as_str()) {
                 continue;
             }
+            if comparison.group.is_some() && comparison.metric != "fct_p99_us" {
+                continue;
+            }
             let pair = format!(
                 "{} against {}",
                 data.label(&comparison.scheme, number),
                 data.label(&comparison.baseline, number)
             );
-            compared.push(in_words(
-                data,
-                units::place(&comparison.set),
-                (
-                    &comparison.metric,
-                    &comparison.difference,
-                    comparison.verdict,
-                ),
-                pair,
-            ));
+            compared.push(in_words(data, comparison, pair));
         }
     }
     compared
 }
 
-fn in_words(
-    data: &Data<'_>,
-    place: String,
-    (metric, difference, verdict): (&str, &Estimate, Verdict),
-    pair: String,
-) -> Compared {
+fn in_words(data: &Data<'_>, comparison: &Comparison, pair: String) -> Compared {
+    let Comparison {
+        metric,
+        difference,
+        verdict,
+        ..
+    } = comparison;
     let unit = unit(data, metric);
     let shown = SHOWN.iter().find(|shown| shown.metric == metric);
     let signed = |value: f64| {
@@ -254,9 +279,12 @@ fn in_words(
     } else {
         format!(" ({})", unit.name)
     };
+    let of = comparison.group.as_ref();
+    let of = of.map_or_else(String::new, |group| format!("{group}: "));
+    let header = shown.map_or(metric.as_str(), |shown| shown.header);
     Compared {
-        place,
-        metric: format!("{}{name}", shown.map_or(metric, |shown| shown.header)),
+        place: units::short_place(&comparison.set),
+        metric: format!("{of}{header}{name}"),
         pair,
         difference: difference.mean.map_or("-".into(), signed),
         interval: match (difference.low, difference.high) {
@@ -269,7 +297,7 @@ fn in_words(
             Verdict::Same => "the same",
             Verdict::NotEnoughRuns => "not enough runs to tell",
         },
-        sure: verdict != Verdict::NotEnoughRuns,
+        sure: *verdict != Verdict::NotEnoughRuns,
     }
 }
 
@@ -361,8 +389,13 @@ fn value(estimate: &Estimate, size: f64, decimals: usize) -> Cell {
     // An interval too narrow to be seen in the digits shown is none.
     let half = half.filter(|half| half.chars().any(|digit| ('1'..='9').contains(&digit)));
     let mut cell = text(&estimate.mean.map_or("-".into(), shown), true);
+    cell.key = match (estimate.mean, &half) {
+        // What is shown is sorted by; behind an interval it is not all that is shown.
+        (Some(mean), Some(_)) => shown(mean),
+        (Some(_), None) => cell.text.clone(),
+        (None, _) => String::new(),
+    };
     cell.half = half.unwrap_or_default();
-    cell.key = estimate.mean.map_or(String::new(), |mean| mean.to_string());
     cell
 }
 

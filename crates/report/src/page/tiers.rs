@@ -30,7 +30,7 @@ pub(super) fn table(data: &Data<'_>) -> Tiers {
             #[expect(clippy::cast_precision_loss, reason = "rounded for people")]
             let queue = tier.worst_queue_max_bytes as f64 / 1e3;
             rows.push(TierRow {
-                place: units::place(&row.set),
+                place: units::short_place(&row.set),
                 scheme: data.label(&row.scheme, run),
                 tier: tier.tier.clone(),
                 drops: units::number(tier.drops, 3),

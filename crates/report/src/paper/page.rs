@@ -135,7 +135,10 @@ pub(super) fn page<'a>(reproduction: &Reproduction<'a>, panels: &[Vec<Figure>]) 
         embedded: page::embedded(&drawn.collect::<Vec<_>>()),
         style: page::STYLE,
         own_style: include_str!("../../templates/paper.css"),
-        script: include_str!("../../templates/report.js"),
+        script: concat!(
+            include_str!("../../templates/report.js"),
+            include_str!("../../templates/sort.js")
+        ),
         own_script: include_str!("../../templates/paper.js"),
         plotly: interactive::SCRIPT,
     }

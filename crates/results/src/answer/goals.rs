@@ -1,5 +1,6 @@
 //! Which rows meet the goals, where, and why the others do not.
 
+use super::parts;
 use super::words::{counted, list, percent, place, set_time, shown};
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
 use crate::row::Row;
@@ -146,6 +147,7 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
     if met == 0 || met == goals.rows.len() {
         return Vec::new();
     }
+    let it = pronoun(goals);
     let sentence = |axis: &String| {
         let own = goals
             .smallest
@@ -156,16 +158,16 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
             let mut notes = Vec::new();
             match &smallest.every {
                 Some(every) if summary.axes.len() > 1 && every == some => {
-                    notes.push("whatever the rest".to_owned());
+                    notes.push("at any other settings".to_owned());
                 }
                 Some(every) if summary.axes.len() > 1 => {
-                    notes.push(format!("{every} whatever the rest"));
+                    notes.push(format!("{every} at any other settings"));
                 }
                 _ => {}
             }
             match &smallest.greatest {
                 Some(greatest) if greatest == some => {
-                    notes.push("none above".to_owned());
+                    notes.push(format!("larger values miss {it}"));
                 }
                 Some(greatest) => notes.push(format!("up to {greatest}")),
                 None => {}
@@ -183,7 +185,6 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
             Some(format!("{some}{of}{notes}"))
         });
         let told: Vec<_> = told.collect();
-        let it = pronoun(goals);
         (!told.is_empty()).then(|| format!("Smallest {axis} that meets {it}: {}.", told.join(", ")))
     };
     summary.axes.iter().filter_map(sentence).collect()
@@ -259,28 +260,35 @@ fn searched(summary: &Summary, goals: &Goals, scheme: &str) -> Option<String> {
     })
 }
 
-/// Whether timers tell the rows that miss the goals from those that meet them.
+/// What tells the rows that miss the goals from those that meet them: timers if they show, else the part of
+/// completion times that is longer by most.
 pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
-    let goal = goals
-        .goals
-        .iter()
-        .find(|goal| goal.metric.starts_with("fct_"))?;
-    let rows = |met: bool| {
-        let rows = goals
-            .rows
-            .iter()
-            .filter(move |judged| judged.is_met() == met);
-        let rows: Vec<&Row> = rows
+    let about = |goal: &&Demand| goal.metric.starts_with("fct_") || goal.metric == "flows_late";
+    let goal = goals.goals.iter().find(about)?;
+    let rows = |met: bool| -> Vec<&Row> {
+        let judged = goals.rows.iter().filter(|judged| judged.is_met() == met);
+        judged
             .map(|judged| &summary.rows[judged.row as usize])
-            .collect();
-        rows
+            .collect()
     };
-    let it = pronoun(goals);
     let (good, bad) = (rows(true), rows(false));
+    if bad.is_empty() || goals.rows.len() < 2 {
+        return None;
+    }
+    let it = pronoun(goals);
+    // Flows that did not complete have no parts, and are why their row misses.
+    let complete = |judged: &Judged| judged.verdicts.iter().all(|verdict| verdict.left <= 0.0);
+    let told = goals.rows.iter().all(complete);
+    let parted = || parted(goal, it, (&good, &bad)).filter(|_| told);
+    timed(goal, it, (&good, &bad)).or_else(parted)
+}
+
+/// Whether flows waited for timers where goals are missed.
+fn timed(goal: &Demand, it: &str, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
     let waited =
         |rows: &[&Row]| -> Vec<f64> { rows.iter().filter_map(|row| waited(row, goal)).collect() };
-    let (with, without) = (waited(&bad), waited(&good));
-    if with.is_empty() || goals.rows.len() < 2 {
+    let (with, without) = (waited(bad), waited(good));
+    if with.is_empty() {
         return None;
     }
     let whose = goal
@@ -290,16 +298,12 @@ pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
             format!("the flows of {group}")
         });
     let miss = match (with.len(), bad.len()) {
-        (1, 1) => format!("In the row that misses {it} {whose} waited"),
-        (2, 2) => format!("In both rows that miss {it} {whose} waited"),
-        (told, all) if told == all => format!("In all {all} rows that miss {it} {whose} waited"),
+        (told, all) if told == all => format!("{} {whose} waited", missing(all, it)),
         (told, all) => format!("In {told} of {all} rows that miss {it} {whose} waited"),
     };
     let meet = match (without.len(), good.len()) {
         (_, 0) => String::new(),
-        (0, 1) => format!(", and in the row that meets {it} for none"),
-        (0, 2) => format!(", in both that meet {it} for none"),
-        (0, all) => format!(", in the {all} that meet {it} for none"),
+        (0, all) => format!(", {} for none", meeting(all, it)),
         (told, all) => format!(
             ", in {told} of {all} that meet {it} for timers{}",
             timers(&without)
@@ -309,6 +313,41 @@ pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
         "{miss} for retransmission timers{}{meet}.",
         timers(&with)
     ))
+}
+
+/// Which part of the slowest flows' time is longer by most where goals are missed.
+fn parted(goal: &Demand, it: &str, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
+    let told = parts::difference(bad, good, goal.group.as_deref())?;
+    let of = goal
+        .group
+        .as_ref()
+        .map_or_else(String::new, |group| format!(" of {group}"));
+    let meet = told.good.map_or_else(String::new, |time| {
+        format!(", {} {time}", meeting(good.len(), it))
+    });
+    Some(format!(
+        "{} the slowest flows{of} spent {} {} ({} of their time){meet}.",
+        missing(bad.len(), it),
+        told.bad,
+        told.words,
+        told.share
+    ))
+}
+
+fn missing(rows: usize, it: &str) -> String {
+    match rows {
+        1 => format!("In the row that misses {it}"),
+        2 => format!("In both rows that miss {it}"),
+        all => format!("In all {all} rows that miss {it}"),
+    }
+}
+
+fn meeting(rows: usize, it: &str) -> String {
+    match rows {
+        1 => format!("in the row that meets {it}"),
+        2 => format!("in both that meet {it}"),
+        all => format!("in the {all} that meet {it}"),
+    }
 }
 
 /// The shortest timer that flows of a goal waited for, if so many waited that a 99th percentile shows it.

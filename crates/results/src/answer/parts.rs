@@ -4,7 +4,7 @@ use sim::breakdown::Part;
 use sim::columns;
 
 use super::standing::{Measure, Standing};
-use super::words::{place, rounded};
+use super::words::{place, rounded, time};
 use crate::row::Row;
 use crate::summary::Summary;
 use crate::tiers::Tier;
@@ -40,14 +40,67 @@ pub(super) fn sentence(standings: &[Standing<'_>]) -> Option<String> {
 
 /// The largest part of the slowest flows' time, in percent.
 fn greatest(row: &Row) -> Option<(f64, Part)> {
+    let times = slowest(row, None)?;
+    let all: f64 = times.iter().sum();
+    let parts = times.into_iter().zip(Part::ALL);
+    let (largest, part) = parts.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (all > 0.0).then(|| (100.0 * largest / all, part))
+}
+
+/// A part of the slowest flows' time in rows of two kinds, in words.
+pub(super) struct Difference {
+    pub(super) words: &'static str,
+    /// How long it is in rows that miss a goal, and its share of their time.
+    pub(super) bad: String,
+    pub(super) share: String,
+    /// How long it is in rows that meet the goal, if any do.
+    pub(super) good: Option<String>,
+}
+
+/// The part of the slowest flows' time, of all flows or of a group, that is longer in `bad` rows than in `good` ones
+/// by most.
+pub(super) fn difference(bad: &[&Row], good: &[&Row], of: Option<&str>) -> Option<Difference> {
+    let times = |rows: &[&Row]| -> Vec<Vec<f64>> {
+        rows.iter().filter_map(|row| slowest(row, of)).collect()
+    };
+    let (bad, good) = (times(bad), times(good));
+    let mean = |rows: &[Vec<f64>], part: usize| {
+        let sum: f64 = rows.iter().map(|times| times[part]).sum();
+        sum / f64::from(u32::try_from(rows.len().max(1)).unwrap_or(u32::MAX))
+    };
+    let longer = |part: usize| mean(&bad, part) - mean(&good, part);
+    let all = 0..Part::ALL.len();
+    let part = all.max_by(|a, b| longer(*a).total_cmp(&longer(*b)))?;
+    if longer(part) <= 0.0 {
+        return None;
+    }
+    let length = |rows: &[Vec<f64>]| span(rows.iter().map(|times| times[part]), time);
+    let share = |times: &Vec<f64>| 100.0 * times[part] / times.iter().sum::<f64>();
+    Some(Difference {
+        words: words(Part::ALL[part]),
+        bad: length(&bad),
+        share: span(bad.iter().map(share), |share| format!("{share:.0} %")),
+        good: (!good.is_empty()).then(|| length(&good)),
+    })
+}
+
+/// From the least to the greatest value, or one where they look the same.
+fn span(values: impl Iterator<Item = f64> + Clone, shown: impl Fn(f64) -> String) -> String {
+    let least = shown(values.clone().fold(f64::INFINITY, f64::min));
+    let most = shown(values.fold(0.0, f64::max));
+    if least == most {
+        least
+    } else {
+        format!("{least} to {most}")
+    }
+}
+
+/// The parts of the slowest flows' time in microseconds, of all flows or of a group; none where flows were not
+/// broken down, or none completed.
+fn slowest(row: &Row, of: Option<&str>) -> Option<Vec<f64>> {
     let columns = columns::part_columns(true).iter();
-    let parts = Part::ALL.into_iter().zip(columns);
-    let parts: Vec<(f64, Part)> = parts
-        .map(|(part, column)| (row.value(column.name), part))
-        .collect();
-    let all: f64 = parts.iter().map(|(us, _)| us).sum();
-    let largest = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (all > 0.0).then(|| (100.0 * largest.0 / all, largest.1))
+    let times = columns.map(|column| row.estimate(of, column.name)?.mean);
+    times.collect()
 }
 
 const fn words(part: Part) -> &'static str {
@@ -63,15 +116,27 @@ const fn words(part: Part) -> &'static str {
     }
 }
 
-/// Where the row with most drops lost its packets, tier by tier, in a network of several tiers of switches.
-pub(super) fn drops(summary: &Summary) -> Option<String> {
+/// The row whose tiers tell most: the one with most drops, or where nothing was dropped with the longest queue. None
+/// in a network with a single tier of switches.
+pub fn worst_tiers(summary: &Summary) -> Option<&Row> {
     let drops = |row: &Row| row.tiers.iter().map(|tier| tier.drops).sum::<f64>();
-    let rows = summary.rows.iter();
-    let row = rows.max_by(|a, b| drops(a).total_cmp(&drops(b)))?;
+    let queue = |row: &Row| {
+        let queues = row.tiers.iter().map(|tier| tier.worst_queue_max_bytes);
+        queues.max()
+    };
+    // Of rows that are alike the first.
+    let rows = summary.rows.iter().rev();
+    let row = rows.max_by(|a, b| {
+        let drops = drops(a).total_cmp(&drops(b));
+        drops.then_with(|| queue(a).cmp(&queue(b)))
+    })?;
     let switches = row.tiers.iter().filter(|tier| tier.tier != "host");
-    if drops(row) <= 0.0 || switches.count() < 2 {
-        return None;
-    }
+    (switches.count() > 1).then_some(row)
+}
+
+/// Where the row with most drops lost its packets, tier by tier, in a network of several tiers of switches.
+pub fn drops(summary: &Summary) -> Option<String> {
+    let row = worst_tiers(summary)?;
     let lossy = row.tiers.iter().filter(|tier| tier.drops > 0.0);
     let tier = |tier: &Tier| {
         format!(
@@ -88,5 +153,5 @@ pub(super) fn drops(summary: &Summary) -> Option<String> {
         place => format!(" at {place}"),
     };
     let scheme = &row.scheme;
-    Some(format!("Most drops, {scheme}{at}: {}.", tiers.join("; ")))
+    (!tiers.is_empty()).then(|| format!("Most drops, {scheme}{at}: {}.", tiers.join("; ")))
 }

@@ -1,9 +1,10 @@
 //! Who leads among rows that differ only in the scheme.
 
 use super::words::{bytes, time};
+use crate::comparison::Comparison;
 use crate::row::Row;
 use crate::statistics::{Estimate, Verdict};
-use crate::summary::{Comparison, Summary};
+use crate::summary::Summary;
 
 /// What schemes are ranked by; less is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,7 +158,8 @@ fn difference<'a>(
 ) -> Option<&'a Comparison> {
     let names = rows.map(|row| &row.scheme);
     summary.comparisons.iter().find(|comparison| {
-        comparison.metric == measure.metric()
+        comparison.group.is_none()
+            && comparison.metric == measure.metric()
             && comparison.set == rows[0].set
             && names.contains(&&comparison.scheme)
             && names.contains(&&comparison.baseline)

@@ -5,10 +5,10 @@ use std::io;
 use std::path::Path;
 
 use record::trace;
-use scenario::{Argument, Help, PointSpec, Problem, Problems, Scenario};
+use scenario::{Argument, Help, Problem, Problems, Scenario};
 
 use super::super::checksum::{Checksum, Seal, sealed};
-use super::super::columns::Records;
+use super::super::columns::{Leading, Records};
 use super::super::files::{self, replace};
 use super::super::goals::Goals;
 use super::super::summary::{PointResult, PointResults, Summary};
@@ -134,7 +134,11 @@ impl Store {
 
     /// Puts the series of all points that have some into one file.
     fn write_series(&self, scenario: &Scenario) -> Result<(), Problems> {
-        let series = |point: &PointSpec| (point.index, self.series(point, scenario));
+        let leading = Leading::of(scenario);
+        let series = |point| {
+            let cells: Vec<_> = leading.cells(point).collect();
+            (cells, self.series(point, scenario))
+        };
         let parts = || {
             scenario
                 .points()
@@ -147,7 +151,8 @@ impl Store {
         }
         let path = self.folder.join(TABLES[2]);
         let written = replace(&path, |file| {
-            trace::concatenate(&mut parts(), file.get_ref().try_clone()?)
+            let file = file.get_ref().try_clone()?;
+            trace::concatenate(leading.fields(), &mut parts(), file)
         });
         written.map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => {

@@ -57,7 +57,7 @@ base::choices! {
 base::choices! {
     /// Who sends to whom.
     pub enum WorkloadKind {
-        /// Every sender sends one flow to the same receiver; with workload.receivers, so many times.
+        /// Every sender sends one flow to one receiver, or to each of workload.receivers.
         Incast = "incast",
         /// Sender i sends one flow to receiver i.
         Pairs = "pairs",

@@ -43,7 +43,8 @@ impl Column {
             unit,
             divisor,
             goal: match selector.metric {
-                "goodput_bps" | "fairness" | "flows_completed" => Goal::Highest,
+                metric if metric.starts_with("goodput_") => Goal::Highest,
+                "fairness" | "flows_completed" => Goal::Highest,
                 "marks" | "threshold_crossings" | "packets" => Goal::Neither,
                 _ => Goal::Lowest,
             },
@@ -141,6 +142,14 @@ pub(super) fn tail(summary: &Summary) -> Selector {
         of: None,
         metric: "fct_p99_us",
     })
+}
+
+/// Bytes with a unit that suits them.
+pub(super) fn bytes(value: f64) -> String {
+    match value {
+        1e6.. => format!("{} MB", three(value / 1e6)),
+        _ => format!("{} KB", three(value / 1e3)),
+    }
 }
 
 /// Every column, in the usual order: those of goals about groups first.
@@ -246,7 +255,7 @@ fn significant(value: f64, least: f64) -> String {
 }
 
 /// A count or a share with three significant digits: large ones in thousands and millions.
-fn count(value: f64) -> String {
+pub(super) fn count(value: f64) -> String {
     match value {
         value if value >= 999_500.0 => format!("{}M", three(value / 1e6)),
         value if value >= 999.5 => format!("{}k", three(value / 1e3)),
@@ -261,8 +270,10 @@ fn priority(selector: &Selector) -> usize {
 }
 
 /// Metrics in the order of the table, with their place in the order in which they get room.
-const ORDER: [(&str, usize); 15] = [
+const ORDER: [(&str, usize); 17] = [
     ("goodput_bps", 2),
+    ("goodput_p50_bps", 14),
+    ("goodput_weighted_bps", 15),
     ("fct_mean_us", 9),
     ("fct_p50_us", 5),
     ("fct_p95_us", 12),

@@ -1,0 +1,195 @@
+//! Notions that are neither a scheme nor a setting nor a number: what a user asks for, how results are
+//! grouped, and what their parts are called.
+
+use claims::model::MODELS;
+use scenario::flow_trace;
+use scenario::graph::BUILTINS as GRAPHS;
+use scenario::keys::{TopologyKind, WorkloadKind};
+use scenario::law;
+use sim::breakdown::Part;
+use sim::columns::PART_HELP;
+
+use crate::text;
+
+/// Something that texts and messages name.
+struct Notion {
+    /// Its name, then other words for it.
+    names: &'static [&'static str],
+    /// What it is, where it is written, what it does.
+    text: &'static str,
+    /// An example, or a command that tells more; one a line.
+    more: &'static [&'static str],
+}
+
+const NOTIONS: [Notion; 12] = [
+    Notion {
+        names: &["goals", "goal"],
+        text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
+               unit. The name of a group or a size class stands before the metric with a dot between. A row is met or \
+               missed; with several seeds it is open where its 95 % interval contains the threshold. Several goals \
+               have to be met together. The answer ranks the rows and names the smallest value of each swept setting \
+               that meets the goals. With --strict the command ends with status 1 unless every row meets every goal.",
+        more: &[
+            "goals = [\"reads.fct_p99 < 10ms\", \"drops <= 0\"]      in a scenario",
+            "tailwater run incast --goal 'fct_p99 < 15ms'        instead of the scenario's goals",
+            "tailwater explain search                            the smallest value by bisection",
+            "tailwater explain results                           all metrics",
+        ],
+    },
+    Notion {
+        names: &["search"],
+        text: "--search KEY=LOW..HIGH finds the smallest value of a setting that meets the goals. It simulates both \
+               ends of the range and then halves it; the step is one in the last digit of the two ends, or the step \
+               that KEY=LOW..HIGH:STEP names. Every value that was tried is a row of the results. The search assumes \
+               one limit: where the goals are met, missed and met again along the range, it finds one of the limits.",
+        more: &[
+            "tailwater run incast --scheme dctcp --set workload.senders=40 --goal 'p99 < 12ms' \\",
+            "  --search switch.buffer=60KB..400KB",
+        ],
+    },
+    Notion {
+        names: &["groups", "group"],
+        text: "A group is a set of flows with a workload of its own, and if it says so with a scheme and TCP settings \
+               of its own. It is a table [group.NAME] of the scenario; the groups share the network. Results have \
+               completion times, goodput and timeouts of every group beside those of all flows: in the table, in the \
+               report, and with the name before a dot wherever a metric is named, as in reads.fct_p99.",
+        more: &["tailwater run storage.toml --columns reads.p99,web.p99"],
+    },
+    Notion {
+        names: &["classes", "class"],
+        text: "A size class holds the flows of up to a size, or those above it. run.classes names the sizes. Results \
+               have completion times of every class as they have of every group, under names such as <=100KB and \
+               >100KB.",
+        more: &["tailwater explain run.classes"],
+    },
+    Notion {
+        names: &["sweep", "axis", "axes"],
+        text: "A setting with several values is an axis. A sweep simulates every scheme at every combination of the \
+               values of all axes; each scheme at each combination is a row of the results.",
+        more: &["tailwater run incast --set switch.buffer=64KB,128KB --set workload.senders=10,40"],
+    },
+    Notion {
+        names: &["variant", "variants"],
+        text: "A variant is a scheme with settings of its own and a name of its own, which the results show. It is a \
+               table [variant.NAME] of the scenario with base = \"SCHEME\" and the settings.",
+        more: &["tailwater show incast > my.toml        a scenario to write a variant into"],
+    },
+    Notion {
+        names: &["schemes", "scheme"],
+        text: "A scheme is one cure, or none: what senders, receivers or switches do about congestion. schemes = \
+               [\"A\", \"B\"] in a scenario, or --scheme A,B on the command line, names the schemes to compare. A \
+               scheme of receivers or switches works with a scheme of senders, as in hscc+dctcp.",
+        more: &["tailwater list schemes"],
+    },
+    Notion {
+        names: &["seeds", "seed"],
+        text: "A seed starts the random streams of a simulation: the same scenario with the same seed gives the same \
+               results everywhere. --seeds N runs every row with N seeds that follow each other, beginning with \
+               --seed S. Every number is then a mean with its 95 % confidence interval, and schemes are compared seed \
+               by seed. --until 5% adds seeds until the intervals are that narrow.",
+        more: &["tailwater run incast --set workload.jitter=2ms --seeds 10"],
+    },
+    Notion {
+        names: &["columns"],
+        text: "columns = [\"KEY\", ...] in a scenario names settings that results show although nothing sweeps them. \
+               --columns on the command line chooses the numbers that the printed table shows.",
+        more: &["tailwater run incast --columns p99,drops,queue_max"],
+    },
+    Notion {
+        names: &["name", "title"],
+        text: "name and title of a scenario: the name of its results folder, and one line on what it shows.",
+        more: &["tailwater show incast"],
+    },
+    Notion {
+        names: &["tier", "tiers"],
+        text: "A tier holds the ports that are equally far from the hosts. The tiers of a leaf-spine are host (from \
+               hosts to leaves), leaf up (from leaves to spines), spine, and leaf down (from leaves to hosts). The \
+               answer, the report and summary.json name the worst port of each tier: the one that dropped most, or \
+               of ports that dropped equally many the one with the longest queue.",
+        more: &["tailwater explain ports.parquet"],
+    },
+    Notion {
+        names: &["breakdown", "decomposition", "parts"],
+        text: "The completion time of every flow is broken down into eight parts that sum to it exactly. \
+               fct_queueing_us and its siblings are means over all complete flows, tail_queueing_us and its siblings \
+               means over the slowest: the flows that took at least the 99th percentile.",
+        more: &[],
+    },
+];
+
+/// The words that have an explanation here.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let notions = NOTIONS.iter().flat_map(|notion| notion.names);
+    let parts = Part::ALL.into_iter().map(Part::name);
+    notions
+        .copied()
+        .chain(parts)
+        .chain(choices().map(|choice| choice.0))
+}
+
+/// What `word` means, if it is a notion.
+pub(super) fn explain(word: &str) -> Option<String> {
+    let mut out = String::new();
+    for notion in NOTIONS.iter().filter(|notion| notion.names.contains(&word)) {
+        text::paragraph(&mut out, 0, notion.text);
+        if notion.names.contains(&"breakdown") {
+            parts(&mut out);
+        }
+        if !notion.more.is_empty() {
+            out.push('\n');
+            out.extend(notion.more.iter().map(|line| format!("  {line}\n")));
+        }
+    }
+    let part = Part::ALL.into_iter().zip(PART_HELP);
+    for (part, help) in part.filter(|(part, _)| part.name() == word) {
+        text::paragraph(&mut out, 0, help);
+        let (fct, tail) = (format!("fct_{word}_us"), format!("tail_{word}_us"));
+        let of = format!(
+            "{fct} is its mean over all complete flows, {tail} over the slowest, and {}_ps in flows.parquet its \
+             length for each flow. `tailwater explain breakdown` lists all parts.",
+            part.name()
+        );
+        text::paragraph(&mut out, 0, &of);
+    }
+    for (name, help, what) in choices().filter(|(name, ..)| *name == word) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        text::paragraph(&mut out, 0, &format!("{name}: {help}"));
+        text::paragraph(&mut out, 0, what);
+    }
+    (!out.is_empty()).then_some(out)
+}
+
+/// The parts of a completion time, a line each.
+fn parts(out: &mut String) {
+    out.push('\n');
+    for (part, help) in Part::ALL.into_iter().zip(PART_HELP) {
+        let help = help.trim_start_matches("Part of fct_us: ");
+        text::paragraph(out, 2, &format!("{}: {help}", part.name()));
+    }
+}
+
+/// Values of settings, and models, that lists name: the name, what it is, and where it is named.
+fn choices() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let kinds = TopologyKind::CHOICES.iter();
+    let topologies = kinds.map(|(name, help)| (*name, *help, "A value of topology.kind."));
+    let graphs = GRAPHS.iter();
+    let graphs = graphs.map(|graph| (graph.name, graph.help, "A value of topology.graph."));
+    let kinds = WorkloadKind::CHOICES.iter();
+    let workloads = kinds.map(|(name, help)| (*name, *help, "A value of workload.kind."));
+    let sizes = law::NAMED.iter();
+    let sizes = sizes.map(|named| (named.name, named.help, "A value of workload.size."));
+    let traces = flow_trace::BUILTINS.iter();
+    let traces = traces.map(|trace| (trace.name, trace.help, "A value of workload.trace."));
+    let models = MODELS.iter();
+    let models = models.map(|model| {
+        (
+            model.name,
+            model.help,
+            "An equation that claims of papers and their plots name.",
+        )
+    });
+    let kinds = topologies.chain(graphs).chain(workloads);
+    kinds.chain(sizes).chain(traces).chain(models)
+}

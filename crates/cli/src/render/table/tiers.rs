@@ -1,0 +1,74 @@
+//! The tiers of ports of the row that tells most, as a table below the answer.
+
+use std::fmt::Write;
+
+use results::{Row, Summary, Tier};
+
+use super::column::{bytes, count};
+
+/// The tiers of a row.
+pub(super) struct Tiers {
+    /// Which row it is.
+    pub(super) title: String,
+    /// A line for each tier, with its worst port, below a header.
+    pub(super) lines: String,
+}
+
+/// None in a network with a single tier of switches.
+pub(super) fn tiers(summary: &Summary) -> Option<Tiers> {
+    let row = results::worst_tiers(summary)?;
+    let header = ["tier", "drops", "worst port", "its drops", "its queue max"].map(str::to_owned);
+    let lines: Vec<[String; 5]> = [header]
+        .into_iter()
+        .chain(row.tiers.iter().map(line))
+        .collect();
+    let width = |column: usize| {
+        let widths = lines.iter().map(|line| line[column].chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let [tier, drops, port, own, queue] = [0, 1, 2, 3, 4].map(width);
+    let mut out = String::new();
+    for [a, b, c, d, e] in &lines {
+        let line = format!("{a:tier$}  {b:>drops$}  {c:port$}  {d:>own$}  {e:>queue$}");
+        writeln!(out, "  {}", line.trim_end()).expect("writing to a string succeeds");
+    }
+    Some(Tiers {
+        title: title(summary, row),
+        lines: out,
+    })
+}
+
+/// Which row it is, and why this one.
+fn title(summary: &Summary, row: &Row) -> String {
+    let set = row
+        .set
+        .iter()
+        .map(|(key, value)| format!("{key} = {value}"));
+    let at: Vec<String> = set.collect();
+    let at = match at.join(", ") {
+        at if at.is_empty() => at,
+        at => format!(" at {at}"),
+    };
+    if summary.rows.len() == 1 {
+        return "Ports by tier:".to_owned();
+    }
+    let lossy = row.tiers.iter().any(|tier| tier.drops > 0.0);
+    let why = if lossy {
+        "most drops"
+    } else {
+        "the longest queue"
+    };
+    format!("Ports by tier in the row with {why}, {}{at}:", row.scheme)
+}
+
+fn line(tier: &Tier) -> [String; 5] {
+    #[expect(clippy::cast_precision_loss, reason = "rounded for people")]
+    let (drops, queue) = (tier.worst_drops as f64, tier.worst_queue_max_bytes as f64);
+    [
+        tier.tier.clone(),
+        count(tier.drops),
+        tier.worst.clone(),
+        count(drops),
+        bytes(queue),
+    ]
+}
