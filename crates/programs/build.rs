@@ -54,11 +54,12 @@ fn compile(program: &str, more: &[&str], object: &Path) {
 }
 
 /// Objects, the program each is compiled from, and what the compiler is told besides.
-const OBJECTS: [(&str, &str, &[&str]); 13] = [
+const OBJECTS: [(&str, &str, &[&str]); 14] = [
     ("hscc", "hscc", &[]),
     ("rwndq", "rwndq", &[]),
     ("mark", "mark", &[]),
     ("queue", "queue", &[]),
+    ("observe", "observe", &[]),
     ("probe_loop", "probe_loop", &[]),
     ("probe_ring", "probe_ring", &[]),
     ("probe_tracepoint", "probe_tracepoint", &[]),

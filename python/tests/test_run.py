@@ -106,7 +106,7 @@ def test_a_scenario_lists_its_points_without_running() -> None:
 
 def test_seeds_are_added_until_intervals_are_narrow() -> None:
     run = tw.run(
-        "incast", schemes="newreno", set={"workload.jitter": "2ms"}, until="20%", max_seeds=40
+        "incast", schemes="rcc", set={"workload.jitter": "2ms"}, until="20%", max_seeds=100
     )
     until = run.summary["until"]
     assert until["target"] == pytest.approx(0.2)

@@ -5,6 +5,7 @@ pub(crate) mod emulate;
 mod examples;
 mod folder;
 pub(crate) mod goals;
+pub(crate) mod observe;
 mod pcap;
 pub(crate) mod report;
 mod value;

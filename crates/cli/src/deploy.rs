@@ -1,4 +1,4 @@
-//! `tailwater attach`, `status`, `detach` and `doctor`: the privileged program does it, and this one draws it.
+//! `tailwater observe`, `attach`, `status`, `detach` and `doctor`: the privileged program does it, and this one draws it.
 
 use std::ffi::OsString;
 
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::args::deploy::{
     AttachArgs, Attachable, DeployCommand, DetachArgs, DoctorArgs, StatusArgs, Told,
 };
+use crate::observe::observe;
 use crate::output::{self, Stop};
 use crate::privileged;
 use crate::render::deploy as render;
@@ -16,6 +17,7 @@ use crate::render::deploy as render;
 /// Does what the command says, which was `given` as these words.
 pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), Stop> {
     match command {
+        DeployCommand::Observe(args) => observe(args, given),
         DeployCommand::Attach(args) => attach(args, given),
         DeployCommand::Status(args) => status(args, given),
         DeployCommand::Detach(args) => detach(args, given),

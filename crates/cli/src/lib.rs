@@ -54,6 +54,7 @@ mod merge;
 mod model;
 mod names;
 mod new_scheme;
+mod observe;
 mod output;
 mod plot;
 pub mod prelude;

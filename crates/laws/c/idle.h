@@ -81,9 +81,9 @@ static inline uint32_t idle_on_close(struct idle_state *s, struct idle_flow *f) 
 // An ACK with this number. Returns whether it is a sign of life that `idle_on_life` must hear of; writes to nothing
 // but the connection.
 static inline uint32_t idle_on_ack(const struct idle_state *s, struct idle_flow *f, uint32_t ack) {
-    uint32_t moved = f->ack != ack;
+    if (f->ack == ack) return 0;
     f->ack = ack;
-    return moved && f->is_open && f->epoch != s->epoch;
+    return f->is_open && f->epoch != s->epoch;
 }
 
 // A connection is active. Returns whether it was idle, and counts again from now on.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 mod deploy;
 
-use deploy::{Attach, Detach, Status};
+use deploy::{Attach, Detach, Observe, Status};
 
 /// Changes the network of this machine, for `tailwater`
 #[derive(Parser)]
@@ -44,6 +44,8 @@ enum Command {
     },
     /// Try out what works on this machine
     Doctor,
+    /// Watch a device
+    Observe(Observe),
     /// Put a law at a port
     Attach(Attach),
     /// Tell what is attached
@@ -57,7 +59,9 @@ impl Command {
     fn lacks(&self) -> Option<String> {
         match self {
             Self::Doctor => None,
-            Self::Attach(_) | Self::Status(_) | Self::Detach(_) => lacks_for_programs(),
+            Self::Observe(_) | Self::Attach(_) | Self::Status(_) | Self::Detach(_) => {
+                lacks_for_programs()
+            }
             _ => lacks(),
         }
     }
@@ -187,13 +191,17 @@ fn call(command: Command) -> Result<(), Failure> {
             is_whole.then_some(()).ok_or(Failure::Refused)
         }
         #[cfg(feature = "kernel")]
+        Command::Observe(args) => args.observe(),
+        #[cfg(feature = "kernel")]
         Command::Attach(args) => args.attach(),
         #[cfg(feature = "kernel")]
         Command::Status(args) => args.status(),
         #[cfg(feature = "kernel")]
         Command::Detach(args) => args.detach(),
         #[cfg(not(feature = "kernel"))]
-        Command::Attach(_) | Command::Status(_) | Command::Detach(_) => Err(deploy::lacks()),
+        Command::Observe(_) | Command::Attach(_) | Command::Status(_) | Command::Detach(_) => {
+            Err(deploy::lacks())
+        }
     }
 }
 

@@ -14,12 +14,13 @@
 
 // From here on as <linux/bpf.h> has them.
 enum {
+    BPF_MAP_TYPE_HASH = 1,
     BPF_MAP_TYPE_ARRAY = 2,
     BPF_MAP_TYPE_PERCPU_ARRAY = 6,
     BPF_MAP_TYPE_LRU_HASH = 9,
     BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_ANY = 0 };
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 // What a program on tcx returns: the next program decides, or the kernel as if there were none.
 enum { TCX_NEXT = -1 };
 
@@ -57,6 +58,7 @@ static long (*const bpf_ringbuf_output)(void *ring, const void *data, uint64_t s
                                         uint64_t flags) = (void *)130;
 static long (*const bpf_probe_read_kernel)(void *to, uint32_t size,
                                            const void *from) = (void *)113;
+static uint64_t (*const bpf_jiffies64)(void) = (void *)118;
 static uint64_t (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
 static long (*const bpf_loop)(uint32_t steps, void *step, void *context,
                               uint64_t flags) = (void *)181;
@@ -73,8 +75,13 @@ struct Qdisc {
 struct net_device {
     struct Qdisc *qdisc;
 };
+struct netdev_queue {
+    struct net_device *dev;
+};
 struct sk_buff {
     struct net_device *dev;
+    unsigned char *head;
+    uint16_t network_header;
 };
 #pragma clang attribute pop
 

@@ -43,8 +43,8 @@ struct way4 {
 struct segment {
     struct way way;
     uint32_t tcp, options, end_of_options;
-    // The number that it acknowledges, whether or not its flags say so.
-    uint32_t ack;
+    // The number of its first byte, and the one that it acknowledges, whether or not its flags say so.
+    uint32_t seq, ack;
     uint16_t window;
     uint8_t flags;
     // 1: no options, or timestamps and SACK blocks alone as most stacks write them, so that there is nothing to look
@@ -132,6 +132,7 @@ static inline __attribute__((always_inline)) enum reason parse(const void *data,
     }
     NEED(TCP);
     segment->way.ports = FOUR(0);
+    segment->seq = __builtin_bswap32(FOUR(4));
     segment->ack = __builtin_bswap32(FOUR(8));
     segment->flags = BYTE(13);
     segment->window = TWO(14);

@@ -16,6 +16,8 @@ mod law;
 #[cfg(feature = "kernel")]
 mod maps;
 #[cfg(feature = "kernel")]
+pub mod observer;
+#[cfg(feature = "kernel")]
 mod pinned;
 #[cfg(feature = "kernel")]
 mod port;

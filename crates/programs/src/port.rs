@@ -129,13 +129,10 @@ impl Port {
     /// Lets the program of this way act at a device of the network namespace of this thread; `None` if the law has
     /// none.
     pub fn hook(&self, way: Direction, device: u32) -> Result<Option<Hook>, LoadError> {
-        let hook = match way {
-            Direction::Egress => libbpf_sys::BPF_TCX_EGRESS,
-            Direction::Ingress => libbpf_sys::BPF_TCX_INGRESS,
-        };
         let program = self.program(way);
-        let hook = program.map(|program| link(program.as_fd().as_raw_fd(), device, hook));
-        Ok(hook.transpose()?.map(Hook))
+        program
+            .map(|program| Hook::at(&program, way, device))
+            .transpose()
     }
 
     /// What the law makes of a frame that goes this way: the frame as it goes on.
@@ -165,13 +162,13 @@ pub(crate) fn load(object: &[u8]) -> Result<Object, LoadError> {
     verified(opened(object)?)
 }
 
-fn opened(object: &[u8]) -> Result<OpenObject, LoadError> {
+pub(crate) fn opened(object: &[u8]) -> Result<OpenObject, LoadError> {
     let mut builder = ObjectBuilder::default();
     let open = builder.open_memory(object);
     open.map_err(|error| LoadError::Refused("read a program", error))
 }
 
-fn verified(open: OpenObject) -> Result<Object, LoadError> {
+pub(crate) fn verified(open: OpenObject) -> Result<Object, LoadError> {
     open.load()
         .map_err(|error| LoadError::Refused("load a program", error))
 }
@@ -186,6 +183,19 @@ pub struct Attached {
 pub struct Hook(OwnedFd);
 
 impl Hook {
+    /// Lets a program act at a device of the network namespace of this thread.
+    pub(crate) fn at(
+        program: &ProgramMut<'_>,
+        way: Direction,
+        device: u32,
+    ) -> Result<Self, LoadError> {
+        let hook = match way {
+            Direction::Egress => libbpf_sys::BPF_TCX_EGRESS,
+            Direction::Ingress => libbpf_sys::BPF_TCX_INGRESS,
+        };
+        link(program.as_fd().as_raw_fd(), device, hook).map(Self)
+    }
+
     /// Lets the program stay as long as this file of a BPF file system is there.
     #[expect(unsafe_code, reason = "a call of the C library")]
     pub fn pin(&self, file: &Path) -> Result<(), LoadError> {

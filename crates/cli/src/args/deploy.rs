@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::examples::{ATTACH, DETACH, DOCTOR};
+use super::examples::{ATTACH, DETACH, DOCTOR, OBSERVE};
+use super::observe::ObserveArgs;
 use super::value::{lease, size};
 
 #[derive(Subcommand)]
 pub(crate) enum DeployCommand {
+    /// Watch a device of this machine: is it incast, and what does it cost
+    #[command(after_help = OBSERVE)]
+    Observe(ObserveArgs),
     /// Put a law at a port of this machine, which forwards
     #[command(after_help = ATTACH)]
     Attach(AttachArgs),

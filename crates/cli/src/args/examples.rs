@@ -50,6 +50,19 @@ Examples:
 Exit status: 0 done, 1 a run failed, 2 the input was wrong, 3 the machine lacks something, such as
 privileges; 128 + N signal N ended it.";
 
+pub(super) const OBSERVE: &str = "\
+Examples:
+  sudo tailwater observe --for 60s
+  sudo tailwater observe --dev eth1 --for 10m --out seen.toml
+  tailwater run seen.toml --scheme newreno,cubic,hscc,rwndq,rcc
+  sudo tailwater observe --dev eth1 --for 60s --fail-on-incast --format json
+
+It changes nothing. Timeouts are told by TCP where the sender is of this machine, a container of it too; those of other
+machines are inferred from data that come a second time behind 10 ms of silence.
+
+Exit status: 0 done, 1 failed, or it is incast and --fail-on-incast is given, 2 the input was wrong,
+3 the machine lacks something.";
+
 pub(super) const ATTACH: &str = "\
 Examples:
   sudo tailwater attach hscc --dev eth1 --for 10m

@@ -59,6 +59,10 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a percentage between 0 and 100, as in 5%".into())
 }
 
+pub(super) fn watch(text: &str) -> Result<Duration, String> {
+    lease(text).map_err(|_| "expected a time from 1s to 30d, as in 90s, 10m or 2h".into())
+}
+
 pub(super) fn lease(text: &str) -> Result<Duration, String> {
     let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
     let found = units.iter().find_map(|(unit, seconds)| {

@@ -6,6 +6,7 @@
 mod attach;
 mod detach;
 mod metrics;
+mod observe;
 mod place;
 mod record;
 mod settings;
@@ -22,6 +23,7 @@ use crate::linux::namespace::Namespace;
 pub use attach::{Attach, attach};
 pub use detach::{Which, detach};
 pub use metrics::serve;
+pub use observe::{Observe, observe};
 pub use settings::Scheme;
 pub use status::{Attachment, attachments};
 

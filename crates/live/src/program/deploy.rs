@@ -30,6 +30,21 @@ pub(super) struct Attach {
 }
 
 #[derive(Args)]
+pub(super) struct Observe {
+    #[arg(long)]
+    dev: String,
+    /// The name of a network namespace
+    #[arg(long, default_value = "")]
+    netns: String,
+    /// For how long, in seconds
+    #[arg(long)]
+    time_s: u64,
+    /// Where Prometheus may ask
+    #[arg(long)]
+    metrics: Option<String>,
+}
+
+#[derive(Args)]
 pub(super) struct Status {
     #[arg(long)]
     dev: Option<String>,
@@ -60,7 +75,7 @@ mod with_programs {
     use live::drop_all;
     use scenario::Problem;
 
-    use super::{Attach, Detach, Failure, Status};
+    use super::{Attach, Detach, Failure, Observe, Status};
     use crate::program::line;
 
     impl Attach {
@@ -86,6 +101,18 @@ mod with_programs {
             drop_all()?;
             line(&done?);
             Ok(())
+        }
+    }
+
+    impl Observe {
+        pub(in crate::program) fn observe(self) -> Result<(), Failure> {
+            let order = deploy::Observe {
+                device: self.dev,
+                netns: self.netns,
+                time: Duration::from_secs(self.time_s),
+                metrics: self.metrics.as_deref().map(loopback).transpose()?,
+            };
+            deploy::observe(&order, &mut line)
         }
     }
 

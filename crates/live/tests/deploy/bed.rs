@@ -100,21 +100,24 @@ impl Bed {
 
     /// Eight flows at once through the port, complete.
     pub(crate) fn send(&self) {
-        const FLOWS: usize = 8;
-        const SIZE: usize = 64 << 10;
+        self.transfer(8, 64 << 10);
+    }
+
+    /// So many flows of so many bytes at once through the port, complete.
+    pub(crate) fn transfer(&self, flows: usize, size: usize) {
         let listener = self.inside(RECEIVER, || TcpListener::bind("10.9.2.1:5000"));
         let listener = listener.expect("a port is free");
         let to = SocketAddr::from(([10, 9, 2, 1], 5_000));
         let connect = || -> Vec<TcpStream> {
             let connect = |_| TcpStream::connect(to).expect("a connection");
-            (0..FLOWS).map(connect).collect()
+            (0..flows).map(connect).collect()
         };
         let streams = self.inside(SENDER, connect);
         thread::scope(|scope| {
             for mut stream in streams {
-                scope.spawn(move || stream.write_all(&vec![7; SIZE]).expect("it is sent"));
+                scope.spawn(move || stream.write_all(&vec![7; size]).expect("it is sent"));
             }
-            for _ in 0..FLOWS {
+            for _ in 0..flows {
                 let (mut stream, _) = listener.accept().expect("a connection");
                 scope.spawn(move || {
                     let mut got = Vec::new();
@@ -122,7 +125,7 @@ impl Bed {
                         .set_read_timeout(Some(Duration::from_secs(20)))
                         .expect("a timeout");
                     stream.read_to_end(&mut got).expect("all arrives");
-                    assert!(got.len() == SIZE && got.iter().all(|byte| *byte == 7));
+                    assert!(got.len() == size && got.iter().all(|byte| *byte == 7));
                 });
             }
         });

@@ -6,7 +6,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
+use crate::Ends;
 use crate::bed::{Bed, PORT, SWITCH, command, program};
 
 #[path = "../../../cli/tests/book/output.rs"]
@@ -34,6 +38,24 @@ fn the_commands_about_attaching_print_what_the_page_shows() {
         "tc -n {switch} qdisc replace dev {PORT} root tbf rate 100mbit burst 5000 limit 262144"
     ));
     follow(&bed, "attach");
+    bed.holds_nothing();
+}
+
+#[test]
+fn the_commands_about_observing_print_what_the_page_shows() {
+    let Some(bed) = Bed::new() else { return };
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                bed.transfer(16, 64 << 10);
+                thread::sleep(Duration::from_millis(50));
+            }
+        });
+        let until = Ends(&over);
+        follow(&bed, "observe");
+        drop(until);
+    });
     bed.holds_nothing();
 }
 
@@ -120,7 +142,7 @@ fn follow_one(
     assert_eq!(*status, terminal.status, "{all}");
     let printed = if *status == 0 { told } else { complained };
     let command = typed.line.split_whitespace().nth(2);
-    let is_told = if matches!(command, Some("status" | "doctor")) {
+    let is_told = if matches!(command, Some("status" | "doctor" | "observe")) {
         // What stands and what works differs from moment to moment, and from machine to machine.
         let printed: Vec<_> = printed.lines().filter_map(label).collect();
         let mut shown = typed.shown.iter().filter_map(|line| label(line));

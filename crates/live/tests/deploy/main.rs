@@ -4,6 +4,7 @@
 
 mod bed;
 mod guide;
+mod observe;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -264,6 +265,7 @@ fn without_privileges_every_command_names_what_it_needs() {
     let before = bed.pins();
     for words in [
         &["attach", "hscc", "--dev", PORT][..],
+        &["observe", "--dev", PORT, "--time-s", "1"],
         &["status"],
         &["detach"],
     ] {

@@ -32,6 +32,7 @@ pub(crate) struct Segment {
     /// Where TCP's header begins, and where it ends.
     pub(crate) tcp: usize,
     pub(crate) end_of_options: usize,
+    pub(crate) seq: u32,
     pub(crate) ack: u32,
     pub(crate) window: u16,
     pub(crate) flags: u8,
@@ -86,6 +87,7 @@ fn segment(frame: &[u8]) -> Result<Segment, Verdict> {
         ports: [number(0), number(2)],
         tcp,
         end_of_options: tcp + length,
+        seq: u32::from_be_bytes([4, 5, 6, 7].map(|at| header[at])),
         ack: u32::from_be_bytes([8, 9, 10, 11].map(|at| header[at])),
         window: number(14),
         flags: header[13],

@@ -135,12 +135,20 @@ impl Bed {
 
     /// A counter of TCP of a host, by its name in `/proc/net/snmp`.
     pub(crate) fn tcp_counter(&self, host: &str, name: &str) -> u64 {
-        let text = self.inside(host, || {
-            std::fs::read_to_string("/proc/thread-self/net/snmp")
-        });
+        self.counter(host, "snmp", "Tcp:", name)
+    }
+
+    /// One of the extended counters, by its name in `/proc/net/netstat`.
+    pub(crate) fn tcp_extended(&self, host: &str, name: &str) -> u64 {
+        self.counter(host, "netstat", "TcpExt:", name)
+    }
+
+    fn counter(&self, host: &str, file: &str, group: &str, name: &str) -> u64 {
+        let path = format!("/proc/thread-self/net/{file}");
+        let text = self.inside(host, || std::fs::read_to_string(&path));
         let text = text.expect("counters of the kernel");
-        let mut lines = text.lines().filter(|line| line.starts_with("Tcp:"));
-        let mut words = || lines.next().expect("two lines for TCP").split(' ');
+        let mut lines = text.lines().filter(|line| line.starts_with(group));
+        let mut words = || lines.next().expect("two lines for a group").split(' ');
         let (names, values) = (words(), words());
         let mut pairs = names.zip(values);
         let (_, value) = pairs

@@ -11,6 +11,8 @@ pub(crate) struct Frame {
     pub(crate) back: bool,
     pub(crate) flags: u8,
     pub(crate) window: u16,
+    /// The number of the first byte.
+    pub(crate) seq: u32,
     /// The acknowledgement.
     pub(crate) number: u32,
     pub(crate) options: Vec<u8>,
@@ -52,6 +54,7 @@ impl Frame {
             back: true,
             flags: ACK,
             window,
+            seq: 9,
             number: 5,
             options: Vec::new(),
             payload: 0,
@@ -126,7 +129,7 @@ impl Frame {
         };
         bytes.extend(from.to_be_bytes());
         bytes.extend(to.to_be_bytes());
-        bytes.extend([0, 0, 0, 9]);
+        bytes.extend(self.seq.to_be_bytes());
         bytes.extend(self.number.to_be_bytes());
         let words = u8::try_from(5 + options.len() / 4).expect("fifteen words at most");
         bytes.extend([words << 4, self.flags]);

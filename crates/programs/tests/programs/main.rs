@@ -8,6 +8,7 @@ mod frame;
 mod laws_agree;
 mod leases;
 mod live;
+mod observer;
 mod packets;
 mod replay;
 mod steady;

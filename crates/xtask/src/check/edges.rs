@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 24] = [
+const EDGES: [(&str, &[&str]); 25] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -20,14 +20,15 @@ const EDGES: [(&str, &[&str]); 24] = [
     ("sim", &["scenario"]),
     ("battery", &["sim"]),
     ("packetdrill", &["sim"]),
-    ("live", &["sim", "programs"]),
+    ("observed", &[]),
+    ("live", &["sim", "programs", "observed"]),
     ("tables", &["base"]),
     ("record", &["sim"]),
     ("results", &["record"]),
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),
     ("origin", &[]),
-    ("cli", &["report", "battery", "origin"]),
+    ("cli", &["report", "battery", "origin", "observed"]),
     ("python", &["cli"]),
     ("testing", &[]),
     ("book", &[]),

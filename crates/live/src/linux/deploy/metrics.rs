@@ -15,25 +15,47 @@ use crate::linux::interrupt;
 /// # Errors
 /// If the address cannot be had.
 pub fn serve(address: SocketAddr, attachments: &mut [Attachment]) -> Result<(), Failure> {
-    let listener = TcpListener::bind(address).map_err(|error| {
-        let error = format!("{address}: {error}");
-        Failure::Failed(error)
-    })?;
-    listener.set_nonblocking(true)?;
+    let reader = Readers::listen(address)?;
     loop {
         interrupt::check()?;
-        match listener.accept() {
-            // A reader that went away, or never asked, concerns nobody else.
-            Ok((stream, _)) => drop(answer(&stream, attachments)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            Err(error) => return Err(error.into()),
+        let answered = reader.answer(&mut || {
+            let told = attachments.iter_mut().filter_map(|one| one.told().ok());
+            text(&told.collect::<Vec<_>>())
+        })?;
+        if !answered {
+            std::thread::sleep(Duration::from_millis(50));
         }
     }
 }
 
-fn answer(mut stream: &TcpStream, attachments: &mut [Attachment]) -> io::Result<()> {
+/// Whoever reads numbers at an address of this machine.
+pub(super) struct Readers(TcpListener);
+
+impl Readers {
+    pub(super) fn listen(address: SocketAddr) -> Result<Self, Failure> {
+        let listener = TcpListener::bind(address).map_err(|error| {
+            let error = format!("{address}: {error}");
+            Failure::Failed(error)
+        })?;
+        listener.set_nonblocking(true)?;
+        Ok(Self(listener))
+    }
+
+    /// Answers one that waits, if any, with this text. Returns whether there was one.
+    pub(super) fn answer(&self, text: &mut dyn FnMut() -> String) -> Result<bool, Failure> {
+        match self.0.accept() {
+            // A reader that went away, or never asked, concerns nobody else.
+            Ok((stream, _)) => {
+                drop(answer(&stream, text));
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn answer(mut stream: &TcpStream, text: &mut dyn FnMut() -> String) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -45,10 +67,7 @@ fn answer(mut stream: &TcpStream, attachments: &mut [Attachment]) -> io::Result<
         line.clear();
     }
     let (status, body) = match request.split(' ').nth(1) {
-        Some("/metrics") => {
-            let told = attachments.iter_mut().filter_map(|one| one.told().ok());
-            ("200 OK", text(&told.collect::<Vec<_>>()))
-        }
+        Some("/metrics") => ("200 OK", text()),
         _ => ("404 Not Found", "only /metrics is here\n".to_owned()),
     };
     write!(

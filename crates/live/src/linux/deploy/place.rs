@@ -131,7 +131,7 @@ fn missing(netns: &str, name: &str) -> Problem {
 }
 
 /// Why no program can read what waits at a device, if none can.
-fn unreadable(device: &Device, queue: Option<&Queue>) -> Option<String> {
+pub(super) fn unreadable(device: &Device, queue: Option<&Queue>) -> Option<String> {
     let name = &device.name;
     match (device.kind.as_str(), queue) {
         (kind @ ("bond" | "team"), _) => {

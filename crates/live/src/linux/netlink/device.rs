@@ -5,7 +5,7 @@ use std::io;
 use netlink_packet_core::{DefaultNla, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-use super::route::TBF_PARAMETERS;
+use super::route::{TBF_PARAMETERS, TBF_RATE};
 use super::{Netlink, Raw, attributes, find};
 
 /// A device of one namespace.
@@ -27,6 +27,8 @@ pub(crate) struct Queue {
     pub(crate) kind: String,
     pub(crate) handle: u32,
     pub(crate) limit: Option<Limit>,
+    /// Bits per second that it lets through, if it says so.
+    pub(crate) rate_bps: Option<u64>,
     /// Bytes that wait.
     pub(crate) backlog: u32,
     pub(crate) drops: u32,
@@ -115,15 +117,28 @@ fn read_queue(message: &[u8]) -> Option<Queue> {
         "pfifo" => Limit::Packets(limit),
         _ => Limit::Bytes(limit),
     });
+    let rate = match kind.as_str() {
+        "tbf" => tbf_rate(options),
+        _ => None,
+    };
     let counts = find(all, QUEUE_STATISTICS).and_then(|all| find(all, STATISTICS_QUEUE));
     let counts = counts.unwrap_or_default();
     Some(Queue {
         kind,
         handle: word(message, 8)?,
         limit,
+        rate_bps: rate.map(|bytes| bytes.saturating_mul(8)),
         backlog: word(counts, 4).unwrap_or(0),
         drops: word(counts, 8).unwrap_or(0),
     })
+}
+
+/// Bytes per second: in an attribute of its own where 32 bits are too few.
+fn tbf_rate(options: &[u8]) -> Option<u64> {
+    let long = find(options, TBF_RATE).and_then(|rate| rate.first_chunk().copied());
+    let short = || find(options, TBF_PARAMETERS).and_then(|all| word(all, TBF_SHORT_RATE));
+    long.map(u64::from_ne_bytes)
+        .or_else(|| short().map(u64::from))
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
@@ -160,6 +175,8 @@ const STATISTICS_QUEUE: u16 = 3;
 
 /// Where the limit lies in struct `tc_tbf_qopt` (`linux/pkt_sched.h`).
 const TBF_LIMIT: usize = 24;
+/// Where its `tc_ratespec` has the rate.
+const TBF_SHORT_RATE: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -193,8 +210,16 @@ mod tests {
             message("pfifo", limit.clone()),
             Some(Limit::Packets(64_000))
         );
-        let tbf = [vec![0; TBF_LIMIT], limit, vec![0; 8]].concat();
-        let tbf = attributes(&[DefaultNla::new(TBF_PARAMETERS, tbf)]);
+        let mut tbf = [vec![0; TBF_LIMIT], limit, vec![0; 8]].concat();
+        tbf[TBF_SHORT_RATE..12].copy_from_slice(&1_000_u32.to_ne_bytes());
+        let short = DefaultNla::new(TBF_PARAMETERS, tbf);
+        let long = DefaultNla::new(TBF_RATE, 5_000_000_000_u64.to_ne_bytes().to_vec());
+        let tbf = attributes(&[short]);
+        assert_eq!(tbf_rate(&tbf), Some(1_000));
+        assert_eq!(
+            tbf_rate(&[tbf.clone(), attributes(&[long])].concat()),
+            Some(5_000_000_000)
+        );
         assert_eq!(message("tbf", tbf), Some(Limit::Bytes(64_000)));
         assert_eq!(message("fq_codel", Vec::new()), None);
     }

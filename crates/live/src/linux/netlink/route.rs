@@ -290,7 +290,7 @@ const RTO_MIN: u32 = 13;
 
 const ETHERNET: u8 = 1;
 pub(super) const TBF_PARAMETERS: u16 = 1;
-const TBF_RATE: u16 = 4;
+pub(super) const TBF_RATE: u16 = 4;
 const TBF_BURST: u16 = 6;
 
 #[cfg(test)]

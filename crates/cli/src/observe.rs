@@ -1,0 +1,158 @@
+//! `tailwater observe`: the privileged program watches, and this one draws what it saw and writes its scenario.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use observed::{Flow, Observation, Verdict};
+use scenario::{Problem, Problems};
+use serde_json::{Value, json};
+
+use crate::args::deploy::Told;
+use crate::args::observe::ObserveArgs;
+use crate::output::{self, Stop};
+use crate::privileged;
+use crate::render::observe as render;
+
+/// Watches a device, prints what was seen, and writes its scenario if that is asked for.
+pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> {
+    if let Some(out) = &args.out {
+        check(out)?;
+    }
+    let dev = match &args.dev {
+        Some(dev) => dev.clone(),
+        None => default_device()?,
+    };
+    let seconds = args.time.as_secs().to_string();
+    let mut words: Vec<OsString> = ["observe", "--dev", &dev, "--time-s", &seconds]
+        .map(OsString::from)
+        .into();
+    let mut add = |name: &str, value: &Option<String>| {
+        let value = value.as_ref().map(|value| [name.into(), value.into()]);
+        words.extend(value.into_iter().flatten());
+    };
+    add("--netns", &args.netns);
+    add("--metrics", &args.metrics);
+    let lines = privileged::call(given, words, &mut |_| ())?;
+    let of = |kind: &'static str| lines.iter().filter(move |line| line["type"] == kind);
+    let flows = of("flow").map(|line| serde_json::from_value(line.clone()));
+    let flows: Vec<Flow> = flows
+        .collect::<Result<_, _>>()
+        .map_err(|error| strange(&error))?;
+    let seen = of("observed").next().cloned().unwrap_or_default();
+    let seen: Observation = serde_json::from_value(seen).map_err(|error| strange(&error))?;
+    let notes: Vec<&str> = of("note")
+        .filter_map(|line| line["text"].as_str())
+        .collect();
+    output::answer(&match args.format {
+        Told::Table => render::observed(&seen, &notes, args.flows.then_some(&flows)),
+        Told::Json => pretty(&seen, &flows, &notes),
+    })?;
+    if let Some(out) = &args.out {
+        write(out, &seen, &flows)?;
+    }
+    if args.fail_on_incast && seen.judged.verdict == Verdict::Incast {
+        return Err(Stop::Failed);
+    }
+    Ok(())
+}
+
+/// What cannot be written is told before anything is watched.
+fn check(out: &Path) -> Result<(), Problems> {
+    let shown = out.display();
+    if out.extension().is_none_or(|end| end != "toml") {
+        let problem = Problem::new(format!("--out {shown}: a scenario is a .toml file"));
+        let problem =
+            problem.help("as in --out seen.toml; its flows are written beside it, into seen.csv");
+        return Err(problem.into());
+    }
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        let problem = Problem::new(format!("--out {shown}: there is no such folder"));
+        return Err(problem.help("make the folder first").into());
+    }
+    Ok(())
+}
+
+/// The scenario, and its flows as a trace beside it.
+fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<(), Stop> {
+    if flows.is_empty() {
+        output::complain("no flow was seen, so there is no scenario to write");
+        return Ok(());
+    }
+    let name = out.file_stem().unwrap_or_default().to_string_lossy();
+    let trace = out.with_extension("csv");
+    let file = trace.file_name().unwrap_or_default().to_string_lossy();
+    for (path, text) in [
+        (&*trace, observed::trace(flows)),
+        (out, seen.scenario(&name, &file, flows)),
+    ] {
+        fs::write(path, text).map_err(|error| {
+            output::complain(&format!("cannot write {}: {error}", path.display()));
+            Stop::Failed
+        })?;
+    }
+    output::complain(&format!(
+        "wrote {} and {}; simulate it with: tailwater run {}",
+        out.display(),
+        trace.display(),
+        out.display()
+    ));
+    Ok(())
+}
+
+/// The device of the default route.
+fn default_device() -> Result<String, Problems> {
+    let routes = fs::read_to_string("/proc/net/route").unwrap_or_default();
+    device_of(&routes).ok_or_else(|| {
+        let problem =
+            Problem::new("this machine has no default route, whose device would be watched");
+        let problem = problem.help("name a device, as in --dev eth0; `ip link` lists them");
+        problem.into()
+    })
+}
+
+/// Of the table of routes of IPv4 the device whose destination is everything.
+fn device_of(routes: &str) -> Option<String> {
+    let fields = routes.lines().skip(1).map(|line| line.split_whitespace());
+    let mut rows = fields.filter_map(|mut fields| Some((fields.next()?, fields.next()?)));
+    let row = rows.find(|(_, destination)| *destination == "00000000");
+    row.map(|(device, _)| device.to_owned())
+}
+
+fn pretty(seen: &Observation, flows: &[Flow], notes: &[&str]) -> String {
+    let value: Value = json!({ "observed": seen, "flows": flows, "notes": notes });
+    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+}
+
+fn strange(error: &serde_json::Error) -> Stop {
+    output::complain(&format!(
+        "tailwater-live is of another version than this program: {error}"
+    ));
+    Stop::Failed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_route_names_the_device() {
+        let routes =
+            "Iface\tDestination\tGateway\nbr0\t0000A8C0\t00000000\neth3\t00000000\t0100A8C0\n";
+        assert_eq!(device_of(routes).as_deref(), Some("eth3"));
+        assert_eq!(device_of("Iface\tDestination\n"), None);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_told_first() {
+        assert!(check(Path::new("seen.toml")).is_ok());
+        let message = |path: &str| {
+            check(Path::new(path))
+                .err()
+                .map(|problems| problems.0[0].to_string())
+        };
+        assert!(message("seen.csv").is_some_and(|text| text.contains(".toml")));
+        assert!(message("/no/such/folder/seen.toml").is_some_and(|text| text.contains("folder")));
+    }
+}

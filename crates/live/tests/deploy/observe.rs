@@ -1,0 +1,286 @@
+//! What `observe` says of traffic whose truth is known.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use scenario::{Overrides, Scenario, Source};
+use serde_json::Value;
+
+use crate::bed::{Bed, PORT, SWITCH, program};
+
+/// Begins to watch, and returns once it does.
+fn watching(dev: &str, netns: &str, seconds: u32, more: &[&str]) -> Child {
+    let seconds = seconds.to_string();
+    let mut command = Command::new(program());
+    command.args([
+        "observe", "--dev", dev, "--netns", netns, "--time-s", &seconds,
+    ]);
+    let child = command.args(more).stdout(Stdio::piped()).spawn();
+    let child = child.expect("the program starts");
+    // It drops its capabilities a second after it began.
+    for _ in 0..100 {
+        thread::sleep(Duration::from_millis(100));
+        if capabilities(&child).is_some_and(|set| set == 0) {
+            break;
+        }
+    }
+    child
+}
+
+fn capabilities(child: &Child) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
+}
+
+/// Its lines, with the summary.
+fn seen(child: Child) -> (Vec<Value>, Value) {
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{} {text}", output.status);
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    let lines: Vec<Value> = lines.collect();
+    let seen = lines.iter().find(|line| line["type"] == "observed");
+    let seen = seen.expect("a summary").clone();
+    (lines, seen)
+}
+
+/// The flows with data towards the receiver.
+fn flows(lines: &[Value], to: &str) -> Vec<Value> {
+    let flows = lines.iter().filter(|line| {
+        let receiver = line["receiver"].as_str().unwrap_or_default();
+        line["type"] == "flow" && receiver.starts_with(to)
+    });
+    flows.cloned().collect()
+}
+
+#[test]
+fn a_few_flows_one_behind_the_other_are_quiet() {
+    let Some(bed) = Bed::new() else { return };
+    let child = watching(PORT, &bed.namespace(SWITCH), 3, &[]);
+    for _ in 0..5 {
+        bed.transfer(2, 5_000);
+    }
+    let (lines, seen) = seen(child);
+    assert_eq!(seen["judged"]["verdict"], "quiet", "{seen}");
+    let flows = flows(&lines, "10.9.2.1:");
+    assert_eq!(flows.len(), 10, "{flows:?}");
+    assert!(
+        flows
+            .iter()
+            .all(|flow| flow["bytes"] == 5_000 && flow["is_told"] == true)
+    );
+    assert_eq!(seen["queue"]["room_bytes"], 64_000);
+    assert_eq!(
+        (&seen["rate_bps"], &seen["drops"]),
+        (&100_000_000.into(), &0.into())
+    );
+    assert_eq!(seen["cost"]["lost"], 0);
+}
+
+#[test]
+fn long_flows_that_fill_a_queue_are_loss_without_incast() {
+    let Some(bed) = Bed::new() else { return };
+    let child = watching(PORT, &bed.namespace(SWITCH), 6, &[]);
+    bed.transfer(2, 10_000_000);
+    let (lines, seen) = seen(child);
+    assert_eq!(seen["judged"]["verdict"], "loss-without-incast", "{seen}");
+    assert!(seen["drops"].as_u64() > Some(0), "{seen}");
+    assert!(seen["fast_retransmits"].as_u64() > Some(0), "{seen}");
+    let dropped = flows(&lines, "10.9.2.1:");
+    let dropped: u64 = dropped
+        .iter()
+        .filter_map(|flow| flow["drops"].as_u64())
+        .sum();
+    // A train that came in as one packet is one drop of the queue, and one for each segment of its flow.
+    let drops = seen["drops"].as_u64().expect("a count");
+    assert!(
+        dropped >= drops && 20 * (dropped - drops) < drops,
+        "{dropped} of {drops}"
+    );
+    let most = seen["queue"]["max_bytes"].as_u64().expect("a length");
+    assert!((60_000..=64_000).contains(&most), "{seen}");
+}
+
+const SENDERS: u64 = 20;
+const RUNS: u64 = 5;
+
+/// Emulates an incast and watches the port of its receiver: what the generator told of its runs, and what was seen.
+/// `None` where this machine is too busy for it, said aloud.
+fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
+    let emulation = Command::new(program())
+        .args([
+            "emulate", "incast", "--no-sim", "--scheme", "cubic", "--runs", "5",
+        ])
+        .args(["--set", "workload.senders=20", "--set", "tcp.min_rto=200ms"])
+        .stdout(Stdio::piped())
+        .spawn();
+    let emulation = emulation.expect("the program starts");
+    // The receiver is host 0, behind the first port of the switch.
+    let switch = format!("tw-{}n0-s0", emulation.id());
+    let is_up = |_: &u32| {
+        thread::sleep(Duration::from_millis(20));
+        let show = ["-n", &switch, "link", "show", "dev", "p1"];
+        let shown = Command::new("ip").args(show).output();
+        shown.expect("ip starts").status.success()
+    };
+    (0..200).find(is_up).expect("a switch");
+    let child = Command::new(program())
+        .args([
+            "observe", "--dev", "p1", "--netns", &switch, "--time-s", "60",
+        ])
+        .stdout(Stdio::piped())
+        .spawn();
+    let output = emulation.wait_with_output().expect("it ends");
+    let (lines, seen) = seen(child.expect("the program starts"));
+    let told = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        assert!(told.contains("this machine holds"), "{told}");
+        testing::skipped("this machine is too busy to hold the rate");
+        return None;
+    }
+    let told = told.lines();
+    let told = told.map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let runs = told.filter(|line| line["type"] == "point").collect();
+    Some((runs, lines, seen))
+}
+
+#[test]
+fn an_emulated_incast_is_found_as_its_generator_made_it() {
+    let Some(_bed) = Bed::new() else { return };
+    let Some((runs, lines, seen)) = emulated() else {
+        return;
+    };
+    assert_eq!(runs.len() as u64, RUNS);
+    let made = |key: &str| {
+        runs.iter()
+            .filter_map(|run| run["metrics"][key].as_u64())
+            .sum::<u64>()
+    };
+    // Flows of another size calibrated the bed before.
+    let mut flows = flows(&lines, "10.88.0.1:");
+    flows.retain(|flow| flow["bytes"] == 32_768);
+    let counted = |key: &str| {
+        flows
+            .iter()
+            .filter_map(|flow| flow[key].as_u64())
+            .sum::<u64>()
+    };
+    let is_near = |found: u64, made: u64| 100 * found.abs_diff(made) <= made;
+    assert!(
+        is_near(flows.len() as u64, RUNS * SENDERS),
+        "{} flows",
+        flows.len()
+    );
+    assert!(
+        is_near(counted("timeouts"), made("timeouts")),
+        "{} of {} timeouts",
+        counted("timeouts"),
+        made("timeouts")
+    );
+    assert!(
+        is_near(counted("drops"), made("drops")),
+        "{} of {} drops",
+        counted("drops"),
+        made("drops")
+    );
+    // Each flow arrives when the generator says: the completion times that it measured, less the way of the last byte
+    // to whoever reads it.
+    let times = runs
+        .iter()
+        .filter_map(|run| run["fct_us"].as_array())
+        .flatten();
+    let mean =
+        |all: Vec<f64>| all.iter().sum::<f64>() / f64::from(u32::try_from(all.len()).expect("few"));
+    let made_ms = mean(times.filter_map(Value::as_f64).map(|us| us / 1e3).collect());
+    let seen_ms = mean(
+        flows
+            .iter()
+            .filter_map(|flow| flow["fct_s"].as_f64())
+            .map(|s| s * 1e3)
+            .collect(),
+    );
+    assert!(
+        seen_ms < made_ms && seen_ms > 0.5 * made_ms,
+        "{seen_ms} of {made_ms} ms"
+    );
+    simulates(&seen, &flows);
+    let late = |run: &Value| {
+        run["live"]["start_lateness_p99_us"]
+            .as_f64()
+            .unwrap_or(f64::MAX)
+    };
+    let most = seen["judged"]["most"].as_u64().expect("a degree");
+    assert!((8..=SENDERS).contains(&most), "{most} at once");
+    if runs.iter().map(late).fold(f64::MAX, f64::min) > 500.0 {
+        testing::skipped("this machine does not begin 20 flows within half a millisecond");
+        return;
+    }
+    assert_eq!(most, SENDERS);
+    assert_eq!(seen["judged"]["verdict"], "incast", "{seen}");
+}
+
+/// The scenario of what was seen is one that simulations take, with its flows.
+fn simulates(seen: &Value, flows: &[Value]) {
+    let read = |value: &Value| serde_json::from_value(value.clone()).expect("a flow");
+    let flows: Vec<observed::Flow> = flows.iter().map(read).collect();
+    let seen: observed::Observation = serde_json::from_value(seen.clone()).expect("what was seen");
+    let folder = std::env::temp_dir().join(format!("tw-observed-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("seen.toml");
+    fs::write(folder.join("seen.csv"), observed::trace(&flows)).expect("a trace");
+    fs::write(&file, seen.scenario("seen", "seen.csv", &flows)).expect("a scenario");
+    let source = Source::find(file.to_str().expect("a path")).expect("the file");
+    let scenario = Scenario::load(source, &Overrides::default());
+    let scenario = scenario.unwrap_or_else(|problems| panic!("{problems:?}"));
+    let point = &scenario.points()[0];
+    assert_eq!(point.text("tcp.min_rto"), "200ms");
+    assert_eq!(point.text("workload.kind"), "trace");
+    let written = fs::read_to_string(folder.join("seen.csv")).expect("a trace");
+    assert_eq!(written.lines().count(), flows.len() + 1);
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
+
+#[test]
+fn whoever_watches_has_no_privileges_leaves_nothing_and_answers_prometheus() {
+    let Some(bed) = Bed::new() else { return };
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+    let address = free.expect("a port is free").to_string();
+    let mut child = watching(PORT, &bed.namespace(SWITCH), 60, &["--metrics", &address]);
+    assert_eq!(capabilities(&child), Some(0));
+    bed.transfer(2, 5_000);
+    let mut stream = TcpStream::connect(&address).expect("it listens");
+    stream
+        .write_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
+        .expect("a request");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    for line in ["tailwater_observed_packets_total{", "verdict=\"quiet\"} 1"] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    // Killed in the middle: its programs go with it, and what is sent afterwards arrives.
+    child.kill().expect("it is killed");
+    child.wait().expect("it ends");
+    bed.transfer(2, 5_000);
+    bed.holds_nothing();
+    let told = Command::new("tc")
+        .args([
+            "-n",
+            &bed.namespace(SWITCH),
+            "filter",
+            "show",
+            "dev",
+            PORT,
+            "egress",
+        ])
+        .output();
+    assert!(told.expect("tc starts").stdout.is_empty());
+}

@@ -1,0 +1,274 @@
+//! What was seen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::numbers::as_f64;
+
+/// One transfer: data that went one way together.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Flow {
+    /// Start in seconds since the observation began: the SYN, or the first byte behind a pause.
+    pub start_s: f64,
+    /// Seconds until the last byte.
+    pub fct_s: f64,
+    /// Payload; each byte counts once.
+    pub bytes: u64,
+    /// Address and port of the sender.
+    pub sender: String,
+    /// Address and port of the receiver.
+    pub receiver: String,
+    /// Timeouts: told by the kernel's TCP if the sender is of this machine, otherwise data that came a second time behind
+    /// 10 ms of silence.
+    pub timeouts: u32,
+    /// Retransmissions in fast recovery, if the sender is of this machine.
+    pub fast_retransmits: u32,
+    /// Other retransmissions, which are probes, likewise.
+    pub probes: u32,
+    /// Segments with data that came a second time.
+    pub repeats: u32,
+    /// Packets that the queue of the device dropped: each segment of a train counts.
+    pub drops: u32,
+    /// Seconds of silence before timeouts.
+    pub waited_s: f64,
+    /// Whether the sender is of this machine, so that its TCP tells.
+    pub is_told: bool,
+    /// Whether it ended with a FIN or RST.
+    pub closed: bool,
+}
+
+/// What was seen.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Observation {
+    /// The device.
+    pub device: String,
+    /// The name of its network namespace; empty for that of the command.
+    pub netns: String,
+    /// For how long.
+    pub seconds: f64,
+    /// The queue of the device, if it has one that can be read.
+    pub queue: Option<Queue>,
+    /// Rate of the link in bits per second, and where it is from.
+    pub rate_bps: u64,
+    /// Where the rate is from.
+    pub rate_from: String,
+    /// Whether bursts could be told: the rate was known when the observation began.
+    pub bursts_known: bool,
+    /// Runs of windows of 100 us, or of the time that ten full packets take, above half the rate: of packets that left
+    /// and that came in.
+    pub bursts: [u64; 2],
+    /// Packets that left and came in.
+    pub packets: [u64; 2],
+    /// Their bytes.
+    pub packet_bytes: [u64; 2],
+    /// Packets that the queue of the device dropped.
+    pub drops: u64,
+    /// Transfers.
+    pub flows: u64,
+    /// Those whose sender is of another machine, so that timeouts are inferred.
+    pub inferred_flows: u64,
+    /// Median completion time in seconds; 0 without flows.
+    pub fct_p50_s: f64,
+    /// The 99th percentile.
+    pub fct_p99_s: f64,
+    /// Timeouts of all flows.
+    pub timeouts: u64,
+    /// Retransmissions in fast recovery.
+    pub fast_retransmits: u64,
+    /// Probes.
+    pub probes: u64,
+    /// Segments with data that came a second time.
+    pub repeats: u64,
+    /// SYNs that came again.
+    pub syn_repeats: u64,
+    /// SYN-ACKs that came again.
+    pub syn_ack_repeats: u64,
+    /// Resets.
+    pub resets: u64,
+    /// For how many milliseconds at most so many flows went to one receiver, by their number.
+    pub degrees: Vec<u64>,
+    /// The shortest round trip in microseconds, from handshakes and sockets.
+    pub min_rtt_us: Option<f64>,
+    /// Median of the smoothed round-trip times of sockets, in microseconds.
+    pub srtt_us: Option<f64>,
+    /// The 99th percentile of the queue in bytes as senders feel it, `(srtt - min rtt) * rate`, where no queue can be
+    /// read.
+    pub inferred_queue_bytes: Option<f64>,
+    /// Payload of a full segment.
+    pub mss: Option<u32>,
+    /// The smallest retransmission timeout of sockets, in milliseconds.
+    pub min_rto_ms: Option<f64>,
+    /// The congestion control of most sockets.
+    pub control: Option<String>,
+    /// Share of all completion times that was spent in silence before timeouts.
+    pub waited_share: f64,
+    /// What watching cost.
+    pub cost: Cost,
+    /// The verdict.
+    pub judged: Judged,
+}
+
+/// The queue of a device. Percentiles are exact to the width of a bin.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Queue {
+    /// As `tc` calls it.
+    pub kind: String,
+    /// Room in bytes, if it says.
+    pub room_bytes: Option<u64>,
+    /// The mean over time.
+    pub mean_bytes: f64,
+    /// The median over time.
+    pub p50_bytes: f64,
+    /// The 99th percentile over time.
+    pub p99_bytes: f64,
+    /// The longest.
+    pub max_bytes: u64,
+    /// How long a byte waits in a queue of the 99th percentile, in microseconds.
+    pub sojourn_p99_us: f64,
+    /// Width of a bin in bytes.
+    pub bin_bytes: u64,
+    /// Seconds that the queue had a length in each bin; the last one is all above.
+    pub histogram_s: Vec<f64>,
+}
+
+/// What watching cost.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Cost {
+    /// Nanoseconds of a processor for a packet, measured in the first second; none without packets.
+    pub ns_per_packet: Option<f64>,
+    /// Share of a processor: programs and the observer's own process.
+    pub core_share: f64,
+    /// Packets that were not looked at, because there were too many.
+    pub skipped: u64,
+    /// Events and flows for which there was no room.
+    pub lost: u64,
+}
+
+impl Queue {
+    /// Percentiles and the mean of a histogram of nanoseconds, of bins of `bin_bytes`, whose lengths times nanoseconds sum
+    /// up to `area`.
+    #[must_use]
+    pub fn with_histogram(
+        mut self,
+        nanoseconds: &[u64],
+        (bin_bytes, area): (u64, u64),
+        rate_bps: u64,
+    ) -> Self {
+        let all: u64 = nanoseconds.iter().sum();
+        let percentile = |share: f64| {
+            let mut passed = 0.0;
+            let bin = nanoseconds.iter().position(|time| {
+                passed += as_f64(*time);
+                passed >= share * as_f64(all)
+            });
+            // The middle of a bin; nothing above the longest queue.
+            let middle = as_f64(bin.unwrap_or(0) as u64 * bin_bytes) + as_f64(bin_bytes) / 2.0;
+            match bin {
+                Some(0) | None => 0.0,
+                _ => middle.min(as_f64(self.max_bytes)),
+            }
+        };
+        let (p50, p99) = (percentile(0.5), percentile(0.99));
+        self.p50_bytes = p50;
+        self.p99_bytes = p99;
+        self.mean_bytes = if all == 0 {
+            0.0
+        } else {
+            as_f64(area) / as_f64(all)
+        };
+        self.sojourn_p99_us = if rate_bps == 0 {
+            0.0
+        } else {
+            p99 * 8e6 / as_f64(rate_bps)
+        };
+        self.bin_bytes = bin_bytes;
+        self.histogram_s = nanoseconds.iter().map(|time| as_f64(*time) / 1e9).collect();
+        self
+    }
+}
+
+/// What is the matter: the first of these that holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Many send to one at once, and lose packets or wait for timeouts then.
+    Incast,
+    /// Packets are lost, and not because many send to one at once.
+    LossWithoutIncast,
+    /// Short bursts fill half of the queue, or the link where no queue can be read, and nothing is lost.
+    Microbursts,
+    /// Most flows end within three round trips: the window they begin with decides how long they take.
+    SlowStartBound,
+    /// None of these.
+    #[default]
+    Quiet,
+}
+
+/// A verdict with its evidence.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Judged {
+    /// What is the matter.
+    pub verdict: Verdict,
+    /// Milliseconds with many flows to one receiver.
+    pub crowds: u64,
+    /// Those of them that a drop or timeout of one of their flows followed.
+    pub followed: u64,
+    /// The most flows at once.
+    pub most: u32,
+    /// The receiver with most of these milliseconds.
+    pub receiver: Option<String>,
+    /// Timeouts, and those that followed such a millisecond.
+    pub timeouts: u64,
+    /// Timeouts that followed such a millisecond.
+    pub timeouts_following: u64,
+    /// Flows larger than a window of ten segments.
+    pub long_flows: u64,
+    /// Those of them that ended within three round trips.
+    pub short_lived: u64,
+}
+
+impl Verdict {
+    /// In words.
+    #[must_use]
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::Incast => "incast",
+            Self::LossWithoutIncast => "loss without incast",
+            Self::Microbursts => "microbursts without loss",
+            Self::SlowStartBound => "slow-start bound",
+            Self::Quiet => "quiet",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_gives_percentiles_to_the_width_of_a_bin() {
+        let queue = Queue {
+            max_bytes: 2_900,
+            ..Queue::default()
+        };
+        // Half of the time empty, 49 hundredths around 1500 bytes, and the rest in the third bin.
+        let queue = queue.with_histogram(&[500, 490, 10, 0], (1_000, 800_000), 8_000_000);
+        assert!((queue.p50_bytes - 0.0).abs() < 1e-9);
+        assert!((queue.p99_bytes - 1_500.0).abs() < 1e-9);
+        assert!((queue.mean_bytes - 800.0).abs() < 1e-9);
+        // A byte takes 1 us.
+        assert!((queue.sojourn_p99_us - 1_500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_observation_is_read_as_it_was_written() {
+        let seen = Observation {
+            control: Some("cubic".to_owned()),
+            ..Observation::default()
+        };
+        let text = serde_json::to_string(&seen).expect("JSON");
+        assert_eq!(
+            serde_json::from_str::<Observation>(&text).expect("an observation"),
+            seen
+        );
+    }
+}

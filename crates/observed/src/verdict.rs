@@ -1,0 +1,270 @@
+//! What is the matter.
+
+use std::collections::BTreeMap;
+
+use crate::numbers::as_f64;
+use crate::seen::{Flow, Judged, Observation, Verdict};
+
+/// A millisecond in which many flows went to one receiver.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Crowd {
+    /// Its address.
+    pub receiver: String,
+    /// When, in seconds since the observation began.
+    pub at_s: f64,
+    /// How many flows at once, at most.
+    pub degree: u32,
+}
+
+/// A packet that was dropped, or a timeout.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Loss {
+    /// The address of the receiver.
+    pub receiver: String,
+    /// When, in seconds since the observation began.
+    pub at_s: f64,
+    /// When the flow began.
+    pub flow_since_s: f64,
+    /// Whether it is a timeout, or a packet that was dropped.
+    pub is_timeout: bool,
+}
+
+/// From so many flows at once on it may be incast.
+pub const DEGREE: u32 = 8;
+
+/// Finds the verdict for what was counted. A crowd is followed by what happens to one of its flows within two
+/// retransmission timeouts.
+#[must_use]
+pub fn judge(seen: &Observation, flows: &[Flow], crowds: &[Crowd], losses: &[Loss]) -> Judged {
+    let within_s = 2.0 * seen.min_rto_ms.unwrap_or(LINUX_RTO_MS) / 1e3;
+    let mut by_receiver: BTreeMap<&str, Vec<(f64, bool)>> = BTreeMap::new();
+    for crowd in crowds {
+        let all = by_receiver.entry(&crowd.receiver).or_default();
+        all.push((crowd.at_s, false));
+    }
+    for all in by_receiver.values_mut() {
+        all.sort_by(|one, other| one.0.total_cmp(&other.0));
+    }
+    let mut judged = Judged {
+        crowds: crowds.len() as u64,
+        most: crowds.iter().map(|crowd| crowd.degree).max().unwrap_or(0),
+        ..Judged::default()
+    };
+    for loss in losses {
+        let all = by_receiver.get_mut(loss.receiver.as_str());
+        let all = all.map_or(&mut [][..], Vec::as_mut_slice);
+        // A crowd is told with the beginning of its millisecond.
+        let earliest = (loss.at_s - within_s).max(loss.flow_since_s - 1e-3);
+        let from = all.partition_point(|(at_s, _)| *at_s < earliest);
+        let until = all.partition_point(|(at_s, _)| *at_s <= loss.at_s);
+        let before = all.get_mut(from..until).unwrap_or_default();
+        for (_, followed) in before.iter_mut() {
+            *followed = true;
+        }
+        judged.timeouts += u64::from(loss.is_timeout);
+        judged.timeouts_following += u64::from(loss.is_timeout && !before.is_empty());
+    }
+    let followed = by_receiver
+        .values()
+        .flatten()
+        .filter(|(_, followed)| *followed);
+    judged.followed = followed.count() as u64;
+    let receiver = by_receiver.iter().max_by_key(|(_, all)| all.len());
+    judged.receiver = receiver.map(|(receiver, _)| (*receiver).to_owned());
+    let window = 10 * u64::from(seen.mss.unwrap_or(MSS));
+    let round_trips_s = 3.0 * seen.min_rtt_us.unwrap_or(0.0) / 1e6;
+    let long = flows.iter().filter(|flow| flow.bytes > window);
+    judged.long_flows = long.clone().count() as u64;
+    judged.short_lived = long.filter(|flow| flow.fct_s <= round_trips_s).count() as u64;
+    judged.verdict = verdict(seen, &judged, flows.len() as u64);
+    judged
+}
+
+fn verdict(seen: &Observation, judged: &Judged, flows: u64) -> Verdict {
+    let lost = seen.drops + judged.timeouts + seen.fast_retransmits;
+    let seconds = seen.seconds.max(1e-9);
+    let is_below_half = |bytes: u64| as_f64(bytes) * 16.0 / seconds < as_f64(seen.rate_bps);
+    let mut bursts = seen.bursts.into_iter().zip(seen.packet_bytes);
+    let queue = seen.queue.as_ref();
+    let room = queue.and_then(|queue| Some((queue.max_bytes, queue.room_bytes?)));
+    let fills = room.is_none_or(|(most, room)| 2 * most >= room);
+    let has_bursts = bursts.any(|(bursts, bytes)| bursts >= 3 && is_below_half(bytes));
+    if judged.followed >= 3 && 2 * judged.timeouts_following >= judged.timeouts {
+        Verdict::Incast
+    } else if lost > 0 {
+        Verdict::LossWithoutIncast
+    } else if seen.bursts_known && fills && has_bursts {
+        Verdict::Microbursts
+    } else if judged.short_lived >= 3 && 2 * judged.short_lived > flows {
+        Verdict::SlowStartBound
+    } else {
+        Verdict::Quiet
+    }
+}
+
+/// `TCP_RTO_MIN` of Linux.
+const LINUX_RTO_MS: f64 = 200.0;
+/// Of Ethernet, with timestamps.
+const MSS: u32 = 1_448;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seen::Queue;
+
+    fn crowd(at_s: f64) -> Crowd {
+        Crowd {
+            receiver: "10.0.0.9".to_owned(),
+            at_s,
+            degree: 20,
+        }
+    }
+
+    fn timeout(receiver: &str, at_s: f64, flow_since_s: f64) -> Loss {
+        Loss {
+            receiver: receiver.to_owned(),
+            at_s,
+            flow_since_s,
+            is_timeout: true,
+        }
+    }
+
+    fn flow(bytes: u64, fct_s: f64) -> Flow {
+        Flow {
+            start_s: 0.0,
+            fct_s,
+            bytes,
+            sender: "10.0.0.1:5".to_owned(),
+            receiver: "10.0.0.9:80".to_owned(),
+            timeouts: 0,
+            fast_retransmits: 0,
+            probes: 0,
+            repeats: 0,
+            drops: 0,
+            waited_s: 0.0,
+            is_told: true,
+            closed: true,
+        }
+    }
+
+    fn seen() -> Observation {
+        Observation {
+            seconds: 10.0,
+            rate_bps: 1_000_000_000,
+            min_rtt_us: Some(100.0),
+            bursts_known: true,
+            ..Observation::default()
+        }
+    }
+
+    #[test]
+    fn incast_is_three_crowds_that_timeouts_of_their_flows_follow() {
+        let crowds = [crowd(1.0), crowd(2.0), crowd(3.0)];
+        let mut losses: Vec<_> = [1.2, 2.4, 3.3]
+            .map(|at| timeout("10.0.0.9", at, at - 0.5))
+            .into();
+        let judged = judge(&seen(), &[], &crowds, &losses);
+        assert_eq!(judged.verdict, Verdict::Incast);
+        assert_eq!(
+            (judged.followed, judged.timeouts_following, judged.timeouts),
+            (3, 3, 3)
+        );
+        assert_eq!(
+            (judged.most, judged.receiver.as_deref()),
+            (20, Some("10.0.0.9"))
+        );
+        // Three more timeouts elsewhere leave half; a fourth one leaves less.
+        losses.extend([1.2, 2.2, 3.2].map(|at| timeout("10.0.0.8", at, 0.0)));
+        assert_eq!(
+            judge(&seen(), &[], &crowds, &losses).verdict,
+            Verdict::Incast
+        );
+        losses.push(timeout("10.0.0.8", 4.0, 0.0));
+        assert_eq!(
+            judge(&seen(), &[], &crowds, &losses).verdict,
+            Verdict::LossWithoutIncast
+        );
+        // Two are no habit.
+        let judged = judge(&seen(), &[], &crowds[..2], &losses[..2]);
+        assert_eq!(
+            (judged.verdict, judged.followed),
+            (Verdict::LossWithoutIncast, 2)
+        );
+    }
+
+    #[test]
+    fn a_timeout_long_after_or_of_a_flow_that_came_later_follows_no_crowd() {
+        let crowds = [crowd(1.0)];
+        for (loss, follows) in [
+            (timeout("10.0.0.9", 1.39, 0.9), 1),
+            (timeout("10.0.0.9", 1.41, 0.9), 0),
+            (timeout("10.0.0.9", 1.2, 1.1), 0),
+            (timeout("10.0.0.9", 0.9, 0.5), 0),
+        ] {
+            let judged = judge(&seen(), &[], &crowds, std::slice::from_ref(&loss));
+            assert_eq!(judged.timeouts_following, follows, "{loss:?}");
+        }
+        // The minimum RTO of the sockets counts, where it is known.
+        let fast = Observation {
+            min_rto_ms: Some(10.0),
+            ..seen()
+        };
+        let judged = judge(&fast, &[], &crowds, &[timeout("10.0.0.9", 1.1, 0.9)]);
+        assert_eq!(judged.timeouts_following, 0);
+    }
+
+    #[test]
+    fn the_first_that_holds_is_the_verdict() {
+        let is =
+            |seen: &Observation, flows: &[Flow]| judge(seen, flows, &[crowd(1.0)], &[]).verdict;
+        let rounds: Vec<_> = (0..4).map(|_| flow(30_000, 250e-6)).collect();
+        let small: Vec<_> = (0..4).map(|_| flow(2_000, 100e-6)).collect();
+        assert_eq!(
+            is(&seen(), &small),
+            Verdict::Quiet,
+            "many at once, and nothing is lost"
+        );
+        assert_eq!(is(&seen(), &rounds), Verdict::SlowStartBound);
+        let half = [rounds.clone(), small.clone()].concat();
+        assert_eq!(is(&seen(), &half), Verdict::Quiet, "most is more than half");
+        let slow: Vec<_> = (0..4).map(|_| flow(30_000, 310e-6)).collect();
+        assert_eq!(is(&seen(), &slow), Verdict::Quiet);
+        let bursts = Observation {
+            bursts: [0, 3],
+            ..seen()
+        };
+        assert_eq!(is(&bursts, &rounds), Verdict::Microbursts);
+        let busy = Observation {
+            packet_bytes: [0, 700_000_000],
+            ..bursts.clone()
+        };
+        assert_eq!(
+            is(&busy, &small),
+            Verdict::Quiet,
+            "a link that is busy has no bursts"
+        );
+        let queue = |max_bytes| {
+            let room_bytes = Some(64_000);
+            Some(Queue {
+                room_bytes,
+                max_bytes,
+                ..Queue::default()
+            })
+        };
+        let [empty, full] = [31_999, 32_000].map(|most| Observation {
+            queue: queue(most),
+            ..bursts.clone()
+        });
+        assert_eq!(
+            [is(&empty, &small), is(&full, &small)],
+            [Verdict::Quiet, Verdict::Microbursts]
+        );
+        let unknown = Observation {
+            bursts_known: false,
+            ..bursts.clone()
+        };
+        assert_eq!(is(&unknown, &small), Verdict::Quiet);
+        let dropped = Observation { drops: 1, ..bursts };
+        assert_eq!(is(&dropped, &rounds), Verdict::LossWithoutIncast);
+    }
+}

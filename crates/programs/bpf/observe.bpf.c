@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// Watches a device: its queue, the transfers that go through it, how many go to one receiver at once, and what
+// becomes of them. Changes nothing.
+#include "kernel.h"
+#include "idle.h"
+#include "seen.h"
+#include "socket.h"
+
+// What the loader fills in.
+const volatile struct {
+    // Of bins of the queue, in powers of two bytes.
+    uint32_t queue_shift;
+    // From how many flows at once on a ms is told.
+    uint32_t degree;
+    // 1: programs hear of the queue.
+    uint32_t has_queue, unused;
+    // More bytes than these in a window of this length are a burst; zero: nothing is.
+    uint64_t burst_bytes, burst_ns;
+    // So many packets each way are looked at in a window of some ms, so that the programs cost no more than that.
+    uint64_t most_packets;
+} setup SEC(".rodata.setup");
+
+// A direction of a connection.
+struct seen {
+    struct transfer transfer;
+    // When the SYN or SYN-ACK passed; zero if none did, or more than one.
+    uint64_t syn_ns;
+    // When it last told its receiver that it is there, and as what it counts there.
+    uint64_t joined_ns;
+    struct idle_flow life;
+    // Behind the furthest byte; what its receiver has acknowledged; and what its sender acknowledges of the other way.
+    uint32_t end, acked, acknowledges;
+    // Payload of the largest segment.
+    uint32_t largest;
+    // 1: `end` is known; 1: `acked` is; the state of the sender's TCP; 1: what its TCP knows was told;
+    // 1: the furthest segment is not full, as at the end of what a program had to send.
+    uint8_t has_end, has_acked, state, told, is_short;
+};
+
+// A host that data go to.
+struct receiver {
+    struct bpf_spin_lock lock;
+    // The most flows at once in the ms of the moment.
+    uint32_t most;
+    uint64_t ms, drop_ms;
+    struct idle_state flows;
+};
+
+struct {
+    UINT(type, BPF_MAP_TYPE_HASH);
+    UINT(max_entries, 65536);
+    TYPE(key, struct way4);
+    TYPE(value, struct seen);
+} flows SEC(".maps");
+
+struct {
+    UINT(type, BPF_MAP_TYPE_HASH);
+    UINT(max_entries, 65536);
+    TYPE(key, struct way);
+    TYPE(value, struct seen);
+} flows6 SEC(".maps");
+
+struct address {
+    uint32_t words[4];
+};
+
+// A lock may lie in no map that forgets by itself: the user makes room.
+struct {
+    UINT(type, BPF_MAP_TYPE_HASH);
+    UINT(max_entries, 8192);
+    TYPE(key, struct address);
+    TYPE(value, struct receiver);
+} receivers SEC(".maps");
+
+struct {
+    UINT(type, BPF_MAP_TYPE_ARRAY);
+    UINT(max_entries, 1);
+    TYPE(key, uint32_t);
+    TYPE(value, struct device_totals);
+} totals SEC(".maps");
+
+// For how many ms so many flows at once went to a receiver.
+struct {
+    UINT(type, BPF_MAP_TYPE_ARRAY);
+    UINT(max_entries, DEGREES);
+    TYPE(key, uint32_t);
+    TYPE(value, uint64_t);
+} degrees SEC(".maps");
+
+struct {
+    UINT(type, BPF_MAP_TYPE_RINGBUF);
+    UINT(max_entries, 1 << 20);
+} ring SEC(".maps");
+
+// The device, once a packet has passed: tracepoints hear of all devices of the machine.
+uint64_t device;
+
+static const uint32_t FIRST = 0;
+#define HALF (1U << 31)
+// Eight epochs are the ms in which flows are counted together.
+static const struct idle_params TOGETHER = {.epoch_ns = 1000000 / (IDLE_EPOCHS - 1)};
+enum {
+    // A flow tells its receiver so often that it is there.
+    JOIN_NS = 50000,
+    // New data behind such a silence are another transfer; old data are a timeout.
+    SILENCE_NS = 10000000,
+    // No path with Ethernet makes full segments this short.
+    SHORT = 1200,
+    MS = 1000000,
+    PEAK_SHIFT = 23,
+    // Nobody is woken: the user looks often enough.
+    NO_WAKEUP = 1,
+};
+// States of Linux's TCP (`linux/tcp.h`).
+enum { ESTABLISHED = 1, RECOVERY = 3, LOSS = 4 };
+
+INLINE struct device_totals *find_totals(void) { return bpf_map_lookup_elem(&totals, &FIRST); }
+
+INLINE struct seen *find_seen(uint32_t is_v6, const struct way *way) {
+    if (is_v6) return bpf_map_lookup_elem(&flows6, way);
+    return bpf_map_lookup_elem(&flows, way);
+}
+
+INLINE void tell(const void *told, uint32_t bytes) {
+    struct device_totals *all;
+    if (bpf_ringbuf_output(&ring, told, bytes, NO_WAKEUP) == 0) return;
+    all = find_totals();
+    if (all) __sync_fetch_and_add(&all->lost_events, 1);
+}
+
+INLINE void tell_event(uint32_t kind, uint32_t is_v6, const struct way *way, uint64_t now,
+                       uint64_t first_ns, uint32_t degree) {
+    struct told_event told = {.kind = kind, .is_v6 = is_v6, .way = *way};
+    told.now = now;
+    told.first_ns = first_ns;
+    told.degree = degree;
+    tell(&told, sizeof told);
+}
+
+// The receiver of a way.
+INLINE struct address receiver_of(uint32_t is_v6, const struct way *way) {
+    struct address to = {};
+    for (uint32_t word = 0; word < 4; word++)
+        if (is_v6) to.words[word] = way->addresses[4 + word];
+    if (!is_v6) to.words[0] = way->addresses[1];
+    return to;
+}
+
+// A flow with data counts at its receiver for a ms.
+INLINE void join(struct seen *flow, uint32_t is_v6, const struct way *way, uint64_t now) {
+    struct address to;
+    struct receiver *receiver;
+    uint32_t degree = 0, most = 0;
+    uint64_t ms = now / MS, ended = 0, *count;
+    if (now - flow->joined_ns < JOIN_NS) return;
+    flow->joined_ns = now;
+    to = receiver_of(is_v6, way);
+    receiver = bpf_map_lookup_elem(&receivers, &to);
+    if (!receiver) {
+        struct receiver none = {.ms = ms};
+        bpf_map_update_elem(&receivers, &to, &none, BPF_NOEXIST);
+        receiver = bpf_map_lookup_elem(&receivers, &to);
+        if (!receiver) return;
+    }
+    bpf_spin_lock(&receiver->lock);
+    for (uint32_t i = 0; i < IDLE_EPOCHS; i++)
+        if (idle_is_behind(&TOGETHER, &receiver->flows, now))
+            idle_step(&TOGETHER, &receiver->flows, now);
+    flow->life.is_open = 1;
+    idle_on_life(&receiver->flows, &flow->life);
+    for (uint32_t i = 0; i < IDLE_EPOCHS; i++) degree += receiver->flows.active[i];
+    if (receiver->ms != ms) {
+        ended = receiver->ms;
+        most = receiver->most;
+        receiver->ms = ms;
+        receiver->most = 0;
+    }
+    if (degree > receiver->most) receiver->most = degree;
+    bpf_spin_unlock(&receiver->lock);
+    if (!ended) return;
+    degree = most < DEGREES ? most : DEGREES - 1;
+    count = bpf_map_lookup_elem(&degrees, &degree);
+    if (count) __sync_fetch_and_add(count, 1);
+    if (most >= setup.degree) tell_event(INCAST, is_v6, way, ended * MS, 0, most);
+}
+
+// Bytes that pass in windows of some ms, for the rate of the link.
+INLINE void weigh(struct device_totals *all, uint32_t side, uint64_t bytes, uint64_t now) {
+    uint64_t window = now >> PEAK_SHIFT;
+    if (all->peak_window[side] != window) {
+        if (all->peak_now[side] > all->peak_bytes[side]) all->peak_bytes[side] = all->peak_now[side];
+        all->peak_window[side] = window;
+        all->peak_now[side] = 0;
+    }
+    all->peak_now[side] += bytes;
+}
+
+// Bytes that arrive in short windows, for bursts.
+INLINE void find_burst(struct device_totals *all, uint32_t side, uint32_t bytes, uint64_t now) {
+    uint64_t window = now / (setup.burst_ns ?: 1), is_burst;
+    if (all->burst_window[side] != window) {
+        is_burst = all->burst_bytes[side] > setup.burst_bytes;
+        // A run begins with a window behind one that is none.
+        if (is_burst && !all->was_burst[side]) all->bursts[side] += 1;
+        all->was_burst[side] = is_burst && all->burst_window[side] + 1 == window;
+        all->burst_window[side] = window;
+        all->burst_bytes[side] = 0;
+    }
+    all->burst_bytes[side] += bytes;
+}
+
+// Whether there is time for one more packet.
+INLINE int has_room(struct device_totals *all, uint32_t side, uint64_t now) {
+    uint64_t window = now >> PEAK_SHIFT;
+    if (all->looked_window[side] != window) {
+        all->looked_window[side] = window;
+        all->looked[side] = 0;
+    }
+    if (all->looked[side] >= setup.most_packets) {
+        all->skipped += 1;
+        return 0;
+    }
+    all->looked[side] += 1;
+    return 1;
+}
+
+// A SYN or SYN-ACK begins a direction.
+INLINE void begin(struct device_totals *all, const struct segment *segment, uint64_t now) {
+    uint32_t answers = segment->flags & TCP_ACK;
+    struct seen *flow = find_seen(segment->is_v6, &segment->way), none = {};
+    if (flow && flow->has_end && flow->end == segment->seq + 1 && !flow->transfer.closed) {
+        __sync_fetch_and_add(answers ? &all->syn_ack_repeats : &all->syn_repeats, 1);
+        flow->syn_ns = 0;
+        return;
+    }
+    if (flow && flow->transfer.bytes) {
+        // The ports are used again before the user has looked.
+        struct told_transfer told = {.kind = TRANSFER,
+                                     .is_v6 = segment->is_v6,
+                                     .way = segment->way,
+                                     .transfer = flow->transfer};
+        tell(&told, sizeof told);
+    }
+    none.transfer.first_ns = none.transfer.last_ns = none.syn_ns = now;
+    none.transfer.from_syn = 1;
+    none.end = segment->seq + 1;
+    none.has_end = 1;
+    if (segment->is_v6) bpf_map_update_elem(&flows6, &segment->way, &none, BPF_ANY);
+    else if (bpf_map_update_elem(&flows, &segment->way, &none, BPF_ANY))
+        __sync_fetch_and_add(&all->lost_flows, 1);
+}
+
+INLINE struct way back_of(const struct segment *segment) {
+    const struct way *way = &segment->way;
+    struct way back = {.ports = way->ports << 16 | way->ports >> 16};
+    uint32_t words = segment->is_v6 ? 4 : 1;
+    for (uint32_t word = 0; word < 4; word++) {
+        if (word == words) break;
+        back.addresses[word] = way->addresses[words + word];
+        back.addresses[words + word] = way->addresses[word];
+    }
+    return back;
+}
+
+// What a segment acknowledges. Behind a SYN-ACK it ends the handshake, which takes a round trip.
+INLINE void acknowledge(struct device_totals *all, const struct segment *segment, uint64_t now) {
+    struct way back = back_of(segment);
+    struct seen *other = find_seen(segment->is_v6, &back), *own;
+    uint64_t handshake;
+    if (!other) return;
+    if (!other->has_acked || segment->ack - other->acked < HALF) other->acked = segment->ack;
+    other->has_acked = 1;
+    if (!other->syn_ns) return;
+    own = find_seen(segment->is_v6, &segment->way);
+    if (own && own->syn_ns && own->syn_ns < other->syn_ns) {
+        handshake = now - own->syn_ns;
+        if (all->handshake_ns == 0 || handshake < all->handshake_ns) all->handshake_ns = handshake;
+    }
+    other->syn_ns = 0;
+}
+
+// Data of a direction: what is new of them, and whether another transfer begins.
+INLINE void carry(struct seen *flow, const struct segment *segment, uint32_t bytes, uint32_t train,
+                  uint64_t now) {
+    struct transfer *transfer = &flow->transfer;
+    uint32_t end = segment->seq + bytes, fresh = bytes;
+    uint64_t silence = now - transfer->last_ns;
+    // A probe may carry new data while old ones are missing, and whoever waits for room sends full segments.
+    uint32_t is_over = flow->has_acked && flow->acked == flow->end && flow->is_short;
+    // What was lost before it came here is new as well: it comes later.
+    if (flow->has_end) fresh = end - flow->end < HALF ? end - flow->end : 0;
+    if (fresh == 0) {
+        transfer->repeats += 1;
+        if (silence >= SILENCE_NS) {
+            transfer->late_repeats += 1;
+            if (!transfer->is_own) {
+                transfer->waited_ns += silence;
+                tell_event(LATE, segment->is_v6, &segment->way, now, transfer->first_ns, 0);
+            }
+        }
+    } else {
+        if (transfer->bytes && is_over && silence >= SILENCE_NS) {
+            struct told_transfer told = {
+                .kind = TRANSFER, .is_v6 = segment->is_v6, .way = segment->way, .transfer = *transfer};
+            struct transfer next = {.first_ns = now, .is_own = transfer->is_own};
+            tell(&told, sizeof told);
+            *transfer = next;
+        } else if (transfer->bytes == 0 && !transfer->from_syn) {
+            transfer->first_ns = now;
+        }
+        transfer->bytes += fresh;
+        flow->end = end;
+        flow->has_end = 1;
+        // A train of segments is as long as they are together.
+        if (!train) train = bytes;
+        if (train > flow->largest) flow->largest = train;
+        flow->is_short = bytes < SHORT || bytes % (flow->largest ?: 1) != 0;
+    }
+    transfer->segments += 1;
+    transfer->last_ns = now;
+}
+
+// A packet that goes one way (0: out) through the device.
+INLINE int see(struct __sk_buff *skb, uint32_t side) {
+    struct device_totals *all = find_totals();
+    uint64_t now = bpf_ktime_get_ns();
+    struct segment segment;
+    struct seen *flow;
+    uint32_t bytes;
+    uint16_t total;
+    if (!all) return TCX_NEXT;
+    if (side == 0 && !device) {
+        struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
+        device = (uint64_t)kernel->dev;
+    }
+    all->packets[side] += 1;
+    all->bytes[side] += skb->len;
+    if (setup.burst_bytes) find_burst(all, side, skb->len, now);
+    if (side == 1 || !setup.has_queue) weigh(all, side, skb->len, now);
+    if (!has_room(all, side, now)) return TCX_NEXT;
+    if (parse((void *)(uint64_t)skb->data, (void *)(uint64_t)skb->data_end, &segment) != REASONS) {
+        if (bpf_skb_pull_data(skb, skb->len < HEADERS ? skb->len : HEADERS)) return TCX_NEXT;
+        if (parse((void *)(uint64_t)skb->data, (void *)(uint64_t)skb->data_end, &segment) !=
+            REASONS)
+            return TCX_NEXT;
+    }
+    if (segment.flags & TCP_SYN) {
+        begin(all, &segment, now);
+        return TCX_NEXT;
+    }
+    bytes = skb->len - segment.end_of_options;
+    // The shortest frames are padded: their header of IP says how long they are.
+    if (bytes && skb->len <= 64) {
+        uint32_t network = segment.tcp - (segment.is_v6 ? IPV6 : IPV4);
+        if (bpf_skb_load_bytes(skb, network + (segment.is_v6 ? 4 : 2), &total, 2)) return TCX_NEXT;
+        bytes = big16(total) + network + (segment.is_v6 ? IPV6 : 0) - segment.end_of_options;
+        if (bytes > 64) return TCX_NEXT;
+    }
+    if (segment.flags & TCP_RST) __sync_fetch_and_add(&all->resets, 1);
+    if (bytes == 0) acknowledge(all, &segment, now);
+    if (bytes == 0 && !(segment.flags & (TCP_FIN | TCP_RST))) return TCX_NEXT;
+    flow = find_seen(segment.is_v6, &segment.way);
+    if (!flow && bytes) {
+        struct seen none = {};
+        none.transfer.first_ns = none.transfer.last_ns = now;
+        if (segment.is_v6) bpf_map_update_elem(&flows6, &segment.way, &none, BPF_NOEXIST);
+        else bpf_map_update_elem(&flows, &segment.way, &none, BPF_NOEXIST);
+        flow = find_seen(segment.is_v6, &segment.way);
+        if (!flow) __sync_fetch_and_add(&all->lost_flows, 1);
+    }
+    if (!flow) return TCX_NEXT;
+    if (bytes) {
+        if (flow->acknowledges != segment.ack) {
+            flow->acknowledges = segment.ack;
+            acknowledge(all, &segment, now);
+        }
+        carry(flow, &segment, bytes, skb->gso_size, now);
+        join(flow, segment.is_v6, &segment.way, now);
+    }
+    if (segment.flags & (TCP_FIN | TCP_RST)) flow->transfer.closed = 1;
+    return TCX_NEXT;
+}
+
+SEC("tcx/egress")
+int egress(struct __sk_buff *skb) { return see(skb, 0); }
+
+SEC("tcx/ingress")
+int ingress(struct __sk_buff *skb) { return see(skb, 1); }
+
+// The queue has another length from now on. Its lock is held by whoever changes it.
+INLINE void measure_queue(struct Qdisc *queue, struct netdev_queue *of) {
+    struct device_totals *all;
+    uint64_t now, passed, bin;
+    if (!device || (uint64_t)of->dev != device) return;
+    all = find_totals();
+    if (!all) return;
+    now = bpf_ktime_get_ns();
+    if (all->queue_since) {
+        passed = now - all->queue_since;
+        bin = all->queue_last >> (setup.queue_shift & 31);
+        if (bin < QUEUE_BINS) all->queue_ns[bin] += passed;
+        else all->queue_ns[QUEUE_BINS - 1] += passed;
+        all->queue_area += passed * all->queue_last;
+    }
+    all->queue_since = now;
+    passed = all->queue_last;
+    all->queue_last = queue->qstats.backlog;
+    if (all->queue_last < passed) weigh(all, 0, passed - all->queue_last, now);
+    if (all->queue_last > all->queue_most) all->queue_most = all->queue_last;
+}
+
+SEC("tp_btf/qdisc_enqueue")
+int joins(uint64_t *arguments) {
+    measure_queue((void *)arguments[0], (void *)arguments[1]);
+    return 0;
+}
+
+// Arguments are the queue, what it is in front of, a number of packets, and the first of them, if there is one.
+SEC("tp_btf/qdisc_dequeue")
+int leaves(uint64_t *arguments) {
+    if (!arguments[3]) return 0;
+    measure_queue((void *)arguments[0], (void *)arguments[1]);
+    return 0;
+}
+
+// A packet is dropped: arguments are the packet, the place, and the reason.
+SEC("tp_btf/kfree_skb")
+int dropped(uint64_t *arguments) {
+    struct sk_buff *skb = (void *)arguments[0];
+    uint32_t reason = (uint32_t)arguments[2], is_v6;
+    struct way way = {};
+    struct address to;
+    struct seen *flow;
+    struct receiver *receiver;
+    uint64_t now;
+    if (!device || !is_queues(reason) || (uint64_t)skb->dev != device) return 0;
+    if (!read_way(skb, &way, &is_v6)) return 0;
+    flow = find_seen(is_v6, &way);
+    if (!flow) return 0;
+    __sync_fetch_and_add(&flow->transfer.drops, 1);
+    to = receiver_of(is_v6, &way);
+    receiver = bpf_map_lookup_elem(&receivers, &to);
+    now = bpf_ktime_get_ns();
+    // One in a ms is enough to know.
+    if (!receiver || receiver->drop_ms == now / MS) return 0;
+    receiver->drop_ms = now / MS;
+    tell_event(DROP, is_v6, &way, now, flow->transfer.first_ns, 0);
+    return 0;
+}
+
+INLINE void tell_socket(struct sock *sock, uint32_t is_v6, const struct way *way) {
+    struct told_socket told = {.kind = SOCKET, .is_v6 = is_v6, .way = *way};
+    read_socket(sock, &told);
+    tell(&told, sizeof told);
+}
+
+// TCP of this machine enters a state of congestion: Loss is entered once for every timeout.
+SEC("tp_btf/tcp_cong_state_set")
+int changes(uint64_t *arguments) {
+    struct sock *sock = (void *)arguments[0];
+    uint32_t state = (uint8_t)arguments[1], is_v6;
+    struct way way = {};
+    struct seen *flow;
+    uint64_t now;
+    if (!device || !way_of(sock, &way, &is_v6)) return 0;
+    flow = find_seen(is_v6, &way);
+    if (!flow) return 0;
+    flow->state = (uint8_t)state;
+    flow->transfer.is_own = 1;
+    if (state >= RECOVERY && !flow->told) {
+        flow->told = 1;
+        tell_socket(sock, is_v6, &way);
+    }
+    if (state != LOSS) return 0;
+    now = bpf_ktime_get_ns();
+    flow->transfer.timeouts += 1;
+    flow->transfer.waited_ns += now - flow->transfer.last_ns;
+    tell_event(TIMEOUT, is_v6, &way, now, flow->transfer.first_ns, 0);
+    return 0;
+}
+
+SEC("tp_btf/tcp_retransmit_skb")
+int repeats(uint64_t *arguments) {
+    struct way way = {};
+    struct seen *flow;
+    uint32_t is_v6;
+    if (!device || !way_of((void *)arguments[0], &way, &is_v6)) return 0;
+    flow = find_seen(is_v6, &way);
+    if (!flow || flow->state == LOSS) return 0;
+    if (flow->state == RECOVERY) flow->transfer.fast += 1;
+    else flow->transfer.probes += 1;
+    return 0;
+}
+
+// A connection of this machine opens or closes: arguments are the socket, and its old and new state.
+SEC("tp_btf/inet_sock_set_state")
+int moves(uint64_t *arguments) {
+    struct sock *sock = (void *)arguments[0];
+    uint32_t from = (uint32_t)arguments[1], to = (uint32_t)arguments[2], is_v6;
+    struct way way = {};
+    struct seen *flow;
+    if (!device || (from != ESTABLISHED && to != ESTABLISHED)) return 0;
+    if (!is_tcp(sock) || !way_of(sock, &way, &is_v6)) return 0;
+    flow = find_seen(is_v6, &way);
+    if (!flow) return 0;
+    flow->transfer.is_own = 1;
+    if (from == ESTABLISHED) tell_socket(sock, is_v6, &way);
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// What an observer tells its user: the same structs as in `src/observer/seen.rs`.
+#ifndef TAILWATER_SEEN_H
+#define TAILWATER_SEEN_H
+
+#include "packet.h"
+
+// One direction of a connection with data: those that went together, and what became of them. Times are ns by the
+// clock of leases.
+struct transfer {
+    // The SYN, or the first byte behind a pause; and the last byte.
+    uint64_t first_ns, last_ns;
+    // Bytes that were new.
+    uint64_t bytes;
+    // In silence before timeouts.
+    uint64_t waited_ns;
+    // Segments with data, and those with bytes that were there before.
+    uint32_t segments, repeats;
+    // Repeats behind a silence: timeouts, as far as a box between the hosts can tell.
+    uint32_t late_repeats;
+    // What the kernel's TCP tells, where the sender is one of this machine: timeouts, retransmissions in fast
+    // recovery, and others, which are probes.
+    uint32_t timeouts, fast, probes;
+    // What the queue of the device dropped.
+    uint32_t drops;
+    // 1: it began with a SYN; 1: it ended with a FIN or RST; 1: this machine's TCP sends it.
+    uint8_t from_syn, closed, is_own, unused;
+};
+
+// A transfer that another one followed on its connection.
+struct told_transfer {
+    uint32_t kind, is_v6;
+    struct way way;
+    uint32_t unused;
+    struct transfer transfer;
+};
+
+// Something that happened to a receiver or to a flow to it.
+struct told_event {
+    uint32_t kind, is_v6;
+    struct way way;
+    // INCAST: the flows with data to this receiver within a ms.
+    uint32_t degree;
+    uint64_t now;
+    // TIMEOUT: when its transfer began.
+    uint64_t first_ns;
+};
+
+// What the kernel's TCP knows of a connection.
+struct told_socket {
+    uint32_t kind, is_v6;
+    struct way way;
+    uint32_t mss;
+    // `min_rto` in ticks.
+    uint32_t srtt_us, min_rtt_us, cwnd, min_rto, delivered_ce;
+    uint8_t control[16];
+    uint32_t unused;
+    // Two clocks at the same time, which tell how long a tick is.
+    uint64_t jiffies, now;
+};
+
+enum told_kind { TRANSFER = 1, INCAST, DROP, TIMEOUT, LATE, SOCKET };
+
+// Bins of histograms.
+enum { QUEUE_BINS = 65, DEGREES = 1025 };
+
+// Totals of the device.
+struct device_totals {
+    // By the queue's length in bytes, shifted by `setup_queue_shift`: for how long, and the last one for all above.
+    uint64_t queue_ns[QUEUE_BINS];
+    // Sum of bytes times ns; the longest; what waited last, and when that began.
+    uint64_t queue_area, queue_most, queue_last, queue_since;
+    // Of the way whose receivers are behind the device, and of the other one.
+    uint64_t packets[2], bytes[2];
+    uint64_t syn_repeats, syn_ack_repeats, resets;
+    // Each way: runs of short windows whose bytes exceed half the rate, and the window of the moment.
+    uint64_t bursts[2], burst_window[2], burst_bytes[2], was_burst[2];
+    // Each way: the most bytes in a window of some ms, behind the queue if there is one, and the window of the moment.
+    uint64_t peak_bytes[2], peak_window[2], peak_now[2];
+    // Each way: packets in such a window; and those that were not looked at because it had too many.
+    uint64_t looked_window[2], looked[2], skipped;
+    // The shortest handshake, and zero without one.
+    uint64_t handshake_ns;
+    // Events and flows for which there was no room.
+    uint64_t lost_events, lost_flows;
+};
+#endif

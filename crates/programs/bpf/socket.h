@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// What tracepoints hand over: sockets of the kernel's TCP, and packets that are dropped.
+#ifndef TAILWATER_SOCKET_H
+#define TAILWATER_SOCKET_H
+
+#include "kernel.h"
+#include "seen.h"
+
+enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct in6_addr {
+    uint8_t bytes[16];
+};
+struct sock_common {
+    uint32_t skc_daddr, skc_rcv_saddr;
+    uint16_t skc_dport, skc_num, skc_family;
+    struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+struct sock {
+    struct sock_common __sk_common;
+    uint16_t sk_protocol;
+};
+struct tcp_congestion_ops {
+    char name[16];
+};
+struct inet_connection_sock {
+    const struct tcp_congestion_ops *icsk_ca_ops;
+    uint32_t icsk_rto_min;
+};
+struct minmax_sample {
+    uint32_t t, v;
+};
+struct minmax {
+    struct minmax_sample s[3];
+};
+struct tcp_sock {
+    uint32_t srtt_us, snd_cwnd, mss_cache, delivered_ce;
+    struct minmax rtt_min;
+};
+// Reasons why queues drop; later kernels have more of them than earlier ones.
+enum skb_drop_reason {
+    SKB_DROP_REASON_QDISC_DROP = 1,
+    SKB_DROP_REASON_QDISC_OVERLIMIT,
+    SKB_DROP_REASON_QDISC_CONGESTED,
+};
+#pragma clang attribute pop
+
+// One of the kernel's numbers, found by its name.
+#define EXISTS(name) __builtin_preserve_enum_value(*(typeof(enum skb_drop_reason) *)name, 0)
+#define VALUE(name) __builtin_preserve_enum_value(*(typeof(enum skb_drop_reason) *)name, 1)
+// A field of the kernel's, found by its name.
+#define READ(to, from) bpf_probe_read_kernel(&(to), sizeof(to), __builtin_preserve_access_index(&(from)))
+
+INLINE int is_queues(uint32_t reason) {
+    if (EXISTS(SKB_DROP_REASON_QDISC_DROP) && reason == VALUE(SKB_DROP_REASON_QDISC_DROP)) return 1;
+    if (EXISTS(SKB_DROP_REASON_QDISC_OVERLIMIT) &&
+        reason == VALUE(SKB_DROP_REASON_QDISC_OVERLIMIT))
+        return 1;
+    return EXISTS(SKB_DROP_REASON_QDISC_CONGESTED) &&
+           reason == VALUE(SKB_DROP_REASON_QDISC_CONGESTED);
+}
+
+INLINE int is_tcp(struct sock *sock) { return sock->sk_protocol == IPPROTO_TCP; }
+
+// The way of what a socket sends. Returns 0 if it is none of IP's.
+INLINE int way_of(struct sock *sock, struct way *way, uint32_t *is_v6) {
+    const struct sock_common *common = &sock->__sk_common;
+    uint32_t near = common->skc_rcv_saddr, far = common->skc_daddr;
+    uint16_t family = common->skc_family;
+    if (family != AF_INET && family != AF_INET6) return 0;
+    // As they lie in a header: that of this side first.
+    way->ports = (uint32_t)big16(common->skc_num) | (uint32_t)common->skc_dport << 16;
+    // A socket of IPv6 may speak IPv4, and then has those addresses.
+    *is_v6 = family == AF_INET6 && far == 0;
+    if (!*is_v6) {
+        way->addresses[0] = near;
+        way->addresses[1] = far;
+        return 1;
+    }
+    READ(*(struct in6_addr *)&way->addresses[0], common->skc_v6_rcv_saddr);
+    READ(*(struct in6_addr *)&way->addresses[4], common->skc_v6_daddr);
+    return 1;
+}
+
+// The way of a packet that is dropped, from its headers. Returns 0 if it is not TCP's.
+INLINE int read_way(struct sk_buff *skb, struct way *way, uint32_t *is_v6) {
+    const unsigned char *network = skb->head + skb->network_header;
+    uint8_t header[IPV6];
+    const four *words = (const four *)header;
+    uint32_t length = IPV6;
+    if (bpf_probe_read_kernel(header, sizeof header, network)) return 0;
+    *is_v6 = header[0] >> 4 == 6;
+    if (header[*is_v6 ? 6 : 9] != IPPROTO_TCP) return 0;
+    if (*is_v6) {
+        for (uint32_t word = 0; word < 8; word++) way->addresses[word] = words[2 + word];
+    } else {
+        way->addresses[0] = words[3];
+        way->addresses[1] = words[4];
+        length = (uint32_t)(header[0] & 15) * 4;
+    }
+    return bpf_probe_read_kernel(&way->ports, sizeof way->ports, network + length) == 0;
+}
+
+// What TCP knows of a connection.
+INLINE void read_socket(struct sock *sock, struct told_socket *told) {
+    const struct tcp_sock *tcp = (const void *)sock;
+    const struct inet_connection_sock *inet = (const void *)sock;
+    const struct tcp_congestion_ops *control = 0;
+    READ(told->srtt_us, tcp->srtt_us);
+    told->srtt_us >>= 3;
+    READ(told->min_rtt_us, tcp->rtt_min.s[0].v);
+    READ(told->cwnd, tcp->snd_cwnd);
+    READ(told->mss, tcp->mss_cache);
+    READ(told->delivered_ce, tcp->delivered_ce);
+    READ(told->min_rto, inet->icsk_rto_min);
+    told->jiffies = bpf_jiffies64();
+    told->now = bpf_ktime_get_ns();
+    READ(control, inet->icsk_ca_ops);
+    if (control) bpf_probe_read_kernel(told->control, sizeof told->control, control->name);
+}
+
+#endif

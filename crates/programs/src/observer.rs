@@ -1,0 +1,221 @@
+//! Watches a device: its queue, the transfers that go through it, and what becomes of them.
+//!
+//! Programs at both hooks of the device follow transfers and count how many go to one receiver at once; tracepoints
+//! tell of the queue, of drops, and of timeouts of senders that are of this machine. Nothing is changed.
+
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{
+    Link, MapCore, MapFlags, MapHandle, Object, Program, ProgramInput, RingBufferBuilder,
+};
+
+use crate::error::LoadError;
+use crate::port::{Direction, Hook, opened, verified};
+
+mod seen;
+
+pub use seen::{Socket, Told, Totals, Transfer, Way};
+
+/// What an observer is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    /// Width of a bin of the queue's histogram, in powers of two bytes.
+    pub queue_shift: u32,
+    /// From how many flows to one receiver within a millisecond on the millisecond is told.
+    pub degree: u32,
+    /// More bytes than these in a window of [`burst`](Self::burst) are a burst; zero: nothing is.
+    pub burst_bytes: u64,
+    /// Length of such a window.
+    pub burst: Duration,
+    /// So many packets a second are looked at each way; the others are counted.
+    pub packets_per_second: u64,
+    /// Whether the device has a queue whose length can be read.
+    pub has_queue: bool,
+}
+
+/// Programs that watch a device, until this is dropped.
+pub struct Observer {
+    object: Object,
+    watch: Watch,
+    links: Vec<Link>,
+    hooks: Vec<Hook>,
+}
+
+impl Observer {
+    /// Loads the programs, which the kernel verifies.
+    pub fn load(watch: Watch) -> Result<Self, LoadError> {
+        let mut open = opened(OBJECT)?;
+        let mut map = open.maps_mut().find(|map| map.name() == SETUP);
+        let value = map.as_mut().and_then(|map| map.initial_value_mut());
+        let value = value.filter(|value| value.len() == 40);
+        let has_queue = u32::from(watch.has_queue);
+        let words = [watch.queue_shift, watch.degree, has_queue, 0].map(u32::to_ne_bytes);
+        // A window is 2^23 ns.
+        let most = (watch.packets_per_second << 23) / 1_000_000_000;
+        let burst = u64::try_from(watch.burst.as_nanos()).unwrap_or(u64::MAX);
+        let longs = [watch.burst_bytes, burst, most].map(u64::to_ne_bytes);
+        let setup = [words.as_flattened(), longs.as_flattened()].concat();
+        value
+            .ok_or(LoadError::Lacks("settings of its own"))?
+            .copy_from_slice(&setup);
+        if !watch.has_queue {
+            let programs = open.progs_mut();
+            for mut program in
+                programs.filter(|program| QUEUE.iter().any(|name| program.name() == *name))
+            {
+                program.set_autoload(false);
+            }
+        }
+        Ok(Self {
+            object: verified(open)?,
+            watch,
+            links: Vec::new(),
+            hooks: Vec::new(),
+        })
+    }
+
+    /// Begins to watch a device of the network namespace of this thread.
+    pub fn attach(&mut self, device: u32) -> Result<(), LoadError> {
+        for program in self.object.progs_mut() {
+            let name = program.name();
+            if !self.watch.has_queue && QUEUE.iter().any(|queue| name == *queue) {
+                continue;
+            }
+            let way = Direction::BOTH.into_iter().find(|way| name == way.name());
+            if let Some(way) = way {
+                self.hooks.push(Hook::at(&program, way, device)?);
+            } else {
+                let link = program.attach();
+                let refused = |error| LoadError::Refused("attach a program", error);
+                self.links.push(link.map_err(refused)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops to watch; what was seen stays.
+    pub fn detach(&mut self) {
+        self.hooks.clear();
+        self.links.clear();
+    }
+
+    /// Lets the program of this way see a frame so many times, as if it passed. Returns what each took.
+    pub fn run(&self, way: Direction, frame: &[u8], times: u32) -> Result<Duration, LoadError> {
+        let mut programs = self.object.progs_mut();
+        let program = programs.find(|program| program.name() == way.name());
+        let program = program.ok_or(LoadError::Lacks("program for this way"))?;
+        let input = ProgramInput {
+            data_in: Some(frame),
+            repeat: times,
+            ..ProgramInput::default()
+        };
+        let ran = program.test_run(input);
+        let ran = ran.map_err(|error| LoadError::Refused("run a program", error))?;
+        Ok(ran.duration)
+    }
+
+    /// What was told since the last call.
+    pub fn told(&self) -> Result<Vec<Told>, LoadError> {
+        let refused = |error| LoadError::Refused("read a ring", error);
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let all = Arc::clone(&told);
+        let ring = self.map("ring")?;
+        let mut builder = RingBufferBuilder::new();
+        builder
+            .add(&ring, move |bytes| {
+                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                all.extend(Told::read(bytes));
+                0
+            })
+            .map_err(refused)?;
+        let ring = builder.build().map_err(refused)?;
+        ring.consume().map_err(refused)?;
+        drop(ring);
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(std::mem::take(&mut *told))
+    }
+
+    /// The last transfer of each direction of a connection that is still known, with the furthest byte.
+    pub fn transfers(&self) -> Result<Vec<(Way, Transfer)>, LoadError> {
+        let mut all = Vec::new();
+        for name in FLOWS {
+            let map = self.map(name)?;
+            for key in map.keys() {
+                // One that has gone meanwhile was told.
+                let value = map.lookup(&key, MapFlags::ANY).ok().flatten();
+                let transfer = value.and_then(|value| Transfer::read(&value));
+                all.extend(Way::read(&key).zip(transfer));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Makes room: forgets a direction of a connection.
+    pub fn forget(&self, way: &Way) -> Result<(), LoadError> {
+        let (name, key) = way.key();
+        // It may be gone already.
+        drop(self.map(name)?.delete(&key));
+        Ok(())
+    }
+
+    /// What is known of the device as a whole.
+    pub fn totals(&self) -> Result<Totals, LoadError> {
+        let value = self.map("totals")?.lookup(&[0; 4], MapFlags::ANY);
+        let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
+        let totals = value.and_then(|value| Totals::read(&value));
+        totals.ok_or(LoadError::Lacks("totals"))
+    }
+
+    /// By number of flows: for how many milliseconds at most so many went to one receiver at once.
+    pub fn degrees(&self) -> Result<Vec<u64>, LoadError> {
+        let map = self.map("degrees")?;
+        let count = |key: Vec<u8>| {
+            let value = map.lookup(&key, MapFlags::ANY).ok().flatten();
+            value.and_then(|value| value.first_chunk().copied().map(u64::from_ne_bytes))
+        };
+        Ok(map.keys().map(|key| count(key).unwrap_or(0)).collect())
+    }
+
+    /// Nanoseconds of a processor that the programs took so far, and how often they ran, while somebody measures: see
+    /// [`measure`].
+    pub fn cost(&self) -> Result<(u64, u64), LoadError> {
+        let mut own = Vec::new();
+        for program in self.object.progs_mut() {
+            own.extend(Program::id_from_fd(program.as_fd()));
+        }
+        let all = ProgInfoIter::with_query_opts(ProgInfoQueryOptions::default());
+        let own = all.filter(|program| own.contains(&program.id));
+        let costs = own.map(|program| (program.run_time_ns, program.run_cnt));
+        Ok(costs.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
+    }
+
+    fn map(&self, name: &str) -> Result<MapHandle, LoadError> {
+        let mut maps = self.object.maps();
+        let map = maps.find(|map| map.name() == name);
+        let map = map.ok_or(LoadError::Lacks("map"))?;
+        MapHandle::try_from(&map).map_err(|error| LoadError::Refused("open a map", error))
+    }
+}
+
+/// Lets the kernel measure what programs cost, until the result is dropped.
+#[expect(unsafe_code, reason = "a call of the C library, and what it returns")]
+pub fn measure() -> Result<impl Sized, LoadError> {
+    // SAFETY: the call takes a number and returns a descriptor or a negative error.
+    let measuring = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };
+    if measuring < 0 {
+        let error = libbpf_rs::Error::from_raw_os_error(-measuring);
+        return Err(LoadError::Refused("measure programs", error));
+    }
+    // SAFETY: the call has just opened it, and nobody else knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(measuring.as_raw_fd()) })
+}
+
+/// Programs that hear of the queue.
+const QUEUE: [&str; 2] = ["joins", "leaves"];
+/// Maps of directions, of IPv4 and of IPv6.
+const FLOWS: [&str; 2] = ["flows", "flows6"];
+const SETUP: &str = ".rodata.setup";
+const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/observe.o"));

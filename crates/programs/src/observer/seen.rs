@@ -1,0 +1,308 @@
+//! What the programs tell, as `bpf/seen.h` lays it out.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+/// A direction of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Way {
+    /// Who sends.
+    pub from: SocketAddr,
+    /// Who receives.
+    pub to: SocketAddr,
+}
+
+/// Data that went one way together: from a SYN on, or behind a pause. Times are those of the monotonic clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transfer {
+    /// The SYN, or the first byte.
+    pub first: Duration,
+    /// The last byte.
+    pub last: Duration,
+    /// Bytes, each counted once.
+    pub bytes: u64,
+    /// Silence before timeouts.
+    pub waited: Duration,
+    /// Segments with data.
+    pub segments: u32,
+    /// Those with nothing new.
+    pub repeats: u32,
+    /// Those of them behind 10 ms of silence.
+    pub late_repeats: u32,
+    /// Timeouts, if its sender is of this machine.
+    pub timeouts: u32,
+    /// Retransmissions in fast recovery, likewise.
+    pub fast: u32,
+    /// Other retransmissions, which are probes, likewise.
+    pub probes: u32,
+    /// Packets of it that the queue dropped.
+    pub drops: u32,
+    /// Whether it began with a SYN.
+    pub from_syn: bool,
+    /// Whether it ended with a FIN or RST.
+    pub closed: bool,
+    /// Whether its sender is of this machine.
+    pub is_own: bool,
+}
+
+/// What the kernel's TCP knows of a connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Socket {
+    /// Payload of a full segment.
+    pub mss: u32,
+    /// Smoothed round-trip time, in microseconds.
+    pub srtt_us: u32,
+    /// The smallest of late, in microseconds.
+    pub min_rtt_us: u32,
+    /// The congestion window, in segments.
+    pub cwnd: u32,
+    /// The smallest retransmission timeout.
+    pub min_rto: Duration,
+    /// Segments that arrived with congestion marks.
+    pub delivered_ce: u32,
+    /// The congestion control.
+    pub control: String,
+}
+
+/// What is told while it happens.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// A transfer, which another one followed on its connection.
+    Transfer(Way, Transfer),
+    /// For a millisecond from this time on so many flows went to the receiver of this one.
+    Incast(Way, Duration, u32),
+    /// The queue dropped a packet to this receiver, for the first time in this millisecond; the transfer of the packet
+    /// began at the second time.
+    Drop(Way, Duration, Duration),
+    /// A timeout of a sender of this machine, whose transfer began at the second time.
+    Timeout(Way, Duration, Duration),
+    /// Data came a second time behind a silence, from a sender of another machine; its transfer began at the second
+    /// time.
+    Late(Way, Duration, Duration),
+    /// What TCP knows of a connection that closes, or has lost something for the first time.
+    Socket(Way, Socket),
+}
+
+/// What is known of the device as a whole.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// For how many nanoseconds the queue had a length in each bin; the last bin is all above.
+    pub queue_ns: Vec<u64>,
+    /// Sum of bytes times nanoseconds.
+    pub queue_area: u64,
+    /// The longest queue in bytes.
+    pub queue_most: u64,
+    /// Packets that left and came in.
+    pub packets: [u64; 2],
+    /// Their bytes.
+    pub bytes: [u64; 2],
+    /// SYNs that came again.
+    pub syn_repeats: u64,
+    /// SYN-ACKs that came again.
+    pub syn_ack_repeats: u64,
+    /// Resets.
+    pub resets: u64,
+    /// Runs of short windows above half the rate, of packets that leave and that come in.
+    pub bursts: [u64; 2],
+    /// The highest rate over 8.4 ms that left and that came in, in bits per second.
+    pub peak_bps: [u64; 2],
+    /// The shortest handshake: a round trip, if there was one.
+    pub handshake: Option<Duration>,
+    /// Packets that were not looked at, because there were too many.
+    pub skipped: u64,
+    /// Events and flows for which there was no room.
+    pub lost: [u64; 2],
+}
+
+impl Way {
+    pub(super) fn read(key: &[u8]) -> Option<Self> {
+        let ports = [0, 2].map(|at| half(key, at).map(u16::from_be));
+        let address = |number: usize| -> Option<IpAddr> {
+            Some(match key.len() {
+                12 => Ipv4Addr::from(*key.get(4 + 4 * number..)?.first_chunk::<4>()?).into(),
+                _ => Ipv6Addr::from(*key.get(4 + 16 * number..)?.first_chunk::<16>()?).into(),
+            })
+        };
+        Some(Self {
+            from: SocketAddr::new(address(0)?, ports[0]?),
+            to: SocketAddr::new(address(1)?, ports[1]?),
+        })
+    }
+
+    /// Its map and its key there.
+    pub(super) fn key(&self) -> (&'static str, Vec<u8>) {
+        let ports = [self.from, self.to].map(|end| end.port().to_be_bytes());
+        let address = |end: &SocketAddr| match end.ip() {
+            IpAddr::V4(address) => address.octets().to_vec(),
+            IpAddr::V6(address) => address.octets().to_vec(),
+        };
+        let key = [ports.concat(), address(&self.from), address(&self.to)].concat();
+        (
+            if self.from.is_ipv4() {
+                "flows"
+            } else {
+                "flows6"
+            },
+            key,
+        )
+    }
+}
+
+impl Transfer {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let time = |at| Some(Duration::from_nanos(long(bytes, at)?));
+        Some(Self {
+            first: time(0)?,
+            last: time(8)?,
+            bytes: long(bytes, 16)?,
+            waited: time(24)?,
+            segments: word(bytes, 32)?,
+            repeats: word(bytes, 36)?,
+            late_repeats: word(bytes, 40)?,
+            timeouts: word(bytes, 44)?,
+            fast: word(bytes, 48)?,
+            probes: word(bytes, 52)?,
+            drops: word(bytes, 56)?,
+            from_syn: *bytes.get(60)? == 1,
+            closed: *bytes.get(61)? == 1,
+            is_own: *bytes.get(62)? == 1,
+        })
+    }
+}
+
+impl Socket {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let name = bytes.get(68..84)?.split(|byte| *byte == 0).next()?;
+        let ticks = word(bytes, 60)?;
+        let hertz = hertz(long(bytes, 88)?, long(bytes, 96)?);
+        Some(Self {
+            mss: word(bytes, 44)?,
+            srtt_us: word(bytes, 48)?,
+            min_rtt_us: word(bytes, 52)?,
+            cwnd: word(bytes, 56)?,
+            min_rto: Duration::from_secs(1) * ticks / hertz,
+            delivered_ce: word(bytes, 64)?,
+            control: String::from_utf8_lossy(name).into_owned(),
+        })
+    }
+}
+
+/// Ticks of the kernel in a second, from both of its clocks: at the start its count of ticks is 2^32 less those of five
+/// minutes (`INITIAL_JIFFIES` of `linux/jiffies.h`), so that what goes wrong when it wraps goes wrong early.
+fn hertz(ticks: u64, now_ns: u64) -> u32 {
+    let off = |hertz: &u32| {
+        let hertz = u64::from(*hertz);
+        let expected = (1 << 32) - 300 * hertz + now_ns / 1_000_000 * hertz / 1_000;
+        expected.abs_diff(ticks)
+    };
+    HERTZ.into_iter().min_by_key(off).unwrap_or(HERTZ[0])
+}
+
+/// What kernels are built with.
+const HERTZ: [u32; 4] = [1_000, 300, 250, 100];
+
+impl Told {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let key = match word(bytes, 4)? {
+            0 => bytes.get(8..20)?,
+            _ => bytes.get(8..44)?,
+        };
+        let way = Way::read(key)?;
+        let time = |at| Some(Duration::from_nanos(long(bytes, at)?));
+        Some(match word(bytes, 0)? {
+            1 => Self::Transfer(way, Transfer::read(bytes.get(48..)?)?),
+            2 => Self::Incast(way, time(48)?, word(bytes, 44)?),
+            3 => Self::Drop(way, time(48)?, time(56)?),
+            4 => Self::Timeout(way, time(48)?, time(56)?),
+            5 => Self::Late(way, time(48)?, time(56)?),
+            6 => Self::Socket(way, Socket::read(bytes)?),
+            _ => return None,
+        })
+    }
+}
+
+impl Totals {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let behind = 8 * QUEUE_BINS;
+        let of = |number: usize| long(bytes, behind + 8 * number);
+        // The windows of the moment count, too.
+        let peak = |side: usize| Some(of(19 + side)?.max(of(23 + side)?));
+        let rate = |bytes: u64| bytes * 8 * 1_000_000_000 / (1 << 23);
+        let queue = (0..QUEUE_BINS).map(|bin| long(bytes, 8 * bin));
+        Some(Self {
+            queue_ns: queue.collect::<Option<_>>()?,
+            queue_area: of(0)?,
+            queue_most: of(1)?,
+            packets: [of(4)?, of(5)?],
+            bytes: [of(6)?, of(7)?],
+            syn_repeats: of(8)?,
+            syn_ack_repeats: of(9)?,
+            resets: of(10)?,
+            bursts: [of(11)?, of(12)?],
+            peak_bps: [rate(peak(0)?), rate(peak(1)?)],
+            skipped: of(29)?,
+            handshake: Some(of(30)?)
+                .filter(|time| *time > 0)
+                .map(Duration::from_nanos),
+            lost: [of(31)?, of(32)?],
+        })
+    }
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .copied()
+        .map(u64::from_ne_bytes)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .copied()
+        .map(u32::from_ne_bytes)
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .copied()
+        .map(u16::from_ne_bytes)
+}
+
+const QUEUE_BINS: usize = 65;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_has_as_many_ticks_as_both_clocks_say() {
+        for hertz in HERTZ {
+            for seconds in [1_u64, 400, 1_000_000] {
+                let ticks = (1_u64 << 32) - 300 * u64::from(hertz) + seconds * u64::from(hertz);
+                // A clock may lag by a tick.
+                assert_eq!(
+                    super::hertz(ticks + 1, seconds * 1_000_000_000),
+                    hertz,
+                    "{seconds} s"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_way_is_found_by_the_key_that_it_was_read_from() {
+        for (from, to) in [
+            ("10.0.0.1:5", "10.0.0.2:600"),
+            ("[fd00::1]:5", "[fd00::2]:600"),
+        ] {
+            let [from, to] = [from, to].map(|end| end.parse().expect("an address"));
+            let way = Way { from, to };
+            assert_eq!(Way::read(&way.key().1), Some(way));
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What an observer sees of traffic whose truth the kernel and the test know.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::Duration;
+
+use programs::Direction;
+use programs::observer::{Observer, Told, Transfer, Watch, Way};
+
+use crate::bed::{BUFFER, Bed, SENDER, SWITCH, TCP_PORT};
+use crate::frame::Frame;
+use crate::loaded;
+
+/// Watches for an incast at a queue of [`BUFFER`].
+const WATCH: Watch = Watch {
+    queue_shift: 10,
+    degree: 8,
+    // Half of 200 Mbit/s.
+    burst_bytes: 7_500,
+    burst: Duration::from_micros(600),
+    packets_per_second: 1_000_000,
+    has_queue: true,
+};
+
+struct Seen {
+    told: Vec<Told>,
+    /// Towards the receiver.
+    transfers: Vec<(Way, Transfer)>,
+}
+
+/// Watches the port towards the receiver meanwhile.
+fn watched(bed: &Bed, act: impl FnOnce()) -> Option<(Observer, Seen)> {
+    let mut observer = loaded(Observer::load(WATCH))?;
+    let device = bed.device();
+    let attached = bed.inside(SWITCH, || observer.attach(device));
+    attached.expect("the programs are attached");
+    act();
+    // Connections close a moment after their data are there.
+    thread::sleep(Duration::from_millis(100));
+    observer.detach();
+    let told = observer.told().expect("a ring");
+    let all = observer.transfers().expect("maps").into_iter();
+    let earlier = told.iter().filter_map(|told| match told {
+        Told::Transfer(way, transfer) => Some((*way, *transfer)),
+        _ => None,
+    });
+    let all = all.chain(earlier);
+    let data = all.filter(|(way, transfer)| way.to.port() == TCP_PORT && transfer.bytes > 0);
+    let transfers = data.collect();
+    Some((observer, Seen { told, transfers }))
+}
+
+#[test]
+fn an_observer_sees_flows_degree_drops_and_timeouts_as_the_kernel_counts_them() {
+    const SENDERS: usize = 20;
+    const SIZE: usize = 100_000;
+    let Some(bed) = Bed::new() else { return };
+    let timeouts = || bed.tcp_extended(SENDER, "TCPTimeouts");
+    let (before, mut drops) = (timeouts(), 0);
+    let seen = watched(&bed, || {
+        for _ in 0..3 {
+            drops += bed.incast(SENDERS, SIZE);
+        }
+    });
+    let Some((observer, seen)) = seen else { return };
+    let timeouts = timeouts() - before;
+    let transfers = seen.transfers.iter().map(|(_, transfer)| transfer);
+    let odd = seen
+        .transfers
+        .iter()
+        .filter(|(_, one)| one.bytes != SIZE as u64);
+    assert_eq!(odd.collect::<Vec<_>>(), Vec::<&(Way, Transfer)>::new());
+    assert_eq!(seen.transfers.len(), 3 * SENDERS);
+    let sizes: BTreeSet<u64> = transfers.clone().map(|one| one.bytes).collect();
+    assert_eq!(
+        sizes,
+        BTreeSet::from([SIZE as u64]),
+        "each byte counts once"
+    );
+    let sum = |of: fn(&Transfer) -> u32| transfers.clone().map(of).map(u64::from).sum::<u64>();
+    assert_eq!(sum(|one| one.timeouts), timeouts);
+    assert!(timeouts > 0, "{drops} drops and no timeout");
+    assert_eq!(sum(|one| one.drops), drops);
+    let told = seen
+        .told
+        .iter()
+        .filter(|told| matches!(told, Told::Timeout(..)));
+    assert_eq!(told.count() as u64, timeouts);
+    let most = seen.told.iter().filter_map(|told| match told {
+        Told::Incast(_, _, degree) => Some(*degree),
+        _ => None,
+    });
+    // How many begin together depends on what else the machine does.
+    assert!((8..=20).contains(&most.max().expect("an incast")));
+    let totals = observer.totals().expect("totals");
+    assert!(
+        totals.queue_most <= BUFFER && totals.queue_most > BUFFER - 3_000,
+        "{totals:?}"
+    );
+    assert_eq!((totals.skipped, totals.lost), (0, [0, 0]));
+    let handshake = totals.handshake.expect("a handshake");
+    assert!(handshake < Duration::from_millis(5), "{handshake:?}");
+    // 200 Mbit/s, over windows of some ms.
+    let rate = totals.peak_bps[0];
+    assert!((190_000_000..210_000_000).contains(&rate), "{rate} bit/s");
+    let control = seen.told.iter().find_map(|told| match told {
+        Told::Socket(way, socket) if way.to.port() == TCP_PORT => Some(socket),
+        _ => None,
+    });
+    let control = control.expect("a connection closed");
+    assert_eq!(control.min_rto, Duration::from_millis(200), "{control:?}");
+    assert_eq!(control.mss, 1_448);
+}
+
+#[test]
+fn flows_to_one_receiver_within_a_millisecond_count_together() {
+    let watch = Watch {
+        has_queue: false,
+        ..WATCH
+    };
+    let Some(observer) = loaded(Observer::load(watch)) else {
+        return;
+    };
+    let send = |of: u8, to: u8, number: u32| {
+        let frame = Frame {
+            back: false,
+            payload: 100,
+            seq: number,
+            ..Frame::ack(60_000)
+        };
+        let mut bytes = frame.of_host(to).bytes();
+        // The last byte of the sender's address; nobody checks the sum.
+        bytes[29] = of;
+        observer
+            .run(Direction::Egress, &bytes, 1)
+            .expect("a frame is run");
+    };
+    // Processors that are taken away in the middle of a millisecond are tried again.
+    let found = (0..50).any(|round| {
+        for of in 1..=20 {
+            send(of, 200, 1_000 * (2 * round + 1));
+            // Two to another receiver, which are few.
+            send(of % 2 + 1, 201, 1_000 * (20 * round + u32::from(of)));
+        }
+        thread::sleep(Duration::from_millis(3));
+        // The next millisecond with data tells of the last one.
+        send(1, 200, 1_000 * (2 * round + 2));
+        thread::sleep(Duration::from_millis(3));
+        let told = observer.told().expect("a ring");
+        let most = told.iter().filter_map(|told| match told {
+            Told::Incast(way, _, degree) => Some((way.to.ip().to_string(), *degree)),
+            _ => None,
+        });
+        let most: Vec<_> = most.collect();
+        assert!(
+            most.iter()
+                .all(|(to, degree)| to == "10.0.0.200" && *degree <= 20),
+            "{most:?}"
+        );
+        most.iter().any(|(_, degree)| *degree == 20)
+    });
+    assert!(found, "20 flows at once");
+    send(1, 200, 900_000);
+    let degrees = observer.degrees().expect("a map");
+    assert!(degrees[20] > 0 && degrees[21..].iter().all(|count| *count == 0));
+    assert!(degrees[1] > 0, "those that came alone");
+}
+
+#[test]
+fn a_pause_behind_a_short_segment_parts_transfers() {
+    let watch = Watch {
+        has_queue: false,
+        ..WATCH
+    };
+    let Some(observer) = loaded(Observer::load(watch)) else {
+        return;
+    };
+    let run = |way, frame: Frame| {
+        observer
+            .run(way, &frame.bytes(), 1)
+            .expect("a frame is run");
+    };
+    let data = |seq, payload| {
+        run(
+            Direction::Egress,
+            Frame {
+                back: false,
+                payload,
+                seq,
+                ..Frame::ack(60_000)
+            },
+        );
+    };
+    let acknowledges = |number| {
+        let frame = Frame {
+            number,
+            ..Frame::ack(60_000)
+        };
+        run(Direction::Ingress, frame);
+    };
+    let pause = || thread::sleep(Duration::from_millis(15));
+    data(1_000, 1_448);
+    data(2_448, 500);
+    pause();
+    // Sent, and not acknowledged: a probe, and a repetition behind a silence.
+    data(2_948, 200);
+    pause();
+    data(2_448, 500);
+    acknowledges(3_148);
+    pause();
+    data(3_148, 1_448);
+    acknowledges(4_596);
+    pause();
+    // Behind a full segment: whoever sends waited for room.
+    data(4_596, 100);
+    let told = observer.told().expect("a ring");
+    let transfers: Vec<_> = told
+        .iter()
+        .filter_map(|told| match told {
+            Told::Transfer(_, transfer) => Some(transfer),
+            _ => None,
+        })
+        .collect();
+    let late = told
+        .iter()
+        .filter(|told| matches!(told, Told::Late(..)))
+        .count();
+    let of = |one: &Transfer| (one.bytes, one.segments, one.repeats, one.late_repeats);
+    assert_eq!(
+        transfers.iter().map(|one| of(one)).collect::<Vec<_>>(),
+        [(2_148, 4, 1, 1)]
+    );
+    assert_eq!(late, 1);
+    let now = observer.transfers().expect("maps");
+    assert_eq!(now.len(), 1);
+    assert_eq!(of(&now[0].1), (1_548, 2, 0, 0));
+    assert!(now[0].1.last >= now[0].1.first + Duration::from_millis(15));
+}
+
+#[test]
+fn packets_beyond_what_was_asked_for_are_counted_and_not_looked_at() {
+    let watch = Watch {
+        has_queue: false,
+        packets_per_second: 1_000,
+        ..WATCH
+    };
+    let Some(observer) = loaded(Observer::load(watch)) else {
+        return;
+    };
+    let frame = Frame {
+        back: false,
+        payload: 100,
+        ..Frame::ack(60_000)
+    };
+    for _ in 0..500 {
+        observer
+            .run(Direction::Egress, &frame.bytes(), 1)
+            .expect("a frame is run");
+    }
+    let totals = observer.totals().expect("totals");
+    assert_eq!(totals.packets[0], 500);
+    // Eight in a window of 8.4 ms.
+    let transfers = observer.transfers().expect("maps");
+    let looked_at = u64::from(transfers[0].1.segments);
+    assert_eq!(looked_at + totals.skipped, 500);
+    assert!(totals.skipped > 100, "{totals:?}");
+}
