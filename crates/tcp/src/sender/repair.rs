@@ -228,6 +228,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Processes an acknowledgement that is not below `una`.
     pub(super) fn on_recorded(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
         let losses = repair.flight.losses();
+        let echo = self.echo_of(feedback, repair);
         let delivered = repair.book(feedback, (self.una, self.next), self.written);
         let bytes = feedback.ack.saturating_sub(self.una);
         if bytes > 0 {
@@ -244,7 +245,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             bytes,
             duplicate: Repair::duplicate(feedback).is_some(),
             idle: feedback.bare && bytes == 0 && !delivered.sacked,
-            echo: self.echo_of(feedback, repair),
+            echo,
             stamp: feedback.stamp,
             window: self.window,
             losses,
@@ -394,9 +395,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         exact
     }
 
-    /// RFC 3168 §6.1.2: one reduction per window of data, none while a loss is repaired.
+    /// RFC 3168 §6.1.2: one reduction per window of data, none while a loss is repaired. With nothing
+    /// outstanding, as on a request that still echoes marks of the answer before it, there is no window of data
+    /// to reduce (`tcp_ack`), and no delivery that would let a reduction go on.
     fn echo_of(&self, feedback: &Feedback<'_>, repair: &Repair) -> Echo {
-        if !feedback.echo || !self.ecn {
+        if !feedback.echo || !self.ecn || repair.flight.len() == 0 {
             return Echo::None;
         }
         match repair.state {
