@@ -387,7 +387,7 @@ base::settings! {
         pub together: bool = "false",
         /// Each flow starts later by a random time below this (uniform, drawn from the seed), whatever else delays it.
         pub jitter: Span = "0s",
-        /// Incasts one after the other at each receiver: the next begins when all flows of the one before have completed.
+        /// Incasts one after the other at each receiver: the next begins when all flows of the one before have completed. Requests: rounds in which a receiver asks on all its connections; the next begins when all have been answered.
         pub rounds: Count = "1",
         /// Time from the last completion of a round to the start of the next, or from an answer to the next request.
         pub think: Span = "0s",
@@ -395,7 +395,7 @@ base::settings! {
         pub connection: ConnectionKind = "new",
         /// Requests: connections of all hosts that ask together, spread evenly over them and over those that are asked.
         pub connections: Count = "1",
-        /// Requests: how many flows each connection asks for, each when it has got the one before and workload.think has passed. With workload.connection = "new" it is a new one each time.
+        /// Requests: how many flows each connection asks for in a round, each when it has got the one before and workload.think has passed. With workload.connection = "new" it is a new one each time.
         pub requests: Count = "1",
         /// Requests: payload of a request; workload.size is that of the answer. A flow starts when its request does.
         pub request_size: DataSize = "100B",

@@ -190,7 +190,7 @@ fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
     let mean = mean_size(keys);
     let turns = match workload.kind {
         WorkloadKind::Incast => workload.rounds.0,
-        WorkloadKind::Requests => workload.requests.0,
+        WorkloadKind::Requests => workload.requests.0.saturating_mul(workload.rounds.0),
         _ => 1,
     };
     let senders = f64::from(workload.senders.0.max(workload.connections.0));
@@ -300,6 +300,7 @@ fn most_flows(workload: &Workload) -> (&'static str, f64) {
         WorkloadKind::Requests => &[
             ("workload.connections", workload.connections.0),
             ("workload.requests", workload.requests.0),
+            ("workload.rounds", workload.rounds.0),
             ("workload.epochs", workload.epochs.0),
         ],
         WorkloadKind::Pairs => &[

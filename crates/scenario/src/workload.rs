@@ -31,7 +31,10 @@ pub fn expected_connections(keys: &Keys, flows: f64) -> f64 {
         (ConnectionKind::Persistent, _) => flows / again,
         (ConnectionKind::New, WorkloadKind::Requests) => {
             let chains = f64::from(workload.connections.0) * f64::from(workload.epochs.0);
-            chains * f64::from(workload.requests.0.min(plan::PLACES))
+            chains
+                * f64::from(
+                    (workload.requests.0.saturating_mul(workload.rounds.0)).min(plan::PLACES),
+                )
         }
         (ConnectionKind::New, _) => flows,
     }

@@ -18,7 +18,10 @@ pub(crate) fn expected(keys: &Keys) -> f64 {
         (WorkloadKind::Burst, _) => epochs,
         (WorkloadKind::Trace, _) => real(workload.trace.0.flows().len()),
         (WorkloadKind::Requests, _) => {
-            f64::from(workload.connections.0) * f64::from(workload.requests.0) * epochs
+            f64::from(workload.connections.0)
+                * f64::from(workload.requests.0)
+                * f64::from(workload.rounds.0)
+                * epochs
         }
         (WorkloadKind::Poisson, Some(flows)) => f64::from(flows.0),
         (WorkloadKind::Poisson, None) => at_receivers(keys) * workload.duration.as_secs(),

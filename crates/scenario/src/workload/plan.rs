@@ -1,5 +1,6 @@
 //! Every flow of a simulation, before it runs.
 
+mod requests;
 mod route;
 mod traced;
 
@@ -287,32 +288,6 @@ impl Maker<'_> {
         }
     }
 
-    /// Connections that ask again and again, as many at each client and server as the numbers allow.
-    fn requests(&self, plan: &mut Draft, base: Time) {
-        let (workload, clients) = (self.workload(), &self.place.receivers);
-        let pairs = least_common_multiple(clients.len(), self.place.senders.len());
-        for place in 0..workload.connections.0 {
-            let client = clients[place as usize % clients.len()];
-            // After each pair of the two cycles has occurred, the servers are one ahead.
-            let mut turn = place as usize + place as usize / pairs;
-            let route = Route::new((self.sender(&mut turn, client), client), place.into());
-            let first = plan.next();
-            for id in first..first + workload.requests.0 {
-                let mut flow = self.flow(plan.draw(), (base, place));
-                if id > first {
-                    // Those that follow start when they can.
-                    flow.start = Time::ZERO;
-                }
-                flow.awaited_by = (id + 1 < first + workload.requests.0)
-                    .then(|| plan.barrier(1, id + 1..id + 2, workload.think));
-                let connection = self.add(plan, route, flow);
-                if workload.connection == ConnectionKind::New && id >= first + PLACES {
-                    plan.connections[connection as usize].heir_of = Some(connection - PLACES);
-                }
-            }
-        }
-    }
-
     /// Exponential gaps between flows, as many as were asked for or those of a time: at each receiver
     /// from random senders, or of all hosts together between random ones.
     fn poisson(&self, plan: &mut Draft, layout: &Layout) {
@@ -464,14 +439,6 @@ impl Maker<'_> {
     fn stream(&self, purpose: &str, entity: u64) -> Stream {
         Stream::new(self.seed, purpose, random::member(self.name, entity))
     }
-}
-
-fn least_common_multiple(a: usize, b: usize) -> usize {
-    let (mut divisor, mut rest) = (a, b);
-    while rest > 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    a / divisor * b
 }
 
 /// Flows and their parts have 32-bit numbers, as their packets carry them.

@@ -62,11 +62,13 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     connections(keys, found);
     stops(keys, found);
     writes(keys, found);
-    if workload.rounds.0 > 1 && workload.kind != WorkloadKind::Incast {
+    let in_rounds = [WorkloadKind::Incast, WorkloadKind::Requests].contains(&workload.kind);
+    if workload.rounds.0 > 1 && !in_rounds {
         found.push(Conflict {
             keys: &["workload.rounds", "workload.kind"],
-            message: "only an incast is repeated in rounds".into(),
-            remedy: "set workload.kind = \"incast\" or leave workload.rounds out".into(),
+            message: "only incasts and requests are repeated in rounds".into(),
+            remedy: "set workload.kind to \"incast\" or \"requests\", or leave workload.rounds out"
+                .into(),
         });
     }
     sizes(keys, found);

@@ -202,3 +202,73 @@ fn draws_of_a_group_go_by_its_name_whatever_its_place_and_its_neighbours() {
         assert_eq!(plan(&[group], "")[name], all[name], "{name}");
     }
 }
+
+#[test]
+fn clients_ask_in_rounds_and_none_begins_before_all_of_the_one_before_are_answered() {
+    let text = "[workload]\nkind = \"requests\"\nsenders = 3\nreceivers = 2\nconnections = 5\nrequests = 2\n\
+                rounds = 3\nconnection = \"persistent\"\ninterval = \"1ms\"\n";
+    let plan = plan_of_newreno(text);
+    assert_eq!((plan.connections.len(), plan.flows.len()), (5, 30));
+    // The first client has connections 0, 2 and 4: three flows a turn, two turns a round. The flow behind a barrier
+    // is on the connection of the flow before it, or the round is over.
+    let client = |flow: u32| {
+        let connection = plan.flows[flow as usize].connection;
+        plan.connections[connection as usize].receiver
+    };
+    let mut begun = vec![false; 30];
+    let mut waiting: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut ready: Vec<u32> = (0..30)
+        .filter(|flow| plan.flows[*flow as usize].start > Time::ZERO)
+        .collect();
+    assert_eq!(ready, [0, 1, 2, 18, 19]);
+    while let Some(flow) = ready.pop() {
+        assert!(!std::mem::replace(&mut begun[flow as usize], true));
+        let barrier = plan.flows[flow as usize]
+            .awaited_by
+            .expect("every flow is awaited");
+        let done = waiting.entry(barrier).or_default();
+        *done += 1;
+        let barrier = &plan.barriers[barrier as usize];
+        if *done == barrier.waits_for {
+            assert!(
+                barrier
+                    .next
+                    .clone()
+                    .all(|next| client(next) == client(flow))
+            );
+            if barrier.waits_for > 1 {
+                // All earlier flows of this client are over.
+                let earlier = (0..flow).filter(|other| client(*other) == client(flow));
+                assert!(earlier.into_iter().all(|other| begun[other as usize]));
+            } else {
+                let next = barrier.next.start as usize;
+                let connection = |flow: usize| plan.flows[flow].connection;
+                assert_eq!(connection(next), connection(flow as usize));
+            }
+            ready.extend(barrier.next.clone());
+        }
+    }
+    assert!(begun.into_iter().all(|begun| begun));
+}
+
+#[test]
+fn connections_of_requests_in_rounds_take_the_places_of_those_two_requests_before() {
+    let text = "[workload]\nkind = \"requests\"\nsenders = 2\nconnections = 2\nrounds = 4\n";
+    let plan = plan_of_newreno(text);
+    let heirs: Vec<Option<u32>> = plan.connections.iter().map(|one| one.heir_of).collect();
+    let expected = [None, None, None, None, Some(0), Some(1), Some(2), Some(3)];
+    assert_eq!(heirs, expected);
+    for (heir, former) in plan.connections[4..].iter().zip(&plan.connections) {
+        assert_eq!(heir.sender, former.sender);
+    }
+}
+
+fn plan_of_newreno(text: &str) -> Plan {
+    let overrides = Overrides {
+        schemes: Some("newreno".to_owned()),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(Source::new("test.toml", text), &overrides);
+    let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+    Plan::of(&scenario.points()[0])
+}

@@ -1,0 +1,93 @@
+//! Receivers that ask.
+
+use base::Time;
+
+use super::{Draft, Maker, PLACES, PlannedFlow, Route};
+use crate::keys::ConnectionKind;
+
+impl Maker<'_> {
+    /// Connections that ask again and again, as many at each client and server as the numbers allow.
+    pub(super) fn requests(&self, plan: &mut Draft, base: Time) {
+        if self.workload().rounds.0 > 1 {
+            return self.rounds_of_requests(plan, base);
+        }
+        let (connections, requests) = (self.workload().connections.0, self.workload().requests.0);
+        for place in 0..connections {
+            let first = plan.next();
+            for turn in 0..requests {
+                let id = first + turn;
+                let mut flow = self.asked(plan, (base, place), turn > 0);
+                flow.awaited_by = (turn + 1 < requests)
+                    .then(|| plan.barrier(1, id + 1..id + 2, self.workload().think));
+                let connection = self.add(plan, self.asking(place), flow);
+                self.inherit(plan, (connection, 1), turn);
+            }
+        }
+    }
+
+    /// Clients that ask on all their connections, and again when every request of the round has been answered.
+    /// A round comes turn by turn, so that the flows that begin it have consecutive numbers.
+    fn rounds_of_requests(&self, plan: &mut Draft, base: Time) {
+        let workload = self.workload();
+        let (requests, rounds) = (workload.requests.0, workload.rounds.0);
+        let clients = super::number(self.place.receivers.len());
+        for client in 0..clients.min(workload.connections.0) {
+            let places = (client..workload.connections.0).step_by(clients as usize);
+            let width = super::number(places.len());
+            for round in 0..rounds {
+                let next = plan.next() + width * requests;
+                let next = next..next + if round + 1 < rounds { width } else { 0 };
+                let end = plan.barrier(width, next, workload.think);
+                for turn in 0..requests {
+                    for place in places.clone() {
+                        let later = round + turn > 0;
+                        let mut flow = self.asked(plan, (base, place), later);
+                        let follower = plan.next() + width;
+                        flow.awaited_by = Some(if turn + 1 < requests {
+                            plan.barrier(1, follower..follower + 1, workload.think)
+                        } else {
+                            end
+                        });
+                        let connection = self.add(plan, self.asking(place), flow);
+                        self.inherit(plan, (connection, width), round * requests + turn);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The flow that answers the next request on connection `place`; one that comes `later` starts when it can.
+    fn asked(&self, plan: &Draft, (base, place): (Time, u32), later: bool) -> PlannedFlow {
+        let mut flow = self.flow(plan.draw(), (base, place));
+        if later {
+            flow.start = Time::ZERO;
+        }
+        flow
+    }
+
+    /// The ends of connection `place`.
+    fn asking(&self, place: u32) -> Route {
+        let clients = &self.place.receivers;
+        let pairs = least_common_multiple(clients.len(), self.place.senders.len());
+        let client = clients[place as usize % clients.len()];
+        // After each pair of the two cycles has occurred, the servers are one ahead.
+        let mut turn = place as usize + place as usize / pairs;
+        Route::new((self.sender(&mut turn, client), client), place.into())
+    }
+
+    /// A connection for one request alone takes the places of an earlier one, which is `width` for each turn
+    /// before it.
+    fn inherit(&self, plan: &mut Draft, (connection, width): (u32, u32), turn: u32) {
+        if self.workload().connection == ConnectionKind::New && turn >= PLACES {
+            plan.connections[connection as usize].heir_of = Some(connection - PLACES * width);
+        }
+    }
+}
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
