@@ -90,10 +90,37 @@ enum Chore {
     Python,
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
+    /// Compare the simulator with another implementation of TCP
+    #[command(subcommand)]
+    Oracle(Oracle),
     /// Run the packetdrill scripts below a folder, and write docs/reference/packetdrill.md
     Packetdrill {
         /// The folder, such as gtests/net/tcp of packetdrill's repository
         folder: PathBuf,
+    },
+}
+
+/// Implementations of TCP to compare with
+#[derive(Subcommand)]
+enum Oracle {
+    /// The Linux kernel in virtual time: builds User-mode Linux once, runs a list of scenarios on it and in the
+    /// simulator, and writes docs/reference/oracle-linux.md
+    Linux {
+        /// Boots for each scenario at most
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        boots: u32,
+        /// Boots at a time
+        #[arg(long, value_name = "N", default_value_t = 2)]
+        jobs: u32,
+        /// Only scenarios whose name contains this: prints the page of these and writes no file
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
+        /// Take the kernel's answers from crates/oracle/data/linux.csv, and build and boot nothing
+        #[arg(long)]
+        stored: bool,
+        /// Change a setting of the simulator, once or several: prints the page and writes no file
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
     },
 }
 
@@ -127,6 +154,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
         Chore::Cites => cites::print(repository),
+        Chore::Oracle(oracle) => compare(repository, oracle),
         Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),
     };
     done.map(|()| ExitCode::SUCCESS)
@@ -136,4 +164,20 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
 fn book(repository: &Repository, open: bool) -> Result<(), Failure> {
     let mut command = repository.cargo(&["run", "--quiet", "--package", "tailwater-book", "--"]);
     run(command.args(open.then_some("--open")))
+}
+
+/// Runs the program that compares: it simulates, and the other chores need not wait for it.
+fn compare(repository: &Repository, oracle: Oracle) -> Result<(), Failure> {
+    let Oracle::Linux {
+        boots,
+        jobs,
+        only,
+        stored,
+        set,
+    } = oracle;
+    let mut command = repository.cargo(&["run", "--quiet", "--package", "tailwater-oracle", "--"]);
+    command.args(["--boots", &boots.to_string(), "--jobs", &jobs.to_string()]);
+    command.args(stored.then_some("--stored"));
+    command.args(only.iter().flat_map(|name| ["--only", name]));
+    run(command.args(set.iter().flat_map(|set| ["--set", set])))
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 25] = [
+const EDGES: [(&str, &[&str]); 26] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -20,6 +20,7 @@ const EDGES: [(&str, &[&str]); 25] = [
     ("sim", &["scenario"]),
     ("battery", &["sim"]),
     ("packetdrill", &["sim"]),
+    ("oracle", &["sim"]),
     ("observed", &[]),
     ("live", &["sim", "programs", "observed"]),
     ("tables", &["base"]),

@@ -1,0 +1,397 @@
+"""Measures the guest's TCP: one switch, hosts in network namespaces, and the scenarios of a plan on it.
+
+It runs in User-mode Linux with time travel: a processor costs no time, so that a transfer takes what links, queues and
+timers make it take. Standard output gets one line "ANSWER {...}" for each scenario, in JSON.
+
+The plan is a JSON file: {"boot", "rate", "access", "delay", "hosts", "scenarios": [...]}. Rates are in bit/s, delays in
+ns, sizes in bytes. A scenario has "name", "kind" (incast, bulk, writes), "cc", "buffer", "threshold" (0: none), and what
+the functions of its kind read below.
+
+What makes it a lab rather than a network of containers:
+
+- gso_max_segs 1: without segmentation offload in the device TCP still builds trains, which netem delays as one packet.
+- The switch port is a token bucket with room for one packet, over a queue in bytes. A packet counts in that queue until
+  its last bit has left; the first packet of an idle port leaves at once.
+- Marking at a threshold is RED with weight 1, which tc cannot express: the queue is made by netlink.
+- A late packet is one of a distribution of delays in the lower one of two queues, because a queue with a rate keeps
+  packets in order. The others wait 1 us there: tc takes no delay of 0.
+"""
+import ctypes, json, os, random, select, signal, socket, struct, subprocess, sys, time
+
+PLAN = json.load(open(sys.argv[1]))
+BOOT = PLAN["boot"]
+RANDOM = random.Random(1000 + BOOT)
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000
+TC_LIB = "/run/tc"
+FRAME = 1514
+
+
+def enter(name):
+    """Moves this process into a network namespace."""
+    fd = os.open("/run/netns/" + name, os.O_RDONLY)
+    assert LIBC.setns(fd, CLONE_NEWNET) == 0, name
+    os.close(fd)
+
+
+def run(command, lines=None):
+    """Runs a command of the shell, with lines on its standard input; the measurement ends if it fails."""
+    environment = dict(os.environ, TC_LIB_DIR=TC_LIB)
+    done = subprocess.run(command, shell=True, input=lines, text=True, capture_output=True, env=environment)
+    if done.returncode:
+        sys.exit("FAILED %s: %s%s" % (command, done.stdout, done.stderr))
+    return done.stdout
+
+
+def now():
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+# --- hosts and their links
+
+def make_network(hosts):
+    names = ["rx"] + ["h%d" % i for i in range(hosts)]
+    run("ip -batch -", "netns add s\n" + "".join("netns add %s\n" % name for name in names))
+    run("ip -n s -batch -", "link add name sw0 type bridge\nlink set dev sw0 up\n")
+    run("ip -batch -", "".join("link add e0 netns %s type veth peer name p%s netns s\n" % (n, n) for n in names))
+    run("ip -n s -batch -", "".join("link set p%s master sw0\nlink set p%s up\n" % (n, n) for n in names))
+    for index, name in enumerate(names):
+        address = "10.0.0.1" if name == "rx" else "10.0.1.%d" % index
+        run("ip -n %s -batch -" % name, "addr add %s/16 dev e0\nlink set dev e0 gso_max_segs 1\nlink set e0 up\n" % address)
+        enter(name)
+        run("ethtool -K e0 tso off gso off gro off")
+        settings = {"tcp_ecn": 1, "tcp_no_metrics_save": 1, "tcp_slow_start_after_idle": 0}
+        for key, value in settings.items():
+            set_tcp(key, value)
+        run("tc qdisc add dev e0 root handle 1: " + link())
+        enter("s")
+        run("ethtool -K p%s tso off gso off gro off" % name)
+
+
+def set_tcp(key, value):
+    """A setting of TCP in the namespace of this process."""
+    with open("/proc/sys/net/ipv4/" + key, "w") as file:
+        file.write(str(value))
+
+
+def link(loss=0.0):
+    """The queue of a host that makes its link: rate and delay, and perhaps random loss."""
+    lost = " loss %g%%" % (100 * loss) if loss else ""
+    return "netem delay %dus limit 100000 rate %dbit%s" % (PLAN["delay"] // 1000, PLAN["access"], lost)
+
+
+def disturb(scenario):
+    """Puts the losses and late packets of a scenario into the link of the first sender."""
+    enter("h0")
+    run("tc qdisc del dev e0 root")
+    run("tc qdisc add dev e0 root handle 1: " + link(scenario.get("loss", 0.0)))
+    if scenario.get("reordering"):
+        os.makedirs(TC_LIB, exist_ok=True)
+        late = round(1 / scenario["reordering"])
+        with open(TC_LIB + "/late.dist", "w") as file:
+            file.write("8192\n" + "0\n" * (late - 1))
+        run("tc qdisc add dev e0 parent 1:1 handle 2: netem delay 1us %dus distribution late limit 100000" % (scenario["late"] // 1000))
+
+
+def link_drops():
+    """Packets that the link of the first sender has lost, since disturb made it."""
+    enter("h0")
+    queues = json.loads(run("tc -s -j qdisc show dev e0"))
+    return sum(queue["drops"] for queue in queues if queue.get("root"))
+
+
+# --- the port of the switch
+
+class Port:
+    """The port towards rx, and its counters, by rtnetlink."""
+
+    def __init__(self):
+        enter("s")
+        self.netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+        self.netlink.bind((0, 0))
+        self.index = socket.if_nametoindex("prx")
+
+    def make(self, buffer, threshold):
+        enter("s")
+        subprocess.run("tc qdisc del dev prx root", shell=True, capture_output=True)
+        run("tc qdisc add dev prx root handle 1: tbf rate %dbit burst 1600 limit 100000000" % PLAN["rate"])
+        if not threshold:
+            run("tc qdisc add dev prx parent 1:1 handle 2: bfifo limit %d" % buffer)
+            return
+        weight, ecn, certain = 0, 1, 0xFFFFFFFF
+        parameters = struct.pack("IIIBBBB", buffer, threshold, threshold + 1, 0, 0, weight, ecn)
+        options = attribute(1, parameters) + attribute(2, b"\x1f" * 256) + attribute(3, struct.pack("I", certain))
+        body = self.qdisc(0x20000, 0x10001) + attribute(1, b"red\0") + attribute(2, options)
+        answer = self.ask(36, 0x5 | 0x400 | 0x200, body)
+        error = struct.unpack_from("i", answer, 16)[0]
+        if error:
+            sys.exit("FAILED red: error %d" % error)
+
+    def counters(self):
+        answer = self.ask(38, 0x9, self.qdisc(0x20000, 0))
+        statistics = attributes(attributes(answer[36:])[7])
+        _, backlog, drops, _, _ = struct.unpack_from("IIIII", statistics[3])
+        marked = struct.unpack_from("IIII", statistics[4])[3] if 4 in statistics else 0
+        return {"backlog": backlog, "drops": drops, "marks": marked}
+
+    def qdisc(self, handle, parent):
+        return struct.pack("BBHiIII", 0, 0, 0, self.index, handle, parent, 0)
+
+    def ask(self, kind, flags, body):
+        self.netlink.send(struct.pack("IHHII", 16 + len(body), kind, flags, 1, 0) + body)
+        return self.netlink.recv(65536)
+
+
+def attribute(kind, data):
+    length = 4 + len(data)
+    return struct.pack("HH", length, kind) + data + b"\0" * (-length % 4)
+
+
+def attributes(data):
+    found, at = {}, 0
+    while at + 4 <= len(data):
+        length, kind = struct.unpack_from("HH", data, at)
+        if length < 4:
+            break
+        found[kind & 0x3FFF] = data[at + 4:at + length]
+        at += (length + 3) & ~3
+    return found
+
+
+# --- counters of TCP
+
+FILES = {}
+STATES = {"TcpCurrEstab", "TcpRtoMin", "TcpRtoMax", "TcpRtoAlgorithm", "TcpMaxConn"}
+
+
+def tcp_counters(names):
+    """Counters of TCP, summed over namespaces. Their files stay open: a descriptor keeps its namespace."""
+    total = {}
+    for name in names:
+        if name not in FILES:
+            enter(name)
+            FILES[name] = [os.open("/proc/self/net/" + file, os.O_RDONLY) for file in ("netstat", "snmp")]
+        for fd in FILES[name]:
+            text = b""
+            while part := os.pread(fd, 65536, len(text)):
+                text += part
+            lines = text.decode().split("\n")
+            for head, values in zip(lines[::2], lines[1::2]):
+                family = head.split(":")[0]
+                if family not in ("Tcp", "TcpExt"):
+                    continue
+                for key, value in zip(head.split()[1:], values.split()[1:]):
+                    key = key if key.lower().startswith("tcp") else "Tcp" + key
+                    if key not in STATES:
+                        total[key] = total.get(key, 0) + int(value)
+    return total
+
+
+def since(before, after):
+    return {key: after[key] - before.get(key, 0) for key in after if after[key] != before.get(key, 0)}
+
+
+# --- scenarios
+
+NEXT_PORT = [5000]
+# What is read goes here: memory that is new each time would cost more than the packet.
+ROOM = bytearray(1 << 20)
+
+
+def new_port():
+    NEXT_PORT[0] += 1
+    return NEXT_PORT[0]
+
+
+def stream_socket(cc):
+    new = socket.socket()
+    new.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+    return new
+
+
+def incast(scenario, port):
+    """Rounds on persistent connections: rx asks all senders with one byte each, and again when all have answered."""
+    senders, size, cc = scenario["senders"], scenario["size"], scenario["cc"]
+    names = ["h%d" % i for i in range(senders)]
+    number, answer, children = new_port(), b"x" * size, []
+    for name in names:
+        child = os.fork()
+        if child == 0:
+            enter(name)
+            listener = stream_socket(cc)
+            listener.bind(("0.0.0.0", number))
+            listener.listen(1)
+            connection, _ = listener.accept()
+            while connection.recv(1):
+                connection.sendall(answer)
+            os._exit(0)
+        children.append(child)
+    time.sleep(0.2 + RANDOM.random() * 0.01)
+    order = list(range(senders))
+    RANDOM.shuffle(order)
+    enter("rx")
+    connections = []
+    for i in order:
+        connection = stream_socket(cc)
+        connection.connect(("10.0.1.%d" % (i + 1), number))
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connections.append(connection)
+    first, first_rx = tcp_counters(names), tcp_counters(["rx"])
+    before, queue, rounds, looks = first, port.counters(), [], Looks(port, scenario["look"])
+    for _ in range(scenario["rounds"]):
+        enter("rx")
+        start, left, poll = now(), {}, select.poll()
+        looks.begin(start)
+        for connection in connections:
+            connection.send(b"g")
+            left[connection.fileno()] = [connection, size]
+            poll.register(connection, select.POLLIN)
+        while left:
+            for fd, _ in poll.poll():
+                entry = left[fd]
+                entry[1] -= entry[0].recv_into(ROOM)
+                if entry[1] == 0:
+                    del left[fd]
+                    poll.unregister(fd)
+            looks.wake()
+        end = now()
+        looks.look(end)
+        after, new = tcp_counters(names), port.counters()
+        done = since(before, after)
+        rounds.append([end - start, done.get("TCPTimeouts", 0)])
+        before = after
+    answer = {
+        "rounds": rounds,
+        "queue_mean": looks.mean(),
+        "drops": new["drops"] - queue["drops"],
+        "marks": new["marks"] - queue["marks"],
+        "tx": since(first, before),
+        "rx": since(first_rx, tcp_counters(["rx"])),
+    }
+    for connection in connections:
+        connection.close()
+    time.sleep(0.3)
+    end_children(children)
+    return answer
+
+
+class Looks:
+    """Looks at the queue with every fifth wake-up of the receiver, which is one for each packet; the mean weighs what
+    was seen by the time until the next look. A receiver that is not woken for longer has an empty port before it."""
+
+    def __init__(self, port, interval):
+        self.port, self.longest = port, 2 * interval
+        self.area, self.time, self.wakes = 0, 0, 0
+
+    def begin(self, time):
+        self.last, self.queue, self.wakes = time, 0, 0
+
+    def wake(self):
+        self.wakes += 1
+        if self.wakes % 5 == 0:
+            self.look(now())
+
+    def look(self, time):
+        self.area += self.queue * min(self.longest, time - self.last)
+        self.time += time - self.last
+        self.last, self.queue = time, self.port.counters()["backlog"]
+
+    def mean(self):
+        return self.area / max(1, self.time)
+
+
+def stream(scenario, port):
+    """Flows from senders to rx that begin one after the other."""
+    starts, cc, duration = scenario["starts"], scenario["cc"], scenario["duration"]
+    names = ["h%d" % i for i in range(len(starts))]
+    number, children = new_port(), []
+    time.sleep(RANDOM.random() * 0.01)
+    enter("rx")
+    listener = stream_socket(cc)
+    listener.bind(("0.0.0.0", number))
+    listener.listen(8)
+    first, first_rx, queue = tcp_counters(names), tcp_counters(["rx"]), port.counters()
+    enter("rx")
+    begin = now()
+    for index, start in enumerate(starts):
+        child = os.fork()
+        if child == 0:
+            listener.close()
+            send(scenario, "h%d" % index, begin + start, number)
+        children.append(child)
+    poll, sources = select.poll(), {}
+    poll.register(listener, select.POLLIN)
+    got, late, looks = [0] * len(starts), None, Looks(port, scenario["look"])
+    looks.begin(begin)
+    while looks.last < begin + duration:
+        woken = poll.poll(1)
+        for fd, _ in woken:
+            if fd == listener.fileno():
+                connection, address = listener.accept()
+                sources[connection.fileno()] = (connection, int(address[0].split(".")[3]) - 1)
+                poll.register(connection, select.POLLIN)
+            else:
+                connection, source = sources[fd]
+                got[source] += connection.recv_into(ROOM)
+        if woken:
+            looks.wake()
+        else:
+            looks.look(now())
+        if late is None and looks.last >= begin + scenario["late_from"]:
+            late = (looks.last, list(got))
+    end = looks.last
+    last, lost = port.counters(), link_drops()
+    after, after_rx = tcp_counters(names), tcp_counters(["rx"])
+    end_children(children)
+    for connection, _ in sources.values():
+        connection.close()
+    listener.close()
+    time.sleep(0.5)
+    return {
+        "seconds": (end - begin) / 1e9,
+        "bytes": got,
+        "late_seconds": (end - late[0]) / 1e9,
+        "late_bytes": [new - old for new, old in zip(got, late[1])],
+        "queue_mean": looks.mean(),
+        "drops": last["drops"] - queue["drops"] + lost,
+        "marks": last["marks"] - queue["marks"],
+        "tx": since(first, after),
+        "rx": since(first_rx, after_rx),
+    }
+
+
+def send(scenario, name, start, number):
+    """A sender's process: everything at once, or writes by the clock."""
+    enter(name)
+    time.sleep(max(0, start - now()) / 1e9)
+    connection = stream_socket(scenario["cc"])
+    connection.connect(("10.0.0.1", number))
+    begin, writes = now(), 0
+    while True:
+        connection.sendall(b"x" * scenario.get("write", 65536))
+        writes += 1
+        if "write_interval" in scenario:
+            time.sleep(max(0, begin + writes * scenario["write_interval"] - now()) / 1e9)
+
+
+def end_children(children):
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def main():
+    make_network(PLAN["hosts"])
+    port = Port()
+    for scenario in PLAN["scenarios"]:
+        port.make(scenario["buffer"], scenario["threshold"])
+        for name in ["rx"] + ["h%d" % i for i in range(PLAN["hosts"])]:
+            enter(name)
+            set_tcp("tcp_rto_min_us", scenario["min_rto_us"])
+        disturb(scenario)
+        answer = incast(scenario, port) if scenario["kind"] == "incast" else stream(scenario, port)
+        answer.update(name=scenario["name"], boot=BOOT)
+        print("ANSWER " + json.dumps(answer, separators=(",", ":")), flush=True)
+
+
+main()

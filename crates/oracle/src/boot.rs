@@ -1,0 +1,173 @@
+//! Boots of the kernel: each runs the scenarios that share their links, once.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde::Serialize;
+use twox_hash::XxHash64;
+
+use crate::answer::{Answer, Raw};
+use crate::kernel::Kernel;
+use crate::list::{Rig, Scenario};
+
+/// The guest's programs.
+const LAB: &str = include_str!("../guest/lab.py");
+const INIT: &str = include_str!("../guest/init.sh");
+/// Longest time that a boot may take, in s: about ten times the longest seen.
+const PATIENCE: u32 = 3600;
+
+/// Scenarios that a boot still has to answer.
+pub struct Boot<'a> {
+    number: u32,
+    rig: Rig,
+    scenarios: Vec<&'a Scenario>,
+}
+
+/// What the guest reads.
+#[derive(Serialize)]
+struct Plan<'a> {
+    boot: u32,
+    #[serde(flatten)]
+    rig: Rig,
+    scenarios: &'a [&'a Scenario],
+}
+
+/// Boots that are needed for the answers that are not stored yet, at most `most` for each scenario.
+pub fn missing<'a>(kernel: &Kernel, scenarios: &[&'a Scenario], most: u32) -> Vec<Boot<'a>> {
+    let mut rigs: Vec<Rig> = scenarios.iter().map(|scenario| scenario.rig).collect();
+    rigs.sort_unstable();
+    rigs.dedup();
+    let last = scenarios
+        .iter()
+        .map(|scenario| scenario.boots.min(most))
+        .max();
+    let mut boots = Vec::new();
+    for number in 1..=last.unwrap_or(0) {
+        for rig in &rigs {
+            let is_missing = |scenario: &&&Scenario| {
+                scenario.rig == *rig
+                    && number <= scenario.boots.min(most)
+                    && !place(kernel, scenario, number).exists()
+            };
+            let scenarios: Vec<&Scenario> = scenarios.iter().filter(is_missing).copied().collect();
+            if !scenarios.is_empty() {
+                boots.push(Boot {
+                    number,
+                    rig: *rig,
+                    scenarios,
+                });
+            }
+        }
+    }
+    boots
+}
+
+/// The stored answers to a scenario, by boot.
+pub fn stored(kernel: &Kernel, scenario: &Scenario, most: u32) -> Result<Vec<Answer>> {
+    let mut answers = Vec::new();
+    for number in 1..=scenario.boots.min(most) {
+        let place = place(kernel, scenario, number);
+        if place.exists() {
+            let raw: Raw = serde_json::from_str(&fs::read_to_string(&place)?)
+                .with_context(|| format!("{} is no answer of a boot", place.display()))?;
+            answers.push(raw.into());
+        }
+    }
+    Ok(answers)
+}
+
+/// Where the answer of a boot to a scenario lies: its name tells the scenario, the guest's programs and the boot.
+fn place(kernel: &Kernel, scenario: &Scenario, boot: u32) -> PathBuf {
+    let text = serde_json::to_string(&(scenario, scenario.rig)).expect("it is plain data");
+    let hash = XxHash64::oneshot(0, [LAB, &text].concat().as_bytes());
+    let name = format!("{}-{hash:016x}-{boot}.json", scenario.name);
+    kernel.folder.join("answers").join(name)
+}
+
+impl Boot<'_> {
+    /// Its number and scenarios, for people.
+    pub fn title(&self) -> String {
+        let names: Vec<&str> = self.scenarios.iter().map(|one| &*one.name).collect();
+        format!("boot {}: {}", self.number, names.join(" "))
+    }
+
+    /// Boots and stores each answer as it comes: what a broken boot has answered stays.
+    pub fn run(&self, kernel: &Kernel) -> Result<()> {
+        let answers = kernel.folder.join("answers");
+        let own = kernel
+            .folder
+            .join("boots")
+            .join(format!("{}-{:x}", self.number, self.hash()));
+        for folder in [&answers, &own] {
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make {}", folder.display()))?;
+        }
+        let plan = Plan {
+            boot: self.number,
+            rig: self.rig,
+            scenarios: &self.scenarios,
+        };
+        fs::write(own.join("plan.json"), serde_json::to_string(&plan)?)?;
+        fs::write(own.join("lab.py"), LAB)?;
+        let init = own.join("init.sh");
+        fs::write(&init, INIT)?;
+        fs::set_permissions(&init, fs::Permissions::from_mode(0o755))?;
+        let console = own.join("console");
+        let status = Command::new("timeout")
+            .arg(PATIENCE.to_string())
+            .args(["nice", "-n", "10"])
+            .arg(kernel.program())
+            .args([
+                "mem=1G",
+                "rootfstype=hostfs",
+                "root=/dev/root",
+                "rootflags=/",
+                "ro",
+            ])
+            .args(["time-travel=inf-cpu", "time-travel-start=1000000000"])
+            .args(["con=null", "con0=null,fd:1", "quiet"])
+            .arg(format!("init={}", init.display()))
+            .arg(format!("LAB_PROGRAM={}", own.join("lab.py").display()))
+            .arg(format!("LAB_PLAN={}", own.join("plan.json").display()))
+            .env("TMPDIR", "/dev/shm")
+            .stdin(Stdio::null())
+            .stdout(fs::File::create(&console)?)
+            .stderr(Stdio::null())
+            .status()
+            .context("the kernel did not start")?;
+        let text = String::from_utf8_lossy(&fs::read(&console)?).into_owned();
+        let mut count = 0;
+        for line in text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("ANSWER "))
+        {
+            let raw: Raw = serde_json::from_str(line)?;
+            let scenario = self.scenarios.iter().find(|one| one.name == raw.name);
+            let scenario = scenario.context("an answer to another scenario")?;
+            let place = place(kernel, scenario, self.number);
+            let unfinished = place.with_extension("part");
+            fs::write(&unfinished, line)?;
+            fs::rename(&unfinished, &place)?;
+            count += 1;
+        }
+        if count < self.scenarios.len() {
+            let lines: Vec<&str> = text.lines().collect();
+            let last = lines[lines.len().saturating_sub(12)..].join("\n");
+            bail!(
+                "{} answers of {} ({status}); the guest's console ends so:\n{last}",
+                count,
+                self.scenarios.len()
+            );
+        }
+        ensure!(text.contains("LAB-END"), "the guest did not end by itself");
+        fs::remove_dir_all(&own)?;
+        Ok(())
+    }
+
+    fn hash(&self) -> u64 {
+        XxHash64::oneshot(0, self.title().as_bytes())
+    }
+}

@@ -1,0 +1,40 @@
+//! Both sides of many scenarios.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use rayon::prelude::*;
+
+use crate::answer::{Answer, Answers};
+use crate::list::Scenario;
+use crate::page::Row;
+use crate::{judge, simulate};
+
+/// Simulates every scenario to which the kernel has answered, with as many seeds as there are answers and `sets` on
+/// top, and judges.
+pub fn compare(scenarios: Vec<Scenario>, theirs: &Answers, sets: &[String]) -> Result<Vec<Row>> {
+    let answers = |scenario: &Scenario| theirs.get(&scenario.name).map_or(0, Vec::len) as u64;
+    let runs: Vec<(&Scenario, u64)> = scenarios
+        .iter()
+        .flat_map(|scenario| (1..=answers(scenario)).map(move |seed| (scenario, seed)))
+        .collect();
+    let simulate = |(scenario, seed): &(&Scenario, u64)| {
+        Ok((scenario.name.clone(), simulate(scenario, *seed, sets)?))
+    };
+    let answers: Result<Vec<(String, Answer)>> = runs.par_iter().map(simulate).collect();
+    let mut ours: BTreeMap<String, Vec<Answer>> = BTreeMap::new();
+    for (name, answer) in answers? {
+        ours.entry(name).or_default().push(answer);
+    }
+    let row = |scenario: Scenario| {
+        let ours = ours.remove(&scenario.name)?;
+        let theirs = theirs[&scenario.name].clone();
+        Some(Row {
+            verdict: judge(&scenario, &theirs, &ours),
+            scenario,
+            theirs,
+            ours,
+        })
+    };
+    Ok(scenarios.into_iter().filter_map(row).collect())
+}

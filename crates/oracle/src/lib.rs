@@ -1,0 +1,19 @@
+//! The TCP of a Linux kernel in virtual time, as an oracle for the simulator's.
+//!
+//! User-mode Linux with time travel is a kernel whose processor costs no time: what a transfer takes is what links,
+//! queues and timers make it take, as in a simulation. [`list`] names the scenarios, [`kernel`] builds the kernel,
+//! [`boot`] runs scenarios on it, [`mod@simulate`] runs them here, [`mod@judge`] decides, [`mod@compare`] does both for many, [`mod@page`] tells.
+
+pub mod answer;
+pub mod boot;
+pub mod compare;
+pub mod judge;
+pub mod kernel;
+pub mod list;
+pub mod page;
+pub mod simulate;
+
+pub use compare::compare;
+pub use judge::judge;
+pub use page::page;
+pub use simulate::simulate;

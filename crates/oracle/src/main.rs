@@ -1,0 +1,160 @@
+//! The program behind `cargo xtask oracle linux`.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it says what it does on standard error and prints results on standard output"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Parser;
+
+use oracle::answer::{self, Answers};
+use oracle::kernel::Kernel;
+use oracle::list::Scenario;
+use oracle::page::Reasons;
+use oracle::{boot, compare, list, page};
+
+/// Compares the simulator with the TCP of a Linux kernel in virtual time
+#[derive(Parser)]
+struct Cli {
+    /// Boots for each scenario at most; stored answers of others are left out
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    boots: u32,
+    /// Only scenarios whose name contains this; prints them and writes no file
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Read the kernel's answers from the committed data, and boot nothing
+    #[arg(long)]
+    stored: bool,
+    /// Change a setting of the simulator, as KEY=VALUE; prints and writes no file
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Boots at a time
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    jobs: usize,
+    /// The folder of the repository
+    #[arg(long, value_name = "DIR", default_value = ".", hide = true)]
+    root: PathBuf,
+}
+
+/// The kernel's answers, which the page needs.
+const DATA: &str = "crates/oracle/data/linux.csv";
+/// Why scenarios differ.
+const REASONS: &str = "crates/oracle/reasons.toml";
+const PAGE: &str = "docs/reference/oracle-linux.md";
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    let chosen = |scenario: &Scenario| {
+        let only = cli.only.as_ref();
+        only.is_none_or(|name| scenario.name.contains(name))
+    };
+    let scenarios: Vec<Scenario> = list::all().into_iter().filter(chosen).collect();
+    if scenarios.is_empty() {
+        bail!(
+            "no scenario has {:?} in its name",
+            cli.only.unwrap_or_default()
+        );
+    }
+    let whole = cli.only.is_none() && cli.set.is_empty();
+    let (theirs, release) = if cli.stored {
+        stored(&cli)?
+    } else {
+        measured(&cli, &scenarios, whole)?
+    };
+    let rows = compare(scenarios, &theirs, &cli.set)?;
+    let reasons: Reasons = toml_of(&cli)?;
+    let page = page(&rows, &release, &reasons);
+    if !whole {
+        println!("{page}");
+        return Ok(());
+    }
+    let path = cli.root.join(PAGE);
+    fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
+    eprintln!("wrote {PAGE}");
+    Ok(())
+}
+
+fn toml_of(cli: &Cli) -> Result<Reasons> {
+    let path = cli.root.join(REASONS);
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    toml::from_str(&text).with_context(|| format!("in {}", path.display()))
+}
+
+/// The committed answers and the release in their first line.
+fn stored(cli: &Cli) -> Result<(Answers, String)> {
+    let path = cli.root.join(DATA);
+    let answers = answer::read(&path)?;
+    let text = fs::read_to_string(&path)?;
+    let release = text
+        .lines()
+        .next()
+        .and_then(|line| line.strip_prefix(ORIGIN));
+    let release =
+        release.with_context(|| format!("{} does not begin with its kernel", path.display()))?;
+    Ok((answers, release.to_owned()))
+}
+
+/// The answers of the kernel, which boots where some are missing; all of them become the committed data.
+fn measured(cli: &Cli, scenarios: &[Scenario], whole: bool) -> Result<(Answers, String)> {
+    let kernel = Kernel::get()?;
+    let references: Vec<&Scenario> = scenarios.iter().collect();
+    let boots = boot::missing(&kernel, &references, cli.boots);
+    eprintln!("{} boots are missing", boots.len());
+    let failures = run_in_order(&boots, &kernel, cli.jobs);
+    // What was answered counts all the same, and the next run boots for the rest.
+    for failure in &failures {
+        eprintln!("{failure}");
+    }
+    let mut answers = Answers::new();
+    for scenario in scenarios {
+        answers.insert(
+            scenario.name.clone(),
+            boot::stored(&kernel, scenario, cli.boots)?,
+        );
+    }
+    if whole {
+        let path = cli.root.join(DATA);
+        let origin = format!("{}{}\n{ABOUT}", &ORIGIN[2..], kernel.release);
+        fs::write(&path, answer::write(&answers, &origin)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        eprintln!("wrote {DATA}");
+    }
+    Ok((answers, kernel.release))
+}
+
+/// Runs boots, some at a time, the first ones first; returns what went wrong.
+fn run_in_order(boots: &[boot::Boot<'_>], kernel: &Kernel, jobs: usize) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut failures = Vec::new();
+        while let Some(boot) = boots.get(next.fetch_add(1, Ordering::Relaxed)) {
+            eprintln!("{}", boot.title());
+            if let Err(error) = boot.run(kernel) {
+                failures.push(format!("{}: {error:#}", boot.title()));
+            }
+        }
+        failures
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        let ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        ended
+            .flat_map(|failures| failures.expect("a worker does not panic"))
+            .collect()
+    })
+}
+
+/// How the data begin.
+const ORIGIN: &str = "# Answers of Linux ";
+/// What they are.
+const ABOUT: &str = "\
+Measured by cargo xtask oracle linux: one line for each boot of a scenario. Lists are joined by spaces: the time of each
+round in us, the retransmission timeouts in it, payload bytes of each flow. Counters are those of all hosts together.";

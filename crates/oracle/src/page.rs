@@ -1,0 +1,268 @@
+//! The page: ours beside Linux's, with the kernel's counters.
+
+use std::collections::BTreeMap;
+
+use crate::answer::{Answer, COUNTERS};
+use crate::judge::{Side, Verdict, short};
+use crate::list::{Kind, Scenario, number};
+
+/// A scenario with everything that the page tells of it.
+pub struct Row {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Both sides.
+    pub verdict: Verdict,
+    /// The kernel's answers.
+    pub theirs: Vec<Answer>,
+    /// The simulator's.
+    pub ours: Vec<Answer>,
+}
+
+/// Why scenarios disagree, by name.
+pub type Reasons = BTreeMap<String, String>;
+
+/// The page, of a kernel called `release`.
+pub fn page(rows: &[Row], release: &str, reasons: &Reasons) -> String {
+    let mut parts = vec![HEAD.replace("RELEASE", release), summary(rows)];
+    parts.push(INCASTS.to_owned());
+    parts.extend(rows.iter().filter(|row| row.scenario.is_incast()).map(line));
+    parts.push(STREAMS.to_owned());
+    parts.extend(
+        rows.iter()
+            .filter(|row| !row.scenario.is_incast())
+            .map(line),
+    );
+    parts.push(collapse(rows));
+    parts.push(DIFFERENT.to_owned());
+    let different = rows.iter().filter(|row| row.verdict.word() == "differs");
+    parts.extend(different.map(|row| reason(row, reasons)));
+    parts.push(counters(rows));
+    parts.concat()
+}
+
+/// How many scenarios agree, with and without timers.
+fn summary(rows: &[Row]) -> String {
+    let line = |what: &str, timers: bool| {
+        let of = |word: &str| {
+            let own = rows.iter().filter(|row| row.verdict.timers == timers);
+            own.filter(|row| row.verdict.word() == word).count()
+        };
+        format!(
+            "| {what} | {} | {} | {} |\n",
+            of("agrees"),
+            of("differs"),
+            of("open")
+        )
+    };
+    let boots = rows.iter().map(|row| row.theirs.len()).max();
+    let timers = rows
+        .iter()
+        .filter(|row| row.verdict.timers && row.scenario.is_incast());
+    let same = |row: &&Row| {
+        let mut checks = row.verdict.checks.iter();
+        checks.all(|check| check.agrees || !TIMES.contains(&check.what))
+    };
+    let (incasts, same) = (timers.clone().count(), timers.filter(same).count());
+    [
+        format!(
+            "\nThe kernel has booted {} times for a scenario at most, and as many seeds are simulated. Fewer than seven \
+             boots and seeds cannot be told apart at 0.001: such a scenario stays open, unless another comparison \
+             differs.\n",
+            boots.unwrap_or(0)
+        ),
+        "\n| scenarios | agree | differ | open |\n|---|---|---|---|\n".to_owned(),
+        line("no timer expires in the kernel", false),
+        line("a timer expires", true),
+        format!(
+            "\nOf the {incasts} incasts in which a timer expires, {same} do not differ in round times and their median.\n"
+        ),
+    ]
+    .concat()
+}
+
+/// Comparisons of round times.
+const TIMES: [&str; 2] = ["round times", "median"];
+
+/// The line of a scenario in its table.
+pub fn line(row: &Row) -> String {
+    let cells = if row.scenario.is_incast() {
+        incast(row)
+    } else {
+        stream(row)
+    };
+    let verdict = row.verdict.word();
+    format!(
+        "| {} | {} | {verdict} |\n",
+        row.scenario.name,
+        cells.join(" | ")
+    )
+}
+
+fn incast(row: &Row) -> Vec<String> {
+    let (theirs, ours) = (&row.verdict.theirs, &row.verdict.ours);
+    vec![
+        pair(theirs, ours, |side| format!("{:.0}", side.goodput)),
+        pair(theirs, ours, |side| short(side.median)),
+        pair(theirs, ours, |side| short(side.first)),
+        pair(theirs, ours, |side| short(side.queue)),
+        pair(theirs, ours, |side| short(side.drops)),
+        pair(theirs, ours, |side| short(side.marks)),
+        pair(theirs, ours, |side| short(side.timeouts)),
+        pair(theirs, ours, |side| {
+            format!("{:.0} %", 100.0 * side.timeout_rounds)
+        }),
+    ]
+}
+
+fn stream(row: &Row) -> Vec<String> {
+    let (theirs, ours) = (&row.verdict.theirs, &row.verdict.ours);
+    vec![
+        pair(theirs, ours, |side| short(side.goodput)),
+        pair(theirs, ours, |side| short(side.queue)),
+        pair(theirs, ours, |side| short(side.drops)),
+        pair(theirs, ours, |side| short(side.marks)),
+        pair(theirs, ours, |side| short(side.timeouts)),
+    ]
+}
+
+/// Linux's number and ours.
+fn pair(theirs: &Side, ours: &Side, text: impl Fn(&Side) -> String) -> String {
+    let (theirs, ours) = (text(theirs), text(ours));
+    if theirs == ours {
+        theirs
+    } else {
+        format!("{theirs}; {ours}")
+    }
+}
+
+/// From how many senders on the median goodput is below half of the line.
+fn collapse(rows: &[Row]) -> String {
+    let mut lines = vec![COLLAPSE.to_owned()];
+    for cc in ["reno", "cubic", "dctcp"] {
+        let first = |goodput: &dyn Fn(&Row) -> f64| {
+            let below = rows.iter().find_map(|row| match row.scenario.kind {
+                Kind::Incast { senders, .. }
+                    if row.scenario.name == format!("incast-{senders}x64k-{cc}")
+                        && goodput(row) < number(row.scenario.rig.rate) / 2e6 =>
+                {
+                    Some(senders.to_string())
+                }
+                _ => None,
+            });
+            below.unwrap_or_else(|| "none".to_owned())
+        };
+        let theirs = first(&|row| row.verdict.theirs.median_goodput);
+        let ours = first(&|row| row.verdict.ours.median_goodput);
+        lines.push(format!("| {cc} | {theirs} | {ours} |\n"));
+    }
+    lines.concat()
+}
+
+fn reason(row: &Row, reasons: &Reasons) -> String {
+    let failed = row.verdict.checks.iter().filter(|check| !check.agrees);
+    let failed: Vec<String> = failed
+        .map(|check| format!("{} ({})", check.what, check.found))
+        .collect();
+    let name = &row.scenario.name;
+    let known = reasons.get(name).map_or("not known", String::as_str);
+    format!("| {name} | {} | {known} |\n", failed.join(", "))
+}
+
+/// The kernel's counters, and ours where we have them.
+fn counters(rows: &[Row]) -> String {
+    let mut lines = vec![COUNTED.to_owned()];
+    for row in rows {
+        let mean = |answers: &[Answer], name: &str| {
+            let sum: u64 = answers.iter().map(|answer| answer.counter(name)).sum();
+            number(sum) / number(answers.len().max(1) as u64)
+        };
+        let has = |answers: &[Answer], name: &str| {
+            answers
+                .iter()
+                .any(|answer| answer.counters.contains_key(name))
+        };
+        let cell = |name: &&str| {
+            let theirs = mean(&row.theirs, name);
+            if has(&row.ours, name) {
+                let ours = mean(&row.ours, name);
+                return (theirs > 0.0 || ours > 0.0)
+                    .then(|| format!("{name} {} ({})", short(theirs), short(ours)));
+            }
+            (theirs > 0.0).then(|| format!("{name} {}", short(theirs)))
+        };
+        let cells: Vec<String> = COUNTERS.iter().filter_map(cell).collect();
+        lines.push(format!(
+            "| {} | {} |\n",
+            row.scenario.name,
+            cells.join(", ")
+        ));
+    }
+    lines.concat()
+}
+
+const HEAD: &str = "\
+# Beside the Linux kernel
+
+Written by `cargo xtask oracle linux`, which builds User-mode Linux RELEASE with 1000 ticks a second and a clock of 1 ns,
+boots it with time travel, so that processors cost no time, and runs every scenario below on its TCP and here, under
+`tcp.profile = \"linux\"` with the same ticks. `cargo xtask oracle linux --stored` writes the page from the kernel's answers in
+`crates/oracle/data/linux.csv` and simulates anew.
+
+The kernel's lab is one bridge in network namespaces: a link of a host is netem with a rate and a delay, the port towards
+the receiver a token bucket with room for one packet over a queue in bytes, marks are RED's with weight 1, and nothing is
+offloaded. Its idle port sends a packet at once, so each of its rounds is made longer by the time of one packet here. A
+packet in service counts in queues on both sides.
+
+A scenario without timeouts agrees if goodput is within 2 % and the mean queue within 10 %. Where a timer expires, the
+round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; the first rounds of
+connections apart), medians lie within 15 %, and drops, timeouts and the share of rounds with a timeout within 20 % or
+inside the range of the kernel's boots. Of a flow without end the goodput of boots takes the place of round times.
+";
+
+const INCASTS: &str = "
+## Incasts
+
+`incast-16x64k` means that 16 senders answer with 64 KiB each, 20 rounds on persistent connections. The port has
+1 Gbit/s, 79 packets and K = 20, the round trip takes 0.1 ms, unless the name ends otherwise: b32 and b200 are 32 and 200
+packets, k30 is K = 30, rto10ms a minimum RTO of 10 ms, 1ms a round trip of 1 ms, 10g means links of 10 Gbit/s. Where two
+numbers stand, the first is Linux's and the second ours. Goodput is in Mbit/s, rounds in ms, the queue in packets; counts
+are means of a boot.
+
+| scenario | goodput | median round | first round | queue | drops | marks | timeouts | rounds with them | verdict |
+|---|---|---|---|---|---|---|---|---|---|
+";
+
+const STREAMS: &str = "
+## Flows without end
+
+Hosts have 10 Gbit/s and the port 1 Gbit/s. A flow lasts 0.5 s; of two the second begins 1 s after the first and both end
+after 2 s. Losses and late packets are random; a late packet waits 0.1 ms longer. `writes` writes 60 kB every ms.
+
+| scenario | goodput | queue | drops | marks | timeouts | verdict |
+|---|---|---|---|---|---|---|
+";
+
+const COLLAPSE: &str = "
+## Where goodput collapses
+
+Senders of 64 KiB from which on the median goodput is below half of the line:
+
+| congestion control | Linux | ours |
+|---|---|---|
+";
+
+const DIFFERENT: &str = "
+## What differs
+
+| scenario | outside its band (Linux and ours) | cause |
+|---|---|---|
+";
+
+const COUNTED: &str = "
+## Counters
+
+The kernel's counters (`nstat`), as means of a boot; ours in brackets where results have the same.
+
+| scenario | counters |
+|---|---|
+";

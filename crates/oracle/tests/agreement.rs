@@ -1,0 +1,54 @@
+//! The page holds: what it says of some scenarios is what the simulator does today, beside the kernel's stored answers.
+
+use std::path::{Path, PathBuf};
+
+use oracle::list::Scenario;
+use oracle::{answer, compare, list, page};
+
+/// Scenarios that take a second or two together, of every kind: few and many senders, with and without timers, a short
+/// timer, random loss, late packets.
+const SOME: [&str; 9] = [
+    "incast-4x64k-reno",
+    "incast-4x64k-cubic",
+    "incast-16x64k-dctcp",
+    "incast-16x64k-cubic",
+    "incast-64x16k-reno",
+    "incast-64x64k-reno-rto10ms",
+    "incast-16x64k-cubic-1ms",
+    "loss-1%-reno",
+    "reordering-1%-cubic",
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn the_page_tells_what_the_simulator_does_beside_the_stored_answers() {
+    let answers = answer::read(&repository().join("crates/oracle/data/linux.csv")).unwrap();
+    let told =
+        std::fs::read_to_string(repository().join("docs/reference/oracle-linux.md")).unwrap();
+    let is_one = |scenario: &Scenario| SOME.contains(&&*scenario.name);
+    let scenarios: Vec<Scenario> = list::all().into_iter().filter(is_one).collect();
+    let rows = compare(scenarios, &answers, &[]).unwrap();
+    assert_eq!(rows.len(), SOME.len(), "the kernel has answered each");
+    for row in &rows {
+        let line = page::line(row);
+        assert!(
+            told.contains(&line),
+            "docs/reference/oracle-linux.md does not say\n{line}if it should: cargo xtask oracle linux --stored"
+        );
+    }
+}
+
+#[test]
+fn every_answer_is_to_a_scenario_of_the_list_and_every_scenario_has_one() {
+    let answers = answer::read(&repository().join("crates/oracle/data/linux.csv")).unwrap();
+    let mut names: Vec<String> = list::all()
+        .into_iter()
+        .map(|scenario| scenario.name)
+        .collect();
+    names.sort_unstable();
+    let answered: Vec<String> = answers.into_keys().collect();
+    assert_eq!(answered, names);
+}
