@@ -46,7 +46,8 @@ impl Leading {
 
 /// The column of a setting that has these values: numbers where all but words such as "off" are.
 pub(super) fn setting_field<'a>(key: &str, texts: impl Iterator<Item = &'a str> + Clone) -> Field {
-    let help = "Value of the setting of this name; missing where it is a word among numbers, such as off.";
+    let help =
+        "Value of the setting of this name; missing where it is a word among numbers, such as off.";
     let (kind, unit) = if texts.clone().all(|text| text.parse::<i64>().is_ok()) {
         (Kind::Int64, "")
     } else {
