@@ -127,6 +127,13 @@ fn measured(cli: &Cli, scenarios: &[Scenario], whole: bool) -> Result<(Answers, 
             .with_context(|| format!("cannot write {}", path.display()))?;
         eprintln!("wrote {DATA}");
     }
+    if !failures.is_empty() {
+        bail!(
+            "{} of {} boots failed; answers are kept, and the same command boots for the rest",
+            failures.len(),
+            boots.len()
+        );
+    }
     Ok((answers, kernel.release))
 }
 
