@@ -8,6 +8,7 @@ pub(crate) mod goals;
 pub(crate) mod observe;
 mod pcap;
 pub(crate) mod report;
+pub(crate) mod told;
 mod value;
 
 use std::num::{NonZeroU32, NonZeroUsize};

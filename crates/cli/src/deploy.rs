@@ -7,8 +7,9 @@ use scenario::{Overrides, Scenario, Source};
 use serde_json::{Value, json};
 
 use crate::args::deploy::{
-    AttachArgs, Attachable, DeployCommand, DetachArgs, DoctorArgs, StatusArgs, Told,
+    AttachArgs, Attachable, DeployCommand, DetachArgs, DoctorArgs, StatusArgs,
 };
+use crate::args::told::Told;
 use crate::observe::observe;
 use crate::output::{self, Stop};
 use crate::privileged;

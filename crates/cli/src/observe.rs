@@ -8,8 +8,8 @@ use observed::{Flow, Observation, Verdict};
 use scenario::{Problem, Problems};
 use serde_json::{Value, json};
 
-use crate::args::deploy::Told;
 use crate::args::observe::ObserveArgs;
+use crate::args::told::Told;
 use crate::output::{self, Stop};
 use crate::privileged;
 use crate::render::observe as render;

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, group_values};
 
+use crate::point_result::PointResult;
 use crate::row::Row;
 use crate::statistics::{self, Estimate, Verdict};
-use crate::summary::PointResult;
 
 /// A paired difference between two schemes.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-use super::summary::PointResults;
+use super::point_result::PointResults;
 
 /// The command, what it cost, and where.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

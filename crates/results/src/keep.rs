@@ -10,8 +10,8 @@ use sim::metrics::{FlowRecord, Outcome};
 
 use super::PointResults;
 use super::part;
+use super::point_result::PointResult;
 use super::store::{Shard, Store};
-use super::summary::PointResult;
 
 /// Keeps what becomes of points. Many threads may use it at a time.
 pub trait Keep: Sync {

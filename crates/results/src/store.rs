@@ -20,7 +20,7 @@ use super::identity;
 use super::info::RunInfo;
 use super::lock::{self, Lock};
 use super::part::{self, Part};
-use super::summary::{PointResult, PointResults};
+use super::point_result::{PointResult, PointResults};
 use super::{cannot, damaged};
 pub use unfinished::Unfinished;
 

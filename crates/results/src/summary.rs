@@ -5,31 +5,14 @@ use scenario::Scenario;
 use scenario::goal::Goal;
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, metric_values};
-use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
+use sim::metrics::{GroupMetrics, Metrics, TierMetrics};
 
 use crate::comparison::{self, Comparison, Groups};
 use crate::goals::Goals;
+use crate::point_result::{PointResult, PointResults};
 use crate::row::{Row, Rows, Waits};
 use crate::statistics::Estimate;
 use crate::tiers;
-
-/// The numbers of one point.
-#[derive(Clone, Debug)]
-pub struct PointResult {
-    /// Results.
-    pub metrics: Metrics,
-    /// Results of each group of flows, if the scenario has groups.
-    pub groups: Vec<GroupMetrics>,
-    /// Every tier of ports.
-    pub tiers: Vec<TierMetrics>,
-    /// What they cost.
-    pub cost: Cost,
-    /// The digest of everything that happened.
-    pub digest: u64,
-}
-
-/// For every point of a scenario its numbers, or why there are none.
-pub type PointResults = Vec<Result<PointResult, String>>;
 
 /// A sweep in numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -360,18 +343,6 @@ fn profile(scenario: &Scenario) -> Option<(String, String)> {
         }
     }
     Some((KEY.to_owned(), found.join(", ")))
-}
-
-impl From<&Outcome> for PointResult {
-    fn from(outcome: &Outcome) -> Self {
-        Self {
-            metrics: outcome.metrics.clone(),
-            groups: outcome.groups.clone(),
-            tiers: outcome.tiers.clone(),
-            cost: outcome.cost,
-            digest: outcome.digest,
-        }
-    }
 }
 
 /// By group and metric, over the seeds that have results.

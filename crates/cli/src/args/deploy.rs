@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::examples::{ATTACH, DETACH, DOCTOR, OBSERVE};
 use super::observe::ObserveArgs;
+use super::told::Told;
 use super::value::{lease, size};
 
 #[derive(Subcommand)]
@@ -112,13 +113,4 @@ pub(crate) struct DoctorArgs {
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: Told,
-}
-
-/// How something that is no table of results is printed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Told {
-    /// Text for people
-    Table,
-    /// One object
-    Json,
 }

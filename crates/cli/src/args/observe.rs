@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::deploy::Told;
+use super::told::Told;
 use super::value::watch;
 
 #[derive(Args)]

@@ -11,7 +11,8 @@ use super::super::checksum::{Checksum, Seal, sealed};
 use super::super::columns::{Leading, Records};
 use super::super::files::{self, replace};
 use super::super::goals::Goals;
-use super::super::summary::{PointResult, PointResults, Summary};
+use super::super::point_result::{PointResult, PointResults};
+use super::super::summary::Summary;
 use super::super::{FILES, cannot, flow_fields, identity, port_fields};
 use super::{CAPTURED, Store};
 

@@ -1,0 +1,33 @@
+//! What is kept of a point for tables of a sweep.
+
+use sim::metrics::{Cost, GroupMetrics, Metrics, Outcome, TierMetrics};
+
+/// The numbers of one point.
+#[derive(Clone, Debug)]
+pub struct PointResult {
+    /// Results.
+    pub metrics: Metrics,
+    /// Results of each group of flows, if the scenario has groups.
+    pub groups: Vec<GroupMetrics>,
+    /// Every tier of ports.
+    pub tiers: Vec<TierMetrics>,
+    /// What they cost.
+    pub cost: Cost,
+    /// The digest of everything that happened.
+    pub digest: u64,
+}
+
+/// For every point of a scenario its numbers, or why there are none.
+pub type PointResults = Vec<Result<PointResult, String>>;
+
+impl From<&Outcome> for PointResult {
+    fn from(outcome: &Outcome) -> Self {
+        Self {
+            metrics: outcome.metrics.clone(),
+            groups: outcome.groups.clone(),
+            tiers: outcome.tiers.clone(),
+            cost: outcome.cost,
+            digest: outcome.digest,
+        }
+    }
+}
