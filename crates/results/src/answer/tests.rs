@@ -4,7 +4,7 @@ use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::metrics::{Cost, Metrics};
 
 use super::*;
-use crate::summary::{PointResult, PointResults};
+use crate::point_result::{PointResult, PointResults};
 
 /// A hundred flows that all complete, within 30 ms, without a timer.
 fn metrics() -> Metrics {
