@@ -102,8 +102,12 @@ fn follow(bed: &Bed, page: &str) {
     fs::create_dir_all(&folder).expect("a new folder");
     let mut ran = 0;
     for step in Page::read(&path_of(page)).steps("text") {
-        let Step::Terminal(terminal) = step else {
-            continue;
+        let terminal = match step {
+            Step::File { name, text } => {
+                fs::write(folder.join(name), text).expect("the file can be written");
+                continue;
+            }
+            Step::Terminal(terminal) => terminal,
         };
         if !terminal
             .needs
