@@ -54,7 +54,7 @@ CALLS: list[tuple[Call, str | None, str]] = [
     (lambda: tw.run("incast", progress="loud"), "progress", "'auto'"),
     (lambda: tw.run(tw.Scenario("incast"), seeds=2), "seeds", "tw.Scenario"),
     (lambda: tw.open("missing"), None, "tailwater run"),
-    (lambda: tw.explain("nonsense"), None, "list schemes"),
+    (lambda: tw.explain("nonsense"), None, "tailwater list"),
     (lambda: tw.show("nonsense"), None, "built-in scenarios"),
     (lambda: tw.reproduce("nonsense"), None, "nonsense"),
     (lambda: tw.reproduce("rcc/fig5a", causes="few"), None, "missed"),

@@ -77,7 +77,7 @@ def test_rows_have_means_and_intervals(small: tw.Results) -> None:
     rows = small.rows.to_arrow().to_pylist()
     summary = small.summary["rows"]
     assert [row["scheme"] for row in rows] == [row["scheme"] for row in summary]
-    assert [row["workload_senders"] for row in rows] == [4, 4, 8, 8]
+    assert [row["workload.senders"] for row in rows] == [4, 4, 8, 8]
     for row, told in zip(rows, summary, strict=True):
         estimate = told["metrics"]["fct_p99_us"]
         ends = (row["fct_p99_us"], row["fct_p99_us_low"], row["fct_p99_us_high"])
