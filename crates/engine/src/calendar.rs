@@ -2,8 +2,8 @@
 //!
 //! Packets on wires are due within a hop's delay, timers long after. So events within the horizon go
 //! into a bucket of the calendar, unsorted, and are sorted when their bucket's turn comes; it rarely
-//! holds more than a few. Later events go into a heap, which the calendar's events pass by. A bitmap
-//! finds the next bucket that is not empty.
+//! holds more than a few. Later events go into a heap, which the calendar's events pass by. A bitmap of
+//! two levels finds the next bucket that is not empty.
 //!
 //! `push` and `pop` within the horizon: O(1) for a bucket of bounded size, O(k log k) for k events in
 //! one bucket; beyond the horizon O(log n).
@@ -37,6 +37,8 @@ pub(crate) struct Calendar {
     buckets: Box<[u32]>,
     /// A bit per bucket that is not empty.
     occupied: Box<[u64; WORDS]>,
+    /// A bit per word of these that has had one since it was last found empty.
+    words: u64,
     /// Events beyond the horizon when they were scheduled, as drawn numbers.
     far: Heap,
     len: usize,
@@ -70,6 +72,7 @@ impl Calendar {
             nodes: Vec::new(),
             buckets: vec![NONE; buckets].into_boxed_slice(),
             occupied: Box::new([0; WORDS]),
+            words: 0,
             far: Heap::new(),
             len: 0,
             salt,
@@ -154,7 +157,9 @@ impl Calendar {
             self.buckets[place] = self.nodes.len() as u32;
             self.nodes.push(node);
         }
-        self.occupied[place / 64 % WORDS] |= 1 << (place % 64);
+        let word = place / 64 % WORDS;
+        self.occupied[word] |= 1 << (place % 64);
+        self.words |= 1 << word;
     }
 
     /// An event of the current bucket or an earlier one, or of one beyond the horizon.
@@ -272,14 +277,21 @@ impl Calendar {
     /// whole turn ahead.
     #[inline(never)]
     fn take_later(&mut self, word: usize) -> Option<usize> {
-        let words = &mut self.occupied[..self.buckets.len() / 64];
-        let (before, after) = words.split_at_mut(word + 1);
-        let after = after.iter_mut().zip(word + 1..);
-        let mut ahead = after.chain(before.iter_mut().zip(0..));
-        let (bits, found) = ahead.find(|(bits, _)| **bits != 0)?;
-        let place = found * 64 + bits.trailing_zeros() as usize;
-        *bits &= *bits - 1;
-        Some(place)
+        let after = self.words & (u64::MAX << word << 1);
+        for mut ahead in [after, self.words ^ after] {
+            while ahead != 0 {
+                let found = ahead.trailing_zeros() as usize;
+                let bits = &mut self.occupied[found % WORDS];
+                if *bits != 0 {
+                    let place = found * 64 + bits.trailing_zeros() as usize;
+                    *bits &= *bits - 1;
+                    return Some(place);
+                }
+                ahead &= ahead - 1;
+                self.words &= !(1 << found);
+            }
+        }
+        None
     }
 
     /// The earlier one of two keys first.
@@ -298,8 +310,8 @@ impl Calendar {
     }
 }
 
-/// At most 64 words of 64 buckets, which are soon looked through.
-const WORDS: usize = 64;
+/// At most 64 words of 64 buckets, for each of which another word has a bit.
+const WORDS: usize = u64::BITS as usize;
 /// No node.
 const NONE: u32 = u32::MAX;
 
