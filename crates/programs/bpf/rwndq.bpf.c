@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 // RWNDQ at a port: one window for all connections through it, moved by the distance of its queue from a
 // target and written into their ACKs.
-#include "apart.h"
 #include "port.h"
 #include "record.h"
 
@@ -29,14 +28,15 @@ struct {
     TYPE(value, struct rwndq_port);
 } port SEC(".maps");
 
-// Takes the samples that are due. Most packets find none, and need no lock to see that.
+// Takes the samples that are due, as data leave: ACKs then need no exact clock, which was a fifth of their cost. Most
+// packets find none due, and need no lock to see that.
 INLINE void sample(struct rwndq_port *rwndq, uint64_t now, struct __sk_buff *skb) {
     uint64_t interval = rwndq->interval_ns, samples = 0;
     uint32_t backlog, call;
     // A port without flows samples nothing.
     if (interval == 0 || rwndq->state.flows == 0) return;
     if (now < rwndq->sampled_ns + interval) return;
-    backlog = backlog_there(skb, now);
+    backlog = backlog_of(skb);
     bpf_spin_lock(&rwndq->lock);
     if (now > rwndq->sampled_ns) samples = (now - rwndq->sampled_ns) / interval;
     if (samples > MOST_BEHIND) {
@@ -80,9 +80,11 @@ INLINE void let_idle_go(struct rwndq_port *rwndq, uint64_t now) {
 }
 
 // Data of a connection were acknowledged: one that was idle counts again.
-INLINE void note_life(struct rwndq_port *rwndq, struct flow *flow, uint32_t ack, uint64_t now) {
+INLINE void note_life(struct rwndq_port *rwndq, struct flow *flow, uint32_t ack) {
     uint32_t call, counts;
+    uint64_t now;
     if (rwndq->idle_params.epoch_ns == 0 || !idle_on_ack(&rwndq->idle_state, &flow->life, ack)) return;
+    now = bpf_ktime_get_ns();
     bpf_spin_lock(&rwndq->lock);
     counts = idle_on_life(&rwndq->idle_state, &flow->life);
     if (counts) open_flow(rwndq, now);
@@ -92,10 +94,11 @@ INLINE void note_life(struct rwndq_port *rwndq, struct flow *flow, uint32_t ack,
 }
 
 // A connection opens or closes. It counts once, whatever is repeated, and only if it is known.
-INLINE void count_flow(struct rwndq_port *rwndq, struct flow *flow, uint32_t what, uint32_t ack,
-                       uint64_t now) {
+INLINE void count_flow(struct rwndq_port *rwndq, struct flow *flow, uint32_t what, uint32_t ack) {
     uint32_t call, changes, opens = what == RWNDQ_OPENS;
+    uint64_t now;
     if (!flow || flow->life.is_open == opens) return;
+    now = bpf_ktime_get_ns();
     bpf_spin_lock(&rwndq->lock);
     if (opens) {
         changes = idle_on_open(&rwndq->idle_state, &flow->life, ack);
@@ -114,18 +117,22 @@ SEC("tcx/egress")
 int egress(struct __sk_buff *skb) {
     struct rwndq_port *rwndq = bpf_map_lookup_elem(&port, &FIRST);
     struct segment segment;
-    uint64_t now = bpf_ktime_get_coarse_ns();
+    uint64_t now = bpf_ktime_get_ns();
     uint32_t size, call;
     if (!rwndq || !has_lease(now)) return count(PASS_LEASE);
-    if (setup.apart) backlog_here(skb, now);
+    // Before the packet is looked at: a verifier follows this step once, and not for each kind of packet.
+    sample(rwndq, now, skb);
     if (find_segment(skb, &segment) != REASONS) return TCX_NEXT;
     // A train of segments leaves as packets of this size.
     size = skb->gso_size ? segment.end_of_options + skb->gso_size : skb->len;
-    bpf_spin_lock(&rwndq->lock);
-    rwndq_on_packet(&rwndq->state, size);
-    call = next_call();
-    bpf_spin_unlock(&rwndq->lock);
-    record(call, &(struct event){.kind = DATA, .now = now, .size = size});
+    // Most packets are no larger than the largest one so far, and need no lock to see that.
+    if (RECORDS || size > rwndq->state.max_size_bytes) {
+        bpf_spin_lock(&rwndq->lock);
+        rwndq_on_packet(&rwndq->state, size);
+        call = next_call();
+        bpf_spin_unlock(&rwndq->lock);
+        record(call, &(struct event){.kind = DATA, .now = now, .size = size});
+    }
     if (segment.flags & TCP_SYN) learn(skb, &segment);
     return TCX_NEXT;
 }
@@ -136,23 +143,22 @@ int ingress(struct __sk_buff *skb) {
     struct rwndq_port *rwndq = bpf_map_lookup_elem(&port, &FIRST);
     struct segment segment;
     struct flow *flow;
-    uint64_t now = bpf_ktime_get_ns();
+    uint64_t now = bpf_ktime_get_coarse_ns();
     uint32_t what, call;
     uint16_t window;
     uint8_t scale;
     enum reason reason;
     if (!rwndq || !has_lease(now)) return count(PASS_LEASE);
-    // Before the packet is looked at: a verifier follows these steps once, and not for each kind of packet.
+    // Before the packet is looked at, as above.
     let_idle_go(rwndq, now);
-    sample(rwndq, now, skb);
     reason = find_segment(skb, &segment);
     if (reason != REASONS) return count(reason);
     if (segment.flags & TCP_SYN) learn(skb, &segment);
     what = rwndq_case(segment.flags);
     flow = find_flow(&segment, &segment.way);
-    if (what == RWNDQ_ACKNOWLEDGES && flow) note_life(rwndq, flow, segment.ack, now);
+    if (what == RWNDQ_ACKNOWLEDGES && flow) note_life(rwndq, flow, segment.ack);
     if (what == RWNDQ_OPENS || what == RWNDQ_CLOSES)
-        count_flow(rwndq, flow, what, segment.ack, now);
+        count_flow(rwndq, flow, what, segment.ack);
     // Windows of SYN-ACKs are never scaled, and are left as they are.
     reason = segment.flags & TCP_SYN ? PASS_FLAGS : concerns(skb, &segment, flow);
     if (reason != REASONS || !flow) return pass(&segment, flow, reason);
