@@ -273,6 +273,19 @@ impl Network {
         self.count_withdrawn(port);
     }
 
+    /// Accounts for what happened at `port` until `now`.
+    pub fn settle_port<W: Watch>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
+    ) -> &Port {
+        self.ports[port.0 as usize].settle_watched(now, port, watch, stale);
+        self.count_withdrawn(port);
+        &self.ports[port.0 as usize]
+    }
+
     #[inline(always)]
     fn count_withdrawn(&mut self, port: PortId) {
         let withdrawn = self.ports[port.0 as usize].take_gone();

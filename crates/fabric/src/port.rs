@@ -288,6 +288,11 @@ impl Port {
         &self.levels
     }
 
+    /// Bytes that wait, as far as the port has been settled; the packet in transmission does not.
+    pub fn waiting(&self) -> u64 {
+        self.waiting_bytes
+    }
+
     /// What the port has counted.
     pub fn counters(&self) -> PortCounters {
         PortCounters {

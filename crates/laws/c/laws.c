@@ -1,6 +1,7 @@
 // The laws for callers in another language: one symbol for each function of the headers.
 #include <stddef.h>
 
+#include "grant.h"
 #include "hscc.h"
 #include "idle.h"
 #include "rwndq.h"
@@ -28,6 +29,64 @@ _Static_assert(offsetof(struct rwndq_state, flows) == 24, "offset");
 _Static_assert(offsetof(struct rwndq_state, max_size_bytes) == 28, "offset");
 _Static_assert(offsetof(struct rwndq_state, samples_seen) == 32, "offset");
 _Static_assert(offsetof(struct rwndq_state, slow_start) == 36, "offset");
+
+_Static_assert(sizeof(struct grant_params) == 24 && sizeof(struct flight) == 96, "sizes");
+_Static_assert(sizeof(struct flight_flow) == 32, "size");
+_Static_assert(offsetof(struct grant_params, epoch_ns) == 8, "offset");
+_Static_assert(offsetof(struct grant_params, mss_bytes) == 16, "offset");
+_Static_assert(offsetof(struct flight, ends_ns) == 8, "offset");
+_Static_assert(offsetof(struct flight, bytes) == 16, "offset");
+_Static_assert(offsetof(struct flight, active) == 24, "offset");
+_Static_assert(offsetof(struct flight, waiting) == 28, "offset");
+_Static_assert(offsetof(struct flight, bytes_of) == 32, "offset");
+_Static_assert(offsetof(struct flight, active_of) == 64, "offset");
+_Static_assert(offsetof(struct flight_flow, ack) == 8, "offset");
+_Static_assert(offsetof(struct flight_flow, edge) == 12, "offset");
+_Static_assert(offsetof(struct flight_flow, counted_bytes) == 16, "offset");
+_Static_assert(offsetof(struct flight_flow, most_bytes) == 20, "offset");
+_Static_assert(offsetof(struct flight_flow, scale) == 24, "offset");
+_Static_assert(offsetof(struct flight_flow, counts) == 25, "offset");
+_Static_assert(offsetof(struct flight_flow, waits) == 26, "offset");
+_Static_assert(offsetof(struct flight_flow, is_known) == 27, "offset");
+
+void laws_grant_init(struct grant_params *params, uint64_t idle_ns) {
+    grant_init(params, idle_ns);
+}
+
+uint32_t laws_flight_is_behind(const struct flight *flight, uint64_t now_ns) {
+    return flight_is_behind(flight, now_ns);
+}
+
+void laws_flight_step(struct flight *flight, uint64_t epoch_ns, uint64_t now_ns) {
+    flight_step(flight, epoch_ns, now_ns);
+}
+
+void laws_flight_take(struct flight *flight, struct flight_flow *flow) {
+    flight_take(flight, flow);
+}
+
+void laws_grant_on_ack(struct flight *flight, struct flight_flow *flow, uint32_t ack) {
+    grant_on_ack(flight, flow, ack);
+}
+
+uint32_t laws_grant_ask(const struct grant_params *params, struct flight *flight,
+                        struct flight_flow *flow, uint32_t is_its_turn) {
+    return grant_ask(params, flight, flow, is_its_turn);
+}
+
+uint32_t laws_grant_open(const struct grant_params *params, struct flight *flight,
+                         struct flight_flow *flow, uint32_t ack, uint32_t most_bytes) {
+    return grant_open(params, flight, flow, ack, most_bytes);
+}
+
+void laws_grant_told(struct flight *flight, struct flight_flow *flow, uint32_t edge) {
+    grant_told(flight, flow, edge);
+}
+
+uint16_t laws_grant_tell(struct flight *flight, struct flight_flow *flow,
+                         uint16_t advertised_units) {
+    return grant_tell(flight, flow, advertised_units);
+}
 
 void laws_hscc_init(struct hscc_params *params, uint64_t buffer_units, uint32_t alpha1_millionths,
                     uint32_t alpha2_millionths) {

@@ -1,6 +1,6 @@
 //! Control laws that run both in the simulator and in a kernel: C, once, with a safe Rust face.
 //!
-//! The headers `c/hscc.h`, `c/rwndq.h` and `c/idle.h` are the normative text. They are freestanding, without loops,
+//! The headers `c/hscc.h`, `c/rwndq.h`, `c/grant.h`, `c/flight.h` and `c/idle.h` are the normative text. They are freestanding, without loops,
 //! globals or floats, so that a BPF program includes the same text that the simulator calls; `bpf.sh`
 //! shows that they compile for it. A build for development traps what C leaves undefined.
 //!
@@ -18,10 +18,12 @@
 //! assert_eq!(port.window(base::TcpFlags::ACK, 512, 7), 12);
 //! ```
 
+mod grant;
 mod hscc;
 mod idle;
 mod rwndq;
 
+pub use grant::{Granted, Grants};
 pub use hscc::{Hscc, HsccSettings};
 pub use idle::{Idle, Life};
 pub use rwndq::{Case, Rwndq, RwndqSettings};

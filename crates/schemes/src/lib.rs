@@ -33,9 +33,10 @@ pub mod rwndq;
 pub mod xcp;
 
 pub use registry::{
-    BuildRoles, Bundle, BundleError, Derived, FlowInfo, HostInfo, MakeHelper, MakeHook, MakeHost,
-    MakeQueue, MakeReceiver, MakeSender, Misfit, Origin, PlainSwitches, PortInfo, Refusal, Role,
-    Roles, Scheme, Texts, Ticker, TickerOf, all, register,
+    BuildRoles, Bundle, BundleError, Cause, Derived, FlowInfo, Hold, HostInfo, MakeHelper,
+    MakeHook, MakeHost, MakeQueue, MakeReceiver, MakeSender, Misfit, Origin, PlainSwitches,
+    PortInfo, Refusal, Role, Roles, Scheme, Texts, Ticker, TickerOf, all, give_up, given_up,
+    register,
 };
 
 schemes! {

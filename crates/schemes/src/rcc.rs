@@ -18,6 +18,7 @@
 //! | alpha | `rcc.alpha` | moving average, 1/16 | §4.6, eq. 3 |
 //! | history queue | `rcc.history` | every ACK | §4.5 |
 //! | least `RTO_r` | `rcc.min_rto` | 10 ms | §6.1 |
+//! | withheld grants | `rcc.hold` | ACKs are held | ours; [`laws::Grants`] |
 //! | doubling of `RTO_r` | `rcc.max_backoff` | up to 64 times | Alg. 3 l. 6 |
 //! | retransmissions of the sender's own | `rcc.sender_retransmits` | as TCP's | footnote 7 |
 //!
@@ -27,6 +28,9 @@
 //! order, as TCP's do; a grant that was lost leaves the flight with the receiver's timer, a repeated
 //! SYN, or data repeated while its ACK waits.
 //!
+//! With `rcc.hold = "grant"` every ACK leaves, and what is held back is its right edge: `grants`, which calls the law
+//! that runs in the kernel.
+//!
 //! Open in the paper: whether the priority is the initial or the remaining size (remaining: the two
 //! groups of Fig. 7(c) need it), whether the release test includes equality (as printed it does; here it
 //! does not: 40 packets in flight give the queue of §6.1), whether merged duplicate ACKs hide losses from
@@ -35,6 +39,7 @@
 mod ack_queue;
 mod assign;
 mod control;
+mod grants;
 mod params;
 mod scheduler;
 mod sender;
@@ -46,7 +51,10 @@ pub use sender::Sender;
 use base::setting::Settings;
 use tcp::EcnMode;
 
-use crate::registry::{Role, Roles, Scheme, Ticker, TickerOf};
+use crate::Receiver;
+use crate::registry::{HostInfo, Misfit, Role, Roles, Scheme, Ticker, TickerOf};
+use grants::Grants;
+use params::Hold;
 pub(crate) use params::Params;
 #[cfg(test)]
 pub(crate) use params::Timer as TimerLaw;
@@ -80,10 +88,28 @@ pub const SCHEME: Scheme = Scheme {
             helper: Some(Box::new(move |flow, sender| {
                 Sender::new(flow, sender, params.sender_retransmits).into()
             })),
-            receiver: Some(Box::new(move |host| Scheduler::new(&params, host).into())),
+            misfits: misfit(&params).into_iter().collect(),
+            receiver: Some(Box::new(move |host| receiver(&params, host))),
             ecn: Some(EcnMode::Unechoed),
             ..Roles::default()
         })
     },
     ..Scheme::PLAIN
 };
+
+/// The receiver's role: what it holds back decides which one.
+pub(crate) fn receiver(params: &Params, host: &HostInfo) -> Receiver {
+    match params.hold {
+        Hold::Ack => Scheduler::new(params, host).into(),
+        Hold::Grant => Receiver::Custom(Box::new(Grants::new(params, host))),
+    }
+}
+
+/// Who holds grants back looks at no marks, which would tell the budget.
+pub(crate) fn misfit(params: &Params) -> Option<Misfit> {
+    (params.hold == Hold::Grant && params.max_queue.0.is_none()).then(|| Misfit {
+        keys: &["rcc.max_queue", "rcc.hold"],
+        message: "rcc.max_queue = \"auto\" is found by marks, at which rcc.hold = \"grant\" does not look".to_owned(),
+        remedy: "give rcc.max_queue a size, as in \"40pkt\"".to_owned(),
+    })
+}

@@ -24,7 +24,7 @@
 use base::setting::{SettingError, Settings};
 use tcp::EcnMode;
 
-use crate::rcc::{self, Params, Scheduler, Sender};
+use crate::rcc::{self, Params, Sender};
 use crate::registry::{Role, Roles, Scheme, Texts};
 
 /// The registry entry.
@@ -47,7 +47,8 @@ pub const SCHEME: Scheme = Scheme {
             helper: Some(Box::new(move |flow, sender| {
                 Sender::new(flow, sender, retransmits).into()
             })),
-            receiver: Some(Box::new(move |host| Scheduler::new(&params, host).into())),
+            misfits: rcc::misfit(&params).into_iter().collect(),
+            receiver: Some(Box::new(move |host| rcc::receiver(&params, host))),
             ecn: Some(EcnMode::Unechoed),
             ..Roles::default()
         })

@@ -1,6 +1,7 @@
 //! What a scheme is.
 
 mod bundle;
+mod hold;
 mod outside;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use tcp::{Config, EcnMode, Gauge, HostHelper, LowPriority};
 
 use crate::{Receiver, Sender};
 pub use bundle::{Bundle, BundleError};
+pub use hold::{Cause, Hold, give_up, given_up};
 pub use outside::{Derived, Origin, Refusal, all, register};
 
 /// A registered scheme.
@@ -133,6 +135,8 @@ pub struct Roles {
     pub misfits: Vec<Misfit>,
     /// Timers that fire again and again, by which the work of a simulation grows with its time.
     pub timers: Vec<Ticker>,
+    /// What a thread holds while it simulates with these roles, if anything.
+    pub hold: Option<&'static dyn Hold>,
 }
 
 /// A timer that fires again and again.
@@ -256,7 +260,11 @@ impl Roles {
 
     /// The sender of a connection: the scheme's or NewReno, within the helper if there is one.
     pub fn make_sender(&self, flow: &FlowInfo) -> Sender {
-        let sender = self.sender.as_ref().map(|make| make(flow));
+        self.with_helper(flow, self.sender.as_ref().map(|make| make(flow)))
+    }
+
+    /// A sender of a connection, or NewReno, within the helper if there is one.
+    pub fn with_helper(&self, flow: &FlowInfo, sender: Option<Sender>) -> Sender {
         match (&self.helper, sender) {
             (Some(wrap), sender) => wrap(flow, sender),
             (None, Some(sender)) => sender,

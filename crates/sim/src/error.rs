@@ -2,6 +2,7 @@
 
 use base::Span;
 use fabric::TopologyError;
+use schemes::Cause;
 
 pub use scenario::tokens::TooLarge;
 
@@ -55,6 +56,14 @@ pub enum RunError {
          workload.duration or run.duration, or run another seed"
     )]
     NoFlow,
+    /// A role has given up.
+    #[error("{cause}, at {} s of simulated time", .simulated.as_secs())]
+    Role {
+        /// Why.
+        cause: Cause,
+        /// How far it came.
+        simulated: Span,
+    },
     /// Random flows are more than the scenario led to expect.
     #[error("{0}")]
     TooLarge(#[from] TooLarge),

@@ -243,8 +243,8 @@ impl<R> Sees<R> for () {
 }
 
 /// A probe as the network sees it, and what the results need to know of queues.
-pub(crate) struct AtQueues<'a, P> {
-    pub(crate) probe: &'a mut P,
+pub(crate) struct AtQueues<P> {
+    pub(crate) probe: P,
     /// Of each connection.
     pub(crate) packets: Vec<Packets>,
 }
@@ -259,7 +259,7 @@ pub(crate) struct Packets {
     pub(crate) inside: u32,
 }
 
-impl<P: Probe> Watch for AtQueues<'_, P> {
+impl<P: Probe> Watch for AtQueues<P> {
     fn on_copy(&mut self, packet: &Packet) {
         self.packets[packet.flow.0 as usize].inside += 1;
     }

@@ -1,15 +1,16 @@
 //! One point: build the world, run it, check it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::{Span, Time};
 use engine::{Scheduler, World as _};
 use fabric::Topology;
+use scenario::PointSpec;
 use scenario::work::Work;
 use scenario::workload::Plan;
-use scenario::{Group, PointSpec};
-use schemes::{HostInfo, Receiver, Roles};
+use schemes::{Hold, HostInfo, Receiver, Roles};
 use tcp::{Plain, Plays, ReceiverCc};
 
 use crate::breakdown::Follower;
@@ -18,7 +19,7 @@ use crate::measure;
 use crate::metrics::Outcome;
 use crate::probe::{Probe, Sees};
 use crate::watched::Watched;
-use crate::world::{MakeReceiver, World};
+use crate::world::{Cast, MakeReceiver, World};
 
 /// What ends a simulation before its end, and what tells its cost.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +45,11 @@ impl Limits<'_> {
         stop: None,
         clock: || Duration::ZERO,
     };
+
+    /// Whether the result is not wanted any more.
+    fn are_over(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
 }
 
 /// Simulates a point: a pure function of it, but for the cost.
@@ -59,12 +65,12 @@ pub fn run(point: &PointSpec) -> Result<Outcome, RunError> {
 /// # Panics
 /// As [`run`] does.
 pub fn within(limits: Limits<'_>, point: &PointSpec) -> Result<Outcome, RunError> {
-    let roles = roles(point);
-    if roles.iter().any(|roles| roles.receiver.is_some()) {
-        run_world(limits, point, (&roles, &receiver), &mut ())
+    let cast = Cast::of(point);
+    if cast.roles.iter().any(|roles| roles.receiver.is_some()) {
+        run_world(limits, point, (&cast, &receiver), ())
     } else {
         // Without a receiver role its calls are compiled away.
-        run_world(limits, point, (&roles, &|_, _| Plain), &mut ())
+        run_world(limits, point, (&cast, &|_, _| Plain), ())
     }
 }
 
@@ -104,31 +110,70 @@ pub fn watch(
     if watching.probe.is_none() && !watching.breakdown {
         return within(limits, point);
     }
-    let mut watched = Watched {
+    let watched = Watched {
         probe: watching.probe,
         follower: watching.breakdown.then(Follower::default),
     };
-    run_world(limits, point, (&roles(point), &receiver), &mut watched)
-}
-
-fn roles(point: &PointSpec) -> Vec<Roles> {
-    point.groups.iter().map(Group::roles).collect()
+    run_world(limits, point, (&Cast::of(point), &receiver), watched)
 }
 
 /// The control of a host in a simulation in which some have a receiver role.
-fn receiver(roles: Option<&Roles>, host: &HostInfo) -> Receiver {
+pub(crate) fn receiver(roles: Option<&Roles>, host: &HostInfo) -> Receiver {
     match roles {
         Some(roles) => roles.make_receiver(host),
         None => Plain.into(),
     }
 }
 
-fn run_world<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>>(
+/// Simulates a point, on a thread that holds what its roles need.
+fn run_world<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     limits: Limits<'_>,
-    point: &'p PointSpec,
-    (roles, receiver): (&'p [Roles], &MakeReceiver<'_, R>),
-    probe: &'p mut P,
+    point: &PointSpec,
+    parts: (&Cast, &MakeReceiver<'_, R>),
+    probe: P,
 ) -> Result<Outcome, RunError> {
+    let Some(hold) = parts.0.roles.iter().find_map(|roles| roles.hold) else {
+        return simulate(limits, point, parts, (probe, None));
+    };
+    let mut probe = Some(probe);
+    let mut outcome = Err(RunError::Stopped);
+    hold.hold(&mut || {
+        if let Some(probe) = probe.take() {
+            outcome = simulate(limits, point, parts, (probe, Some(hold)));
+        }
+    });
+    // Who ends a run may interrupt what its roles do.
+    match outcome {
+        Err(RunError::Role { .. }) if limits.are_over() => Err(RunError::Stopped),
+        outcome => outcome,
+    }
+}
+
+fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
+    limits: Limits<'_>,
+    point: &PointSpec,
+    (cast, receiver): (&Cast, &MakeReceiver<'_, R>),
+    (probe, hold): (P, Option<&dyn Hold>),
+) -> Result<Outcome, RunError> {
+    let (mut world, mut sched) = begin(point, (cast, receiver), probe)?;
+    let bounds = Bounds {
+        limits,
+        work: Work::of(point, limits.recorded),
+        end: end_of(point),
+        hold,
+    };
+    let start = (limits.clock)();
+    attempt(&mut sched, |sched| bounds.simulate(&mut world, sched))?;
+    let cpu = (limits.clock)().saturating_sub(start);
+    finish(world, sched, point, cpu)
+}
+
+/// The world of a point and its events, before the first of them.
+pub(crate) fn begin<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
+    point: &PointSpec,
+    (cast, receiver): (&Cast, &MakeReceiver<'_, R>),
+    probe: P,
+) -> Result<(World<R, P>, Scheduler), RunError> {
     let keys = &point.keys;
     let plan = Plan::of(point);
     // A hop takes a serialisation and a delay; most events are at most that far ahead.
@@ -138,29 +183,35 @@ fn run_world<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         least_gap(&plan.topology, keys.packet_bytes()),
         point.order_seed(),
     );
-    let mut world = World::new(point, roles, plan, (receiver, probe), &mut sched)?;
+    let mut world = attempt(&mut sched, |sched| {
+        World::new(point, cast, plan, (receiver, probe), sched)
+    })?;
     world.follow(keys.net.header_bytes);
-    let limit = keys
-        .run
-        .duration
-        .0
-        .map_or(Time::NEVER, |duration| Time::ZERO + duration);
+    Ok((world, sched))
+}
 
-    let bounds = Bounds {
-        limits,
-        work: Work::of(point, limits.recorded),
-        end: limit,
-    };
-    let start = (limits.clock)();
-    bounds.simulate(&mut world, &mut sched)?;
-    let cpu = (limits.clock)().saturating_sub(start);
+/// When a simulation ends at the latest; [`Time::NEVER`] if its settings do not say.
+pub(crate) fn end_of(point: &PointSpec) -> Time {
+    let duration = point.keys.run.duration.0;
+    duration.map_or(Time::NEVER, |duration| Time::ZERO + duration)
+}
+
+/// What a world comes to whose events have been handled, with this processor time.
+pub(crate) fn finish<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
+    mut world: World<R, P>,
+    mut sched: Scheduler,
+    point: &PointSpec,
+    cpu: Duration,
+) -> Result<Outcome, RunError> {
+    let limit = end_of(point);
     let end = sched.now().max(if limit == Time::NEVER {
         Time::ZERO
     } else {
         limit
     });
     world.check_conservation()?;
-    let queues = world.close_statistics(end);
+    // What hooks do between the last packet of their ports and the end is done now.
+    let queues = attempt(&mut sched, |_| Ok(world.close_statistics(end)))?;
     if !world.has_started() {
         return Err(RunError::NoFlow);
     }
@@ -168,6 +219,20 @@ fn run_world<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>>(
     let events = sched.handled();
     drop(sched);
     Ok(measure::outcome(ended, point, &queues, events, (end, cpu)))
+}
+
+/// Does a part of a simulation, in which a role may give up.
+fn attempt<T>(
+    sched: &mut Scheduler,
+    part: impl FnOnce(&mut Scheduler) -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let done = catch_unwind(AssertUnwindSafe(|| part(sched)));
+    done.unwrap_or_else(|panic| {
+        Err(RunError::Role {
+            cause: schemes::given_up(panic),
+            simulated: sched.now().since(Time::ZERO),
+        })
+    })
 }
 
 /// The mean time between packet-hops if every port of `topology` sends all the time.
@@ -186,19 +251,23 @@ struct Bounds<'a> {
     work: Work,
     /// Its end, if the settings have one.
     end: Time,
+    /// What this thread holds.
+    hold: Option<&'a dyn Hold>,
 }
 
 impl Bounds<'_> {
     /// Runs the events up to the end, or says which limit is exceeded before.
     fn simulate<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         &self,
-        world: &mut World<'_, R, P>,
+        world: &mut World<R, P>,
         sched: &mut Scheduler,
     ) -> Result<(), RunError> {
         // Timers of switches and samples of series are no events: the time bounds their number.
         let horizon = self.work.horizon(self.limits.steps);
-        while engine::run_some(world, sched, self.end.min(horizon), BATCH) {
+        let batch = self.hold.map_or(BATCH, |_| HELD_BATCH);
+        while engine::run_some(world, sched, self.end.min(horizon), batch) {
             self.check(world, sched)?;
+            self.hold.inspect(|hold| hold.pause());
         }
         let is_over = self.end <= horizon || world.finished() || sched.pending() == 0;
         if is_over {
@@ -210,11 +279,10 @@ impl Bounds<'_> {
 
     fn check<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
         &self,
-        world: &World<'_, R, P>,
+        world: &World<R, P>,
         sched: &Scheduler,
     ) -> Result<(), RunError> {
-        let stop = self.limits.stop;
-        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) || world.has_failed() {
+        if self.limits.are_over() || world.has_failed() {
             return Err(RunError::Stopped);
         }
         if sched.handled() > self.limits.steps {
@@ -244,3 +312,5 @@ impl Bounds<'_> {
 
 /// Events between two looks at the limits: some milliseconds.
 const BATCH: u64 = 1 << 16;
+/// The same where others wait for what this thread holds, and events take longer.
+const HELD_BATCH: u64 = 1 << 12;

@@ -42,9 +42,7 @@ pub fn run_all<T: Send>(
         if stop.load(Ordering::Relaxed) {
             return Err(Failure::NotRun);
         }
-        let result = catch_unwind(AssertUnwindSafe(|| run(point)))
-            .map_err(|panic| Failure::Internal(panic_message(panic.as_ref())))
-            .and_then(|result| result.map_err(Failure::Run));
+        let result = run_one(point, &run);
         on_done(point, &result);
         result
     };
@@ -54,6 +52,16 @@ pub fn run_all<T: Send>(
         Ok(pool) => pool.install(|| points.par_iter().with_max_len(1).map(one).collect()),
         Err(_) => points.iter().map(one).collect(),
     }
+}
+
+/// Runs a point. That it panics is a failure of it, too.
+pub fn run_one<T>(
+    point: &PointSpec,
+    run: impl Fn(&PointSpec) -> Result<T, RunError>,
+) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(|| run(point)))
+        .map_err(|panic| Failure::Internal(panic_message(panic.as_ref())))
+        .and_then(|result| result.map_err(Failure::Run))
 }
 
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {

@@ -1,6 +1,7 @@
 //! The world of a simulation: a network, its hosts, and the flows between them.
 
 mod books;
+mod cast;
 mod connection;
 mod deadlines;
 mod ended;
@@ -8,12 +9,14 @@ mod facts;
 mod flow;
 mod helpers;
 mod message;
+mod observing;
 mod ports;
 mod watching;
 mod wiring;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
@@ -26,6 +29,8 @@ use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 
 use crate::error::RunError;
 use crate::probe::{AtQueues, Packets, Sees};
+pub(crate) use cast::Cast;
+pub use cast::MakeSender;
 use connection::{Connection, EndedConnection};
 use deadlines::{Deadlines, Helper, Out, number};
 pub(crate) use ended::{Ended, EndedFlow};
@@ -41,8 +46,8 @@ use wiring::{Endpoints, controlling_groups, early_sizes, network, reserve_slots}
 ///
 /// Tokens: those of the network first, then the deadlines of endpoints, then those of receiver
 /// roles, then what applications do next.
-pub(crate) struct World<'p, R, P> {
-    watch: AtQueues<'p, P>,
+pub(crate) struct World<R, P> {
+    watch: AtQueues<P>,
     topology: Topology,
     network: Network,
     hosts: Vec<Host<Sender, R>>,
@@ -52,10 +57,10 @@ pub(crate) struct World<'p, R, P> {
     withdraws: bool,
     connections: Vec<Connection>,
     /// Makes the endpoints of a connection.
-    endpoints: Endpoints<'p>,
+    endpoints: Endpoints,
     /// Sizes of flows that are alone on a connection that opens before they start, by connection.
     early_sizes: BTreeMap<u32, u64>,
-    groups: &'p [Group],
+    groups: Arc<[Group]>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
     /// What applications will do, the next on top, and when the next event for it comes.
@@ -86,16 +91,17 @@ struct End {
     flow: FlowId,
 }
 
-impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// `receiver` makes the control of each host, of the group with this number or the plain one;
     /// `probe` sees every packet-hop.
     pub(crate) fn new(
-        point: &'p PointSpec,
-        roles: &'p [Roles],
+        point: &PointSpec,
+        cast: &Cast,
         plan: Plan,
-        (receiver, probe): (&MakeReceiver<'_, R>, &'p mut P),
+        (receiver, probe): (&MakeReceiver<'_, R>, P),
         sched: &mut Scheduler,
     ) -> Result<Self, RunError> {
+        let roles = &*cast.roles;
         let Plan {
             topology,
             bottleneck,
@@ -120,7 +126,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let ports = Ports::new(point, &topology, roles, bottleneck);
         let mut network = network(point, &topology, &ports, first_start)?;
-        let endpoints = Endpoints::new(point, roles, &carrying);
+        let endpoints = Endpoints::new(point, cast, &carrying);
         for (id, plan) in (0..).map(FlowId).zip(&carrying) {
             let key = endpoints.key(id, plan.group);
             network.introduce(id, key, [plan.sender, plan.receiver]);
@@ -156,13 +162,11 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
             network,
             hosts,
             helpers,
-            withdraws: roles
-                .iter()
-                .any(|roles| roles.low_priority.is_some_and(|low| low.withdraw)),
+            withdraws: cast.withdraws(),
             connections,
             endpoints,
             early_sizes,
-            groups: &point.groups,
+            groups: Arc::clone(&point.groups),
             flows,
             deadlines,
             agenda,
@@ -330,7 +334,7 @@ impl<'p, R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'p, R, P> {
         &'a mut self,
         host: HostId,
         sched: &'a mut Scheduler,
-    ) -> (&'a mut Host<Sender, R>, Out<'a, 'p, P>) {
+    ) -> (&'a mut Host<Sender, R>, Out<'a, P>) {
         if self.withdraws {
             let stale = &mut stale(&self.hosts, &self.connections);
             self.network
@@ -447,7 +451,7 @@ fn stale<'a, R: Plays<dyn ReceiverCc>>(
 /// Makes the receiver role of a host from the roles of the group that controls it, if one does.
 pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + 'a;
 
-impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<'_, R, P> {
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
     #[inline(always)]
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
         if (token.0 as usize) < self.network.ports().len() {

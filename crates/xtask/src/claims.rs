@@ -15,7 +15,8 @@ use crate::repository::{Failure, Repository, stdout};
 
 /// Writes the page from what `tailwater reproduce --format json` printed into the files `from`, or runs
 /// that in the release profile. Runs are kept in `target/reproduce`, so that only what changed is run
-/// again. Figures in `full` are run at the papers' own scale without causes, and have a page for each paper.
+/// again. Papers that `from` does not have keep what the page says of them. Figures in `full` are run at the
+/// papers' own scale without causes, and have a page for each paper.
 pub(crate) fn write(
     repository: &Repository,
     from: &[PathBuf],
@@ -31,7 +32,8 @@ pub(crate) fn write(
     }
     let claims = newest(claims);
     if full.is_empty() {
-        return put_page(repository, PAGE, &claims, full);
+        let kept = fs::read_to_string(repository.path(PAGE)).unwrap_or_default();
+        return put_page(repository, PAGE, &claims, (full, &kept));
     }
     for paper in distinct(&claims.iter().collect::<Vec<_>>(), "paper_name") {
         let own = claims.iter().filter(|claim| claim["paper_name"] == paper);
@@ -44,7 +46,7 @@ pub(crate) fn write(
             repository,
             &format!("docs/reference/claims-full-{paper}.md"),
             &own,
-            &figures,
+            (&figures, ""),
         )?;
     }
     Ok(())
@@ -54,9 +56,9 @@ fn put_page(
     repository: &Repository,
     name: &str,
     claims: &[Value],
-    full: &[String],
+    (full, kept): (&[String], &str),
 ) -> Result<(), Failure> {
-    repository.write(name, &page(claims, full))?;
+    repository.write(name, &page(claims, full, kept))?;
     println!("wrote {name}");
     Ok(())
 }
@@ -104,15 +106,42 @@ fn reproduce(repository: &Repository, full: &[String]) -> Result<String, Failure
     stdout(command.stderr(std::process::Stdio::inherit()))
 }
 
-/// The page: how many claims of each paper have which verdict, then the claims figure by figure.
-fn page(claims: &[Value], full: &[String]) -> String {
+/// The page: how many claims of each paper have which verdict, then the claims figure by figure. Papers that only
+/// the page `kept` has stay as they are there.
+fn page(claims: &[Value], full: &[String], kept: &str) -> String {
     let claims: Vec<&Value> = claims.iter().collect();
+    let mut parts = parts(kept);
+    for paper in distinct(&claims, "paper_name") {
+        let own = of(&claims, "paper_name", paper);
+        let part = (paper.to_owned(), counts(paper, &own), section(paper, &own));
+        match parts.iter_mut().find(|(known, ..)| known == paper) {
+            Some(known) => *known = part,
+            None => parts.push(part),
+        }
+    }
     let mut out = String::new();
-    put(&mut out, &claims, full).expect("writing to a string succeeds");
-    out
+    put_head(&mut out, &claims, full).expect("writing to a string succeeds");
+    let (lines, sections): (String, String) = (parts.iter())
+        .map(|(_, line, section)| (line.as_str(), section.as_str()))
+        .unzip();
+    out + &lines + &sections
 }
 
-fn put(out: &mut String, claims: &[&Value], full: &[String]) -> std::fmt::Result {
+/// Of a page that was written before, each paper's name, its line of the first table, and its section.
+fn parts(page: &str) -> Vec<(String, String, String)> {
+    let mut sections = page.split("\n## ");
+    let head = sections.next().unwrap_or_default();
+    let parts = sections.filter_map(|section| {
+        let paper = section.lines().next()?;
+        let begins = format!("| [{paper}](#{paper}) |");
+        let line = head.lines().find(|line| line.starts_with(&begins))?;
+        let section = format!("\n## {}\n", section.trim_end_matches('\n'));
+        Some((paper.to_owned(), format!("{line}\n"), section))
+    });
+    parts.collect()
+}
+
+fn put_head(out: &mut String, claims: &[&Value], full: &[String]) -> std::fmt::Result {
     if full.is_empty() {
         writeln!(out, "# Claims of the papers\n")?;
         write!(
@@ -141,46 +170,50 @@ fn put(out: &mut String, claims: &[&Value], full: &[String]) -> std::fmt::Result
         VERDICTS.join(" | ")
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
-    for paper in distinct(claims, "paper_name") {
-        let own = of(claims, "paper_name", paper);
-        let checks = own.iter().filter(|claim| !claim["own"].is_null()).count();
-        let counted = own.iter().copied();
-        let counted: Vec<&Value> = counted.filter(|claim| claim["counted"] == true).collect();
-        let counts = VERDICTS.map(|verdict| of(&counted, "verdict", verdict).len().to_string());
-        writeln!(
-            out,
-            "| [{paper}](#{paper}) | {} | {} | {checks} | {} | {} |",
-            counted.len(),
-            counts.join(" | "),
-            own.len() - counted.len() - checks,
-            distinct(&own, "version").join(", ")
-        )?;
+    Ok(())
+}
+
+/// The line of a paper in the first table.
+fn counts(paper: &str, own: &[&Value]) -> String {
+    let checks = own.iter().filter(|claim| !claim["own"].is_null()).count();
+    let counted = own.iter().copied();
+    let counted: Vec<&Value> = counted.filter(|claim| claim["counted"] == true).collect();
+    let counts = VERDICTS.map(|verdict| of(&counted, "verdict", verdict).len().to_string());
+    format!(
+        "| [{paper}](#{paper}) | {} | {} | {checks} | {} | {} |\n",
+        counted.len(),
+        counts.join(" | "),
+        own.len() - counted.len() - checks,
+        distinct(own, "version").join(", ")
+    )
+}
+
+/// The claims of a paper, figure by figure.
+fn section(paper: &str, own: &[&Value]) -> String {
+    let mut out = format!("\n## {paper}\n");
+    for figure in distinct(own, "figure") {
+        put_figure(&mut out, paper, figure, &of(own, "figure", figure))
+            .expect("writing to a string succeeds");
     }
-    for paper in distinct(claims, "paper_name") {
-        writeln!(out, "\n## {paper}")?;
-        let own = of(claims, "paper_name", paper);
-        for figure in distinct(&own, "figure") {
-            let claims = of(&own, "figure", figure);
-            writeln!(out, "\n### {paper}/{figure}\n")?;
-            if let Some(first) = claims.first() {
-                writeln!(
-                    out,
-                    "Scale: {}.\n",
-                    escape(text(&first["scale"]).trim_end_matches('.'))
-                )?;
-                if let Some(bias) = first["figure_bias"].as_str() {
-                    writeln!(out, "Ours: {}.\n", escape(bias))?;
-                }
-            }
-            writeln!(
-                out,
-                "| claim | what the paper says | paper | here | verdict |"
-            )?;
-            writeln!(out, "|---|---|---|---|---|")?;
-            for claim in claims {
-                writeln!(out, "{}", row(claim))?;
-            }
+    out
+}
+
+fn put_figure(out: &mut String, paper: &str, figure: &str, claims: &[&Value]) -> std::fmt::Result {
+    writeln!(out, "\n### {paper}/{figure}\n")?;
+    if let Some(first) = claims.first() {
+        let scale = text(&first["scale"]).trim_end_matches('.');
+        writeln!(out, "Scale: {}.\n", escape(scale))?;
+        if let Some(bias) = first["figure_bias"].as_str() {
+            writeln!(out, "Ours: {}.\n", escape(bias))?;
         }
+    }
+    writeln!(
+        out,
+        "| claim | what the paper says | paper | here | verdict |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|")?;
+    for claim in claims {
+        writeln!(out, "{}", row(claim))?;
     }
     Ok(())
 }
@@ -202,10 +235,11 @@ fn row(claim: &Value) -> String {
     let mut causes: &[Value] = &[];
     if verdict != "reproduced" {
         says.push(format!("Here: {}", text(&claim["reason"])));
+    }
+    if !["reproduced", "not testable"].contains(&verdict) {
         causes = claim["causes"].as_array().map_or(&[], Vec::as_slice);
     }
     let explains = |cause: &&Value| cause["explains"].as_bool().unwrap_or(false);
-    let others = causes.iter().filter(|cause| !explains(cause)).count();
     for cause in causes.iter().filter(explains) {
         let (supposed, set) = (text(&cause["says"]), text(&cause["set"]));
         let ours = ours(cause, &claim["unit"]);
@@ -214,8 +248,12 @@ fn row(claim: &Value) -> String {
             "Cause: {supposed} ({set}: {ours}; explains {explained}, breaks {broken})"
         ));
     }
-    if others > 0 {
-        says.push(format!("Tried and not the cause: {others}"));
+    let others = causes.iter().filter(|cause| !explains(cause));
+    let others: Vec<String> = others
+        .map(|cause| format!("{} ({})", text(&cause["set"]), ours(cause, &claim["unit"])))
+        .collect();
+    if !others.is_empty() {
+        says.push(format!("Tried and not the cause: {}", others.join("; ")));
     }
     format!(
         "| `{}` | {} | {} | {} | {} |",
@@ -345,6 +383,9 @@ mod tests {
         missed["causes"] = json!([{
             "says": "no decay", "set": "dctcp.g = 1", "ours": 47.0, "interval": null,
             "explained": 3, "broken": 1, "explains": true,
+        }, {
+            "says": "no marks", "set": "tcp.ecn = false", "ours": 38.0, "interval": null,
+            "explained": 0, "broken": 0, "explains": false,
         }]);
         let mut order = claim("order", "partly");
         missed["paper"] = json!([2.0, 2.5]);
@@ -359,6 +400,7 @@ mod tests {
         let page = page(
             &[claim("held", "reproduced"), missed, order, own, shared],
             &[],
+            "",
         );
         for line in [
             "| [rcc](#rcc) | 3 | 1 | 1 | 1 | 0 | 1 | 1 | 0.1.0 |",
@@ -370,7 +412,7 @@ mod tests {
             "| `rcc/fig5a/held` | lower \\| by half (§6.2) | 47.5 % | 38.2 % (37.1 to 39.4) | \
              reproduced |",
             "| `rcc/fig5a/missed` | lower \\| by half (§6.2). Here: 19.5 % off. Cause: no decay \
-             (dctcp.g = 1: 47 %; explains 3, breaks 1) | 2 to 2.5 % | 38.2 % (37.1 to 39.4) | not reproduced |",
+             (dctcp.g = 1: 47 %; explains 3, breaks 1). Tried and not the cause: tcp.ecn = false (38 %) | 2 to 2.5 % | 38.2 % (37.1 to 39.4) | not reproduced |",
             "| `rcc/fig5a/order` | lower \\| by half (§6.2). Here: 19.5 % off | rcc lowest | \
              at 9 of 10 values | partly |",
         ] {
@@ -388,7 +430,7 @@ mod tests {
                 "`tailwater reproduce hscc/fig6 hscc/fig7 --full --causes none`.",
             ),
         ] {
-            let page = page(&[], full);
+            let page = page(&[], full, "");
             assert!(page.contains(command), "{page}");
         }
     }
@@ -410,7 +452,21 @@ mod tests {
             found.collect::<Vec<_>>(),
             [("a", "2"), ("b", "1"), ("c", "2")]
         );
-        assert!(page(&claims, &[]).contains("| 2, 1 |"));
+        assert!(page(&claims, &[], "").contains("| 2, 1 |"));
+    }
+
+    #[test]
+    fn papers_that_were_not_run_stay_as_the_page_has_them() {
+        let claim = |paper: &str, version: &str| {
+            json!({
+                "id": format!("{paper}/fig1/a"), "paper_name": paper, "figure": "fig1", "counted": true,
+                "verdict": "reproduced", "version": version,
+            })
+        };
+        let both = page(&[claim("rcc", "1"), claim("rc3", "1")], &[], "");
+        assert_eq!(page(&[], &[], &both), both);
+        let anew = page(&[claim("rc3", "2")], &[], &both);
+        assert_eq!(anew, page(&[claim("rcc", "1"), claim("rc3", "2")], &[], ""));
     }
 
     #[test]

@@ -70,7 +70,7 @@ enum Chore {
     /// Run every figure of the papers and write docs/reference/claims.md
     Claims {
         /// Read what `tailwater reproduce --format json` printed into this file, or several of which the
-        /// later count, and run nothing
+        /// later count, and run nothing; papers that they do not have stay as the page has them
         #[arg(long, value_name = "FILE", value_delimiter = ',')]
         from: Vec<PathBuf>,
         /// Instead run this figure at the paper's own scale without causes, once, or several, and write
@@ -88,6 +88,12 @@ enum Chore {
     Screenshots,
     /// Build the Python package in target/python-package, and run its tests and its checks of types
     Python,
+    /// Run the checks that are too long for every day: more of the same, with more chance
+    Trust {
+        /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
+        #[arg(long, required = true)]
+        python: bool,
+    },
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
     /// Compare the simulator with another implementation of TCP
@@ -153,6 +159,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Book { open } => book(repository, open),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
+        Chore::Trust { .. } => python::trust(repository),
         Chore::Cites => cites::print(repository),
         Chore::Oracle(oracle) => compare(repository, oracle),
         Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),

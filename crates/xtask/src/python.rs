@@ -13,7 +13,19 @@ use std::process::{Command, Stdio};
 use crate::repository::{Failure, Repository, run};
 
 /// What the tests of the package import, and what checks its types.
-const MODULES: [&str; 6] = ["pytest", "mypy", "duckdb", "pandas", "polars", "pyarrow"];
+const MODULES: [&str; 11] = [
+    "pytest",
+    "mypy",
+    "pyright",
+    "cloudpickle",
+    "duckdb",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "gymnasium",
+    "nbclient",
+    "ipykernel",
+];
 
 /// What this machine lacks, if it lacks something.
 pub(crate) fn lacks() -> Option<&'static str> {
@@ -22,7 +34,7 @@ pub(crate) fn lacks() -> Option<&'static str> {
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     let there = status.is_ok_and(|status| status.success());
     (!there).then_some(
-        "there is no Python with pytest, mypy, duckdb, pandas, polars and pyarrow (TAILWATER_PYTHON names one)",
+        "there is no Python with the packages of .ci/requirements.txt (TAILWATER_PYTHON names one)",
     )
 }
 
@@ -34,7 +46,34 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
         .args(["--quiet", "python/tests"]))?;
     run(&mut package.python(repository, "mypy"))?;
     let names = ["tailwater", "--mypy-config-file", "pyproject.toml"];
-    run(package.python(repository, "mypy.stubtest").args(names))
+    run(package.python(repository, "mypy.stubtest").args(names))?;
+    let python = OsString::from("--pythonpath");
+    let mut pyright = package.python(repository, "pyright");
+    run(pyright
+        .args([&python, &interpreter()?])
+        .arg(package.folder.join("tailwater")))
+}
+
+/// Runs what takes its time: the tests of the package with all their repetitions, those alone that have some.
+pub(crate) fn trust(repository: &Repository) -> Result<(), Failure> {
+    if let Some(lack) = lacks() {
+        return Err(Failure(lack.to_owned()));
+    }
+    let package = Package::build(repository)?;
+    let mut pytest = package.python(repository, "pytest");
+    pytest.env("TAILWATER_TRUST", "1");
+    run(pytest.args(["--durations=10", "-m", "trust", "python/tests"]))
+}
+
+/// The interpreter itself, not what finds it.
+fn interpreter() -> Result<OsString, Failure> {
+    let mut command = Command::new(python());
+    let printed = command
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output();
+    let printed = printed.map_err(|error| Failure(format!("cannot run Python: {error}")))?;
+    let path = String::from_utf8_lossy(&printed.stdout);
+    Ok(OsString::from(path.trim()))
 }
 
 /// The package as it would be installed, and the command from the same sources.

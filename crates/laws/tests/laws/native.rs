@@ -11,7 +11,7 @@ use laws as _;
 #[test]
 fn headers_are_short_and_use_nothing_that_a_kernel_lacks() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
-    for name in ["hscc.h", "idle.h", "rwndq.h"] {
+    for name in ["flight.h", "grant.h", "hscc.h", "idle.h", "rwndq.h"] {
         let text = fs::read_to_string(folder.join(name)).unwrap();
         assert!(text.lines().count() < 120, "{name} fits on two screens");
         let code = text
@@ -43,7 +43,7 @@ fn the_laws_compile_for_the_kernel() {
     assert!(output.status.success(), "{errors}");
     assert_eq!(
         said,
-        "hscc.h compiles for BPF\nidle.h compiles for BPF\nrwndq.h compiles for BPF\n"
+        "flight.h compiles for BPF\ngrant.h compiles for BPF\nhscc.h compiles for BPF\nidle.h compiles for BPF\nrwndq.h compiles for BPF\n"
     );
 }
 

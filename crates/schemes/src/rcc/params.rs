@@ -77,6 +77,16 @@ base::choices! {
     }
 }
 
+base::choices! {
+    /// What a receiver holds back while the budget is used up.
+    pub enum Hold {
+        /// ACKs, as the paper has it.
+        Ack = "ack",
+        /// The right edge of the window: every ACK leaves.
+        Grant = "grant",
+    }
+}
+
 base::settings! {
     /// Parameters of RCC.
     pub struct Params in "rcc" {
@@ -84,6 +94,14 @@ base::settings! {
         /// fit into this size, at least one; auto: what is in flight when the first mark arrives, and no
         /// bound before.
         pub max_queue: OrAuto<WireSize> = "40pkt",
+        /// What waits while the budget is used up: ACKs (ack), or only what they allow (grant), as the
+        /// program of the kernel does it. With "grant" every ACK leaves and its right edge stays; windows
+        /// are equal, there are no priorities, no timer of the receiver and no response to marks, and
+        /// other settings than rcc.max_queue, rcc.grant_idle and rcc.sender_retransmits have no effect.
+        pub hold: Hold = "ack",
+        /// With rcc.hold = "grant": what a connection may send counts as in flight until nothing of it
+        /// has come for this time.
+        pub grant_idle: Span = "10ms",
         /// Which flows come first: those with the fewest bytes remaining, fixed by initial size, or off.
         pub priority: Priority = "remaining",
         /// What rounding leaves of the budget: handed out if windows follow priorities, or always.

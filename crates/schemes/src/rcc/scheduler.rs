@@ -424,12 +424,12 @@ impl ReceiverCc for Scheduler {
 
 /// Everything that [`Scheduler`] reports to traces.
 pub(super) const GAUGES: &[Gauge] = &[WAITING, FLIGHT, TIMEOUTS, ASSIGNED, ALPHA];
-const WAITING: Gauge = Gauge {
+pub(super) const WAITING: Gauge = Gauge {
     name: "waiting_acks",
     unit: "ACKs",
     help: "ACKs that wait in the buffer queue of the receiving host.",
 };
-const FLIGHT: Gauge = Gauge {
+pub(super) const FLIGHT: Gauge = Gauge {
     name: "flight_bytes",
     unit: "bytes",
     help: "Data that the senders to a host may have in the network by what it granted them.",

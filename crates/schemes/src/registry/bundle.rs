@@ -95,6 +95,7 @@ impl Bundle {
             roles.random |= part.random;
             roles.misfits.extend(part.misfits);
             roles.timers.extend(part.timers);
+            roles.hold = part.hold.or(roles.hold);
             roles.initial_window = part.initial_window.or(roles.initial_window);
         }
         Ok(roles)

@@ -6,7 +6,7 @@ use super::World;
 use crate::error::RunError;
 use crate::probe::Sees;
 
-impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// Every byte is delivered once, every packet is somewhere.
     pub(crate) fn check_conservation(&self) -> Result<(), RunError> {
         let held = self.network.held();

@@ -126,16 +126,16 @@ const FORGOTTEN: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 pub(super) type Helper = Option<Box<dyn HostHelper>>;
 
 /// The way out of a host.
-pub(super) struct Out<'a, 'p, P> {
+pub(super) struct Out<'a, P> {
     pub(super) helper: Option<&'a mut Helper>,
     pub(super) network: &'a mut Network,
-    pub(super) watch: &'a mut AtQueues<'p, P>,
+    pub(super) watch: &'a mut AtQueues<P>,
     pub(super) deadlines: &'a mut Deadlines,
     pub(super) sched: &'a mut Scheduler,
     pub(super) host: HostId,
 }
 
-impl<P: Probe + Follow> Wire for Out<'_, '_, P> {
+impl<P: Probe + Follow> Wire for Out<'_, P> {
     #[inline]
     fn send(&mut self, slot: Slot, packet: &mut Packet) {
         if let Some(Some(helper)) = &mut self.helper {

@@ -13,7 +13,7 @@ use super::flow::{Act, Counts, Link};
 use super::{Connection, End, World};
 use crate::probe::Sees;
 
-impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// Opens a connection on which nothing is to be sent yet.
     pub(super) fn open(&mut self, id: FlowId, sched: &mut Scheduler) {
         let size = self.early_sizes.get(&id.0).copied();

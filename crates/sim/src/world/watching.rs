@@ -6,13 +6,13 @@ use tcp::{Plays, ReceiverCc};
 use super::{End, World};
 use crate::probe::{self, Sees};
 
-impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<'_, R, P> {
+impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// Tells what follows packets where they can go.
     pub(crate) fn follow(&mut self, header_bytes: u32) {
         let connections = self.connections.iter();
         let receivers = connections.map(|connection| connection.receiver.0);
         let flows = self.flows.len();
-        let probe = &mut *self.watch.probe;
+        let probe = &mut self.watch.probe;
         probe.begin(&self.network, header_bytes, receivers, flows);
     }
 

@@ -15,10 +15,10 @@ use scenario::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, Plays, ReceiverCc, Slot};
 
-use super::Connection;
 use super::deadlines::number;
 use super::facts::mss;
 use super::ports::Ports;
+use super::{Cast, Connection};
 use crate::error::RunError;
 
 pub(super) fn network(
@@ -48,33 +48,29 @@ pub(super) fn network(
 }
 
 /// What makes endpoints.
-pub(super) struct Endpoints<'p> {
+pub(super) struct Endpoints {
     seed: u64,
-    groups: &'p [Group],
+    groups: Arc<[Group]>,
     /// The first connection of each group; those of a group follow each other.
     first: Vec<u32>,
-    roles: &'p [Roles],
+    cast: Cast,
     /// Of each group.
     configs: Vec<Arc<Config>>,
 }
 
-impl<'p> Endpoints<'p> {
-    pub(super) fn new(
-        point: &'p PointSpec,
-        roles: &'p [Roles],
-        planned: &[PlannedConnection],
-    ) -> Self {
-        let groups = point.groups.iter().zip(roles);
+impl Endpoints {
+    pub(super) fn new(point: &PointSpec, cast: &Cast, planned: &[PlannedConnection]) -> Self {
+        let groups = point.groups.iter().zip(&*cast.roles);
         let config =
             |(group, roles): (&Group, &Roles)| Arc::new(endpoint_config(&group.keys, roles));
         Self {
             seed: point.seed,
-            groups: &point.groups,
+            groups: Arc::clone(&point.groups),
             first: (0..point.groups.len())
                 .map(|group| planned.partition_point(|plan| (plan.group as usize) < group))
                 .map(number)
                 .collect(),
-            roles,
+            cast: cast.clone(),
             configs: groups.map(config).collect(),
         }
     }
@@ -94,7 +90,7 @@ impl<'p> Endpoints<'p> {
         (group, size): (u32, Option<u64>),
         asked: bool,
     ) -> [Endpoint<Sender>; 2] {
-        let (config, roles) = (&self.configs[group as usize], &self.roles[group as usize]);
+        let config = &self.configs[group as usize];
         // Which one changes no result: a group that is renamed keeps its own.
         let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
         [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
@@ -111,8 +107,8 @@ impl<'p> Endpoints<'p> {
                 size: size.filter(|_| sends),
                 config: **config,
             };
-            let mut endpoint =
-                Endpoint::new(identity, Arc::clone(config), roles.make_sender(&info));
+            let sender = self.cast.sender(group, id, &info, sends);
+            let mut endpoint = Endpoint::new(identity, Arc::clone(config), sender);
             if sends == asked {
                 endpoint.listen();
             }

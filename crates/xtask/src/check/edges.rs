@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 26] = [
+const EDGES: [(&str, &[&str]); 28] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -19,6 +19,7 @@ const EDGES: [(&str, &[&str]); 26] = [
     ("scenario", &["schemes", "tables"]),
     ("sim", &["scenario"]),
     ("battery", &["sim"]),
+    ("learning", &["sim"]),
     ("packetdrill", &["sim"]),
     ("oracle", &["sim"]),
     ("observed", &[]),
@@ -29,8 +30,9 @@ const EDGES: [(&str, &[&str]); 26] = [
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),
     ("origin", &[]),
-    ("cli", &["report", "battery", "origin", "observed"]),
-    ("python", &["cli"]),
+    ("text", &["observed"]),
+    ("cli", &["report", "battery", "origin", "text"]),
+    ("python", &["cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),
     ("xtask", &[]),

@@ -1,0 +1,48 @@
+//! Simulations as environments of agents that learn.
+//!
+//! An agent stands in the place of a sender's congestion control: it decides windows or rates at fixed times, and
+//! all else of a simulation stays as it is. A [`Task`] says who decides, what about, when, and what is seen;
+//! an [`Environment`] is one simulation of it, a [`Batch`] many that go on together on all cores.
+//!
+//! Nothing is called per packet: a decision is written where the sender reads its window, and the engine runs to
+//! the next one.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use learning::{Act, Agents, Environment, Feature, Interval, Settings, Task, Term};
+//! use scenario::{Overrides, Source};
+//!
+//! let settings = Settings {
+//!     agents: Agents::Flow,
+//!     act: Act::Window,
+//!     interval: Interval::RoundTrip,
+//!     observe: vec![Feature::Rtt, Feature::Goodput],
+//!     reward: vec![(Term::FlowTime, -1.0)],
+//!     max_steps: None,
+//!     max_window: None,
+//! };
+//! let overrides = Overrides {
+//!     schemes: Some("newreno".to_owned()),
+//!     sets: vec!["workload.senders=8".to_owned()],
+//!     ..Overrides::default()
+//! };
+//! let source = Source::builtin("incast").expect("a scenario that comes with the program");
+//! let task = Task::new(settings, (source, overrides), Vec::new()).expect("settings without mistakes");
+//! let mut environment = Environment::new(Arc::new(task), 1).expect("the episode of seed 1");
+//! while !environment.step(&[4.0; 8]).terminated {}
+//! assert_eq!(environment.episode().completed, 8);
+//! ```
+
+mod batch;
+mod draw;
+mod environment;
+mod facts;
+mod settings;
+mod slot;
+mod view;
+
+pub use batch::{Batch, Told};
+pub use draw::{Draw, From};
+pub use environment::{Environment, Episode, Failure, Step, Task};
+pub use settings::{Act, Agents, Autoreset, Feature, Interval, Settings, Term};

@@ -1,0 +1,151 @@
+//! A simulation that its caller takes from one decision to the next.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Time;
+use engine::{Scheduler, World as _};
+use fabric::Topology;
+use scenario::PointSpec;
+use schemes::Receiver;
+
+use crate::error::RunError;
+use crate::metrics::Outcome;
+use crate::observation::Observation;
+use crate::run;
+use crate::world::{Cast, World};
+
+pub use crate::world::MakeSender;
+
+/// One simulation that owns all that it is made of, and goes on when it is told to.
+///
+/// Where it is stopped on its way changes nothing: the outcome is that of [`run::run`], whatever the times
+/// given to [`Stepper::advance`].
+///
+/// ```
+/// use base::{Span, Time};
+/// use scenario::Scenario;
+/// use sim::{run, stepper::Stepper};
+///
+/// let scenario = Scenario::builtin("incast");
+/// let point = &scenario.points()[0];
+/// let mut stepper = Stepper::new(point.clone()).expect("a network that carries its traffic");
+/// while !stepper.finished() {
+///     let until = stepper.seen().now + Span::from_micros(100);
+///     stepper.advance(until);
+/// }
+/// let stepped = stepper.finish().expect("a simulation that balances its books");
+/// let whole = run::run(point).expect("a simulation that balances its books");
+/// assert_eq!(stepped.digest, whole.digest);
+/// ```
+pub struct Stepper {
+    point: PointSpec,
+    cast: Cast,
+    world: World<Receiver, ()>,
+    sched: Scheduler,
+    /// When it ends at the latest.
+    end: Time,
+    seen: Observation,
+}
+
+impl Stepper {
+    /// A simulation of `point` at time zero.
+    ///
+    /// # Panics
+    /// If the settings of the point were not checked by [`scenario`].
+    pub fn new(point: PointSpec) -> Result<Self, RunError> {
+        let cast = Cast::of(&point);
+        Self::of(point, cast)
+    }
+
+    /// The same with senders from outside: `senders` makes that of every connection, for the host that sends
+    /// its flows. All else of the schemes stays, and what they add to a sender is added to these.
+    ///
+    /// # Panics
+    /// As [`Stepper::new`] does.
+    pub fn with_senders(point: PointSpec, senders: Arc<MakeSender>) -> Result<Self, RunError> {
+        let cast = Cast::of(&point).with_senders(senders);
+        Self::of(point, cast)
+    }
+
+    fn of(point: PointSpec, cast: Cast) -> Result<Self, RunError> {
+        let (world, sched) = run::begin(&point, (&cast, &run::receiver), ())?;
+        Ok(Self {
+            end: run::end_of(&point),
+            seen: world.overview(),
+            point,
+            cast,
+            world,
+            sched,
+        })
+    }
+
+    /// Begins anew with this seed: time zero, with everything drawn again.
+    pub fn reset(&mut self, seed: u64) -> Result<(), RunError> {
+        self.point.seed = seed;
+        let (world, sched) = run::begin(&self.point, (&self.cast, &run::receiver), ())?;
+        self.seen = world.overview();
+        (self.world, self.sched) = (world, sched);
+        Ok(())
+    }
+
+    /// Simulates everything up to `until`, that moment included, or to the end. Times that have passed change
+    /// nothing.
+    pub fn advance(&mut self, until: Time) -> &Observation {
+        let until = until.min(self.end);
+        if until > self.seen.now && !self.finished() {
+            engine::run(&mut self.world, &mut self.sched, until);
+            let is_over = self.world.finished() || self.sched.pending() == 0;
+            let now = if is_over { self.sched.now() } else { until };
+            self.world.observe(now, &mut self.seen);
+        }
+        &self.seen
+    }
+
+    /// What it comes to, once it has gone on to its end.
+    pub fn finish(mut self) -> Result<Outcome, RunError> {
+        self.advance(Time::NEVER);
+        run::finish(self.world, self.sched, &self.point, Duration::ZERO)
+    }
+
+    /// What [`Stepper::advance`] saw last.
+    pub fn seen(&self) -> &Observation {
+        &self.seen
+    }
+
+    /// Whether nothing more happens: every connection has ended and the network is empty, or the duration that the
+    /// settings name is over.
+    pub fn finished(&self) -> bool {
+        self.world.finished() || self.sched.pending() == 0 || self.seen.now >= self.end
+    }
+
+    /// When the first flow starts.
+    pub fn first_start(&self) -> Time {
+        self.world.first_start()
+    }
+
+    /// The network.
+    pub fn topology(&self) -> &Topology {
+        self.world.topology()
+    }
+
+    /// The point, with the seed of the last reset.
+    pub fn point(&self) -> &PointSpec {
+        &self.point
+    }
+
+    /// A number that any difference in any packet-hop so far changes.
+    pub fn digest(&self) -> u64 {
+        self.world.network().digest()
+    }
+}
+
+impl fmt::Debug for Stepper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stepper")
+            .field("seed", &self.point.seed)
+            .field("seen", &self.seen)
+            .finish_non_exhaustive()
+    }
+}

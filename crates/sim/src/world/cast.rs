@@ -1,0 +1,51 @@
+//! Who plays which role.
+
+use std::sync::Arc;
+
+use base::FlowId;
+use scenario::{Group, PointSpec};
+use schemes::{FlowInfo, Roles, Sender};
+
+/// Makes the sender of a connection in the place of its scheme's.
+pub type MakeSender = dyn Fn(FlowId, &FlowInfo) -> Sender + Send + Sync;
+
+/// The roles of every group, and who plays the senders of flows in their place.
+#[derive(Clone)]
+pub(crate) struct Cast {
+    pub(crate) roles: Arc<[Roles]>,
+    /// `None`: the senders of the schemes.
+    senders: Option<Arc<MakeSender>>,
+}
+
+impl Cast {
+    /// The roles that the schemes of a point have.
+    pub(crate) fn of(point: &PointSpec) -> Self {
+        Self {
+            roles: point.groups.iter().map(Group::roles).collect(),
+            senders: None,
+        }
+    }
+
+    /// The same with others as senders of flows. What a scheme adds to a sender is added to them.
+    pub(crate) fn with_senders(self, senders: Arc<MakeSender>) -> Self {
+        Self {
+            senders: Some(senders),
+            ..self
+        }
+    }
+
+    /// Whether any host withdraws packets that wait in its port.
+    pub(super) fn withdraws(&self) -> bool {
+        let mut low = self.roles.iter().filter_map(|roles| roles.low_priority);
+        low.any(|low| low.withdraw)
+    }
+
+    /// The sender of an end of connection `id`; `sends` if flows are sent from there.
+    pub(super) fn sender(&self, group: u32, id: FlowId, info: &FlowInfo, sends: bool) -> Sender {
+        let roles = &self.roles[group as usize];
+        match &self.senders {
+            Some(make) if sends => roles.with_helper(info, Some(make(id, info))),
+            _ => roles.make_sender(info),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Roles whose thread holds something, and that may give up. They are a scheme that other tests must not meet, so
+//! that these have a program of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use base::{Packet, Span, Time};
+use scenario::{Overrides, PointSpec, Scenario, Source};
+use schemes::{Hold, Origin, Role, Roles, Scheme, Sender};
+use sim::error::RunError;
+use sim::run::{self, Limits};
+use tcp::{Ack, Loss, NewReno, SenderCc};
+
+/// Counts its holders and their pauses.
+struct Counted;
+
+static HELD: AtomicU64 = AtomicU64::new(0);
+static PAUSES: AtomicU64 = AtomicU64::new(0);
+
+impl Hold for Counted {
+    fn hold(&self, simulate: &mut dyn FnMut()) {
+        HELD.fetch_add(1, Ordering::Relaxed);
+        simulate();
+        HELD.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn pause(&self) {
+        PAUSES.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// NewReno that gives up at its first loss from some time on.
+struct Fickle {
+    reno: NewReno,
+    from: Time,
+}
+
+impl SenderCc for Fickle {
+    fn window(&self) -> u64 {
+        assert!(HELD.load(Ordering::Relaxed) > 0, "it is held");
+        self.reno.window()
+    }
+
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        self.reno.on_established(mss, segments);
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.reno.on_ack(ack);
+    }
+
+    fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
+        if now >= self.from {
+            schemes::give_up(Arc::new(std::fmt::Error));
+        }
+        self.reno.on_loss(loss, in_flight, now);
+    }
+
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        self.reno.on_recovered(limit);
+    }
+
+    fn on_undo(&mut self) {
+        self.reno.on_undo();
+    }
+
+    fn on_idle(&mut self) {
+        self.reno.on_idle();
+    }
+
+    fn is_slow_starting(&self) -> bool {
+        self.reno.is_slow_starting()
+    }
+
+    fn on_send(&mut self, packet: &mut Packet, now: Time) {
+        self.reno.on_send(packet, now);
+    }
+}
+
+base::settings! {
+    /// When it begins to give up.
+    pub struct Params in "fickle" {
+        /// From then on.
+        pub from: Span = "1000s",
+    }
+}
+
+#[test]
+fn who_gives_up_fails_alone_and_what_is_held_changes_nothing() {
+    use base::setting::Settings;
+
+    let scheme = Scheme {
+        name: "fickle",
+        roles: &[Role::Sender],
+        keys: Params::KEYS,
+        origin: Some(Origin {
+            package: "test",
+            version: "1",
+            hash: 1,
+        }),
+        build: &|text| {
+            let from = Time::ZERO + Params::read(text)?.from;
+            Ok(Roles {
+                sender: Some(Box::new(move |flow| {
+                    let reno = NewReno::new(&flow.config);
+                    Sender::Custom(Box::new(Fickle { reno, from }))
+                })),
+                hold: Some(&Counted),
+                ..Roles::default()
+            })
+        },
+        ..Scheme::PLAIN
+    };
+    schemes::register(scheme).expect("a new name");
+    let load = ["workload.senders=40", "workload.size=1MB"];
+    let plain = run::run(&points("incast", "newreno", &load)[0]).expect("a conserving run");
+    assert_eq!(
+        HELD.load(Ordering::Relaxed) + PAUSES.load(Ordering::Relaxed),
+        0
+    );
+    let held = run::run(&points("incast", "fickle", &load)[0]).expect("a conserving run");
+    assert_eq!(held.digest, plain.digest);
+    assert!(
+        PAUSES.load(Ordering::Relaxed) > 10,
+        "others have their turn"
+    );
+
+    let sooner = [load[0], load[1], "fickle.from=20ms"];
+    let point = &points("incast", "fickle", &sooner)[0];
+    match run::run(point) {
+        Err(RunError::Role { cause, simulated }) => {
+            assert_eq!(cause.to_string(), std::fmt::Error.to_string());
+            assert!(
+                (20_000.0..200_000.0).contains(&simulated.as_micros()),
+                "{simulated}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(HELD.load(Ordering::Relaxed), 0, "it is let go of");
+    // Where nobody wants the result any more, that is why there is none.
+    let limits = Limits {
+        stop: Some(&AtomicBool::new(true)),
+        ..Limits::NONE
+    };
+    let ended = run::within(limits, point);
+    assert!(matches!(ended, Err(RunError::Stopped)), "{ended:?}");
+}
+
+fn points(scenario: &str, scheme: &str, sets: &[&str]) -> Vec<PointSpec> {
+    let overrides = Overrides {
+        schemes: Some(scheme.to_owned()),
+        sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+        ..Overrides::default()
+    };
+    let source = Source::builtin(scenario).expect("it is built in");
+    let scenario = Scenario::load(source, &overrides).expect("settings that exist");
+    scenario.points().to_vec()
+}
