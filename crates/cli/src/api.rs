@@ -17,15 +17,21 @@
 //! # std::fs::remove_dir_all(&folder).expect("a folder that exists");
 //! ```
 
+mod worker;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use claims::catalogue;
+use clap::ValueEnum;
 use miette::GraphicalTheme;
 use results::{FailedPoint, Folder};
-use scenario::{Argument, Overrides, Problem, Problems, Scenario, Source};
+use scenario::{Argument, Overrides, PointSpec, Problem, Problems, Scenario, Source};
+use sim::error::RunError;
+use sim::sweep::Failure;
 
+use crate::args::Listed;
 use crate::clock::now;
 use crate::finished::Finished;
 use crate::output::{self, Stop};
@@ -35,6 +41,8 @@ use crate::simulate::{finish, tidy};
 use crate::sweep::{self, Batch, Front, Sweep, Work};
 use crate::told::Progress;
 
+pub use self::worker::Worker;
+pub use crate::elsewhere::{Elsewhere, Job, KeepAnswers, Order};
 pub use crate::request::{Allowance, Causes, Figures, Precision, Request};
 
 /// Why there is no result.
@@ -54,8 +62,16 @@ pub trait Monitor: Sync {
     /// One simulation more is done, or has failed.
     fn advances(&self) {}
 
+    /// One has failed, which is also told as done.
+    fn fails(&self, _point: &PointSpec, _error: &RunError) {}
+
     /// Why more is simulated, or something is run anew.
     fn hint(&self, _line: &str) {}
+
+    /// Who simulates, if not this process.
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        None
+    }
 }
 
 /// Hears nothing.
@@ -115,6 +131,32 @@ pub fn run(
     Ok(folder)
 }
 
+/// Runs the points of a request's shard that are missing in a folder: how many points are there now, of how many.
+/// [`merge`] makes a run of all shards.
+///
+/// # Errors
+/// As [`run`] has them.
+pub fn run_shard(
+    request: &Request,
+    folder: &Path,
+    (monitor, stop): (&dyn Monitor, &AtomicBool),
+) -> Result<(usize, usize), Ended> {
+    let scenario = request.scenario()?;
+    let store = sweep::open(folder, request, &scenario, true)?;
+    let front = Program { monitor, stop };
+    Sweep::new(request, &store, &front, now()).simulate(&scenario)?;
+    Ok((store.kept(&scenario), scenario.points().len()))
+}
+
+/// Makes a run of shards in the folder `out`, which may be the first of theirs. Its `run.json` names `command`.
+///
+/// # Errors
+/// If points are in none of the folders, or these are of different scenarios or versions.
+pub fn merge(folders: &[PathBuf], out: &Path, command: Vec<String>) -> Result<Folder, Ended> {
+    let (store, _) = crate::merge::put_together(folders, out, command)?;
+    Ok(finish(&store)?)
+}
+
 /// Runs what is missing of figures of papers, judges their claims and tries causes.
 ///
 /// # Errors
@@ -169,6 +211,24 @@ pub fn explain(word: &str) -> Result<String, Ended> {
     Ok(crate::explain::explain(word)?)
 }
 
+/// What there is to choose from: the list called `what`, as in `"schemes"`, or the list of lists.
+///
+/// # Errors
+/// The names of the lists, if none is called so.
+pub fn list(what: Option<&str>) -> Result<String, Ended> {
+    let what = what.map(|name| {
+        let named = Listed::from_str(name, false);
+        named.map_err(|_| {
+            let lists = Listed::value_variants().iter();
+            let lists = lists.filter_map(ValueEnum::to_possible_value);
+            let names: Vec<_> = lists.map(|list| format!("{:?}", list.get_name())).collect();
+            let problem = Problem::new(format!("there is no list {name:?}"));
+            Problems::from(problem.help(format!("choose among {}", names.join(", "))))
+        })
+    });
+    Ok(crate::list::list(what.transpose()?)?)
+}
+
 /// A scenario by its name, a figure of a paper, or the path of a file.
 ///
 /// # Errors
@@ -218,11 +278,21 @@ impl Progress for Program<'_> {
     fn advance(&self) {
         self.monitor.advances();
     }
+
+    fn failed(&self, point: &PointSpec, failure: &Failure) {
+        if let Failure::Run(error) = failure {
+            self.monitor.fails(point, error);
+        }
+    }
 }
 
 impl Front for Program<'_> {
     fn stop(&self) -> &AtomicBool {
         self.stop
+    }
+
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        self.monitor.elsewhere()
     }
 
     fn during(&self, batch: &Batch<'_>, work: Work<'_>) -> Result<(), Stop> {
@@ -239,6 +309,10 @@ impl Front for Program<'_> {
 impl reproduction::Front for Program<'_> {
     fn stop(&self) -> &AtomicBool {
         self.stop
+    }
+
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        self.monitor.elsewhere()
     }
 
     fn during(

@@ -11,7 +11,7 @@ use crate::args::Format;
 use crate::args::emulate::{EmulateArgs, EmulateCommand, NetworkArgs};
 use crate::output::{self, Stop};
 use crate::render::live::{self, Emulated};
-use crate::{privileged, report, text};
+use crate::{privileged, report};
 
 /// Runs a scenario on real stacks, or does what the subcommand says.
 pub(crate) fn emulate(args: &EmulateArgs) -> Result<(), Stop> {

@@ -15,7 +15,6 @@ use schemes::Scheme;
 use sim::columns;
 
 use crate::output::Stop;
-use crate::text;
 
 pub(crate) use notion::names as notions;
 

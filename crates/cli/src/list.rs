@@ -14,7 +14,6 @@ use clap::ValueEnum;
 
 use crate::args::{Listed, START};
 use crate::output::Stop;
-use crate::text;
 
 /// What to begin with, for whoever has typed the program's name alone.
 pub(crate) fn guide() -> String {

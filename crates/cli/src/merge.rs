@@ -1,6 +1,6 @@
 //! `tailwater merge`: shards become one run folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use results::{self, Host, RunInfo, Store};
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
@@ -12,19 +12,30 @@ use crate::{clock, run, simulate};
 
 /// Puts the finished points of several folders together and ends the run.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
+    let out = args.out.as_ref().unwrap_or(&args.folders[0]);
+    let (store, finished) = put_together(&args.folders, out, args.given.clone())?;
+    conclude(args, &store, &finished)
+}
+
+/// Puts the finished points of several folders, of which there is one at least, together in `out`; all but the
+/// report is there then.
+pub(crate) fn put_together(
+    folders: &[PathBuf],
+    out: &Path,
+    command: Vec<String>,
+) -> Result<(Store, Finished), Problems> {
     let start = clock::now();
-    let first = &args.folders[0];
-    let out: &PathBuf = args.out.as_ref().unwrap_or(first);
+    let first = &folders[0];
     let file = first.join("scenario.toml");
     if !file.exists() {
         let problem = Problem::new(format!("{} is no run folder", first.display()));
         let help = "name the folders that `tailwater run --shard` wrote";
-        return Err(Problems::from(problem.help(help)).into());
+        return Err(problem.help(help).into());
     }
     let source = Source::new(file.display().to_string(), results::scenario(first)?);
     let scenario = Scenario::load(source, &Overrides::default())?;
     let store = Store::open_like(first, out, &scenario)?;
-    for folder in &args.folders {
+    for folder in folders {
         store.fits(folder, &scenario)?;
     }
     if store.is_assembled() {
@@ -32,11 +43,11 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
         let folder = store.read()?;
         if folder.summary().failures.is_empty() {
             folder.check_all()?;
-            return conclude(args, &store, &Finished::of(folder));
+            return Ok((store, Finished::of(folder)));
         }
     }
     store.begin(&scenario)?;
-    for folder in args.folders.iter().filter(|folder| *folder != out) {
+    for folder in folders.iter().filter(|folder| *folder != out) {
         store.take_from(folder, &scenario)?;
     }
     let unknown = store.unknown(&scenario)?;
@@ -50,14 +61,14 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
              --out continues it",
             out.display()
         );
-        return Err(Problems::from(problem.help(help)).into());
+        return Err(problem.help(help).into());
     }
     let (summary, results) = store.assemble(&scenario, |_| ())?;
     let mut info = RunInfo {
-        command: args.given.clone(),
+        command,
         started_unix_s: clock::unix_seconds(),
         host: Host::this(),
-        jobs: args.folders.len(),
+        jobs: folders.len(),
         runs_before: results.len(),
         wall_us: start.elapsed().as_secs_f64() * 1e6,
         ..RunInfo::default()
@@ -70,7 +81,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Stop> {
         of: None,
     };
     store.write_info(&finished.info)?;
-    conclude(args, &store, &finished)
+    Ok((store, finished))
 }
 
 /// Writes what is left to write and prints the answer.

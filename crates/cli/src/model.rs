@@ -14,7 +14,7 @@ use theory::answer::{Answer, Model};
 use crate::args::{Format, Length, ModelArgs};
 use crate::explain;
 use crate::output::{self, Stop};
-use crate::text::pairs;
+use ::text::pairs;
 use settings::Settings;
 
 /// Computes a model and prints or draws it; without a name, lists the models.

@@ -1,8 +1,9 @@
-//! `tailwater observe`: the privileged program watches, and this one draws what it saw and writes its scenario.
+//! `tailwater observe`: the privileged program watches, and this one draws what it saw, writes its scenario, and simulates
+//! it if that is asked for.
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use observed::{Flow, Observation, Verdict};
 use scenario::{Problem, Problems};
@@ -11,18 +12,20 @@ use serde_json::{Value, json};
 use crate::args::observe::ObserveArgs;
 use crate::args::told::Told;
 use crate::output::{self, Stop};
+use crate::predict::{Modelled, page, predict};
 use crate::privileged;
-use crate::render::observe as render;
 
 /// Watches a device, prints what was seen, and writes its scenario if that is asked for.
 pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> {
-    if let Some(out) = &args.out {
-        check(out)?;
-    }
     let dev = match &args.dev {
         Some(dev) => dev.clone(),
         None => default_device()?,
     };
+    let usual = || free(&dev);
+    let out = args.out.clone().or_else(|| args.predict.then(usual));
+    if let Some(out) = &args.out {
+        check(out)?;
+    }
     let seconds = args.time.as_secs().to_string();
     let mut words: Vec<OsString> = ["observe", "--dev", &dev, "--time-s", &seconds]
         .map(OsString::from)
@@ -44,12 +47,26 @@ pub(crate) fn observe(args: &ObserveArgs, given: &[String]) -> Result<(), Stop> 
     let notes: Vec<&str> = of("note")
         .filter_map(|line| line["text"].as_str())
         .collect();
-    output::answer(&match args.format {
-        Told::Table => render::observed(&seen, &notes, args.flows.then_some(&flows)),
-        Told::Json => pretty(&seen, &flows, &notes),
-    })?;
-    if let Some(out) = &args.out {
-        write(out, &seen, &flows)?;
+    let seen_only = || text::observed(&seen, &notes, args.flows.then_some(&flows));
+    // What was seen is told before it is simulated, which takes a while.
+    if args.format == Told::Table {
+        output::answer(&seen_only())?;
+    }
+    let written = match &out {
+        Some(out) => write(out, &seen, &flows)?.then_some(out),
+        None => None,
+    };
+    let modelled = match written.filter(|_| args.predict) {
+        Some(out) => Some(predict(out, &seen, &flows, given)?),
+        None => None,
+    };
+    match (args.format, &modelled) {
+        (Told::Json, _) => output::answer(&pretty(&seen, &flows, &notes, modelled.as_ref()))?,
+        (Told::Table, Some(modelled)) => {
+            let Modelled { prediction, folder } = modelled;
+            output::answer(&text::predicted(&seen, prediction, (folder, &page(folder))))?;
+        }
+        (Told::Table, None) => {}
     }
     if args.fail_on_incast && seen.judged.verdict == Verdict::Incast {
         return Err(Stop::Failed);
@@ -74,11 +91,15 @@ fn check(out: &Path) -> Result<(), Problems> {
     Ok(())
 }
 
-/// The scenario, and its flows as a trace beside it.
-fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<(), Stop> {
+/// The scenario, and its flows as a trace beside it. Returns whether there was something to write.
+fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<bool, Stop> {
     if flows.is_empty() {
-        output::complain("no flow was seen, so there is no scenario to write");
-        return Ok(());
+        output::complain("no flow was seen, so there is no scenario to write or simulate");
+        return Ok(false);
+    }
+    if let Some(folder) = out.parent() {
+        // What is wrong with it is told by the files.
+        drop(fs::create_dir_all(folder));
     }
     let name = out.file_stem().unwrap_or_default().to_string_lossy();
     let trace = out.with_extension("csv");
@@ -98,7 +119,29 @@ fn write(out: &Path, seen: &Observation, flows: &[Flow]) -> Result<(), Stop> {
         trace.display(),
         out.display()
     ));
-    Ok(())
+    Ok(true)
+}
+
+/// Where a prediction keeps its scenario if nothing is said: none that is there is written over.
+fn free(dev: &str) -> PathBuf {
+    let name = |number: u32| match number {
+        1 => format!("observed-{dev}"),
+        number => format!("observed-{dev}-{number}"),
+    };
+    let results = Path::new("results");
+    let is_free = |number: &u32| {
+        let name = results.join(name(*number));
+        !name.exists() && !with(&name, ".toml").exists()
+    };
+    let number = (1..u32::MAX).find(is_free).unwrap_or(1);
+    with(&results.join(name(number)), ".toml")
+}
+
+/// A path with this behind it. The names of devices may have dots.
+fn with(path: &Path, end: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(end);
+    path.into()
 }
 
 /// The device of the default route.
@@ -120,8 +163,17 @@ fn device_of(routes: &str) -> Option<String> {
     row.map(|(device, _)| device.to_owned())
 }
 
-fn pretty(seen: &Observation, flows: &[Flow], notes: &[&str]) -> String {
-    let value: Value = json!({ "observed": seen, "flows": flows, "notes": notes });
+fn pretty(
+    seen: &Observation,
+    flows: &[Flow],
+    notes: &[&str],
+    modelled: Option<&Modelled>,
+) -> String {
+    let mut value: Value = json!({ "observed": seen, "flows": flows, "notes": notes });
+    if let Some(modelled) = modelled {
+        value["predicted"] = json!(modelled.prediction);
+        value["folder"] = json!(modelled.folder);
+    }
     serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
 }
 

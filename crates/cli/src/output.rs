@@ -76,7 +76,7 @@ pub(crate) fn rendered(
 ) -> Vec<String> {
     // A fixed width keeps messages the same in terminals, logs and tests.
     let handler = GraphicalReportHandler::new_themed(theme)
-        .with_width(WIDTH)
+        .with_width(text::WIDTH)
         .with_links(false);
     let mut lines: Vec<String> = Vec::new();
     for problem in problems.iter().take(SHOWN) {
@@ -146,9 +146,6 @@ pub(crate) fn width() -> usize {
 
 /// Columns that every terminal has.
 const NARROWEST: usize = 80;
-
-/// Columns of text for people.
-pub(crate) const WIDTH: usize = 100;
 
 /// Problems of one text that are shown; nobody mends more at a time.
 const SHOWN: usize = 50;

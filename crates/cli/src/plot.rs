@@ -13,7 +13,6 @@ use scenario::{Problem, Problems};
 use crate::args::{Length, PlotArgs};
 use crate::explain;
 use crate::output::{self, Stop};
-use crate::text;
 
 /// Draws one figure of a run into a file, or lists what there is to draw.
 pub(crate) fn plot(args: &PlotArgs) -> Result<(), Stop> {

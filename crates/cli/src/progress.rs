@@ -9,9 +9,9 @@ use scenario::{PointSpec, Problem};
 use sim::sweep::Failure;
 
 use crate::clock::now;
+use crate::output;
 use crate::request::cores;
 use crate::told::Progress;
-use crate::{output, text};
 
 /// The progress of a sweep on standard error.
 pub(crate) struct Bar {

@@ -6,7 +6,6 @@ mod csv;
 pub(crate) mod deploy;
 mod json;
 pub(crate) mod live;
-pub(crate) mod observe;
 mod table;
 
 pub(crate) use csv::csv;

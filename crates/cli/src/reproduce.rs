@@ -13,7 +13,6 @@ use crate::progress::{self, Bar};
 use crate::render;
 use crate::reproduction::{self, Front, Run, Work};
 use crate::request::{Allowance, Figures};
-use crate::text;
 use crate::watch::{listen, watched};
 
 /// Runs what is missing, judges every claim, tries causes, prints the verdicts.

@@ -12,6 +12,7 @@ use results::{self, Access, Host, RunInfo, Store};
 use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
 
 use crate::clock;
+use crate::elsewhere::Elsewhere;
 use crate::output::Stop;
 use crate::request::{Causes, Figures};
 use crate::simulate::{self, Room, Simulations};
@@ -21,6 +22,11 @@ use crate::told::Progress;
 pub(crate) trait Front: Sync {
     /// Becomes true when the runs are to end.
     fn stop(&self) -> &AtomicBool;
+
+    /// Who simulates, if not this process.
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        None
+    }
 
     /// Calls `work` once, which runs so many simulations of about so many steps and says whether any
     /// failed.
@@ -288,6 +294,7 @@ fn run_one(
         points: &missing,
         room,
         stop: front.stop(),
+        elsewhere: front.elsewhere(),
     };
     simulations
         .run(progress)

@@ -20,7 +20,7 @@ use crate::request::{Allowance, Precision, Request};
 use crate::simulate::{finish, steps};
 use crate::sweep::{self, Batch, Front, Sweep, Work};
 use crate::watch::{listen, watched};
-use crate::{render, search, text};
+use crate::{render, search};
 
 /// Simulates every point of a scenario and prints the answer.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {

@@ -15,6 +15,7 @@ use sim::memory;
 use sim::run::Limits;
 use sim::sweep::{self, Failure};
 
+use crate::elsewhere::{Elsewhere, Job, Order};
 use crate::output::Stop;
 use crate::request::{Allowance, cores};
 use crate::told::Progress;
@@ -27,6 +28,8 @@ pub(crate) struct Simulations<'a> {
     pub(crate) room: Room,
     /// Ends them, and is set once nothing can be kept.
     pub(crate) stop: &'a AtomicBool,
+    /// Who simulates them, if not this process.
+    pub(crate) elsewhere: Option<&'a dyn Elsewhere>,
 }
 
 /// What simulations may take.
@@ -61,18 +64,28 @@ impl Room {
             steps,
         })
     }
+
+    /// Steps of one simulation.
+    pub(crate) const fn steps(self) -> u64 {
+        self.steps
+    }
+
+    /// What one simulation may take, until `stop` becomes true.
+    pub(crate) const fn limits(self, stop: &AtomicBool) -> Limits<'_> {
+        Limits {
+            steps: self.steps,
+            memory: self.memory,
+            stop: Some(stop),
+            ..Limits::NONE
+        }
+    }
 }
 
 impl Simulations<'_> {
     /// Simulates them and keeps what becomes of each, or says why that cannot be kept, in which case no
     /// other begins.
     pub(crate) fn run(&self, progress: &dyn Progress) -> Result<(), String> {
-        let limits = Limits {
-            steps: self.room.steps,
-            memory: self.room.memory,
-            stop: Some(self.stop),
-            ..Limits::NONE
-        };
+        let limits = self.room.limits(self.stop);
         let lost = Mutex::new(None);
         let twins = self.twins();
         let of = |point: &PointSpec| twins.get(&point.index).map_or(&[][..], Vec::as_slice);
@@ -94,11 +107,53 @@ impl Simulations<'_> {
         let points: Vec<_> = points
             .filter(|point| !others.contains(&point.index))
             .collect();
+        if let Some(elsewhere) = self.elsewhere {
+            return self.run_elsewhere(elsewhere, &twins, (&points, progress));
+        }
         sweep::run_all(&points, self.room.jobs, self.stop, run, done);
         match lost.into_inner() {
             Ok(Some(error)) => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Has them simulated elsewhere and keeps what becomes of each.
+    pub(crate) fn run_elsewhere(
+        &self,
+        elsewhere: &dyn Elsewhere,
+        twins: &BTreeMap<usize, Vec<&PointSpec>>,
+        (points, progress): (&[&PointSpec], &dyn Progress),
+    ) -> Result<(), String> {
+        let Some(store) = self.kept.store() else {
+            return Err("simulations elsewhere need a folder for their results".to_owned());
+        };
+        let job = |point: &&PointSpec| {
+            let others = twins.get(&point.index).into_iter().flatten();
+            let others = others.map(|twin| twin.index);
+            Job {
+                points: [point.index].into_iter().chain(others).collect(),
+                steps: Work::of(point, true).steps(),
+            }
+        };
+        let order = Order {
+            toml: self.scenario.resolved(),
+            jobs: points.iter().map(job).collect(),
+            steps: self.room.steps(),
+            stop: self.stop,
+        };
+        let all = self.scenario.points();
+        elsewhere.simulate(&order, &mut |number, answers| {
+            let job = &order.jobs[number];
+            if answers.len() != job.points.len() {
+                return Err("a worker did not answer for every point".to_owned());
+            }
+            for (index, answer) in job.points.iter().zip(answers) {
+                let kept = store.unpack(&all[*index], self.scenario, answer);
+                kept.map_err(|error| error.to_string())?;
+                progress.advance();
+            }
+            Ok(())
+        })
     }
 
     /// Points whose outcome is that of an earlier one, by the index of that one. Captures have the names of their
@@ -210,6 +265,7 @@ mod tests {
             points: &points,
             room,
             stop: &AtomicBool::new(false),
+            elsewhere: None,
         };
         let twins = simulations.twins();
         let (first, others) = twins.first_key_value().unwrap();

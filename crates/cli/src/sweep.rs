@@ -9,6 +9,7 @@ use scenario::search::Searched;
 use scenario::{Argument, Help, PointSpec, Problem, Problems, Scenario};
 
 use crate::clock::unix_seconds;
+use crate::elsewhere::Elsewhere;
 use crate::finished::Finished;
 use crate::output::Stop;
 use crate::request::Request;
@@ -20,6 +21,11 @@ use crate::told::Progress;
 pub(crate) trait Front: Sync {
     /// Becomes true when the run is to end.
     fn stop(&self) -> &AtomicBool;
+
+    /// Who simulates, if not this process.
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        None
+    }
 
     /// Calls `work` once, which simulates points and says why their results cannot be kept.
     fn during(&self, batch: &Batch<'_>, work: Work<'_>) -> Result<(), Stop>;
@@ -122,6 +128,7 @@ impl<'a> Sweep<'a> {
             points: &missing,
             room,
             stop: self.front.stop(),
+            elsewhere: self.front.elsewhere(),
         };
         let batch = Batch {
             sweep: self,

@@ -2,14 +2,19 @@
 //!
 //! An [`Observation`] holds what was counted; [`judge`] finds the [`Verdict`] from the milliseconds in which many flows
 //! went to one receiver ([`Crowd`]) and from what was lost ([`Loss`]); [`Observation::scenario`] writes what a
-//! simulation needs. Nothing here touches a network: the crate `live` watches, and the command draws.
+//! simulation needs, with a row for each [`Cure`]; a [`Prediction`] says whether to believe the simulation, and ranks
+//! them. Nothing here touches a network: the crate `live` watches, and the command simulates and draws.
 
+mod cure;
 mod numbers;
+mod prediction;
 mod scenario;
 mod seen;
 mod verdict;
 
+pub use cure::Cure;
 pub use numbers::percentile;
+pub use prediction::{Predicted, Prediction, Times};
 pub use scenario::trace;
 pub use seen::{Cost, Flow, Judged, Observation, Queue, Verdict};
 pub use verdict::{Crowd, DEGREE, Loss, judge};

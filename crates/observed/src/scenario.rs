@@ -1,13 +1,17 @@
-//! The scenario of what was seen.
+//! The scenario of what was seen: the port between two switches, with the hosts of each side behind one of them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
+use crate::cure::{CURES, Cure};
+use crate::numbers::as_f64;
 use crate::seen::{Flow, Observation};
 
-/// The flows as a trace: a table with a row for each. Hosts are numbered by their addresses.
+/// The flows as a trace: a table with a row for each. Hosts are numbered by their addresses, those before the port
+/// first.
 #[must_use]
 pub fn trace(flows: &[Flow]) -> String {
-    let hosts = hosts(flows);
+    let hosts = Hosts::of(flows);
     let mut connections: BTreeMap<(&str, &str), (usize, u32)> = BTreeMap::new();
     for flow in flows {
         let next = connections.len();
@@ -19,8 +23,7 @@ pub fn trace(flows: &[Flow]) -> String {
     let persist = connections.values().any(|(_, count)| *count > 1);
     let end = if persist { ",connection" } else { "" };
     let row = |flow: &Flow| {
-        let host = |end: &str| hosts.get(address(end)).copied().unwrap_or(0);
-        let (sender, receiver) = (host(&flow.sender), host(&flow.receiver));
+        let (sender, receiver) = hosts.ends(flow);
         let start_us = FIRST_US + flow.start_s * 1e6;
         let row = format!("{start_us:.3},{},{sender},{receiver}", flow.bytes);
         let (number, _) = connections[&(flow.sender.as_str(), flow.receiver.as_str())];
@@ -35,55 +38,67 @@ pub fn trace(flows: &[Flow]) -> String {
 }
 
 impl Observation {
-    /// A scenario with these flows, whose trace is in the file `trace`, and with rate, round-trip time, buffer, minimum
-    /// RTO and congestion control as found. Comments say what was guessed.
+    /// A scenario with these flows, whose trace is in the file `trace`: a dumbbell whose middle is the port that was
+    /// watched, with rate, round-trip time, buffer, minimum RTO and congestion control as found. Comments say what was
+    /// guessed. Its first scheme is that of today; the others are cures.
     #[must_use]
     pub fn scenario(&self, name: &str, trace: &str, flows: &[Flow]) -> String {
+        let hosts = Hosts::of(flows);
         let mut text = String::new();
         let mut line = |words: String| {
             text.push_str(&words);
             text.push('\n');
         };
-        let hosts = hosts(flows).len().max(2);
         line(format!(
-            "# What went through {} in {:.3} s: {} flows of {hosts} hosts.",
+            "# What went through {} in {:.3} s: {} flows of {} hosts.",
             self.place(),
             self.seconds,
-            flows.len()
+            flows.len(),
+            hosts.near.len() + hosts.far.len()
         ));
         line(format!("name = {name:?}"));
-        line(format!("schemes = [{:?}]", self.scheme()));
-        if self.control.is_none() {
-            line("# Guessed: no socket of this machine told its congestion control.".to_owned());
-        }
-        line("\n[topology]\nkind = \"star\"".to_owned());
-        line(format!("hosts = {hosts}"));
-        line(format!(
-            "\n[link]\n# {}; every host is given the same, which its flows share.",
-            self.rate_from
-        ));
-        line(format!("rate = \"{}bps\"", self.rate_bps.max(1)));
-        match self.min_rtt_us {
-            // There and back, over two links each way.
-            Some(rtt) => line(format!(
-                "# A quarter of the shortest round trip, {rtt:.0} us.\ndelay = \"{:.0}ns\"",
-                rtt * 250.0
-            )),
-            None => line("# Guessed: no handshake was seen.\ndelay = \"20us\"".to_owned()),
-        }
-        line("\n[switch]".to_owned());
-        let (buffer, from) = self.buffer();
-        line(format!(
-            "# {from}.\nbuffer = \"{buffer}B\"\necn_threshold = \"off\""
-        ));
-        line("\n[tcp]".to_owned());
-        line(format!("mss = {}", self.mss.unwrap_or(1_448)));
-        match self.min_rto_ms {
-            Some(rto) => line(format!("min_rto = \"{rto:.0}ms\"")),
-            None => line("# Guessed: that of Linux.\nmin_rto = \"200ms\"".to_owned()),
+        let cures = self.cures();
+        let labels = cures.iter().map(|cure| cure.scheme.as_str());
+        let labels: Vec<_> = [self.scheme()].into_iter().chain(labels).collect();
+        line("# What is there today, then what could be there instead.".to_owned());
+        line(format!("schemes = {labels:?}"));
+        for facts in [
+            self.network(&hosts),
+            self.queues(),
+            self.tcp(),
+            self.laws(&cures),
+        ] {
+            for fact in facts {
+                line(fact.text());
+            }
         }
         line(format!("\n[workload]\nkind = \"trace\"\ntrace = {trace:?}"));
+        for (label, base, key, value) in cures.iter().filter_map(|cure| cure.variant.as_ref()) {
+            line(format!(
+                "\n[variant.{label}]\nbase = {base:?}\n{key} = {value:?}"
+            ));
+        }
         text
+    }
+
+    /// What a scenario of this takes for granted that was not seen.
+    #[must_use]
+    pub fn guesses(&self, flows: &[Flow]) -> Vec<String> {
+        let hosts = Hosts::of(flows);
+        let facts = [self.network(&hosts), self.queues(), self.tcp()];
+        let facts = facts.into_iter().flatten();
+        facts
+            .filter(|fact| fact.guessed)
+            .map(|fact| format!("{} = {}: {}", fact.key, fact.value, fact.why))
+            .collect()
+    }
+
+    /// What could be there instead of what is there today.
+    #[must_use]
+    pub fn cures(&self) -> Vec<Cure> {
+        let today = self.scheme();
+        let cures = CURES.iter().map(|cure| cure(self, today));
+        cures.flatten().collect()
     }
 
     /// The device, with its namespace if it was named.
@@ -109,15 +124,19 @@ impl Observation {
     /// Room of the queue in bytes, and where it is from.
     #[must_use]
     pub fn buffer(&self) -> (u64, String) {
+        let (bytes, from, is_guessed) = self.room();
+        let guessed = if is_guessed { "Guessed: " } else { "" };
+        (bytes, format!("{guessed}{from}"))
+    }
+
+    fn room(&self) -> (u64, &'static str, bool) {
         let queue = self.queue.as_ref();
         if let Some(room) = queue.and_then(|queue| queue.room_bytes) {
-            return (room, "The room of the queue".to_owned());
+            return (room, "the room of the queue", false);
         }
         if let Some(queue) = queue.filter(|queue| self.drops > 0 && queue.max_bytes > 0) {
-            return (
-                queue.max_bytes,
-                "The longest queue, as packets were dropped".to_owned(),
-            );
+            let why = "the longest queue, as packets were dropped";
+            return (queue.max_bytes, why, false);
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -126,25 +145,298 @@ impl Observation {
         )]
         let inferred = self.inferred_queue_bytes.map(|bytes| bytes as u64);
         match inferred.filter(|bytes| *bytes >= LEAST) {
-            Some(bytes) => (bytes, "Guessed: the queue that senders feel".to_owned()),
-            None => (USUAL, "Guessed: no queue could be read".to_owned()),
+            Some(bytes) => (bytes, "the queue that senders feel", true),
+            None => (USUAL, "no queue could be read", true),
         }
+    }
+
+    /// Bytes on their way in a round trip without queues.
+    pub(crate) fn pipe_bytes(&self) -> u64 {
+        let rtt_us = self.min_rtt_us.unwrap_or(6.0 * USUAL_DELAY_US);
+        whole(as_f64(self.rate_bps) * rtt_us / 8e6)
+    }
+
+    fn network(&self, hosts: &Hosts<'_>) -> Vec<Fact> {
+        let rate = self.rate_bps.max(1);
+        let delay = match self.min_rtt_us {
+            // There and back, over three links each way.
+            Some(rtt) => Fact::found(
+                "delay",
+                format!("\"{:.0}ns\"", rtt * 1e3 / 6.0),
+                format!("a sixth of the shortest round trip, {rtt:.0} us"),
+            ),
+            None => Fact::guess(
+                "delay",
+                format!("\"{USUAL_DELAY_US:.0}us\""),
+                "no handshake was seen",
+            ),
+        };
+        let each = hosts.each_side().to_string();
+        let (faster, why) = if hosts.are_here {
+            (
+                FASTER_HERE,
+                "senders are of this machine, and nothing slows them before the port",
+            )
+        } else {
+            (
+                FASTER,
+                "links of hosts were not seen; they are taken to be faster, so that the queue is at the port",
+            )
+        };
+        vec![
+            Fact::head("topology"),
+            Fact::found("kind", "\"dumbbell\"".to_owned(), String::new()),
+            Fact::found(
+                "hosts",
+                each,
+                "of each side, of which not all send or receive".to_owned(),
+            ),
+            Fact::head("bottleneck"),
+            Fact::found(
+                "rate",
+                format!("\"{rate}bps\""),
+                self.rate_from.to_lowercase(),
+            ),
+            Fact::head("link"),
+            Fact::guess(
+                "rate",
+                format!("\"{}bps\"", rate.saturating_mul(faster)),
+                why,
+            ),
+            delay,
+        ]
+    }
+
+    fn queues(&self) -> Vec<Fact> {
+        let (buffer, from, guessed) = self.room();
+        let buffer_fact = Fact {
+            guessed,
+            ..Fact::found("buffer", format!("\"{buffer}B\""), from.to_owned())
+        };
+        vec![
+            Fact::head("switch"),
+            buffer_fact,
+            Fact::found(
+                "ecn_threshold",
+                format!("\"{}B\"", self.threshold()),
+                "for schemes that use marks: 20 packets, or a seventh of what is on its way if that is more (DCTCP), at \
+                 most half of the room"
+                    .to_owned(),
+            ),
+        ]
+    }
+
+    fn threshold(&self) -> u64 {
+        let (buffer, ..) = self.room();
+        (20 * PACKET).max(self.pipe_bytes() / 7).min(buffer / 2)
+    }
+
+    fn tcp(&self) -> Vec<Fact> {
+        let mss = match self.mss {
+            Some(mss) => Fact::found("mss", mss.to_string(), String::new()),
+            None => Fact::guess(
+                "mss",
+                "1448".to_owned(),
+                "no socket of this machine told it",
+            ),
+        };
+        let rto = match self.min_rto_ms {
+            Some(rto) => Fact::found("min_rto", format!("\"{rto:.0}ms\""), String::new()),
+            None => Fact::guess("min_rto", "\"200ms\"".to_owned(), "that of Linux"),
+        };
+        let known = match self.control.as_deref() {
+            Some("reno" | "dctcp" | "cubic") => None,
+            Some(other) => Some(format!("{other} was found, which is not simulated")),
+            None => Some("no socket of this machine told its congestion control".to_owned()),
+        };
+        let control = known.map(|why| Fact {
+            is_said_only: true,
+            ..Fact::guess("schemes", self.scheme().to_owned(), &why)
+        });
+        let facts = [
+            Fact::head("net"),
+            Fact::found(
+                "header_bytes",
+                "66".to_owned(),
+                "Ethernet, IP and TCP with timestamps".to_owned(),
+            ),
+            Fact::head("tcp"),
+            Fact::found("profile", "\"linux\"".to_owned(), String::new()),
+            mss,
+            rto,
+        ];
+        let first = self.initial_window.map(|segments| {
+            let why = "of most senders, as far as flows are larger".to_owned();
+            Fact::found("initial_window", segments.to_string(), why)
+        });
+        facts.into_iter().chain(first).chain(control).collect()
+    }
+
+    /// Settings of cures, as `attach` has them or for this port.
+    fn laws(&self, cures: &[Cure]) -> Vec<Fact> {
+        let is_there = |part: &str| {
+            cures
+                .iter()
+                .any(|cure| cure.bundle().split('+').any(|one| one == part))
+        };
+        let (buffer, ..) = self.room();
+        let budget = (self.pipe_bytes() + buffer / 2).max(PACKET);
+        let facts = [
+            (
+                "hscc",
+                Fact::found(
+                    "window",
+                    "2".to_owned(),
+                    "as `tailwater attach` has it".to_owned(),
+                ),
+            ),
+            (
+                "rwndq",
+                Fact::found(
+                    "idle_after",
+                    "\"100ms\"".to_owned(),
+                    "as `tailwater attach` has it".to_owned(),
+                ),
+            ),
+            (
+                "rcc",
+                Fact::found(
+                    "max_queue",
+                    format!("\"{budget}B\""),
+                    "what is on its way in a round trip, and half of the room".to_owned(),
+                ),
+            ),
+        ];
+        let facts = facts.into_iter().filter(|(scheme, _)| is_there(scheme));
+        facts
+            .flat_map(|(scheme, fact)| [Fact::head(scheme), fact])
+            .collect()
     }
 }
 
-/// A number for each address, in the order of the addresses.
-fn hosts(flows: &[Flow]) -> BTreeMap<&str, usize> {
-    let ends = flows.iter().flat_map(|flow| [&flow.sender, &flow.receiver]);
-    let mut hosts: BTreeMap<&str, usize> = ends.map(|end| (address(end), 0)).collect();
-    for (number, host) in hosts.values_mut().enumerate() {
-        *host = number;
+/// A setting and where it is from.
+struct Fact {
+    /// Empty for the head of a group, which is the value.
+    key: &'static str,
+    value: String,
+    /// Nothing, where there is nothing to say.
+    why: String,
+    guessed: bool,
+    /// Whether the setting stands elsewhere.
+    is_said_only: bool,
+}
+
+impl Fact {
+    const fn found(key: &'static str, value: String, why: String) -> Self {
+        Self {
+            key,
+            value,
+            why,
+            guessed: false,
+            is_said_only: false,
+        }
     }
-    hosts
+
+    fn guess(key: &'static str, value: String, why: &str) -> Self {
+        Self {
+            guessed: true,
+            ..Self::found(key, value, why.to_owned())
+        }
+    }
+
+    fn head(group: &str) -> Self {
+        Self::found("", group.to_owned(), String::new())
+    }
+
+    fn text(&self) -> String {
+        if self.key.is_empty() {
+            return format!("\n[{}]", self.value);
+        }
+        let mut text = String::new();
+        if self.guessed {
+            writeln!(text, "# Guessed: {}.", self.why).expect("a text takes everything");
+        } else if !self.why.is_empty() {
+            writeln!(text, "# {}.", capital(&self.why)).expect("a text takes everything");
+        }
+        if self.is_said_only {
+            write!(text, "# {} = {}", self.key, self.value)
+        } else {
+            write!(text, "{} = {}", self.key, self.value)
+        }
+        .expect("a text takes everything");
+        text
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Addresses before the port and behind it, in their order.
+struct Hosts<'a> {
+    near: Vec<&'a str>,
+    far: Vec<&'a str>,
+    /// Whether most of what left the device was sent by this machine.
+    are_here: bool,
+}
+
+impl<'a> Hosts<'a> {
+    fn of(flows: &'a [Flow]) -> Self {
+        let (mut near, mut far) = (Vec::new(), Vec::new());
+        for flow in flows {
+            let (sender, receiver) = (address(&flow.sender), address(&flow.receiver));
+            let (before, behind) = if flow.leaves {
+                (sender, receiver)
+            } else {
+                (receiver, sender)
+            };
+            near.push(before);
+            far.push(behind);
+        }
+        for side in [&mut near, &mut far] {
+            side.sort_unstable();
+            side.dedup();
+        }
+        let leave = flows.iter().filter(|flow| flow.leaves);
+        let here = leave.clone().filter(|flow| flow.is_told).count();
+        Self {
+            near,
+            far,
+            are_here: 2 * here > leave.count(),
+        }
+    }
+
+    /// Hosts at each of the two switches.
+    fn each_side(&self) -> usize {
+        self.near.len().max(self.far.len()).max(1)
+    }
+
+    /// Numbers of the sender and the receiver.
+    fn ends(&self, flow: &Flow) -> (usize, usize) {
+        let near = |end: &str| self.near.binary_search(&address(end)).unwrap_or(0);
+        let far = |end: &str| self.each_side() + self.far.binary_search(&address(end)).unwrap_or(0);
+        if flow.leaves {
+            (near(&flow.sender), far(&flow.receiver))
+        } else {
+            (far(&flow.sender), near(&flow.receiver))
+        }
+    }
 }
 
 /// What stands before the port.
 fn address(end: &str) -> &str {
     end.rsplit_once(':').map_or(end, |(address, _)| address)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bytes on a link, which are not negative"
+)]
+fn whole(bytes: f64) -> u64 {
+    bytes as u64
 }
 
 /// When the first flow starts at the earliest, as in every scenario.
@@ -153,6 +445,14 @@ const FIRST_US: f64 = 10_000.0;
 const LEAST: u64 = 15_000;
 /// Of a shallow switch port.
 const USUAL: u64 = 128_000;
+/// A full packet of Ethernet.
+const PACKET: u64 = 1_514;
+/// By how much links of hosts are taken to be faster than the port.
+const FASTER: u64 = 10;
+/// By how much where there are none: a segment a microsecond, or faster.
+const FASTER_HERE: u64 = 100;
+/// Delay of each link, where nothing tells of round trips.
+const USUAL_DELAY_US: f64 = 10.0;
 
 #[cfg(test)]
 mod tests {
@@ -171,14 +471,16 @@ mod tests {
             repeats: 0,
             drops: 0,
             waited_s: 0.0,
+            leaves: true,
             is_told: true,
             closed: true,
         }
     }
 
     #[test]
-    fn hosts_are_numbered_and_connections_only_where_they_are_used_again() {
+    fn hosts_are_numbered_by_side_and_connections_only_where_they_are_used_again() {
         let once = [flow("10.0.0.1:5", 0.0), flow("10.0.0.2:6", 0.000_001_5)];
+        // Two before the port, so that the first one behind it is the third.
         assert_eq!(
             trace(&once),
             "start_us,size_bytes,sender,receiver\n10000.000,1000,0,2\n10001.500,1000,1,2\n"
@@ -189,6 +491,15 @@ mod tests {
             "start_us,size_bytes,sender,receiver,connection\n10000.000,1000,0,2,0\n10001.500,1000,1,2,1\n\
              510000.000,1000,0,2,0\n"
         );
+        // What comes in is sent from behind the port.
+        let answer = Flow {
+            leaves: false,
+            sender: "10.0.0.9:80".to_owned(),
+            receiver: "10.0.0.2:6".to_owned(),
+            ..flow("", 0.0)
+        };
+        let both = [&once[..], &[answer]].concat();
+        assert!(trace(&both).ends_with("10000.000,1000,2,1\n"), "{both:?}");
     }
 
     #[test]
@@ -198,27 +509,63 @@ mod tests {
             ..Observation::default()
         };
         let text = nothing.scenario("seen", "seen.csv", &[]);
-        assert_eq!(text.matches("# Guessed").count(), 4, "{text}");
+        assert_eq!(text.matches("# Guessed").count(), 6, "{text}");
+        assert_eq!(nothing.guesses(&[]).len(), 6);
+        assert!(nothing.guesses(&[])[0].starts_with("rate = \"10000000bps\": links of hosts"));
         let known = Observation {
             control: Some("reno".to_owned()),
-            min_rtt_us: Some(100.0),
+            min_rtt_us: Some(120.0),
             min_rto_ms: Some(200.0),
+            mss: Some(1_448),
+            initial_window: Some(2),
             queue: Some(crate::Queue {
                 room_bytes: Some(64_000),
                 ..crate::Queue::default()
             }),
+            rate_bps: 1_000_000_000,
+            rate_from: "The rate of the queue".to_owned(),
             ..nothing
         };
-        let text = known.scenario("seen", "seen.csv", &[]);
-        assert_eq!(text.matches("# Guessed").count(), 0, "{text}");
+        let text = known.scenario("seen", "seen.csv", &[flow("10.0.0.1:5", 0.0)]);
+        // Only what nobody can see at a port.
+        assert_eq!(text.matches("# Guessed").count(), 1, "{text}");
+        let flows = [flow("10.0.0.1:5", 0.0)];
+        assert!(
+            known.guesses(&flows)[0].starts_with("rate = \"100000000000bps\": senders are of this")
+        );
         for line in [
-            "schemes = [\"newreno\"]",
-            "delay = \"25000ns\"",
+            "schemes = [\"newreno\", \"rcc\", \"hscc+newreno\", \"rwndq+newreno\", \"dctcp\", \"min_rto-10ms\", \"buffer-x4\"]",
+            "kind = \"dumbbell\"",
+            "hosts = 1",
+            "delay = \"20000ns\"",
             "buffer = \"64000B\"",
-            "rate = \"1000000bps\"",
+            "ecn_threshold = \"30280B\"",
+            "rate = \"1000000000bps\"",
             "min_rto = \"200ms\"",
+            "initial_window = 2",
+            // 1 Gbit/s for 120 us, and half of the room.
+            "max_queue = \"47000B\"",
+            "tcp.min_rto = \"10ms\"",
+            "switch.buffer = \"256000B\"",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in {text}");
         }
+    }
+
+    #[test]
+    fn what_is_not_simulated_is_a_guess_and_what_is_there_is_no_cure() {
+        let seen = Observation {
+            control: Some("bbr".to_owned()),
+            min_rto_ms: Some(5.0),
+            ..Observation::default()
+        };
+        let guesses = seen.guesses(&[]).join("\n");
+        assert!(guesses.contains("bbr was found"), "{guesses}");
+        let dctcp = Observation {
+            control: Some("dctcp".to_owned()),
+            ..seen
+        };
+        let names: Vec<_> = dctcp.cures().into_iter().map(|cure| cure.name).collect();
+        assert_eq!(names, ["rcc", "hscc", "rwndq", "buffer x4"]);
     }
 }

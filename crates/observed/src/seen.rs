@@ -9,7 +9,7 @@ use crate::numbers::as_f64;
 pub struct Flow {
     /// Start in seconds since the observation began: the SYN, or the first byte behind a pause.
     pub start_s: f64,
-    /// Seconds until the last byte.
+    /// Seconds until the last byte, and until it has left the queue of the device if it leaves by it.
     pub fct_s: f64,
     /// Payload; each byte counts once.
     pub bytes: u64,
@@ -30,6 +30,8 @@ pub struct Flow {
     pub drops: u32,
     /// Seconds of silence before timeouts.
     pub waited_s: f64,
+    /// Whether it left by the device, or came in.
+    pub leaves: bool,
     /// Whether the sender is of this machine, so that its TCP tells.
     pub is_told: bool,
     /// Whether it ended with a FIN or RST.
@@ -95,6 +97,8 @@ pub struct Observation {
     pub inferred_queue_bytes: Option<f64>,
     /// Payload of a full segment.
     pub mss: Option<u32>,
+    /// The first window of most senders in segments, of flows that are larger.
+    pub initial_window: Option<u32>,
     /// The smallest retransmission timeout of sockets, in milliseconds.
     pub min_rto_ms: Option<f64>,
     /// The congestion control of most sockets.

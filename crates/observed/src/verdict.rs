@@ -142,6 +142,7 @@ mod tests {
             repeats: 0,
             drops: 0,
             waited_s: 0.0,
+            leaves: true,
             is_told: true,
             closed: true,
         }

@@ -225,7 +225,8 @@ INLINE int has_room(struct device_totals *all, uint32_t side, uint64_t now) {
 }
 
 // A SYN or SYN-ACK begins a direction.
-INLINE void begin(struct device_totals *all, const struct segment *segment, uint64_t now) {
+INLINE void begin(struct device_totals *all, const struct segment *segment, uint32_t side,
+                  uint64_t now) {
     uint32_t answers = segment->flags & TCP_ACK;
     struct seen *flow = find_seen(segment->is_v6, &segment->way), none = {};
     if (flow && flow->has_end && flow->end == segment->seq + 1 && !flow->transfer.closed) {
@@ -243,6 +244,7 @@ INLINE void begin(struct device_totals *all, const struct segment *segment, uint
     }
     none.transfer.first_ns = none.transfer.last_ns = none.syn_ns = now;
     none.transfer.from_syn = 1;
+    none.transfer.side = (uint8_t)side;
     none.end = segment->seq + 1;
     none.has_end = 1;
     if (segment->is_v6) bpf_map_update_elem(&flows6, &segment->way, &none, BPF_ANY);
@@ -268,8 +270,11 @@ INLINE void acknowledge(struct device_totals *all, const struct segment *segment
     struct seen *other = find_seen(segment->is_v6, &back), *own;
     uint64_t handshake;
     if (!other) return;
-    if (!other->has_acked || segment->ack - other->acked < HALF) other->acked = segment->ack;
-    other->has_acked = 1;
+    // Before the first byte it is the handshake that is acknowledged.
+    if (other->transfer.bytes) {
+        if (!other->has_acked || segment->ack - other->acked < HALF) other->acked = segment->ack;
+        other->has_acked = 1;
+    }
     if (!other->syn_ns) return;
     own = find_seen(segment->is_v6, &segment->way);
     if (own && own->syn_ns && own->syn_ns < other->syn_ns) {
@@ -302,13 +307,15 @@ INLINE void carry(struct seen *flow, const struct segment *segment, uint32_t byt
         if (transfer->bytes && is_over && silence >= SILENCE_NS) {
             struct told_transfer told = {
                 .kind = TRANSFER, .is_v6 = segment->is_v6, .way = segment->way, .transfer = *transfer};
-            struct transfer next = {.first_ns = now, .is_own = transfer->is_own};
+            struct transfer next = {
+                .first_ns = now, .is_own = transfer->is_own, .side = transfer->side};
             tell(&told, sizeof told);
             *transfer = next;
         } else if (transfer->bytes == 0 && !transfer->from_syn) {
             transfer->first_ns = now;
         }
         transfer->bytes += fresh;
+        if (!flow->has_acked) transfer->first_bytes += fresh;
         flow->end = end;
         flow->has_end = 1;
         // A train of segments is as long as they are together.
@@ -345,7 +352,7 @@ INLINE int see(struct __sk_buff *skb, uint32_t side) {
             return TCX_NEXT;
     }
     if (segment.flags & TCP_SYN) {
-        begin(all, &segment, now);
+        begin(all, &segment, side, now);
         return TCX_NEXT;
     }
     bytes = skb->len - segment.end_of_options;
@@ -363,6 +370,7 @@ INLINE int see(struct __sk_buff *skb, uint32_t side) {
     if (!flow && bytes) {
         struct seen none = {};
         none.transfer.first_ns = none.transfer.last_ns = now;
+        none.transfer.side = (uint8_t)side;
         if (segment.is_v6) bpf_map_update_elem(&flows6, &segment.way, &none, BPF_NOEXIST);
         else bpf_map_update_elem(&flows, &segment.way, &none, BPF_NOEXIST);
         flow = find_seen(segment.is_v6, &segment.way);
@@ -375,6 +383,7 @@ INLINE int see(struct __sk_buff *skb, uint32_t side) {
             acknowledge(all, &segment, now);
         }
         carry(flow, &segment, bytes, skb->gso_size, now);
+        if (side == 0) flow->transfer.queued = (uint32_t)all->queue_last + skb->len;
         join(flow, segment.is_v6, &segment.way, now);
     }
     if (segment.flags & (TCP_FIN | TCP_RST)) flow->transfer.closed = 1;

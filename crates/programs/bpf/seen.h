@@ -23,8 +23,13 @@ struct transfer {
     uint32_t timeouts, fast, probes;
     // What the queue of the device dropped.
     uint32_t drops;
-    // 1: it began with a SYN; 1: it ended with a FIN or RST; 1: this machine's TCP sends it.
-    uint8_t from_syn, closed, is_own, unused;
+    // 1: it began with a SYN; 1: it ended with a FIN or RST; 1: this machine's TCP sends it; 0: it leaves by the
+    // device, 1: it comes in.
+    uint8_t from_syn, closed, is_own, side;
+    // What waits in the queue of the device when the last byte joins it, in bytes, with the packet of that byte.
+    uint32_t queued;
+    // Bytes before the first one was acknowledged: the sender's first window, or less.
+    uint32_t first_bytes;
 };
 
 // A transfer that another one followed on its connection.

@@ -3,9 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::Quantity;
 use record::trace::SeriesRow;
 use results::{Folder, Row, Summary};
 use scenario::Problems;
+use scenario::keys::SizeClasses;
 use sim::metrics::FlowRecord;
 
 use crate::palette::Palette;
@@ -25,8 +27,8 @@ pub(crate) struct Run<'a> {
     /// The name of the folder, made unique.
     pub(crate) name: String,
     pub(crate) summary: &'a Summary,
-    /// By place in [`Summary::rows`] and group: completion times, for the combinations that are drawn. The name of
-    /// all flows is empty.
+    /// By place in [`Summary::rows`] and group or class: completion times, for the combinations that are drawn. The
+    /// name of all flows is empty.
     pub(crate) distributions: BTreeMap<(usize, String), Distribution>,
     /// The simulations that are drawn over time, by number.
     pub(crate) details: BTreeMap<u32, Detail>,
@@ -177,9 +179,10 @@ impl<'a> Run<'a> {
         let row_of: BTreeMap<u32, usize> = rows
             .flat_map(|(index, row)| row.points.iter().map(move |point| (*point, index)))
             .collect();
+        let classes = self.classes();
         folder.flows(&mut |point, flow| {
             if let Some(row) = row_of.get(&point) {
-                self.add(*row, flow);
+                self.add(*row, flow, &classes);
             }
             if let Some(detail) = self.details.get_mut(&point) {
                 detail.all_flows += 1;
@@ -194,16 +197,28 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Names of the classes of flows by size, with the bytes above which they begin and up to which they go.
+    fn classes(&self) -> Vec<(String, u64, u64)> {
+        let classes = self.shared("run.classes").map(SizeClasses::parse);
+        let mss = self.shared("tcp.mss").and_then(|text| text.parse().ok());
+        let classes = classes.and_then(Result::ok).unwrap_or_default();
+        classes.all(mss.unwrap_or_default())
+    }
+
     /// Adds a flow to the distributions of a row, if that is drawn.
-    fn add(&mut self, row: usize, flow: &FlowRecord) {
+    fn add(&mut self, row: usize, flow: &FlowRecord, classes: &[(String, u64, u64)]) {
         let Some(all) = self.distributions.get_mut(&(row, String::new())) else {
             return;
         };
         all.flows += 1;
         all.fct_us.extend(flow.fct_us);
-        if !flow.group.is_empty() {
-            let key = (row, flow.group.clone());
-            let own = self.distributions.entry(key).or_default();
+        let size = flow.size_bytes.unwrap_or(u64::MAX);
+        let class = classes
+            .iter()
+            .find(|(_, above, upto)| size > *above && size <= *upto);
+        let group = (!flow.group.is_empty()).then_some(&flow.group);
+        for name in group.into_iter().chain(class.map(|(name, ..)| name)) {
+            let own = self.distributions.entry((row, name.clone())).or_default();
             own.flows += 1;
             own.fct_us.extend(flow.fct_us);
         }

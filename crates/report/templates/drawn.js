@@ -33,7 +33,8 @@
         return `<g transform="translate(${x} ${y + 12})"><text y="-3">${text.innerHTML}</text>${svg.innerHTML}</g>`;
       });
       const style = "svg{fill:none;color:#1b1f24;background:#fff}text{fill:#1b1f24;font:7.5px sans-serif}" +
-        ".m{text-anchor:middle}.e{text-anchor:end}.g{stroke:#d5dae0;stroke-width:.4}.a{stroke:#1b1f24;stroke-width:.6}";
+        ".t{font-size:8px}.m{text-anchor:middle}.e{text-anchor:end}" +
+        ".g{stroke:#d5dae0;stroke-width:.4}.a{stroke:#1b1f24;stroke-width:.6}";
       const [w, h] = [columns * width, Math.ceil(svgs.length / columns) * (height + 12)];
       const text = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w * 2}" ` +
         `height="${h * 2}"><style>${style}</style>${parts.join("").replaceAll("var(--box)", "#ffffff")}</svg>`;

@@ -370,6 +370,26 @@ fn goals_are_lines_cells_and_a_ranking_of_every_row() {
 }
 
 #[test]
+fn classes_of_flows_by_size_have_distributions_of_their_own() {
+    let temporary = Temporary::new("report-classes");
+    let text = "schemes = [\"newreno\"]\nrun.classes = \"20KB\"\n[workload]\nkind = \"poisson\"\n\
+                size = \"uniform(10KB, 30KB)\"\nduration = \"5ms\"\n";
+    let wanted = Wanted {
+        seeds: 1,
+        ..Wanted::default()
+    };
+    let source = Source::new("classes.toml", text);
+    let folder = run::simulate(source, &temporary.0.join("run"), &wanted);
+    let html = report(&[&folder], &folder.path().join("report.html"));
+    let chart = html.split("id=\"chart-fct-cdf\"").nth(1);
+    let chart = chart.expect("a chart of distributions");
+    let views = chart.split("</select>").next().expect("a choice of views");
+    for view in [">&#60;=20KB<", ">&#62;20KB<"] {
+        assert!(views.contains(view), "{view} in {views}");
+    }
+}
+
+#[test]
 fn groups_have_rows_and_pairs_of_their_own() {
     let (_temporary, folder) = goals("report-groups");
     let html = report(&[&folder], &folder.path().join("report.html"));

@@ -74,8 +74,13 @@ pub(super) fn read(path: &Path, fingerprint: u64) -> io::Result<Option<Part>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         bytes => bytes?,
     };
-    let ours = |part: &Part| part.head.fingerprint == fingerprint && part.head.name == stem(path);
-    Ok(Part::parse(bytes).filter(ours))
+    Ok(of(bytes, fingerprint, &stem(path)))
+}
+
+/// The part that was written as these bytes, if it is whole, of the sweep `fingerprint` and called `name`.
+pub(super) fn of(bytes: Vec<u8>, fingerprint: u64, name: &str) -> Option<Part> {
+    let ours = |part: &Part| part.head.fingerprint == fingerprint && part.head.name == name;
+    Part::parse(bytes).filter(ours)
 }
 
 fn stem(path: &Path) -> String {

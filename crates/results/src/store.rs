@@ -1,6 +1,7 @@
 //! A run folder that is being filled.
 
 mod assemble;
+mod parcel;
 mod unfinished;
 
 use std::fs;

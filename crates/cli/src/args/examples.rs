@@ -53,8 +53,9 @@ privileges; 128 + N signal N ended it.";
 pub(super) const OBSERVE: &str = "\
 Examples:
   sudo tailwater observe --for 60s
+  sudo tailwater observe --dev eth1 --for 60s --predict
   sudo tailwater observe --dev eth1 --for 10m --out seen.toml
-  tailwater run seen.toml --scheme newreno,cubic,hscc,rwndq,rcc
+  tailwater run seen.toml
   sudo tailwater observe --dev eth1 --for 60s --fail-on-incast --format json
 
 It changes nothing. Timeouts are told by TCP where the sender is of this machine, a container of it too; those of other

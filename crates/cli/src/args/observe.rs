@@ -23,6 +23,10 @@ pub(crate) struct ObserveArgs {
     /// Write the scenario of what was seen into this file, and its flows beside it as a trace
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) out: Option<PathBuf>,
+    /// Simulate what was seen: whether a model of today says the same, and what cures would change. Keeps the scenario
+    /// and its run with a report [default: results/observed-DEV.toml and results/observed-DEV]
+    #[arg(long)]
+    pub(crate) predict: bool,
     /// Print every flow
     #[arg(long)]
     pub(crate) flows: bool,

@@ -9,8 +9,6 @@ use scenario::law;
 use sim::breakdown::Part;
 use sim::columns::PART_HELP;
 
-use crate::text;
-
 /// Something that texts and messages name.
 struct Notion {
     /// Its name, then other words for it.

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use theory::answer::{self, Answer, Cell, Column, Model};
 
 use super::settings::Settings;
-use crate::text;
 
 /// The tables with what they mean, for people.
 pub(super) fn tables(

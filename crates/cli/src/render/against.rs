@@ -8,7 +8,6 @@ use results::{Against, Bound, Change, RowPair};
 use scenario::metric::Selector;
 
 use super::table::amount;
-use crate::text;
 
 /// Settings, rows and the bounds that were crossed.
 pub(crate) fn told(against: &Against, names: [&str; 2], bounds: &[Bound]) -> String {

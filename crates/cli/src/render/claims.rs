@@ -8,8 +8,7 @@ use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, 
 use comfy_table::{LineStyle, TableStyle};
 use serde_json::{Value, json};
 
-use crate::output::WIDTH;
-use crate::text;
+use text::WIDTH;
 
 /// Papers with their figures that have been judged.
 type Books<'a> = [(&'a Paper, Vec<Figure<'a>>)];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{progress, text};
+use crate::progress;
 
 /// What an attach did.
 pub(crate) fn attach(told: &Value) -> String {

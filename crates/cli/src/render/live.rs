@@ -12,7 +12,6 @@ use scenario::{Problem, Problems};
 use serde_json::{Value, json};
 use sim::columns::METRICS;
 
-use crate::text;
 pub(crate) use page::page;
 
 /// What `tailwater-live` told of a scenario.

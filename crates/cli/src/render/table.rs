@@ -15,7 +15,6 @@ use results::{self, Goals, Row, Standing, Summary};
 use scenario::metric::Selector;
 
 use crate::finished::Finished;
-use crate::text;
 pub(crate) use column::amount;
 use column::{Column, bar, header};
 

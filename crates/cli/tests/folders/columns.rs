@@ -55,6 +55,12 @@ fn duckdb_pandas_and_polars_find_the_percentiles_of_the_summary() {
     // Samples of one setting are chosen without a join: half of the points have 40 senders.
     for reader in ["duckdb", "pandas", "polars"] {
         assert_eq!(found[reader]["points_of_40"], 4, "{reader}");
+        // A setting with a unit is a number: of times, in us.
+        assert_eq!(
+            found[reader]["jitter"],
+            serde_json::json!([100.0]),
+            "{reader}"
+        );
     }
 }
 

@@ -29,6 +29,8 @@ def with_duckdb():
     senders = '"workload.senders" = 40'
     points = query(f"select count(distinct point) from '{paths['series']}' where {senders}")
     found["points_of_40"] = points[0][0]
+    jitter = query(f"select distinct \"workload.jitter\" from '{paths['flows']}'")
+    found["jitter"] = [row[0] for row in jitter]
     return found
 
 
@@ -47,6 +49,7 @@ def with_pandas():
     found["columns"] = list(tables["flows"].columns)
     few = pandas.read_parquet(paths["series"], columns=["point", "workload.senders"])
     found["points_of_40"] = int(few[few["workload.senders"] == 40]["point"].nunique())
+    found["jitter"] = tables["flows"]["workload.jitter"].unique().tolist()
     return found
 
 
@@ -65,6 +68,7 @@ def with_polars():
     found["series_columns"] = tables["series"].columns
     few = tables["series"].filter(polars.col("workload.senders") == 40)
     found["points_of_40"] = few["point"].n_unique()
+    found["jitter"] = tables["flows"]["workload.jitter"].unique().to_list()
     return found
 
 

@@ -235,9 +235,10 @@ const TCX: &str = "tcx";
 const BACKLOG: &str = "bpf_cast_to_kern_ctx";
 const RING: &str = "ring buffer";
 const TRACEPOINTS: &str = "qdisc tracepoints";
+const OBSERVER: &str = "observe";
 const STRUCT_OPS: &str = "struct_ops";
 
-const NEED_PRIVILEGES: [&str; 10] = [
+const NEED_PRIVILEGES: [&str; 11] = [
     NAMESPACES,
     VETH,
     TBF,
@@ -247,10 +248,19 @@ const NEED_PRIVILEGES: [&str; 10] = [
     BACKLOG,
     RING,
     TRACEPOINTS,
+    OBSERVER,
     STRUCT_OPS,
 ];
 #[cfg(not(feature = "kernel"))]
-const NEED_PROGRAMS: [&str; 6] = [BPF_LOOP, TCX, BACKLOG, RING, TRACEPOINTS, STRUCT_OPS];
+const NEED_PROGRAMS: [&str; 7] = [
+    BPF_LOOP,
+    TCX,
+    BACKLOG,
+    RING,
+    TRACEPOINTS,
+    OBSERVER,
+    STRUCT_OPS,
+];
 
 #[cfg(test)]
 mod tests {

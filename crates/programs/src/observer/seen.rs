@@ -3,6 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
+use crate::port::Direction;
+
 /// A direction of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Way {
@@ -43,6 +45,12 @@ pub struct Transfer {
     pub closed: bool,
     /// Whether its sender is of this machine.
     pub is_own: bool,
+    /// Which way it goes through the device.
+    pub direction: Direction,
+    /// Bytes in the queue of the device when the last byte joined it, with the packet of that byte; zero of what comes in.
+    pub queued: u32,
+    /// Bytes before the first one was acknowledged: the first window of its sender, or less.
+    pub first_bytes: u32,
 }
 
 /// What the kernel's TCP knows of a connection.
@@ -166,6 +174,12 @@ impl Transfer {
             from_syn: *bytes.get(60)? == 1,
             closed: *bytes.get(61)? == 1,
             is_own: *bytes.get(62)? == 1,
+            direction: match bytes.get(63)? {
+                0 => Direction::Egress,
+                _ => Direction::Ingress,
+            },
+            queued: word(bytes, 64)?,
+            first_bytes: word(bytes, 68)?,
         })
     }
 }

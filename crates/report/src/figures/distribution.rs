@@ -7,13 +7,14 @@ use crate::units;
 /// Points of a curve: more than a chart has pixels.
 const POINTS: usize = 1000;
 
-/// The cumulative distributions of completion times, one for each combination: of all flows, then of each group.
+/// The cumulative distributions of completion times, one for each combination: of all flows, then of each group and
+/// class.
 pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
     let views = views(data).into_iter();
     views.flat_map(|(_, figures)| figures).collect()
 }
 
-/// The same with the name of the group, which is empty for all flows.
+/// The same with the name of the group or class, which is empty for all flows.
 pub(crate) fn views(data: &Data<'_>) -> Vec<(String, Vec<Figure>)> {
     let mut groups: Vec<&str> = Vec::new();
     for run in &data.runs {

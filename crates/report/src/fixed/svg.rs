@@ -82,8 +82,13 @@ pub(super) fn embed(scene: &Scene, title: &str) -> String {
                 continue;
             }
             Item::Stroke { path, .. } => (look(item), steps(path)),
+            // What is filled is closed anyway.
             Item::Fill { path, .. } => {
-                (look(item), ring(path).unwrap_or_else(|| steps(path) + "Z"))
+                let data = ring(path).unwrap_or_else(|| steps(path));
+                if is_flat(&data) {
+                    continue;
+                }
+                (look(item), data)
             }
         };
         gather(&mut body, &mut anchored, Anchor::Start);
@@ -182,6 +187,7 @@ fn put_text(out: &mut String, item: &Item) -> std::fmt::Result {
     };
     let size = match short(*size).as_str() {
         "7.5" => String::new(),
+        "8" => " class=\"t\"".to_owned(),
         size => format!(" style=\"font-size:{size}px\""),
     };
     let (x, y) = (tenth(at.0), tenth(at.1));
@@ -212,7 +218,7 @@ fn ring(path: &[(f64, f64)]) -> Option<String> {
     let (r, across) = (tenth(width / 2.0), tenth(width));
     let (x, y) = (tenth(left), tenth(f64::midpoint(top, bottom)));
     Some(format!(
-        "M{x} {y}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0-{across} 0Z"
+        "M{x} {y}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0-{across} 0"
     ))
 }
 
@@ -257,6 +263,12 @@ fn steps(path: &[(f64, f64)]) -> String {
         last = Some((x, y));
     }
     data
+}
+
+/// Whether a path goes along one line, so that it encloses nothing.
+fn is_flat(data: &str) -> bool {
+    let bends = data.contains('h') && data.contains('v');
+    !(bends || data.contains(['a', 'l']))
 }
 
 /// The lowest and the highest place of a column, and the last one.

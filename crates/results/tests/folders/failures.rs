@@ -129,3 +129,42 @@ fn store(name: &str, scenario: &Scenario) -> Store {
     drop(fs::remove_dir_all(&path));
     Store::open(&path, scenario, None, Access::New).expect("an empty folder")
 }
+
+#[test]
+fn what_another_process_packed_is_kept_as_if_it_were_made_here() {
+    let scenario = scenario();
+    let (here, there) = (
+        store("kept-here", &scenario),
+        store("packed-there", &scenario),
+    );
+    simulate(&here, &scenario, &|_| Ok(()));
+    simulate(&there, &scenario, &|point| match point.index {
+        2 => Err(RunError::Conservation("a byte too many".into())),
+        _ => Ok(()),
+    });
+    let away = store("unpacked", &scenario);
+    away.begin(&scenario).unwrap();
+    for point in scenario.points() {
+        let bytes = there.pack(point, &scenario).unwrap();
+        // Neither what is damaged is kept, nor what belongs to another point.
+        let mut damaged = bytes.clone();
+        damaged[bytes.len() / 2] ^= 1;
+        assert!(away.unpack(point, &scenario, &damaged).is_err());
+        let other = &scenario.points()[usize::from(point.index == 0)];
+        assert!(away.unpack(other, &scenario, &bytes).is_err());
+        let done = away.unpack(point, &scenario, &bytes).unwrap();
+        assert_eq!(done, point.index != 2);
+        there.forget(point, &scenario).unwrap();
+    }
+    assert_eq!(there.kept(&scenario), 0);
+    let missing = away.missing(&scenario, None).unwrap();
+    assert_eq!(missing.len(), 1);
+    simulate(&away, &scenario, &|_| Ok(()));
+    for store in [&here, &away] {
+        store.assemble(&scenario, |_| ()).unwrap();
+    }
+    for name in ["summary.json", "flows.parquet", "ports.parquet"] {
+        let bytes = |store: &Store| fs::read(store.folder().join(name)).unwrap();
+        assert!(bytes(&here) == bytes(&away), "{name}");
+    }
+}

@@ -67,7 +67,8 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Value)) -> Result<(), Fail
     let measuring = measure()?;
     let begin = now();
     inside(&order.netns, || Ok(observer.attach(port.place.device)?))?;
-    let mut count = Count::new(begin);
+    let queue_bps = port.queue.as_ref().and(port.rate_bps);
+    let mut count = Count::new(begin, queue_bps);
     // Programs are measured in the first second: reading clocks around each of them costs as much as some of them.
     let measured = order.time.min(MEASURED);
     watch(&observer, &mut count, begin + measured, &mut |_| Ok(true))?;

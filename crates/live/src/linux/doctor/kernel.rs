@@ -4,11 +4,14 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
+use programs::observer::{Observer, Totals, Watch};
 use programs::probes::{self, Tracepoint};
 use programs::{Attached, Law, LoadError, Port};
 
 use super::ground::{DEVICE, Ground};
-use super::{BACKLOG, BPF_LOOP, Check, PROGRAMS, RING, STRUCT_OPS, State, TCX, TRACEPOINTS};
+use super::{
+    BACKLOG, BPF_LOOP, Check, OBSERVER, PROGRAMS, RING, STRUCT_OPS, State, TCX, TRACEPOINTS,
+};
 
 /// Tries everything that programs need.
 pub(super) fn programs(ground: &Ground) -> Vec<Check> {
@@ -28,6 +31,7 @@ pub(super) fn programs(ground: &Ground) -> Vec<Check> {
         false,
     ));
     checks.push(tracepoints(ground));
+    checks.push(observer(ground));
     checks.push(struct_ops());
     checks
 }
@@ -103,6 +107,41 @@ fn tracepoints(ground: &Ground) -> Check {
         Ok(packets) => Check::ok(TRACEPOINTS, format!("heard of {packets} packets")),
         Err(error) => Check::fails(TRACEPOINTS, State::Missing, &error, CURE),
     }
+}
+
+/// What observe hears with: its programs at a device, and six tracepoints of queues, drops and TCP.
+fn observer(ground: &Ground) -> Check {
+    const CURE: &str =
+        "a kernel from 6.6 on with these tracepoints; without them observe does not run";
+    match observed(ground) {
+        Ok(totals) if totals.packets[0] > 0 && totals.queue_most > 0 => {
+            let (packets, most) = (totals.packets[0], totals.queue_most);
+            Check::ok(
+                OBSERVER,
+                format!("saw {packets} packets, and {most} bytes wait"),
+            )
+        }
+        Ok(_) => Check::fails(OBSERVER, State::Broken, &"no packet was seen to wait", CURE),
+        Err(error) => Check::fails(OBSERVER, State::Missing, &error, CURE),
+    }
+}
+
+fn observed(ground: &Ground) -> io::Result<Totals> {
+    let watch = Watch {
+        queue_shift: 10,
+        degree: 8,
+        burst_bytes: 0,
+        burst: Duration::from_micros(100),
+        packets_per_second: 1_000_000,
+        has_queue: true,
+    };
+    let mut observer = Observer::load(watch).map_err(io::Error::other)?;
+    ground.within(|| observer.attach(DEVICE).map_err(io::Error::other))?;
+    ground.send()?;
+    // What is sent may still be on its way to the queue.
+    thread::sleep(Duration::from_millis(10));
+    observer.detach();
+    observer.totals().map_err(io::Error::other)
 }
 
 /// Functions of a struct return what they should, over and over.

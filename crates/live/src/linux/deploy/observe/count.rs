@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use observed::{Cost, Crowd, Flow, Loss, Observation, Queue, judge, percentile};
+use programs::Direction;
 use programs::observer::{Observer, Socket, Told, Totals, Transfer, Way};
 
 use super::Port;
@@ -12,11 +13,15 @@ use crate::linux::emulate::Failure;
 /// What was told so far.
 pub(super) struct Count {
     begin: Duration,
+    /// At which the queue of the device sends, if it says so.
+    queue_bps: Option<u64>,
     /// When connections that ended were last forgotten.
     swept: Duration,
     flows: Vec<Flow>,
     crowds: Vec<Crowd>,
     losses: Vec<Loss>,
+    /// Bytes of first windows, of flows that are larger.
+    first: Vec<u32>,
     /// Of each connection the last word.
     sockets: BTreeMap<Way, Socket>,
     /// Flows and events beyond what is kept.
@@ -28,13 +33,15 @@ pub(super) struct Count {
 }
 
 impl Count {
-    pub(super) fn new(begin: Duration) -> Self {
+    pub(super) fn new(begin: Duration, queue_bps: Option<u64>) -> Self {
         Self {
             begin,
+            queue_bps,
             swept: begin,
             flows: Vec::new(),
             crowds: Vec::new(),
             losses: Vec::new(),
+            first: Vec::new(),
             sockets: BTreeMap::new(),
             lost: 0,
             cost: Cost::default(),
@@ -130,8 +137,15 @@ impl Count {
             self.lost += 1;
             return;
         }
+        if transfer.from_syn && transfer.bytes > transfer.first_bytes.into() {
+            self.first.push(transfer.first_bytes);
+        }
         let start = transfer.first.saturating_sub(self.begin);
-        let fct = transfer.last.saturating_sub(transfer.first);
+        let queued = match self.queue_bps {
+            Some(bps) => u64::from(transfer.queued) * 8_000_000_000 / bps.max(1),
+            None => 0,
+        };
+        let fct = transfer.last.saturating_sub(transfer.first) + Duration::from_nanos(queued);
         let timeouts = if transfer.is_own {
             transfer.timeouts
         } else {
@@ -149,6 +163,7 @@ impl Count {
             repeats: transfer.repeats,
             drops: transfer.drops,
             waited_s: transfer.waited.min(fct).as_secs_f64(),
+            leaves: transfer.direction == Direction::Egress,
             is_told: transfer.is_own,
             closed: transfer.closed,
         });
@@ -250,6 +265,9 @@ impl Count {
             }
         }
         seen.mss = most_common(sockets().map(|socket| socket.mss));
+        let mss = seen.mss.unwrap_or(MSS).max(1);
+        let first = self.first.iter().filter(|bytes| **bytes >= mss);
+        seen.initial_window = most_common(first.map(|bytes| bytes / mss));
         let rto = most_common(sockets().map(|socket| socket.min_rto));
         seen.min_rto_ms = rto.map(|rto| rto.as_secs_f64() * 1e3);
         seen.control = most_common(sockets().map(|socket| socket.control.clone()));
@@ -280,6 +298,8 @@ fn as_f64(number: u64) -> f64 {
     number as f64
 }
 
+/// Of Ethernet, with timestamps.
+const MSS: u32 = 1_448;
 /// So often connections that ended are forgotten.
 const SWEEP: Duration = Duration::from_secs(1);
 /// And those that are silent for so long.

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use observed::{Flow, Judged, Observation, Queue, Verdict};
 
-use crate::text::grouped;
+use crate::grouped;
 
 /// The verdict, its evidence, and what was counted.
-pub(crate) fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -> String {
+pub fn observed(seen: &Observation, notes: &[&str], flows: Option<&Vec<Flow>>) -> String {
     let mut out = format!(
         "{}, {} s: {}\n",
         seen.place(),
@@ -195,13 +195,13 @@ fn one(flow: &Flow) -> String {
     )
 }
 
-fn several(number: u64, thing: &str) -> String {
+pub(super) fn several(number: u64, thing: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
     format!("{} {thing}{end}", grouped(number))
 }
 
 /// Three digits that count, with their unit.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     let (value, unit) = match seconds {
         seconds if seconds >= 1.0 => (seconds, "s"),
         seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
@@ -222,7 +222,7 @@ fn percent(share: f64) -> String {
     format!("{} %", short(100.0 * share))
 }
 
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     match value {
         value if value >= 99.95 => format!("{value:.0}"),
         value if value >= 9.995 => format!("{value:.1}"),

@@ -1,16 +1,20 @@
-//! Plain text in columns.
+//! Plain text for people: words in columns, and what was seen of a network.
+
+mod observation;
+mod prediction;
 
 use std::fmt::Write;
 
-use crate::output::WIDTH;
+pub use observation::observed;
+pub use prediction::predicted;
 
 /// Appends `text`, wrapped at words, each line indented by `indent` columns.
-pub(crate) fn paragraph(out: &mut String, indent: usize, text: &str) {
+pub fn paragraph(out: &mut String, indent: usize, text: &str) {
     wrap(out, indent, WIDTH, text);
 }
 
 /// The same in `width` columns.
-pub(crate) fn wrap(out: &mut String, indent: usize, width: usize, text: &str) {
+pub fn wrap(out: &mut String, indent: usize, width: usize, text: &str) {
     let mut column = 0;
     for word in text.split_whitespace() {
         let length = word.chars().count();
@@ -32,7 +36,7 @@ pub(crate) fn wrap(out: &mut String, indent: usize, width: usize, text: &str) {
 }
 
 /// Lines of a name and what it is, aligned.
-pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let pairs: Vec<_> = pairs.into_iter().collect();
     let width = pairs
         .iter()
@@ -47,7 +51,7 @@ pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
 }
 
 /// Digits in threes: `2,880`.
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -60,10 +64,13 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// A number of things: `1 claim`, `3 claims`.
-pub(crate) fn counted(number: usize, thing: &str) -> String {
+pub fn counted(number: usize, thing: &str) -> String {
     if number == 1 {
         format!("1 {thing}")
     } else {
         format!("{number} {thing}s")
     }
 }
+
+/// Columns of help and errors.
+pub const WIDTH: usize = 100;

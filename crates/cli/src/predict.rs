@@ -1,0 +1,218 @@
+//! What was observed, simulated: as it is today, and with every cure.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use observed::{Flow, Observation, Prediction, Times};
+use results::{Folder, Row};
+use scenario::work::Work;
+use scenario::{Problems, Scenario, Source};
+
+use crate::api::{self, Destination, Ended, Monitor};
+use crate::output::{self, Stop};
+use crate::report;
+use crate::request::Request;
+use crate::watch::watched;
+
+/// A prediction, and where its run is.
+pub(crate) struct Modelled {
+    pub(crate) prediction: Prediction,
+    pub(crate) folder: PathBuf,
+}
+
+/// Simulates the scenario in the file `out` with every scheme that it names, into a run folder beside it. More than can
+/// be simulated in some minutes is simulated in part: the flows that began first.
+pub(crate) fn predict(
+    out: &Path,
+    seen: &Observation,
+    flows: &[Flow],
+    given: &[String],
+) -> Result<Modelled, Stop> {
+    let folder = free(&out.with_extension(""));
+    let (source, part) = affordable(out, seen, flows)?;
+    let request = Request {
+        command: given.to_vec(),
+        ..Request::new(source)
+    };
+    let to = Destination {
+        folder: &folder,
+        resume: false,
+        report: true,
+    };
+    let kept = || {
+        format!(
+            "interrupted; simulate it with: tailwater run {}",
+            out.display()
+        )
+    };
+    let run = watched(
+        None,
+        || (),
+        || output::complain(&kept()),
+        || api::run(&request, to, (&Teller, &AtomicBool::new(false))),
+    );
+    let run = run.map_err(|ended| match ended {
+        Ended::Problems(problems) => Stop::WrongInput(problems),
+        Ended::Stopped => Stop::Ended,
+    })?;
+    let prediction = prediction(&run, seen, part).ok_or_else(|| {
+        output::complain("the model of today could not be simulated");
+        Stop::Failed
+    })?;
+    Ok(Modelled { prediction, folder })
+}
+
+/// The scenario, and the flows of it that take no more than some minutes.
+fn affordable<'a>(
+    out: &Path,
+    seen: &Observation,
+    flows: &'a [Flow],
+) -> Result<(Source, &'a [Flow]), Problems> {
+    let file = out.to_string_lossy();
+    let mut part = flows;
+    let mut source = Source::find(&file)?;
+    loop {
+        let scenario = Scenario::load(source.clone(), &scenario::Overrides::default())?;
+        let steps = scenario.points().iter();
+        let steps: f64 = steps.map(|point| Work::of(point, true).steps()).sum();
+        if steps <= MOST_STEPS || part.len() < 2 {
+            return Ok((source, part));
+        }
+        // Flows are in the order of their starts.
+        part = &part[..part.len() / 2];
+        let trace = out.with_extension("part.csv");
+        let name = out.file_stem().unwrap_or_default().to_string_lossy();
+        fs::write(&trace, observed::trace(part)).map_err(|error| {
+            scenario::Problem::new(format!("cannot write {}: {error}", trace.display()))
+        })?;
+        let file_name = trace.file_name().unwrap_or_default().to_string_lossy();
+        let text = seen.scenario(&name, &file_name, part);
+        source = Source::new(file.clone(), text);
+    }
+}
+
+/// What the rows of the run say.
+fn prediction(run: &Folder, seen: &Observation, flows: &[Flow]) -> Option<Prediction> {
+    let rows = &run.summary().rows;
+    let times = |scheme: &str| rows.iter().find(|row| row.scheme == scheme).and_then(times);
+    let cures = seen.cures().into_iter().map(|cure| {
+        let times = times(&cure.scheme);
+        (cure, times)
+    });
+    let prediction = Prediction::new(flows, times(seen.scheme())?, cures);
+    let last = flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
+    Some(Prediction {
+        seconds: if flows.len() as u64 == seen.flows {
+            seen.seconds
+        } else {
+            last
+        },
+        scheme: seen.scheme().to_owned(),
+        guessed: seen.guesses(flows),
+        ..prediction
+    })
+}
+
+fn times(row: &Row) -> Option<Times> {
+    let value = |name: &str| Some(row.value(name)).filter(|value| value.is_finite());
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count"
+    )]
+    Some(Times {
+        fct_p50_s: value("fct_p50_us")? / 1e6,
+        fct_p99_s: value("fct_p99_us")? / 1e6,
+        timeouts: value("timeouts")? as u64,
+    })
+}
+
+/// The folder, or with a number behind it the first that is not there.
+fn free(folder: &Path) -> PathBuf {
+    let numbered = |number: u32| match number {
+        1 => folder.to_owned(),
+        number => {
+            let mut name = folder.as_os_str().to_owned();
+            name.push(format!("-{number}"));
+            name.into()
+        }
+    };
+    let found = (1..u32::MAX).map(numbered).find(|folder| !folder.exists());
+    found.unwrap_or_else(|| folder.to_owned())
+}
+
+/// Says how much is simulated.
+struct Teller;
+
+impl Monitor for Teller {
+    fn begins(&self, simulations: usize) {
+        output::complain(&format!(
+            "simulating what was seen: {}",
+            text::counted(simulations, "simulation")
+        ));
+    }
+}
+
+/// Where the report of a run is.
+pub(crate) fn page(folder: &Path) -> PathBuf {
+    folder.join(report::NAME)
+}
+
+/// Of all simulations together: ten million take about a second.
+const MOST_STEPS: f64 = 2e9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(number: u32) -> Flow {
+        Flow {
+            start_s: f64::from(number) * 1e-5,
+            fct_s: 0.002,
+            bytes: 20_000,
+            sender: format!("10.0.0.{number}:5"),
+            receiver: "10.0.1.1:80".to_owned(),
+            timeouts: 0,
+            fast_retransmits: 0,
+            probes: 0,
+            repeats: 0,
+            drops: 0,
+            waited_s: 0.0,
+            leaves: true,
+            is_told: true,
+            closed: true,
+        }
+    }
+
+    #[test]
+    fn what_was_seen_is_simulated_with_every_cure() {
+        let folder = std::env::temp_dir().join(format!("tw-predicts-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let flows: Vec<_> = (1..=10).map(flow).collect();
+        let seen = Observation {
+            flows: 10,
+            seconds: 1.0,
+            rate_bps: 1_000_000_000,
+            min_rtt_us: Some(60.0),
+            min_rto_ms: Some(200.0),
+            ..Observation::default()
+        };
+        let out = folder.join("seen.toml");
+        fs::write(folder.join("seen.csv"), observed::trace(&flows)).unwrap();
+        fs::write(&out, seen.scenario("seen", "seen.csv", &flows)).unwrap();
+        let Ok(modelled) = predict(&out, &seen, &flows, &[]) else {
+            panic!("a scenario without mistakes");
+        };
+        let said = modelled.prediction;
+        // 200 KB at 1 Gbit/s and some round trips.
+        assert!((0.0015..0.0025).contains(&said.model.fct_p99_s), "{said:?}");
+        assert!(said.fits && said.cures.len() == 6, "{said:?}");
+        assert!(
+            said.cures.iter().all(|cure| cure.times.is_some()),
+            "{said:?}"
+        );
+        assert!(page(&modelled.folder).is_file());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
