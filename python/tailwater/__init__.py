@@ -6,6 +6,12 @@
 >>> run.rows.to_polars()      # rows, points, flows, ports, series: each a table
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tailwater._draw import Draw, choice, log_uniform, uniform
 from tailwater._errors import (
     InternalError,
     NoRoomError,
@@ -15,32 +21,78 @@ from tailwater._errors import (
     Problem,
     ScenarioError,
     ScenarioWarning,
+    SchemeError,
 )
-from tailwater._run import Point, Scenario, explain, reproduce, run, show
-from tailwater._tailwater import __version__
+from tailwater._lists import list
+from tailwater._run import Point, Scenario, Shard, explain, merge, reproduce, run, show
+from tailwater._tailwater import (
+    Ack,
+    AckSent,
+    Arrival,
+    Backlog,
+    Config,
+    Loss,
+    Packet,
+    __version__,
+)
 from tailwater._text import Text
 from tailwater.results import Column, Reproduction, Results, Table, open
+from tailwater._declared import gauge, param, register
+from tailwater.scheme import Hook, Queue, Receiver, Sender
+
+if TYPE_CHECKING:
+    from tailwater import gym as gym
 
 __all__ = [
+    "Ack",
+    "AckSent",
+    "Arrival",
+    "Backlog",
     "Column",
+    "Config",
+    "Draw",
+    "Hook",
     "InternalError",
+    "Loss",
     "NoRoomError",
+    "Packet",
     "Place",
     "Point",
     "PointError",
     "PointFailure",
     "Problem",
+    "Queue",
+    "Receiver",
     "Reproduction",
     "Results",
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",
+    "SchemeError",
+    "Sender",
+    "Shard",
     "Table",
     "Text",
     "__version__",
+    "choice",
     "explain",
+    "gauge",
+    "gym",
+    "list",
+    "log_uniform",
+    "merge",
     "open",
+    "param",
+    "register",
     "reproduce",
     "run",
     "show",
+    "uniform",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Environments need packages that nothing else needs.
+    if name == "gym":
+        return importlib.import_module("tailwater.gym")
+    raise AttributeError(f"module 'tailwater' has no attribute {name!r}")

@@ -115,9 +115,42 @@ class PointError(RuntimeError):
         return (type(self), (self.failures, self.results))
 
 
+class SchemeError(PointError):
+    """A method of a scheme in Python has raised an exception, which is the ``__cause__``. Other simulations went on:
+    what they came to is in ``results``."""
+
+    scheme: str
+    """The scheme, with those it is composed with."""
+    seed: int
+    time: int
+    """When it was raised in the simulation, in picoseconds."""
+
+    def __init__(
+        self,
+        failures: Sequence[PointFailure],
+        results: Results,
+        scheme: str,
+        seed: int,
+        time: int,
+    ) -> None:
+        super().__init__(failures, results)
+        self.scheme = scheme
+        self.seed = seed
+        self.time = time
+
+    @property
+    def time_us(self) -> float:
+        """The same in microseconds."""
+        return self.time / 1e6
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (self.failures, self.results, self.scheme, self.seed, self.time)
+        return (type(self), fields)
+
+
 _SHOWN = 10
 """Failures that a message names."""
 
-for _class in (ScenarioError, NoRoomError, ScenarioWarning, InternalError, PointError):
+for _class in (ScenarioError, NoRoomError, ScenarioWarning, InternalError, PointError, SchemeError):
     # Tracebacks name them as users import them.
     _class.__module__ = "tailwater"

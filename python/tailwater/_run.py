@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from tailwater import _progress, _tailwater, _values
-from tailwater._errors import PointError, ScenarioWarning
+from tailwater._errors import PointError, ScenarioWarning, SchemeError
 from tailwater._folder import Temporary
 from tailwater._text import Text
 from tailwater.results import Reproduction, Results
+from tailwater._declared import has_source
+from tailwater.scheme import Scheme
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A scenario: the name of a built-in one or of a paper's figure, a path, TOML text, or a dictionary."""
+
+Schemes = str | type[Scheme] | Sequence[str | type[Scheme]]
+"""Schemes: names, compositions, variants, and classes that derive from tw.Sender and others."""
 
 
 class Point(NamedTuple):
@@ -27,13 +33,25 @@ class Point(NamedTuple):
     set: Mapping[str, str]
 
 
+class Shard(NamedTuple):
+    """A part of a run, which :func:`merge` puts together with the others."""
+
+    path: Path
+    """Its folder."""
+    finished: int
+    """Simulations that are in it."""
+    points: int
+    """Simulations of the whole run."""
+
+
 class Scenario:
     """A scenario that has been checked, with every simulation that it stands for; nothing has run.
 
     Args:
         scenario: The name of a built-in scenario (``"incast"``) or of a paper's figure (``"rcc/fig5a"``), a path,
             a text in TOML, or a dictionary.
-        schemes: Schemes, compositions (``"hscc+cubic"``) and variants, instead of the scenario's own.
+        schemes: Schemes, compositions (``"hscc+cubic"``), variants, and classes that derive from :class:`Sender`
+            and others, instead of the scenario's own.
         set: Settings by key. A list, a range or an array gives an axis of the sweep. Texts are as on the command
             line, numbers as in TOML: what has a unit is a text, as in ``{"link.delay": "40us"}``.
         seeds: How many seeds to run every combination with.
@@ -53,7 +71,7 @@ class Scenario:
         self,
         scenario: Source,
         *,
-        schemes: str | Sequence[str] | None = None,
+        schemes: Schemes | None = None,
         set: Mapping[str, Any] | None = None,
         seeds: int | None = None,
         seed: int | None = None,
@@ -69,7 +87,7 @@ class Scenario:
         given: dict[str, Any] = {
             "word": word,
             "text": text,
-            "schemes": _values.names("schemes", schemes),
+            "schemes": _values.schemes(schemes),
             "sets": [_values.setting(key, value) for key, value in (set or {}).items()],
             "goals": _values.texts("goals", goals),
             "seed": _values.whole("seed", seed, 0),
@@ -80,6 +98,7 @@ class Scenario:
             "pcap": _values.names("pcap", pcap),
         }
         self._request = _tailwater.prepare(given)
+        self._captures: str | None = given["pcap"]
         self._command = _command(given)
 
     @property
@@ -125,10 +144,11 @@ class Scenario:
         return self.toml._repr_html_()
 
 
+@overload
 def run(
     scenario: Source | Scenario,
     *,
-    schemes: str | Sequence[str] | None = None,
+    schemes: Schemes | None = None,
     set: Mapping[str, Any] | None = None,
     seeds: int | None = None,
     seed: int | None = None,
@@ -143,8 +163,53 @@ def run(
     disk: int | str | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    shard: None = None,
+    on: object = None,
     progress: str | bool | _progress.Progress | None = "auto",
-) -> Results:
+) -> Results: ...
+@overload
+def run(
+    scenario: Source | Scenario,
+    *,
+    schemes: Schemes | None = None,
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    seed: int | None = None,
+    goals: str | Sequence[str] | None = None,
+    trace: str | Sequence[str] | None = None,
+    pcap: str | Sequence[str] | None = None,
+    jobs: int | None = None,
+    memory: int | str | None = None,
+    work: float | None = None,
+    disk: int | str | None = None,
+    out: str | os.PathLike[str],
+    resume: bool = False,
+    shard: tuple[int, int],
+    on: object = None,
+    progress: str | bool | _progress.Progress | None = "auto",
+) -> Shard: ...
+def run(
+    scenario: Source | Scenario,
+    *,
+    schemes: Schemes | None = None,
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    seed: int | None = None,
+    until: float | str | None = None,
+    max_seeds: int = 100,
+    goals: str | Sequence[str] | None = None,
+    trace: str | Sequence[str] | None = None,
+    pcap: str | Sequence[str] | None = None,
+    jobs: int | None = None,
+    memory: int | str | None = None,
+    work: float | None = None,
+    disk: int | str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    shard: tuple[int, int] | None = None,
+    on: object = None,
+    progress: str | bool | _progress.Progress | None = "auto",
+) -> Results | Shard:
     """Simulates every point of a scenario: what ``tailwater run`` does.
 
     Ctrl-C ends it within a moment, and with ``out`` what is finished is kept: ``resume=True`` goes on.
@@ -157,12 +222,16 @@ def run(
         disk: Room on disk that series may take together.
         out: The folder to keep results in. Without it they lie in a temporary one that goes with the result.
         resume: Go on where an earlier run into ``out`` ended.
+        shard: Of so many parts the one to simulate, as in ``(1, 8)``; ``merge`` makes a run of all.
+        on: Where to simulate: ``None`` for threads of this process, ``"processes"``, ``"ray"``, ``"dask"``, a client
+            of Dask, or an executor of ``concurrent.futures``. With ``"processes"`` there are ``jobs`` of them.
         progress: ``"auto"`` shows it to whoever looks on, ``True`` shows it, ``False`` does not; a function is
             called with how many simulations are done and of how many, ten times a second at most.
 
     Raises:
         ScenarioError: The input is wrong; nothing has run.
         PointError: Simulations failed; its ``results`` are those of the others.
+        SchemeError: The same, where a method of a scheme in Python has raised an exception.
         KeyboardInterrupt: Somebody pressed Ctrl-C.
     """
     if isinstance(scenario, Scenario):
@@ -186,21 +255,57 @@ def run(
             pcap=pcap,
         )
     limits = _limits(jobs, memory, work, disk)
+    part = _shard(shard, until, out)
     if resume and out is None:
         raise _values.wrong("resume", resume, "name the folder to go on with: out='results/incast'")
+    sourceless = [scheme.__name__ for scheme in asked._request.classes if not has_source(scheme)]
+    if sourceless and (resume or part):
+        expected = f"nobody knows the source of {sourceless[0]}, so that results of other code could be mixed with it"
+        wrong: tuple[str, object] = ("shard", shard) if part else ("resume", resume)
+        raise _values.wrong(*wrong, f"{expected}: put the class into a file")
+    if sourceless and out is not None:
+        text = f"this run cannot be resumed: nobody knows the source of {sourceless[0]}"
+        warnings.warn(text, ScenarioWarning, stacklevel=2)
     for text, _ in asked._request.warnings:
         warnings.warn(text, ScenarioWarning, stacklevel=2)
     folder, temporary = _folder(out, asked.name)
     tell, end = _progress.of(progress)
     command = [*asked._command, *([] if out is None else ["--out", str(folder)])]
-    try:
-        asked._request.run(folder, resume, temporary is None, limits, command, tell)
-    finally:
-        end()
+    request = asked._request
+    with _driven(on, limits, asked._captures, request.classes) as driver:
+        try:
+            if part is not None:
+                (done, points), _ = request.run_shard(folder, part, limits, tell, driver)
+                return Shard(folder, done, points)
+            report = temporary is None
+            raised = request.run(folder, resume, report, limits, command, tell, driver)
+        finally:
+            end()
     results = Results._of(folder, temporary)
+    if raised:
+        _, scheme, seed, moment, exception = raised[0]
+        raise SchemeError(results.failures, results, scheme, seed, moment) from exception
     if results.failures:
         raise PointError(results.failures, results)
     return results
+
+
+def merge(
+    *folders: str | os.PathLike[str], out: str | os.PathLike[str] | None = None
+) -> Results:
+    """Puts the shards of a run together: what ``tailwater merge`` does.
+
+    Args:
+        folders: The folders of all shards; one alone if they all ran into the same.
+        out: The folder of the run; by default the first of theirs.
+    """
+    if not folders:
+        raise _values.wrong("folders", folders, "name the folders that tw.run(..., shard=...) wrote")
+    paths = [Path(folder) for folder in folders]
+    target = paths[0] if out is None else Path(out)
+    words = ["tailwater", "merge", *map(str, paths)]
+    _tailwater.merge(paths, target, [*words, *([] if out is None else ["--out", str(out)])])
+    return Results(target)
 
 
 def reproduce(
@@ -213,6 +318,7 @@ def reproduce(
     work: float | None = None,
     disk: int | str | None = None,
     out: str | os.PathLike[str] | None = None,
+    on: object = None,
     progress: str | bool | _progress.Progress | None = "auto",
 ) -> Reproduction:
     """Runs figures of papers and judges their claims: what ``tailwater reproduce`` does.
@@ -223,6 +329,7 @@ def reproduce(
         seeds: How many seeds to run instead of what each figure says.
         causes: Which causes of differences to try: those of claims that are ``"missed"``, ``"all"`` or ``"none"``.
         jobs: As for :func:`run`, and so are ``memory``, ``work``, ``disk`` and ``progress``.
+        on: As for :func:`run`.
         out: The folder of all results; what is there is gone on with. Without it they lie in a temporary one that
             goes with the result.
     """
@@ -239,10 +346,11 @@ def reproduce(
         "command": ["tailwater", "reproduce", *named, *(["--full"] if full else [])],
     }
     tell, end = _progress.of(progress)
-    try:
-        table, json_text, pages, _ = _tailwater.reproduce(given, tell)
-    finally:
-        end()
+    with _driven(on, given["limits"], None, []) as driver:
+        try:
+            table, json_text, pages, _ = _tailwater.reproduce(given, tell, driver)
+        finally:
+            end()
     return Reproduction(folder, table, json_text, pages, temporary)
 
 
@@ -279,6 +387,40 @@ def _source(scenario: object) -> tuple[str | None, str | None]:
             return scenario, None
     expected = "give a name such as 'incast', a path, a text in TOML, a dictionary, or tw.Scenario(...)"
     raise _values.wrong("scenario", scenario, expected)
+
+
+@contextmanager
+def _driven(
+    on: object, limits: Mapping[str, int | None], captures: str | None, classes: list[type[Any]]
+) -> Iterator[Any]:
+    """Who hands out simulations, if not this process alone does them."""
+    if on is None:
+        yield None
+        return
+    from tailwater.cluster import driver
+
+    made = driver(on, limits["jobs"], limits["memory"], captures, classes)
+    try:
+        yield made
+    finally:
+        if made is not None:
+            made.end()
+
+
+def _shard(
+    shard: tuple[int, int] | None, until: object, out: object
+) -> tuple[int, int] | None:
+    if shard is None:
+        return None
+    expected = "give (i, n) with i from 1 to n, as in (1, 8)"
+    whole = isinstance(shard, tuple) and len(shard) == 2 and all(type(n) is int for n in shard)
+    if not whole or not 1 <= shard[0] <= shard[1] < 2**32:
+        raise _values.wrong("shard", shard, expected)
+    if until is not None:
+        raise _values.wrong("shard", shard, "until needs the results of all shards: leave one out")
+    if out is None:
+        raise _values.wrong("shard", shard, "name the folder of the shard: out='results/shard-1'")
+    return shard
 
 
 def _limits(

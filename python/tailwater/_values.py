@@ -48,6 +48,19 @@ def names(name: str, value: object) -> str | None:
     return ",".join(found)
 
 
+def schemes(value: object) -> str | None:
+    """Schemes in a list: texts, and classes, which are registered."""
+    from tailwater._declared import is_scheme, register
+
+    if value is None:
+        return None
+    found: list[Any] = [value] if isinstance(value, str) or is_scheme(value) else values(value)
+    named = [register(one) if is_scheme(one) else one for one in found]
+    if not named or not all(isinstance(one, str) for one in named):
+        raise wrong("schemes", value, "give names, classes that derive from tw.Sender, or a list of them")
+    return ",".join(named)
+
+
 def texts(name: str, value: object) -> list[str]:
     """Texts in a list; one alone is a list of one."""
     found = [] if value is None else [value] if isinstance(value, str) else values(value)
@@ -137,6 +150,10 @@ def _written(name: str, value: object) -> str:
     if not alone:
         return f"[{', '.join(_written(name, one) for one in several)}]"
     value = several[0]
+    if isinstance(value, type):
+        from tailwater._declared import register
+
+        value = register(value)
     return _quoted(value) if isinstance(value, str) else _text(name, value)
 
 

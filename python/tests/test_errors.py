@@ -27,8 +27,8 @@ CALLS: list[tuple[Call, str | None, str]] = [
     (lambda: tw.run({"workload": {"senders": object()}}), 'scenario["workload"]["senders"]', "list"),
     (lambda: tw.run("incast", schemes="newrno"), "schemes", "did you mean `newreno`"),
     (lambda: tw.run("incast", schemes=["rcc", "rcc"]), "schemes", "listed twice"),
-    (lambda: tw.run("incast", schemes=[1]), "schemes", "list of texts"),  # type: ignore[list-item]
-    (lambda: tw.run("incast", schemes=[]), "schemes", "list of texts"),
+    (lambda: tw.run("incast", schemes=[1]), "schemes", "a list of them"),  # type: ignore[list-item]
+    (lambda: tw.run("incast", schemes=[]), "schemes", "a list of them"),
     (lambda: tw.run("incast", schemes="dctcp+rcc+nonsense"), "schemes", "nonsense"),
     (lambda: tw.run("incast", set={"workload.sender": 4}), 'set["workload.sender"]', SENDERS),
     (lambda: tw.run("incast", set={"link.delay": 40}), 'set["link.delay"]', "40us"),

@@ -2,14 +2,17 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use record::pcap::Places;
 use scenario::{Overrides, Source};
 use tailwater::api::{self, Allowance, Causes, Destination, Ended, Precision};
 
+use crate::driver::RaisedBy;
 use crate::errors::{exception, guarded, parts};
+use crate::role::{Class, Use};
 use crate::waiting;
 
 /// What the package says about a run, each value of the type and within the bounds that it has checked.
@@ -98,6 +101,8 @@ pub(crate) struct Request {
     scenario: scenario::Scenario,
     /// The scenario as it is written.
     written: String,
+    /// Its schemes in Python.
+    classes: Vec<Arc<Class>>,
 }
 
 impl Request {
@@ -128,6 +133,7 @@ impl Request {
             };
             let scenario = request.scenario()?;
             Ok(Self {
+                classes: Use::named(&scenario),
                 inner: request,
                 scenario,
                 written,
@@ -138,7 +144,7 @@ impl Request {
 
 #[pymethods]
 impl Request {
-    /// Runs what is missing in a folder.
+    /// Runs what is missing in a folder: what roles in Python have raised.
     #[expect(
         clippy::too_many_arguments,
         reason = "Python calls it, with the names of the arguments"
@@ -152,7 +158,9 @@ impl Request {
         limits: Limits,
         command: Vec<String>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+        driver: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<RaisedBy>> {
+        let _used = Use::begin(py, &self.classes)?;
         let request = api::Request {
             allowance: limits.into(),
             command,
@@ -163,9 +171,43 @@ impl Request {
             resume,
             report,
         };
-        waiting::waited(py, progress.as_ref(), |told| {
-            api::run(&request, to, told).map(drop)
+        let run = |told: (&dyn api::Monitor, &_)| api::run(&request, to, told).map(drop);
+        let ((), raised) = waiting::waited(py, progress.as_ref(), driver, run)?;
+        Ok(raised)
+    }
+
+    /// Runs what is missing of a shard in a folder: points that are there, and all.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "Python calls it, with the names of the arguments"
+    )]
+    fn run_shard(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        shard: (u32, u32),
+        limits: Limits,
+        progress: Option<Bound<'_, PyAny>>,
+        driver: Option<Py<PyAny>>,
+    ) -> PyResult<((usize, usize), Vec<RaisedBy>)> {
+        let _used = Use::begin(py, &self.classes)?;
+        let request = api::Request {
+            allowance: limits.into(),
+            shard: Some(results::Shard {
+                number: shard.0,
+                of: shard.1,
+            }),
+            ..self.inner.clone()
+        };
+        waiting::waited(py, progress.as_ref(), driver, |told| {
+            api::run_shard(&request, &folder, told)
         })
+    }
+
+    /// Its schemes in Python.
+    #[getter]
+    fn classes<'py>(&self, py: Python<'py>) -> Vec<&Bound<'py, PyType>> {
+        self.classes.iter().map(|class| class.object(py)).collect()
     }
 
     /// Its name.

@@ -11,8 +11,12 @@
 
 mod arrow;
 mod convert;
+mod driver;
+mod elsewhere;
+mod env;
 mod errors;
 mod folder;
+mod role;
 mod waiting;
 
 use std::ffi::OsString;
@@ -31,15 +35,24 @@ fn explain(py: Python<'_>, word: &str) -> PyResult<String> {
     guarded(py, || api::explain(word))
 }
 
+/// What there is to choose from; see `tailwater.list`.
+#[pyfunction]
+fn list(py: Python<'_>, what: Option<&str>) -> PyResult<String> {
+    guarded(py, || api::list(what))
+}
+
 /// Runs figures of papers: the table, the JSON, the pages, and whether a simulation failed.
 #[pyfunction]
 fn reproduce(
     py: Python<'_>,
     figures: Figures,
     progress: Option<Bound<'_, PyAny>>,
+    driver: Option<Py<PyAny>>,
 ) -> PyResult<(String, String, Vec<PathBuf>, bool)> {
     let figures = figures.read(py)?;
-    let done = waiting::waited(py, progress.as_ref(), |told| api::reproduce(&figures, told))?;
+    let (done, _) = waiting::waited(py, progress.as_ref(), driver, |told| {
+        api::reproduce(&figures, told)
+    })?;
     Ok((done.table, done.json, done.pages, done.failed))
 }
 
@@ -64,7 +77,25 @@ fn _tailwater(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reproduce, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
+    module.add_function(wrap_pyfunction!(list, module)?)?;
+    module.add_function(wrap_pyfunction!(role::register, module)?)?;
+    module.add_function(wrap_pyfunction!(role::value, module)?)?;
+    module.add_class::<role::Sender>()?;
+    module.add_class::<role::Receiver>()?;
+    module.add_class::<role::Queue>()?;
+    module.add_class::<role::Hook>()?;
+    module.add_class::<role::Ack>()?;
+    module.add_class::<role::AckSent>()?;
+    module.add_class::<role::Arrival>()?;
+    module.add_class::<role::Backlog>()?;
+    module.add_class::<role::Config>()?;
+    module.add_class::<role::Loss>()?;
+    module.add_class::<role::Packet>()?;
+    module.add("VERSION", tailwater::sim::VERSION)?;
+    module.add_function(wrap_pyfunction!(elsewhere::merge, module)?)?;
+    module.add_class::<elsewhere::Worker>()?;
     module.add_class::<Request>()?;
     module.add_class::<Folder>()?;
+    module.add_class::<env::Environments>()?;
     module.add_class::<arrow::Table>()
 }

@@ -2,26 +2,38 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tailwater::api::{Ended, Monitor};
+use scenario::PointSpec;
+use tailwater::api::{Elsewhere, Ended, Monitor};
+use tailwater::schemes::Cause;
+use tailwater::sim::error::RunError;
 
+use crate::driver::{Driver, RaisedBy};
 use crate::errors::{exception, internal, message};
+use crate::role::{Raised, interrupt};
 
-/// Does `work`, which hears that it is to end from what it is given.
+/// Does `work`, whose simulations a `driver` in Python may hand out and which hears that it is to end from what it is given.
 ///
 /// The interpreter is free for other threads meanwhile. Every [`LOOK`] signals are asked for and `progress`,
 /// if there is any, is called with what is done and what there is to do. Where either raises, the work ends
-/// within some milliseconds and the exception is raised here, once nothing of the work is left.
+/// within some milliseconds and the exception is raised here, once nothing of the work is left. What roles in
+/// Python have raised comes with what is done.
 pub(crate) fn waited<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
+    driver: Option<Py<PyAny>>,
     work: impl FnOnce((&dyn Monitor, &AtomicBool)) -> Result<T, Ended> + Send,
-) -> PyResult<T> {
+) -> PyResult<(T, Vec<RaisedBy>)> {
+    let _here = Here::new();
     let (counts, stop, over) = (
-        Counts::default(),
+        Counts {
+            driver: driver.map(Driver::new),
+            ..Counts::default()
+        },
         AtomicBool::new(false),
         AtomicBool::new(false),
     );
@@ -38,8 +50,13 @@ pub(crate) fn waited<T: Send>(
         let mut raised = Ok(());
         let mut looks = 0_u32;
         while !over.load(Ordering::Acquire) {
-            py.detach(|| thread::park_timeout(LOOK));
+            let look = if raised.is_ok() { LOOK } else { SOON };
+            py.detach(|| thread::park_timeout(look));
             if raised.is_err() {
+                // Of two runs nobody knows which one a thread belongs to.
+                if Here::is_alone() {
+                    interrupt(py)?;
+                }
                 continue;
             }
             looks += 1;
@@ -58,8 +75,14 @@ pub(crate) fn waited<T: Send>(
         if let Some(progress) = progress {
             tell(progress, &counts, &mut told)?;
         }
+        if let Some(error) = counts.driver.as_ref().and_then(Driver::error) {
+            return Err(error);
+        }
         match done {
-            Ok(Ok(done)) => done.map_err(|ended| exception(py, ended)),
+            Ok(Ok(done)) => {
+                let done = done.map_err(|ended| exception(py, ended))?;
+                Ok((done, counts.raised(py)))
+            }
             Ok(Err(panic)) | Err(panic) => Err(internal(py, &message(panic.as_ref()))),
         }
     })
@@ -84,12 +107,72 @@ fn tell(
 
 /// Simulations that are done, and all of which it is known that they are to be done.
 #[derive(Default)]
-struct Counts {
+pub(crate) struct Counts {
     done: AtomicUsize,
     all: AtomicUsize,
+    failed: Mutex<Vec<(Failed, Cause)>>,
+    driver: Option<Driver>,
+}
+
+/// A simulation by its number, scheme and seed, and how far it came in picoseconds.
+type Failed = (usize, String, u64, u64);
+
+impl Counts {
+    /// What roles have raised, in the order of points.
+    pub(crate) fn raised(&self, py: Python<'_>) -> Vec<RaisedBy> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let raised = failed.iter().filter_map(|(failed, cause)| {
+            let (index, scheme, seed, simulated) = failed.clone();
+            let raised: &Raised = cause.downcast_ref()?;
+            Some((index, scheme, seed, simulated, raised.exception(py)))
+        });
+        let mut raised: Vec<RaisedBy> = raised.collect();
+        raised.extend(self.driver.iter().flat_map(Driver::raised));
+        raised.sort_by_key(|raised| raised.0);
+        raised
+    }
+}
+
+/// Runs that are waited for.
+static RUNS: AtomicUsize = AtomicUsize::new(0);
+
+struct Here;
+
+impl Here {
+    fn new() -> Self {
+        RUNS.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+
+    fn is_alone() -> bool {
+        RUNS.load(Ordering::Relaxed) == 1
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        RUNS.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Monitor for Counts {
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        self.driver.as_ref().map(|driver| driver as &dyn Elsewhere)
+    }
+
+    fn fails(&self, point: &PointSpec, error: &RunError) {
+        if let RunError::Role { cause, simulated } = error {
+            let failed = (
+                point.index,
+                point.scheme.clone(),
+                point.seed,
+                simulated.as_ps(),
+            );
+            let mut all = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push((failed, cause.clone()));
+        }
+    }
+
     fn begins(&self, simulations: usize) {
         self.all.fetch_add(simulations, Ordering::Relaxed);
     }
@@ -101,5 +184,7 @@ impl Monitor for Counts {
 
 /// Time between two looks for signals: nobody notices it, and it costs nothing.
 const LOOK: Duration = Duration::from_millis(50);
+/// The same once a run is to end: each look is one more for a thread that is in an endless loop of a role.
+const SOON: Duration = Duration::from_millis(5);
 /// Looks between two calls of progress: ten calls a second at most.
 const LOOKS: u32 = 2;

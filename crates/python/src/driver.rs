@@ -1,0 +1,102 @@
+//! Who orders simulations in other processes: a driver in Python hands out the jobs, and this stores the answers.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use tailwater::api::{Elsewhere, KeepAnswers, Order};
+
+/// What a role of a simulation has raised, by the simulation's number, scheme and seed, and how far it came in
+/// picoseconds.
+pub(crate) type RaisedBy = (usize, String, u64, u64, PyErr);
+
+/// A driver: an object whose `answers(toml, jobs, steps)` gives, job by job, its number and the bytes of its points,
+/// or `None` where there is nothing yet. It lets go of an answer when it is asked for the next one.
+pub(crate) struct Driver {
+    object: Py<PyAny>,
+    raised: Mutex<Vec<RaisedBy>>,
+    error: Mutex<Option<PyErr>>,
+}
+
+/// The number of a job, the bytes of its points, and what a role of it has raised: scheme, seed, time, exception.
+type Answer<'py> = (
+    usize,
+    Vec<Bound<'py, PyBytes>>,
+    Option<(String, u64, u64, Bound<'py, PyAny>)>,
+);
+
+impl Driver {
+    pub(crate) fn new(object: Py<PyAny>) -> Self {
+        Self {
+            object,
+            raised: Mutex::default(),
+            error: Mutex::default(),
+        }
+    }
+
+    /// What ended it.
+    pub(crate) fn error(&self) -> Option<PyErr> {
+        self.error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    /// What roles have raised.
+    pub(crate) fn raised(&self) -> Vec<RaisedBy> {
+        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *raised)
+    }
+
+    fn drive(
+        &self,
+        py: Python<'_>,
+        order: &Order<'_>,
+        keep: KeepAnswers<'_>,
+    ) -> PyResult<Result<(), String>> {
+        let jobs = order.jobs.iter().map(|job| (job.points.clone(), job.steps));
+        let jobs: Vec<(Vec<usize>, f64)> = jobs.collect();
+        let answers = self.object.bind(py);
+        let answers =
+            answers.call_method1(intern!(py, "answers"), (&order.toml, jobs, order.steps))?;
+        let mut kept = Ok(());
+        for answer in answers.try_iter()? {
+            if order.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let Some((number, bytes, raised)) = answer?.extract::<Option<Answer<'_>>>()? else {
+                continue;
+            };
+            let bytes: Vec<Vec<u8>> = bytes
+                .iter()
+                .map(|bytes| bytes.as_bytes().to_vec())
+                .collect();
+            kept = py.detach(|| keep(number, &bytes));
+            if kept.is_err() {
+                break;
+            }
+            if let Some((scheme, seed, time, exception)) = raised {
+                let index = order.jobs[number].points[0];
+                let raised = (index, scheme, seed, time, PyErr::from_value(exception));
+                let mut all = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+                all.push(raised);
+            }
+        }
+        // What is not wanted any more is taken back.
+        answers.call_method0(intern!(py, "close"))?;
+        Ok(kept)
+    }
+}
+
+impl Elsewhere for Driver {
+    fn simulate(&self, order: &Order<'_>, keep: KeepAnswers<'_>) -> Result<(), String> {
+        let driven = Python::attach(|py| self.drive(py, order, keep));
+        driven.unwrap_or_else(|error| {
+            let text = error.to_string();
+            *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            Err(text)
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! What a switch does at a port besides queueing, in Python.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use tailwater::base::{self, Time};
+use tailwater::fabric::{self, Calls, SwitchHook};
+use tailwater::schemes::{MakeHook, PortInfo};
+
+use super::class::Class;
+use super::packet::{Backlog, Packet};
+use super::param::Values;
+use super::queue::limit_bytes;
+use super::receiver::{set, time};
+use super::{Player, played};
+
+/// The base of hooks.
+#[pyclass(subclass, frozen, module = "tailwater._tailwater")]
+pub(crate) struct Hook {
+    deadline: AtomicU64,
+    port: OnceLock<PortInfo>,
+}
+
+#[pymethods]
+impl Hook {
+    #[new]
+    #[pyo3(signature = (*_arguments, **_named))]
+    fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyAny>>) -> Self {
+        Self {
+            deadline: AtomicU64::new(Time::NEVER.as_ps()),
+            port: OnceLock::new(),
+        }
+    }
+
+    #[getter]
+    fn deadline(&self) -> Option<u64> {
+        set(self.deadline.load(Ordering::Relaxed))
+    }
+
+    #[setter]
+    fn set_deadline(&self, deadline: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.deadline
+            .store(time("deadline", deadline)?, Ordering::Relaxed);
+        Ok(())
+    }
+
+    #[getter]
+    fn port(&self) -> u32 {
+        self.port.get().map_or(0, |port| port.port.0)
+    }
+
+    #[getter]
+    fn rate(&self) -> u64 {
+        self.port.get().map_or(0, |port| port.rate.as_bps())
+    }
+
+    #[getter]
+    fn delay(&self) -> u64 {
+        self.port.get().map_or(0, |port| port.delay.as_ps())
+    }
+
+    #[getter]
+    fn limit_bytes(&self) -> Option<u64> {
+        self.port.get().and_then(limit_bytes)
+    }
+
+    #[getter]
+    fn packet_bytes(&self) -> u64 {
+        self.port.get().map_or(0, |port| port.packet_bytes)
+    }
+
+    #[getter]
+    fn mss(&self) -> u16 {
+        self.port.get().map_or(0, |port| port.mss)
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.port.get().map_or(0, |port| port.seed)
+    }
+}
+
+/// Makes hooks.
+pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeHook {
+    Box::new(move |port| {
+        let class = class
+            .as_ref()
+            .expect("the class of a scenario is registered");
+        Box::new(played(class, |py| Playing::new(py, class, &values, port)))
+    })
+}
+
+/// A hook that an object plays.
+struct Playing {
+    player: Player,
+    base: Py<Hook>,
+    calls: Calls,
+    on_arrival: Option<Py<PyAny>>,
+    on_departure: Option<Py<PyAny>>,
+    on_level: Option<Py<PyAny>>,
+    on_reverse: Option<Py<PyAny>>,
+    on_deadline: Option<Py<PyAny>>,
+}
+
+impl Playing {
+    fn new(py: Python<'_>, class: &Arc<Class>, values: &Values, port: &PortInfo) -> PyResult<Self> {
+        let (player, base) = Player::new::<Hook>(py, class, values, |base| {
+            base.get().port.get_or_init(|| *port);
+        })?;
+        let needed = [
+            ("on_arrival", Calls::ARRIVAL),
+            ("on_departure", Calls::DEPARTURE),
+            ("on_level", Calls::LEVEL),
+            ("on_reverse", Calls::REVERSE),
+            ("on_deadline", Calls::TIMER),
+        ];
+        let needed = needed.into_iter().filter(|(name, _)| class.has(name));
+        Ok(Self {
+            base,
+            calls: needed.fold(Calls::NONE, |all, (_, call)| all.with(call)),
+            on_arrival: player.method(py, "on_arrival")?,
+            on_departure: player.method(py, "on_departure")?,
+            on_level: player.method(py, "on_level")?,
+            on_reverse: player.method(py, "on_reverse")?,
+            on_deadline: player.method(py, "on_deadline")?,
+            player,
+        })
+    }
+}
+
+/// Shows a packet to a method of a hook.
+fn show(
+    (class, method): (&Class, Option<&Py<PyAny>>),
+    queue: fabric::Backlog,
+    packet: &mut base::Packet,
+    at: Time,
+) {
+    let Some(method) = method else { return };
+    *packet = played(class, |py| {
+        Packet::shown(py, *packet, |packet| {
+            let arguments = (Backlog(queue), packet, at.as_ps());
+            method.bind(py).call1(arguments).map(drop)
+        })
+    });
+}
+
+impl SwitchHook for Playing {
+    fn calls(&self) -> Calls {
+        self.calls
+    }
+
+    fn on_arrival(&mut self, queue: fabric::Backlog, packet: &mut base::Packet, now: Time) {
+        let by = (&*self.player.class, self.on_arrival.as_ref());
+        show(by, queue, packet, now);
+    }
+
+    fn on_departure(&mut self, queue: fabric::Backlog, packet: &mut base::Packet, at: Time) {
+        let by = (&*self.player.class, self.on_departure.as_ref());
+        show(by, queue, packet, at);
+    }
+
+    fn on_level(&mut self, queue: fabric::Backlog, at: Time) {
+        if let Some(method) = &self.on_level {
+            played(&self.player.class, |py| {
+                method.call1(py, (Backlog(queue), at.as_ps())).map(drop)
+            });
+        }
+    }
+
+    fn on_reverse(&mut self, queue: fabric::Backlog, packet: &mut base::Packet, now: Time) {
+        let by = (&*self.player.class, self.on_reverse.as_ref());
+        show(by, queue, packet, now);
+    }
+
+    fn deadline(&self) -> Time {
+        Time::from_ps(self.base.get().deadline.load(Ordering::Relaxed))
+    }
+
+    fn on_deadline(&mut self, queue: fabric::Backlog, at: Time) {
+        // It is over unless the call sets another one.
+        self.base
+            .get()
+            .deadline
+            .store(Time::NEVER.as_ps(), Ordering::Relaxed);
+        if let Some(method) = &self.on_deadline {
+            played(&self.player.class, |py| {
+                method.call1(py, (Backlog(queue), at.as_ps())).map(drop)
+            });
+        }
+    }
+
+    fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+        self.player.gauges(sink);
+    }
+}

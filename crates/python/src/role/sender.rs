@@ -1,0 +1,462 @@
+//! Senders in Python.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+use tailwater::base::{self, Span, Time};
+use tailwater::schemes::{FlowInfo, MakeSender};
+use tailwater::tcp::{self, Echo, SSTHRESH, SenderCc};
+
+use super::class::Class;
+use super::packet::Packet;
+use super::param::Values;
+use super::{Player, played};
+
+/// The base of senders. The window is a number here, so that asking for it calls no Python.
+#[pyclass(subclass, frozen, module = "tailwater._tailwater")]
+pub(crate) struct Sender {
+    cwnd: AtomicU64,
+    ssthresh: AtomicU64,
+    mss: AtomicU64,
+    initial_window: AtomicU64,
+    flow: OnceLock<FlowInfo>,
+}
+
+#[pymethods]
+impl Sender {
+    #[new]
+    #[pyo3(signature = (*_arguments, **_named))]
+    fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyAny>>) -> Self {
+        let sender = Self {
+            cwnd: AtomicU64::new(0),
+            ssthresh: AtomicU64::new(0),
+            mss: AtomicU64::new(0),
+            initial_window: AtomicU64::new(0),
+            flow: OnceLock::new(),
+        };
+        sender.begin(&tcp::Config::default());
+        sender
+    }
+
+    #[getter]
+    fn cwnd(&self) -> u64 {
+        self.cwnd.load(Ordering::Relaxed)
+    }
+
+    #[setter]
+    fn set_cwnd(&self, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.cwnd.store(whole("cwnd", bytes)?, Ordering::Relaxed);
+        Ok(())
+    }
+
+    #[getter]
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh.load(Ordering::Relaxed)
+    }
+
+    #[setter]
+    fn set_ssthresh(&self, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.ssthresh
+            .store(whole("ssthresh", bytes)?, Ordering::Relaxed);
+        Ok(())
+    }
+
+    #[getter]
+    fn mss(&self) -> u64 {
+        self.mss.load(Ordering::Relaxed)
+    }
+
+    #[getter]
+    fn initial_window(&self) -> u64 {
+        self.initial_window.load(Ordering::Relaxed)
+    }
+
+    #[getter]
+    fn size(&self) -> Option<u64> {
+        self.flow.get().and_then(|flow| flow.size)
+    }
+
+    #[getter]
+    fn config(&self) -> Config {
+        let config = self.flow.get().map(|flow| flow.config);
+        Config(config.unwrap_or_default())
+    }
+}
+
+impl Sender {
+    /// The state before the handshake.
+    fn begin(&self, config: &tcp::Config) {
+        self.ssthresh
+            .store(config.initial_ssthresh, Ordering::Relaxed);
+        self.establish(config.mss, config.initial_window);
+    }
+
+    fn establish(&self, mss: u16, segments: u32) {
+        let window = u64::from(mss) * u64::from(segments);
+        self.mss.store(mss.into(), Ordering::Relaxed);
+        self.initial_window.store(window, Ordering::Relaxed);
+        self.cwnd.store(window, Ordering::Relaxed);
+    }
+}
+
+/// Bytes, or why they are none.
+pub(super) fn whole(name: &str, bytes: &Bound<'_, PyAny>) -> PyResult<u64> {
+    bytes.extract::<u64>().map_err(|_| {
+        let text = bytes.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+        let number = bytes.call_method0(intern!(bytes.py(), "__index__"));
+        if number.is_ok() {
+            let text = format!("{name} cannot be {text}: it counts bytes, from 0 to 2**64 - 1");
+            PyValueError::new_err(text)
+        } else {
+            let text = format!(
+                "{name} cannot be {text}: it counts whole bytes; divide with //, or round with int()"
+            );
+            PyTypeError::new_err(text)
+        }
+    })
+}
+
+/// Settings of an endpoint.
+#[pyclass(frozen, module = "tailwater")]
+pub(crate) struct Config(tcp::Config);
+
+#[pymethods]
+impl Config {
+    #[getter]
+    fn mss(&self) -> u16 {
+        self.0.mss
+    }
+
+    #[getter]
+    fn initial_window(&self) -> u32 {
+        self.0.initial_window
+    }
+
+    #[getter]
+    fn initial_ssthresh(&self) -> u64 {
+        self.0.initial_ssthresh
+    }
+
+    #[getter]
+    fn byte_counting_limit(&self) -> u32 {
+        self.0.byte_counting_limit
+    }
+
+    #[getter]
+    fn counts_segments(&self) -> bool {
+        self.0.counts_segments
+    }
+
+    #[getter]
+    fn header_bytes(&self) -> u32 {
+        self.0.header_bytes
+    }
+
+    #[getter]
+    fn link_rate(&self) -> u64 {
+        self.0.link_rate.as_bps()
+    }
+
+    #[getter]
+    fn min_rto(&self) -> u64 {
+        self.0.min_rto.as_ps()
+    }
+
+    #[getter]
+    fn sack(&self) -> bool {
+        self.0.sack
+    }
+
+    #[getter]
+    fn delayed_ack(&self) -> u32 {
+        self.0.delayed_ack
+    }
+
+    #[getter]
+    fn receive_buffer(&self) -> u64 {
+        self.0.receive_buffer
+    }
+}
+
+/// What an ACK says.
+#[pyclass(frozen, module = "tailwater")]
+pub(crate) struct Ack(tcp::Ack);
+
+#[pymethods]
+impl Ack {
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    #[getter]
+    fn acknowledged(&self) -> u64 {
+        self.0.acknowledged
+    }
+
+    #[getter]
+    fn next(&self) -> u64 {
+        self.0.next
+    }
+
+    #[getter]
+    fn echo<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyString>> {
+        match self.0.echo {
+            Echo::None => None,
+            Echo::Repeated => Some(intern!(py, "repeated")),
+            Echo::Reduce => Some(intern!(py, "reduce")),
+        }
+    }
+
+    #[getter]
+    fn recovering(&self) -> bool {
+        self.0.recovering
+    }
+
+    #[getter]
+    fn limited_by_window(&self) -> bool {
+        self.0.limited_by_window
+    }
+
+    #[getter]
+    fn grows(&self) -> bool {
+        self.0.grows()
+    }
+
+    #[getter]
+    fn rtt(&self) -> Option<u64> {
+        self.0.rtt.map(Span::as_ps)
+    }
+
+    #[getter]
+    fn rtt_us(&self) -> Option<f64> {
+        self.0.rtt.map(|rtt| us(rtt.as_ps()))
+    }
+
+    #[getter]
+    fn extension(&self) -> (u32, u32, u32) {
+        self.0.extension.0.into()
+    }
+
+    #[getter]
+    fn now(&self) -> u64 {
+        self.0.now.as_ps()
+    }
+
+    #[getter]
+    fn now_us(&self) -> f64 {
+        us(self.0.now.as_ps())
+    }
+
+    fn __repr__(&self) -> String {
+        let tcp::Ack {
+            bytes,
+            acknowledged,
+            next,
+            ..
+        } = &self.0;
+        format!("Ack(bytes={bytes}, acknowledged={acknowledged}, next={next}, ...)")
+    }
+}
+
+/// Picoseconds as microseconds.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+pub(super) fn us(ps: u64) -> f64 {
+    ps as f64 / 1e6
+}
+
+/// How a loss was detected.
+#[pyclass(frozen, module = "tailwater")]
+pub(crate) struct Loss(tcp::Loss);
+
+#[pymethods]
+impl Loss {
+    #[getter]
+    fn timeout(&self) -> bool {
+        self.0 != tcp::Loss::FastRetransmit
+    }
+
+    #[getter]
+    fn repeated(&self) -> bool {
+        self.0 == tcp::Loss::RepeatedTimeout
+    }
+
+    fn __repr__(&self) -> String {
+        let (timeout, repeated) = (self.timeout(), self.repeated());
+        let name = |is| if is { "True" } else { "False" };
+        format!(
+            "Loss(timeout={}, repeated={})",
+            name(timeout),
+            name(repeated)
+        )
+    }
+}
+
+/// Makes senders.
+pub(super) fn make(class: Option<Arc<Class>>, values: Arc<Values>) -> MakeSender {
+    Box::new(move |flow| {
+        let class = class
+            .as_ref()
+            .expect("the class of a scenario is registered");
+        let sender = played(class, |py| Playing::new(py, class, &values, flow));
+        tailwater::schemes::Sender::Custom(Box::new(sender))
+    })
+}
+
+/// A sender that an object plays.
+struct Playing {
+    player: Player,
+    base: Py<Sender>,
+    on_ack: Option<Py<PyAny>>,
+    on_send: Option<Py<PyAny>>,
+    pacing: Option<Py<PyAny>>,
+    is_slow_starting: Option<Py<PyAny>>,
+    obeys_pushed_acks: bool,
+    retransmits: bool,
+    /// Window and threshold before the last loss, until that is taken back.
+    before_loss: Option<(u64, u64)>,
+}
+
+impl Playing {
+    fn new(py: Python<'_>, class: &Arc<Class>, values: &Values, flow: &FlowInfo) -> PyResult<Self> {
+        let (player, base) = Player::new::<Sender>(py, class, values, |base| {
+            let sender = base.get();
+            sender.flow.get_or_init(|| *flow);
+            sender.begin(&flow.config);
+        })?;
+        let says = |name: &str, otherwise: bool| match player.method(py, name)? {
+            Some(method) => method.call0(py)?.extract::<bool>(py),
+            None => Ok(otherwise),
+        };
+        let (obeys_pushed_acks, retransmits) = (
+            says("obeys_pushed_acks", false)?,
+            says("retransmits", true)?,
+        );
+        Ok(Self {
+            base,
+            on_ack: player.method(py, "on_ack")?,
+            on_send: player.method(py, "on_send")?,
+            pacing: player.method(py, "pacing")?,
+            is_slow_starting: player.method(py, "is_slow_starting")?,
+            obeys_pushed_acks,
+            retransmits,
+            before_loss: None,
+            player,
+        })
+    }
+
+    /// Calls a method that is called rarely, if the class has it.
+    fn tell<'a, A>(&'a self, name: &str, arguments: A)
+    where
+        A: for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>> + 'a,
+    {
+        if self.player.class.has(name) {
+            played(&self.player.class, |py| {
+                let arguments = arguments(py)?;
+                self.player
+                    .object
+                    .bind(py)
+                    .call_method1(name, arguments)
+                    .map(drop)
+            });
+        }
+    }
+}
+
+impl SenderCc for Playing {
+    fn window(&self) -> u64 {
+        self.base.get().cwnd()
+    }
+
+    fn on_established(&mut self, mss: u16, segments: u32) {
+        self.base.get().establish(mss, segments);
+        self.tell("on_established", |py| (mss, segments).into_pyobject(py));
+    }
+
+    fn on_handshake(&mut self, rtt: Option<Span>, extension: base::Extension) {
+        self.tell("on_handshake", |py| {
+            (rtt.map(Span::as_ps), extension.0).into_pyobject(py)
+        });
+    }
+
+    fn on_ack(&mut self, ack: &tcp::Ack) {
+        let Some(on_ack) = &self.on_ack else { return };
+        played(&self.player.class, |py| {
+            on_ack.bind(py).call1((Ack(*ack),)).map(drop)
+        });
+    }
+
+    fn on_loss(&mut self, loss: tcp::Loss, in_flight: u64, now: Time) {
+        let sender = self.base.get();
+        if loss != tcp::Loss::RepeatedTimeout {
+            self.before_loss = Some((sender.cwnd(), sender.ssthresh()));
+        }
+        self.tell("on_loss", |py| {
+            (Loss(loss), in_flight, now.as_ps()).into_pyobject(py)
+        });
+    }
+
+    fn on_recovered(&mut self, limit: Option<u64>) {
+        self.tell("on_recovered", |py| (limit,).into_pyobject(py));
+    }
+
+    fn is_slow_starting(&self) -> bool {
+        match &self.is_slow_starting {
+            Some(method) => played(&self.player.class, |py| method.call0(py)?.is_truthy(py)),
+            None => self.base.get().cwnd() < self.base.get().ssthresh(),
+        }
+    }
+
+    fn on_undo(&mut self) {
+        let before = self.before_loss.take();
+        if self.player.class.has("on_undo") {
+            self.tell("on_undo", |py| Ok(PyTuple::empty(py)));
+        } else if let Some((cwnd, ssthresh)) = before {
+            let sender = self.base.get();
+            sender.cwnd.fetch_max(cwnd, Ordering::Relaxed);
+            sender.ssthresh.fetch_max(ssthresh, Ordering::Relaxed);
+        }
+    }
+
+    fn on_idle(&mut self) {
+        self.tell("on_idle", |py| Ok(PyTuple::empty(py)));
+    }
+
+    fn on_send(&mut self, packet: &mut base::Packet, now: Time) {
+        let Some(on_send) = &self.on_send else { return };
+        *packet = played(&self.player.class, |py| {
+            Packet::shown(py, *packet, |packet| {
+                on_send.bind(py).call1((packet, now.as_ps())).map(drop)
+            })
+        });
+    }
+
+    fn obeys_pushed_acks(&self) -> bool {
+        self.obeys_pushed_acks
+    }
+
+    fn retransmits(&self) -> bool {
+        self.retransmits
+    }
+
+    fn pacing(&self) -> Option<Time> {
+        let pacing = self.pacing.as_ref()?;
+        played(&self.player.class, |py| {
+            let time = pacing.call0(py)?;
+            Ok(time.extract::<Option<u64>>(py)?.map(Time::from_ps))
+        })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
+    fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
+        let ssthresh = self.base.get().ssthresh();
+        if ssthresh != u64::MAX {
+            sink(SSTHRESH.name, ssthresh as f64);
+        }
+        self.player.gauges(sink);
+    }
+}
