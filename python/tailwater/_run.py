@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 from tailwater import _progress, _tailwater, _values
 from tailwater._errors import PointError, ScenarioWarning, SchemeError
@@ -277,8 +277,11 @@ def run(
             if part is not None:
                 (done, points), _ = request.run_shard(folder, part, limits, tell, driver)
                 return Shard(folder, done, points)
+            access: Literal["new", "resume", "scratch"] = "resume" if resume else "new"
+            if temporary is not None:
+                access = "scratch"
             report = temporary is None
-            raised = request.run(folder, resume, report, limits, command, tell, driver)
+            raised = request.run(folder, access, report, limits, command, tell, driver)
         finally:
             end()
     results = Results._of(folder, temporary)

@@ -71,7 +71,7 @@ class Request:
     def run(
         self,
         folder: Path,
-        resume: bool,
+        access: Literal["new", "resume", "scratch"],
         report: bool,
         limits: Mapping[str, int | None],
         command: builtins.list[str],

@@ -4,12 +4,12 @@
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //!
-//! use tailwater::api::{self, Destination, Request, Silent};
+//! use tailwater::api::{self, Access, Destination, Request, Silent};
 //! use tailwater::scenario::Source;
 //!
 //! let folder = std::env::temp_dir().join(format!("tailwater-api-{}", std::process::id()));
 //! let source = Source::builtin("incast").expect("a scenario that comes with the program");
-//! let to = Destination { folder: &folder, resume: false, report: false };
+//! let to = Destination { folder: &folder, access: Access::Scratch, report: false };
 //! let run = api::run(&Request::new(source), to, (&Silent, &AtomicBool::new(false)));
 //! let run = run.expect("a scenario without mistakes");
 //! assert!(api::table(&run, 80).contains("newreno"));
@@ -41,6 +41,8 @@ use crate::simulate::{finish, tidy};
 use crate::sweep::{self, Batch, Front, Sweep, Work};
 use crate::told::Progress;
 
+pub use results::Access;
+
 pub use self::worker::Worker;
 pub use crate::elsewhere::{Elsewhere, Job, KeepAnswers, Order};
 pub use crate::request::{Allowance, Causes, Figures, Precision, Request};
@@ -50,7 +52,7 @@ pub use crate::request::{Allowance, Causes, Figures, Precision, Request};
 pub enum Ended {
     /// The input was wrong, or a file could not be written.
     Problems(Problems),
-    /// It was told to stop; [`Destination::resume`] goes on.
+    /// It was told to stop; [`Access::Resume`] goes on.
     Stopped,
 }
 
@@ -82,10 +84,11 @@ impl Monitor for Silent {}
 /// Where results go.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination<'a> {
-    /// The run folder, empty or not there, or with points of the same request.
+    /// The run folder.
     pub folder: &'a Path,
-    /// Whether a run that is there is gone on with.
-    pub resume: bool,
+    /// Whether it may have points of the same request, and how long what is written stays. A shard is always
+    /// [`Access::Shard`].
+    pub access: Access,
     /// Whether the report is written.
     pub report: bool,
 }
@@ -116,7 +119,7 @@ pub fn run(
     (monitor, stop): (&dyn Monitor, &AtomicBool),
 ) -> Result<Folder, Ended> {
     let mut scenario = request.scenario()?;
-    let store = sweep::open(to.folder, request, &scenario, to.resume)?;
+    let store = sweep::open(to.folder, request, &scenario, to.access)?;
     let front = Program { monitor, stop };
     if sweep::finished_before(request, &store, &scenario)?.is_none() {
         let sweep = Sweep::new(request, &store, &front, now());
@@ -142,7 +145,7 @@ pub fn run_shard(
     (monitor, stop): (&dyn Monitor, &AtomicBool),
 ) -> Result<(usize, usize), Ended> {
     let scenario = request.scenario()?;
-    let store = sweep::open(folder, request, &scenario, true)?;
+    let store = sweep::open(folder, request, &scenario, Access::Resume)?;
     let front = Program { monitor, stop };
     Sweep::new(request, &store, &front, now()).simulate(&scenario)?;
     Ok((store.kept(&scenario), scenario.points().len()))

@@ -9,7 +9,7 @@ use results::{Folder, Row};
 use scenario::work::Work;
 use scenario::{Problems, Scenario, Source};
 
-use crate::api::{self, Destination, Ended, Monitor};
+use crate::api::{self, Access, Destination, Ended, Monitor};
 use crate::output::{self, Stop};
 use crate::report;
 use crate::request::Request;
@@ -37,7 +37,7 @@ pub(crate) fn predict(
     };
     let to = Destination {
         folder: &folder,
-        resume: false,
+        access: Access::New,
         report: true,
     };
     let kept = || {

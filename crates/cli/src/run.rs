@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 
 use claims::catalogue;
-use results::{Folder, Store, Summary, Transient, Until};
+use results::{Access, Folder, Store, Summary, Transient, Until};
 use scenario::{Problem, Problems, Scenario};
 use serde_json::json;
 use sim::metrics::FlowRecord;
@@ -47,7 +47,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         return succeed(args, &finished);
     }
     let folder = choose_folder(args, &scenario, request.captures.as_ref());
-    let store = sweep::open(&folder, &request, &scenario, args.keep.resume)?;
+    let access = if args.keep.resume {
+        Access::Resume
+    } else {
+        Access::New
+    };
+    let store = sweep::open(&folder, &request, &scenario, access)?;
     let sweep = Sweep::new(&request, &store, &terminal, start);
     if let Some(finished) = sweep::finished_before(&request, &store, &scenario)? {
         return answer_again(args, &finished, &finish(&store)?);

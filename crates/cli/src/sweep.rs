@@ -217,13 +217,9 @@ pub(crate) fn open(
     folder: &Path,
     request: &Request,
     scenario: &Scenario,
-    resume: bool,
+    access: Access,
 ) -> Result<Store, Problems> {
-    let access = match (request.shard, resume) {
-        (Some(_), _) => Access::Shard,
-        (None, true) => Access::Resume,
-        (None, false) => Access::New,
-    };
+    let access = request.shard.map_or(access, |_| Access::Shard);
     Store::open(folder, scenario, request.captures.as_ref(), access)
 }
 

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use tailwater::api::{self, Destination, Ended, Monitor, Request, Silent};
+use tailwater::api::{self, Access, Destination, Ended, Monitor, Request, Silent};
 use tailwater::results::Folder;
 use tailwater::scenario::{Argument, Overrides, Source};
 
@@ -88,7 +88,7 @@ fn run(
 ) -> Result<Folder, Ended> {
     let to = Destination {
         folder,
-        resume: true,
+        access: Access::Resume,
         report: false,
     };
     let mut request = request.clone();

@@ -4,11 +4,12 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use record::pcap::Places;
 use scenario::{Overrides, Source};
-use tailwater::api::{self, Allowance, Causes, Destination, Ended, Precision};
+use tailwater::api::{self, Access, Allowance, Causes, Destination, Ended, Precision};
 
 use crate::driver::RaisedBy;
 use crate::errors::{exception, guarded, parts};
@@ -153,7 +154,7 @@ impl Request {
         &self,
         py: Python<'_>,
         folder: PathBuf,
-        resume: bool,
+        access: &str,
         report: bool,
         limits: Limits,
         command: Vec<String>,
@@ -168,7 +169,16 @@ impl Request {
         };
         let to = Destination {
             folder: &folder,
-            resume,
+            access: match access {
+                "resume" => Access::Resume,
+                "scratch" => Access::Scratch,
+                "new" => Access::New,
+                other => {
+                    return Err(PyValueError::new_err(format!(
+                        "no access is called {other}"
+                    )));
+                }
+            },
             report,
         };
         let run = |told: (&dyn api::Monitor, &_)| api::run(&request, to, told).map(drop);

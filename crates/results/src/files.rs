@@ -5,6 +5,15 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// How long a file is to stay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stay {
+    /// As long as its disk, even through a loss of power.
+    Kept,
+    /// Until its folder is removed, soon.
+    Scratch,
+}
+
 /// Writes a file that is either there whole or not at all.
 ///
 /// Meanwhile it has a name that no other process uses, so that several may work in one folder. When
@@ -13,8 +22,21 @@ pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
+    replace_to(Stay::Kept, path, write)
+}
+
+/// The same for a file that is to stay so long.
+pub(super) fn replace_to(
+    stay: Stay,
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let temporary = unfinished(path);
-    let placed = written(&temporary, write).and_then(|()| place(&temporary, path));
+    let placed = written(stay, &temporary, write).and_then(|()| match stay {
+        Stay::Kept => place(&temporary, path),
+        // To wait for a disk takes longer than most points.
+        Stay::Scratch => fs::rename(&temporary, path),
+    });
     if placed.is_err() {
         drop(fs::remove_file(&temporary));
     }
@@ -31,7 +53,10 @@ pub(super) fn create(path: &Path, text: &str) -> io::Result<bool> {
         // Some file systems have no second names for a file.
         Err(_) => place(&temporary, path).map(|()| true),
     };
-    let created = written(&temporary, |file| file.write_all(text.as_bytes())).and_then(|()| name());
+    let created = written(Stay::Kept, &temporary, |file| {
+        file.write_all(text.as_bytes())
+    });
+    let created = created.and_then(|()| name());
     drop(fs::remove_file(&temporary));
     created
 }
@@ -43,10 +68,12 @@ fn place(temporary: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// The same for a file that may not be on disk yet; its name lasts once its folder is synced.
-pub(super) fn settle(temporary: &Path, path: &Path) -> io::Result<()> {
-    // Some systems write back only what they may write.
-    let file = OpenOptions::new().write(true).open(temporary)?;
-    file.sync_all()?;
+pub(super) fn settle(stay: Stay, temporary: &Path, path: &Path) -> io::Result<()> {
+    if stay == Stay::Kept {
+        // Some systems write back only what they may write.
+        let file = OpenOptions::new().write(true).open(temporary)?;
+        file.sync_all()?;
+    }
     fs::rename(temporary, path)
 }
 
@@ -109,14 +136,18 @@ pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file to the disk itself.
+/// Writes a file, to the disk itself if it is kept.
 fn written(
+    stay: Stay,
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     write(&mut file)?;
     file.flush()?;
+    if stay == Stay::Scratch {
+        return Ok(());
+    }
     file.get_ref().sync_all()
 }
 

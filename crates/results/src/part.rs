@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use sim::metrics::Outcome;
 
 use super::checksum::Checksum;
-use super::files;
+use super::files::{self, Stay};
 
 /// A part as it was written.
 pub(super) struct Part {
@@ -48,6 +48,7 @@ pub(super) fn path(folder: &Path, name: &str) -> PathBuf {
 
 /// Writes what became of a point of the sweep `fingerprint`, which has these files.
 pub(super) fn write(
+    stay: Stay,
     path: &Path,
     fingerprint: u64,
     result: &Result<Outcome, String>,
@@ -61,7 +62,7 @@ pub(super) fn write(
     };
     let content = postcard::to_stdvec(&head).map_err(io::Error::other)?;
     let content = postcard::to_extend(result, content).map_err(io::Error::other)?;
-    files::replace(path, |file| {
+    files::replace_to(stay, path, |file| {
         file.write_all(&MAGIC)?;
         file.write_all(&Checksum::of(&content).0.to_le_bytes())?;
         file.write_all(&content)

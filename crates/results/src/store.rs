@@ -15,7 +15,7 @@ use sim::error::RunError;
 use sim::metrics::Outcome;
 
 use super::checksum::{Seal, sealed};
-use super::files::{self, replace};
+use super::files::{self, Stay, replace};
 use super::folder::Folder;
 use super::identity;
 use super::info::RunInfo;
@@ -55,6 +55,9 @@ pub enum Access {
     New,
     /// The same, or go on with what is there, alone.
     Resume,
+    /// Fill one that is empty or does not exist, alone, and read it before the process ends: points in it need not
+    /// outlast a loss of power.
+    Scratch,
     /// Run some points, while other processes may run others.
     Shard,
 }
@@ -127,7 +130,7 @@ impl Store {
         if store.is_empty()? {
             return Ok(store);
         }
-        if access == Access::New {
+        if matches!(access, Access::New | Access::Scratch) {
             return Err(not_empty(folder));
         }
         // Whose folder it is comes first: none but a run folder gets a lock. Who held it before may
@@ -271,10 +274,17 @@ impl Store {
     fn hold(&self) -> Result<(), Problems> {
         let lock = match self.access {
             Access::Shard => Lock::together(&self.folder)?,
-            Access::New | Access::Resume => Lock::alone(&self.folder)?,
+            Access::New | Access::Resume | Access::Scratch => Lock::alone(&self.folder)?,
         };
         self.lock.get_or_init(|| lock);
         Ok(())
+    }
+
+    fn stay(&self) -> Stay {
+        match self.access {
+            Access::Scratch => Stay::Scratch,
+            Access::New | Access::Resume | Access::Shard => Stay::Kept,
+        }
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), Problems> {

@@ -41,7 +41,7 @@ impl Worker {
         }
         let scenario = Scenario::load(Source::new("scenario", toml), &Overrides::default())?;
         let places = captures.map(Places::parse).transpose()?;
-        let store = Store::open(folder, &scenario, places.as_ref(), Access::New)?;
+        let store = Store::open(folder, &scenario, places.as_ref(), Access::Scratch)?;
         store.begin(&scenario)?;
         Ok(Self { scenario, store })
     }

@@ -9,7 +9,7 @@ use sim::error::RunError;
 
 use super::super::cannot;
 use super::super::checksum::Checksum;
-use super::super::files::replace;
+use super::super::files::replace_to;
 use super::super::part;
 use super::{PARTS, Store};
 
@@ -61,10 +61,10 @@ impl Store {
             for ((file, _), content) in files {
                 let path = self.folder.join(file);
                 fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
-                replace(&path, |file| file.write_all(content))?;
+                replace_to(self.stay(), &path, |file| file.write_all(content))?;
             }
             let path = part::path(&self.folder.join(PARTS), &name);
-            replace(&path, |file| file.write_all(&parcel.part))
+            replace_to(self.stay(), &path, |file| file.write_all(&parcel.part))
         };
         keep().map_err(|error: io::Error| self.unwritten(&error))?;
         Ok(part.is_done())

@@ -11,7 +11,7 @@ use sim::error::RunError;
 use sim::metrics::Outcome;
 
 use super::super::checksum::Checksum;
-use super::super::files::{self, unfinished};
+use super::super::files::{self, Stay, unfinished};
 use super::super::part;
 use super::{CAPTURED, PARTS, SERIES, Store};
 
@@ -100,7 +100,7 @@ impl Store {
         files: Vec<(String, Checksum)>,
     ) -> Result<(), RunError> {
         let path = self.part(point, scenario);
-        part::write(&path, self.fingerprint, result, files)
+        part::write(self.stay(), &path, self.fingerprint, result, files)
             .map_err(|error| RunError::Storage(format!("cannot write {}: {error}", path.display())))
     }
 
@@ -130,7 +130,7 @@ impl Store {
         files: &mut Vec<(String, Checksum)>,
     ) -> io::Result<()> {
         let checksum = Checksum::of_file(file)?;
-        files::settle(file, &self.folder.join(&name))?;
+        files::settle(self.stay(), file, &self.folder.join(&name))?;
         files.push((name, checksum));
         Ok(())
     }
@@ -147,7 +147,9 @@ impl Store {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             self.keep_file(&path, format!("{CAPTURED}/{name}"), files)?;
         }
-        files::sync_folder(&self.folder.join(CAPTURED))?;
+        if self.stay() == Stay::Kept {
+            files::sync_folder(&self.folder.join(CAPTURED))?;
+        }
         fs::remove_dir(folder)
     }
 }
