@@ -79,6 +79,8 @@ pub(crate) fn send(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic>
 struct Generator<'a> {
     work: &'a Work<'a>,
     mss: u32,
+    /// The largest window that receivers offer.
+    window: u32,
     epoll: Epoll,
     payload: Payload,
     listeners: Vec<Socket>,
@@ -121,6 +123,7 @@ impl<'a> Generator<'a> {
         let mut generator = Self {
             work,
             mss: bed.mss,
+            window: bed.route.window,
             epoll,
             payload: Payload::new(),
             listeners,
@@ -305,6 +308,10 @@ impl<'a> Generator<'a> {
             if count == 0 {
                 self.incoming[place] = None;
                 return;
+            }
+            if offset == 0 {
+                // A socket that cannot be told is closed.
+                drop(incoming.offer(self.window));
             }
             let right = (self.payload).is_right(connection, offset, &self.buffer[..count]);
             self.traffic.corrupted += u64::from(!right);

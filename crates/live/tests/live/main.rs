@@ -163,6 +163,30 @@ fn four_senders_deliver_every_byte_and_leave_nothing() {
     assert_eq!(left(pid), [""; 0]);
 }
 
+/// Linux delays no ACK while the window that it offers grows.
+#[test]
+fn receivers_delay_acks_as_hosts_do_whose_windows_have_grown() {
+    let Some(_machine) = machine() else { return };
+    let folder = std::env::temp_dir().join(format!("tailwater-acks-{}", std::process::id()));
+    let name = folder.to_str().unwrap();
+    let mut words = vec!["emulate", "incast", "--scheme", "newreno", "--runs", "1"];
+    let sets = [
+        "workload.senders=2",
+        "workload.size=300KB",
+        "switch.buffer=1MB",
+    ];
+    words.extend(sets.iter().flat_map(|set| ["--set", set]));
+    words.extend(["--rate", "20Mbps", "--no-sim", "--pcap", "--out", name]);
+    let told = emulated(&words);
+    let file = folder.join("capture-1-newreno.pcapng");
+    let acks = told.map(|_| programs::acks(&file).1.len());
+    drop(fs::remove_dir_all(&folder));
+    // Of twice 208 segments, none of which is lost, 32 are acknowledged one by one and the others in pairs.
+    if let Some(acks) = acks {
+        assert!((40..300).contains(&acks), "{acks} ACKs");
+    }
+}
+
 #[test]
 fn every_shape_carries_its_flows() {
     let Some(_machine) = machine() else { return };

@@ -186,7 +186,7 @@ fn a_capture_shows_that_no_window_is_raised_and_some_are_lowered() {
 }
 
 /// The packets of a file, and the window of each ACK of the receiver as it comes in and as it leaves.
-fn acks(file: &Path) -> (u64, Vec<(u16, u16)>) {
+pub(crate) fn acks(file: &Path) -> (u64, Vec<(u16, u16)>) {
     use pcap_file::pcapng::{Block, PcapNgReader};
 
     let file = fs::File::open(file).expect("the capture is there");

@@ -5,6 +5,9 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::ops::Range;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::SetStruct;
+use nix::{libc, setsockopt_impl};
 use socket2::Socket;
 
 use crate::linux::payload::Payload;
@@ -182,12 +185,32 @@ impl Incoming {
         }
     }
 
+    /// Offers no larger window than this from now on.
+    ///
+    /// The kernel sizes its buffer anew when it sees the first segment, and as long as its window grows it delays no
+    /// ACK (`tcp_measure_rcv_mss` and `tcp_grow_window` in `net/ipv4/tcp_input.c`).
+    pub(super) fn offer(&self, window: u32) -> io::Result<()> {
+        Ok(setsockopt(&self.socket, WindowClamp, &window)?)
+    }
+
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = (&self.socket).read(buffer)?;
         self.received += count as u64;
         Ok(count)
     }
 }
+
+/// `TCP_WINDOW_CLAMP` of `tcp(7)`.
+#[derive(Clone, Copy, Debug)]
+struct WindowClamp;
+
+setsockopt_impl!(
+    WindowClamp,
+    libc::IPPROTO_TCP,
+    libc::TCP_WINDOW_CLAMP,
+    u32,
+    SetStruct<'_, u32>
+);
 
 /// Bytes that are written at once.
 const CHUNK: usize = 1 << 18;
