@@ -37,6 +37,7 @@ pub(super) fn translate(keys: &Keys) -> Settings {
     settings.compare(&QUEUES, keys);
     settings.compare(&TIMERS, keys);
     settings.compare(&ENDPOINTS, keys);
+    settings.compare_delay_of_acks(tcp);
     settings
 }
 
@@ -78,7 +79,7 @@ const QUEUES: [Fixed; 4] = [
     },
 ];
 
-const TIMERS: [Fixed; 6] = [
+const TIMERS: [Fixed; 5] = [
     Fixed {
         key: "tcp.initial_rto",
         agrees: |keys| keys.tcp.initial_rto == Span::from_secs(1),
@@ -108,14 +109,6 @@ const TIMERS: [Fixed; 6] = [
         agrees: |keys| keys.tcp.min_rto.as_ps().is_multiple_of(PS_PER_MS),
         instead: "whole milliseconds, at least one",
         twin: None,
-    },
-    Fixed {
-        key: "tcp.delayed_ack_timeout",
-        agrees: |keys| {
-            keys.tcp.delayed_ack.0 == 1 || keys.tcp.delayed_ack_timeout == Span::from_millis(40)
-        },
-        instead: "40 ms to 200 ms, as the kernel finds best",
-        twin: Some("40ms"),
     },
 ];
 
@@ -186,6 +179,20 @@ const ENDPOINTS: [Fixed; 10] = [
 ];
 
 impl Settings {
+    fn compare_delay_of_acks(&mut self, tcp: &Tcp) {
+        let delay = delay_of_acks(tcp);
+        if tcp.delayed_ack.0 == 1 || tcp.delayed_ack_timeout == delay {
+            return;
+        }
+        let key = "tcp.delayed_ack_timeout";
+        let millis = delay.as_ps() / PS_PER_MS;
+        self.different.push(Different {
+            key,
+            instead: format!("{millis} ms, below tcp.min_rto"),
+        });
+        self.twin.push((key, span_text(delay)));
+    }
+
     fn compare(&mut self, fixed: &[Fixed], keys: &Keys) {
         for row in fixed.iter().filter(|row| !(row.agrees)(keys)) {
             let instead = row.instead.to_owned();
@@ -198,6 +205,17 @@ impl Settings {
             }
         }
     }
+}
+
+/// How long an ACK waits: 40 ms at first, but always less than the least timeout of the route, so that the sender's
+/// timer does not expire meanwhile (`tcp_delack_max` in `net/ipv4/tcp_output.c`, from Linux 6.7 on).
+fn delay_of_acks(tcp: &Tcp) -> Span {
+    let tick = match tcp.clock_granularity {
+        Span::ZERO => TICK,
+        tick => tick,
+    };
+    let ticks = tcp.min_rto.as_ps().div_ceil(tick.as_ps());
+    (tick * (ticks.max(2) - 1)).min(Span::from_millis(40))
 }
 
 fn route(tcp: &Tcp) -> RouteOptions {
@@ -264,6 +282,9 @@ const SEND_BUFFER: u32 = 4 << 20;
 
 /// Connections that may wait to be accepted.
 pub(crate) const BACKLOG: i32 = 8192;
+
+/// Of a kernel with 250 ticks a second, as most have.
+const TICK: Span = Span::from_millis(4);
 
 const PS_PER_MS: u64 = 1_000_000_000;
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use base::Rate;
+use base::{Quantity, Rate, Span};
 use scenario::{Overrides, Scenario, Source};
 
 use super::*;
@@ -104,6 +104,39 @@ fn every_text_of_the_twin_is_a_correct_value() {
         let key = scenario::keys::key(key).expect("a declared key");
         assert_eq!((key.check)(text), Ok(()), "{}", key.name);
     }
+}
+
+#[test]
+fn an_ack_of_the_twin_waits_for_less_than_the_least_timeout() {
+    // A tick less than two ticks and a half, rounded up; 40 ms at most.
+    for (min_rto, expected) in [
+        ("10ms", "8ms"),
+        ("5ms", "4ms"),
+        ("1ms", "4ms"),
+        ("200ms", "40ms"),
+    ] {
+        let bed = bed(&[
+            ("tcp.min_rto", min_rto),
+            ("tcp.delayed_ack", "2"),
+            ("tcp.delayed_ack_timeout", "1ms"),
+        ]);
+        let twin = bed.unwrap().twin;
+        let text = twin
+            .iter()
+            .find(|(key, _)| *key == "tcp.delayed_ack_timeout");
+        let span = |text: &str| Span::parse(text).unwrap();
+        assert_eq!(
+            span(&text.expect("another one").1),
+            span(expected),
+            "{min_rto}"
+        );
+    }
+    let bed = bed(&[("tcp.min_rto", "200ms"), ("tcp.delayed_ack", "2")]).unwrap();
+    assert!(
+        bed.twin
+            .iter()
+            .all(|(key, _)| *key != "tcp.delayed_ack_timeout")
+    );
 }
 
 #[test]
