@@ -18,6 +18,7 @@ mod netlink;
 mod paths;
 mod payload;
 mod ports;
+mod priority;
 mod privilege;
 mod record;
 mod stack;

@@ -30,6 +30,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 
 use crate::bed::Bed;
 use crate::linux::lan::Lan;
+use crate::linux::priority::Priority;
 
 /// A capture that is under way.
 pub(crate) struct Tap {
@@ -80,6 +81,8 @@ impl Tap {
 
     /// Writes packets until `stop`, and those that wait then.
     pub(crate) fn run(mut self, stop: &AtomicBool) -> io::Result<Captured> {
+        // Its buffer waits, the network does not.
+        let _last = Priority::lowered();
         loop {
             let last = stop.load(Ordering::Relaxed);
             if !self.next()? && last {

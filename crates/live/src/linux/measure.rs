@@ -13,6 +13,7 @@ use crate::linux::clock::micros;
 use crate::linux::counters::{self, Cores, Sample, TcpCounters};
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::ports::{self, Counts};
+use crate::linux::priority::Priority;
 use crate::linux::traffic::{self, Traffic, Work};
 use crate::linux::validity::Facts;
 
@@ -65,6 +66,7 @@ fn observed(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
         .map(|file| Tap::open(bed, lan, file))
         .transpose()?;
     let stop = AtomicBool::new(false);
+    let _first = Priority::raised();
     thread::scope(|scope| {
         let watch = || {
             lan.owner(bed.bottleneck)
