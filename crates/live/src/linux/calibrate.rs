@@ -17,6 +17,7 @@ use crate::linux::lan::{self, Lan, Speed};
 use crate::linux::measure;
 use crate::linux::netlink::round_trip_us;
 use crate::linux::traffic::{PORT, Work};
+use crate::linux::validity::MOST_LATE;
 
 /// How fast the links of the bed are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,12 +106,31 @@ pub(crate) fn speed(bed: &Bed, lan: &Lan, plan: &Plan, choice: RateChoice) -> Re
             lan.set_speed(bed, speed)?;
             last = held(bed, lan, speed, plan)?;
             if last.is_some_and(|share| share >= HOLDS) {
+                let slower = choice == RateChoice::Auto && Some(rate) != rates.last();
+                if slower && !starts_on_time(bed, lan, speed, plan)? {
+                    break;
+                }
                 return Ok(speed);
             }
         }
     }
     let rate = rates.last().copied().unwrap_or(planned);
     Err(Unfit::TooFast(rate, last))
+}
+
+/// Whether the flows of the plan start on time. Each takes a core a while, which counts for less the slower the links are.
+fn starts_on_time(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<bool> {
+    let work = Work {
+        connections: &plan.connections,
+        flows: &plan.flows,
+        barriers: &plan.barriers,
+        control: "reno",
+        laws: &[],
+        limit: TRIAL,
+        capture: None,
+    };
+    let late = measure::run(bed, lan, speed, &work)?.facts().late_share();
+    Ok(late.is_none_or(|share| share <= LATE))
 }
 
 /// The share of the bottleneck's rate that a few long flows get through it.
@@ -149,7 +169,7 @@ fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f6
         barriers: &[],
         control: "reno",
         laws: &[],
-        limit: Duration::from_secs(3),
+        limit: TRIAL,
         capture: None,
     };
     Ok(measure::run(bed, lan, speed, &work)?.rate_share())
@@ -205,7 +225,7 @@ pub(crate) fn controls() -> Vec<String> {
 /// Rates in Mbit/s that are tried where the scenario's is too fast.
 const LADDER: [u64; 5] = [200, 100, 50, 20, 10];
 
-/// Of faster links the starts of flows, which take a core some 30 us each, would no longer be at one time.
+/// Of faster links a core that opens a connection in some 30 us would be no match.
 const FASTEST: u64 = 200_000_000;
 
 /// Buckets in packets. One is a link; a larger one sends what timers came too late for.
@@ -213,6 +233,12 @@ const BURSTS: [u32; 3] = [1, 2, 4];
 
 /// The share of a rate at which it counts as held, a little above what disowns a run.
 const HOLDS: f64 = 0.975;
+
+/// Lateness over the median completion time at which flows count as on time: half of what disowns a run.
+const LATE: f64 = MOST_LATE / 2.0;
+
+/// How long a test takes at most.
+const TRIAL: Duration = Duration::from_secs(3);
 
 /// Long flows of a test.
 const FLOWS: usize = 4;

@@ -22,7 +22,8 @@ pub(crate) struct TcpCounters {
     pub(crate) timeouts: u64,
     pub(crate) syn_retransmissions: u64,
     pub(crate) loss_probes: u64,
-    /// Duplicates that receivers told of, and reordering that senders saw without SACK.
+    /// Segments that overtook others, as senders saw by SACK, by timestamps or by duplicate ACKs. Duplicates that
+    /// receivers told of are none: a timer that expires too early brings them, too.
     pub(crate) reordered: u64,
 }
 
@@ -44,7 +45,7 @@ impl TcpCounters {
             sum.timeouts += extended("TCPTimeouts");
             sum.syn_retransmissions += extended("TCPSynRetrans");
             sum.loss_probes += extended("TCPLossProbes");
-            sum.reordered += extended("TCPDSACKRecv") + extended("TCPRenoReorder");
+            sum.reordered += REORDERED.map(extended).iter().sum::<u64>();
         }
         Ok(sum)
     }
@@ -73,6 +74,9 @@ fn value(table: &str, line: &str, name: &str) -> u64 {
     let found = both.find(|(own, _)| *own == name);
     found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
 }
+
+/// Counters of `tcp_check_sack_reordering` and `tcp_check_reno_reordering` in `net/ipv4/tcp_input.c`.
+const REORDERED: [&str; 3] = ["TCPSACKReorder", "TCPRenoReorder", "TCPTSReorder"];
 
 /// Drops of every queue of the network.
 pub(crate) fn drops(lan: &Lan) -> io::Result<u64> {

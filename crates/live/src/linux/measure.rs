@@ -146,13 +146,16 @@ impl Run {
     pub(crate) fn facts(&self) -> Facts {
         let flows = self.traffic.flows.iter();
         let started = flows.filter(|flow| flow.start.is_some());
-        let mut late: Vec<f64> = started.map(|flow| micros(flow.late)).collect();
+        let (mut late, mut sum) = (Vec::new(), 0.0);
+        for flow in started {
+            sum += micros(flow.late);
+            late.push(micros(flow.late + flow.waited));
+        }
         late.sort_by(f64::total_cmp);
         let fct = self.completions_us();
         Facts {
             start_lateness_p99_us: rank(&late, 99),
-            start_lateness_mean_us: (!late.is_empty())
-                .then(|| late.iter().sum::<f64>() / late.len() as f64),
+            start_lateness_mean_us: number(sum / late.len() as f64),
             fct_p50_us: rank(&fct, 50),
             busy_share: self.busy_share,
             rate_share: self.rate_share(),
@@ -293,6 +296,8 @@ mod tests {
             completion: Some(ms(completion)),
             size: 1000,
             received: 1000,
+            late: ms(1),
+            waited: ms(2),
             ..Sent::default()
         };
         let sample = |at, backlog, bytes| Sample {
@@ -325,6 +330,10 @@ mod tests {
             rate_bps: 800_000,
             packet: 100,
         };
+        let facts = run.facts();
+        assert_eq!(facts.start_lateness_p99_us, Some(3_000.0), "with the write");
+        assert_eq!(facts.start_lateness_mean_us, Some(1_000.0));
+        assert!((facts.late_share().unwrap() - 0.3).abs() < 1e-9);
         let metrics = run.metrics();
         assert_eq!(metrics["fct_p50_us"], 10_000.0);
         assert_eq!(metrics["fct_max_us"], 20_000.0);

@@ -51,6 +51,8 @@ pub(crate) struct Sent {
     pub(crate) completion: Option<Duration>,
     /// By how much its start came after its time.
     pub(crate) late: Duration,
+    /// By how much its first bytes were written after its connection was open.
+    pub(crate) waited: Duration,
     pub(crate) size: u64,
     pub(crate) received: u64,
     pub(crate) failed: bool,
@@ -95,6 +97,8 @@ struct Generator<'a> {
     agenda: BinaryHeap<Reverse<(Duration, Start)>>,
     /// Flows and connections that are not over.
     open: usize,
+    /// Nothing that is handled now happened earlier.
+    since: Duration,
     traffic: Traffic,
     buffer: Vec<u8>,
 }
@@ -133,6 +137,7 @@ impl<'a> Generator<'a> {
             incoming: Vec::new(),
             waiting: work.barriers.iter().map(|one| one.waits_for).collect(),
             agenda: BinaryHeap::new(),
+            since: Duration::ZERO,
             traffic: Traffic {
                 flows: vec![Sent::default(); work.flows.len()],
                 zero: clock::now(),
@@ -170,6 +175,7 @@ impl<'a> Generator<'a> {
     fn run(&mut self) -> io::Result<()> {
         let mut events = vec![EpollEvent::empty(); 256];
         self.traffic.zero = clock::now();
+        let mut last = Duration::ZERO;
         loop {
             interrupt::check()?;
             let now = self.now();
@@ -190,10 +196,16 @@ impl<'a> Generator<'a> {
             let rest = next.map_or(PATIENCE, |at| at.saturating_sub(self.now()).min(PATIENCE));
             // Whole milliseconds; the last one is waited for without sleeping.
             let timeout = EpollTimeout::try_from(rest.as_millis()).unwrap_or(EpollTimeout::ZERO);
+            let asked = self.now();
             let ready = match self.epoll.wait(&mut events, timeout) {
                 Err(nix::errno::Errno::EINTR) => 0,
                 ready => ready?,
             };
+            // An answer at once tells what has come since the last one; what is waited for is told when it comes.
+            let told = self.now();
+            let waited = timeout != EpollTimeout::ZERO && told.saturating_sub(asked) > MOMENT;
+            self.since = if waited { told } else { last };
+            last = told;
             for event in &events[..ready] {
                 self.handle(*event)?;
             }
@@ -258,6 +270,12 @@ impl<'a> Generator<'a> {
         }
         if flags.contains(EpollFlags::EPOLLOUT) {
             if outgoing.is_opening() {
+                let now = clock::now().saturating_duration_since(self.traffic.zero);
+                for flow in outgoing.underway() {
+                    let sent = &mut self.traffic.flows[flow];
+                    let open = self.since.max(sent.start.unwrap_or(now));
+                    sent.waited = now.saturating_sub(open);
+                }
                 let strange = outgoing.opened(self.mss, self.work.control)?;
                 self.traffic.strange.extend(strange);
             }
@@ -397,6 +415,9 @@ pub(crate) const PORT: u16 = 7000;
 
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 16;
+
+/// An answer that takes longer was waited for.
+const MOMENT: Duration = Duration::from_micros(20);
 
 /// How long a signal may wait to be heard.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -5,9 +5,10 @@ use serde::Serialize;
 /// What was seen of a run besides its results.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct Facts {
-    /// By how much starts of flows came after their times, at the 99th percentile.
+    /// By how much first bytes were written after the time of their flow, less what their connection took to open, at
+    /// the 99th percentile.
     pub(crate) start_lateness_p99_us: Option<f64>,
-    /// The same on average.
+    /// By how much starts of flows came after their times on average.
     pub(crate) start_lateness_mean_us: Option<f64>,
     #[serde(skip)]
     pub(crate) fct_p50_us: Option<f64>,
@@ -15,7 +16,7 @@ pub(crate) struct Facts {
     pub(crate) busy_share: f64,
     /// Throughput over the rate of the link while packets waited; null if hardly any did.
     pub(crate) rate_share: Option<f64>,
-    /// Duplicates that receivers told of, or reordering that senders saw, for each segment.
+    /// Reordering that senders saw, for each segment.
     pub(crate) reordered_share: f64,
     /// Reads that did not give what had been written.
     pub(crate) corrupted: u64,
@@ -33,10 +34,8 @@ impl Facts {
                 self.corrupted
             ));
         }
-        if let (Some(late), Some(fct)) = (self.start_lateness_p99_us, self.fct_p50_us)
-            && late > MOST_LATE * fct
-        {
-            let share = late / fct * 100.0;
+        if let Some(share) = self.late_share().filter(|share| *share > MOST_LATE) {
+            let share = share * 100.0;
             reasons.push(format!(
                 "starts late by {share:.0} % of the median completion time"
             ));
@@ -53,10 +52,15 @@ impl Facts {
         }
         reasons
     }
+
+    /// Lateness over the median completion time.
+    pub(crate) fn late_share(&self) -> Option<f64> {
+        Some(self.start_lateness_p99_us? / self.fct_p50_us?)
+    }
 }
 
 /// Of the median completion time: what is late by less moves no conclusion.
-const MOST_LATE: f64 = 0.1;
+pub(crate) const MOST_LATE: f64 = 0.1;
 
 /// Beyond it, packets wait for cores and not for links.
 const MOST_BUSY: f64 = 0.9;

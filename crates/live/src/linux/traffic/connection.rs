@@ -151,6 +151,11 @@ impl Outgoing {
         Some(flows.map(|(flow, _)| flow).collect())
     }
 
+    /// Flows that have not arrived.
+    pub(super) fn underway(&self) -> impl Iterator<Item = usize> {
+        self.underway.iter().map(|(flow, _)| *flow)
+    }
+
     /// The bytes of this range have been read: flows, what they have got, and whether that is all.
     pub(super) fn arrived(&mut self, bytes: Range<u64>) -> Vec<(usize, u64, bool)> {
         let mut told = Vec::new();
