@@ -16,6 +16,7 @@
 //! | first interval | `xcp.initial_interval` | 50 ms | ns-2.35 |
 //! | longest round trip | `xcp.max_rtt` | 1 s | ns-2.35 |
 //! | spacing where no packet told one | `xcp.unknown_spacing` | 1 s | ns-2.35; the paper has none |
+//! | window told to routers | `xcp.told_window` | real | open in the paper; ns-2.35 has `whole` |
 //! | first window | none | 1 segment | ns-2 |
 //!
 //! The intervals are part of what the RWNDQ paper compares with: at a round trip of 100 us ns-2's routers
@@ -31,7 +32,7 @@
 //!
 //! Deviations: the first timers run for exactly their interval (ns-2 draws it); the clock of the round
 //! trip is exact (ns-2's ticks of 10 ms would hide 100 us, so its users set 1 us); no timer is shorter
-//! than 1 us; a window is real where it is told to routers, of which ns-2 tells the whole packets; the
+//! than 1 us; the
 //! numbers in the header have 16 significant bits. A granted increase is never below zero, also where an
 //! earlier router took more than this one may. As in ns-2, windows count payload where routers count
 //! packets on the wire, so feedback is answered more strongly by the share of headers (2.7 % at 1500
@@ -54,7 +55,7 @@ use crate::registry::{Role, Roles, Scheme};
 
 pub use receiver::Receiver;
 pub use router::Router;
-pub use sender::Sender;
+pub use sender::{Sender, Told};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -71,9 +72,10 @@ pub const SCHEME: Scheme = Scheme {
     keys: Params::KEYS,
     build: &|text| {
         let params = Params::read(text)?;
+        let told = params.told_window;
         Ok(Roles {
             timers: router::timers(&params).to_vec(),
-            sender: Some(Box::new(|flow| Sender::new(&flow.config).into())),
+            sender: Some(Box::new(move |flow| Sender::new(&flow.config, told).into())),
             receiver: Some(Box::new(|_| Receiver::default().into())),
             hook: Some(Box::new(move |port| Box::new(Router::new(&params, port)))),
             initial_window: Some(1),
@@ -84,7 +86,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 base::settings! {
-    /// Parameters of XCP's routers.
+    /// Parameters of XCP's routers, and what senders tell them.
     pub struct Params in "xcp" {
         /// Share of the spare bandwidth given out per control interval (alpha).
         pub alpha: Fraction = "0.4",
@@ -102,5 +104,7 @@ base::settings! {
         pub max_rtt: Span = "1s",
         /// What a decision takes for the sum of round trip over window of all packets where no packet told one.
         pub unknown_spacing: Span = "1s",
+        /// The window that senders tell routers: "real" or its "whole" packets, as ns-2 does.
+        pub told_window: Told = "real",
     }
 }

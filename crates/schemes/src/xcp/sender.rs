@@ -5,6 +5,16 @@ use tcp::{Ack, Config, Echo, Loss, SenderCc};
 
 use super::header::Header;
 
+base::choices! {
+    /// The window that a sender tells routers.
+    pub enum Told {
+        /// With the fraction of a packet that is not sent yet.
+        Real = "real",
+        /// Its whole packets, as ns-2 has it: the fraction of a small window is a large part of it.
+        Whole = "whole",
+    }
+}
+
 /// A sender of one connection.
 #[derive(Debug)]
 pub struct Sender {
@@ -18,12 +28,13 @@ pub struct Sender {
     mss: u16,
     /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
     srtt: Span,
+    told: Told,
 }
 
 impl Sender {
     /// The state before the handshake.
     #[expect(clippy::cast_precision_loss, reason = "buffers are below 2^53 bytes")]
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, told: Told) -> Self {
         let initial = f64::from(config.initial_window);
         Self {
             cwnd: initial,
@@ -31,6 +42,7 @@ impl Sender {
             initial,
             mss: config.mss,
             srtt: Span::ZERO,
+            told,
         }
     }
 
@@ -101,8 +113,12 @@ impl SenderCc for Sender {
     fn on_send(&mut self, packet: &mut Packet, _now: Time) {
         if packet.payload > 0 && self.srtt > Span::ZERO {
             let rtt = self.srtt.as_secs();
+            let window = match self.told {
+                Told::Real => self.cwnd,
+                Told::Whole => self.cwnd.floor(),
+            };
             let header = Header {
-                spacing: rtt / self.cwnd,
+                spacing: rtt / window,
                 rtt,
                 delta: EVERYTHING,
                 ..Header::of(packet.extension)
@@ -122,12 +138,13 @@ mod tests {
     use super::*;
 
     fn sender() -> Sender {
-        Sender::new(&Config {
+        let config = Config {
             mss: 1000,
             initial_window: 1,
             receive_buffer: 1_000_000,
             ..Config::default()
-        })
+        };
+        Sender::new(&config, Told::Real)
     }
 
     fn ack(reverse: f64, rtt: Option<Span>) -> Ack {
@@ -189,6 +206,8 @@ mod tests {
         assert!((header.rtt - 100e-6).abs() < 1e-8);
         assert!((header.spacing - 8e-6).abs() < 1e-9);
         assert!((header.delta - EVERYTHING).abs() < EVERYTHING * 1e-4);
+        sender.told = Told::Whole;
+        assert!((sent(&mut sender).spacing - 100e-6 / 12.0).abs() < 1e-9);
         // A SYN asks for nothing.
         let mut syn = Packet::new(FlowId(0), HostId(0));
         sender.on_send(&mut syn, Time::ZERO);
