@@ -54,10 +54,11 @@ fn compile(program: &str, more: &[&str], object: &Path) {
 }
 
 /// Objects, the program each is compiled from, and what the compiler is told besides.
-const OBJECTS: [(&str, &str, &[&str]); 14] = [
+const OBJECTS: [(&str, &str, &[&str]); 15] = [
     ("hscc", "hscc", &[]),
     ("rwndq", "rwndq", &[]),
     ("mark", "mark", &[]),
+    ("grants", "grants", &[]),
     ("queue", "queue", &[]),
     ("observe", "observe", &[]),
     ("probe_loop", "probe_loop", &[]),

@@ -21,12 +21,12 @@ struct flight {
 
 // A connection; all zero: unknown. When it moved on; the next byte expected and the right edge as its sender knows it,
 // by sequence numbers; its bytes in the flight; the window that its receiver allows, and by how much windows are
-// shifted; and whether it counts, waits, and is known.
+// shifted; whether it counts, waits, and is known; and its segment.
 struct flight_flow {
     uint64_t epoch;
     uint32_t ack, edge, counted_bytes, most_bytes;
     uint8_t scale, counts, waits, is_known;
-    uint32_t unused;
+    uint32_t segment_bytes;
 };
 
 static inline uint32_t flight_least(uint64_t a, uint64_t b) { return (uint32_t)(a < b ? a : b); }
@@ -62,13 +62,16 @@ static inline void flight_take(struct flight *s, struct flight_flow *f) {
     f->counts = f->waits = 0;
 }
 
-// It counts with what it may send now, as active from now on, or as one that waits.
+// It counts with what it may send now, as active from now on, or as one that waits. Less than a segment of one that waits
+// does not count: its sender keeps it until there is room for a whole one, unless it ends with it (RFC 9293 3.8.6.2.1),
+// and many that wait would use up the budget with what rounding left to each.
 static inline void flight_put(struct flight *s, struct flight_flow *f, uint8_t waits) {
     uint64_t place = s->epoch % FLIGHT_EPOCHS;
     f->epoch = s->epoch;
     f->counts = 1;
     f->waits = waits;
     f->counted_bytes = f->edge - f->ack;
+    if (waits && f->counted_bytes < f->segment_bytes) f->counted_bytes = 0;
     s->bytes += f->counted_bytes;
     s->bytes_of[place] += f->counted_bytes;
     if (waits) {

@@ -13,17 +13,21 @@
 // A connection begins with at most these segments (RFC 6928); a window is shifted at most so far (RFC 7323 §2.3).
 enum { GRANT_FIRST = 10, GRANT_MAX_SCALE = 14 };
 
-// Settings: the budget (queue_maxsize), an epoch, and a segment, at least as large as those of any connection.
+// Settings: the budget (queue_maxsize), an epoch, and a segment, at least as large as those of any connection. And the
+// fewest of them in a window: two where receivers delay the ACK of a single one.
 struct grant_params {
     uint64_t budget_bytes, epoch_ns;
-    uint32_t mss_bytes, unused;
+    uint32_t mss_bytes, least_segments;
 };
 
 // Brings the settings within what the laws below bear. A permission is idle after `idle_ns`.
 static inline void grant_init(struct grant_params *p, uint64_t idle_ns) {
     p->epoch_ns = flight_least(idle_ns, 1ULL << 31) / (FLIGHT_EPOCHS - 1) + 1;
     p->mss_bytes = p->mss_bytes ? flight_least(p->mss_bytes, 65535) : 1;
-    if (p->budget_bytes < p->mss_bytes) p->budget_bytes = p->mss_bytes;
+    if (p->least_segments == 0) p->least_segments = 1;
+    if (p->least_segments > GRANT_FIRST) p->least_segments = GRANT_FIRST;
+    uint64_t least = (uint64_t)p->least_segments * p->mss_bytes;
+    if (p->budget_bytes < least) p->budget_bytes = least;
     p->budget_bytes = flight_least(p->budget_bytes, 1ULL << 30);
 }
 
@@ -37,20 +41,22 @@ static inline void grant_on_ack(struct flight *s, struct flight_flow *f, uint32_
     flight_put(s, f, waits);
 }
 
-// Asks for its window: RCC Alg. 1 without sizes, whole segments, the same for all, at least one. Returns whether it need
-// not stand in line: it has its window, or a segment more of it. Others come first unless it is its turn.
+// Asks for its window: RCC Alg. 1 without sizes, whole segments, the same for all, at least the fewest. Returns whether
+// it need not stand in line: it has its window, or the fewest segments more. Others come first unless it is its turn.
 static inline uint32_t grant_ask(const struct grant_params *p, struct flight *s,
                                  struct flight_flow *f, uint32_t is_its_turn) {
     uint64_t have = f->edge - f->ack, unit = 1ULL << flight_least(f->scale, GRANT_MAX_SCALE);
     flight_take(s, f);
+    f->segment_bytes = p->mss_bytes;
     uint64_t share = p->budget_bytes / p->mss_bytes / (1ULL + s->active + s->waiting);
-    uint64_t window = flight_least((share ? share : 1) * p->mss_bytes, f->most_bytes);
+    if (share < p->least_segments) share = p->least_segments;
+    uint64_t window = flight_least(share * p->mss_bytes, f->most_bytes);
     // RCC Alg. 2 l. 12: what is in flight with it stays within the budget.
     uint64_t room = p->budget_bytes - flight_least(s->bytes + have, p->budget_bytes), more = 0;
     if (window > have) more = (window - have + unit - 1) / unit * unit;
     // Whoever is alone may send, however large a unit is.
     if (more > room && s->bytes) more = room / unit * unit;
-    if (have + more < window && more < p->mss_bytes) more = 0;
+    if (have + more < window && more < p->least_segments * p->mss_bytes) more = 0;
     if (s->waiting && !is_its_turn) more = 0;
     f->edge += (uint32_t)more;
     flight_put(s, f, window > have && more == 0);
@@ -76,6 +82,18 @@ static inline uint32_t grant_open(const struct grant_params *p, struct flight *s
     }
     f->scale = scale;
     return f->edge - ack;
+}
+
+// A connection that this host opens: its SYN told the other side a window, which acknowledges with `ack` from now on. A
+// SYN-ACK that is repeated changes nothing.
+static inline void grant_join(struct flight *s, struct flight_flow *f, uint32_t ack,
+                              uint32_t told_bytes) {
+    if (f->is_known && f->ack == ack) return;
+    flight_take(s, f);
+    f->is_known = 1;
+    f->ack = ack;
+    f->edge = ack + told_bytes;
+    flight_put(s, f, 0);
 }
 
 // A segment has told the sender this right edge, which is less than a unit further than the one above, or what the

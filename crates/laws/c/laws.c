@@ -34,6 +34,7 @@ _Static_assert(sizeof(struct grant_params) == 24 && sizeof(struct flight) == 96,
 _Static_assert(sizeof(struct flight_flow) == 32, "size");
 _Static_assert(offsetof(struct grant_params, epoch_ns) == 8, "offset");
 _Static_assert(offsetof(struct grant_params, mss_bytes) == 16, "offset");
+_Static_assert(offsetof(struct grant_params, least_segments) == 20, "offset");
 _Static_assert(offsetof(struct flight, ends_ns) == 8, "offset");
 _Static_assert(offsetof(struct flight, bytes) == 16, "offset");
 _Static_assert(offsetof(struct flight, active) == 24, "offset");
@@ -48,6 +49,7 @@ _Static_assert(offsetof(struct flight_flow, scale) == 24, "offset");
 _Static_assert(offsetof(struct flight_flow, counts) == 25, "offset");
 _Static_assert(offsetof(struct flight_flow, waits) == 26, "offset");
 _Static_assert(offsetof(struct flight_flow, is_known) == 27, "offset");
+_Static_assert(offsetof(struct flight_flow, segment_bytes) == 28, "offset");
 
 void laws_grant_init(struct grant_params *params, uint64_t idle_ns) {
     grant_init(params, idle_ns);
@@ -77,6 +79,11 @@ uint32_t laws_grant_ask(const struct grant_params *params, struct flight *flight
 uint32_t laws_grant_open(const struct grant_params *params, struct flight *flight,
                          struct flight_flow *flow, uint32_t ack, uint32_t most_bytes) {
     return grant_open(params, flight, flow, ack, most_bytes);
+}
+
+void laws_grant_join(struct flight *flight, struct flight_flow *flow, uint32_t ack,
+                     uint32_t told_bytes) {
+    grant_join(flight, flow, ack, told_bytes);
 }
 
 void laws_grant_told(struct flight *flight, struct flight_flow *flow, uint32_t edge) {

@@ -24,18 +24,23 @@ pub struct Granted {
     counts: u8,
     waits: u8,
     is_known: u8,
-    unused: u32,
+    segment_bytes: u32,
 }
 
 impl Grants {
     /// A receiver without connections: at most `budget_bytes` in flight, in segments of at most `mss_bytes`. A
     /// permission that nobody uses for `idle_ns`, or a seventh more, does not count any longer.
     pub fn new(budget_bytes: u64, mss_bytes: u32, idle_ns: u64) -> Self {
+        Self::of_least(budget_bytes, mss_bytes, idle_ns, 1)
+    }
+
+    /// The same with at least so many segments in a window.
+    pub fn of_least(budget_bytes: u64, mss_bytes: u32, idle_ns: u64, least_segments: u32) -> Self {
         let mut params = Params {
             budget_bytes,
             epoch_ns: 0,
             mss_bytes,
-            unused: 0,
+            least_segments,
         };
         laws_grant_init(&mut params, idle_ns);
         let flight = Flight::default();
@@ -52,6 +57,12 @@ impl Grants {
     /// The window in bytes of a SYN-ACK that acknowledges with this number, of which the receiver allows `most_bytes`.
     pub fn on_open(&mut self, flow: &mut Granted, ack: u32, most_bytes: u32) -> u32 {
         laws_grant_open(&self.params, &mut self.flight, flow, ack, most_bytes)
+    }
+
+    /// This side opened the connection with a SYN that told a window of so many bytes, and acknowledges with this
+    /// number from now on.
+    pub fn on_join(&mut self, flow: &mut Granted, ack: u32, told_bytes: u32) {
+        laws_grant_join(&mut self.flight, flow, ack, told_bytes);
     }
 
     /// The connection has ended.
@@ -101,7 +112,7 @@ impl Grants {
     pub fn to_memory(&self) -> Vec<u8> {
         let (params, flight) = (&self.params, &self.flight);
         let longs = [params.budget_bytes, params.epoch_ns].map(u64::to_ne_bytes);
-        let words = [params.mss_bytes, params.unused].map(u32::to_ne_bytes);
+        let words = [params.mss_bytes, params.least_segments].map(u32::to_ne_bytes);
         let state = [flight.epoch, flight.ends_ns, flight.bytes].map(u64::to_ne_bytes);
         let counts = [flight.active, flight.waiting].map(u32::to_ne_bytes);
         let of = [flight.bytes_of, flight.active_of].concat();
@@ -124,7 +135,7 @@ impl Grants {
             budget_bytes: long(0)?,
             epoch_ns: long(8)?,
             mss_bytes: word(16)?,
-            unused: 0,
+            least_segments: word(20)?,
         };
         let mut flight = Flight {
             epoch: long(24)?,
@@ -182,7 +193,7 @@ struct Params {
     budget_bytes: u64,
     epoch_ns: u64,
     mss_bytes: u32,
-    unused: u32,
+    least_segments: u32,
 }
 
 /// `struct flight`.
@@ -203,6 +214,7 @@ const _: () = assert!(size_of::<Granted>() == 32);
 const _: () = assert!(
     offset_of!(Params, epoch_ns) == 8
         && offset_of!(Params, mss_bytes) == 16
+        && offset_of!(Params, least_segments) == 20
         && offset_of!(Flight, ends_ns) == 8
         && offset_of!(Flight, bytes) == 16
         && offset_of!(Flight, active) == 24
@@ -217,6 +229,7 @@ const _: () = assert!(
         && offset_of!(Granted, counts) == 25
         && offset_of!(Granted, waits) == 26
         && offset_of!(Granted, is_known) == 27
+        && offset_of!(Granted, segment_bytes) == 28
 );
 
 #[expect(unsafe_code, reason = "the law is C, so that a kernel runs it too")]
@@ -242,6 +255,7 @@ unsafe extern "C" {
         ack: u32,
         most_bytes: u32,
     ) -> u32;
+    safe fn laws_grant_join(flight: &mut Flight, flow: &mut Granted, ack: u32, told_bytes: u32);
     safe fn laws_grant_told(flight: &mut Flight, flow: &mut Granted, edge: u32);
     safe fn laws_grant_tell(flight: &mut Flight, flow: &mut Granted, advertised_units: u16) -> u16;
 }

@@ -21,8 +21,8 @@ enum {
     BPF_MAP_TYPE_RINGBUF = 27,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
-// What a program on tcx returns: the next program decides, or the kernel as if there were none.
-enum { TCX_NEXT = -1 };
+// What a program on tcx returns: the next program decides, or the kernel as if there were none; or nobody gets it.
+enum { TCX_NEXT = -1, TCX_DROP = 2 };
 
 struct bpf_spin_lock {
     uint32_t value;
@@ -46,10 +46,16 @@ static long (*const bpf_map_update_elem)(void *map, const void *key, const void 
 static uint64_t (*const bpf_ktime_get_ns)(void) = (void *)5;
 static long (*const bpf_skb_store_bytes)(struct __sk_buff *skb, uint32_t offset, const void *from,
                                          uint32_t len, uint64_t flags) = (void *)9;
+static long (*const bpf_clone_redirect)(struct __sk_buff *skb, uint32_t device,
+                                        uint64_t flags) = (void *)13;
 static long (*const bpf_skb_load_bytes)(const struct __sk_buff *skb, uint32_t offset, void *to,
                                         uint32_t len) = (void *)26;
 static long (*const bpf_l4_csum_replace)(struct __sk_buff *skb, uint32_t offset, uint64_t from,
                                          uint64_t to, uint64_t flags) = (void *)11;
+static int64_t (*const bpf_csum_diff)(const void *from, uint32_t from_size, const void *to,
+                                      uint32_t to_size, uint32_t seed) = (void *)28;
+static long (*const bpf_skb_change_tail)(struct __sk_buff *skb, uint32_t len,
+                                         uint64_t flags) = (void *)38;
 static long (*const bpf_skb_pull_data)(struct __sk_buff *skb, uint32_t len) = (void *)39;
 static long (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
 static long (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
@@ -82,6 +88,7 @@ struct sk_buff {
     struct net_device *dev;
     unsigned char *head;
     uint16_t network_header;
+    uint8_t ip_summed : 2;
 };
 #pragma clang attribute pop
 

@@ -22,6 +22,7 @@ enum reason {
     REWRITTEN,        // the window was lowered
     MARKED,           // the packet got a congestion mark
     FAILED,           // the kernel refused to change the packet
+    TOLD,             // a copy of an ACK, which tells a sender what it may send
     REASONS,
 };
 

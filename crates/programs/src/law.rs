@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use laws::{Hscc, Idle, Rwndq};
+use laws::{Grants, Hscc, Idle, Rwndq};
 
 /// What a port is to do.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub enum Law {
     Rwndq(Rwndq, Duration, Idle),
     /// Capable packets that find so many bytes waiting are marked.
     Mark(u64),
+    /// RCC at a receiver: what ACKs of this machine allow stays within a budget.
+    Grants(Grants),
     /// None: the queue is measured, which [`Port::mean_queue`](crate::Port::mean_queue) tells.
     None,
 }
@@ -26,6 +28,7 @@ impl Law {
             Self::Hscc(_) => HSCC,
             Self::Rwndq(..) => RWNDQ,
             Self::Mark(_) => MARK,
+            Self::Grants(_) => GRANTS,
             Self::None => QUEUE,
         }
     }
@@ -48,14 +51,20 @@ impl Law {
                 [lock, times, law.to_memory(), idle.to_memory()].concat()
             }
             Self::Mark(from_bytes) => from_bytes.to_ne_bytes().to_vec(),
+            // The state of the receiver lies in a map of its own, which no new setting disturbs.
+            Self::Grants(law) => law.to_memory()[..TERMS].to_vec(),
             Self::None => vec![0; 32],
         }
     }
 
-    /// A law of this kind as the map `port` holds it; `None` if the map is that of another one.
+    /// A law of this kind as the map `port` holds it, and behind it the map `receiver` if there is one; `None` if the map
+    /// is that of another one.
     pub(crate) fn recalled(&self, memory: &[u8]) -> Option<Self> {
         let long = |at: usize| memory.get(at..)?.first_chunk().copied();
         let long = |at| long(at).map(u64::from_ne_bytes);
+        if let Self::Grants(_) = self {
+            return Grants::from_memory(memory).map(Self::Grants);
+        }
         if memory.len() != self.to_memory().len() {
             return None;
         }
@@ -67,6 +76,7 @@ impl Law {
                 Self::Rwndq(law, Duration::from_nanos(long(LOCK)?), idle)
             }
             Self::Mark(_) => Self::Mark(long(0)?),
+            Self::Grants(_) => return None,
             Self::None => Self::None,
         })
     }
@@ -104,9 +114,12 @@ const TIMES: usize = 16;
 const SAMPLED: usize = LOCK + 8;
 /// Settings and state of its window; whose connections are idle comes behind them.
 const RWNDQ_BYTES: usize = 64;
+/// Settings of grants.
+const TERMS: usize = 24;
 
 const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc.o"));
 const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq.o"));
+const GRANTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/grants.o"));
 const QUEUE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/queue.o"));
 const MARK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/mark.o"));
 

@@ -27,6 +27,8 @@ pub mod probes;
 mod reason;
 #[cfg(feature = "kernel")]
 mod vectors;
+#[cfg(feature = "kernel")]
+mod watchdog;
 
 #[cfg(feature = "kernel")]
 pub use error::LoadError;
@@ -42,3 +44,5 @@ pub use port::{Attached, Direction, Hook, Port, Setup};
 pub use reason::Reason;
 #[cfg(feature = "kernel")]
 pub use vectors::{Vector, Vectors};
+#[cfg(feature = "kernel")]
+pub use watchdog::Watchdog;

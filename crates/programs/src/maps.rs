@@ -1,5 +1,6 @@
 //! What a law in the kernel is told and tells, through its maps.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
@@ -15,6 +16,8 @@ pub struct Maps {
     port: MapHandle,
     lease: MapHandle,
     counters: MapHandle,
+    /// The state of a receiver, where the law has one.
+    receiver: Option<MapHandle>,
     /// Of IPv4 and of IPv6. Programs that look at no connection have none.
     flows: Vec<MapHandle>,
 }
@@ -22,13 +25,14 @@ pub struct Maps {
 impl Maps {
     /// The maps among `all` that a port has.
     pub(crate) fn among(all: Vec<MapHandle>) -> Result<Self, LoadError> {
-        let [mut port, mut lease, mut counters] = [None, None, None];
+        let [mut port, mut lease, mut counters, mut receiver] = [const { None }; 4];
         let mut flows = Vec::new();
         for map in all {
             let place = match map.name().to_str() {
                 Some("port") => &mut port,
                 Some("lease") => &mut lease,
                 Some("counters") => &mut counters,
+                Some("receiver") => &mut receiver,
                 Some("flows" | "flows6") => {
                     flows.push(map);
                     continue;
@@ -41,6 +45,7 @@ impl Maps {
             port: port.ok_or(LoadError::Lacks("map of its port"))?,
             lease: lease.ok_or(LoadError::Lacks("map of its lease"))?,
             counters: counters.ok_or(LoadError::Lacks("map of counters"))?,
+            receiver,
             flows,
         })
     }
@@ -64,12 +69,46 @@ impl Maps {
 
     /// The law with its state; `None` if it is not of the kind of `like`.
     pub fn law(&self, like: &Law) -> Result<Option<Law>, LoadError> {
-        Ok(like.recalled(&get(&self.port, locking(like))?))
+        let mut memory = get(&self.port, locking(like))?;
+        if let Some(receiver) = &self.receiver {
+            let state = get(receiver, MapFlags::LOCK)?;
+            memory.extend(state.get(FLIGHT).unwrap_or_default());
+        }
+        Ok(like.recalled(&memory))
+    }
+
+    /// How many places of the line of [`Law::Grants`] are taken; zero for other laws.
+    pub(crate) fn line(&self) -> Result<u32, LoadError> {
+        let state = self.receiver.as_ref();
+        let state = state.map(|receiver| get(receiver, MapFlags::ANY));
+        let state = state.transpose()?.unwrap_or_default();
+        let word = |at: usize| state.get(at..).and_then(|bytes| bytes.first_chunk());
+        let [first, last] =
+            [FLIGHT.end, FLIGHT.end + 4].map(|at| word(at).copied().map_or(0, u32::from_ne_bytes));
+        Ok(last.wrapping_sub(first))
+    }
+
+    /// The same maps, opened once more.
+    pub(crate) fn again(&self) -> Result<Self, LoadError> {
+        let again = |map: &MapHandle| {
+            MapHandle::try_from(map).map_err(|error| LoadError::Refused("open a map", error))
+        };
+        Ok(Self {
+            port: again(&self.port)?,
+            lease: again(&self.lease)?,
+            counters: again(&self.counters)?,
+            receiver: self.receiver.as_ref().map(again).transpose()?,
+            flows: self.flows.iter().map(again).collect::<Result<_, _>>()?,
+        })
     }
 
     /// Gives the law new settings while it works: it goes on from where it is. Returns whether it is of the kind
     /// of `law`. A connection that opens or ends in the same microseconds may be counted wrongly by RWNDQ.
     pub fn revise(&self, law: &Law) -> Result<bool, LoadError> {
+        if let (Law::Grants(_), Some(_)) = (law, &self.receiver) {
+            self.begin(law)?;
+            return Ok(true);
+        }
         let memory = get(&self.port, locking(law))?;
         let Some(revised) = law.revised(&memory) else {
             return Ok(false);
@@ -142,3 +181,5 @@ fn set(map: &MapHandle, value: &[u8], flags: MapFlags) -> Result<(), LoadError> 
 }
 
 const FIRST: [u8; 4] = [0; 4];
+/// Where `struct flight` lies in `struct receiver` of `bpf/grants.bpf.c`; the line is behind it.
+const FLIGHT: Range<usize> = 8..104;

@@ -18,11 +18,12 @@ pub enum Reason {
     Rewritten,
     Marked,
     Failed,
+    Told,
 }
 
 impl Reason {
     /// All, in the order of their counters.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::NoLease,
         Self::Short,
         Self::OtherLink,
@@ -37,6 +38,7 @@ impl Reason {
         Self::Rewritten,
         Self::Marked,
         Self::Failed,
+        Self::Told,
     ];
 
     /// What it means.
@@ -56,6 +58,7 @@ impl Reason {
             Self::Rewritten => "its window was lowered",
             Self::Marked => "it was marked",
             Self::Failed => "the kernel refused to change it",
+            Self::Told => "a copy of ours, which tells a sender what it may send",
         }
     }
 }

@@ -55,7 +55,7 @@ use crate::Receiver;
 use crate::registry::{HostInfo, Misfit, Role, Roles, Scheme, Ticker, TickerOf};
 use grants::Grants;
 use params::Hold;
-pub(crate) use params::Params;
+pub use params::Params;
 #[cfg(test)]
 pub(crate) use params::Timer as TimerLaw;
 

@@ -64,6 +64,24 @@ fn a_window_is_held_back_until_what_is_in_flight_falls() {
 }
 
 #[test]
+fn windows_are_as_many_segments_as_receivers_answer_at_once() {
+    let mut all = Grants::of_least(4_000, MSS, 10 * MS, 2);
+    all.pass(5 * MS);
+    let mut flows: Vec<_> = (0..3).map(|_| open(&mut all, 0)).collect();
+    all.on_ack(&mut flows[0], 4_001, MOST);
+    // 1,000 of each of the others are in flight: there is room for two segments and no more.
+    assert!(all.ask(&mut flows[0], false));
+    assert_eq!((flows[0].window(), all.in_flight()), (2_000, 4_000));
+    all.on_ack(&mut flows[1], 1_001, MOST);
+    assert!(!all.ask(&mut flows[1], false), "a single segment is left");
+    all.on_ack(&mut flows[2], 1_001, MOST);
+    assert!(all.ask(&mut flows[1], true));
+    assert_eq!(flows[1].window(), 2_000);
+    // No budget is less than the fewest.
+    assert_eq!(Grants::of_least(1, MSS, MS, 2).budget(), 2_000);
+}
+
+#[test]
 fn what_idle_connections_may_send_does_not_count() {
     let mut all = grants(2);
     let mut idle: Vec<_> = (0..3).map(|_| open(&mut all, 0)).collect();
@@ -105,6 +123,24 @@ fn a_window_is_whole_units_never_above_what_the_receiver_allows_and_never_moves_
     all.on_ack(&mut small, 10_001, 500);
     assert!(all.ask(&mut small, false));
     assert_eq!(small.window(), 500);
+}
+
+#[test]
+fn what_a_syn_told_counts_from_the_first_acknowledgement_on() {
+    let mut all = grants(20);
+    let mut flow = Granted::of_scale(7);
+    all.on_join(&mut flow, u32::MAX - 99, 10_000);
+    assert_eq!((flow.window(), all.in_flight()), (10_000, 10_000));
+    // The SYN-ACK once more.
+    all.on_join(&mut flow, u32::MAX - 99, 10_000);
+    assert_eq!((all.in_flight(), all.connections()), (10_000, (1, 0)));
+    all.on_ack(&mut flow, 900, MOST);
+    assert!(all.ask(&mut flow, false));
+    // Its share, in whole units beyond what it had.
+    assert_eq!(flow.window(), 9_000 + 86 * 128);
+    // The same ends on another connection.
+    all.on_join(&mut flow, 5, 300);
+    assert_eq!((all.in_flight(), all.connections()), (300, (1, 0)));
 }
 
 #[test]
@@ -159,9 +195,12 @@ const DELAY: u64 = 200_000;
 const TIMER: u64 = 200 * MS;
 
 impl Network {
-    fn new(segments: u64, sizes: &[u32], loss: [u8; 2], seed: u64) -> Self {
+    fn new([segments, least]: [u32; 2], sizes: &[u32], loss: [u8; 2], seed: u64) -> Self {
+        let budget = u64::from(segments) * u64::from(MSS);
+        let mut grants = Grants::of_least(budget, MSS, 10 * MS, least);
+        grants.pass(5 * MS);
         let mut network = Self {
-            grants: grants(segments),
+            grants,
             flows: Vec::new(),
             line: VecDeque::new(),
             wire: VecDeque::new(),
@@ -311,12 +350,13 @@ impl Network {
 proptest! {
     #[test]
     fn every_flow_ends_within_the_budget_whatever_is_lost(
-        segments in 1..60_u64,
+        segments in 1..60_u32,
+        least in 1..4_u32,
         sizes in prop::collection::vec(1..60_000_u32, 1..30),
         loss in [0..60_u8, 0..60_u8],
         seed in any::<u64>(),
     ) {
-        let mut network = Network::new(segments, &sizes, loss, seed);
+        let mut network = Network::new([segments, least], &sizes, loss, seed);
         // A timer a segment, each lost a few times, is far more than any needs.
         let left = network.run(600_000 * MS);
         prop_assert_eq!(left, 0);
@@ -325,7 +365,17 @@ proptest! {
 
 #[test]
 fn without_losses_no_flow_waits_for_a_timer() {
-    let mut network = Network::new(27, &[262_144; 20], [0, 0], 1);
+    let mut network = Network::new([27, 1], &[262_144; 20], [0, 0], 1);
     // 5,243 segments in round trips of 0.4 ms, of 27 segments each, and steps of the model.
     assert_eq!(network.run(TIMER), 0, "within the first timer");
+}
+
+#[test]
+fn senders_that_probe_at_the_same_time_do_not_use_up_the_budget() {
+    // What rounding left to those that wait is told and not sent: together it is more than the budget.
+    let sizes = [
+        12_418, 18_807, 15_451, 36_997, 41_379, 40_518, 37_037, 11_398, 41_683,
+    ];
+    let mut network = Network::new([1, 1], &sizes, [32, 3], 16_041_327_697_171_594_184);
+    assert_eq!(network.run(60_000 * MS), 0);
 }

@@ -107,8 +107,13 @@ impl Bed {
 
     /// The number of the device whose queue fills.
     pub(crate) fn device(&self) -> u32 {
-        let switch = self.namespace(SWITCH);
-        let shown = run(&format!("ip -n {switch} -o link show dev r1"));
+        self.device_of(SWITCH, "r1")
+    }
+
+    /// The number of a device of a host or the switch.
+    pub(crate) fn device_of(&self, of: &str, name: &str) -> u32 {
+        let namespace = self.namespace(of);
+        let shown = run(&format!("ip -n {namespace} -o link show dev {name}"));
         let number = shown.split(':').next().expect("a number first");
         number.trim().parse().expect("a number")
     }

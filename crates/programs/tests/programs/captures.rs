@@ -89,7 +89,7 @@ fn after_a_law_is_detached_the_rate_is_as_before_and_nothing_is_left() {
 }
 
 /// The ACKs that leave the receiver, and those that reach the sender, while `act` runs.
-fn captured(bed: &Bed, act: impl FnOnce()) -> [Vec<Ack>; 2] {
+pub(crate) fn captured(bed: &Bed, act: impl FnOnce()) -> [Vec<Ack>; 2] {
     let over = AtomicBool::new(false);
     let begun = [const { AtomicBool::new(false) }; 2];
     thread::scope(|scope| {
@@ -136,7 +136,7 @@ fn capture(begun: &AtomicBool, over: &AtomicBool) -> Vec<Ack> {
 
 /// A segment of IPv4 from the receiver's port: addresses and TCP, without what routers change.
 #[derive(Clone, Debug)]
-struct Ack {
+pub(crate) struct Ack {
     identification: [u8; 2],
     pseudo_header: Vec<u8>,
     segment: Vec<u8>,
@@ -166,8 +166,25 @@ impl Ack {
         )
     }
 
-    fn window(&self) -> u16 {
+    pub(crate) fn window(&self) -> u16 {
         u16::from_be_bytes([self.segment[14], self.segment[15]])
+    }
+
+    /// The port of its connection's other side.
+    pub(crate) fn connection(&self) -> [u8; 2] {
+        [self.segment[2], self.segment[3]]
+    }
+
+    /// What it acknowledges.
+    pub(crate) fn number(&self) -> u32 {
+        let number = self.segment[8..12].try_into();
+        u32::from_be_bytes(number.expect("four bytes"))
+    }
+
+    /// Of a SYN-ACK: the shift that its last option tells, as Linux places it.
+    pub(crate) fn shift(&self) -> Option<u8> {
+        let is_syn = self.segment[13] & 2 > 0;
+        is_syn.then(|| self.segment.last().copied()).flatten()
     }
 
     /// All but the window and the checksum.
@@ -177,7 +194,7 @@ impl Ack {
     }
 
     /// Whether the checksum is that of the segment.
-    fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         checksum(&[&self.pseudo_header[..], &self.segment].concat()) == 0
     }
 }

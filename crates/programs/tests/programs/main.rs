@@ -5,6 +5,7 @@ mod captures;
 mod edges;
 mod faults;
 mod frame;
+mod grants;
 mod laws_agree;
 mod leases;
 mod live;

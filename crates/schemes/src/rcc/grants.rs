@@ -35,12 +35,8 @@ struct Flow {
 
 impl Grants {
     pub(crate) fn new(params: &Params, host: &HostInfo) -> Self {
-        let packets = params.max_queue.0.map_or(1, |size| {
-            (size.in_bytes(host.packet_bytes) / host.packet_bytes).max(1)
-        });
-        let budget = packets.saturating_mul(host.mss.into());
         Self {
-            law: laws::Grants::new(budget, host.mss.into(), nanoseconds(params.grant_idle)),
+            law: params.grants(host.packet_bytes, host.mss),
             flows: Vec::new(),
             line: VecDeque::new(),
             turns: 0,
@@ -152,6 +148,19 @@ impl ReceiverCc for Grants {
         let (_, waiting) = self.law.connections();
         sink(None, WAITING.name, waiting.into());
         sink(None, FLIGHT.name, self.law.in_flight() as f64);
+    }
+}
+
+impl Params {
+    /// The law of a receiver of packets of at most `packet_bytes`, with at most `mss` bytes in a segment. Without a
+    /// size the budget is the least one.
+    pub fn grants(&self, packet_bytes: u64, mss: u16) -> laws::Grants {
+        let packets = self.max_queue.0.map_or(1, |size| {
+            (size.in_bytes(packet_bytes) / packet_bytes).max(1)
+        });
+        let budget = packets.saturating_mul(mss.into());
+        let idle = nanoseconds(self.grant_idle);
+        laws::Grants::of_least(budget, mss.into(), idle, self.grant_least.0)
     }
 }
 

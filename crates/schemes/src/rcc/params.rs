@@ -97,11 +97,15 @@ base::settings! {
         /// What waits while the budget is used up: ACKs (ack), or only what they allow (grant), as the
         /// program of the kernel does it. With "grant" every ACK leaves and its right edge stays; windows
         /// are equal, there are no priorities, no timer of the receiver and no response to marks, and
-        /// other settings than rcc.max_queue, rcc.grant_idle and rcc.sender_retransmits have no effect.
+        /// other settings than rcc.max_queue, rcc.grant_idle, rcc.grant_least and rcc.sender_retransmits
+        /// have no effect.
         pub hold: Hold = "ack",
         /// With rcc.hold = "grant": what a connection may send counts as in flight until nothing of it
         /// has come for this time.
         pub grant_idle: Span = "10ms",
+        /// With rcc.hold = "grant": the fewest segments that a connection is allowed at once, at most 10.
+        /// Receivers that delay the ACK of a single segment need 2.
+        pub grant_least: Count = "1",
         /// Which flows come first: those with the fewest bytes remaining, fixed by initial size, or off.
         pub priority: Priority = "remaining",
         /// What rounding leaves of the budget: handed out if windows follow priorities, or always.

@@ -94,6 +94,7 @@ fn name(reason: Reason) -> &'static str {
         Reason::Rewritten => "rewritten",
         Reason::Marked => "marked",
         Reason::Failed => "failed",
+        Reason::Told => "told",
     }
 }
 
