@@ -106,6 +106,7 @@ fn check(args: &AttachArgs) -> Result<(), Stop> {
         Attachable::Hscc => "hscc",
         Attachable::Rwndq => "rwndq",
         Attachable::Mark => "dctcp",
+        Attachable::Rcc => "rcc",
     };
     let overrides = Overrides {
         schemes: Some(scheme.to_owned()),

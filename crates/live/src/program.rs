@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 mod deploy;
 
-use deploy::{Attach, Detach, Observe, Status};
+use deploy::{Attach, Detach, Observe, Status, WatchDevice};
 
 /// Changes the network of this machine, for `tailwater`
 #[derive(Parser)]
@@ -50,6 +50,9 @@ enum Command {
     Attach(Attach),
     /// Tell what is attached
     Status(Status),
+    /// Look after grants that were attached, until they end
+    #[command(hide = true)]
+    Watch(WatchDevice),
     /// Take laws away
     Detach(Detach),
 }
@@ -59,9 +62,11 @@ impl Command {
     fn lacks(&self) -> Option<String> {
         match self {
             Self::Doctor => None,
-            Self::Observe(_) | Self::Attach(_) | Self::Status(_) | Self::Detach(_) => {
-                lacks_for_programs()
-            }
+            Self::Observe(_)
+            | Self::Attach(_)
+            | Self::Status(_)
+            | Self::Watch(_)
+            | Self::Detach(_) => lacks_for_programs(),
             _ => lacks(),
         }
     }
@@ -197,11 +202,15 @@ fn call(command: Command) -> Result<(), Failure> {
         #[cfg(feature = "kernel")]
         Command::Status(args) => args.status(),
         #[cfg(feature = "kernel")]
+        Command::Watch(args) => args.watch(),
+        #[cfg(feature = "kernel")]
         Command::Detach(args) => args.detach(),
         #[cfg(not(feature = "kernel"))]
-        Command::Observe(_) | Command::Attach(_) | Command::Status(_) | Command::Detach(_) => {
-            Err(deploy::lacks())
-        }
+        Command::Observe(_)
+        | Command::Attach(_)
+        | Command::Status(_)
+        | Command::Watch(_)
+        | Command::Detach(_) => Err(deploy::lacks()),
     }
 }
 

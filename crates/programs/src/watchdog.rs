@@ -17,6 +17,9 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
+    /// What the pin of its program is called.
+    pub const PIN: &str = RELEASE;
+
     /// The one that is pinned in `folder`; `None` if none is.
     pub fn open(folder: &Path, maps: Maps) -> Result<Option<Self>, LoadError> {
         let file = folder.join(RELEASE);
@@ -98,6 +101,6 @@ fn run(program: &OwnedFd, device: u32) -> Result<(), LoadError> {
 }
 
 /// What the program and its pin are called.
-pub(crate) const RELEASE: &str = "release";
+const RELEASE: &str = "release";
 /// `ifindex` of `struct __sk_buff`, in words.
 const DEVICE: usize = 10;

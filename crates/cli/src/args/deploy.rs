@@ -14,7 +14,7 @@ pub(crate) enum DeployCommand {
     /// Watch a device of this machine: is it incast, and what does it cost
     #[command(after_help = OBSERVE)]
     Observe(ObserveArgs),
-    /// Put a law at a port of this machine, which forwards
+    /// Put a law at a port of this machine, which forwards or receives
     #[command(after_help = ATTACH)]
     Attach(AttachArgs),
     /// Tell what is attached, what it does, and what has changed since
@@ -32,7 +32,7 @@ pub(crate) struct AttachArgs {
     /// The law of the port
     #[arg(value_name = "SCHEME")]
     pub(crate) scheme: Attachable,
-    /// The device whose queue fills: data leave by it, and their ACKs come in by it
+    /// The device whose queue fills: data leave by it, and their ACKs come in by it; of rcc the device of the receiver
     #[arg(long, value_name = "DEV")]
     pub(crate) dev: String,
     /// The network namespace of the device [default: that of this command]
@@ -74,6 +74,8 @@ pub(crate) enum Attachable {
     Rwndq,
     /// Packets that find a long queue get a congestion mark
     Mark,
+    /// At a receiver: what all its ACKs allow together stays within a budget
+    Rcc,
 }
 
 #[derive(Args)]

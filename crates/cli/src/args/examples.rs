@@ -69,6 +69,7 @@ Examples:
   sudo tailwater attach hscc --dev eth1 --for 10m
   sudo tailwater attach rwndq --dev eth1 --set rwndq.target=0.1 --permanent
   sudo tailwater attach mark --dev eth1 --set switch.ecn_threshold=30KB --for 1h
+  sudo tailwater attach rcc --dev eth0 --set rcc.max_queue=60KB --for 1h
   sudo tailwater attach hscc --dev eth1 --for 10m --dry-run
 
 The same command again renews the lease; with other settings it changes them while the law works.

@@ -19,17 +19,12 @@ pub(crate) fn attach(told: &Value) -> String {
             &format!("{key} = {}", value.as_str().unwrap_or_default()),
         );
     }
-    let queue = told["queue_of"]
-        .as_str()
-        .unwrap_or_else(|| word(told, "device"));
-    line(
-        &mut out,
-        &format!(
-            "queue: {} of {queue}, {} bytes",
-            word(told, "queue"),
-            grouped(&told["buffer_bytes"])
-        ),
-    );
+    if let Some(kind) = told["queue"].as_str() {
+        let queue = told["queue_of"].as_str();
+        let queue = queue.unwrap_or_else(|| word(told, "device"));
+        let room = grouped(&told["buffer_bytes"]);
+        line(&mut out, &format!("queue: {kind} of {queue}, {room} bytes"));
+    }
     line(
         &mut out,
         &match told["lease_s"].as_f64() {
@@ -142,6 +137,15 @@ fn one_status(one: &Value) -> String {
             &mut out,
             &format!("marks from {} bytes on", grouped(&one["threshold_bytes"])),
         ),
+        ("rcc", _) if one["budget_bytes"].is_u64() => {
+            let [flight, budget, active, waiting] =
+                ["flight_bytes", "budget_bytes", "active", "waiting"].map(|key| grouped(&one[key]));
+            line(&mut out, &format!("in flight: {flight} of {budget} bytes"));
+            line(
+                &mut out,
+                &format!("connections: {active} active, {waiting} wait"),
+            );
+        }
         _ => {}
     }
     if one["queue_bytes"].is_u64() {
@@ -152,6 +156,7 @@ fn one_status(one: &Value) -> String {
         ("known_connections", "connections known"),
         ("rewritten", "windows lowered"),
         ("marked", "packets marked"),
+        ("told", "grants sent with others' ACKs"),
     ] {
         if one[key].as_u64().is_some_and(|count| count > 0) {
             line(&mut out, &format!("{what}: {}", grouped(&one[key])));

@@ -11,6 +11,7 @@ mod place;
 mod record;
 mod settings;
 mod status;
+mod watch;
 
 use std::io;
 
@@ -26,6 +27,7 @@ pub use metrics::serve;
 pub use observe::{Observe, observe};
 pub use settings::Scheme;
 pub use status::{Attachment, attachments};
+pub use watch::watch;
 
 /// Does `work` in the network namespace of this name, which is the own one if it is empty.
 fn inside<T: Send>(

@@ -5,7 +5,7 @@ use live::emulate::Failure;
 
 #[derive(Args)]
 pub(super) struct Attach {
-    /// hscc, rwndq or mark
+    /// hscc, rwndq, mark or rcc
     scheme: String,
     #[arg(long)]
     dev: String,
@@ -56,6 +56,14 @@ pub(super) struct Status {
 }
 
 #[derive(Args)]
+pub(super) struct WatchDevice {
+    #[arg(long)]
+    dev: String,
+    #[arg(long, default_value = "")]
+    netns: String,
+}
+
+#[derive(Args)]
 pub(super) struct Detach {
     /// The device [default: all]
     #[arg(long)]
@@ -75,17 +83,17 @@ mod with_programs {
     use live::drop_all;
     use scenario::Problem;
 
-    use super::{Attach, Detach, Failure, Observe, Status};
+    use super::{Attach, Detach, Failure, Observe, Status, WatchDevice};
     use crate::program::line;
 
     impl Attach {
         pub(in crate::program) fn attach(self) -> Result<(), Failure> {
-            let scheme = [Scheme::Hscc, Scheme::Rwndq, Scheme::Mark]
+            let scheme = [Scheme::Hscc, Scheme::Rwndq, Scheme::Mark, Scheme::Rcc]
                 .into_iter()
                 .find(|scheme| scheme.name() == self.scheme);
             let scheme = scheme.ok_or_else(|| {
                 let problem = Problem::new(format!("nothing is called {} here", self.scheme));
-                problem.help("attach hscc, rwndq or mark")
+                problem.help("attach hscc, rwndq, mark or rcc")
             })?;
             let done = deploy::attach(&deploy::Attach {
                 scheme,
@@ -128,6 +136,12 @@ mod with_programs {
                     Ok(())
                 }),
             }
+        }
+    }
+
+    impl WatchDevice {
+        pub(in crate::program) fn watch(self) -> Result<(), Failure> {
+            deploy::watch(&self.netns, &self.dev)
         }
     }
 

@@ -219,7 +219,12 @@ impl Bed {
 
     /// The number of the switch's namespace.
     pub(crate) fn number(&self) -> String {
-        let file = fs::metadata(Path::new("/run/netns").join(self.namespace(SWITCH)));
+        self.number_of(SWITCH)
+    }
+
+    /// That of a namespace.
+    pub(crate) fn number_of(&self, of: &str) -> String {
+        let file = fs::metadata(Path::new("/run/netns").join(self.namespace(of)));
         file.expect("it is there").ino().to_string()
     }
 
@@ -239,9 +244,9 @@ impl Bed {
 impl Drop for Bed {
     fn drop(&mut self) {
         let number = self.number();
-        let switch = self.namespace(SWITCH);
-        for device in [PORT, "back1"] {
-            let detach = ["detach", "--dev", device, "--netns", &switch];
+        for (of, device) in [(SWITCH, PORT), (SWITCH, "back1"), (RECEIVER, "out0")] {
+            let netns = self.namespace(of);
+            let detach = ["detach", "--dev", device, "--netns", &netns];
             drop(Command::new(program()).args(detach).output());
         }
         for of in [SENDER, SWITCH, RECEIVER] {

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod bed;
+mod grants;
 mod guide;
 mod observe;
 
@@ -316,7 +317,7 @@ fn wrong_input_has_its_remedy() {
         (
             &["attach", "red", "--dev", PORT],
             "nothing is called red",
-            "hscc, rwndq or mark",
+            "hscc, rwndq, mark or rcc",
         ),
         (
             &["status", "--metrics", "0.0.0.0:9123"],

@@ -10,6 +10,7 @@ use super::inside;
 use super::place::{Found, Place};
 use super::record::{Lock, Program, Record};
 use super::settings::{self, Scheme, Settled};
+use super::watch::unpin;
 use crate::linux::emulate::Failure;
 
 /// What is to be attached where.
@@ -60,6 +61,9 @@ impl<'a> Plan<'a> {
                 .help("give the device whose queue fills by --dev")
                 .into());
         }
+        if !order.scheme.has_queue() {
+            return Self::at_receiver(order);
+        }
         let found = Found::find(&order.netns, queue_of.unwrap_or(&order.device))?;
         let buffer = found.buffer(order.buffer)?;
         let mtu = found.device.mtu;
@@ -70,7 +74,7 @@ impl<'a> Plan<'a> {
             is_complete: false,
             queue_of: (found.place != place).then_some(found.place),
             place,
-            root: found.root,
+            root: Some(found.root),
             scheme: order.scheme,
             settings: settled.texts.clone(),
             buffer,
@@ -84,6 +88,44 @@ impl<'a> Plan<'a> {
             settled,
             record,
             hints,
+        })
+    }
+
+    /// A law that looks at no queue.
+    fn at_receiver(order: &'a Attach) -> Result<Self, Failure> {
+        let name = order.scheme.name();
+        let queue = [
+            ("--buffer", order.buffer.is_some()),
+            ("--queue-of", order.queue_of.is_some()),
+        ];
+        if let Some((option, _)) = queue.into_iter().find(|(_, given)| *given) {
+            let problem = Problem::new(format!(
+                "{option}: {name} looks at no queue of this machine"
+            ));
+            return Err(problem
+                .help("its budget is what senders may have under way: --set rcc.max_queue=60KB")
+                .into());
+        }
+        let (place, device) = Place::find(&order.netns, &order.device)?;
+        let settled = settings::settle(order.scheme, &order.sets, NO_BUFFER, device.mtu)?;
+        let record = Record {
+            is_complete: false,
+            queue_of: None,
+            place,
+            root: None,
+            scheme: order.scheme,
+            settings: settled.texts.clone(),
+            buffer: NO_BUFFER,
+            mtu: device.mtu,
+            no_retract: order.no_retract,
+            build: settled.law.build(),
+            programs: Vec::new(),
+        };
+        Ok(Self {
+            order,
+            settled,
+            record,
+            hints: Vec::new(),
         })
     }
 
@@ -115,6 +157,13 @@ impl<'a> Plan<'a> {
                 "attached"
             }
         };
+        if !self.order.scheme.has_queue() {
+            let is_other = !["renewed", "updated"].contains(&action);
+            if !self.record.place.let_watch(is_other)? {
+                let text = "the process that watches who waits did not start";
+                self.settled.warnings.push(text.to_owned());
+            }
+        }
         let programs = self.record.programs.clone();
         Ok(self.told(action, &programs))
     }
@@ -147,6 +196,7 @@ impl<'a> Plan<'a> {
         for way in Direction::BOTH {
             self.hook(&port, way)?;
         }
+        self.pin_watchdog(&port)?;
         self.finish()
     }
 
@@ -167,6 +217,7 @@ impl<'a> Plan<'a> {
                 Direction::Ingress => "replaced ingress",
             });
         }
+        self.pin_watchdog(&port)?;
         self.record.programs = new;
         self.finish()
     }
@@ -210,6 +261,15 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
+    /// Puts the watchdog's program, if the law has one, in the place of the one before.
+    fn pin_watchdog(&self, port: &Port) -> Result<(), Failure> {
+        let folder = self.record.place.pins();
+        unpin(&folder)?;
+        port.pin_watchdog(&folder)?;
+        step("pinned release");
+        Ok(())
+    }
+
     /// Writes down that all was done.
     fn finish(&mut self) -> Result<(), Failure> {
         let pins = Pinned::open(&self.record.place.pins())?;
@@ -247,11 +307,12 @@ impl<'a> Plan<'a> {
         let settings = settings.map(|(key, text)| (key.clone(), json!(text)));
         let programs = programs.iter();
         let programs = programs.map(|program| json!({ "way": program.way, "tag": program.tag }));
+        let root = self.record.root.as_ref();
         json!({
             "type": "attach", "action": action, "device": place.name, "netns": place.netns,
             "queue_of": queue_of.as_ref().map(|place| &place.name),
             "scheme": self.record.scheme.name(), "settings": settings.collect::<Map<_, _>>(),
-            "queue": self.record.root.kind, "buffer_bytes": self.record.buffer,
+            "queue": root.map(|root| &root.kind), "buffer_bytes": root.map(|_| self.record.buffer),
             "mtu_bytes": self.record.mtu, "no_retract": self.record.no_retract, "lease_s": lease,
             "programs": programs.collect::<Vec<_>>(), "pins": place.pins(),
             "warnings": self.settled.warnings, "hints": self.hints,
@@ -301,6 +362,9 @@ fn hints(found: &Found) -> Vec<String> {
     });
     train.into_iter().collect()
 }
+
+/// Room of a queue that a law does not look at: no setting exceeds it.
+const NO_BUFFER: u64 = 1 << 30;
 
 /// Ends the process where a test asks for it, as `kill -9` between two steps would.
 #[cfg(debug_assertions)]

@@ -122,7 +122,7 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// Name, type, help, and the key of what is told.
-const METRICS: [(&str, &str, &str, &str); 10] = [
+const METRICS: [(&str, &str, &str, &str); 15] = [
     (
         "tailwater_acts",
         "gauge",
@@ -158,6 +158,36 @@ const METRICS: [(&str, &str, &str, &str); 10] = [
         "gauge",
         "Bytes that wait in the queue.",
         "queue_bytes",
+    ),
+    (
+        "tailwater_budget_bytes",
+        "gauge",
+        "Most that the senders to a receiver may have under way.",
+        "budget_bytes",
+    ),
+    (
+        "tailwater_flight_bytes",
+        "gauge",
+        "What they may send and has not come.",
+        "flight_bytes",
+    ),
+    (
+        "tailwater_waiting",
+        "gauge",
+        "Connections that wait for a grant.",
+        "waiting",
+    ),
+    (
+        "tailwater_watched",
+        "gauge",
+        "Whether a process watches who waits.",
+        "watched",
+    ),
+    (
+        "tailwater_told_total",
+        "counter",
+        "Copies of ACKs that told a grant.",
+        "told",
     ),
     (
         "tailwater_rewritten_total",

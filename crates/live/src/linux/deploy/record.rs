@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::place::{Place, Root};
 use super::settings::Scheme;
+use super::watch::unpin;
 
 /// What stands at a device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -19,7 +20,8 @@ pub(super) struct Record {
     pub(super) place: Place,
     /// The device whose queue the law looks at, where it is another one.
     pub(super) queue_of: Option<Place>,
-    pub(super) root: Root,
+    /// Of the law that looks at a queue.
+    pub(super) root: Option<Root>,
     pub(super) scheme: Scheme,
     pub(super) settings: Vec<(String, String)>,
     pub(super) buffer: u64,
@@ -114,13 +116,20 @@ impl Place {
     /// Forgets the place, whose pins are removed: their folders, and the record last.
     pub(super) fn forget(&self) -> io::Result<()> {
         let pins = self.pins();
+        unpin(&pins)?;
         gone(fs::remove_dir(&pins))?;
         // Other devices of the namespace may have pins.
         if let Some(namespace) = pins.parent() {
             fs::remove_dir(namespace).unwrap_or(());
         }
+        gone(fs::remove_file(self.watched()))?;
         gone(fs::remove_file(self.file("new")))?;
         gone(fs::remove_file(self.file("json")))
+    }
+
+    /// The file that whoever watches it holds a lock of.
+    pub(super) fn watched(&self) -> PathBuf {
+        self.file("watched")
     }
 
     fn file(&self, end: &str) -> PathBuf {
@@ -148,7 +157,7 @@ fn is_mounted() -> io::Result<bool> {
 }
 
 /// What is gone need not be removed.
-fn gone(removed: io::Result<()>) -> io::Result<()> {
+pub(super) fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,

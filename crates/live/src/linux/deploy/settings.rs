@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use base::setting::Settings;
-use laws::{Hscc, HsccSettings};
+use laws::{Grants, Hscc, HsccSettings};
 use programs::Law;
 use scenario::{PointSpec, Problem, Problems};
-use schemes::{hscc, rwndq};
+use schemes::{hscc, rcc, rwndq};
 use serde::{Deserialize, Serialize};
 
 /// What can be attached.
@@ -19,6 +19,8 @@ pub enum Scheme {
     Rwndq,
     /// Congestion marks from a length of the queue on.
     Mark,
+    /// RCC at a receiver, by grants.
+    Rcc,
 }
 
 /// A law and the texts of its settings.
@@ -37,7 +39,13 @@ impl Scheme {
             Self::Hscc => "hscc",
             Self::Rwndq => "rwndq",
             Self::Mark => "mark",
+            Self::Rcc => "rcc",
         }
+    }
+
+    /// Whether it looks at a queue; else it stands at a receiver, whose ACKs leave by its device.
+    pub(super) const fn has_queue(self) -> bool {
+        !matches!(self, Self::Rcc)
     }
 
     /// Whose settings it has in a scenario.
@@ -55,6 +63,7 @@ impl Scheme {
             Self::Hscc => &[ALPHA1, ALPHA2, WINDOW, SYNACK],
             Self::Rwndq => &[TARGET, INTERVAL, SAMPLES, PATHS, IDLE_AFTER],
             Self::Mark => &[THRESHOLD],
+            Self::Rcc => &[MAX_QUEUE, GRANT_IDLE, GRANT_LEAST],
         }
     }
 }
@@ -72,6 +81,7 @@ pub(super) fn settle(
     let law = match scheme {
         Scheme::Hscc => Law::Hscc(hscc(&point, buffer, mss)),
         Scheme::Rwndq => rwndq(&point, buffer, mss),
+        Scheme::Rcc => Law::Grants(grants(&point, mtu, mss)),
         Scheme::Mark => {
             let threshold = point.keys.switch.ecn_threshold.0;
             let threshold = threshold.map(|size| size.in_bytes(u64::from(mtu + ETHERNET)));
@@ -120,6 +130,13 @@ fn point(scheme: Scheme, sets: &[String], buffer: u64, mss: u32) -> Result<Point
     if scheme == Scheme::Rwndq && !is_set(IDLE_AFTER) {
         all.push((IDLE_AFTER, "100ms"));
     }
+    if scheme == Scheme::Rcc {
+        all.push(("rcc.hold", "grant"));
+        // As with HSCC.
+        if !is_set(GRANT_LEAST) {
+            all.push((GRANT_LEAST, "2"));
+        }
+    }
     // The default length for marks may be more than fits into the queue of a law that marks nothing.
     if scheme != Scheme::Mark {
         all.push((THRESHOLD, "off"));
@@ -148,15 +165,26 @@ fn rwndq(point: &PointSpec, buffer: u64, mss: u32) -> Law {
     Law::Rwndq(params.law(buffer, mss, MAX_SHIFT), interval, params.idle())
 }
 
+fn grants(point: &PointSpec, mtu: u32, mss: u32) -> Grants {
+    let params = rcc::Params::read(&|key| point.text(key).to_owned());
+    let params = params.expect("the scenario has checked it");
+    let mss = u16::try_from(mss).unwrap_or(u16::MAX);
+    params.grants(u64::from(mtu + ETHERNET), mss)
+}
+
 fn warnings(scheme: Scheme, point: &PointSpec) -> Vec<String> {
-    let window = (scheme == Scheme::Hscc).then(|| point.text(WINDOW));
-    let small = window.filter(|window| *window == "1");
-    let warn = |_| {
-        "hscc.window = 1: a receiver that delays its ACKs answers a single segment after 40 ms; leave it at 2, or \
-         set `quickack 1` on the routes of the receivers"
-            .to_owned()
+    let key = match scheme {
+        Scheme::Hscc => WINDOW,
+        Scheme::Rcc => GRANT_LEAST,
+        _ => return Vec::new(),
     };
-    small.map(warn).into_iter().collect()
+    let small = (point.text(key) == "1").then(|| {
+        format!(
+            "{key} = 1: a receiver that delays its ACKs answers a single segment after 40 ms; leave it at 2, or set \
+             `quickack 1` on the routes of the receivers"
+        )
+    });
+    small.into_iter().collect()
 }
 
 const ALPHA1: &str = "hscc.alpha1";
@@ -168,6 +196,9 @@ const INTERVAL: &str = "rwndq.interval";
 const SAMPLES: &str = "rwndq.samples";
 const PATHS: &str = "rwndq.ecmp_split";
 const IDLE_AFTER: &str = "rwndq.idle_after";
+const MAX_QUEUE: &str = "rcc.max_queue";
+const GRANT_IDLE: &str = "rcc.grant_idle";
+const GRANT_LEAST: &str = "rcc.grant_least";
 const THRESHOLD: &str = "switch.ecn_threshold";
 
 /// Headers of IPv4 and TCP without options, so that a segment is never taken for less than it is.
@@ -214,6 +245,23 @@ mod tests {
         };
         assert_eq!(from("switch.ecn_threshold=20KB"), 20_000);
         assert_eq!(from("switch.ecn_threshold=10pkt"), 15_140);
+    }
+
+    #[test]
+    fn grants_have_a_budget_of_whole_segments_and_come_in_pairs() {
+        let of = |sets: &[&str]| match settled(Scheme::Rcc, sets) {
+            Ok(Settled {
+                law: Law::Grants(law),
+                warnings,
+                ..
+            }) => (law.budget(), warnings.len()),
+            _ => panic!("another law"),
+        };
+        assert_eq!(of(&[]), (40 * 1_460, 0));
+        assert_eq!(of(&["rcc.max_queue=40KB"]), (26 * 1_460, 0));
+        assert_eq!(of(&["rcc.max_queue=1B", "rcc.grant_least=1"]), (1_460, 1));
+        let message = settled(Scheme::Rcc, &["rcc.max_queue=auto"]).err();
+        assert!(message.is_some_and(|message| message.contains("found by marks")));
     }
 
     #[test]

@@ -70,11 +70,19 @@ impl Attachment {
             "type": "attached", "device": place.name, "netns": place.netns,
             "queue_of": queue_of.as_ref().map(|place| &place.name),
             "scheme": self.record.scheme.name(), "settings": settings.collect::<Map<_, _>>(),
-            "buffer_bytes": self.record.buffer, "no_retract": self.record.no_retract,
+            "buffer_bytes": self.record.root.as_ref().map(|_| self.record.buffer), "no_retract": self.record.no_retract,
             "queue_bytes": backlog, "drift": drift,
         });
         if let (Some(maps), Value::Object(told)) = (&self.maps, &mut told) {
             told.extend(self.acts(maps)?);
+        }
+        if told["acts"] == true && told["watched"] == false {
+            let text =
+                "nobody watches who waits, which costs them 200 ms now and then: attach again";
+            told["drift"]
+                .as_array_mut()
+                .into_iter()
+                .for_each(|drift| drift.push(json!(text)));
         }
         Ok(told)
     }
@@ -100,6 +108,14 @@ impl Attachment {
             Some(Law::Mark(from)) => {
                 tell("threshold_bytes", json!(from));
             }
+            Some(Law::Grants(law)) => {
+                let (active, waiting) = law.connections();
+                tell("budget_bytes", json!(law.budget()));
+                tell("flight_bytes", json!(law.in_flight()));
+                tell("active", json!(active));
+                tell("waiting", json!(waiting));
+                tell("watched", json!(self.record.place.is_watched()));
+            }
             _ => {}
         }
         // A connection has two directions.
@@ -110,9 +126,10 @@ impl Attachment {
         let of = |reason| of(reason).map_or(0, |(_, count)| *count);
         tell("rewritten", json!(of(Reason::Rewritten)));
         tell("marked", json!(of(Reason::Marked)));
-        let passed = counts.iter().filter(|(reason, count)| {
-            *count > 0 && ![Reason::Rewritten, Reason::Marked].contains(reason)
-        });
+        tell("told", json!(of(Reason::Told)));
+        let others = [Reason::Rewritten, Reason::Marked, Reason::Told];
+        let passed = counts.iter();
+        let passed = passed.filter(|(reason, count)| *count > 0 && !others.contains(reason));
         let passed =
             passed.map(|(reason, count)| json!({ "why": reason.says(), "packets": count }));
         tell("passed", passed.collect());
@@ -177,7 +194,9 @@ impl Attachment {
         }
         let queue = devices.queue(place.device)?;
         let now = queue.as_ref().map(|queue| Root::of(queue, device.mtu));
-        let was = &self.record.root;
+        let Some(was) = &self.record.root else {
+            return Ok(None);
+        };
         if now.as_ref() != Some(was) {
             let now = now.map_or_else(|| "none".to_owned(), |root| root.told());
             drift.push(format!("the queue is {now}, and was {}", was.told()));
