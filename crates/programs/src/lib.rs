@@ -1,4 +1,5 @@
-//! Programs at a port of a Linux switch, which run the control laws of [`laws`] in the kernel.
+//! Programs at a port of a Linux switch, or at the device of a receiver, which run the control laws of [`laws`] in the
+//! kernel.
 //!
 //! `bpf/` has a program for each law and one for congestion marks; headers of one job each parse packets, learn
 //! the scales of windows from SYNs, and change a window with its checksum. Data leave by the port, and their ACKs

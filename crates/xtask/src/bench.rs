@@ -61,6 +61,22 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
     )))
 }
 
+/// Rounds of an incast with grants at the receiver, beside rounds without, by a test that takes some minutes.
+pub(crate) fn grants(repository: &Repository) -> Result<(), Failure> {
+    let test = [
+        "test",
+        "-p",
+        "tailwater-programs",
+        "--features",
+        "kernel",
+        "--test",
+        "programs",
+    ];
+    let mut command = repository.cargo(&test);
+    let rounds = "grants::two_hundred_rounds_are_near_the_ideal";
+    run(command.args(["--", "--ignored", "--nocapture", "--exact", rounds]))
+}
+
 /// Measures what an ACK costs at a port of this machine's kernel. Returns the status of the measurement: 1 if an ACK
 /// costs too much, 3 where the machine lacks what the measurement needs.
 pub(crate) fn live(repository: &Repository) -> Result<ExitCode, Failure> {

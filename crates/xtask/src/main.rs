@@ -91,8 +91,11 @@ enum Chore {
     /// Run the checks that are too long for every day: more of the same, with more chance
     Trust {
         /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
-        #[arg(long, required = true)]
+        #[arg(long, required_unless_present = "grants")]
         python: bool,
+        /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
+        #[arg(long, conflicts_with = "python")]
+        grants: bool,
     },
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
@@ -159,6 +162,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Book { open } => book(repository, open),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
+        Chore::Trust { grants: true, .. } => bench::grants(repository),
         Chore::Trust { .. } => python::trust(repository),
         Chore::Cites => cites::print(repository),
         Chore::Oracle(oracle) => compare(repository, oracle),

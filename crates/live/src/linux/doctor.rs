@@ -219,6 +219,11 @@ fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<Value> {
         told("hscc", switch, first(&port)),
         told("rwndq", switch, first(&port)),
         told("mark", switch, first(&port)),
+        told(
+            "rcc",
+            Some("attach alone"),
+            first(&port).or_else(|| first(&[GRANTS])),
+        ),
     ]
 }
 
@@ -236,9 +241,10 @@ const BACKLOG: &str = "bpf_cast_to_kern_ctx";
 const RING: &str = "ring buffer";
 const TRACEPOINTS: &str = "qdisc tracepoints";
 const OBSERVER: &str = "observe";
+const GRANTS: &str = "grants";
 const STRUCT_OPS: &str = "struct_ops";
 
-const NEED_PRIVILEGES: [&str; 11] = [
+const NEED_PRIVILEGES: [&str; 12] = [
     NAMESPACES,
     VETH,
     TBF,
@@ -249,16 +255,18 @@ const NEED_PRIVILEGES: [&str; 11] = [
     RING,
     TRACEPOINTS,
     OBSERVER,
+    GRANTS,
     STRUCT_OPS,
 ];
 #[cfg(not(feature = "kernel"))]
-const NEED_PROGRAMS: [&str; 7] = [
+const NEED_PROGRAMS: [&str; 8] = [
     BPF_LOOP,
     TCX,
     BACKLOG,
     RING,
     TRACEPOINTS,
     OBSERVER,
+    GRANTS,
     STRUCT_OPS,
 ];
 

@@ -244,7 +244,13 @@ impl Bed {
 impl Drop for Bed {
     fn drop(&mut self) {
         let number = self.number();
-        for (of, device) in [(SWITCH, PORT), (SWITCH, "back1"), (RECEIVER, "out0")] {
+        let places = [
+            (SWITCH, PORT),
+            (SWITCH, "back1"),
+            (SWITCH, "eth0"),
+            (RECEIVER, "out0"),
+        ];
+        for (of, device) in places {
             let netns = self.namespace(of);
             let detach = ["detach", "--dev", device, "--netns", &netns];
             drop(Command::new(program()).args(detach).output());

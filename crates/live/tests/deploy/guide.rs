@@ -72,7 +72,12 @@ fn the_commands_about_kernels_print_what_the_page_shows() {
 #[test]
 fn the_tests_that_show_what_is_never_done_are_there() {
     let text = fs::read_to_string(path_of("safety")).expect("the page");
-    let sources = ["crates/live/tests/deploy", "crates/programs/tests/programs"].map(|folder| {
+    let folders = [
+        "crates/live/tests/deploy",
+        "crates/programs/tests/programs",
+        "crates/laws/tests/laws",
+    ];
+    let sources = folders.map(|folder| {
         let files = fs::read_dir(root().join(folder)).expect("a folder of tests");
         let texts = files.map(|file| fs::read_to_string(file.expect("an entry").path()));
         texts
@@ -186,7 +191,8 @@ fn follow(bed: &Bed, page: &str) -> Vec<String> {
         for typed in &terminal.commands {
             if typed.line.contains(" status ") {
                 // The page shows what stands while connections are under way.
-                bed.lowers(PORT);
+                let mut words = typed.line.split(' ').skip_while(|word| *word != "--dev");
+                bed.lowers(words.nth(1).unwrap_or(PORT));
             }
             let answer = typed_in(bed, &folder, programs, typed);
             if !follow_one(&answer, &terminal, typed) {

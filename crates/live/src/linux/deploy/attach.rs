@@ -10,7 +10,6 @@ use super::inside;
 use super::place::{Found, Place};
 use super::record::{Lock, Program, Record};
 use super::settings::{self, Scheme, Settled};
-use super::watch::unpin;
 use crate::linux::emulate::Failure;
 
 /// What is to be attached where.
@@ -263,9 +262,8 @@ impl<'a> Plan<'a> {
 
     /// Puts the watchdog's program, if the law has one, in the place of the one before.
     fn pin_watchdog(&self, port: &Port) -> Result<(), Failure> {
-        let folder = self.record.place.pins();
-        unpin(&folder)?;
-        port.pin_watchdog(&folder)?;
+        self.record.place.unpin_watchdog()?;
+        port.pin_watchdog(&self.record.place.pins())?;
         step("pinned release");
         Ok(())
     }

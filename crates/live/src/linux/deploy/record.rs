@@ -5,12 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MsFlags, mount};
-use programs::Standing;
+use programs::{Standing, Watchdog};
 use serde::{Deserialize, Serialize};
 
 use super::place::{Place, Root};
 use super::settings::Scheme;
-use super::watch::unpin;
 
 /// What stands at a device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -116,7 +115,7 @@ impl Place {
     /// Forgets the place, whose pins are removed: their folders, and the record last.
     pub(super) fn forget(&self) -> io::Result<()> {
         let pins = self.pins();
-        unpin(&pins)?;
+        self.unpin_watchdog()?;
         gone(fs::remove_dir(&pins))?;
         // Other devices of the namespace may have pins.
         if let Some(namespace) = pins.parent() {
@@ -125,6 +124,11 @@ impl Place {
         gone(fs::remove_file(self.watched()))?;
         gone(fs::remove_file(self.file("new")))?;
         gone(fs::remove_file(self.file("json")))
+    }
+
+    /// Removes the pin of the watchdog's program, if there is one; whoever watches sees that and ends.
+    pub(super) fn unpin_watchdog(&self) -> io::Result<()> {
+        gone(fs::remove_file(self.pins().join(Watchdog::PIN)))
     }
 
     /// The file that whoever watches it holds a lock of.
@@ -157,7 +161,7 @@ fn is_mounted() -> io::Result<bool> {
 }
 
 /// What is gone need not be removed.
-pub(super) fn gone(removed: io::Result<()>) -> io::Result<()> {
+fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,

@@ -8,7 +8,6 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -91,11 +90,6 @@ impl Place {
         }
         Ok(false)
     }
-}
-
-/// Removes the pin of the watchdog's program in `folder`, if it is there.
-pub(super) fn unpin(folder: &Path) -> io::Result<()> {
-    super::record::gone(fs::remove_file(folder.join(Watchdog::PIN)))
 }
 
 /// As long as the packets of a full queue take at some ten Mbit/s, and less than any timer of a sender.

@@ -10,12 +10,12 @@ use programs::{Attached, Law, LoadError, Port};
 
 use super::ground::{DEVICE, Ground};
 use super::{
-    BACKLOG, BPF_LOOP, Check, OBSERVER, PROGRAMS, RING, STRUCT_OPS, State, TCX, TRACEPOINTS,
+    BACKLOG, BPF_LOOP, Check, GRANTS, OBSERVER, PROGRAMS, RING, STRUCT_OPS, State, TCX, TRACEPOINTS,
 };
 
 /// Tries everything that programs need.
 pub(super) fn programs(ground: &Ground) -> Vec<Check> {
-    let built = "hscc, rwndq and mark are in this tailwater-live";
+    let built = "hscc, rwndq, mark and rcc are in this tailwater-live";
     let mut checks = vec![Check::ok(PROGRAMS, built)];
     checks.push(probed(
         BPF_LOOP,
@@ -32,6 +32,7 @@ pub(super) fn programs(ground: &Ground) -> Vec<Check> {
     ));
     checks.push(tracepoints(ground));
     checks.push(observer(ground));
+    checks.push(grants());
     checks.push(struct_ops());
     checks
 }
@@ -142,6 +143,16 @@ fn observed(ground: &Ground) -> io::Result<Totals> {
     thread::sleep(Duration::from_millis(10));
     observer.detach();
     observer.totals().map_err(io::Error::other)
+}
+
+/// What a receiver needs: copies of ACKs, and a lock beside a line.
+fn grants() -> Check {
+    const CURE: &str = "a kernel from 6.6 on; without it attach has no rcc";
+    let law = Law::Grants(laws::Grants::new(60_000, 1_460, 10_000_000));
+    match Port::load(&law).and_then(|port| port.watchdog()) {
+        Ok(_) => Check::ok(GRANTS, "loaded"),
+        Err(error) => Check::fails(GRANTS, State::Missing, &error, CURE),
+    }
 }
 
 /// Functions of a struct return what they should, over and over.
