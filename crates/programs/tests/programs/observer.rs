@@ -1,6 +1,7 @@
 //! What an observer sees of traffic whose truth the kernel and the test know.
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::thread;
 use std::time::Duration;
 
@@ -59,7 +60,8 @@ fn an_observer_sees_flows_degree_drops_and_timeouts_as_the_kernel_counts_them() 
         match counted(&bed) {
             Some(counts) if counts.iter().any(|(seen, made)| seen != made) => {
                 assert!(counts.iter().all(|(seen, made)| seen <= made), "{counts:?}");
-                eprintln!("seen, and counted by the kernel: {counts:?}");
+                let told = writeln!(io::stderr(), "seen, and counted by the kernel: {counts:?}");
+                told.expect("somebody reads it");
             }
             _ => return,
         }
