@@ -2,8 +2,7 @@
 // Here every ACK leaves, and its right edge moves only as the budget allows, and never back: what is held back is the
 // permission. Who asks in vain stands in line, which is the caller's. Freestanding C11: no loops, globals or floats.
 //
-// DEVIATION(RCC §4.2): SYN-ACKs leave, too, and allow a segment whatever the budget: a sender without any would find out
-// by a probe alone that it may send.
+// DEVIATION(RCC §4.2): SYN-ACKs leave, too, and allow a segment whatever the budget: else a sender would have to probe.
 #ifndef TAILWATER_GRANT_H
 #define TAILWATER_GRANT_H
 #include <stdint.h>
