@@ -69,8 +69,10 @@ def test_newreno_and_dctcp_in_python_do_what_those_in_rust_do(number: int) -> No
 @pytest.mark.trust
 def test_an_ack_costs_little() -> None:
     cost = per_ack()
-    assert cost["empty"] < 0.6, cost
-    assert cost["newreno"] < 2.0, cost
+    # The bounds are of an idle machine: neighbours make a processor slower, too.
+    slow = 1 if TRUST else 5
+    assert cost["empty"] < slow * 0.6, cost
+    assert cost["newreno"] < slow * 2.0, cost
 
 
 def test_a_class_is_a_scheme_with_everything_that_others_have() -> None:
