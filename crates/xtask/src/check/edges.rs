@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 28] = [
+const EDGES: [(&str, &[&str]); 29] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -23,9 +23,10 @@ const EDGES: [(&str, &[&str]); 28] = [
     ("packetdrill", &["sim"]),
     ("oracle", &["sim"]),
     ("observed", &[]),
-    ("live", &["sim", "programs", "observed"]),
+    ("live", &["sim", "programs", "observed", "wire"]),
     ("tables", &["base"]),
-    ("record", &["sim"]),
+    ("wire", &["base"]),
+    ("record", &["sim", "wire"]),
     ("results", &["record"]),
     ("claims", &["results", "theory"]),
     ("report", &["claims"]),

@@ -1,0 +1,43 @@
+//! The Internet checksum (RFC 1071).
+
+use std::net::Ipv4Addr;
+
+use crate::PROTOCOL_TCP;
+
+/// Sum of 16-bit words, not yet folded; an odd byte at the end counts as a word's first half.
+pub(crate) fn sum(bytes: &[u8]) -> u32 {
+    let words = bytes.chunks(2);
+    words
+        .map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0)))
+        .sum()
+}
+
+/// The Internet checksum of what sums to `sum`.
+#[expect(clippy::cast_possible_truncation, reason = "folded to 16 bits")]
+pub(crate) const fn fold(mut sum: u32) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+/// What the addresses, the protocol and the length of a segment add to its sum (RFC 9293 §3.1).
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a packet is below 2^16 bytes"
+)]
+pub(crate) fn pseudo(from: Ipv4Addr, to: Ipv4Addr, length: usize) -> u32 {
+    sum(&from.octets()) + sum(&to.octets()) + u32::from(PROTOCOL_TCP) + length as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_that_of_a_known_header() {
+        // The example of RFC 1071 §3: words 0001 f203 f4f5 f6f7 sum to 2ddf0, folded ddf2.
+        let sum = sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+        assert_eq!((sum, fold(sum)), (0x2_ddf0, !0xddf2));
+    }
+}
