@@ -63,6 +63,13 @@ fn the_commands_about_observing_print_what_the_page_shows() {
 }
 
 #[test]
+fn the_commands_about_programs_print_what_the_page_shows() {
+    let Some(bed) = Bed::new() else { return };
+    let _down = Down;
+    follow(&bed, "programs");
+}
+
+#[test]
 fn the_commands_about_kernels_print_what_the_page_shows() {
     let Some(bed) = Bed::new() else { return };
     follow(&bed, "kernels");
@@ -203,7 +210,10 @@ fn follow(bed: &Bed, page: &str) -> Vec<String> {
             answers.push(answer.0);
         }
     }
-    assert!(ran > 1 || page == "loop", "{page}: {ran} commands");
+    assert!(
+        ran > 1 || ["loop", "programs"].contains(&page),
+        "{page}: {ran} commands"
+    );
     fs::remove_dir_all(folder).expect("the folder goes");
     answers
 }

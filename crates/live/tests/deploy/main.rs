@@ -5,6 +5,7 @@
 mod bed;
 mod grants;
 mod guide;
+mod mice;
 mod observe;
 
 use std::fs;
