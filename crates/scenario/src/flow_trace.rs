@@ -7,6 +7,7 @@
 //! | `start_us` | start on the clock of the simulation, in microseconds with up to six decimals |
 //! | `size_bytes` | payload |
 //! | `sender`, `receiver` | numbers of hosts |
+//! | `open_us` | optional: when the connection of the flow opens, if not with its first flow |
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
 //!

@@ -421,7 +421,7 @@ base::settings! {
         pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.
         pub duration: Span = "100ms",
-        /// Flows of workload.kind = "trace": the name of a trace that comes with the program (`tailwater list workloads`), or the path of a file of CSV or Parquet, from the folder of the scenario file or the working directory. Its columns are start_us on the clock of the simulation, size_bytes, sender, receiver, and if it has them connection, which flows share, and group, whose flows are those of the group of this name. Ignored by all other kinds.
+        /// Flows of workload.kind = "trace": the name of a trace that comes with the program (`tailwater list workloads`), or the path of a file of CSV or Parquet, from the folder of the scenario file or the working directory. Its columns are start_us on the clock of the simulation, size_bytes, sender, receiver, and if it has them open_us, when the connection opens if not with its first flow, connection, which flows share, and group, whose flows are those of the group of this name. Ignored by all other kinds.
         pub trace: TraceChoice = "rack",
     }
 }

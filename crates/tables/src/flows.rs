@@ -7,6 +7,7 @@
 //! | `start_us` | start on the clock of the simulation, in microseconds with up to six decimals |
 //! | `size_bytes` | payload |
 //! | `sender`, `receiver` | numbers of hosts |
+//! | `open_us` | optional: when the connection of the flow opens, if not with its first flow |
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
 //!
@@ -38,6 +39,8 @@ pub struct FlowTrace {
 pub struct TracedFlow {
     /// When it starts.
     pub start: Time,
+    /// When its connection opens, if the trace tells: not after the start.
+    pub open: Option<Time>,
     /// Payload in bytes, at least one.
     pub size: u64,
     /// The host that sends.

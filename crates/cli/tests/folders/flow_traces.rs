@@ -53,6 +53,34 @@ fn connections_and_groups_come_back_from_a_trace() {
 }
 
 #[test]
+fn a_connection_opens_when_its_trace_says() {
+    let workspace = Workspace::new("trace-of-openings");
+    let fct = |name: &str, text: &str| {
+        fs::write(workspace.path(name), text).expect("a file");
+        let words = format!(
+            "incast --scheme newreno --no-save --set workload.kind=trace --set workload.trace={name}"
+        );
+        let run = run(&workspace, &words);
+        run["metrics"]["fct_mean_us"].as_f64().expect("a time")
+    };
+    let without = fct(
+        "without.csv",
+        "start_us,size_bytes,sender,receiver\n9000,1000,1,0\n",
+    );
+    let early = fct(
+        "early.csv",
+        "start_us,open_us,size_bytes,sender,receiver\n9000,8000,1000,1,0\n",
+    );
+    let at_once = fct(
+        "at-once.csv",
+        "start_us,open_us,size_bytes,sender,receiver\n9000,9000,1000,1,0\n",
+    );
+    assert_eq!(without.to_bits(), at_once.to_bits());
+    // A SYN and its answer cross two links of 5 us and more each.
+    assert!(early + 20.0 < without, "{early} and {without}");
+}
+
+#[test]
 fn a_malformed_line_is_named_by_file_and_line() {
     let workspace = Workspace::new("trace-with-a-mistake");
     let text = "start_us,size_bytes,sender,receiver\n10,1000,1,0\n20,1 KB,2,0\n";

@@ -193,11 +193,15 @@ impl Maker<'_> {
         }
     }
 
-    /// One connection after the other, all in the first half of the time before the first flow.
+    /// One connection after the other, all in the first half of the time before the first flow, but for those of which a
+    /// trace tells when they open.
     fn open_in_advance(&self, connections: &mut [PlannedConnection]) {
         let half = u128::from(self.workload().start.as_ps() / 2);
         let count = connections.len() as u128;
         for (index, connection) in (0_u128..).zip(connections) {
+            if connection.open != Time::NEVER {
+                continue;
+            }
             let after = u64::try_from(half * index / count).expect("less than half of a time");
             connection.open = Time::ZERO + Span::from_ps(after);
         }

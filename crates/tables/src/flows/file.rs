@@ -104,6 +104,7 @@ struct Rows<'a> {
     name: &'a str,
     /// Places of the columns that every trace has: start, size, sender, receiver.
     columns: [usize; 4],
+    open: Option<usize>,
     connection: Option<usize>,
     group: Option<usize>,
     /// The simulation that a table of flows names, and the one of the first row.
@@ -130,6 +131,7 @@ impl<'a> Rows<'a> {
         Ok(Self {
             name,
             columns,
+            open: place("open_us"),
             connection: place("connection"),
             group: place("group"),
             point: place("point"),
@@ -152,11 +154,19 @@ impl<'a> Rows<'a> {
             }
         }
         let [start, size, sender, receiver] = self.columns.map(text);
-        let start = picoseconds(&start).ok_or_else(|| {
-            format!(
-                "start_us is microseconds with up to six decimals, as in 10000.25, not {start:?}"
-            )
-        })?;
+        let time = |name: &str, text: &str| {
+            picoseconds(text).ok_or_else(|| {
+                format!(
+                    "{name} is microseconds with up to six decimals, as in 10000.25, not {text:?}"
+                )
+            })
+        };
+        let start = time("start_us", &start)?;
+        let open = self.open.map(text).filter(|text| !text.is_empty());
+        let open = open.map(|text| time("open_us", &text)).transpose()?;
+        if open.is_some_and(|open| open > start) {
+            return Err("open_us is after start_us: a flow needs an open connection".to_owned());
+        }
         let size = whole(&size)
             .filter(|size| *size > 0)
             .ok_or_else(|| format!("size_bytes is a whole number above 0, not {size:?}"))?;
@@ -192,6 +202,7 @@ impl<'a> Rows<'a> {
         }
         self.flows.push(TracedFlow {
             start,
+            open,
             size,
             sender,
             receiver,

@@ -75,6 +75,21 @@ fn a_group_has_its_own_rows() {
 }
 
 #[test]
+fn a_connection_may_open_before_its_flow_and_not_after() {
+    let head = "start_us,open_us,size_bytes,sender,receiver\n";
+    let trace = read(&format!("{head}5,2.5,1,0,1\n5,,1,0,1\n")).unwrap();
+    let opens: Vec<_> = trace.flows().iter().map(|flow| flow.open).collect();
+    assert_eq!(opens, [Some(Time::from_ps(2_500_000)), None]);
+    let error = read(&format!("{head}5,5.1,1,0,1\n")).unwrap_err();
+    assert!(
+        error.contains("line 2: open_us is after start_us"),
+        "{error}"
+    );
+    let error = read(&format!("{head}5,x,1,0,1\n")).unwrap_err();
+    assert!(error.contains("open_us is microseconds"), "{error}");
+}
+
+#[test]
 fn a_file_that_changes_is_read_anew() {
     let path = std::env::temp_dir().join(format!("tailwater-trace-{}.csv", std::process::id()));
     let flows = |text: &str| {

@@ -26,7 +26,11 @@ impl Maker<'_> {
                 stop: Time::NEVER,
                 awaited_by: None,
             };
-            self.add(plan, route, flow);
+            let connection = self.add(plan, route, flow);
+            if let Some(open) = traced.open {
+                let own = &mut plan.connections[connection as usize].open;
+                *own = open.min(*own);
+            }
         }
     }
 }
