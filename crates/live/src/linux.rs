@@ -22,6 +22,7 @@ mod priority;
 mod privilege;
 mod record;
 mod stack;
+mod starts;
 mod traffic;
 mod twin;
 mod validity;

@@ -161,7 +161,8 @@ fn call(command: Command) -> Result<(), Failure> {
                 sysctls: args.network.sysctls,
                 runs: args.runs,
                 simulate: !args.no_sim,
-                captures: args.out.clone().filter(|_| args.pcap),
+                folder: args.out.clone(),
+                captures: args.pcap,
             };
             let mut folder = args.out.map(RunFolder::create).transpose()?;
             let mut kept = Ok(());

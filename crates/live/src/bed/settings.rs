@@ -116,7 +116,7 @@ const ENDPOINTS: [Fixed; 10] = [
     Fixed {
         key: "workload.jitter",
         agrees: |keys| keys.workload.kind != WorkloadKind::Incast,
-        instead: "starts are late, as told above; the twin has such a spread of starts",
+        instead: "starts are late, as told above; the twin's are as late",
         twin: None,
     },
     Fixed {

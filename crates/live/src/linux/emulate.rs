@@ -5,9 +5,10 @@
 
 use std::io;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use scenario::keys::WorkloadKind;
 use scenario::workload::Plan;
 use scenario::{PointSpec, Problems, Scenario};
 use serde_json::{Map, Value, json};
@@ -19,6 +20,7 @@ use crate::linux::clock;
 use crate::linux::interrupt;
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::measure;
+use crate::linux::starts::Starts;
 use crate::linux::traffic::Work;
 use crate::linux::twin::{self, Found};
 
@@ -33,8 +35,10 @@ pub struct Order {
     pub runs: NonZeroU32,
     /// Whether the twins are simulated.
     pub simulate: bool,
-    /// The folder for packets of the first run of every scheme, if they are to be kept.
-    pub captures: Option<PathBuf>,
+    /// The run folder, if there is one: traces of starts go there, which twins replay.
+    pub folder: Option<PathBuf>,
+    /// Whether packets of the first run of every scheme go there, too.
+    pub captures: bool,
 }
 
 /// Why it was not done.
@@ -131,9 +135,12 @@ fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Value)) -> Resu
     };
     tell(describe(cell, order, &bed, &found));
     let mut late = Vec::new();
+    let mut starts: Vec<Vec<Option<Starts>>> = vec![Vec::new(); cell.arms.len()];
     for run in 0..order.runs.get() {
-        for arm in &cell.arms {
-            late.extend(live_point(arm, run, order, (&bed, &lan, &found), tell)?);
+        for (arm, starts) in cell.arms.iter().zip(&mut starts) {
+            let begun = live_point(arm, run, order, (&bed, &lan, &found), tell)?;
+            late.extend(begun.late_us);
+            starts.push(begun.starts);
         }
     }
     late.sort_by(f64::total_cmp);
@@ -142,8 +149,9 @@ fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Value)) -> Resu
     // The simulator would take the cores from the kernel.
     drop(lan);
     if order.simulate {
-        for arm in &cell.arms {
-            simulate(arm, &bed, &found, order.runs, tell)?;
+        for (arm, starts) in cell.arms.iter().zip(starts) {
+            let starts = starts.into_iter().collect::<Option<Vec<_>>>();
+            simulate(arm, (&bed, &found), starts.unwrap_or_default(), order, tell)?;
         }
     }
     Ok(())
@@ -189,20 +197,20 @@ fn describe(cell: &Cell<'_>, order: &Order, bed: &Bed, found: &Found) -> Value {
     })
 }
 
-/// One run of one scheme. Returns by how much its flows started late on average.
+/// One run of one scheme.
 fn live_point(
     arm: &Arm<'_>,
     run: u32,
     order: &Order,
     (bed, lan, found): (&Bed, &Lan, &Found),
     tell: &mut dyn FnMut(Value),
-) -> Result<Option<f64>, Failure> {
+) -> Result<Begun, Failure> {
     let point = arm.points[run as usize % arm.points.len()];
     let plan = Plan::of(point);
     let duration = point.keys.run.duration.0;
     let limit = duration.map_or(LONGEST, clock::duration).min(LONGEST);
     let name = format!("capture-{}-{}.pcapng", arm.number, point.scheme);
-    let folder = order.captures.as_ref().filter(|_| run == 0);
+    let folder = order.folder.as_ref().filter(|_| order.captures && run == 0);
     let capture = folder.map(|folder| folder.join(&name));
     let work = Work {
         connections: &plan.connections,
@@ -253,25 +261,48 @@ fn live_point(
         "live": live,
         "fct_us": done.completions_us(),
     }));
-    Ok(facts.start_lateness_mean_us)
+    Ok(Begun {
+        late_us: facts.start_lateness_mean_us,
+        starts: Starts::of(&plan, &done.traffic.flows),
+    })
 }
 
-/// The twin of a scheme: as many seeds as runs if anything is drawn.
+/// How a run began.
+struct Begun {
+    /// By how much its flows started late on average.
+    late_us: Option<f64>,
+    starts: Option<Starts>,
+}
+
+/// The twin of a scheme: of each run with its starts, where `starts` holds them all and an incast is late; else as
+/// many seeds as runs if anything is drawn.
 fn simulate(
     arm: &Arm<'_>,
-    bed: &Bed,
-    found: &Found,
-    runs: NonZeroU32,
+    network: (&Bed, &Found),
+    mut starts: Vec<Starts>,
+    order: &Order,
     tell: &mut dyn FnMut(Value),
 ) -> Result<(), Failure> {
     let point = arm.points[0];
-    let twin = twin::of(point, &arm.stack, (bed, found), runs)?;
+    let folder = order.folder.as_deref().unwrap_or(Path::new(""));
+    if order.folder.is_none() || point.keys.workload.kind != WorkloadKind::Incast {
+        starts.clear();
+    }
+    let mut traces = Vec::new();
+    for (run, starts) in starts.iter().enumerate() {
+        let name = format!("starts-{}-{}-{}.csv", arm.number, point.scheme, run + 1);
+        let written = starts.write(&folder.join(&name));
+        written.map_err(|error| Failure::Failed(format!("cannot write {name}: {error}")))?;
+        traces.push(name);
+    }
+    let twin = twin::of(point, &arm.stack, network, (folder, &traces), order.runs)?;
     tell(json!({
         "type": "twin",
         "scheme": point.scheme,
         "set": set(point),
         "file": format!("twin-{}-{}.toml", arm.number, point.scheme),
-        "toml": twin.resolved(),
+        "toml": twin::text(&twin, folder),
+        "starts": traces,
     }));
     for (run, simulated) in twin.points().iter().enumerate() {
         if interrupt::heard().is_some() {
@@ -279,9 +310,20 @@ fn simulate(
         }
         let outcome = sim::run::run(simulated);
         let outcome = outcome.map_err(|error| Failure::Failed(error.to_string()))?;
-        let fct = outcome.flows.iter().filter_map(|flow| flow.fct_us);
-        let mut fct: Vec<f64> = fct.collect();
+        let mut metrics = json!(outcome.metrics);
+        let flows = outcome.flows.iter().map(|flow| flow.fct_us);
+        let mut fct: Vec<f64> = match starts.get(run) {
+            // Completion times are from the start of a flow, not from its first bytes.
+            Some(starts) => {
+                let both = flows.zip(starts.leads_us());
+                both.filter_map(|(fct, lead)| Some(fct? + lead)).collect()
+            }
+            None => flows.flatten().collect(),
+        };
         fct.sort_by(f64::total_cmp);
+        if starts.get(run).is_some() {
+            measure::tell_completions(&fct, &mut metrics);
+        }
         tell(json!({
             "type": "point",
             "world": "simulated",
@@ -289,7 +331,7 @@ fn simulate(
             "seed": simulated.seed,
             "run": run,
             "set": set(point),
-            "metrics": outcome.metrics,
+            "metrics": metrics,
             "fct_us": fct,
         }));
     }

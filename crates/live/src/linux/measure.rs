@@ -104,13 +104,8 @@ impl Run {
         let packets = tcp.data_segments + tcp.retransmissions;
         let completed = fct.len();
         let failed = flows.iter().filter(|flow| flow.failed).count();
-        json!({
+        let mut metrics = json!({
             "goodput_bps": number(bytes as f64 * 8.0 / took),
-            "fct_mean_us": number(fct.iter().sum::<f64>() / completed as f64),
-            "fct_p50_us": rank(&fct, 50),
-            "fct_p95_us": rank(&fct, 95),
-            "fct_p99_us": rank(&fct, 99),
-            "fct_max_us": rank(&fct, 100),
             "timeouts": timeouts,
             "tail_timeouts": null,
             "syn_timeouts": tcp.syn_retransmissions,
@@ -130,7 +125,9 @@ impl Run {
             "flows_completed": completed,
             "flows_failed": failed,
             "flows_unfinished": flows.len() - completed - failed,
-        })
+        });
+        tell_completions(&fct, &mut metrics);
+        metrics
     }
 
     /// Completion times of all flows that were completed, the shortest first.
@@ -262,6 +259,21 @@ impl Weighted {
             rest <= 0.0
         });
         reached.or(self.0.last()).map(|(length, _)| *length)
+    }
+}
+
+/// Puts the numbers of completion times into `metrics`: of `sorted`, in microseconds.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+pub(crate) fn tell_completions(sorted: &[f64], metrics: &mut Value) {
+    let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
+    metrics["fct_mean_us"] = json!(number(mean));
+    for (name, percent) in [
+        ("fct_p50_us", 50),
+        ("fct_p95_us", 95),
+        ("fct_p99_us", 99),
+        ("fct_max_us", 100),
+    ] {
+        metrics[name] = json!(rank(sorted, percent));
     }
 }
 

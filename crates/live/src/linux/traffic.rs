@@ -47,6 +47,8 @@ pub(crate) struct Work<'a> {
 pub(crate) struct Sent {
     /// When it started, if it did.
     pub(crate) start: Option<Duration>,
+    /// When it wrote its first bytes, if it did.
+    pub(crate) wrote: Option<Duration>,
     /// When its last byte was read.
     pub(crate) completion: Option<Duration>,
     /// By how much its start came after its time.
@@ -237,6 +239,7 @@ impl<'a> Generator<'a> {
         sent.start = Some(now);
         sent.late = now.saturating_sub(at);
         sent.size = flow.size.expect("the bed refuses flows without end");
+        sent.wrote = Some(now);
         self.outgoing[connection].add(number, sent.size);
         if self.outgoing[connection].is_new() {
             self.connect(connection)
@@ -275,6 +278,7 @@ impl<'a> Generator<'a> {
                     let sent = &mut self.traffic.flows[flow];
                     let open = self.since.max(sent.start.unwrap_or(now));
                     sent.waited = now.saturating_sub(open);
+                    sent.wrote = Some(now);
                 }
                 let strange = outgoing.opened(self.mss, self.work.control)?;
                 self.traffic.strange.extend(strange);

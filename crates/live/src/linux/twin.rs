@@ -1,9 +1,12 @@
 //! The same scenario for the simulator, with the network as it was found.
 
+use std::fmt::Write as _;
+use std::num::NonZeroU32;
+use std::path::Path;
+
 use base::Span;
 use scenario::keys::{self, WorkloadKind};
 use scenario::{Overrides, PointSpec, Problems, Scenario, Source};
-use std::num::NonZeroU32;
 
 use crate::bed::{Bed, settings::span_text};
 use crate::linux::lan::Speed;
@@ -20,33 +23,58 @@ pub(crate) struct Found {
     pub(crate) spread_us: f64,
 }
 
-/// The twin of `point`, with `seeds` seeds from its own on where anything is drawn.
+/// The twin of `point` that replays each trace of `starts` in `folder`; without traces, one with `seeds` seeds from
+/// its own on where anything is drawn.
 pub(crate) fn of(
     point: &PointSpec,
     stack: &Stack,
     network: (&Bed, &Found),
+    (folder, starts): (&Path, &[String]),
     seeds: NonZeroU32,
 ) -> Result<Scenario, Problems> {
     let load = |seeds| {
         let overrides = Overrides {
-            sets: settings(point, stack, network),
+            sets: settings(point, stack, network, starts),
             seed: Some(point.seed),
             seeds: Some(seeds),
             ..Overrides::default()
         };
-        let text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", stack.bundle);
-        Scenario::load(Source::new("twin", text), &overrides)
+        let mut text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", stack.bundle);
+        if !starts.is_empty() {
+            writeln!(text, "workload.trace = {starts:?}").expect("a string takes everything");
+        }
+        let name = folder.join("twin").display().to_string();
+        Scenario::load(Source::new(name, text), &overrides)
     };
-    let twin = load(seeds)?;
-    if twin.is_random() {
+    let twin = load(if starts.is_empty() {
+        seeds
+    } else {
+        NonZeroU32::MIN
+    })?;
+    if twin.is_random() || !starts.is_empty() {
         Ok(twin)
     } else {
         load(NonZeroU32::MIN)
     }
 }
 
-fn settings(point: &PointSpec, stack: &Stack, (bed, found): (&Bed, &Found)) -> Vec<String> {
-    let own = own(point, bed, found);
+/// A twin as the text of a scenario in `folder`, where its traces are, too.
+pub(crate) fn text(twin: &Scenario, folder: &Path) -> String {
+    let own = format!("\"{}/", folder.display());
+    twin.resolved().replace(&own, "\"")
+}
+
+fn settings(
+    point: &PointSpec,
+    stack: &Stack,
+    (bed, found): (&Bed, &Found),
+    starts: &[String],
+) -> Vec<String> {
+    let mut own = own(point, bed, found);
+    if !starts.is_empty() {
+        own.retain(|(key, _)| keys::group(key) != "workload");
+        own.push(("workload.kind", "trace".to_owned()));
+    }
     let follows = point.keys.tcp.profile != keys::Profile::Paper || point.keys.tcp.timestamps;
     let is_part = |group: &str| stack.bundle.split('+').any(|part| part == group);
     let is_different = |key: &str| stack.different.iter().any(|row| row.key == key);
@@ -56,7 +84,8 @@ fn settings(point: &PointSpec, stack: &Stack, (bed, found): (&Bed, &Found)) -> V
         .collect();
     for key in keys::all_keys() {
         let group = keys::group(key.name);
-        let concerns = GROUPS.contains(&group) || is_part(group);
+        let told = !starts.is_empty() && group == "workload" && !OF_TRACES.contains(&key.name);
+        let concerns = (GROUPS.contains(&group) || is_part(group)) && !told;
         let text = point.text(key.name);
         let changed = own.iter().any(|(own, _)| *own == key.name);
         // The default of what a profile sets is no default there.
@@ -117,6 +146,9 @@ const GROUPS: [&str; 9] = [
     "run",
 ];
 
+/// What a trace does not tell of a workload.
+const OF_TRACES: [&str; 3] = ["workload.start", "workload.connection", "workload.deadline"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,13 +171,14 @@ mod tests {
         };
         let stack = Stack::of(point, &bed, &["reno".to_owned()]).unwrap();
         let seeds = NonZeroU32::new(5).unwrap();
-        let twin = of(point, &stack, (&bed, &found), seeds).unwrap();
+        let none: (&Path, &[String]) = (Path::new(""), &[]);
+        let twin = of(point, &stack, (&bed, &found), none, seeds).unwrap();
         assert_eq!(twin.points().len(), 1, "nothing in it is random");
         let late = Found {
             spread_us: 250.0,
             ..found
         };
-        let twin_of_late = of(point, &stack, (&bed, &late), seeds).unwrap();
+        let twin_of_late = of(point, &stack, (&bed, &late), none, seeds).unwrap();
         assert_eq!(twin_of_late.points().len(), 5, "starts are random");
         let jitter = twin_of_late.points()[0].keys.workload.jitter;
         assert_eq!(jitter, Span::from_micros(250));

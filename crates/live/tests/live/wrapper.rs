@@ -153,7 +153,27 @@ fn a_comparison_leaves_a_page_that_can_be_written_again() {
     let page = out.join("report.html");
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.contains("newreno, Linux"), "no chart of both worlds");
-    assert!(out.join("twin-1-newreno.toml").is_file());
+    // The twins of both runs, with the starts of these, from any folder.
+    assert!(out.join("starts-1-newreno-2.csv").is_file());
+    let twin = out.join("twin-1-newreno.toml");
+    let words = ["--no-save", "--quiet", "--format", "json"];
+    let mut command = Command::new(&program);
+    let run = command.arg("run").arg(twin).args(words).output().unwrap();
+    let complaint = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{complaint}");
+    let told: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let lines = fs::read_to_string(out.join("live.jsonl")).unwrap();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let simulated = lines.filter(|line: &serde_json::Value| line["world"] == "simulated");
+    let drops = |points: Vec<serde_json::Value>| {
+        let drops = points.iter().map(|point| point["metrics"]["drops"].clone());
+        drops.collect::<Vec<_>>()
+    };
+    let again = told["points"].as_array().unwrap().clone();
+    assert_eq!(again.len(), 2);
+    assert_eq!(drops(again), drops(simulated.collect()));
     fs::remove_file(&page).unwrap();
     let again = Command::new(program).args(["report", name]).output();
     let again = again.unwrap();
