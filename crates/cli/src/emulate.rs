@@ -31,6 +31,8 @@ pub(crate) fn emulate(args: &EmulateArgs) -> Result<(), Stop> {
             words.extend_from_slice(command);
             privileged::pass(&args.given, &words)
         }
+        (Some(EmulateCommand::Serve(serve)), _) => crate::serve::serve(&args.given, serve),
+        (Some(EmulateCommand::Fetch(fetch)), _) => crate::serve::fetch(&args.given, fetch),
         (None, Some(network)) => compare(args, network),
         (None, None) => Err(Problems::from(Problem::new("no scenario is given")).into()),
     }

@@ -69,6 +69,7 @@ mod reproduction;
 mod request;
 mod run;
 mod search;
+mod serve;
 mod show;
 mod simulate;
 mod sweep;

@@ -24,6 +24,7 @@ mod record;
 mod stack;
 mod starts;
 mod traffic;
+pub mod tun;
 mod twin;
 mod validity;
 

@@ -32,7 +32,7 @@ pub mod assertion;
 pub mod corpus;
 mod driver;
 pub mod kernel;
-mod matcher;
+pub mod matcher;
 mod options;
 pub mod script;
 pub mod segment;

@@ -30,7 +30,7 @@ pub(crate) fn take(sent: &mut Sent, expected: &Segment) -> Option<(Time, Packet,
 
 /// The clocks of both sides' timestamps: the numbers of a script beside those that were used.
 #[derive(Debug, Default)]
-pub(crate) struct Clocks {
+pub struct Clocks {
     /// The first value of ours: as the script writes it, and as it was.
     first: Option<(u32, u32)>,
     /// Values of ours by how the script writes them.
@@ -58,10 +58,13 @@ impl Clocks {
 }
 
 /// How exact timestamps are compared: the period of their clock, if they are, and by how much they may differ.
-pub(crate) type Exactness = (Option<Span>, Span);
+pub type Exactness = (Option<Span>, Span);
 
-/// Fails with what differs between `packet`, with this payload, and what is expected.
-pub(crate) fn compare(
+/// Compares `packet`, with this many bytes of payload, with what is expected.
+///
+/// # Errors
+/// What differs, in words.
+pub fn compare(
     (packet, payload): (&Packet, u32),
     expected: &Segment,
     clocks: &mut Clocks,

@@ -77,6 +77,15 @@ pub(crate) fn grants(repository: &Repository) -> Result<(), Failure> {
     run(command.args(["--", "--ignored", "--nocapture", "--exact", rounds]))
 }
 
+/// Transfers between our TCP and the kernel's, by tests that take some minutes, and a hundred times as many packets
+/// for the decoder.
+pub(crate) fn tun(repository: &Repository) -> Result<(), Failure> {
+    let mut decoder = repository.cargo(&["test", "-p", "tailwater-wire", "--test", "bytes"]);
+    run(decoder.env("WIRE_CASES", "35000000"))?;
+    let mut command = repository.cargo(&["test", "-p", "tailwater-live", "--test", "live"]);
+    run(command.args(["--", "--ignored", "--nocapture", "tun::"]))
+}
+
 /// Measures what an ACK costs at a port of this machine's kernel. Returns the status of the measurement: 1 if an ACK
 /// costs too much, 3 where the machine lacks what the measurement needs.
 pub(crate) fn live(repository: &Repository) -> Result<ExitCode, Failure> {

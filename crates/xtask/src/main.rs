@@ -91,11 +91,15 @@ enum Chore {
     /// Run the checks that are too long for every day: more of the same, with more chance
     Trust {
         /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
-        #[arg(long, required_unless_present = "grants")]
+        #[arg(long, required_unless_present_any = ["grants", "tun"])]
         python: bool,
         /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
         #[arg(long, conflicts_with = "python")]
         grants: bool,
+        /// 1,000 transfers between our TCP and this machine's kernel with losses and reordering, and how RC3 reads
+        /// the kernel's ACKs, as root
+        #[arg(long, conflicts_with_all = ["python", "grants"])]
+        tun: bool,
     },
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
@@ -163,6 +167,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
         Chore::Trust { grants: true, .. } => bench::grants(repository),
+        Chore::Trust { tun: true, .. } => bench::tun(repository),
         Chore::Trust { .. } => python::trust(repository),
         Chore::Cites => cites::print(repository),
         Chore::Oracle(oracle) => compare(repository, oracle),

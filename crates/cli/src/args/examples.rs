@@ -46,6 +46,8 @@ Examples:
   sudo tailwater emulate up incast --set workload.senders=4
   sudo tailwater emulate exec h0 -- ip route        a look from a host
   sudo tailwater emulate down                     remove what is left, also after a crash
+  sudo tailwater emulate serve --dir site --scheme newreno,rc3 --delay 10ms
+  sudo tailwater emulate fetch 10.89.0.2:80 96360B --scheme rc3
 
 Exit status: 0 done, 1 a run failed, 2 the input was wrong, 3 the machine lacks something, such as
 privileges; 128 + N signal N ended it.";

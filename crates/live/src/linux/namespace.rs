@@ -47,6 +47,14 @@ impl Namespace {
         })
     }
 
+    /// The same once more.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            name: self.name.clone(),
+            file: self.file.try_clone()?,
+        })
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -84,6 +92,11 @@ pub(crate) fn remove(name: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Whether a namespace has this name.
+pub(crate) fn exists(name: &str) -> bool {
+    path(name).exists()
 }
 
 /// The names of all namespaces.

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod programs;
+mod tun;
 mod wrapper;
 
 use std::fs;

@@ -23,7 +23,10 @@ const EDGES: [(&str, &[&str]); 29] = [
     ("packetdrill", &["sim"]),
     ("oracle", &["sim"]),
     ("observed", &[]),
-    ("live", &["sim", "programs", "observed", "wire"]),
+    (
+        "live",
+        &["sim", "programs", "observed", "packetdrill", "wire"],
+    ),
     ("tables", &["base"]),
     ("wire", &["base"]),
     ("record", &["sim", "wire"]),

@@ -1,0 +1,188 @@
+//! The TUN device and the namespace behind it.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::libc;
+use nix::net::if_::if_nametoindex;
+use rustix::ioctl::{Updater, ioctl, opcode};
+
+use crate::bed::Sysctl;
+use crate::linux::namespace::{self, Namespace};
+use crate::linux::netlink::{Route, Routing};
+use crate::linux::record::Record;
+
+/// A device whose packets this process reads and writes, and a host with the kernel's TCP behind it. Both go
+/// when this value goes.
+#[derive(Debug)]
+pub(crate) struct Device {
+    record: Record,
+    namespace: Option<Namespace>,
+    file: File,
+}
+
+impl Device {
+    /// Makes the namespace `h0` of a new run with the device, and with these settings.
+    pub(crate) fn open(sysctls: &[Sysctl]) -> io::Result<Self> {
+        let record = Record::begin()?;
+        match make(&record, sysctls) {
+            Ok((namespace, file)) => Ok(Self {
+                record,
+                namespace: Some(namespace),
+                file,
+            }),
+            Err(error) => {
+                // What stays behind is found by its record.
+                drop(record.remove());
+                Err(error)
+            }
+        }
+    }
+
+    /// The host behind the device.
+    pub(crate) fn namespace(&self) -> &Namespace {
+        self.namespace.as_ref().expect("it is there until the end")
+    }
+
+    /// Lets `emulate exec` find the host.
+    pub(crate) fn publish(&mut self) -> io::Result<()> {
+        self.record.keep()
+    }
+
+    /// Whether its host still has a name: `emulate down` takes it away.
+    pub(crate) fn is_there(&self) -> bool {
+        namespace::exists(self.namespace().name())
+    }
+
+    /// The next packet that the kernel sends, if one waits, in `buffer`; its length.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match self.file.read(buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hands a packet to the kernel. One that it has no room for is lost, as on a wire.
+    pub(crate) fn write(&mut self, packet: &[u8]) -> io::Result<()> {
+        match self.file.write(packet) {
+            Err(error)
+                if error.kind() != ErrorKind::WouldBlock
+                    && error.raw_os_error() != Some(libc::ENOBUFS) =>
+            {
+                Err(error)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl AsFd for Device {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.namespace = None;
+        // What stays behind is found by its record.
+        drop(self.record.remove());
+    }
+}
+
+fn make(record: &Record, sysctls: &[Sysctl]) -> io::Result<(Namespace, File)> {
+    let namespace = Namespace::create(&format!("{}h0", record.prefix()))?;
+    let file = namespace.within(|| {
+        let file = attach()?;
+        let index = if_nametoindex(NAME)?;
+        for (file, value) in OWN {
+            set(file, value)?;
+        }
+        for setting in sysctls {
+            set(&setting.file, &setting.value)?;
+        }
+        let mut routing = Routing::open()?;
+        routing.set_up(index)?;
+        routing.add_address(index, KERNEL)?;
+        routing.add_route(&Route {
+            to: OURS,
+            prefix: 32,
+            ways: vec![(index, OURS)],
+            options: None,
+        })?;
+        Ok(file)
+    })?;
+    Ok((namespace, file))
+}
+
+fn set(file: &str, value: &str) -> io::Result<()> {
+    let path = format!("/proc/sys/net/{file}");
+    match fs::write(&path, value) {
+        // A kernel without IPv6 has nothing to switch off.
+        Err(error) if error.kind() == ErrorKind::NotFound && file.starts_with("ipv6/") => Ok(()),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Opens the device in the namespace of this thread.
+#[expect(unsafe_code, reason = "a request that no crate wraps")]
+fn attach() -> io::Result<File> {
+    let mut options = File::options();
+    options
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK);
+    let file = options.open(PATH).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let what = format!("a kernel with {PATH} (CONFIG_TUN; modprobe tun)");
+            io::Error::new(ErrorKind::Unsupported, what)
+        }
+        _ => error,
+    })?;
+    let mut request = Request {
+        name: [0; 16],
+        flags: TUN | NO_INFORMATION,
+        rest: [0; 22],
+    };
+    request.name[..NAME.len()].copy_from_slice(NAME.as_bytes());
+    // SAFETY: TUNSETIFF reads and writes a struct ifreq, which `Request` has the layout of.
+    unsafe {
+        let request =
+            Updater::<{ opcode::write::<libc::c_int>(b'T', 202) }, Request>::new(&mut request);
+        ioctl(&file, request)?;
+    }
+    Ok(file)
+}
+
+/// `struct ifreq` as this request uses it (`linux/if.h`).
+#[repr(C)]
+struct Request {
+    name: [u8; 16],
+    flags: i16,
+    rest: [u8; 22],
+}
+
+const _: () = assert!(size_of::<Request>() == 40, "the size of struct ifreq");
+
+/// The address of the endpoints of this process.
+pub(crate) const OURS: Ipv4Addr = Ipv4Addr::new(10, 89, 0, 2);
+/// The address of the kernel's end.
+pub(crate) const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 89, 0, 1);
+
+/// Nothing but the packets of TCP, each connection without memory of those before it.
+const OWN: [(&str, &str); 3] = [
+    ("ipv6/conf/all/disable_ipv6", "1"),
+    ("ipv6/conf/default/disable_ipv6", "1"),
+    ("ipv4/tcp_no_metrics_save", "1"),
+];
+
+const PATH: &str = "/dev/net/tun";
+const NAME: &str = "tun0";
+// `linux/if_tun.h`
+const TUN: i16 = 0x0001;
+const NO_INFORMATION: i16 = 0x1000;

@@ -1,0 +1,108 @@
+//! A scheme of the simulator as one side of real connections.
+
+use std::sync::Arc;
+
+use base::FlowId;
+use base::{HostId, Seq};
+use scenario::{PointSpec, Problem, Problems};
+use schemes::{Bundle, FlowInfo, Role, Roles, Sender};
+use tcp::{Config, Endpoint, Identity};
+
+use super::low::LowRule;
+
+/// What makes the endpoints of a scheme.
+pub(crate) struct Stack {
+    pub(crate) scheme: String,
+    roles: Roles,
+    config: Config,
+    shared: Arc<Config>,
+    /// How ACKs of data of low priority are told, if there is any.
+    pub(crate) rule: LowRule,
+}
+
+impl Stack {
+    /// The scheme of this name, with settings as `key=value`.
+    ///
+    /// # Errors
+    /// If there is none, a setting is wrong, or the scheme needs more than its sender.
+    pub(crate) fn of(scheme: &str, sets: &[String]) -> Result<Self, Problems> {
+        let pairs = sets
+            .iter()
+            .map(|set| set.split_once('=').unwrap_or((set, "")));
+        let pairs: Vec<_> = pairs
+            .map(|(key, value)| (key.trim(), value.trim()))
+            .collect();
+        let point = PointSpec::of(scheme, 1, &pairs)?;
+        let bundle = Bundle::parse(scheme).expect("the scenario has read it");
+        let parts = bundle.parts();
+        let roles = || parts.iter().flat_map(|part| part.roles);
+        let sends = |role: &Role| [Role::Sender, Role::SendOrder].contains(role);
+        // A queue with priorities is of use to a sender, but none is needed.
+        if !roles().any(sends) || roles().any(|role| !sends(role) && *role != Role::Queue) {
+            let what =
+                format!("{scheme} is more than a sender, and the other side is the kernel's TCP");
+            let help = "schemes of senders alone are newreno, cubic and rc3";
+            return Err(Problem::new(what).help(help).into());
+        }
+        let group = &point.groups[0];
+        let roles = group.roles();
+        let mut config = sim::endpoint_config(&group.keys, &roles);
+        // The kernel takes part only if both sides offer them, and endpoints keep no record with RC3.
+        config.timestamps = false;
+        Ok(Self {
+            scheme: scheme.to_owned(),
+            roles,
+            config,
+            shared: Arc::new(config),
+            rule: LowRule::default(),
+        })
+    }
+
+    /// The same with another rule.
+    pub(crate) fn with_rule(mut self, rule: LowRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// A closed endpoint whose SYN will have this number.
+    pub(crate) fn endpoint(&self, initial: Seq) -> Endpoint<Sender> {
+        let identity = Identity {
+            flow: FlowId(0),
+            local: HostId(0),
+            remote: HostId(1),
+            initial_seq: initial,
+        };
+        let info = FlowInfo {
+            size: None,
+            config: self.config,
+        };
+        Endpoint::new(
+            identity,
+            Arc::clone(&self.shared),
+            self.roles.make_sender(&info),
+        )
+    }
+
+    /// Whether data is sent at low priorities besides.
+    pub(crate) const fn has_low_priorities(&self) -> bool {
+        self.config.low_priority.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_of_senders_are_taken_and_others_refused() {
+        for scheme in ["newreno", "cubic", "rc3"] {
+            let stack = Stack::of(scheme, &[]).expect(scheme);
+            assert_eq!(stack.has_low_priorities(), scheme == "rc3");
+        }
+        for scheme in ["rcc", "xcp", "hscc", "dctcp", "red", "nonsense"] {
+            assert!(Stack::of(scheme, &[]).is_err(), "{scheme}");
+        }
+        let stack = Stack::of("newreno", &["tcp.initial_window=3".to_owned()]).unwrap();
+        assert_eq!(stack.config.initial_window, 3);
+    }
+}
