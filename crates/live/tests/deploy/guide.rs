@@ -31,6 +31,13 @@ fn the_commands_about_emulating_print_what_the_page_shows() {
 }
 
 #[test]
+fn the_commands_about_our_tcp_print_what_the_page_shows() {
+    let Some(bed) = Bed::new() else { return };
+    let _down = Down;
+    follow(&bed, "tun");
+}
+
+#[test]
 fn the_commands_about_attaching_print_what_the_page_shows() {
     let Some(bed) = Bed::new() else { return };
     let switch = bed.namespace(SWITCH);
