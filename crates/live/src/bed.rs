@@ -5,15 +5,14 @@
 
 mod limits;
 pub(crate) mod settings;
-mod sysctl;
 
 use base::Rate;
 use fabric::{Node, NodeId, PortId, Topology};
+use machine::{RouteOptions, Sysctl};
 use scenario::workload::Plan;
 use scenario::{PointSpec, Problems};
 
 pub use settings::Different;
-pub use sysctl::Sysctl;
 
 /// The network of a point, with the knobs of the kernel.
 #[derive(Clone, Debug)]
@@ -38,21 +37,6 @@ pub struct Bed {
     pub different: Vec<Different>,
     /// Settings of the twin by key: what the kernel does, as near as the simulator comes to it.
     pub twin: Vec<(&'static str, String)>,
-}
-
-/// Options of the routes of hosts, as `ip route` calls them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RouteOptions {
-    /// `advmss`: with the 12 bytes of the timestamps that every segment carries.
-    pub advertised_mss: u32,
-    /// `initcwnd` in segments.
-    pub initial_window: u32,
-    /// `rto_min` in milliseconds.
-    pub min_rto_ms: u32,
-    /// `quickack`: every segment is acknowledged at once.
-    pub quick_ack: bool,
-    /// `window`: the largest window that is advertised, in bytes.
-    pub window: u32,
 }
 
 impl Bed {

@@ -8,9 +8,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use live::bed::Sysctl;
 use live::emulate::{Failure, Order, emulate, up};
-use live::{RateChoice, doctor, down, exec, interrupt, lacks, lacks_for_programs};
+use live::{RateChoice, doctor};
+use machine::privilege::{lacks, lacks_for_programs};
+use machine::record::down;
+use machine::{Sysctl, exec, interrupt};
 use scenario::{Overrides, Problem, Problems, Scenario};
 use serde_json::{Value, json};
 

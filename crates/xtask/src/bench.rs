@@ -82,8 +82,8 @@ pub(crate) fn grants(repository: &Repository) -> Result<(), Failure> {
 pub(crate) fn tun(repository: &Repository) -> Result<(), Failure> {
     let mut decoder = repository.cargo(&["test", "-p", "tailwater-wire", "--test", "bytes"]);
     run(decoder.env("WIRE_CASES", "35000000"))?;
-    let mut command = repository.cargo(&["test", "-p", "tailwater-live", "--test", "live"]);
-    run(command.args(["--", "--ignored", "--nocapture", "tun::"]))
+    let mut command = repository.cargo(&["test", "-p", "tailwater-tun", "--test", "tun"]);
+    run(command.args(["--", "--ignored", "--nocapture"]))
 }
 
 /// Measures what an ACK costs at a port of this machine's kernel. Returns the status of the measurement: 1 if an ACK

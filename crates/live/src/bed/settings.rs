@@ -1,9 +1,10 @@
 //! Settings of TCP and of queues as knobs of the kernel.
 
 use base::{Quantity, Span};
+use machine::{RouteOptions, Sysctl};
 use scenario::keys::{Keys, Profile, QueueUnit, Tcp, WindowScale, WorkloadKind};
 
-use super::{HEADERS, RouteOptions, Sysctl};
+use super::HEADERS;
 
 /// A setting that Linux does not follow.
 #[derive(Clone, PartialEq, Eq, Debug)]

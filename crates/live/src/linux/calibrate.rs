@@ -8,14 +8,14 @@ use std::thread;
 use std::time::Duration;
 
 use base::{HostId, Quantity, Rate, Time};
+use machine::interrupt;
+use machine::netlink::round_trip_us;
 use scenario::workload::{Plan, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::bed::Bed;
-use crate::linux::interrupt;
 use crate::linux::lan::{self, Lan, Speed};
 use crate::linux::measure;
-use crate::linux::netlink::round_trip_us;
 use crate::linux::traffic::{PORT, Work};
 use crate::linux::validity::MOST_LATE;
 

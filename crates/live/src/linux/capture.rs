@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fabric::PortId;
+use machine::priority::Priority;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -30,7 +31,6 @@ use pcap_file::{DataLink, Endianness, PcapError};
 
 use crate::bed::Bed;
 use crate::linux::lan::Lan;
-use crate::linux::priority::Priority;
 
 /// A capture that is under way.
 pub(crate) struct Tap {

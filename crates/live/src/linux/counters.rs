@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::linux::clock;
+use machine::clock;
+use machine::netlink::{Counters, Routing};
+
 use crate::linux::lan::Lan;
-use crate::linux::netlink::{Counters, Routing};
 
 /// Counters of TCP, summed over all namespaces.
 #[derive(Clone, Copy, Default, Debug)]

@@ -15,11 +15,11 @@ mod watch;
 
 use std::io;
 
+use machine::namespace::Namespace;
 use programs::LoadError;
 use scenario::Problem;
 
 use crate::linux::emulate::Failure;
-use crate::linux::namespace::Namespace;
 
 pub use attach::{Attach, attach};
 pub use detach::{Which, detach};

@@ -4,10 +4,10 @@ use std::fmt::Display;
 use std::fs;
 use std::io;
 
+use machine::privilege;
 use serde_json::{Value, json};
 
 use crate::linux::calibrate;
-use crate::linux::privilege;
 
 mod ground;
 #[cfg(feature = "kernel")]

@@ -8,16 +8,15 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use machine::{Sysctl, clock, interrupt};
 use scenario::keys::WorkloadKind;
 use scenario::workload::Plan;
 use scenario::{PointSpec, Problems, Scenario};
 use serde_json::{Map, Value, json};
 
-use crate::bed::{Bed, Sysctl};
+use crate::bed::Bed;
 use crate::linux::calibrate::{self, RateChoice, Unfit};
 use crate::linux::cell::{self, Arm, Cell};
-use crate::linux::clock;
-use crate::linux::interrupt;
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::measure;
 use crate::linux::starts::Starts;
@@ -71,6 +70,15 @@ impl From<io::Error> for Failure {
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         Self::Problems(problems)
+    }
+}
+
+impl From<tun::Failure> for Failure {
+    fn from(failure: tun::Failure) -> Self {
+        match failure {
+            tun::Failure::Problems(problems) => problems.into(),
+            tun::Failure::Io(error) => error.into(),
+        }
     }
 }
 

@@ -1,17 +1,17 @@
 //! The bed on the machine: namespaces, links, routes and queues, which go when this value goes.
 
-use std::fs;
 use std::io;
 use std::net::Ipv4Addr;
 
 use base::HostId;
 use fabric::{Node, NodeId, PortId};
+use machine::namespace::Namespace;
+use machine::netlink::{Ethtool, LinkEnd, Route, Routing, Tbf};
+use machine::record::Record;
+use machine::{Sysctl, sysctl};
 
 use crate::bed::Bed;
-use crate::linux::namespace::Namespace;
-use crate::linux::netlink::{Ethtool, LinkEnd, Route, Routing, Tbf};
 use crate::linux::paths;
-use crate::linux::record::Record;
 
 /// A network of namespaces.
 #[derive(Debug)]
@@ -208,28 +208,9 @@ impl Drop for Lan {
 
 /// Writes the settings of a node into `/proc/sys/net`, of which every namespace has its own.
 fn set_files(bed: &Bed, node: Node) -> io::Result<()> {
-    let set = |(file, value): (&str, &str)| {
-        let path = format!("/proc/sys/net/{file}");
-        match fs::write(&path, value) {
-            // A kernel without IPv6 has nothing to switch off.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && file.starts_with("ipv6/") => {
-                Ok(())
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let what = format!("this kernel has no {path} in a namespace");
-                Err(io::Error::new(io::ErrorKind::Unsupported, what))
-            }
-            Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
-            Ok(()) => Ok(()),
-        }
-    };
     match node {
-        Node::Host(_) => {
-            let all = bed.sysctls.iter();
-            all.map(|setting| (setting.file.as_str(), setting.value.as_str()))
-                .try_for_each(set)
-        }
-        Node::Switch => SWITCH.into_iter().try_for_each(set),
+        Node::Host(_) => bed.sysctls.iter().try_for_each(Sysctl::set),
+        Node::Switch => sysctl::set_all(&SWITCH),
     }
 }
 
@@ -251,20 +232,6 @@ fn mac(port: PortId) -> [u8; 6] {
 
 /// Interfaces are numbered by port, above those that a namespace has of itself.
 const FIRST: u32 = 16;
-
-/// The namespace of a node of a network that was kept, by its name, as in `h3`.
-pub(crate) fn kept_node(name: &str) -> io::Result<Option<Namespace>> {
-    for record in crate::linux::record::all()?
-        .iter()
-        .filter(|record| record.kept)
-    {
-        let name = format!("{}{name}", record.prefix());
-        if crate::linux::namespace::names()?.contains(&name) {
-            return Namespace::open(&name).map(Some);
-        }
-    }
-    Ok(None)
-}
 
 /// The address of a host in every bed.
 pub(crate) fn host_address(host: HostId) -> Ipv4Addr {

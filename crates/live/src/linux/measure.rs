@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use machine::clock::micros;
+use machine::priority::Priority;
 use serde_json::{Value, json};
 
 use crate::bed::Bed;
 use crate::linux::capture::{Captured, Tap};
-use crate::linux::clock::micros;
 use crate::linux::counters::{self, Cores, Sample, TcpCounters};
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::ports::{self, Counts};
-use crate::linux::priority::Priority;
 use crate::linux::traffic::{self, Traffic, Work};
 use crate::linux::validity::Facts;
 
@@ -295,9 +295,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::linux::clock;
-    use crate::linux::netlink::Counters;
     use crate::linux::traffic::Sent;
+    use machine::clock;
+    use machine::netlink::Counters;
 
     #[test]
     fn numbers_follow_from_flows_and_samples() {

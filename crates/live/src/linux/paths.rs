@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 
 use base::HostId;
 use fabric::{Node, NodeId, PortId};
+use machine::netlink::Route;
 
 use crate::bed::Bed;
-use crate::linux::netlink::Route;
 
 /// The address of a host.
 pub(crate) fn address(host: HostId) -> Ipv4Addr {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use base::setting::{Key, Settings};
 use laws::{Hscc, Idle, Rwndq};
+use machine::clock::duration;
 use scenario::PointSpec;
 use schemes::{Bundle, hscc, rwndq};
 
 use crate::bed::Bed;
 use crate::bed::settings::Different;
-use crate::linux::clock::duration;
 
 /// How a scheme runs.
 #[derive(Clone, Debug)]

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use base::{HostId, Time};
+use machine::clock::{duration, micros};
 use scenario::workload::Plan;
 
-use crate::linux::clock::{duration, micros};
 use crate::linux::traffic::Sent;
 
 /// The beginnings of all flows of a run, in the order of its plan.

@@ -14,15 +14,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use base::{HostId, Time};
+use machine::clock::{self, duration};
+use machine::interrupt;
+use machine::payload::Payload;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use scenario::workload::{Barrier, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::bed::{Bed, settings::BACKLOG};
-use crate::linux::clock::{self, duration};
-use crate::linux::interrupt;
 use crate::linux::lan::{self, Lan};
-use crate::linux::payload::Payload;
 use crate::linux::stack::Law;
 use connection::{Incoming, Outgoing};
 

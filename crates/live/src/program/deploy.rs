@@ -1,7 +1,6 @@
 //! The commands about laws at ports.
 
 use clap::Args;
-use live::emulate::Failure;
 
 #[derive(Args)]
 pub(super) struct Attach {
@@ -80,10 +79,11 @@ mod with_programs {
     use std::time::Duration;
 
     use live::deploy::{self, Scheme, Which};
-    use live::drop_all;
+    use live::emulate::Failure;
+    use machine::privilege::drop_all;
     use scenario::Problem;
 
-    use super::{Attach, Detach, Failure, Observe, Status, WatchDevice};
+    use super::{Attach, Detach, Observe, Status, WatchDevice};
     use crate::program::line;
 
     impl Attach {
@@ -177,8 +177,8 @@ mod with_programs {
 
 /// What a build without programs lacks.
 #[cfg(not(feature = "kernel"))]
-pub(super) fn lacks() -> Failure {
-    Failure::Machine(
+pub(super) fn lacks() -> live::emulate::Failure {
+    live::emulate::Failure::Machine(
         "programs for the kernel, which this tailwater-live was built without: \
          cargo build --release -p tailwater-live --features kernel"
             .to_owned(),

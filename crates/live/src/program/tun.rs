@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use base::{Fraction, Quantity, Rate, Span};
 use clap::Args;
-use live::bed::Sysctl;
 use live::emulate::Failure;
-use live::tun::{self, Impairment};
+use machine::Sysctl;
+use tun::{self, Impairment};
 
 use super::line;
 
@@ -66,7 +66,7 @@ impl Serve {
             capture: self.pcap,
             sysctls: self.sysctls,
         };
-        tun::serve(&order, &mut |told| line(&told))
+        Ok(tun::serve(&order, &mut |told| line(&told))?)
     }
 }
 

@@ -31,7 +31,7 @@ impl Bed {
     /// One at a time; `None` without privileges, said aloud.
     pub(crate) fn new() -> Option<Self> {
         static ONE: Mutex<()> = Mutex::new(());
-        if let Some(lacks) = live::lacks_for_programs() {
+        if let Some(lacks) = machine::privilege::lacks_for_programs() {
             testing::skipped(&format!("this process has not {lacks}"));
             return None;
         }

@@ -3,7 +3,6 @@
 #![cfg(target_os = "linux")]
 
 mod programs;
-mod tun;
 mod wrapper;
 
 use std::fs;
@@ -19,7 +18,7 @@ use serde_json::Value;
 /// One network at a time: tests look at what others would leave. `None` without privileges.
 fn machine() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
-    if let Some(lacks) = live::lacks() {
+    if let Some(lacks) = machine::privilege::lacks() {
         testing::skipped(&format!("this process has not {lacks}"));
         return None;
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 29] = [
+const EDGES: [(&str, &[&str]); 31] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -23,10 +23,9 @@ const EDGES: [(&str, &[&str]); 29] = [
     ("packetdrill", &["sim"]),
     ("oracle", &["sim"]),
     ("observed", &[]),
-    (
-        "live",
-        &["sim", "programs", "observed", "packetdrill", "wire"],
-    ),
+    ("machine", &["base"]),
+    ("tun", &["machine", "packetdrill", "wire"]),
+    ("live", &["tun", "programs", "observed"]),
     ("tables", &["base"]),
     ("wire", &["base"]),
     ("record", &["sim", "wire"]),

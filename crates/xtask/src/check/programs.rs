@@ -30,7 +30,7 @@ pub(super) fn test(repository: &Repository) -> Result<(), Failure> {
     // Built as for the generated files, where it is compared with what the tests build.
     let command = ["build", "--bin", "tailwater", "--example", "reference"];
     run(&mut repository.cargo(&[&command, &WITH_PROGRAMS[..]].concat()))?;
-    let tests = ["deploy", "live", "parser", "programs"].map(|test| ["--test", test]);
+    let tests = ["deploy", "live", "parser", "programs", "tun"].map(|test| ["--test", test]);
     let tests = [&["test", "--lib"], tests.as_flattened(), &WITH_PROGRAMS].concat();
     run(&mut repository.cargo(&tests))
 }

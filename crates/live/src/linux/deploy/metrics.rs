@@ -4,11 +4,11 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
+use machine::interrupt;
 use serde_json::Value;
 
 use super::status::Attachment;
 use crate::linux::emulate::Failure;
-use crate::linux::interrupt;
 
 /// Answers until a signal comes.
 ///

@@ -4,6 +4,9 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
+use machine::interrupt;
+use machine::netlink::{Devices, Queue};
+use machine::privilege::drop_all;
 use observed::{DEGREE, Observation};
 use programs::observer::{Observer, Watch, measure};
 use serde_json::{Value, json};
@@ -12,9 +15,6 @@ use super::inside;
 use super::metrics::Readers;
 use super::place::{Place, Root, unreadable};
 use crate::linux::emulate::Failure;
-use crate::linux::interrupt;
-use crate::linux::netlink::{Devices, Queue};
-use crate::linux::privilege::drop_all;
 
 mod count;
 mod metrics;

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
+use machine::netlink::{Device, Devices, Limit, Queue};
 use scenario::Problem;
 use serde::{Deserialize, Serialize};
 
 use super::settings::ETHERNET;
 use crate::linux::emulate::Failure;
-use crate::linux::netlink::{Device, Devices, Limit, Queue};
 
 /// Where a law stands, so that it is found again: numbers of namespaces and devices come again, names change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use machine::netlink::Devices;
 use programs::{Law, Maps, Pinned, Reason, Standing};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,6 @@ use super::place::{Root, namespace};
 use super::record::Record;
 use super::settings::{self, Settled};
 use crate::linux::emulate::Failure;
-use crate::linux::netlink::Devices;
 
 /// A law that was attached, opened to be looked at as often as one likes, without privileges from then on.
 #[derive(Debug)]

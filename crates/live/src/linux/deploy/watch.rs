@@ -12,13 +12,13 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use machine::interrupt;
+use machine::namespace::Namespace;
+use machine::privilege::drop_all;
 use programs::{Pinned, Watchdog};
 
 use super::place::Place;
 use crate::linux::emulate::Failure;
-use crate::linux::interrupt;
-use crate::linux::namespace::Namespace;
-use crate::linux::privilege::drop_all;
 
 /// Watches what is attached at a device until that ends. There is one for each device; another one waits.
 ///

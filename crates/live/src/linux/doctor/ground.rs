@@ -4,9 +4,9 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 
-use crate::linux::namespace::Namespace;
-use crate::linux::netlink::{LinkEnd, Route, Routing, Tbf};
-use crate::linux::record::Record;
+use machine::namespace::Namespace;
+use machine::netlink::{LinkEnd, Route, Routing, Tbf};
+use machine::record::Record;
 
 /// Namespaces that go with this value.
 pub(super) struct Ground {

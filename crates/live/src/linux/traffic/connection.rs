@@ -5,12 +5,11 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::ops::Range;
 
+use machine::payload::Payload;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::SetStruct;
 use nix::{libc, setsockopt_impl};
 use socket2::Socket;
-
-use crate::linux::payload::Payload;
 
 /// The end that sends.
 pub(super) struct Outgoing {

@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use base::{Packet, Seq, Span, TcpFlags, Time};
+use machine::payload::Payload;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Progress, SenderCounters, State};
 use wire::{Ends, Segment};
 
 use super::low::{LowAcks, Reader};
 use super::stack::Stack;
-use crate::linux::payload::Payload;
 
 /// See the module documentation.
 pub(crate) struct Connection {

@@ -21,7 +21,6 @@ pub fn lacks_for_programs() -> Option<String> {
 ///
 /// # Errors
 /// If the kernel refuses.
-#[cfg(feature = "kernel")]
 pub fn drop_all() -> std::io::Result<()> {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
     let none = CapabilitySet::empty();

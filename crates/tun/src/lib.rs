@@ -7,11 +7,14 @@
 //!
 //! [`Session`] makes transfers of both directions and says whether every byte was right and how the connections
 //! closed; [`serve`] answers requests with files, for programs that know nothing of all this; [`fetch`] is such a
-//! program. [`script`] lets a timed script happen to the kernel.
+//! program. [`script`] lets a timed script happen to the kernel. TUN devices are Linux's: elsewhere the crate is empty.
+
+#![cfg(target_os = "linux")]
 
 mod capture;
 mod connection;
 mod device;
+mod failure;
 mod fetch;
 mod host;
 mod low;
@@ -22,6 +25,7 @@ mod serve;
 mod stack;
 mod transfer;
 
+pub use failure::Failure;
 pub use fetch::{Fetch, fetch};
 pub use low::{LowAcks, LowRule};
 pub use path::Impairment;

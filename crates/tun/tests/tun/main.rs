@@ -1,18 +1,31 @@
 //! Our TCP and the kernel's.
 
+#![cfg(target_os = "linux")]
+
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base::Span;
-use live::tun::{Done, Impairment, LowRule, Session, Setup, Side, Transfer};
+use tun::{Done, Failure, Impairment, LowRule, Session, Setup, Side, Transfer};
+
+/// One network at a time. `None` without privileges, which is said aloud.
+fn alone() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    if let Some(lacks) = machine::privilege::lacks() {
+        testing::skipped(&format!("this process has not {lacks}"));
+        return None;
+    }
+    Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// A session; `None` where the machine has no TUN device, which is said aloud.
 fn session(setup: Setup) -> Option<Session> {
     match Session::open(setup) {
         Ok(session) => Some(session),
-        Err(live::emulate::Failure::Machine(what)) => {
-            testing::skipped(&format!("this needs {what}"));
+        Err(Failure::Io(error)) if error.kind() == ErrorKind::Unsupported => {
+            testing::skipped(&format!("this needs {error}"));
             None
         }
         Err(error) => panic!("{error:?}"),
@@ -58,7 +71,7 @@ fn impairment(number: u32) -> Impairment {
 
 #[test]
 fn transfers_with_loss_and_reordering_are_right_and_close_in_order() {
-    let Some(_machine) = super::machine() else {
+    let Some(_machine) = alone() else {
         return;
     };
     for batch in [0, 5] {
@@ -103,7 +116,7 @@ fn rc3(setup: Setup, segments: u64, count: u32) -> Option<Vec<Done>> {
 /// low priority come: all but one of them, which completes the stream, look like losses.
 #[test]
 fn copies_that_the_ordinary_loop_overtakes_look_like_losses_by_one_rule_alone() {
-    let Some(_machine) = super::machine() else {
+    let Some(_machine) = alone() else {
         return;
     };
     let of = |window: u64, rule| {
@@ -133,7 +146,7 @@ fn copies_that_the_ordinary_loop_overtakes_look_like_losses_by_one_rule_alone() 
 #[test]
 #[ignore = "takes some minutes"]
 fn a_thousand_transfers_are_right_and_close_in_order() {
-    let Some(_machine) = super::machine() else {
+    let Some(_machine) = alone() else {
         return;
     };
     let (mut count, mut bytes, mut recovered, mut timeouts) = (0, 0, 0, 0);
@@ -169,7 +182,7 @@ fn a_thousand_transfers_are_right_and_close_in_order() {
 #[test]
 #[ignore = "takes a minute"]
 fn low_acks_are_counted() {
-    let Some(_machine) = super::machine() else {
+    let Some(_machine) = alone() else {
         return;
     };
     let cases = [
@@ -199,10 +212,9 @@ fn low_acks_are_counted() {
             return;
         };
         let acks = found.iter().map(|done| done.low_acks.expect("RC3"));
-        let sum =
-            |of: fn(&live::tun::LowAcks) -> u64| acks.clone().map(|acks| of(&acks)).sum::<u64>();
-        let (all, low) = (sum(|acks| acks.acks), sum(live::tun::LowAcks::low));
-        let unexplained = sum(live::tun::LowAcks::unexplained);
+        let sum = |of: fn(&tun::LowAcks) -> u64| acks.clone().map(|acks| of(&acks)).sum::<u64>();
+        let (all, low) = (sum(|acks| acks.acks), sum(tun::LowAcks::low));
+        let unexplained = sum(tun::LowAcks::unexplained);
         let false_ones = found.iter().filter(|done| done.fast_recoveries > 0).count();
         let mut times: Vec<f64> = found.iter().filter_map(|done| done.took_ms).collect();
         times.sort_by(f64::total_cmp);
@@ -221,7 +233,7 @@ fn low_acks_are_counted() {
 #[test]
 #[ignore = "takes a minute"]
 fn rules_are_compared_where_packets_are_lost() {
-    let Some(_machine) = super::machine() else {
+    let Some(_machine) = alone() else {
         return;
     };
     for segments in [66, 1000] {
@@ -258,7 +270,7 @@ fn rules_are_compared_where_packets_are_lost() {
 /// One script, two stacks: an endpoint in virtual time, and the kernel of this machine.
 #[test]
 fn scripts_say_what_the_kernel_does_and_what_an_endpoint_does() {
-    let Some(_machine) = super::machine() else {
+    let Some(_machine) = alone() else {
         return;
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
@@ -276,10 +288,10 @@ fn scripts_say_what_the_kernel_does_and_what_an_endpoint_does() {
             failed.push(format!("{name}, endpoint: {failure}"));
         }
         // A machine that does something else meanwhile may be late once.
-        let mut runs = (0..3).map(|_| live::tun::script::run(&text));
+        let mut runs = (0..3).map(|_| tun::script::run(&text));
         if let Err(failure) = runs
             .find(Result::is_ok)
-            .unwrap_or_else(|| live::tun::script::run(&text))
+            .unwrap_or_else(|| tun::script::run(&text))
         {
             failed.push(format!("{name}, kernel: {failure}"));
         }
@@ -290,7 +302,7 @@ fn scripts_say_what_the_kernel_does_and_what_an_endpoint_does() {
     let file = files.iter().find(|file| file.ends_with("out-of-order.pkt"));
     let text = fs::read_to_string(file.expect("a script")).expect("a script");
     let wrong = text.replace("ack 3001", "ack 2001");
-    let failure = live::tun::script::run(&wrong).expect_err("the kernel acknowledges more");
+    let failure = tun::script::run(&wrong).expect_err("the kernel acknowledges more");
     assert_eq!(
         Err(failure.line),
         packetdrill::run(&wrong, &linux).map_err(|failure| failure.line)

@@ -5,18 +5,17 @@ use std::net::{Shutdown, SocketAddrV4, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use machine::namespace::Namespace;
+use machine::payload::Payload;
+use machine::{clock, record};
 use nix::sys::socket::{setsockopt, sockopt::RcvBufForce};
 use scenario::Problem;
 use serde_json::{Value, json};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::failure::Failure;
 use super::request;
 use super::serve::STREAM;
-use crate::linux::clock;
-use crate::linux::emulate::Failure;
-use crate::linux::lan;
-use crate::linux::namespace::Namespace;
-use crate::linux::payload::Payload;
 
 /// What is to be fetched.
 #[derive(Clone, Debug)]
@@ -58,7 +57,7 @@ pub fn fetch(order: &Fetch) -> Result<Value, Failure> {
         });
         (to, target) = elsewhere
             .filter(|(place, _)| *place != to)
-            .ok_or_else(|| Failure::Failed(format!("{to} sends to {location:?}")))?;
+            .ok_or_else(|| io::Error::other(format!("{to} sends to {location:?}")))?;
     };
     let right = answer.wrong.is_none() && answer.received == order.size;
     if !right {
@@ -66,7 +65,7 @@ pub fn fetch(order: &Fetch) -> Result<Value, Failure> {
             Some(at) => format!("the bytes from {at} on are wrong"),
             None => format!("{} of {} bytes came", answer.received, order.size),
         };
-        return Err(Failure::Failed(what));
+        return Err(io::Error::other(what).into());
     }
     Ok(json!({
         "type": "fetched",
@@ -82,7 +81,7 @@ pub fn fetch(order: &Fetch) -> Result<Value, Failure> {
 fn served() -> Result<Namespace, Failure> {
     let began = clock::now();
     loop {
-        if let Some(namespace) = lan::kept_node("h0")? {
+        if let Some(namespace) = record::kept_node("h0")? {
             return Ok(namespace);
         }
         if began.elapsed() > PATIENCE {

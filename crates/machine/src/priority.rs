@@ -5,18 +5,18 @@ use rustix::thread::gettid;
 
 /// This thread is raised or lowered as long as the value lives, and so is what it starts meanwhile.
 #[derive(Debug)]
-pub(crate) struct Priority {
+pub struct Priority {
     before: Option<i32>,
 }
 
 impl Priority {
     /// Before everything else.
-    pub(crate) fn raised() -> Self {
+    pub fn raised() -> Self {
         Self::with(FIRST)
     }
 
     /// Behind everything else.
-    pub(crate) fn lowered() -> Self {
+    pub fn lowered() -> Self {
         Self::with(LAST)
     }
 

@@ -8,7 +8,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use super::{Netlink, Raw, find};
 
 /// The smoothed round-trip time of the only connection of this thread's namespace, in microseconds.
-pub(crate) fn round_trip_us() -> io::Result<Option<u32>> {
+pub fn round_trip_us() -> io::Result<Option<u32>> {
     let mut netlink = Netlink::open(NETLINK_SOCK_DIAG)?;
     // struct inet_diag_req_v2: family, protocol, extensions, padding, states, and an empty socket.
     let mut payload = vec![IPV4, TCP, 1 << (INFO - 1), 0];

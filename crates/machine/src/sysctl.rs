@@ -1,5 +1,7 @@
 //! A setting of a host's network.
 
+use std::fs;
+use std::io;
 use std::str::FromStr;
 
 /// A file below `/proc/sys/net` and what it is to contain.
@@ -12,14 +14,49 @@ pub struct Sysctl {
 }
 
 impl Sysctl {
-    pub(super) fn new(file: &str, value: String) -> Self {
+    /// The setting of `file` below `/proc/sys/net`.
+    pub fn new(file: &str, value: String) -> Self {
         let file = file.to_owned();
         Self { file, value }
+    }
+
+    /// Sets it in the namespace of this thread.
+    ///
+    /// # Errors
+    /// If this kernel has no such setting in a namespace, or refuses the value.
+    pub fn set(&self) -> io::Result<()> {
+        set(&self.file, &self.value)
     }
 
     /// As `sysctl` calls it.
     pub fn name(&self) -> String {
         format!("net.{}", self.file.replace('/', "."))
+    }
+}
+
+/// Sets files below `/proc/sys/net`, in the namespace of this thread.
+///
+/// # Errors
+/// As [`Sysctl::set`].
+pub fn set_all(settings: &[(&str, &str)]) -> io::Result<()> {
+    settings
+        .iter()
+        .try_for_each(|(file, value)| set(file, value))
+}
+
+fn set(file: &str, value: &str) -> io::Result<()> {
+    let path = format!("/proc/sys/net/{file}");
+    match fs::write(&path, value) {
+        // A kernel without IPv6 has nothing to switch off.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && file.starts_with("ipv6/") => {
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let what = format!("this kernel has no {path} in a namespace");
+            Err(io::Error::new(io::ErrorKind::Unsupported, what))
+        }
+        Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
+        Ok(()) => Ok(()),
     }
 }
 

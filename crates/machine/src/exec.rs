@@ -6,12 +6,12 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::linux::lan;
+use crate::record;
 
 /// Becomes `command` in the host or switch of this name, as in `h3` or `s0`. Returns why it did not.
 pub fn exec(node: &str, command: &[OsString]) -> io::Error {
     let become_it = || -> io::Result<Infallible> {
-        let namespace = lan::kept_node(node)?;
+        let namespace = record::kept_node(node)?;
         let missing = || {
             let text =
                 format!("no network that is up has a node {node}; hosts are h0, h1 and so on");

@@ -21,55 +21,65 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use super::Netlink;
-use crate::bed::RouteOptions;
+use crate::route::RouteOptions;
 
 /// What `ip` and `tc` do, in one namespace.
-pub(crate) struct Routing(Netlink);
+pub struct Routing(Netlink);
 
 /// One end of a virtual link.
 #[derive(Clone, Debug)]
-pub(crate) struct LinkEnd {
-    pub(crate) name: String,
+pub struct LinkEnd {
+    /// The name of the interface.
+    pub name: String,
     /// The number of the interface, chosen by the caller.
-    pub(crate) index: u32,
-    pub(crate) mac: [u8; 6],
+    pub index: u32,
+    /// The address of the interface.
+    pub mac: [u8; 6],
 }
 
 /// A route to some hosts by one way, or by several between which connections are spread.
 #[derive(Clone, Debug)]
-pub(crate) struct Route {
-    pub(crate) to: Ipv4Addr,
-    pub(crate) prefix: u8,
+pub struct Route {
+    /// The first address of these hosts.
+    pub to: Ipv4Addr,
+    /// Bits that their addresses have in common.
+    pub prefix: u8,
     /// Links and the next nodes behind them.
-    pub(crate) ways: Vec<(u32, Ipv4Addr)>,
+    pub ways: Vec<(u32, Ipv4Addr)>,
     /// What the endpoints of a host do.
-    pub(crate) options: Option<RouteOptions>,
+    pub options: Option<RouteOptions>,
 }
 
 /// A token bucket in front of a link.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tbf {
-    pub(crate) rate_bps: u64,
-    pub(crate) burst: u32,
-    pub(crate) limit: u32,
+pub struct Tbf {
+    /// Rate in bit/s.
+    pub rate_bps: u64,
+    /// Bytes that it may send at once after a rest.
+    pub burst: u32,
+    /// Room for packets that wait, in bytes.
+    pub limit: u32,
 }
 
 /// What a queue has counted.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Counters {
-    pub(crate) bytes: u64,
-    pub(crate) backlog: u32,
-    pub(crate) drops: u32,
+pub struct Counters {
+    /// Bytes sent.
+    pub bytes: u64,
+    /// Bytes that wait.
+    pub backlog: u32,
+    /// Packets dropped.
+    pub drops: u32,
 }
 
 impl Routing {
     /// A socket for the namespace of this thread.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         Netlink::open(NETLINK_ROUTE).map(Self)
     }
 
     /// Makes a virtual link from here into the namespace `there`.
-    pub(crate) fn add_link(
+    pub fn add_link(
         &mut self,
         (end, peer): (&LinkEnd, &LinkEnd),
         there: BorrowedFd<'_>,
@@ -91,7 +101,7 @@ impl Routing {
     }
 
     /// Sets a link up, which sends every segment by itself and merges none that arrive.
-    pub(crate) fn set_up(&mut self, index: u32) -> io::Result<()> {
+    pub fn set_up(&mut self, index: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
         message.header.flags = LinkFlags::Up;
@@ -104,7 +114,8 @@ impl Routing {
         self.tell("a link up", RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    pub(crate) fn add_address(&mut self, index: u32, address: Ipv4Addr) -> io::Result<()> {
+    /// Gives an interface an address.
+    pub fn add_address(&mut self, index: u32, address: Ipv4Addr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = AddressFamily::Inet;
         message.header.prefix_len = 32;
@@ -123,12 +134,7 @@ impl Routing {
     }
 
     /// Makes an address known, so that nobody asks who has it.
-    pub(crate) fn add_neighbour(
-        &mut self,
-        index: u32,
-        address: Ipv4Addr,
-        mac: [u8; 6],
-    ) -> io::Result<()> {
+    pub fn add_neighbour(&mut self, index: u32, address: Ipv4Addr, mac: [u8; 6]) -> io::Result<()> {
         let mut message = NeighbourMessage::default();
         message.header.family = AddressFamily::Inet;
         message.header.ifindex = index;
@@ -145,7 +151,8 @@ impl Routing {
         )
     }
 
-    pub(crate) fn add_route(&mut self, route: &Route) -> io::Result<()> {
+    /// Adds a route.
+    pub fn add_route(&mut self, route: &Route) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header.address_family = AddressFamily::Inet;
         message.header.destination_prefix_length = route.prefix;
@@ -184,7 +191,7 @@ impl Routing {
     }
 
     /// Puts a token bucket in front of a link, or gives the one that is there other numbers.
-    pub(crate) fn set_queue(&mut self, index: u32, tbf: Tbf) -> io::Result<()> {
+    pub fn set_queue(&mut self, index: u32, tbf: Tbf) -> io::Result<()> {
         let mut message = queue(index);
         message.header.handle = TcHandle { major: 1, minor: 0 };
         let options = tbf_options(tbf).into_iter().map(TcOption::Other);
@@ -201,7 +208,7 @@ impl Routing {
     }
 
     /// What the queue in front of a link has counted.
-    pub(crate) fn counters(&mut self, index: u32) -> io::Result<Counters> {
+    pub fn counters(&mut self, index: u32) -> io::Result<Counters> {
         // Without the echo only listeners are told.
         let request = RouteNetlinkMessage::GetQueueDiscipline(queue(index));
         let answers = self.0.ask("counters of a queue", request, NLM_F_ECHO)?;
@@ -289,8 +296,8 @@ fn tbf_options(tbf: Tbf) -> Vec<DefaultNla> {
 const RTO_MIN: u32 = 13;
 
 const ETHERNET: u8 = 1;
-pub(super) const TBF_PARAMETERS: u16 = 1;
-pub(super) const TBF_RATE: u16 = 4;
+pub(crate) const TBF_PARAMETERS: u16 = 1;
+pub(crate) const TBF_RATE: u16 = 4;
 const TBF_BURST: u16 = 6;
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use std::time::Duration;
 use base::{
     Ecn, FlowId, HostId, Options, Packet, SackBlocks, Seq, Span, SynOptions, TcpFlags, Time,
 };
+use machine::{Sysctl, clock};
 use packetdrill::matcher::{Clocks, compare};
 use packetdrill::script::{Action, Event, Script, When};
 use packetdrill::segment::Segment;
@@ -25,8 +26,6 @@ use socket2::{Domain, Protocol, Socket, Type};
 use wire::Ends;
 
 use super::device::{Device, KERNEL, OURS};
-use crate::bed::Sysctl;
-use crate::linux::clock;
 
 /// Runs a script against the kernel of this machine.
 ///

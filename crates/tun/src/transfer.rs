@@ -8,6 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use base::{Span, Time};
+use machine::namespace::Namespace;
+use machine::payload::Payload;
+use machine::{Sysctl, interrupt};
 use nix::sys::socket::{setsockopt, sockopt::RcvBufForce};
 use serde::Serialize;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -16,15 +19,11 @@ use wire::Ends;
 
 use super::connection::{Body, Connection, Source};
 use super::device::{KERNEL, OURS};
+use super::failure::Failure;
 use super::host::{Application, Host, Network};
 use super::low::{LowAcks, LowRule};
 use super::path::Impairment;
 use super::stack::Stack;
-use crate::bed::Sysctl;
-use crate::linux::emulate::Failure;
-use crate::linux::interrupt;
-use crate::linux::namespace::Namespace;
-use crate::linux::payload::Payload;
 
 /// One of the two sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

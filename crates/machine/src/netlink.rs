@@ -1,6 +1,5 @@
 //! Requests to the kernel, each answered before the next one is sent.
 
-#[cfg(feature = "kernel")]
 mod device;
 mod diag;
 mod ethtool;
@@ -14,11 +13,10 @@ use netlink_packet_core::{
 };
 use netlink_sys::{Socket, SocketAddr};
 
-#[cfg(feature = "kernel")]
-pub(crate) use device::{Device, Devices, Limit, Queue};
-pub(crate) use diag::round_trip_us;
-pub(crate) use ethtool::Ethtool;
-pub(crate) use route::{Counters, LinkEnd, Route, Routing, Tbf};
+pub use device::{Device, Devices, Limit, Queue};
+pub use diag::round_trip_us;
+pub use ethtool::Ethtool;
+pub use route::{Counters, LinkEnd, Route, Routing, Tbf};
 
 /// A socket of the namespace in which it was opened.
 #[derive(Debug)]

@@ -8,13 +8,14 @@ use netlink_sys::protocols::NETLINK_GENERIC;
 use super::{Netlink, Raw, attributes, find};
 
 /// The family "ethtool" in one namespace.
-pub(crate) struct Ethtool {
+pub struct Ethtool {
     netlink: Netlink,
     family: u16,
 }
 
 impl Ethtool {
-    pub(crate) fn open() -> io::Result<Self> {
+    /// Opens a socket in the namespace of this thread.
+    pub fn open() -> io::Result<Self> {
         let mut netlink = Netlink::open(NETLINK_GENERIC)?;
         let name = DefaultNla::new(FAMILY_NAME, b"ethtool\0".to_vec());
         let answers = netlink.ask("ethtool", generic(CONTROL, GET_FAMILY, &[name]), 0)?;
@@ -30,7 +31,7 @@ impl Ethtool {
     ///
     /// Receive offload stays on, because a virtual link without it has one queue per core and
     /// reorders; that it merges nothing is the matter of the link's `gro_max_size`.
-    pub(crate) fn set_offloads(&mut self, link: u32) -> io::Result<()> {
+    pub fn set_offloads(&mut self, link: u32) -> io::Result<()> {
         let bits = FEATURES.iter().map(|(name, on)| {
             let mut name = name.as_bytes().to_vec();
             name.push(0);

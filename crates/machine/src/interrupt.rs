@@ -42,7 +42,7 @@ pub fn heard() -> Option<u8> {
 }
 
 /// An error once a signal was heard.
-pub(crate) fn check() -> io::Result<()> {
+pub fn check() -> io::Result<()> {
     match heard() {
         Some(_) => Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted")),
         None => Ok(()),

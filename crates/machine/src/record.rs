@@ -7,24 +7,24 @@ use std::process;
 
 use serde::{Deserialize, Serialize};
 
-use crate::linux::namespace;
+use crate::namespace::{self, Namespace};
 
 /// One run and whose it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub struct Record {
     /// The part of the names of its namespaces between `tw-` and the node.
-    pub(crate) run: String,
+    pub run: String,
     /// The process that made it.
     pid: u32,
     /// When that process started, in ticks: numbers of processes come again.
     started: u64,
     /// Whether it is to stay when the process ends.
-    pub(crate) kept: bool,
+    pub kept: bool,
 }
 
 impl Record {
     /// Writes down a run of this process.
-    pub(crate) fn begin() -> io::Result<Self> {
+    pub fn begin() -> io::Result<Self> {
         fs::create_dir_all(FOLDER)?;
         let pid = process::id();
         for number in 0.. {
@@ -51,13 +51,13 @@ impl Record {
     }
 
     /// Lets the run stay when its process ends.
-    pub(crate) fn keep(&mut self) -> io::Result<()> {
+    pub fn keep(&mut self) -> io::Result<()> {
         self.kept = true;
         self.write()
     }
 
     /// Removes all namespaces of the run, then the record.
-    pub(crate) fn remove(&self) -> io::Result<()> {
+    pub fn remove(&self) -> io::Result<()> {
         let prefix = self.prefix();
         for name in namespace::names()? {
             if name.starts_with(&prefix) {
@@ -68,7 +68,7 @@ impl Record {
     }
 
     /// What the names of its namespaces begin with.
-    pub(crate) fn prefix(&self) -> String {
+    pub fn prefix(&self) -> String {
         format!("tw-{}-", self.run)
     }
 
@@ -87,7 +87,7 @@ impl Record {
 }
 
 /// All records; one that cannot be read has been interrupted while it was written and is left out.
-pub(crate) fn all() -> io::Result<Vec<Record>> {
+pub fn all() -> io::Result<Vec<Record>> {
     let entries = match fs::read_dir(FOLDER) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -100,6 +100,20 @@ pub(crate) fn all() -> io::Result<Vec<Record>> {
     }
     records.sort_by(|a, b| a.run.cmp(&b.run));
     Ok(records)
+}
+
+/// The namespace of a node of a network that was kept, by its name, as in `h3`.
+///
+/// # Errors
+/// If records or namespaces cannot be read.
+pub fn kept_node(name: &str) -> io::Result<Option<Namespace>> {
+    for record in all()?.iter().filter(|record| record.kept) {
+        let name = format!("{}{name}", record.prefix());
+        if namespace::names()?.contains(&name) {
+            return Namespace::open(&name).map(Some);
+        }
+    }
+    Ok(None)
 }
 
 /// Removes what was kept and what dead processes left. Returns the names of the namespaces.

@@ -7,6 +7,7 @@ use std::net::SocketAddrV4;
 use std::path::PathBuf;
 
 use base::Span;
+use machine::{Sysctl, interrupt};
 use scenario::Problem;
 use serde_json::{Value, json};
 use tcp::Progress;
@@ -14,13 +15,11 @@ use wire::Ends;
 
 use super::connection::{Body, Connection, Source};
 use super::device::OURS;
+use super::failure::Failure;
 use super::host::{Application, Host, Network};
 use super::path::Impairment;
 use super::request::{self, Wanted};
 use super::stack::Stack;
-use crate::bed::Sysctl;
-use crate::linux::emulate::Failure;
-use crate::linux::interrupt;
 
 /// What is to be served, and how.
 #[derive(Clone, Debug)]

@@ -4,20 +4,22 @@ use std::time::{Duration, Instant};
 
 use base::Span;
 
+/// The time by the clock.
 #[expect(
     clippy::disallowed_methods,
     reason = "flows of real stacks take real time"
 )]
-pub(crate) fn now() -> Instant {
+pub fn now() -> Instant {
     Instant::now()
 }
 
+/// Microseconds, as results carry them.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
-pub(crate) fn micros(time: Duration) -> f64 {
+pub fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }
 
 /// A time of the simulator.
-pub(crate) fn duration(span: Span) -> Duration {
+pub fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.as_ps() / 1000)
 }

@@ -10,49 +10,57 @@ use super::{Netlink, Raw, attributes, find};
 
 /// A device of one namespace.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Device {
-    pub(crate) index: u32,
-    pub(crate) name: String,
-    pub(crate) mtu: u32,
+pub struct Device {
+    /// Its number in its namespace.
+    pub index: u32,
+    /// Its name, as in `eth0`.
+    pub name: String,
+    /// The largest packet, in bytes.
+    pub mtu: u32,
     /// Segments of a connection that it takes as one packet.
-    pub(crate) train: u32,
+    pub train: u32,
     /// As `ip -details link` calls it: `veth`, `bond`; empty for hardware.
-    pub(crate) kind: String,
+    pub kind: String,
 }
 
 /// The queue that is the root of a device's.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Queue {
+pub struct Queue {
     /// As `tc` calls it: `tbf`, `fq_codel`.
-    pub(crate) kind: String,
-    pub(crate) handle: u32,
-    pub(crate) limit: Option<Limit>,
+    pub kind: String,
+    /// Its handle, by which programs find it.
+    pub handle: u32,
+    /// How much it holds, where the kernel tells it.
+    pub limit: Option<Limit>,
     /// Bits per second that it lets through, if it says so.
-    pub(crate) rate_bps: Option<u64>,
+    pub rate_bps: Option<u64>,
     /// Bytes that wait.
-    pub(crate) backlog: u32,
-    pub(crate) drops: u32,
+    pub backlog: u32,
+    /// Packets that it has dropped.
+    pub drops: u32,
 }
 
 /// How much may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Limit {
+pub enum Limit {
+    /// In bytes.
     Bytes(u32),
+    /// In packets.
     Packets(u32),
 }
 
 /// Questions about devices of one namespace.
 #[derive(Debug)]
-pub(crate) struct Devices(Netlink);
+pub struct Devices(Netlink);
 
 impl Devices {
     /// Those of the namespace of this thread.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         Netlink::open(NETLINK_ROUTE).map(Self)
     }
 
     /// The device of this name, if there is one.
-    pub(crate) fn named(&mut self, name: &str) -> io::Result<Option<Device>> {
+    pub fn named(&mut self, name: &str) -> io::Result<Option<Device>> {
         let mut text = name.as_bytes().to_vec();
         text.push(0);
         // struct ifinfomsg, all zero: whichever has the name.
@@ -70,7 +78,7 @@ impl Devices {
     }
 
     /// The queue in front of a device; `None` if packets are handed on at once.
-    pub(crate) fn queue(&mut self, device: u32) -> io::Result<Option<Queue>> {
+    pub fn queue(&mut self, device: u32) -> io::Result<Option<Queue>> {
         // struct tcmsg: family, padding, device, handle, parent, information.
         let mut payload = vec![0; 4];
         payload.extend(device.to_ne_bytes());

@@ -1,19 +1,18 @@
 //! The TUN device and the namespace behind it.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
+use machine::namespace::{self, Namespace};
+use machine::netlink::{Route, Routing};
+use machine::record::Record;
+use machine::{Sysctl, sysctl};
 use nix::libc;
 use nix::net::if_::if_nametoindex;
 use rustix::ioctl::{Updater, ioctl, opcode};
-
-use crate::bed::Sysctl;
-use crate::linux::namespace::{self, Namespace};
-use crate::linux::netlink::{Route, Routing};
-use crate::linux::record::Record;
 
 /// A device whose packets this process reads and writes, and a host with the kernel's TCP behind it. Both go
 /// when this value goes.
@@ -99,12 +98,8 @@ fn make(record: &Record, sysctls: &[Sysctl]) -> io::Result<(Namespace, File)> {
     let file = namespace.within(|| {
         let file = attach()?;
         let index = if_nametoindex(NAME)?;
-        for (file, value) in OWN {
-            set(file, value)?;
-        }
-        for setting in sysctls {
-            set(&setting.file, &setting.value)?;
-        }
+        sysctl::set_all(&OWN)?;
+        sysctls.iter().try_for_each(Sysctl::set)?;
         let mut routing = Routing::open()?;
         routing.set_up(index)?;
         routing.add_address(index, KERNEL)?;
@@ -117,16 +112,6 @@ fn make(record: &Record, sysctls: &[Sysctl]) -> io::Result<(Namespace, File)> {
         Ok(file)
     })?;
     Ok((namespace, file))
-}
-
-fn set(file: &str, value: &str) -> io::Result<()> {
-    let path = format!("/proc/sys/net/{file}");
-    match fs::write(&path, value) {
-        // A kernel without IPv6 has nothing to switch off.
-        Err(error) if error.kind() == ErrorKind::NotFound && file.starts_with("ipv6/") => Ok(()),
-        Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
-        Ok(()) => Ok(()),
-    }
 }
 
 /// Opens the device in the namespace of this thread.

@@ -12,14 +12,17 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 /// A namespace that stays until its name is removed.
 #[derive(Debug)]
-pub(crate) struct Namespace {
+pub struct Namespace {
     name: String,
     file: File,
 }
 
 impl Namespace {
     /// Makes a namespace.
-    pub(crate) fn create(name: &str) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If the name is taken, or the kernel refuses.
+    pub fn create(name: &str) -> io::Result<Self> {
         fs::create_dir_all(FOLDER)?;
         let path = path(name);
         File::options().write(true).create_new(true).open(&path)?;
@@ -40,7 +43,10 @@ impl Namespace {
     }
 
     /// A namespace that exists.
-    pub(crate) fn open(name: &str) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn open(name: &str) -> io::Result<Self> {
         Ok(Self {
             name: name.to_owned(),
             file: File::open(path(name))?,
@@ -48,23 +54,27 @@ impl Namespace {
     }
 
     /// The same once more.
-    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If the process has no room for another open file.
+    pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self {
             name: self.name.clone(),
             file: self.file.try_clone()?,
         })
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// The name, below `/run/netns`.
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Does `work` inside: sockets that it opens belong to the namespace. Only the network is entered;
     /// files are those of the machine, but for `/proc/sys/net` and `/proc/thread-self/net`.
-    pub(crate) fn within<T: Send>(
-        &self,
-        work: impl FnOnce() -> io::Result<T> + Send,
-    ) -> io::Result<T> {
+    ///
+    /// # Errors
+    /// If the kernel refuses, and those of `work`.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         on_own_thread(|| {
             self.enter()?;
             work()
@@ -72,7 +82,10 @@ impl Namespace {
     }
 
     /// Moves this thread inside for good.
-    pub(crate) fn enter(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.file, CloneFlags::CLONE_NEWNET)?)
     }
 }
@@ -84,7 +97,10 @@ impl AsFd for Namespace {
 }
 
 /// Takes the name away; the namespace goes with its last socket. One that is not there is no failure.
-pub(crate) fn remove(name: &str) -> io::Result<()> {
+///
+/// # Errors
+/// If the name cannot be removed.
+pub fn remove(name: &str) -> io::Result<()> {
     let path = path(name);
     // A file that nothing is mounted on is what an interrupted beginning leaves.
     umount2(&path, MntFlags::MNT_DETACH).unwrap_or(());
@@ -95,12 +111,15 @@ pub(crate) fn remove(name: &str) -> io::Result<()> {
 }
 
 /// Whether a namespace has this name.
-pub(crate) fn exists(name: &str) -> bool {
+pub fn exists(name: &str) -> bool {
     path(name).exists()
 }
 
 /// The names of all namespaces.
-pub(crate) fn names() -> io::Result<Vec<String>> {
+///
+/// # Errors
+/// If they cannot be listed.
+pub fn names() -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(FOLDER) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

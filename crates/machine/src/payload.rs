@@ -1,23 +1,33 @@
 //! What flows carry: hashes of the offset, so that a byte that is lost, doubled or moved shows.
 
 /// Bytes by offset, repeated after a prime number of them, so that no power of two hides a shift.
-pub(crate) struct Payload(Vec<u8>);
+pub struct Payload(Vec<u8>);
+
+impl Default for Payload {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Payload {
-    pub(crate) fn new() -> Self {
+    /// The same bytes every time.
+    pub fn new() -> Self {
         let words = (0..PERIOD.div_ceil(8) as u64).flat_map(|word| hash(word).to_le_bytes());
         Self(words.take(PERIOD).collect())
     }
 
     /// The bytes from `offset` of the stream of a connection: as many as lie together.
-    pub(crate) fn at(&self, connection: usize, offset: u64) -> &[u8] {
+    ///
+    /// # Panics
+    /// Where a place below the period is no place in memory, which no Linux has.
+    pub fn at(&self, connection: usize, offset: u64) -> &[u8] {
         let offset = offset % PERIOD as u64 + connection as u64 * 7919;
         let place = usize::try_from(offset % PERIOD as u64).expect("a place in memory");
         &self.0[place..]
     }
 
     /// Whether `bytes` are those from `offset`.
-    pub(crate) fn is_right(&self, connection: usize, mut offset: u64, mut bytes: &[u8]) -> bool {
+    pub fn is_right(&self, connection: usize, mut offset: u64, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             let expected = self.at(connection, offset);
             let length = expected.len().min(bytes.len());

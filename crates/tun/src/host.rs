@@ -8,6 +8,8 @@ use std::time::Instant;
 
 use base::{Seq, Time};
 use engine::random::Stream;
+use machine::payload::Payload;
+use machine::{Sysctl, clock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcp::Progress;
 use wire::{Ends, Refusals, Segment};
@@ -17,9 +19,6 @@ use super::connection::Connection;
 use super::device::Device;
 use super::path::{Impairment, Path};
 use super::stack::Stack;
-use crate::bed::Sysctl;
-use crate::linux::clock;
-use crate::linux::payload::Payload;
 
 /// What is on top of our TCP.
 pub(crate) trait Application {

@@ -1,0 +1,37 @@
+//! Networks on a Linux machine, for those who know what they want of them.
+//!
+//! Hosts and switches are network namespaces with names ([`namespace`]); links, routes and queues are made by
+//! [`netlink`]. What a process makes is written down before ([`record`]), so that it is found and removed after a
+//! crash. [`privilege`] says beforehand what the process may not do, [`interrupt`] that somebody asked it to end.
+//!
+//! Settings of a network are described on every system:
+//!
+//! ```
+//! let setting: machine::Sysctl = "net.ipv4.tcp_recovery=0".parse().expect("a setting");
+//! assert_eq!(setting.file, "ipv4/tcp_recovery");
+//! ```
+
+#[cfg(target_os = "linux")]
+pub mod clock;
+#[cfg(target_os = "linux")]
+mod exec;
+#[cfg(target_os = "linux")]
+pub mod interrupt;
+#[cfg(target_os = "linux")]
+pub mod namespace;
+#[cfg(target_os = "linux")]
+pub mod netlink;
+pub mod payload;
+#[cfg(target_os = "linux")]
+pub mod priority;
+#[cfg(target_os = "linux")]
+pub mod privilege;
+#[cfg(target_os = "linux")]
+pub mod record;
+mod route;
+pub mod sysctl;
+
+#[cfg(target_os = "linux")]
+pub use exec::exec;
+pub use route::RouteOptions;
+pub use sysctl::Sysctl;
