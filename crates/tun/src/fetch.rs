@@ -45,8 +45,7 @@ pub fn fetch(order: &Fetch) -> Result<Value, Failure> {
         let Some(location) = location else {
             if status != request::FOUND {
                 let what = format!("{to} has no sender with {}: {status}", order.scheme);
-                let help =
-                    "name the scheme when you serve, as in `emulate serve --scheme newreno,rc3`";
+                let help = "name the scheme among those that are served";
                 return Err(Failure::Problems(Problem::new(what).help(help).into()));
             }
             break (answer, took);
@@ -86,7 +85,7 @@ fn served() -> Result<Namespace, Failure> {
         }
         if began.elapsed() > PATIENCE {
             let what = "nothing is served on this machine";
-            let help = "begin with `tailwater emulate serve --dir DIR`";
+            let help = "begin with `tailwater emulate serve`, in another terminal";
             return Err(Failure::Problems(Problem::new(what).help(help).into()));
         }
         thread::sleep(Duration::from_millis(20));
