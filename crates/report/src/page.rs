@@ -99,7 +99,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
             };
             let sentences = results::answer(summary).into_iter();
             let sentences = sentences.chain(results::drops(summary));
-            sentences.map(move |sentence| format!("{prefix}{sentence}"))
+            sentences.map(move |sentence| prefix.clone() + &unbroken(&sentence))
         });
     let first = folders[0].summary();
     let heading = if several {
@@ -251,6 +251,25 @@ pub(crate) const STYLE: &str = concat!(
     include_str!("../templates/drawn.css")
 );
 
+/// A sentence whose numbers stay on one line with their units.
+fn unbroken(sentence: &str) -> String {
+    let mut text = String::with_capacity(sentence.len());
+    for word in sentence.split(' ') {
+        if !text.is_empty() {
+            let unit = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
+            let is_quantity = UNITS.contains(&unit) && text.ends_with(|c: char| c.is_ascii_digit());
+            text.push(if is_quantity { '\u{a0}' } else { ' ' });
+        }
+        text.push_str(word);
+    }
+    text
+}
+
+/// Units in sentences of an answer.
+const UNITS: [&str; 9] = [
+    "%", "us", "ms", "s", "KB", "MB", "Mbit/s", "Gbit/s", "packets",
+];
+
 /// Letters of an answer that leaves no room for a chart below it on the first screen.
 const LONG: usize = 420;
 
@@ -262,3 +281,15 @@ const FILES: [(&str, &str); 6] = [
     ("series.parquet", "what was recorded over time"),
     ("run.json", "the command and its cost"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_with_their_units() {
+        let sentence = "rcc is fastest at 60 to 100 senders (19 % to 30 % less, 3.0 ms); 5 servers";
+        let whole = "rcc is fastest at 60 to 100 senders (19\u{a0}% to 30\u{a0}% less, 3.0\u{a0}ms); 5 servers";
+        assert_eq!(unbroken(sentence), whole);
+    }
+}
