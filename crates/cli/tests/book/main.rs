@@ -13,8 +13,10 @@
 mod output;
 mod page;
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
 use page::{Page, Step, Terminal};
@@ -26,20 +28,37 @@ fn the_commands_of_the_book_print_what_it_shows() {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let root = root.expect("this crate lies two folders below the root");
-    let mut wrong = Vec::new();
-    let mut commands = 0;
-    for path in [pages(&root.join("docs")), vec![root.join("README.md")]].concat() {
-        let name = path.strip_prefix(root).expect("it lies below the root");
-        let name = name.display().to_string();
-        // What is skipped is said under the name of the thread.
-        let thread = thread::Builder::new().name(name.clone());
-        let folder = folder_of(&name);
-        let run = thread.spawn(move || follow(&path, &folder));
-        let done = run.expect("a thread starts").join();
-        let (ran, errors) = done.unwrap_or_else(|_| (0, vec!["it failed".to_owned()]));
-        commands += ran;
-        wrong.extend(errors.into_iter().map(|error| format!("{name}: {error}")));
-    }
+    let pages = [pages(&root.join("docs")), vec![root.join("README.md")]].concat();
+    // Each page has a folder of its own, so that no page waits for another one.
+    let next = AtomicUsize::new(0);
+    let follow_some = || {
+        let mut done = Vec::new();
+        while let Some(path) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let name = path.strip_prefix(root).expect("it lies below the root");
+            let name = name.display().to_string();
+            let (folder, path) = (folder_of(&name), path.clone());
+            // What is skipped is said under the name of the thread.
+            let thread = thread::Builder::new().name(name.clone());
+            let run = thread.spawn(move || follow(&path, &folder));
+            let ran = run.expect("a thread starts").join();
+            let (ran, errors) = ran.unwrap_or_else(|_| (0, vec!["it failed".to_owned()]));
+            let errors = errors.iter().map(|error| format!("{name}: {error}"));
+            let errors: Vec<_> = errors.collect();
+            done.push((name, ran, errors));
+        }
+        done
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let mut done: Vec<_> = thread::scope(|scope| {
+        let followed: Vec<_> = (0..threads).map(|_| scope.spawn(follow_some)).collect();
+        let followed = followed.into_iter();
+        followed
+            .flat_map(|thread| thread.join().expect("its pages cannot end it"))
+            .collect()
+    });
+    done.sort();
+    let commands: usize = done.iter().map(|(_, ran, _)| ran).sum();
+    let wrong: Vec<_> = done.into_iter().flat_map(|(_, _, errors)| errors).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(commands > 10, "only {commands} commands ran");
 }
