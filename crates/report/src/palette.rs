@@ -59,25 +59,30 @@ pub(crate) struct Palette(BTreeMap<String, usize>);
 
 impl Palette {
     /// Gives schemes that the registry knows their place there, so that they look the same in every
-    /// report, and others what is left, first of the colours that fewest have.
+    /// report. One whose colour an earlier one has gets what is left, as the registry's strangers do, first of the
+    /// colours that fewest have.
     pub(crate) fn new<'a>(schemes: impl Iterator<Item = &'a str> + Clone) -> Self {
         let registry = schemes::all();
-        let mut slots = BTreeMap::new();
+        let own = |name: &str| registry.iter().position(|scheme| scheme.name == name);
+        let mut slots: BTreeMap<String, usize> = BTreeMap::new();
+        let with_colour = |slots: &BTreeMap<String, usize>, slot: usize| {
+            let colour = slot % COLOURS.len();
+            let others = slots.values().map(|other| other % COLOURS.len());
+            others.filter(|other| *other == colour).count()
+        };
         for name in schemes.clone() {
-            if let Some(slot) = registry.iter().position(|scheme| scheme.name == name) {
+            if let Some(slot) = own(name).filter(|slot| with_colour(&slots, *slot) == 0) {
                 slots.insert(name.to_owned(), slot);
             }
         }
         for name in schemes {
             if !slots.contains_key(name) {
+                let own = own(name);
                 let taken = |slot: &usize| slots.values().any(|other| other == slot);
-                let shared = |slot: &usize| {
-                    let colour = slot % COLOURS.len();
-                    let others = slots.values().map(|other| other % COLOURS.len());
-                    others.filter(|other| *other == colour).count()
-                };
-                let free = (0..slots.len() + COLOURS.len()).filter(|slot| !taken(slot));
-                slots.insert(name.to_owned(), free.min_by_key(shared).unwrap_or(0));
+                let free =
+                    (0..slots.len() + registry.len() + COLOURS.len()).filter(|slot| !taken(slot));
+                let best = free.min_by_key(|slot| (with_colour(&slots, *slot), own != Some(*slot)));
+                slots.insert(name.to_owned(), best.unwrap_or(0));
             }
         }
         Self(slots)
@@ -177,10 +182,20 @@ mod tests {
     }
 
     #[test]
+    fn schemes_of_a_page_share_no_colour_while_there_are_any() {
+        let names = ["newreno", "cubic", "dctcp", "hscc", "rwndq", "rc3", "xcp"];
+        let palette = Palette::new(names.into_iter());
+        let colours = names.map(|name| palette.style(name, 0).colour());
+        for (place, colour) in colours.iter().enumerate() {
+            assert!(!colours[..place].contains(colour), "{}", names[place]);
+        }
+        assert_eq!(palette.style("newreno", 0).slot, 0);
+    }
+
+    #[test]
     fn a_variant_has_a_colour_of_its_own_while_there_are_any() {
         let mut names: Vec<&str> = schemes::all().iter().map(|scheme| scheme.name).collect();
-        names.truncate(COLOURS.len() + 3);
-        names.drain(3..COLOURS.len());
+        names.truncate(3);
         for variants in 1..=COLOURS.len() - 3 {
             let variant = ["a", "b", "c", "d"][variants - 1];
             names.push(variant);
