@@ -127,7 +127,7 @@ fn run(
 fn incast(scenario: &Scenario, senders: usize, outcome: &Outcome) -> Answer {
     let round = |flows: &[FlowRecord]| {
         let begins = flows.iter().map(|flow| flow.start_us);
-        let ends = flows.iter().filter_map(|flow| flow.completion_us);
+        let ends = flows.iter().filter_map(|flow| flow.completion_us.get());
         Round {
             us: ends.fold(0.0, f64::max) - begins.fold(f64::INFINITY, f64::min),
             timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),

@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
             return;
         };
         all.flows += 1;
-        all.fct_us.extend(flow.fct_us);
+        all.fct_us.extend(flow.fct_us.get());
         let size = flow.size_bytes.unwrap_or(u64::MAX);
         let class = classes
             .iter()
@@ -220,7 +220,7 @@ impl<'a> Run<'a> {
         for name in group.into_iter().chain(class.map(|(name, ..)| name)) {
             let own = self.distributions.entry((row, name.clone())).or_default();
             own.flows += 1;
-            own.fct_us.extend(flow.fct_us);
+            own.fct_us.extend(flow.fct_us.get());
         }
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use base::{Count, Quantity, Rate, SizeUnit, Span, WireSize};
 use scenario::{PointSpec, Scenario, keys};
-use sim::metrics::{FlowRecord, PortRecord};
+use sim::metrics::{FlowRecord, Micros, PortRecord};
 use tables::{Cell, Field, Kind, Row, TableWriter};
 
 /// The columns with which rows of every table begin: which point it is.
@@ -324,6 +324,23 @@ impl Value for f64 {
             Cell::Double(value) => value,
             _ => Self::NAN,
         }
+    }
+}
+
+impl Value for Micros {
+    const KIND: Kind = Kind::Double;
+    const OPTIONAL: bool = true;
+
+    fn cell(&self) -> Cell<'_> {
+        self.get().map_or(Cell::Null, Cell::Double)
+    }
+
+    fn of(cell: Cell<'_>) -> Self {
+        let time = match cell {
+            Cell::Double(time) => Some(time),
+            _ => None,
+        };
+        time.into()
     }
 }
 

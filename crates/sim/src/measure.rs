@@ -108,7 +108,7 @@ fn totals<'a>(
 ) -> GroupMetrics {
     let flows = || flows.clone();
     let total = |count: fn(&FlowRecord) -> u32| flows().map(|flow| u64::from(count(flow))).sum();
-    let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us).collect());
+    let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us.get()).collect());
     let timeouts = total(|flow| flow.timeouts);
     let packets = total(|flow| flow.packets);
     GroupMetrics {
@@ -127,7 +127,7 @@ fn totals<'a>(
         after_timeout: total(|flow| flow.after_timeout),
         packets,
         fairness: fairness(flows(), end),
-        flows_completed: flows().filter(|flow| flow.fct_us.is_some()).count() as u64,
+        flows_completed: flows().filter(|flow| flow.fct_us.get().is_some()).count() as u64,
         flows_failed: flows().filter(|flow| flow.failed).count() as u64,
         flows_unfinished: flows().filter(|flow| is_unfinished(flow)).count() as u64,
         flows_late: flows().filter(|flow| flow.late).count() as u64,
@@ -141,7 +141,7 @@ fn totals<'a>(
 fn broken_down<'a>(
     flows: impl Iterator<Item = &'a FlowRecord> + Clone,
 ) -> impl Iterator<Item = (f64, &'a Breakdown)> + Clone {
-    flows.filter_map(|flow| flow.fct_us.zip(flow.breakdown.as_deref()))
+    flows.filter_map(|flow| flow.fct_us.get().zip(flow.breakdown.as_deref()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
@@ -156,7 +156,7 @@ fn fairness<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
     let end = end.since(Time::ZERO).as_micros();
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for flow in flows {
-        let took = flow.completion_us.unwrap_or(end) - flow.start_us;
+        let took = flow.completion_us.get().unwrap_or(end) - flow.start_us;
         if took > 0.0 {
             let throughput = flow.received_bytes as f64 / took;
             count += 1.0;
@@ -174,7 +174,7 @@ fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> 
     let (mut first, mut last, mut bits) = (f64::INFINITY, 0.0_f64, 0);
     for flow in flows {
         first = first.min(flow.start_us);
-        last = last.max(flow.completion_us.unwrap_or(end));
+        last = last.max(flow.completion_us.get().unwrap_or(end));
         bits += flow.received_bytes * 8;
     }
     if first.is_finite() {
@@ -190,7 +190,7 @@ fn group_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> 
 fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f64 {
     let first = flows.clone().map(|flow| flow.start_us);
     let first = first.fold(f64::INFINITY, f64::min);
-    let complete = flows.filter_map(|flow| Some((flow.completion_us?, flow.received_bytes)));
+    let complete = flows.filter_map(|flow| Some((flow.completion_us.get()?, flow.received_bytes)));
     let mut complete: Vec<(f64, u64)> = complete.collect();
     complete.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let half = &complete[..complete.len().div_ceil(2)];
@@ -204,7 +204,7 @@ fn median_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone) -> f6
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
     let end = end.since(Time::ZERO).as_micros();
-    let ends_at = |flow: &FlowRecord| flow.completion_us.unwrap_or(end);
+    let ends_at = |flow: &FlowRecord| flow.completion_us.get().unwrap_or(end);
     // References, for a run may have millions of flows.
     let mut starts: Vec<&FlowRecord> = flows.filter(|flow| ends_at(flow) > flow.start_us).collect();
     let mut ends = starts.clone();
@@ -229,7 +229,7 @@ fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) 
 }
 
 fn is_unfinished(flow: &FlowRecord) -> bool {
-    flow.size_bytes.is_some() && flow.fct_us.is_none() && !flow.failed
+    flow.size_bytes.is_some() && flow.fct_us.get().is_none() && !flow.failed
 }
 
 /// Payload that arrived in order, over the time from the first start to the last completion, or to
@@ -254,15 +254,19 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
         size_bytes: flow.size(),
         received_bytes: of.received,
         start_us: us(flow.start),
-        first_byte_us: known(flow.first_byte).map(us),
-        completion_us: completed.map(us),
+        first_byte_us: known(flow.first_byte).map(us).into(),
+        completion_us: completed.map(us).into(),
         fct_us: completed
             .filter(|_| flow.size().is_some())
-            .map(|at| at.since(flow.start).as_micros()),
+            .map(|at| at.since(flow.start).as_micros())
+            .into(),
         acknowledged_us: known(flow.acknowledged)
             .filter(|_| flow.size().is_some())
-            .map(|at| at.since(flow.start).as_micros()),
-        buffered_us: (flow.buffered()).map(|at| at.since(flow.start).as_micros()),
+            .map(|at| at.since(flow.start).as_micros())
+            .into(),
+        buffered_us: (flow.buffered())
+            .map(|at| at.since(flow.start).as_micros())
+            .into(),
         packets: flow.counts.packets,
         retransmissions: flow.counts.retransmissions,
         after_timeout: flow.counts.after_timeout,

@@ -107,14 +107,14 @@ fn a_mean_over_bytes_counts_each_flow_by_its_size() {
     let size = |flow: &FlowRecord| flow.size_bytes.unwrap() as f64;
     for scheme in ["newreno", "rcc"] {
         let over_bytes = expected(&run, scheme, |flows, _| {
-            let complete = || flows.iter().filter(|flow| flow.fct_us.is_some());
+            let complete = || flows.iter().filter(|flow| flow.fct_us.get().is_some());
             let sum: f64 = complete()
-                .map(|flow| size(flow) * flow.fct_us.unwrap())
+                .map(|flow| size(flow) * flow.fct_us.get().unwrap())
                 .sum();
             sum / complete().map(size).sum::<f64>()
         });
         let over_flows = expected(&run, scheme, |flows, _| {
-            let times: Vec<f64> = flows.iter().filter_map(|flow| flow.fct_us).collect();
+            let times: Vec<f64> = flows.iter().filter_map(|flow| flow.fct_us.get()).collect();
             times.iter().sum::<f64>() / count(times.len())
         });
         // Sum of squares over sum, of all flows whether or not they complete.
@@ -144,7 +144,7 @@ fn flows_of_a_stretch_start_and_complete_within_it() {
     let within = |from: f64, to: f64| {
         move |flows: &[FlowRecord], _: &[FlowRecord]| {
             let inside = flows.iter().filter(|flow| {
-                flow.start_us >= from && flow.completion_us.is_some_and(|end| end <= to)
+                flow.start_us >= from && flow.completion_us.get().is_some_and(|end| end <= to)
             });
             count(inside.count())
         }
@@ -173,7 +173,8 @@ fn flows_that_several_schemes_complete_are_the_same_flows() {
     ];
     let (run, paper, _kept) = run("flows_common", &with_claims(&measures));
     let common = |own: &[FlowRecord], other: &[FlowRecord]| -> Vec<FlowRecord> {
-        let complete = |flow: &&FlowRecord| flow.start_us >= 30_000.0 && flow.fct_us.is_some();
+        let complete =
+            |flow: &&FlowRecord| flow.start_us >= 30_000.0 && flow.fct_us.get().is_some();
         let others: Vec<u32> = other
             .iter()
             .filter(complete)
@@ -185,7 +186,11 @@ fn flows_that_several_schemes_complete_are_the_same_flows() {
             .collect()
     };
     let mean = |flows: &[FlowRecord]| {
-        flows.iter().map(|flow| flow.fct_us.unwrap()).sum::<f64>() / count(flows.len())
+        flows
+            .iter()
+            .map(|flow| flow.fct_us.get().unwrap())
+            .sum::<f64>()
+            / count(flows.len())
     };
     for scheme in ["newreno", "rcc"] {
         let counts = expected(&run, scheme, |own, other| count(common(own, other).len()));

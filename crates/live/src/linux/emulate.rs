@@ -319,7 +319,7 @@ fn simulate(
         let outcome = sim::run::run(simulated);
         let outcome = outcome.map_err(|error| Failure::Failed(error.to_string()))?;
         let mut metrics = json!(outcome.metrics);
-        let flows = outcome.flows.iter().map(|flow| flow.fct_us);
+        let flows = outcome.flows.iter().map(|flow| flow.fct_us.get());
         let mut fct: Vec<f64> = match starts.get(run) {
             // Completion times are from the start of a flow, not from its first bytes.
             Some(starts) => {

@@ -128,7 +128,7 @@ fn the_recorded_queue_has_the_mean_and_the_peak_of_the_results() {
         .fold(f64::INFINITY, f64::min);
     let end = flows
         .iter()
-        .filter_map(|flow| flow.completion_us)
+        .filter_map(|flow| flow.completion_us.get())
         .fold(0.0, f64::max);
     let samples = &run.of("queue_bytes")[&1];
     let mut area = 0.0;
@@ -182,7 +182,7 @@ fn events_and_counts_are_those_of_the_results() {
             assert_eq!(of_flow("start").unwrap().time, flow.start_us);
             assert_eq!(
                 Some(of_flow("completion").unwrap().time),
-                flow.completion_us
+                flow.completion_us.get()
             );
         }
         let bottleneck = run

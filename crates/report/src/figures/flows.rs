@@ -25,7 +25,10 @@ fn figure(data: &Data<'_>, number: usize, run: &Run<'_>, detail: &Detail) -> Fig
         format!("{label}, {place}")
     };
     let start = detail.start_us();
-    let ends = detail.flows.iter().filter_map(|flow| flow.completion_us);
+    let ends = detail
+        .flows
+        .iter()
+        .filter_map(|flow| flow.completion_us.get());
     let events = detail.events.iter().map(|(time, _, _)| *time);
     let end = ends.chain(events).fold(start, f64::max);
     let unit = units::unit("us", end - start);
@@ -70,7 +73,7 @@ fn bars(detail: &Detail, style: Style, at: &dyn Fn(f64) -> f64, end: f64) -> Vec
     let mut unfinished = Vec::new();
     let mut failed = Vec::new();
     for flow in &detail.flows {
-        let (bars, to) = match flow.completion_us {
+        let (bars, to) = match flow.completion_us.get() {
             Some(to) => (&mut complete, to),
             None if flow.failed => (&mut failed, end),
             None => (&mut unfinished, end),

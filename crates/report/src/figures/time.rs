@@ -196,7 +196,10 @@ fn bottleneck(detail: &Detail) -> Option<&Thinned> {
 /// Samples of a queue from the first start, the last one held until the last completion.
 fn until_end(series: &Thinned, detail: &Detail) -> Vec<(f64, f64)> {
     let mut samples = relative(series, detail);
-    let ends = detail.flows.iter().filter_map(|flow| flow.completion_us);
+    let ends = detail
+        .flows
+        .iter()
+        .filter_map(|flow| flow.completion_us.get());
     let end = ends.fold(0.0, f64::max) - detail.start_us();
     if let Some((last, value)) = samples.last().copied()
         && last < end

@@ -290,7 +290,7 @@ fn a_distribution_of_flows_may_be_of_absolute_times() {
     let points = &row.unwrap().points;
     let mut each = |point, flow: &sim::metrics::FlowRecord| {
         if points.contains(&point) {
-            latest = latest.max(flow.completion_us.unwrap());
+            latest = latest.max(flow.completion_us.get().unwrap());
         }
     };
     folder.flows(&mut each).unwrap();

@@ -236,7 +236,7 @@ fn under_pias_the_short_flows_of_a_web_search_gain() {
     let times = |outcomes: &[Outcome], below: u64| -> Vec<f64> {
         let flows = outcomes.iter().flat_map(|outcome| &outcome.flows);
         let short = flows.filter(|flow| flow.size_bytes.is_some_and(|size| size < below));
-        let mut times: Vec<f64> = short.filter_map(|flow| flow.fct_us).collect();
+        let mut times: Vec<f64> = short.filter_map(|flow| flow.fct_us.get()).collect();
         times.sort_by(f64::total_cmp);
         times
     };

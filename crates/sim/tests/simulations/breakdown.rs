@@ -17,7 +17,7 @@ fn broken_down(point: &PointSpec) -> Outcome {
     };
     let outcome = run::watch(Limits::NONE, point, watching).expect("a conserving run");
     for flow in &outcome.flows {
-        match (flow.fct_us, &flow.breakdown) {
+        match (flow.fct_us.get(), &flow.breakdown) {
             (Some(fct), Some(breakdown)) => {
                 assert_eq!(breakdown.total(), picoseconds(fct), "{flow:?}");
             }

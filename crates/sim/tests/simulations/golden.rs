@@ -178,7 +178,7 @@ fn table(points: &[PointSpec]) -> String {
 fn jain(flows: &[FlowRecord]) -> f64 {
     let speeds: Vec<f64> = flows
         .iter()
-        .map(|flow| flow.received_bytes as f64 / flow.fct_us.unwrap_or(1.0))
+        .map(|flow| flow.received_bytes as f64 / flow.fct_us.get().unwrap_or(1.0))
         .collect();
     let (sum, squares) = speeds
         .iter()

@@ -31,7 +31,7 @@ fn rounds(outcome: &Outcome) -> Vec<f64> {
     ends.map(|flows| {
         let times = flows
             .iter()
-            .map(|flow| flow.fct_us.unwrap_or(f64::INFINITY));
+            .map(|flow| flow.fct_us.get().unwrap_or(f64::INFINITY));
         times.fold(0.0, f64::max) / 1e3
     })
     .collect()

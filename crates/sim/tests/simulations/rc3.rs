@@ -29,7 +29,7 @@ start = "0s"
 "#;
 
 fn fct_ms(outcome: &Outcome) -> f64 {
-    outcome.flows[0].fct_us.expect("a complete flow") / 1e3
+    outcome.flows[0].fct_us.get().expect("a complete flow") / 1e3
 }
 
 // RC3 sheet, closed form: the handshake, half a round trip, and the transmission of all packets.
@@ -87,7 +87,7 @@ workload.start = "10ms"
 "#;
     let short = |sets: &[&str]| {
         let outcome = outcome(&format!("{ALONE}{flows}"), "rc3", sets);
-        outcome.flows[1].fct_us.expect("a complete flow") / 1e3
+        outcome.flows[1].fct_us.get().expect("a complete flow") / 1e3
     };
     let with = short(&["rc3.plain_routers=1"]);
     let without = short(&["rc3.plain_routers=1", "rc3.plain_hosts=true"]);
@@ -179,7 +179,7 @@ fn flows_with_it_do_not_delay_flows_without() {
     );
     let means = |outcome: &Outcome, group: &str| {
         let flows = outcome.flows.iter().filter(|flow| flow.group == group);
-        let fcts: Vec<f64> = flows.filter_map(|flow| flow.fct_us).collect();
+        let fcts: Vec<f64> = flows.filter_map(|flow| flow.fct_us.get()).collect();
         assert_eq!(fcts.len(), 4);
         fcts.iter().sum::<f64>() / 4.0
     };

@@ -217,7 +217,7 @@ fn largest_flight_before_a_grant(senders: usize, packets: &[(Time, u8, Packet)])
 fn completions(flows: &[FlowRecord]) -> Vec<f64> {
     let times = flows
         .iter()
-        .map(|flow| flow.completion_us.expect("a completed flow") / 1000.0);
+        .map(|flow| flow.completion_us.get().expect("a completed flow") / 1000.0);
     let mut times: Vec<f64> = times.collect();
     times.sort_by(f64::total_cmp);
     times

@@ -158,7 +158,7 @@ fn under_load_flows_get_what_the_load_leaves() {
     let flows = || outcome.flows.iter();
     #[expect(clippy::cast_precision_loss, reason = "sizes are below 2^53 bytes")]
     let bits: f64 = flows().map(|flow| flow.received_bytes as f64 * 8.0).sum();
-    let seconds: f64 = flows().filter_map(|flow| flow.fct_us).sum::<f64>() / 1e6;
+    let seconds: f64 = flows().filter_map(|flow| flow.fct_us.get()).sum::<f64>() / 1e6;
     let share = bits * 1500.0 / 1460.0 / seconds / 1e8;
     // The standard error of such a mean of 600 flows is 6 %.
     assert!((0.58..0.82).contains(&share), "{share}");

@@ -206,7 +206,7 @@ fn timeless(run: &Outcome, times: f64) -> (Vec<([u32; 5], String)>, [u64; 4]) {
             flow.timeouts,
             flow.drops,
         ];
-        let us = flow.completion_us.expect("a complete flow") * times;
+        let us = flow.completion_us.get().expect("a complete flow") * times;
         (counts, format!("{us:.3}"))
     };
     let flows = run.flows.iter().map(flow).collect();

@@ -448,7 +448,7 @@ fn lossy_flow(pattern: &str, p: f64, k: f64, sack: bool, seed: u64) -> LossyFlow
     reason = "it was a whole number"
 )]
 fn fct(outcome: &Outcome) -> u64 {
-    (outcome.flows[0].fct_us.expect("a completed flow") * 1e6).round() as u64
+    (outcome.flows[0].fct_us.get().expect("a completed flow") * 1e6).round() as u64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]

@@ -54,7 +54,10 @@ fn a_run_may_end_before_a_connection_has_taken_the_place_of_another() {
         let outcome = outcome(&text(end));
         let completed = outcome.metrics.flows_completed;
         assert!(completed >= before, "{completed} by {end}");
-        let whole = outcome.flows.iter().filter(|flow| flow.fct_us.is_some());
+        let whole = outcome
+            .flows
+            .iter()
+            .filter(|flow| flow.fct_us.get().is_some());
         assert!(whole.clone().all(|flow| flow.received_bytes == 11_500));
         assert_eq!(whole.count() as u64, completed);
         before = completed;
@@ -74,7 +77,7 @@ fn a_round_begins_when_all_flows_of_the_one_before_are_complete() {
             &flows[(round - 1) * 20..round * 20],
             &flows[round * 20..][..20],
         );
-        let last = before.iter().filter_map(|flow| flow.completion_us);
+        let last = before.iter().filter_map(|flow| flow.completion_us.get());
         let last = last.fold(0.0, f64::max);
         for (first, flow) in before.iter().zip(these) {
             assert!((flow.start_us - last - 1000.0).abs() < 1e-6, "{flow:?}");
@@ -288,7 +291,7 @@ fn epochs_start_on_the_clock() {
         .collect();
     assert_eq!(starts(&flows), expected);
     // The first flow takes longer than that, and nobody waited.
-    assert!(flows[0].completion_us.unwrap() > flows[11].start_us);
+    assert!(flows[0].completion_us.get().unwrap() > flows[11].start_us);
     let senders: Vec<u32> = flows.iter().map(|flow| flow.sender).collect();
     assert_eq!(
         senders[..3],
@@ -308,11 +311,11 @@ fn elephants_stop_and_close_both_ways() {
     // both FINs acknowledged.
     for (number, flow) in (0..).zip(&outcome.flows) {
         let stop = 50_000.0 + 20_000.0 * f64::from(number);
-        let end = flow.completion_us.unwrap();
+        let end = flow.completion_us.get().unwrap();
         // What was on its way still arrives: three windows of 32 KiB take 0.8 ms, and fit the buffer.
         assert!((stop..stop + 1_500.0).contains(&end), "{flow:?}");
         assert_eq!(
-            (flow.size_bytes, flow.fct_us),
+            (flow.size_bytes, flow.fct_us.get()),
             (None, None),
             "it has no size to complete"
         );
@@ -335,7 +338,7 @@ fn persistent_connections_are_open_before_the_first_flow() {
         outcome(&text(kind))
             .flows
             .iter()
-            .map(|flow| flow.fct_us.unwrap())
+            .map(|flow| flow.fct_us.get().unwrap())
             .collect::<Vec<_>>()
     };
     let (new, open) = (fct("new"), fct("persistent"));
@@ -361,13 +364,16 @@ fn messages_wait_for_each_other_on_a_connection() {
     let [first, second] = &persistent.flows[..] else {
         panic!("two flows")
     };
-    let (one, two) = (first.completion_us.unwrap(), second.completion_us.unwrap());
+    let (one, two) = (
+        first.completion_us.get().unwrap(),
+        second.completion_us.get().unwrap(),
+    );
     assert!((second.start_us - first.start_us - 20.0).abs() < 1e-6);
-    assert!((two - second.start_us - second.fct_us.unwrap()).abs() < 1e-6);
+    assert!((two - second.start_us - second.fct_us.get().unwrap()).abs() < 1e-6);
     // The bytes of the second follow those of the first: 100,000 more take 69 packets and 16 bytes over,
     // of which the first packet took 830 bytes that were left.
     assert!(
-        second.first_byte_us.unwrap() >= one - 12.0,
+        second.first_byte_us.get().unwrap() >= one - 12.0,
         "{persistent:?}"
     );
     assert!(two - one > 100_000.0 * 8.0 / 1000.0, "{one} {two}");
@@ -414,8 +420,8 @@ fn a_connection_that_was_idle_starts_from_its_initial_window() {
              epochs = 2\nepoch_interval = \"1s\"\nconnection = \"persistent\""
         ));
         (
-            outcome.flows[0].fct_us.unwrap(),
-            outcome.flows[1].fct_us.unwrap(),
+            outcome.flows[0].fct_us.get().unwrap(),
+            outcome.flows[1].fct_us.get().unwrap(),
         )
     };
     let (first, again) = second(true);
@@ -444,7 +450,7 @@ fn requests_are_a_closed_loop() {
         );
         for of_one in flows.chunks(5) {
             for pair in of_one.windows(2) {
-                let end = pair[0].completion_us.unwrap();
+                let end = pair[0].completion_us.get().unwrap();
                 assert!(
                     (pair[1].start_us - end - 50.0).abs() < 1e-6,
                     "{kind} {pair:?}"
@@ -472,7 +478,7 @@ fn the_time_of_an_answer_counts_from_the_request() {
         outcome
             .flows
             .iter()
-            .map(|flow| flow.fct_us.unwrap())
+            .map(|flow| flow.fct_us.get().unwrap())
             .collect::<Vec<_>>()
     };
     // One packet each way over two links of 40 us: 154 bytes there, 1500 back, at 1 Gbit/s.
@@ -547,7 +553,7 @@ fn results_tell_classes_of_sizes_apart() {
         assert_eq!(text(group), text(class));
     }
     let late = |flow: &&FlowRecord| {
-        flow.size_bytes.is_some() && flow.fct_us.is_none_or(|time| time > 8_000.0)
+        flow.size_bytes.is_some() && flow.fct_us.get().is_none_or(|time| time > 8_000.0)
     };
     let expected = outcome.flows.iter().filter(late).count() as u64;
     assert!(expected > 0 && expected < 25, "{expected}");
@@ -574,7 +580,7 @@ fn fairness_is_jains_index_of_throughputs() {
                 .map_or(0, |size| u32::try_from(size).unwrap())
                 .into()
         })
-        .zip(outcome.flows.iter().map(|flow| flow.fct_us.unwrap()))
+        .zip(outcome.flows.iter().map(|flow| flow.fct_us.get().unwrap()))
         .map(|(size, time): (f64, f64)| size / time)
         .collect();
     let (sum, squares) = (
@@ -622,7 +628,7 @@ fn what_is_emulated_as_load_delays_packets_and_shrinks_queues() {
             "switch.emulated_load = {load}\nworkload.senders = 1\nworkload.size = \"1KB\""
         ))
     };
-    let fct = |load| one(load).flows[0].fct_us.unwrap();
+    let fct = |load| one(load).flows[0].fct_us.get().unwrap();
     // A SYN, its answer and the data cross the switch, and at half load each is held for 40 packets of
     // 12 us.
     assert!(
