@@ -22,6 +22,7 @@ from tailwater._errors import (
     ScenarioError,
     ScenarioWarning,
     SchemeError,
+    WorkerError,
 )
 from tailwater._lists import list
 from tailwater._run import Point, Scenario, Shard, explain, merge, reproduce, run, show
@@ -73,6 +74,7 @@ __all__ = [
     "Shard",
     "Table",
     "Text",
+    "WorkerError",
     "__version__",
     "choice",
     "explain",

@@ -74,6 +74,10 @@ class NoRoomError(_Told, RuntimeError):
     """A disk has no room for a file. Whatever was finished is kept."""
 
 
+class WorkerError(RuntimeError):
+    """No worker is left to simulate on. With ``out``, what was finished is kept, and ``resume=True`` goes on."""
+
+
 class ScenarioWarning(UserWarning):
     """Something in a scenario is allowed and probably not meant."""
 
@@ -151,6 +155,14 @@ class SchemeError(PointError):
 _SHOWN = 10
 """Failures that a message names."""
 
-for _class in (ScenarioError, NoRoomError, ScenarioWarning, InternalError, PointError, SchemeError):
+for _class in (
+    ScenarioError,
+    NoRoomError,
+    WorkerError,
+    ScenarioWarning,
+    InternalError,
+    PointError,
+    SchemeError,
+):
     # Tracebacks name them as users import them.
     _class.__module__ = "tailwater"

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, Protocol
 
 from tailwater import _tailwater, _values
-from tailwater._errors import ScenarioError
+from tailwater._errors import ScenarioError, WorkerError
 from tailwater._worker import Answers, Raised, Task, work
 
 Handle = Any
@@ -117,6 +118,10 @@ def _batch(waiting: deque[int], steps: list[float], rate: float, share: int) -> 
 
 SECONDS = 1.0
 """How long a worker is at a batch: long beside what it costs to hand it out, and short to do again."""
+
+
+PATIENCE = 60.0
+"""Seconds after which a cluster without workers is given up."""
 
 
 class RemoteTraceback(Exception):
@@ -294,6 +299,7 @@ class _Dask:
         threads = self._client.nthreads()
         self.workers = jobs or max(1, sum(threads.values()))
         self.ahead = 1
+        self._looked = self._worked = time.monotonic()
 
     def submit(self, task: Task) -> Handle:
         return self._client.submit(work, task, pure=False)
@@ -302,8 +308,23 @@ class _Dask:
         try:
             self._distributed.wait(list(handles), timeout=0.05, return_when="FIRST_COMPLETED")
         except (TimeoutError, self._distributed.TimeoutError):
+            self._look()
             return []
         return [handle for handle in handles if handle.done()]
+
+    def _look(self) -> None:
+        """A scheduler waits for ever for workers that never come, or come back."""
+        now = time.monotonic()
+        if now - self._looked < 1:
+            return
+        self._looked = now
+        if self._client.nthreads():
+            self._worked = now
+        elif now - self._worked > PATIENCE:
+            raise WorkerError(
+                f"Dask has had no worker for {now - self._worked:.0f} s\n"
+                "  help: read what the workers have logged; with out=, resume=True goes on with what is missing"
+            )
 
     def result(self, handle: Handle) -> Answers:
         return handle.result()  # type: ignore[no-any-return]

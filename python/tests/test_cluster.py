@@ -239,6 +239,19 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
     assert "install the same version" in str(raised.value)
 
 
+def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    _lacks("dask")
+    import distributed
+
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as nobody,
+        distributed.Client(nobody) as client,
+        pytest.raises(tw.WorkerError, match="no worker for"),
+    ):
+        tw.run("incast", **SMALL, seeds=1, on=client)
+
+
 def test_interrupted_runs_go_on_elsewhere(folders: Read) -> None:
     sizes = {"workload.senders": 20, "workload.jitter": "1ms", "workload.size": "1MB"}
     asked: dict[str, Any] = {"schemes": ["newreno", "dctcp"], "set": sizes, "seeds": 40}
