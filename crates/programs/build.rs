@@ -54,7 +54,7 @@ fn compile(program: &str, more: &[&str], object: &Path) {
 }
 
 /// Objects, the program each is compiled from, and what the compiler is told besides.
-const OBJECTS: [(&str, &str, &[&str]); 15] = [
+const OBJECTS: [(&str, &str, &[&str]); 17] = [
     ("hscc", "hscc", &[]),
     ("rwndq", "rwndq", &[]),
     ("mark", "mark", &[]),
@@ -67,6 +67,8 @@ const OBJECTS: [(&str, &str, &[&str]); 15] = [
     ("probe_returns", "probe_returns", &[]),
     // For tests and measurements.
     ("vectors", "vectors", &[]),
+    ("observe_empty", "observe_empty", &[]),
+    ("queue_steps", "queue_steps", &[]),
     ("hscc_recording", "hscc", &["-DRECORD"]),
     ("rwndq_recording", "rwndq", &["-DRECORD"]),
     ("hscc_wrapped", "wrapped", &["-DLAW=\"hscc.bpf.c\""]),

@@ -81,11 +81,9 @@ struct Qdisc {
 struct net_device {
     struct Qdisc *qdisc;
 };
-struct netdev_queue {
-    struct net_device *dev;
-};
 struct sk_buff {
     struct net_device *dev;
+    uint32_t len;
     unsigned char *head;
     uint16_t network_header;
     uint8_t ip_summed : 2;

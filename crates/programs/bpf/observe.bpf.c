@@ -12,8 +12,8 @@ const volatile struct {
     uint32_t queue_shift;
     // From how many flows at once on a ms is told.
     uint32_t degree;
-    // 1: programs hear of the queue.
-    uint32_t has_queue, unused;
+    // 1: the queue can be read; and how long a byte takes out of it, in ns shifted by `BYTE_SHIFT`, zero if nobody knows.
+    uint32_t has_queue, byte_ns;
     // More bytes than these in a window of this length are a burst; zero: nothing is.
     uint64_t burst_bytes, burst_ns;
     // So many packets each way are looked at in a window of some ms, so that the programs cost no more than that.
@@ -25,13 +25,13 @@ struct seen {
     struct transfer transfer;
     // When the SYN or SYN-ACK passed; zero if none did, or more than one.
     uint64_t syn_ns;
-    // When it last told its receiver that it is there, and as what it counts there.
-    uint64_t joined_ns;
+    // The epoch in which it last told its receiver that it is there, and as what it counts there.
+    uint64_t joined;
     struct idle_flow life;
     // Behind the furthest byte; what its receiver has acknowledged; and what its sender acknowledges of the other way.
     uint32_t end, acked, acknowledges;
-    // Payload of the largest segment.
-    uint32_t largest;
+    // Payload of the largest segment, and the place of its receiver, from one on.
+    uint32_t largest, receiver;
     // 1: `end` is known; 1: `acked` is; the state of the sender's TCP; 1: what its TCP knows was told;
     // 1: the furthest segment is not full, as at the end of what a program had to send.
     uint8_t has_end, has_acked, state, told, is_short;
@@ -40,8 +40,8 @@ struct seen {
 // A host that data go to.
 struct receiver {
     struct bpf_spin_lock lock;
-    // The most flows at once in the ms of the moment.
-    uint32_t most;
+    // Flows at once, and the most in the ms of the moment.
+    uint32_t degree, most;
     uint64_t ms, drop_ms;
     struct idle_state flows;
 };
@@ -60,15 +60,25 @@ struct {
     TYPE(value, struct seen);
 } flows6 SEC(".maps");
 
+enum { RECEIVERS = 8192 };
+
 struct address {
     uint32_t words[4];
 };
 
-// A lock may lie in no map that forgets by itself: the user makes room.
+// Places of receivers, from one on.
 struct {
     UINT(type, BPF_MAP_TYPE_HASH);
-    UINT(max_entries, 8192);
+    UINT(max_entries, RECEIVERS);
     TYPE(key, struct address);
+    TYPE(value, uint32_t);
+} places SEC(".maps");
+
+// Flows keep the place of their receiver: an array is cheaper to look into.
+struct {
+    UINT(type, BPF_MAP_TYPE_ARRAY);
+    UINT(max_entries, RECEIVERS);
+    TYPE(key, uint32_t);
     TYPE(value, struct receiver);
 } receivers SEC(".maps");
 
@@ -92,16 +102,17 @@ struct {
     UINT(max_entries, 1 << 20);
 } ring SEC(".maps");
 
-// The device, once a packet has passed: tracepoints hear of all devices of the machine.
+// The device, once a packet has passed: tracepoints hear of all devices of the machine. And the places that are taken.
 uint64_t device;
+uint32_t places_taken;
 
 static const uint32_t FIRST = 0;
 #define HALF (1U << 31)
-// Eight epochs are the ms in which flows are counted together.
-static const struct idle_params TOGETHER = {.epoch_ns = 1000000 / (IDLE_EPOCHS - 1)};
+// Seven to eight epochs are the ms in which flows are counted together.
+enum { EPOCH_SHIFT = 17 };
+static const struct idle_params TOGETHER = {.epoch_ns = 1 << EPOCH_SHIFT};
 enum {
-    // A flow tells its receiver so often that it is there.
-    JOIN_NS = 50000,
+    BYTE_SHIFT = 10,
     // New data behind such a silence are another transfer; old data are a timeout.
     SILENCE_NS = 10000000,
     // No path with Ethernet makes full segments this short.
@@ -146,29 +157,41 @@ INLINE struct address receiver_of(uint32_t is_v6, const struct way *way) {
     return to;
 }
 
-// A flow with data counts at its receiver for a ms.
+// The place of a receiver, from one on; zero if there is no room.
+INLINE uint32_t place_of(uint32_t is_v6, const struct way *way) {
+    struct address to = receiver_of(is_v6, way);
+    uint32_t *known = bpf_map_lookup_elem(&places, &to), place;
+    if (known) return *known;
+    place = __sync_fetch_and_add(&places_taken, 1) + 1;
+    // Another processor may have been faster.
+    bpf_map_update_elem(&places, &to, &place, BPF_NOEXIST);
+    known = bpf_map_lookup_elem(&places, &to);
+    return known ? *known : 0;
+}
+
+INLINE struct receiver *find_receiver(const struct seen *flow) {
+    uint32_t number = flow->receiver - 1;
+    return bpf_map_lookup_elem(&receivers, &number);
+}
+
+// A flow with data counts at its receiver for a ms. It says so once in an epoch.
 INLINE void join(struct seen *flow, uint32_t is_v6, const struct way *way, uint64_t now) {
-    struct address to;
     struct receiver *receiver;
-    uint32_t degree = 0, most = 0;
-    uint64_t ms = now / MS, ended = 0, *count;
-    if (now - flow->joined_ns < JOIN_NS) return;
-    flow->joined_ns = now;
-    to = receiver_of(is_v6, way);
-    receiver = bpf_map_lookup_elem(&receivers, &to);
-    if (!receiver) {
-        struct receiver none = {.ms = ms};
-        bpf_map_update_elem(&receivers, &to, &none, BPF_NOEXIST);
-        receiver = bpf_map_lookup_elem(&receivers, &to);
-        if (!receiver) return;
-    }
+    uint32_t degree, most = 0;
+    uint64_t begin = now >> EPOCH_SHIFT << EPOCH_SHIFT, ms = now / MS, ended = 0, *count;
+    if (flow->joined == begin) return;
+    flow->joined = begin;
+    if (!flow->receiver) flow->receiver = place_of(is_v6, way);
+    receiver = find_receiver(flow);
+    if (!receiver) return;
     bpf_spin_lock(&receiver->lock);
-    for (uint32_t i = 0; i < IDLE_EPOCHS; i++)
-        if (idle_is_behind(&TOGETHER, &receiver->flows, now))
-            idle_step(&TOGETHER, &receiver->flows, now);
+    for (uint32_t i = 0; i < IDLE_EPOCHS; i++) {
+        if (!idle_is_behind(&TOGETHER, &receiver->flows, begin)) break;
+        receiver->degree -= idle_step(&TOGETHER, &receiver->flows, begin);
+    }
     flow->life.is_open = 1;
-    idle_on_life(&receiver->flows, &flow->life);
-    for (uint32_t i = 0; i < IDLE_EPOCHS; i++) degree += receiver->flows.active[i];
+    receiver->degree += idle_on_life(&receiver->flows, &flow->life);
+    degree = receiver->degree;
     if (receiver->ms != ms) {
         ended = receiver->ms;
         most = receiver->most;
@@ -185,42 +208,89 @@ INLINE void join(struct seen *flow, uint32_t is_v6, const struct way *way, uint6
 }
 
 // Bytes that pass in windows of some ms, for the rate of the link.
-INLINE void weigh(struct device_totals *all, uint32_t side, uint64_t bytes, uint64_t now) {
+INLINE void weigh(struct way_totals *way, uint64_t bytes, uint64_t now) {
     uint64_t window = now >> PEAK_SHIFT;
-    if (all->peak_window[side] != window) {
-        if (all->peak_now[side] > all->peak_bytes[side]) all->peak_bytes[side] = all->peak_now[side];
-        all->peak_window[side] = window;
-        all->peak_now[side] = 0;
+    if (way->peak_window != window) {
+        if (way->peak_now > way->peak_bytes) way->peak_bytes = way->peak_now;
+        way->peak_window = window;
+        way->peak_now = 0;
     }
-    all->peak_now[side] += bytes;
+    way->peak_now += bytes;
 }
 
 // Bytes that arrive in short windows, for bursts.
-INLINE void find_burst(struct device_totals *all, uint32_t side, uint32_t bytes, uint64_t now) {
-    uint64_t window = now / (setup.burst_ns ?: 1), is_burst;
-    if (all->burst_window[side] != window) {
-        is_burst = all->burst_bytes[side] > setup.burst_bytes;
+INLINE void find_burst(struct way_totals *way, uint32_t bytes, uint64_t now) {
+    uint64_t begin, is_burst;
+    if (now - way->burst_ns >= setup.burst_ns) {
+        begin = now - now % (setup.burst_ns ?: 1);
+        is_burst = way->burst_bytes > setup.burst_bytes;
         // A run begins with a window behind one that is none.
-        if (is_burst && !all->was_burst[side]) all->bursts[side] += 1;
-        all->was_burst[side] = is_burst && all->burst_window[side] + 1 == window;
-        all->burst_window[side] = window;
-        all->burst_bytes[side] = 0;
+        if (is_burst && !way->was_burst) way->bursts += 1;
+        way->was_burst = is_burst && way->burst_ns + setup.burst_ns == begin;
+        way->burst_ns = begin;
+        way->burst_bytes = 0;
     }
-    all->burst_bytes[side] += bytes;
+    way->burst_bytes += bytes;
+}
+
+// What left a queue evenly from one time to another, for the rate of the link.
+INLINE void weigh_evenly(struct way_totals *way, uint64_t bytes, uint64_t from, uint64_t until) {
+    uint64_t border = until >> PEAK_SHIFT << PEAK_SHIFT, early = 0;
+    if (from < border) {
+        early = bytes * (border - from) / (until - from);
+        weigh(way, early, from);
+    }
+    weigh(way, bytes - early, until);
+}
+
+// For how long the queue had lengths between these two.
+INLINE void add_queue(struct device_totals *all, uint64_t from, uint64_t to, uint64_t time) {
+    uint64_t first = to >> (setup.queue_shift & 31), last = from >> (setup.queue_shift & 31);
+    all->queue_area += time * (from + to) / 2;
+    if (last >= QUEUE_BINS) last = QUEUE_BINS - 1;
+    if (first >= last) {
+        all->queue_ns[last] += time;
+        return;
+    }
+    time /= last - first + 1;
+    for (uint32_t bin = 0; bin < QUEUE_BINS; bin++)
+        if (bin >= first && bin <= last) all->queue_ns[bin] += time;
+}
+
+// A packet is about to join the queue. Nothing has joined since the one before: the queue fell from what that one left
+// behind to what this one finds, evenly, or was empty early.
+INLINE void measure_queue(struct device_totals *all, struct __sk_buff *skb, uint64_t now) {
+    uint64_t found = backlog_of(skb), since = all->queue_since, from = all->queue_last, passed, busy;
+    all->queue_since = now;
+    // What finds nobody is sent at once, as far as the next packet sees.
+    all->queue_last = found ? found + skb->wire_len : 0;
+    if (!since || now < since) return;
+    if (found > all->queue_most) all->queue_most = found;
+    if (from < found) from = found;
+    passed = busy = now - since;
+    if (!found) {
+        busy = from * setup.byte_ns >> BYTE_SHIFT;
+        // Where nobody says at what rate it falls: as in the busiest ms.
+        if (!setup.byte_ns) busy = (from << PEAK_SHIFT) / (all->ways[0].peak_bytes ?: 1);
+        if (busy > passed) busy = passed;
+        all->queue_ns[0] += passed - busy;
+    }
+    add_queue(all, from, found, busy);
+    weigh_evenly(&all->ways[0], from - found, since, since + busy);
 }
 
 // Whether there is time for one more packet.
-INLINE int has_room(struct device_totals *all, uint32_t side, uint64_t now) {
+INLINE int has_room(struct way_totals *way, uint64_t now) {
     uint64_t window = now >> PEAK_SHIFT;
-    if (all->looked_window[side] != window) {
-        all->looked_window[side] = window;
-        all->looked[side] = 0;
+    if (way->looked_window != window) {
+        way->looked_window = window;
+        way->looked = 0;
     }
-    if (all->looked[side] >= setup.most_packets) {
-        all->skipped += 1;
+    if (way->looked >= setup.most_packets) {
+        way->skipped += 1;
         return 0;
     }
-    all->looked[side] += 1;
+    way->looked += 1;
     return 1;
 }
 
@@ -321,7 +391,8 @@ INLINE void carry(struct seen *flow, const struct segment *segment, uint32_t byt
         // A train of segments is as long as they are together.
         if (!train) train = bytes;
         if (train > flow->largest) flow->largest = train;
-        flow->is_short = bytes < SHORT || bytes % (flow->largest ?: 1) != 0;
+        flow->is_short =
+            bytes < SHORT || (bytes != flow->largest && bytes % (flow->largest ?: 1) != 0);
     }
     transfer->segments += 1;
     transfer->last_ns = now;
@@ -333,6 +404,7 @@ INLINE int see(struct __sk_buff *skb, uint32_t side) {
     uint64_t now = bpf_ktime_get_ns();
     struct segment segment;
     struct seen *flow;
+    struct way_totals *way;
     uint32_t bytes;
     uint16_t total;
     if (!all) return TCX_NEXT;
@@ -340,11 +412,13 @@ INLINE int see(struct __sk_buff *skb, uint32_t side) {
         struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
         device = (uint64_t)kernel->dev;
     }
-    all->packets[side] += 1;
-    all->bytes[side] += skb->len;
-    if (setup.burst_bytes) find_burst(all, side, skb->len, now);
-    if (side == 1 || !setup.has_queue) weigh(all, side, skb->len, now);
-    if (!has_room(all, side, now)) return TCX_NEXT;
+    way = &all->ways[side];
+    way->packets += 1;
+    way->bytes += skb->len;
+    if (setup.burst_bytes) find_burst(way, skb->len, now);
+    if (side == 0 && setup.has_queue) measure_queue(all, skb, now);
+    else weigh(way, skb->len, now);
+    if (!has_room(way, now)) return TCX_NEXT;
     if (parse((void *)(uint64_t)skb->data, (void *)(uint64_t)skb->data_end, &segment) != REASONS) {
         if (bpf_skb_pull_data(skb, skb->len < HEADERS ? skb->len : HEADERS)) return TCX_NEXT;
         if (parse((void *)(uint64_t)skb->data, (void *)(uint64_t)skb->data_end, &segment) !=
@@ -383,7 +457,7 @@ INLINE int see(struct __sk_buff *skb, uint32_t side) {
             acknowledge(all, &segment, now);
         }
         carry(flow, &segment, bytes, skb->gso_size, now);
-        if (side == 0) flow->transfer.queued = (uint32_t)all->queue_last + skb->len;
+        if (side == 0) flow->transfer.queued = (uint32_t)all->queue_last ?: skb->len;
         join(flow, segment.is_v6, &segment.way, now);
     }
     if (segment.flags & (TCP_FIN | TCP_RST)) flow->transfer.closed = 1;
@@ -396,59 +470,25 @@ int egress(struct __sk_buff *skb) { return see(skb, 0); }
 SEC("tcx/ingress")
 int ingress(struct __sk_buff *skb) { return see(skb, 1); }
 
-// The queue has another length from now on. Its lock is held by whoever changes it.
-INLINE void measure_queue(struct Qdisc *queue, struct netdev_queue *of) {
-    struct device_totals *all;
-    uint64_t now, passed, bin;
-    if (!device || (uint64_t)of->dev != device) return;
-    all = find_totals();
-    if (!all) return;
-    now = bpf_ktime_get_ns();
-    if (all->queue_since) {
-        passed = now - all->queue_since;
-        bin = all->queue_last >> (setup.queue_shift & 31);
-        if (bin < QUEUE_BINS) all->queue_ns[bin] += passed;
-        else all->queue_ns[QUEUE_BINS - 1] += passed;
-        all->queue_area += passed * all->queue_last;
-    }
-    all->queue_since = now;
-    passed = all->queue_last;
-    all->queue_last = queue->qstats.backlog;
-    if (all->queue_last < passed) weigh(all, 0, passed - all->queue_last, now);
-    if (all->queue_last > all->queue_most) all->queue_most = all->queue_last;
-}
-
-SEC("tp_btf/qdisc_enqueue")
-int joins(uint64_t *arguments) {
-    measure_queue((void *)arguments[0], (void *)arguments[1]);
-    return 0;
-}
-
-// Arguments are the queue, what it is in front of, a number of packets, and the first of them, if there is one.
-SEC("tp_btf/qdisc_dequeue")
-int leaves(uint64_t *arguments) {
-    if (!arguments[3]) return 0;
-    measure_queue((void *)arguments[0], (void *)arguments[1]);
-    return 0;
-}
-
 // A packet is dropped: arguments are the packet, the place, and the reason.
 SEC("tp_btf/kfree_skb")
 int dropped(uint64_t *arguments) {
     struct sk_buff *skb = (void *)arguments[0];
     uint32_t reason = (uint32_t)arguments[2], is_v6;
     struct way way = {};
-    struct address to;
+    struct device_totals *all;
     struct seen *flow;
     struct receiver *receiver;
     uint64_t now;
     if (!device || !is_queues(reason) || (uint64_t)skb->dev != device) return 0;
+    all = find_totals();
+    // The one that was about to join did not.
+    if (all && all->queue_last >= skb->len) all->queue_last -= skb->len;
     if (!read_way(skb, &way, &is_v6)) return 0;
     flow = find_seen(is_v6, &way);
     if (!flow) return 0;
     __sync_fetch_and_add(&flow->transfer.drops, 1);
-    to = receiver_of(is_v6, &way);
-    receiver = bpf_map_lookup_elem(&receivers, &to);
+    receiver = find_receiver(flow);
     now = bpf_ktime_get_ns();
     // One in a ms is enough to know.
     if (!receiver || receiver->drop_ms == now / MS) return 0;

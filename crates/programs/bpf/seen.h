@@ -69,21 +69,29 @@ enum told_kind { TRANSFER = 1, INCAST, DROP, TIMEOUT, LATE, SOCKET };
 // Bins of histograms.
 enum { QUEUE_BINS = 65, DEGREES = 1025 };
 
+// Totals of one way through the device.
+struct way_totals {
+    uint64_t packets, bytes;
+    // Runs of short windows whose bytes exceed half the rate, and the window of the moment: when it began, its bytes,
+    // and whether the one before it was a burst.
+    uint64_t bursts, burst_ns, burst_bytes, was_burst;
+    // The most bytes in a window of some ms, behind the queue if there is one, and the window of the moment.
+    uint64_t peak_bytes, peak_window, peak_now;
+    // Packets in such a window; and those that were not looked at because it had too many.
+    uint64_t looked_window, looked, skipped;
+    // Processors that work on different ways share no memory.
+    uint64_t apart[8];
+};
+
 // Totals of the device.
 struct device_totals {
-    // By the queue's length in bytes, shifted by `setup_queue_shift`: for how long, and the last one for all above.
+    // By the queue's length in bytes, shifted by `setup.queue_shift`: for how long, and the last one for all above.
     uint64_t queue_ns[QUEUE_BINS];
-    // Sum of bytes times ns; the longest; what waited last, and when that began.
+    // Sum of bytes times ns; the longest that a packet found; what waits behind the last one, and since when.
     uint64_t queue_area, queue_most, queue_last, queue_since;
-    // Of the way whose receivers are behind the device, and of the other one.
-    uint64_t packets[2], bytes[2];
+    // The one that leaves, and the one that comes in.
+    struct way_totals ways[2];
     uint64_t syn_repeats, syn_ack_repeats, resets;
-    // Each way: runs of short windows whose bytes exceed half the rate, and the window of the moment.
-    uint64_t bursts[2], burst_window[2], burst_bytes[2], was_burst[2];
-    // Each way: the most bytes in a window of some ms, behind the queue if there is one, and the window of the moment.
-    uint64_t peak_bytes[2], peak_window[2], peak_now[2];
-    // Each way: packets in such a window; and those that were not looked at because it had too many.
-    uint64_t looked_window[2], looked[2], skipped;
     // The shortest handshake, and zero without one.
     uint64_t handshake_ns;
     // Events and flows for which there was no room.

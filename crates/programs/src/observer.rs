@@ -1,7 +1,12 @@
 //! Watches a device: its queue, the transfers that go through it, and what becomes of them.
 //!
-//! Programs at both hooks of the device follow transfers and count how many go to one receiver at once; tracepoints
-//! tell of the queue, of drops, and of timeouts of senders that are of this machine. Nothing is changed.
+//! Programs at both hooks of the device follow transfers, count how many go to one receiver at once, and look at the
+//! queue when a packet is about to join it; tracepoints tell of drops, and of timeouts of senders that are of this
+//! machine. Nothing is changed.
+//!
+//! A call of a program costs as much as some of what it does, and the tracepoints of queues are called for every
+//! packet of the machine, also for none. So nothing listens there: between two packets that join it a queue falls
+//! evenly, at a rate that is known.
 
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +14,8 @@ use std::time::Duration;
 
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{
-    Link, MapCore, MapFlags, MapHandle, Object, Program, ProgramInput, RingBufferBuilder,
+    Link, MapCore, MapFlags, MapHandle, Object, Program, ProgramInput, ProgramMut,
+    RingBufferBuilder,
 };
 
 use crate::error::LoadError;
@@ -34,12 +40,13 @@ pub struct Watch {
     pub packets_per_second: u64,
     /// Whether the device has a queue whose length can be read.
     pub has_queue: bool,
+    /// At which that queue falls, in bits per second; zero if nobody knows.
+    pub queue_bps: u64,
 }
 
 /// Programs that watch a device, until this is dropped.
 pub struct Observer {
     object: Object,
-    watch: Watch,
     links: Vec<Link>,
     hooks: Vec<Hook>,
 }
@@ -47,12 +54,21 @@ pub struct Observer {
 impl Observer {
     /// Loads the programs, which the kernel verifies.
     pub fn load(watch: Watch) -> Result<Self, LoadError> {
-        let mut open = opened(OBJECT)?;
+        Self::load_as(watch, OBJECT)
+    }
+
+    /// The same with the programs of another object that have the same names, for measurements.
+    #[doc(hidden)]
+    pub fn load_as(watch: Watch, object: &[u8]) -> Result<Self, LoadError> {
+        let mut open = opened(object)?;
         let mut map = open.maps_mut().find(|map| map.name() == SETUP);
         let value = map.as_mut().and_then(|map| map.initial_value_mut());
         let value = value.filter(|value| value.len() == 40);
+        // `BYTE_SHIFT`; a queue without a known rate has none.
+        let byte_ns = (8_000_000_000_u64 << 10).checked_div(watch.queue_bps);
+        let byte_ns = u32::try_from(byte_ns.unwrap_or_default()).unwrap_or(u32::MAX);
         let has_queue = u32::from(watch.has_queue);
-        let words = [watch.queue_shift, watch.degree, has_queue, 0].map(u32::to_ne_bytes);
+        let words = [watch.queue_shift, watch.degree, has_queue, byte_ns].map(u32::to_ne_bytes);
         // A window is 2^23 ns.
         let most = (watch.packets_per_second << 23) / 1_000_000_000;
         let burst = u64::try_from(watch.burst.as_nanos()).unwrap_or(u64::MAX);
@@ -61,17 +77,8 @@ impl Observer {
         value
             .ok_or(LoadError::Lacks("settings of its own"))?
             .copy_from_slice(&setup);
-        if !watch.has_queue {
-            let programs = open.progs_mut();
-            for mut program in
-                programs.filter(|program| QUEUE.iter().any(|name| program.name() == *name))
-            {
-                program.set_autoload(false);
-            }
-        }
         Ok(Self {
             object: verified(open)?,
-            watch,
             links: Vec::new(),
             hooks: Vec::new(),
         })
@@ -79,18 +86,23 @@ impl Observer {
 
     /// Begins to watch a device of the network namespace of this thread.
     pub fn attach(&mut self, device: u32) -> Result<(), LoadError> {
+        self.attach_hooks(device)?;
         for program in self.object.progs_mut() {
-            let name = program.name();
-            if !self.watch.has_queue && QUEUE.iter().any(|queue| name == *queue) {
-                continue;
-            }
-            let way = Direction::BOTH.into_iter().find(|way| name == way.name());
-            if let Some(way) = way {
-                self.hooks.push(Hook::at(&program, way, device)?);
-            } else {
+            if hook_of(&program).is_none() {
                 let link = program.attach();
                 let refused = |error| LoadError::Refused("attach a program", error);
                 self.links.push(link.map_err(refused)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Only what every packet meets that is not dropped, for measurements.
+    #[doc(hidden)]
+    pub fn attach_hooks(&mut self, device: u32) -> Result<(), LoadError> {
+        for program in self.object.progs_mut() {
+            if let Some(way) = hook_of(&program) {
+                self.hooks.push(Hook::at(&program, way, device)?);
             }
         }
         Ok(())
@@ -200,6 +212,12 @@ impl Observer {
     }
 }
 
+/// The way whose packets a program sees.
+fn hook_of(program: &ProgramMut<'_>) -> Option<Direction> {
+    let name = program.name();
+    Direction::BOTH.into_iter().find(|way| name == way.name())
+}
+
 /// Lets the kernel measure what programs cost, until the result is dropped.
 #[expect(unsafe_code, reason = "a call of the C library, and what it returns")]
 pub fn measure() -> Result<impl Sized, LoadError> {
@@ -213,8 +231,6 @@ pub fn measure() -> Result<impl Sized, LoadError> {
     Ok(unsafe { OwnedFd::from_raw_fd(measuring.as_raw_fd()) })
 }
 
-/// Programs that hear of the queue.
-const QUEUE: [&str; 2] = ["joins", "leaves"];
 /// Maps of directions, of IPv4 and of IPv6.
 const FLOWS: [&str; 2] = ["flows", "flows6"];
 const SETUP: &str = ".rodata.setup";

@@ -98,7 +98,7 @@ pub struct Totals {
     pub queue_ns: Vec<u64>,
     /// Sum of bytes times nanoseconds.
     pub queue_area: u64,
-    /// The longest queue in bytes.
+    /// The longest queue that a packet found, in bytes.
     pub queue_most: u64,
     /// Packets that left and came in.
     pub packets: [u64; 2],
@@ -237,28 +237,29 @@ impl Told {
 
 impl Totals {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let behind = 8 * QUEUE_BINS;
-        let of = |number: usize| long(bytes, behind + 8 * number);
+        let of = |number: usize| long(bytes, 8 * (QUEUE_BINS + number));
+        let way = |side: usize, number: usize| of(WAYS + WAY * side + number);
+        let both = |number: usize| Some([way(0, number)?, way(1, number)?]);
         // The windows of the moment count, too.
-        let peak = |side: usize| Some(of(19 + side)?.max(of(23 + side)?));
+        let peak = |side: usize| Some(way(side, 6)?.max(way(side, 8)?));
         let rate = |bytes: u64| bytes * 8 * 1_000_000_000 / (1 << 23);
         let queue = (0..QUEUE_BINS).map(|bin| long(bytes, 8 * bin));
         Some(Self {
             queue_ns: queue.collect::<Option<_>>()?,
             queue_area: of(0)?,
             queue_most: of(1)?,
-            packets: [of(4)?, of(5)?],
-            bytes: [of(6)?, of(7)?],
-            syn_repeats: of(8)?,
-            syn_ack_repeats: of(9)?,
-            resets: of(10)?,
-            bursts: [of(11)?, of(12)?],
+            packets: both(0)?,
+            bytes: both(1)?,
+            bursts: both(2)?,
             peak_bps: [rate(peak(0)?), rate(peak(1)?)],
-            skipped: of(29)?,
-            handshake: Some(of(30)?)
+            skipped: both(11)?.iter().sum(),
+            syn_repeats: of(BEHIND)?,
+            syn_ack_repeats: of(BEHIND + 1)?,
+            resets: of(BEHIND + 2)?,
+            handshake: Some(of(BEHIND + 3)?)
                 .filter(|time| *time > 0)
                 .map(Duration::from_nanos),
-            lost: [of(31)?, of(32)?],
+            lost: [of(BEHIND + 4)?, of(BEHIND + 5)?],
         })
     }
 }
@@ -288,6 +289,10 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
 }
 
 const QUEUE_BINS: usize = 65;
+/// Behind these, numbers of eight bytes: where those of ways begin, how many each has, and where the others are.
+const WAYS: usize = 4;
+const WAY: usize = 20;
+const BEHIND: usize = WAYS + 2 * WAY;
 
 #[cfg(test)]
 mod tests {

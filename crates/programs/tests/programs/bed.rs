@@ -13,9 +13,7 @@ use std::time::Duration;
 
 use rustix::ioctl::{self, Setter};
 use rustix::net::{AddressFamily, SocketType};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-
-use crate::is_privileged;
+use rustix::thread::{CapabilitySet, LinkNameSpaceType, move_into_link_name_space};
 
 pub(crate) const BUFFER: u64 = 64_000;
 pub(crate) const SENDER: &str = "sender";
@@ -277,6 +275,16 @@ impl Drop for Bed {
             drop(command.args(["netns", "del", &namespace]).output());
         }
     }
+}
+
+/// Whether this process may make networks and load programs, so that a refusal is the program's fault.
+pub(crate) fn is_privileged() -> bool {
+    let needed = CapabilitySet::NET_ADMIN
+        | CapabilitySet::SYS_ADMIN
+        | CapabilitySet::PERFMON
+        | CapabilitySet::BPF;
+    let own = rustix::thread::capabilities(None).expect("the kernel tells them");
+    own.effective.contains(needed)
 }
 
 /// Moves this thread into a namespace, for good.

@@ -11,6 +11,7 @@ mod leases;
 mod live;
 mod observer;
 mod packets;
+mod queue;
 mod replay;
 mod steady;
 
@@ -19,7 +20,8 @@ use std::os::fd::AsFd;
 use libbpf_rs::Program;
 use libbpf_rs::query::ProgInfoIter;
 use programs::{LoadError, Port, Reason};
-use rustix::thread::CapabilitySet;
+
+use bed::is_privileged;
 
 /// What was loaded, or nothing where this machine does not let programs into its kernel, which is said aloud.
 fn loaded<T>(loaded: Result<T, LoadError>) -> Option<T> {
@@ -31,16 +33,6 @@ fn loaded<T>(loaded: Result<T, LoadError>) -> Option<T> {
             None
         }
     }
-}
-
-/// Whether this process may make networks and load programs, so that a refusal is the program's fault.
-fn is_privileged() -> bool {
-    let needed = CapabilitySet::NET_ADMIN
-        | CapabilitySet::SYS_ADMIN
-        | CapabilitySet::PERFMON
-        | CapabilitySet::BPF;
-    let own = rustix::thread::capabilities(None).expect("the kernel tells them");
-    own.effective.contains(needed)
 }
 
 fn count(port: &Port, of: Reason) -> u64 {

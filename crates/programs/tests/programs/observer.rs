@@ -13,7 +13,7 @@ use crate::frame::Frame;
 use crate::loaded;
 
 /// Watches for an incast at a queue of [`BUFFER`].
-const WATCH: Watch = Watch {
+pub(crate) const WATCH: Watch = Watch {
     queue_shift: 10,
     degree: 8,
     // Half of 200 Mbit/s.
@@ -21,6 +21,7 @@ const WATCH: Watch = Watch {
     burst: Duration::from_micros(600),
     packets_per_second: 1_000_000,
     has_queue: true,
+    queue_bps: 200_000_000,
 };
 
 struct Seen {

@@ -63,6 +63,7 @@ pub fn observe(order: &Observe, tell: &mut dyn FnMut(&Value)) -> Result<(), Fail
         burst: port.rate_bps.map_or(SHORTEST, burst),
         packets_per_second: MOST_PACKETS,
         has_queue: port.queue.is_some(),
+        queue_bps: port.rate_bps.unwrap_or_default(),
     })?;
     let measuring = measure()?;
     let begin = now();

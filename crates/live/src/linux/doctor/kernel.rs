@@ -135,6 +135,7 @@ fn observed(ground: &Ground) -> io::Result<Totals> {
         burst: Duration::from_micros(100),
         packets_per_second: 1_000_000,
         has_queue: true,
+        queue_bps: 0,
     };
     let mut observer = Observer::load(watch).map_err(io::Error::other)?;
     ground.within(|| observer.attach(DEVICE).map_err(io::Error::other))?;

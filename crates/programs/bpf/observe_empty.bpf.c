@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// Programs at the places of those of `observe.bpf.c` that do nothing, for measurements of what those cost.
+#include "kernel.h"
+#include "seen.h"
+
+const volatile uint64_t setup[5] SEC(".rodata.setup");
+
+struct {
+    UINT(type, BPF_MAP_TYPE_ARRAY);
+    UINT(max_entries, 1);
+    TYPE(key, uint32_t);
+    TYPE(value, struct device_totals);
+} totals SEC(".maps");
+
+SEC("tcx/egress")
+int egress(struct __sk_buff *skb) {
+    (void)skb;
+    return TCX_NEXT;
+}
+
+SEC("tcx/ingress")
+int ingress(struct __sk_buff *skb) {
+    (void)skb;
+    return TCX_NEXT;
+}
+
+#define NOTHING(tracepoint, name)                                                                  \
+    SEC("tp_btf/" #tracepoint)                                                                     \
+    int name(uint64_t *arguments) {                                                                \
+        (void)arguments;                                                                           \
+        return 0;                                                                                  \
+    }
+
+NOTHING(kfree_skb, dropped)
+NOTHING(tcp_cong_state_set, changes)
+NOTHING(tcp_retransmit_skb, repeats)
+NOTHING(inet_sock_set_state, moves)
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
