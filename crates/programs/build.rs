@@ -54,7 +54,7 @@ fn compile(program: &str, more: &[&str], object: &Path) {
 }
 
 /// Objects, the program each is compiled from, and what the compiler is told besides.
-const OBJECTS: [(&str, &str, &[&str]); 17] = [
+const OBJECTS: [(&str, &str, &[&str]); 16] = [
     ("hscc", "hscc", &[]),
     ("rwndq", "rwndq", &[]),
     ("mark", "mark", &[]),
@@ -63,7 +63,6 @@ const OBJECTS: [(&str, &str, &[&str]); 17] = [
     ("observe", "observe", &[]),
     ("probe_loop", "probe_loop", &[]),
     ("probe_ring", "probe_ring", &[]),
-    ("probe_tracepoint", "probe_tracepoint", &[]),
     ("probe_returns", "probe_returns", &[]),
     // For tests and measurements.
     ("vectors", "vectors", &[]),

@@ -1,6 +1,6 @@
 //! What a kernel can do, tried by the smallest program that needs it.
 
-use libbpf_rs::{Link, MapCore, MapFlags, Object, ProgramInput};
+use libbpf_rs::{Object, ProgramInput};
 
 use crate::error::LoadError;
 use crate::port::load;
@@ -39,38 +39,6 @@ pub fn wrong_returns(calls: u32) -> Result<u32, LoadError> {
     Ok(wrong)
 }
 
-/// A program that hears of packets as they join queues, until it is dropped.
-pub struct Tracepoint {
-    object: Object,
-    _link: Link,
-}
-
-impl Tracepoint {
-    /// Begins to listen.
-    pub fn listen() -> Result<Self, LoadError> {
-        let object = load(TRACEPOINT)?;
-        let mut programs = object.progs_mut();
-        let program = programs.next().ok_or(LoadError::Lacks("program"))?;
-        let link = program.attach();
-        let link = link.map_err(|error| LoadError::Refused("attach a program", error))?;
-        drop(programs);
-        Ok(Self {
-            object,
-            _link: link,
-        })
-    }
-
-    /// How many packets it heard of.
-    pub fn heard(&self) -> Result<u64, LoadError> {
-        let mut maps = self.object.maps();
-        let map = maps.next().ok_or(LoadError::Lacks("map"))?;
-        let value = map.lookup(&[0; 4], MapFlags::ANY);
-        let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
-        let value = value.unwrap_or_default();
-        Ok(value.first_chunk().copied().map_or(0, u64::from_ne_bytes))
-    }
-}
-
 /// What the only program of an object returns.
 fn returned(object: &Object) -> Result<u32, LoadError> {
     let mut programs = object.progs_mut();
@@ -85,5 +53,4 @@ const DONE: u32 = 100;
 
 const LOOP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_loop.o"));
 const RING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_ring.o"));
-const TRACEPOINT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_tracepoint.o"));
 const RETURNS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe_returns.o"));

@@ -239,36 +239,15 @@ const BPF_LOOP: &str = "bpf_loop";
 const TCX: &str = "tcx";
 const BACKLOG: &str = "bpf_cast_to_kern_ctx";
 const RING: &str = "ring buffer";
-const TRACEPOINTS: &str = "qdisc tracepoints";
 const OBSERVER: &str = "observe";
 const GRANTS: &str = "grants";
 const STRUCT_OPS: &str = "struct_ops";
 
-const NEED_PRIVILEGES: [&str; 12] = [
-    NAMESPACES,
-    VETH,
-    TBF,
-    PROGRAMS,
-    BPF_LOOP,
-    TCX,
-    BACKLOG,
-    RING,
-    TRACEPOINTS,
-    OBSERVER,
-    GRANTS,
-    STRUCT_OPS,
+const NEED_PRIVILEGES: [&str; 11] = [
+    NAMESPACES, VETH, TBF, PROGRAMS, BPF_LOOP, TCX, BACKLOG, RING, OBSERVER, GRANTS, STRUCT_OPS,
 ];
 #[cfg(not(feature = "kernel"))]
-const NEED_PROGRAMS: [&str; 8] = [
-    BPF_LOOP,
-    TCX,
-    BACKLOG,
-    RING,
-    TRACEPOINTS,
-    OBSERVER,
-    GRANTS,
-    STRUCT_OPS,
-];
+const NEED_PROGRAMS: [&str; 7] = [BPF_LOOP, TCX, BACKLOG, RING, OBSERVER, GRANTS, STRUCT_OPS];
 
 #[cfg(test)]
 mod tests {

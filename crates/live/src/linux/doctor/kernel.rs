@@ -5,13 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use programs::observer::{Observer, Totals, Watch};
-use programs::probes::{self, Tracepoint};
+use programs::probes;
 use programs::{Attached, Law, LoadError, Port};
 
 use super::ground::{DEVICE, Ground};
-use super::{
-    BACKLOG, BPF_LOOP, Check, GRANTS, OBSERVER, PROGRAMS, RING, STRUCT_OPS, State, TCX, TRACEPOINTS,
-};
+use super::{BACKLOG, BPF_LOOP, Check, GRANTS, OBSERVER, PROGRAMS, RING, STRUCT_OPS, State, TCX};
 
 /// Tries everything that programs need.
 pub(super) fn programs(ground: &Ground) -> Vec<Check> {
@@ -30,7 +28,6 @@ pub(super) fn programs(ground: &Ground) -> Vec<Check> {
         "a kernel from 5.8 on",
         false,
     ));
-    checks.push(tracepoints(ground));
     checks.push(observer(ground));
     checks.push(grants());
     checks.push(struct_ops());
@@ -92,25 +89,7 @@ fn mean_queue(ground: &Ground, port: &Port, _attached: &Attached) -> io::Result<
     port.mean_queue().map_err(io::Error::other)
 }
 
-/// A program hears of the packets that join the queue.
-fn tracepoints(ground: &Ground) -> Check {
-    const CURE: &str = "a kernel from 5.16 on; without it observe knows no queue";
-    let heard = Tracepoint::listen()
-        .map_err(io::Error::other)
-        .and_then(|tracepoint| {
-            // What is sent may still be on its way to the queue.
-            ground.send()?;
-            thread::sleep(Duration::from_millis(10));
-            tracepoint.heard().map_err(io::Error::other)
-        });
-    match heard {
-        Ok(0) => Check::fails(TRACEPOINTS, State::Broken, &"no packet was heard of", CURE),
-        Ok(packets) => Check::ok(TRACEPOINTS, format!("heard of {packets} packets")),
-        Err(error) => Check::fails(TRACEPOINTS, State::Missing, &error, CURE),
-    }
-}
-
-/// What observe hears with: its programs at a device, and six tracepoints of queues, drops and TCP.
+/// What observe hears with: its programs at a device, and four tracepoints of drops and TCP.
 fn observer(ground: &Ground) -> Check {
     const CURE: &str =
         "a kernel from 6.6 on with these tracepoints; without them observe does not run";
