@@ -14,12 +14,14 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository, stdout};
 
 /// Writes the page from what `tailwater reproduce --format json` printed into the files `from`, or runs
-/// that in the release profile. Runs are kept in `target/reproduce`, so that only what changed is run
-/// again. Papers that `from` does not have keep what the page says of them. Figures in `full` are run at the
-/// papers' own scale without causes, and have a page for each paper.
+/// that in the release profile for papers and figures in `chosen`, all if there are none. Runs are kept in
+/// `target/reproduce`, so that only what changed is run again. Figures that were not run keep what the
+/// page says of them. Figures in `full` are run at the papers' own scale without causes, and have a page for
+/// each paper.
 pub(crate) fn write(
     repository: &Repository,
     from: &[PathBuf],
+    chosen: &[String],
     full: &[String],
 ) -> Result<(), Failure> {
     let mut claims = Vec::new();
@@ -28,25 +30,31 @@ pub(crate) fn write(
         claims.extend(with_version(&text)?);
     }
     if from.is_empty() {
-        claims = with_version(&reproduce(repository, full)?)?;
+        claims = with_version(&reproduce(repository, chosen, full)?)?;
     }
     let claims = newest(claims);
     if full.is_empty() {
         let kept = fs::read_to_string(repository.path(PAGE)).unwrap_or_default();
-        return put_page(repository, PAGE, &claims, (full, &kept));
+        let exists = |name: &str| {
+            let file = repository.path(&format!("experiments/{name}.toml"));
+            file.is_file()
+        };
+        let mut kept = figures(&kept);
+        kept.retain(|figure| exists(&figure.name));
+        return put_page(repository, PAGE, &claims, (full, kept));
     }
     for paper in distinct(&claims.iter().collect::<Vec<_>>(), "paper_name") {
         let own = claims.iter().filter(|claim| claim["paper_name"] == paper);
         let own: Vec<Value> = own.cloned().collect();
-        let figures = full
+        let shown = full
             .iter()
             .filter(|figure| figure.split('/').next() == Some(paper));
-        let figures: Vec<String> = figures.cloned().collect();
+        let shown: Vec<String> = shown.cloned().collect();
         put_page(
             repository,
             &format!("docs/reference/claims-full-{paper}.md"),
             &own,
-            (&figures, ""),
+            (&shown, Vec::new()),
         )?;
     }
     Ok(())
@@ -56,7 +64,7 @@ fn put_page(
     repository: &Repository,
     name: &str,
     claims: &[Value],
-    (full, kept): (&[String], &str),
+    (full, kept): (&[String], Vec<Shown>),
 ) -> Result<(), Failure> {
     repository.write(name, &page(claims, full, kept))?;
     println!("wrote {name}");
@@ -91,14 +99,28 @@ fn newest(claims: Vec<Value>) -> Vec<Value> {
 
 const PAGE: &str = "docs/reference/claims.md";
 
-/// What the command prints for all papers, or for some figures at full scale. What it says on standard
-/// error is for the person waiting.
-fn reproduce(repository: &Repository, full: &[String]) -> Result<String, Failure> {
+/// How the line begins that says which version judged a figure.
+const VERSION: &str = "Version: ";
+
+/// What the line of a check of our own says before its reason.
+const OWN: &str = "Our own check: ";
+
+/// What the line of a claim that another paper counts says before the figure.
+const ELSEWHERE: &str = "Counted in ";
+
+/// What the command prints for papers and figures, or for some at full scale. What it says on standard error
+/// is for the person waiting.
+fn reproduce(
+    repository: &Repository,
+    chosen: &[String],
+    full: &[String],
+) -> Result<String, Failure> {
     let arguments = "run --release --quiet --package tailwater -- reproduce --format json --out";
     let arguments: Vec<&str> = arguments.split(' ').collect();
     let mut command = repository.cargo(&arguments);
     if full.is_empty() {
         command.arg(repository.path("target/reproduce"));
+        command.args(chosen);
     } else {
         command.arg(repository.path("target/reproduce-full"));
         command.args(full).args(["--full", "--causes", "none"]);
@@ -106,42 +128,85 @@ fn reproduce(repository: &Repository, full: &[String]) -> Result<String, Failure
     stdout(command.stderr(std::process::Stdio::inherit()))
 }
 
-/// The page: how many claims of each paper have which verdict, then the claims figure by figure. Papers that only
-/// the page `kept` has stay as they are there.
-fn page(claims: &[Value], full: &[String], kept: &str) -> String {
+/// A figure as the page shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Shown {
+    /// Its full name, as in `rcc/fig5a`.
+    name: String,
+    /// What stands below its heading.
+    text: String,
+}
+
+impl Shown {
+    fn paper(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// The lines of its claims.
+    fn rows(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().filter(|line| line.starts_with("| `"))
+    }
+
+    /// The version that judged it.
+    fn version(&self) -> &str {
+        let mut lines = self.text.lines();
+        let version = lines.find_map(|line| line.strip_prefix(VERSION));
+        version.unwrap_or_default().trim_end_matches('.')
+    }
+}
+
+/// The page: how many claims of each paper have which verdict, then the claims figure by figure. Figures that only
+/// `kept` has stay as they are there.
+fn page(claims: &[Value], full: &[String], mut kept: Vec<Shown>) -> String {
     let claims: Vec<&Value> = claims.iter().collect();
-    let mut parts = parts(kept);
     for paper in distinct(&claims, "paper_name") {
         let own = of(&claims, "paper_name", paper);
-        let part = (paper.to_owned(), counts(paper, &own), section(paper, &own));
-        match parts.iter_mut().find(|(known, ..)| known == paper) {
-            Some(known) => *known = part,
-            None => parts.push(part),
+        for figure in distinct(&own, "figure") {
+            let shown = Shown {
+                name: format!("{paper}/{figure}"),
+                text: figure_text(&of(&own, "figure", figure)),
+            };
+            match kept.iter_mut().find(|known| known.name == shown.name) {
+                Some(known) => *known = shown,
+                None => kept.push(shown),
+            }
+        }
+    }
+    let mut papers: Vec<&str> = Vec::new();
+    for paper in kept.iter().map(Shown::paper) {
+        if !papers.contains(&paper) {
+            papers.push(paper);
         }
     }
     let mut out = String::new();
-    put_head(&mut out, &claims, full).expect("writing to a string succeeds");
-    let (lines, sections): (String, String) = (parts.iter())
-        .map(|(_, line, section)| (line.as_str(), section.as_str()))
-        .unzip();
-    out + &lines + &sections
+    put_head(&mut out, &papers, full).expect("writing to a string succeeds");
+    let mut sections = String::new();
+    for paper in papers {
+        let own = kept.iter().filter(|figure| figure.paper() == paper);
+        let own: Vec<&Shown> = own.collect();
+        out += &counts(paper, &own);
+        sections += &format!("\n## {paper}\n");
+        for figure in own {
+            sections += &format!("\n### {}\n\n{}", figure.name, figure.text);
+        }
+    }
+    out + &sections
 }
 
-/// Of a page that was written before, each paper's name, its line of the first table, and its section.
-fn parts(page: &str) -> Vec<(String, String, String)> {
-    let mut sections = page.split("\n## ");
-    let head = sections.next().unwrap_or_default();
-    let parts = sections.filter_map(|section| {
-        let paper = section.lines().next()?;
-        let begins = format!("| [{paper}](#{paper}) |");
-        let line = head.lines().find(|line| line.starts_with(&begins))?;
-        let section = format!("\n## {}\n", section.trim_end_matches('\n'));
-        Some((paper.to_owned(), format!("{line}\n"), section))
+/// The figures of a page that was written before.
+fn figures(page: &str) -> Vec<Shown> {
+    let figures = page.split("\n### ").skip(1).filter_map(|part| {
+        let (name, text) = part.split_once("\n\n")?;
+        let (text, _) = text.split_once("\n## ").unwrap_or((text, ""));
+        Some(Shown {
+            name: name.to_owned(),
+            text: format!("{}\n", text.trim_end_matches('\n')),
+        })
     });
-    parts.collect()
+    figures.collect()
 }
 
-fn put_head(out: &mut String, claims: &[&Value], full: &[String]) -> std::fmt::Result {
+fn put_head(out: &mut String, papers: &[&str], full: &[String]) -> std::fmt::Result {
     if full.is_empty() {
         writeln!(out, "# Claims of the papers\n")?;
         write!(
@@ -149,7 +214,7 @@ fn put_head(out: &mut String, claims: &[&Value], full: &[String]) -> std::fmt::R
             "Generated by `cargo xtask claims` from `tailwater reproduce`."
         )?;
     } else {
-        let papers = distinct(claims, "paper_name").join(", ");
+        let papers = papers.join(", ");
         writeln!(out, "# Claims at full scale: {papers}\n")?;
         write!(
             out,
@@ -174,35 +239,45 @@ fn put_head(out: &mut String, claims: &[&Value], full: &[String]) -> std::fmt::R
 }
 
 /// The line of a paper in the first table.
-fn counts(paper: &str, own: &[&Value]) -> String {
-    let checks = own.iter().filter(|claim| !claim["own"].is_null()).count();
-    let counted = own.iter().copied();
-    let counted: Vec<&Value> = counted.filter(|claim| claim["counted"] == true).collect();
-    let counts = VERDICTS.map(|verdict| of(&counted, "verdict", verdict).len().to_string());
+fn counts(paper: &str, figures: &[&Shown]) -> String {
+    let (mut verdicts, mut checks, mut elsewhere) = ([0; VERDICTS.len()], 0, 0);
+    let mut versions: Vec<&str> = Vec::new();
+    for figure in figures {
+        if !versions.contains(&figure.version()) {
+            versions.push(figure.version());
+        }
+        for row in figure.rows() {
+            if row.contains(OWN) {
+                checks += 1;
+            } else if row.contains(ELSEWHERE) {
+                elsewhere += 1;
+            } else {
+                let ends = |verdict: &&str| row.ends_with(&format!("| {verdict} |"));
+                let place = VERDICTS.iter().position(|verdict| ends(&verdict));
+                verdicts[place.expect("every claim has a verdict")] += 1;
+            }
+        }
+    }
     format!(
-        "| [{paper}](#{paper}) | {} | {} | {checks} | {} | {} |\n",
-        counted.len(),
-        counts.join(" | "),
-        own.len() - counted.len() - checks,
-        distinct(own, "version").join(", ")
+        "| [{paper}](#{paper}) | {} | {} | {checks} | {elsewhere} | {} |\n",
+        verdicts.iter().sum::<usize>(),
+        verdicts.map(|count| count.to_string()).join(" | "),
+        versions.join(", ")
     )
 }
 
-/// The claims of a paper, figure by figure.
-fn section(paper: &str, own: &[&Value]) -> String {
-    let mut out = format!("\n## {paper}\n");
-    for figure in distinct(own, "figure") {
-        put_figure(&mut out, paper, figure, &of(own, "figure", figure))
-            .expect("writing to a string succeeds");
-    }
+/// The claims of a figure with how they were judged.
+fn figure_text(claims: &[&Value]) -> String {
+    let mut out = String::new();
+    put_figure(&mut out, claims).expect("writing to a string succeeds");
     out
 }
 
-fn put_figure(out: &mut String, paper: &str, figure: &str, claims: &[&Value]) -> std::fmt::Result {
-    writeln!(out, "\n### {paper}/{figure}\n")?;
+fn put_figure(out: &mut String, claims: &[&Value]) -> std::fmt::Result {
     if let Some(first) = claims.first() {
         let scale = text(&first["scale"]).trim_end_matches('.');
         writeln!(out, "Scale: {}.\n", escape(scale))?;
+        writeln!(out, "{VERSION}{}.\n", text(&first["version"]))?;
         if let Some(bias) = first["figure_bias"].as_str() {
             writeln!(out, "Ours: {}.\n", escape(bias))?;
         }
@@ -227,9 +302,9 @@ fn row(claim: &Value) -> String {
         text(&claim["where"])
     )];
     if let Some(reason) = claim["own"].as_str() {
-        says.push(format!("Our own check: {reason}"));
+        says.push(format!("{OWN}{reason}"));
     } else if let Some(figure) = claim["counted_in"].as_str() {
-        says.push(format!("Counted in {figure}"));
+        says.push(format!("{ELSEWHERE}{figure}"));
     }
     // What was tried to explain a difference says nothing where there is none.
     let mut causes: &[Value] = &[];
@@ -400,7 +475,7 @@ mod tests {
         let page = page(
             &[claim("held", "reproduced"), missed, order, own, shared],
             &[],
-            "",
+            Vec::new(),
         );
         for line in [
             "| [rcc](#rcc) | 3 | 1 | 1 | 1 | 0 | 1 | 1 | 0.1.0 |",
@@ -430,7 +505,7 @@ mod tests {
                 "`tailwater reproduce hscc/fig6 hscc/fig7 --full --causes none`.",
             ),
         ] {
-            let page = page(&[], full, "");
+            let page = page(&[], full, Vec::new());
             assert!(page.contains(command), "{page}");
         }
     }
@@ -438,9 +513,9 @@ mod tests {
     #[test]
     fn a_later_run_takes_the_place_of_an_earlier_one() {
         let run = |version: &str, ids: &[&str]| {
-            let claims = ids
-                .iter()
-                .map(|id| json!({ "id": id, "paper_name": "rcc" }));
+            let claims = ids.iter().map(
+                |id| json!({ "id": id, "paper_name": "rcc", "figure": id, "verdict": "partly" }),
+            );
             let claims: Vec<Value> = claims.collect();
             with_version(&json!({ "version": version, "claims": claims }).to_string()).unwrap()
         };
@@ -452,21 +527,33 @@ mod tests {
             found.collect::<Vec<_>>(),
             [("a", "2"), ("b", "1"), ("c", "2")]
         );
-        assert!(page(&claims, &[], "").contains("| 2, 1 |"));
+        assert!(page(&claims, &[], Vec::new()).contains("| 2, 1 |"));
     }
 
     #[test]
-    fn papers_that_were_not_run_stay_as_the_page_has_them() {
-        let claim = |paper: &str, version: &str| {
+    fn figures_that_were_not_run_stay_as_the_page_has_them() {
+        let claim = |figure: &str, version: &str| {
             json!({
-                "id": format!("{paper}/fig1/a"), "paper_name": paper, "figure": "fig1", "counted": true,
-                "verdict": "reproduced", "version": version,
+                "id": format!("{figure}/a"), "paper_name": figure.split('/').next(),
+                "figure": figure.split('/').next_back(), "counted": true, "verdict": "reproduced",
+                "version": version,
             })
         };
-        let both = page(&[claim("rcc", "1"), claim("rc3", "1")], &[], "");
-        assert_eq!(page(&[], &[], &both), both);
-        let anew = page(&[claim("rc3", "2")], &[], &both);
-        assert_eq!(anew, page(&[claim("rcc", "1"), claim("rc3", "2")], &[], ""));
+        let fresh = |claims: &[Value]| page(claims, &[], Vec::new());
+        let old = [
+            claim("rcc/fig1", "1"),
+            claim("rcc/fig2", "1"),
+            claim("rc3/fig1", "1"),
+        ];
+        let kept = figures(&fresh(&old));
+        assert_eq!(page(&[], &[], kept.clone()), fresh(&old));
+        let anew = page(&[claim("rcc/fig2", "2")], &[], kept);
+        let [first, _, last] = old;
+        assert_eq!(anew, fresh(&[first, claim("rcc/fig2", "2"), last]));
+        assert!(
+            anew.contains("| [rcc](#rcc) | 2 | 2 | 0 | 0 | 0 | 0 | 0 | 1, 2 |"),
+            "{anew}"
+        );
     }
 
     #[test]

@@ -69,8 +69,11 @@ enum Chore {
     Docs,
     /// Run every figure of the papers and write docs/reference/claims.md
     Claims {
+        /// Run only these papers or figures; the others stay as the page has them
+        #[arg(value_name = "PAPER[/FIGURE]", conflicts_with_all = ["from", "full"])]
+        chosen: Vec<String>,
         /// Read what `tailwater reproduce --format json` printed into this file, or several of which the
-        /// later count, and run nothing; papers that they do not have stay as the page has them
+        /// later count, and run nothing; figures that they do not have stay as the page has them
         #[arg(long, value_name = "FILE", value_delimiter = ',')]
         from: Vec<PathBuf>,
         /// Instead run this figure at the paper's own scale without causes, once, or several, and write
@@ -162,7 +165,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Bench { live: true, .. } => return bench::live(repository),
         Chore::Bench { .. } => bench::bench(repository),
         Chore::Docs => docs::write(repository),
-        Chore::Claims { from, full } => claims::write(repository, &from, &full),
+        Chore::Claims { chosen, from, full } => claims::write(repository, &from, &chosen, &full),
         Chore::Book { open } => book(repository, open),
         Chore::Screenshots => screenshots::draw(repository),
         Chore::Python => check::check_python(repository),
