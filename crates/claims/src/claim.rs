@@ -210,10 +210,23 @@ pub struct Cause {
     pub says: String,
     /// Settings by full key with their texts: the scenario runs again with all of them.
     pub set: Vec<(String, String)>,
+    /// Values of swept settings at which alone it is tried, where all of them would take too long.
+    pub at: At,
     /// What each value of a series counts for; without settings the same runs are measured again.
     pub weight: Option<Weight>,
+    /// Who tells when a flow is complete, if not the receiver; without settings, too, the same runs serve.
+    pub clock: Option<Clock>,
     /// Schemes it changes, which alone run again; empty for all.
     pub schemes: Vec<String>,
+}
+
+/// Who tells when a flow is complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// Its receiver, when the last byte is in order.
+    Receiver,
+    /// Its sender, when the ACK of the last byte is there.
+    Sender,
 }
 
 impl Cause {
@@ -228,10 +241,51 @@ impl Cause {
         schemes.chain(others).collect()
     }
 
-    /// Whether it changes a scheme that the claim is about.
-    pub fn concerns(&self, claim: &Claim) -> bool {
-        let mut operands = claim.kind.operands().into_iter();
-        self.schemes.is_empty() || operands.any(|operand| self.schemes.contains(&operand.scheme))
+    /// The claim as far as it is tried on it: at the values of `at`. None if it changes no scheme that the
+    /// claim is about, if the claim is about other values, or about more of them together.
+    pub fn tried_on(&self, claim: &Claim) -> Option<Claim> {
+        let operands = claim.kind.operands();
+        let changes = |operand: &&Operand| self.schemes.contains(&operand.scheme);
+        if !self.schemes.is_empty() && !operands.iter().any(changes) {
+            return None;
+        }
+        let mut narrowed = claim.clone();
+        for (key, tried) in &self.at {
+            let mut own = operands.iter().flat_map(|operand| &operand.at);
+            if own.any(|(other, _)| other == key) {
+                return None;
+            }
+            let of = |at: &At| at.iter().find(|(other, _)| other == key).cloned();
+            let (named, excepted) = (of(&claim.at), of(&claim.except));
+            let mut values = tried.clone();
+            if let Some((_, excepted)) = excepted {
+                values.retain(|value| !excepted.contains(value));
+            }
+            match named {
+                Some((_, named)) if named.iter().all(|value| values.contains(value)) => {
+                    values = named;
+                }
+                _ if claim.kind.is_of_all_values() => return None,
+                Some((_, named)) => values.retain(|value| named.contains(value)),
+                None => {}
+            }
+            if values.is_empty() {
+                return None;
+            }
+            narrowed.at.retain(|(other, _)| other != key);
+            narrowed.at.push((key.clone(), values));
+        }
+        Some(narrowed)
+    }
+
+    /// What it measures where a claim says `measure`.
+    pub fn measured(&self, measure: &Measure) -> Measure {
+        let weighted = self.weight.map(|weight| measure.weighted(weight));
+        let measure = weighted.unwrap_or_else(|| measure.clone());
+        match self.clock {
+            Some(Clock::Sender) => measure.told_by_senders(),
+            _ => measure,
+        }
     }
 
     /// What is different, as `KEY = VALUE` or in words.
@@ -247,11 +301,42 @@ impl Cause {
             };
             counts.to_owned()
         });
-        settings.chain(weight).collect::<Vec<_>>().join(", ")
+        let clock = self.clock.map(|clock| {
+            let ends = match clock {
+                Clock::Receiver => "flows complete with their last byte at the receiver",
+                Clock::Sender => "flows complete with the ACK of their last byte at the sender",
+            };
+            ends.to_owned()
+        });
+        let at = self.at.iter();
+        let at = at.map(|(key, values)| format!("only at {key} = {}", values.join(", ")));
+        let changes = settings.chain(weight).chain(clock).chain(at);
+        changes.collect::<Vec<_>>().join(", ")
     }
 }
 
 impl ClaimKind {
+    /// Whether it is about the values along the axes together rather than about each, so that a part of them
+    /// says nothing.
+    fn is_of_all_values(&self) -> bool {
+        match self {
+            Self::Number(_) => true,
+            Self::Order(order) => order.average.is_some(),
+            Self::Shape(shape) => {
+                let along = matches!(
+                    shape.shape,
+                    ShapeKind::Constant
+                        | ShapeKind::Rising
+                        | ShapeKind::Falling
+                        | ShapeKind::Peak(_)
+                        | ShapeKind::Valley(_)
+                        | ShapeKind::Reaches(_)
+                );
+                along || shape.average.is_some()
+            }
+        }
+    }
+
     /// What it is called in files and results.
     pub fn name(&self) -> &'static str {
         match self {

@@ -17,7 +17,6 @@ use std::fmt;
 use scenario::Problems;
 use serde::Serialize;
 
-use super::measure::Weight;
 use super::measured::Measured;
 use super::unit::Dimension;
 use super::{Cause, Claim, ClaimKind, Experiment, Operand};
@@ -163,10 +162,8 @@ pub struct Bench<'a> {
     pub own: &'a Measured,
     /// Those of other figures of the paper, by name.
     pub others: BTreeMap<&'a str, &'a Measured>,
-    /// Those of a cause, and the schemes they stand in for; none named: all.
-    pub changed: Option<(&'a Measured, &'a [String])>,
-    /// What values of series count for, where a cause changes that.
-    pub weight: Option<Weight>,
+    /// A cause, and its runs if it has any.
+    pub changed: Option<(&'a Cause, Option<&'a Measured>)>,
 }
 
 impl<'a> Bench<'a> {
@@ -174,8 +171,7 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn with(&self, cause: &'a Cause, runs: Option<&'a Measured>) -> Self {
         Self {
-            changed: runs.map(|runs| (runs, cause.schemes.as_slice())),
-            weight: cause.weight,
+            changed: Some((cause, runs)),
             ..self.clone()
         }
     }
@@ -186,7 +182,9 @@ impl<'a> Bench<'a> {
             return self.others.get(name.as_str()).copied();
         }
         match self.changed {
-            Some((runs, schemes)) if schemes.is_empty() || schemes.contains(&operand.scheme) => {
+            Some((cause, Some(runs)))
+                if cause.schemes.is_empty() || cause.schemes.contains(&operand.scheme) =>
+            {
                 Some(runs)
             }
             _ => Some(self.own),
@@ -197,8 +195,8 @@ impl<'a> Bench<'a> {
     fn along(&self, claim: &Claim, operand: &Operand) -> Result<Along, Problems> {
         match self.runs(operand) {
             Some(runs) => {
-                let measure = match self.weight {
-                    Some(weight) => operand.measure.weighted(weight),
+                let measure = match self.changed {
+                    Some((cause, _)) => cause.measured(&operand.measure),
                     None => operand.measure.clone(),
                 };
                 Along::new(runs, claim, (operand, &measure))

@@ -31,7 +31,8 @@ use std::num::NonZeroU32;
 use scenario::Source;
 
 pub use claim::{
-    At, Average, Cause, Claim, ClaimKind, Compare, Number, Operand, Order, Rank, Shape, ShapeKind,
+    At, Average, Cause, Claim, ClaimKind, Clock, Compare, Number, Operand, Order, Rank, Shape,
+    ShapeKind,
 };
 pub use measure::{
     Chosen, Cluster, FlowWeight, Measure, Moment, Of, Place, Sizes, Statistic, Stretch, Weight,

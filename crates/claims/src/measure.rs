@@ -180,6 +180,18 @@ impl Measure {
         }
         measure
     }
+
+    /// The same of completion times that end at the sender, with the ACK of the last byte.
+    #[must_use]
+    pub fn told_by_senders(&self) -> Self {
+        let mut measure = self.clone();
+        if let Of::Flows { column, .. } = &mut measure.of
+            && *column == "fct_us"
+        {
+            *column = "acknowledged_us";
+        }
+        measure
+    }
 }
 
 /// Ports.

@@ -169,7 +169,6 @@ fn reproduced(word: &str, out: &Path) -> Result<Vec<Figure>, Stop> {
                 own: &runs[experiment.name.as_str()],
                 others: runs.iter().map(|(name, run)| (*name, run)).collect(),
                 changed: None,
-                weight: None,
             },
             claims: Vec::new(),
         });

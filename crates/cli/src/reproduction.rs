@@ -187,6 +187,11 @@ impl Job {
             overrides.sets.retain(|set| !set.starts_with(&same));
             overrides.sets.push(format!("{key}={value}"));
         }
+        for (key, values) in &cause.at {
+            let same = format!("{key}=");
+            overrides.sets.retain(|set| !set.starts_with(&same));
+            overrides.sets.push(format!("{same}{}", values.join(",")));
+        }
         if !schemes.is_empty() {
             let schemes: Vec<&str> = schemes.iter().copied().collect();
             overrides.schemes = Some(schemes.join(","));
@@ -359,7 +364,6 @@ impl<'a> Book<'a> {
             own: &self.runs[figure.runs()].1,
             others: others.collect(),
             changed: None,
-            weight: None,
         }
     }
 
@@ -405,8 +409,9 @@ impl<'a> Book<'a> {
             for figure in self.sharing(trial.figure) {
                 let bench = self.bench(figure);
                 let with = bench.with(trial.cause, trial.runs.as_ref());
-                for claim in figure.claims.iter().filter(|claim| claim.own.is_none()) {
-                    let (without, with) = (judge(claim, &bench)?, judge(claim, &with)?);
+                let claims = figure.claims.iter().filter(|claim| claim.own.is_none());
+                for claim in claims.filter_map(|claim| trial.cause.tried_on(claim)) {
+                    let (without, with) = (judge(&claim, &bench)?, judge(&claim, &with)?);
                     trial.effect.add(without.verdict, with.verdict);
                 }
             }
@@ -429,13 +434,20 @@ impl<'a> Book<'a> {
             let mut claims = Vec::new();
             for claim in &figure.claims {
                 let mut judged = Judged::new(figure, claim, &bench, &scale)?;
-                let tries = tries(asked, judged.finding.verdict.is_missed());
-                let tried = trials.iter().filter(|trial| {
-                    tries && trial.figure.shares_runs(figure) && trial.cause.concerns(claim)
-                });
-                for trial in tried {
+                let missed = judged.finding.verdict.is_missed();
+                let shared = trials
+                    .iter()
+                    .filter(|trial| tries(asked, missed) && trial.figure.shares_runs(figure));
+                for trial in shared {
+                    let Some(claim) = trial.cause.tried_on(claim) else {
+                        continue;
+                    };
+                    // Of the values at which it is tried the claim may hold anyway.
+                    if !tries(asked, judge(&claim, &bench)?.verdict.is_missed()) {
+                        continue;
+                    }
                     let bench = bench.with(trial.cause, trial.runs.as_ref());
-                    let tried = Tried::new(claim, trial.cause, &bench, trial.effect)?;
+                    let tried = Tried::new(&claim, trial.cause, &bench, trial.effect)?;
                     judged.causes.push(tried);
                 }
                 claims.push(judged);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Context;
 use super::fields::{Fields, Reader};
-use crate::{Cause, Weight};
+use crate::{Cause, Clock, Weight};
 
 impl Reader<'_> {
     /// A cause and where its id is written.
@@ -13,13 +13,19 @@ impl Reader<'_> {
         fields: &Fields<'_>,
         context: &Context,
     ) -> Option<(Cause, Range<usize>)> {
-        self.only(fields, &["id", "says", "set", "weight", "schemes"]);
+        self.only(
+            fields,
+            &["id", "says", "set", "at", "weight", "clock", "schemes"],
+        );
         let id = self.id(fields);
         let says = self.required_text(fields, "says");
         let schemes = self.schemes(fields, "schemes", context);
         let weights = [("time", Weight::Time), ("change", Weight::Change)];
         let weight = self.choice(fields, "weight", &weights);
-        if !fields.has("set") && !fields.has("weight") {
+        let clocks = [("receiver", Clock::Receiver), ("sender", Clock::Sender)];
+        let clock = self.choice(fields, "clock", &clocks);
+        let at = self.at(fields, "at", context);
+        if !["set", "weight", "clock"].iter().any(|key| fields.has(key)) {
             self.missing(fields, "set");
         }
         let set = self.settings(fields, "set");
@@ -35,14 +41,16 @@ impl Reader<'_> {
                 self.wrong(message, place.clone(), "a setting of the mechanism");
             }
         }
-        if set.is_empty() && weight.is_none() {
+        if set.is_empty() && weight.is_none() && clock.is_none() {
             return None;
         }
         let cause = Cause {
             id,
             says,
             set,
+            at,
             weight,
+            clock,
             schemes,
         };
         Some((cause, fields.value_place("id")))

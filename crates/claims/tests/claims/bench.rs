@@ -86,7 +86,6 @@ pub(crate) fn bench(own: &Measured) -> Bench<'_> {
         own,
         others: std::collections::BTreeMap::new(),
         changed: None,
-        weight: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Every kind of claim, true and false. The name of a claim begins with the verdict it must get.
 
 use claims::Experiment;
-use claims::judge::{Bench, Bias, Counts, Effect, Judged, Tried, Verdict};
+use claims::judge::{Bench, Bias, Counts, Effect, Judged, Tried, Verdict, judge};
 
 use crate::bench::{Folder, INCAST, assert_as_named, bench, findings};
 
@@ -369,6 +369,115 @@ fn a_cause_may_be_how_the_values_of_a_series_are_counted() {
     assert!((series / metric - 1.0).abs() < 1e-3, "{series} {metric}");
     let listed = value(&bench.with(&figure.causes[0], None), 0);
     assert!(listed > 1.2 * series, "{listed} {series}");
+}
+
+#[test]
+fn a_cause_may_be_whose_clock_ends_flows() {
+    let mean = |measure: &str| {
+        format!(
+            "measure = {measure}\nof = \"newreno\"\nat = {{ \"workload.senders\" = 100 }}\npaper = 0\nunit = \"us\""
+        )
+    };
+    let figure = [
+        INCAST,
+        &claim(
+            "no-receiver",
+            "number",
+            &mean("{ flows = \"fct_us\", statistic = \"mean\" }"),
+        ),
+        &claim(
+            "no-sender",
+            "number",
+            &mean("{ flows = \"acknowledged_us\", statistic = \"mean\" }"),
+        ),
+        "[[cause]]\nid = \"clock\"\nsays = \"senders tell\"\nclock = \"sender\"\n",
+    ];
+    let folder = Folder::with("judging_clocks", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let run = folder.run(figure, &[], "run");
+    let bench = bench(&run);
+    let values = |bench: &Bench<'_>| {
+        let findings = findings(figure, bench).into_iter();
+        let values: Vec<f64> = findings
+            .map(|(_, finding)| finding.value.unwrap())
+            .collect();
+        values
+    };
+    let (own, told) = (values(&bench), values(&bench.with(&figure.causes[0], None)));
+    assert!(own[0] < own[1], "the ACK arrives later: {own:?}");
+    assert_eq!(told, [own[1], own[1]].to_vec());
+}
+
+#[test]
+fn a_cause_may_be_tried_at_some_values_alone() {
+    let drops = "measure = \"drops\"\n";
+    let lowest = format!("{drops}lowest = \"newreno\"\n");
+    let below =
+        |more: &str| format!("{drops}of = \"newreno\"\nshape = \"below\"\nlevel = 1\n{more}");
+    let figure = [
+        INCAST,
+        &claim("each", "order", &lowest),
+        &claim(
+            "excepted",
+            "order",
+            &format!("{lowest}except = {{ \"workload.senders\" = 100 }}"),
+        ),
+        &claim(
+            "there",
+            "number",
+            &format!("{drops}of = \"newreno\"\npaper = 0\nat = {{ \"workload.senders\" = 100 }}"),
+        ),
+        &claim(
+            "together",
+            "number",
+            &format!("{drops}of = \"newreno\"\npaper = 0\naverage = \"max\""),
+        ),
+        &claim(
+            "along",
+            "shape",
+            &format!("{drops}of = \"newreno\"\nshape = \"rising\""),
+        ),
+        &claim("everywhere", "shape", &below("")),
+        &claim("of-all", "shape", &below("average = \"max\"")),
+        "[[cause]]\nid = \"buffer\"\nsays = \"room for all\"\nset = { \"switch.buffer\" = \"unlimited\" }\n",
+        "at = { \"workload.senders\" = 100 }\n",
+    ];
+    let folder = Folder::with("judging_parts", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let cause = &figure.causes[0];
+    assert_eq!(
+        cause.change(),
+        "switch.buffer = unlimited, only at workload.senders = 100"
+    );
+    let tried = figure
+        .claims
+        .iter()
+        .filter_map(|claim| cause.tried_on(claim));
+    let tried: Vec<_> = tried.collect();
+    let names = tried.iter().map(|claim| claim.id.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["each", "there", "everywhere"]);
+    let run = folder.run(figure, &[], "run");
+    let sets = ["switch.buffer=unlimited", "workload.senders=100"];
+    let changed = folder.run(figure, &sets, "changed");
+    let bench = bench(&run);
+    let with = bench.with(cause, Some(&changed));
+    let verdicts = |bench: &Bench<'_>| {
+        let verdicts = tried
+            .iter()
+            .map(|claim| judge(claim, bench).unwrap().verdict);
+        verdicts.collect::<Vec<_>>()
+    };
+    // A hundred senders overflow the buffer; with room for all nothing is lost, so that there is no order.
+    assert_eq!(
+        verdicts(&bench)[1..],
+        [Verdict::NotReproduced, Verdict::NotReproduced]
+    );
+    assert_eq!(
+        verdicts(&with)[1..],
+        [Verdict::Reproduced, Verdict::Reproduced]
+    );
 }
 
 #[test]

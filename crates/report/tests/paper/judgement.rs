@@ -52,7 +52,6 @@ impl Judgement {
                 own: &self.run,
                 others: BTreeMap::new(),
                 changed: None,
-                weight: None,
             };
             let claims = experiment.claims.iter().map(|claim| {
                 let judged = Judged::new(experiment, claim, &bench, &experiment.scale);

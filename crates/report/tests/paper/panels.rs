@@ -59,7 +59,6 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
             own: &run,
             others: BTreeMap::new(),
             changed: None,
-            weight: None,
         },
         claims: Vec::new(),
     }];
