@@ -185,9 +185,13 @@ fn page(claims: &[Value], full: &[String], mut kept: Vec<Shown>) -> String {
         let own = kept.iter().filter(|figure| figure.paper() == paper);
         let own: Vec<&Shown> = own.collect();
         out += &counts(paper, &own);
-        sections += &format!("\n## {paper}\n");
-        for figure in own {
-            sections += &format!("\n### {}\n\n{}", figure.name, figure.text);
+        sections += "\n## ";
+        sections += paper;
+        sections += "\n";
+        for Shown { name, text } in own {
+            for part in ["\n### ", name, "\n\n", text] {
+                sections += part;
+            }
         }
     }
     out + &sections
@@ -252,8 +256,8 @@ fn counts(paper: &str, figures: &[&Shown]) -> String {
             } else if row.contains(ELSEWHERE) {
                 elsewhere += 1;
             } else {
-                let ends = |verdict: &&str| row.ends_with(&format!("| {verdict} |"));
-                let place = VERDICTS.iter().position(|verdict| ends(&verdict));
+                let ends = |verdict: &str| row.ends_with(&format!("| {verdict} |"));
+                let place = VERDICTS.iter().position(|verdict| ends(verdict));
                 verdicts[place.expect("every claim has a verdict")] += 1;
             }
         }
