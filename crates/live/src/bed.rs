@@ -19,8 +19,10 @@ pub use settings::Different;
 pub struct Bed {
     /// Hosts, switches and links, with rates as the scenario says.
     pub topology: Topology,
-    /// The port whose queue is measured.
+    /// The port whose queue the metrics describe.
     pub bottleneck: PortId,
+    /// The port that is watched: the bottleneck, unless more flows pass another one.
+    pub watched: PortId,
     /// Room of every queue of a switch, in bytes with Ethernet headers.
     pub switch_limit: u32,
     /// Room of every queue of a host.
@@ -54,10 +56,11 @@ impl Bed {
         let switch_limit = room(keys.switch.buffer.0.map(|size| size.in_bytes(packet)));
         let own = room(keys.host.buffer.0.map(|size| size.in_bytes(packet)));
         let as_switches = keys.host.queue == scenario::keys::HostQueue::Switch;
-        let settings = settings::translate(keys);
+        let settings = settings::translate(point);
         Ok(Self {
             topology: plan.topology,
             bottleneck: plan.bottleneck,
+            watched: plan.bottleneck,
             switch_limit,
             host_limit: if as_switches { switch_limit } else { own },
             mark_from: (keys.switch.ecn_threshold.0).map(|size| size.in_bytes(packet)),
@@ -96,9 +99,9 @@ impl Bed {
         rates.max().expect("a network has links")
     }
 
-    /// The rate of the port whose queue is measured.
-    pub fn bottleneck_rate(&self) -> Rate {
-        self.port_rate(self.bottleneck)
+    /// The rate of the port that is watched.
+    pub fn watched_rate(&self) -> Rate {
+        self.port_rate(self.watched)
     }
 
     /// The rate at which a port sends.

@@ -110,6 +110,9 @@ struct Emulate {
     /// The run folder
     #[arg(long)]
     out: Option<PathBuf>,
+    /// Tell every flow
+    #[arg(long)]
+    flows: bool,
 }
 
 impl Network {
@@ -170,6 +173,7 @@ fn call(command: Command) -> Result<(), Failure> {
                 simulate: !args.no_sim,
                 folder: args.out.clone(),
                 captures: args.pcap,
+                flows: args.flows,
             };
             let mut folder = args.out.map(RunFolder::create).transpose()?;
             let mut kept = Ok(());
@@ -240,6 +244,11 @@ impl RunFolder {
     fn keep(&mut self, value: &Value) -> io::Result<()> {
         if let (Some(file), Some(text)) = (value["file"].as_str(), value["toml"].as_str()) {
             fs::write(self.folder.join(file), text)?;
+        }
+        let mut value = value.clone();
+        if let Value::Object(fields) = &mut value {
+            // Whoever asks for every flow keeps it elsewhere.
+            fields.remove("flows");
         }
         writeln!(self.lines, "{value}")
     }

@@ -1,21 +1,41 @@
 //! What the bed cannot have, and what to say instead.
 
-use scenario::keys::{Keys, TopologyKind, WorkloadKind};
+use base::Time;
+use scenario::keys::{self, ConnectionKind, Keys, TopologyKind, WorkloadKind};
 use scenario::workload::Plan;
-use scenario::{PointSpec, Problem, Problems};
+use scenario::{Group, PointSpec, Problem, Problems};
 
 /// Refuses settings that Linux cannot have.
 pub(super) fn check(point: &PointSpec) -> Result<(), Problems> {
-    let mut problems = Vec::new();
-    if point.groups.iter().any(|group| !group.name.is_empty()) {
-        let problem = Problem::new("groups of flows are simulated only");
-        problems.push(problem.help("leave the tables [group.NAME] out of the scenario"));
+    let mut refused = network(&point.keys);
+    for group in point.groups.iter() {
+        let own = of_group(point, group).into_iter();
+        let own = own.chain(endpoints(&group.keys));
+        let new: Vec<_> = own.filter(|one| !refused.contains(one)).collect();
+        refused.extend(new);
     }
-    let refused = network(&point.keys)
-        .into_iter()
-        .chain(endpoints(&point.keys));
-    problems.extend(refused.map(|(what, remedy)| Problem::new(what).help(remedy)));
-    Problems::unless(problems, ())
+    let problems = refused.into_iter();
+    let problems = problems.map(|(what, remedy)| Problem::new(what).help(remedy));
+    Problems::unless(problems.collect(), ())
+}
+
+/// What hosts of a group cannot have for themselves: all hosts have one kernel and one congestion control.
+fn of_group(point: &PointSpec, group: &Group) -> Option<(String, &'static str)> {
+    let is_of_hosts = |name: &str| {
+        let own = keys::group(name);
+        own == "tcp" || point.bundle.split('+').any(|part| part == own)
+    };
+    let all = keys::all_keys().iter().map(|key| key.name);
+    let mut of_hosts = all.filter(|name| is_of_hosts(name));
+    let own = of_hosts.find(|name| &group.texts[name] != point.text(name));
+    let own = own.or((group.bundle != point.bundle).then_some("schemes"))?;
+    Some((
+        format!(
+            "group.{}: a group of the bed has no {own} of its own",
+            group.name
+        ),
+        "leave only settings of the workload in [group.NAME]",
+    ))
 }
 
 /// What no namespace can be: each with its remedy.
@@ -78,10 +98,11 @@ fn endpoints(keys: &Keys) -> Vec<(String, &'static str)> {
         ));
     }
     let workload = &keys.workload;
-    if workload.kind == WorkloadKind::Requests {
+    if workload.kind == WorkloadKind::Requests && workload.connection == ConnectionKind::New {
         refused.push((
-            "workload.kind: flows that are asked for are simulated only".to_owned(),
-            "use incast, pairs, poisson or burst; rounds and think make an incast repeat",
+            "workload.connection: servers of the bed open connections before they are asked"
+                .to_owned(),
+            "set it to persistent",
         ));
     }
     if workload.first_write.0.is_some() {
@@ -106,9 +127,9 @@ pub(super) fn check_plan(plan: &Plan) -> Result<(), Problems> {
         let text = format!("{flows} flows are more than the bed carries: {MOST_FLOWS}");
         problems.push(Problem::new(text).help("set fewer workload.senders, flows or rounds"));
     }
-    if plan.flows.iter().any(|flow| flow.size.is_none()) {
-        let problem = Problem::new("workload.size: flows of the bed have an end");
-        problems.push(problem.help("set a size, as in workload.size=1MB"));
+    if plan.flows.iter().any(|flow| flow.stop != Time::NEVER) {
+        let problem = Problem::new("workload.stop: a flow without end lasts as long as its run");
+        problems.push(problem.help("set it to off; run.duration ends the run"));
     }
     Problems::unless(problems, ())
 }

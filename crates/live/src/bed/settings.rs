@@ -2,6 +2,7 @@
 
 use base::{Quantity, Span};
 use machine::{RouteOptions, Sysctl};
+use scenario::PointSpec;
 use scenario::keys::{Keys, Profile, QueueUnit, Tcp, WindowScale, WorkloadKind};
 
 use super::HEADERS;
@@ -23,8 +24,8 @@ pub(super) struct Settings {
     pub(super) twin: Vec<(&'static str, String)>,
 }
 
-pub(super) fn translate(keys: &Keys) -> Settings {
-    let tcp = &keys.tcp;
+pub(super) fn translate(point: &PointSpec) -> Settings {
+    let tcp = &point.keys.tcp;
     let mut settings = Settings {
         route: route(tcp),
         sysctls: sysctls(tcp),
@@ -35,9 +36,9 @@ pub(super) fn translate(keys: &Keys) -> Settings {
             ("tcp.byte_counting_limit", "1000".to_owned()),
         ],
     };
-    settings.compare(&QUEUES, keys);
-    settings.compare(&TIMERS, keys);
-    settings.compare(&ENDPOINTS, keys);
+    settings.compare(&QUEUES, point);
+    settings.compare(&TIMERS, point);
+    settings.compare(&ENDPOINTS, point);
     settings.compare_delay_of_acks(tcp);
     settings
 }
@@ -113,7 +114,13 @@ const TIMERS: [Fixed; 5] = [
     },
 ];
 
-const ENDPOINTS: [Fixed; 10] = [
+const ENDPOINTS: [Fixed; 11] = [
+    Fixed {
+        key: "workload.kind",
+        agrees: |keys| keys.workload.kind != WorkloadKind::Requests,
+        instead: "servers open the connections on which they are asked; in the twin clients do",
+        twin: None,
+    },
     Fixed {
         key: "workload.jitter",
         agrees: |keys| keys.workload.kind != WorkloadKind::Incast,
@@ -194,8 +201,9 @@ impl Settings {
         self.twin.push((key, span_text(delay)));
     }
 
-    fn compare(&mut self, fixed: &[Fixed], keys: &Keys) {
-        for row in fixed.iter().filter(|row| !(row.agrees)(keys)) {
+    fn compare(&mut self, fixed: &[Fixed], point: &PointSpec) {
+        let agree = |row: &Fixed| point.groups.iter().all(|group| (row.agrees)(&group.keys));
+        for row in fixed.iter().filter(|row| !agree(row)) {
             let instead = row.instead.to_owned();
             self.different.push(Different {
                 key: row.key,

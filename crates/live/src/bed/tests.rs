@@ -40,7 +40,7 @@ fn the_incast_of_the_paper_becomes_knobs() {
     assert_eq!(bed.mtu(), 1498);
     assert_eq!(bed.switch_limit, 80 * 1512);
     assert_eq!(bed.host_limit, UNLIMITED);
-    assert_eq!(bed.bottleneck_rate(), Rate::from_bps(1_000_000_000));
+    assert_eq!(bed.watched_rate(), Rate::from_bps(1_000_000_000));
     let route = RouteOptions {
         advertised_mss: 1458,
         initial_window: 1,
@@ -81,10 +81,36 @@ fn what_linux_cannot_have_is_refused() {
     if !cfg!(feature = "kernel") {
         assert!(refused(&[("tcp.ecn", "true")]).starts_with("tcp.ecn"));
     }
-    let endless = refused(&[("workload.size", "unlimited"), ("run.duration", "1s")]);
-    assert!(endless.starts_with("workload.size"), "{endless}");
+    let stopped = refused(&[
+        ("workload.size", "unlimited"),
+        ("run.duration", "1s"),
+        ("workload.stop", "500ms"),
+    ]);
+    assert!(stopped.starts_with("workload.stop"), "{stopped}");
+    let unasked = refused(&[("workload.kind", "requests")]);
+    assert!(unasked.starts_with("workload.connection"), "{unasked}");
     let many = refused(&[("workload.senders", "300")]);
     assert!(many.starts_with("301 hosts"), "{many}");
+}
+
+#[test]
+fn groups_differ_in_their_workload_alone() {
+    let of = |more: &str| {
+        let text = format!(
+            "schemes = [\"cubic\"]\nrun.duration = \"1s\"\n[group.mice.workload]\nkind = \"requests\"\n\
+             connection = \"persistent\"\n[group.elephants]\nworkload.size = \"unlimited\"\n{more}"
+        );
+        let scenario = Scenario::load(Source::new("test", text), &Overrides::default()).unwrap();
+        Bed::of(&scenario.points()[0])
+    };
+    let different = of("").unwrap().different;
+    assert!(
+        different.iter().any(|row| row.key == "workload.kind"),
+        "servers open"
+    );
+    let Problems(problems) = of("tcp.min_rto = \"5ms\"").unwrap_err();
+    let expected = "group.elephants: a group of the bed has no tcp.min_rto of its own";
+    assert_eq!(problems[0].to_string(), expected);
 }
 
 #[test]

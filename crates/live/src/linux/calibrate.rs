@@ -1,5 +1,6 @@
 //! What this machine holds: the fastest rate, the smallest bucket, and the time of a round trip.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -16,6 +17,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::bed::Bed;
 use crate::linux::lan::{self, Lan, Speed};
 use crate::linux::measure;
+use crate::linux::paths::on_the_way;
 use crate::linux::traffic::{PORT, Work};
 use crate::linux::validity::MOST_LATE;
 
@@ -133,16 +135,20 @@ fn starts_on_time(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result
     Ok(late.is_none_or(|share| share <= LATE))
 }
 
-/// The share of the bottleneck's rate that a few long flows get through it.
+/// The share of the watched port's rate that a few long flows get through it.
 fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f64>> {
-    let mut pairs: Vec<(HostId, HostId)> = Vec::new();
-    for connection in &plan.connections {
-        let pair = (connection.sender, connection.receiver);
-        if pairs.len() < FLOWS && !pairs.contains(&pair) {
-            pairs.push(pair);
-        }
-    }
-    let rate = speed.of(bed.bottleneck_rate().as_bps());
+    let pairs = (plan.connections.iter()).map(|one| (one.sender, one.receiver));
+    let pairs: BTreeSet<(HostId, HostId)> = pairs.collect();
+    let passes =
+        |pair: &(HostId, HostId)| on_the_way(bed, &BTreeSet::from([*pair])).contains(&bed.watched);
+    // Neighbours share more than this port.
+    let step = pairs.len().div_ceil(FLOWS);
+    let pairs: Vec<_> = pairs
+        .into_iter()
+        .step_by(step.max(1))
+        .filter(passes)
+        .collect();
+    let rate = speed.of(bed.watched_rate().as_bps());
     let size = rate / 8 / 2 / pairs.len().max(1) as u64;
     let connections = pairs.iter().map(|(sender, receiver)| PlannedConnection {
         group: 0,

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use machine::{Sysctl, clock, interrupt};
-use scenario::keys::WorkloadKind;
 use scenario::workload::Plan;
 use scenario::{PointSpec, Problems, Scenario};
 use serde_json::{Map, Value, json};
@@ -19,6 +18,7 @@ use crate::linux::calibrate::{self, RateChoice, Unfit};
 use crate::linux::cell::{self, Arm, Cell};
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::measure;
+use crate::linux::paths;
 use crate::linux::starts::Starts;
 use crate::linux::traffic::Work;
 use crate::linux::twin::{self, Found};
@@ -38,6 +38,8 @@ pub struct Order {
     pub folder: Option<PathBuf>,
     /// Whether packets of the first run of every scheme go there, too.
     pub captures: bool,
+    /// Whether every flow is told.
+    pub flows: bool,
 }
 
 /// Why it was not done.
@@ -116,7 +118,7 @@ pub fn emulate(
 /// As [`emulate`].
 pub fn up(scenario: &Scenario, rate: RateChoice, sysctls: &[Sysctl]) -> Result<Value, Failure> {
     let point = &scenario.points()[0];
-    let bed = Bed::of(point)?.with(sysctls);
+    let bed = bed(point, sysctls)?;
     let lan = Lan::up(&bed, calibrate::planned(&bed))?;
     let speed = fit(calibrate::speed(&bed, &lan, &Plan::of(point), rate))?;
     let nodes = lan.namespaces().iter().map(|node| node.name().to_owned());
@@ -130,7 +132,7 @@ fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Value)) -> Resu
         return Ok(());
     };
     let first = first.points[0];
-    let bed = Bed::of(first)?.with(&order.sysctls);
+    let bed = bed(first, &order.sysctls)?;
     let lan = Lan::up(&bed, calibrate::planned(&bed))?;
     let plan = Plan::of(first);
     let speed = fit(calibrate::speed(&bed, &lan, &plan, order.rate))?;
@@ -163,6 +165,13 @@ fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Value)) -> Resu
         }
     }
     Ok(())
+}
+
+/// The bed of a point with these settings of its hosts besides.
+fn bed(point: &PointSpec, sysctls: &[Sysctl]) -> Result<Bed, Problems> {
+    let mut bed = Bed::of(point)?.with(sysctls);
+    bed.watched = paths::busiest(&bed, &Plan::of(point).connections);
+    Ok(bed)
 }
 
 fn fit(speed: Result<Speed, Unfit>) -> Result<Speed, Failure> {
@@ -258,7 +267,7 @@ fn live_point(
     {
         live.extend(facts);
     }
-    tell(json!({
+    let mut told = json!({
         "type": "point",
         "world": "linux",
         "scheme": point.scheme,
@@ -268,7 +277,12 @@ fn live_point(
         "metrics": done.metrics(),
         "live": live,
         "fct_us": done.completions_us(),
-    }));
+    });
+    if order.flows {
+        told["flows"] = done.flows();
+        told["ended_us"] = clock::micros(done.traffic.ended).into();
+    }
+    tell(told);
     Ok(Begun {
         late_us: facts.start_lateness_mean_us,
         starts: Starts::of(&plan, &done.traffic.flows),
@@ -293,7 +307,7 @@ fn simulate(
 ) -> Result<(), Failure> {
     let point = arm.points[0];
     let folder = order.folder.as_deref().unwrap_or(Path::new(""));
-    if order.folder.is_none() || point.keys.workload.kind != WorkloadKind::Incast {
+    if order.folder.is_none() || !twin::is_incast(point) {
         starts.clear();
     }
     let mut traces = Vec::new();
@@ -332,7 +346,7 @@ fn simulate(
         if starts.get(run).is_some() {
             measure::tell_completions(&fct, &mut metrics);
         }
-        tell(json!({
+        let mut told = json!({
             "type": "point",
             "world": "simulated",
             "scheme": point.scheme,
@@ -341,7 +355,21 @@ fn simulate(
             "set": set(point),
             "metrics": metrics,
             "fct_us": fct,
-        }));
+        });
+        if order.flows {
+            let mut leads = starts.get(run).map(Starts::leads_us);
+            let flows = outcome.flows.iter().map(|flow| {
+                let lead = leads.as_mut().and_then(Iterator::next).unwrap_or(0.0);
+                json!([
+                    flow.start_us - lead,
+                    flow.completion_us,
+                    flow.received_bytes
+                ])
+            });
+            told["flows"] = flows.collect();
+            told["ended_us"] = outcome.cost.simulated_us.into();
+        }
+        tell(told);
     }
     Ok(())
 }

@@ -27,12 +27,14 @@ pub(crate) struct Run {
     pub(crate) counts: Counts,
     pub(crate) captured: Option<Captured>,
     pub(crate) busy_share: f64,
-    /// The rate of the port whose queue is measured.
+    /// The rate of the port that was watched.
     rate_bps: u64,
+    /// Whether that is the port whose queue the metrics describe.
+    is_bottleneck: bool,
     packet: u32,
 }
 
-/// Sends `work` through the network and looks at its bottleneck meanwhile.
+/// Sends `work` through the network and looks at its busiest port meanwhile.
 pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
     let (tcp, drops) = (TcpCounters::read(lan)?, counters::drops(lan)?);
     let send = || observed(bed, lan, work);
@@ -45,7 +47,8 @@ pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Re
         counts,
         captured: seen.captured,
         busy_share: seen.busy_share,
-        rate_bps: speed.of(bed.bottleneck_rate().as_bps()),
+        rate_bps: speed.of(bed.watched_rate().as_bps()),
+        is_bottleneck: bed.watched == bed.bottleneck,
         packet: bed.packet_bytes(),
     })
 }
@@ -60,7 +63,7 @@ struct Seen {
 
 /// Sends everything, with all observers beside it.
 fn observed(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
-    let index = lan.interfaces[bed.bottleneck.0 as usize];
+    let index = lan.interfaces[bed.watched.0 as usize];
     let tap = work
         .capture
         .map(|file| Tap::open(bed, lan, file))
@@ -69,7 +72,7 @@ fn observed(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Seen> {
     let _first = Priority::raised();
     thread::scope(|scope| {
         let watch = || {
-            lan.owner(bed.bottleneck)
+            lan.owner(bed.watched)
                 .within(|| counters::watch(index, &stop))
         };
         let watching = scope.spawn(watch);
@@ -104,6 +107,11 @@ impl Run {
         let packets = tcp.data_segments + tcp.retransmissions;
         let completed = fct.len();
         let failed = flows.iter().filter(|flow| flow.failed).count();
+        // One without end is not expected to complete.
+        let endless = flows
+            .iter()
+            .filter(|flow| flow.is_endless() && !flow.failed);
+        let ends = flows.len() - endless.count();
         let mut metrics = json!({
             "goodput_bps": number(bytes as f64 * 8.0 / took),
             "timeouts": timeouts,
@@ -124,7 +132,7 @@ impl Run {
             "queue_max_bytes": queue.share(1.0),
             "flows_completed": completed,
             "flows_failed": failed,
-            "flows_unfinished": flows.len() - completed - failed,
+            "flows_unfinished": ends - completed - failed,
         });
         tell_completions(&fct, &mut metrics);
         metrics
@@ -136,6 +144,19 @@ impl Run {
         let mut times: Vec<f64> = flows.filter_map(traffic::Sent::completed_us).collect();
         times.sort_by(f64::total_cmp);
         times
+    }
+
+    /// Start and completion of every flow in microseconds and the bytes that have come, in the order of the plan.
+    pub(crate) fn flows(&self) -> Value {
+        let flows = self.traffic.flows.iter();
+        let told = flows.map(|flow| {
+            json!([
+                flow.start.map(micros),
+                flow.completion.map(micros),
+                flow.received
+            ])
+        });
+        told.collect()
     }
 
     /// What decides whether the run counts.
@@ -167,11 +188,18 @@ impl Run {
         self.tcp.loss_probes
     }
 
-    /// From the first start to the last completion.
+    /// From the first start to the last completion, or to the end of the run where flows are unfinished.
     fn span(&self) -> (Duration, Duration) {
         let flows = self.traffic.flows.iter();
         let first = flows.clone().filter_map(|flow| flow.start).min();
-        let last = flows.filter_map(|flow| flow.completion).max();
+        let goes_on = |flow: &traffic::Sent| {
+            flow.start.is_some() && flow.completion.is_none() && !flow.failed
+        };
+        let last = if flows.clone().any(goes_on) {
+            Some(self.traffic.ended)
+        } else {
+            flows.filter_map(|flow| flow.completion).max()
+        };
         let first = first.unwrap_or(Duration::ZERO);
         (first, last.unwrap_or(first))
     }
@@ -180,7 +208,8 @@ impl Run {
     fn queue(&self) -> Weighted {
         let (first, last) = self.span();
         let at = |sample: &Sample| sample.at.saturating_duration_since(self.traffic.zero);
-        let within = |sample: &&Sample| at(sample) >= first && at(sample) <= last;
+        let within =
+            |sample: &&Sample| self.is_bottleneck && at(sample) >= first && at(sample) <= last;
         let samples: Vec<_> = self.samples.iter().filter(within).collect();
         let weighted = samples.windows(2).map(|pair| {
             let time = pair[1].at.saturating_duration_since(pair[0].at);
@@ -324,6 +353,7 @@ mod tests {
             traffic: Traffic {
                 flows: vec![flow(10, 20), flow(10, 30)],
                 zero,
+                ended: ms(30),
                 corrupted: 0,
                 strange: BTreeSet::new(),
             },
@@ -340,6 +370,7 @@ mod tests {
             captured: None,
             busy_share: 0.5,
             rate_bps: 800_000,
+            is_bottleneck: true,
             packet: 100,
         };
         let facts = run.facts();

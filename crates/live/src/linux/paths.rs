@@ -1,11 +1,12 @@
 //! Addresses, and static routes along the shortest paths.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
 use base::HostId;
 use fabric::{Node, NodeId, PortId};
 use machine::netlink::Route;
+use scenario::workload::PlannedConnection;
 
 use crate::bed::Bed;
 
@@ -90,6 +91,28 @@ pub(crate) fn on_the_way(bed: &Bed, pairs: &BTreeSet<(HostId, HostId)>) -> BTree
         }));
     }
     found
+}
+
+/// The port of a switch that most connections pass, and before others their bottleneck.
+pub(crate) fn busiest(bed: &Bed, connections: &[PlannedConnection]) -> PortId {
+    let mut pairs: BTreeMap<(HostId, HostId), u32> = BTreeMap::new();
+    for connection in connections {
+        *pairs
+            .entry((connection.sender, connection.receiver))
+            .or_default() += 1;
+    }
+    let mut passing: BTreeMap<PortId, u32> = BTreeMap::new();
+    for (pair, count) in pairs {
+        for port in on_the_way(bed, &BTreeSet::from([pair])) {
+            *passing.entry(port).or_default() += count;
+        }
+    }
+    let most = passing.values().max().copied();
+    if passing.get(&bed.bottleneck).copied() == most {
+        return bed.bottleneck;
+    }
+    let busiest = passing.iter().find(|(_, count)| Some(**count) == most);
+    busiest.map_or(bed.bottleneck, |(port, _)| *port)
 }
 
 /// Links between every node and `to`.

@@ -60,22 +60,35 @@ pub(crate) struct Sent {
     pub(crate) failed: bool,
 }
 
+impl Sent {
+    /// Whether it lasts as long as the run.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.size == ENDLESS
+    }
+}
+
 /// What has been sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Traffic {
     pub(crate) flows: Vec<Sent>,
     /// The zero of all its times.
     pub(crate) zero: Instant,
+    /// When the run was over.
+    pub(crate) ended: Duration,
     /// Reads whose bytes were not those that had been written.
     pub(crate) corrupted: u64,
     /// Segment sizes and congestion controls that sockets had, if other than asked.
     pub(crate) strange: BTreeSet<String>,
 }
 
-/// Sends everything and waits until it has arrived and every connection is closed.
+/// Sends everything and waits until it has arrived and every connection is closed, or the time is over.
 pub(crate) fn send(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic> {
     let mut sender = Generator::new(bed, lan, work)?;
     sender.run()?;
+    sender.traffic.ended = sender.now();
+    for outgoing in &sender.outgoing {
+        outgoing.abort()?;
+    }
     let Generator { traffic, .. } = sender;
     Ok(traffic)
 }
@@ -93,6 +106,8 @@ struct Generator<'a> {
     senders: BTreeMap<SocketAddr, usize>,
     /// By number of acceptance.
     incoming: Vec<Option<Incoming>>,
+    /// By connection: its number of acceptance, and bytes of requests that it has not taken.
+    asking: Vec<(Option<usize>, u64)>,
     /// Flows of each barrier that are not complete.
     waiting: Vec<u32>,
     /// What starts next, and when.
@@ -137,12 +152,14 @@ impl<'a> Generator<'a> {
             outgoing,
             senders: BTreeMap::new(),
             incoming: Vec::new(),
+            asking: vec![(None, 0); work.connections.len()],
             waiting: work.barriers.iter().map(|one| one.waits_for).collect(),
             agenda: BinaryHeap::new(),
             since: Duration::ZERO,
             traffic: Traffic {
                 flows: vec![Sent::default(); work.flows.len()],
                 zero: clock::now(),
+                ended: Duration::ZERO,
                 corrupted: 0,
                 strange: BTreeSet::new(),
             },
@@ -238,7 +255,13 @@ impl<'a> Generator<'a> {
         let sent = &mut self.traffic.flows[number];
         sent.start = Some(now);
         sent.late = now.saturating_sub(at);
-        sent.size = flow.size.expect("the bed refuses flows without end");
+        sent.size = flow.size.unwrap_or(ENDLESS);
+        let request = self.work.connections[connection].request;
+        if request > 0 {
+            self.outgoing[connection].expect(number, sent.size);
+            self.asking[connection].1 += request;
+            return self.ask(connection);
+        }
         sent.wrote = Some(now);
         self.outgoing[connection].add(number, sent.size);
         if self.outgoing[connection].is_new() {
@@ -246,6 +269,17 @@ impl<'a> Generator<'a> {
         } else {
             self.write(connection)
         }
+    }
+
+    /// The receiver asks for what it has not asked for, once the connection is open.
+    fn ask(&mut self, connection: usize) -> io::Result<()> {
+        let (place, bytes) = self.asking[connection];
+        let incoming = place.and_then(|place| self.incoming[place].as_mut());
+        if let Some(incoming) = incoming {
+            incoming.ask(bytes)?;
+            self.asking[connection].1 = 0;
+        }
+        Ok(())
     }
 
     fn connect(&mut self, connection: usize) -> io::Result<()> {
@@ -285,10 +319,30 @@ impl<'a> Generator<'a> {
             }
             self.write(connection)?;
         }
-        if flags.contains(EpollFlags::EPOLLIN) && self.outgoing[connection].is_closed_by_peer()? {
-            self.open -= 1;
+        if flags.contains(EpollFlags::EPOLLIN) {
+            let (heard, is_closed) = self.outgoing[connection].hear()?;
+            self.open -= usize::from(is_closed);
+            if heard > 0 {
+                return self.answer(connection, heard);
+            }
         }
         Ok(())
+    }
+
+    /// Writes the flows whose requests are whole now that so many bytes more of them have come.
+    fn answer(&mut self, connection: usize, heard: u64) -> io::Result<()> {
+        let request = self.work.connections[connection].request;
+        if request == 0 {
+            return Err(io::Error::other("a receiver that sends"));
+        }
+        for flow in self.outgoing[connection].answer(heard, request) {
+            let now = self.now();
+            let sent = &mut self.traffic.flows[flow];
+            let asked = self.since.max(sent.start.unwrap_or(now));
+            sent.waited = now.saturating_sub(asked);
+            sent.wrote = Some(now);
+        }
+        self.write(connection)
     }
 
     fn write(&mut self, connection: usize) -> io::Result<()> {
@@ -314,6 +368,8 @@ impl<'a> Generator<'a> {
             self.epoll
                 .add(&socket, EpollEvent::new(flags, INCOMING | place as u64))?;
             self.incoming.push(Some(Incoming::new(socket, connection)));
+            self.asking[connection].0 = Some(place);
+            self.ask(connection)?;
             self.read(place);
         }
     }
@@ -413,6 +469,9 @@ fn listen(host: HostId, control: &str) -> io::Result<Socket> {
     socket.set_nonblocking(true)?;
     Ok(socket)
 }
+
+/// Bytes of a flow without end: more than any run sends.
+const ENDLESS: u64 = u64::MAX >> 2;
 
 /// Where every receiver listens.
 pub(crate) const PORT: u16 = 7000;

@@ -40,6 +40,7 @@ pub(crate) fn of(
             ..Overrides::default()
         };
         let mut text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", stack.bundle);
+        text += &groups(point);
         if !starts.is_empty() {
             writeln!(text, "workload.trace = {starts:?}").expect("a string takes everything");
         }
@@ -97,6 +98,29 @@ fn settings(
     all
 }
 
+/// The groups of flows of `point`, as the scenario has them.
+fn groups(point: &PointSpec) -> String {
+    let mut text = String::new();
+    let named = point.groups.iter().filter(|group| !group.name.is_empty());
+    for group in named {
+        writeln!(text, "[group.{}]", group.name).expect("a string takes everything");
+        let own = keys::all_keys().iter().filter(|key| {
+            keys::group(key.name) == "workload" && group.texts[key.name] != *key.default
+        });
+        for key in own {
+            let value = &group.texts[key.name];
+            writeln!(text, "{} = {value:?}", key.name).expect("a string takes everything");
+        }
+    }
+    text
+}
+
+/// Whether all flows of `point` start at once, without groups: only drops of these depend on who comes first.
+pub(crate) fn is_incast(point: &PointSpec) -> bool {
+    let mut all = point.groups.iter();
+    all.all(|group| group.name.is_empty() && group.keys.workload.kind == WorkloadKind::Incast)
+}
+
 /// What the twin has otherwise than the scenario.
 fn own(point: &PointSpec, bed: &Bed, found: &Found) -> Vec<(&'static str, String)> {
     let keys = &point.keys;
@@ -114,7 +138,7 @@ fn own(point: &PointSpec, bed: &Bed, found: &Found) -> Vec<(&'static str, String
     // One core starts flows one after another. That spreads what a scenario lets start at once, on which drops
     // depend much.
     let late = Span::from_secs_f64(found.spread_us * 1e-6);
-    if keys.workload.kind == WorkloadKind::Incast && keys.workload.jitter < late {
+    if is_incast(point) && keys.workload.jitter < late {
         own.push(("workload.jitter", span_text(late)));
     }
     // A bucket of one packet is the packet in service; what is more of it is room.
@@ -192,5 +216,38 @@ mod tests {
         assert_eq!(twin.points()[0].text("workload.senders"), "10");
         let again = Scenario::load(Source::new("again", twin.resolved()), &Overrides::default());
         assert_eq!(again.unwrap().points()[0].texts, twin.points()[0].texts);
+    }
+
+    #[test]
+    fn a_twin_has_the_groups_of_the_scenario() {
+        let text = "schemes = [\"cubic\"]\nrun.duration = \"1s\"\n[group.mice.workload]\nkind = \"requests\"\n\
+            connection = \"persistent\"\nrequests = 3\nstart = \"10ms\"\n[group.elephants.workload]\nkind = \"incast\"\n\
+            size = \"unlimited\"\n";
+        let scenario = Scenario::load(Source::new("groups", text), &Overrides::default()).unwrap();
+        let point = &scenario.points()[0];
+        let bed = Bed::of(point).unwrap();
+        let stack = Stack::of(point, &bed, &["cubic".to_owned()]).unwrap();
+        let found = Found {
+            speed: Speed {
+                real: 100_000_000,
+                planned: 1_000_000_000,
+                burst: 1,
+            },
+            rtt_us: 40.0,
+            links: 2,
+            spread_us: 100.0,
+        };
+        let none: (&Path, &[String]) = (Path::new(""), &[]);
+        let twin = of(point, &stack, (&bed, &found), none, NonZeroU32::MIN).unwrap();
+        let twin = &twin.points()[0];
+        assert_eq!(twin.groups.len(), point.groups.len());
+        for (own, twin) in point.groups.iter().zip(twin.groups.iter()) {
+            assert_eq!(own.name, twin.name);
+            for key in keys::all_keys() {
+                if keys::group(key.name) == "workload" {
+                    assert_eq!(&own.texts[key.name], &twin.texts[key.name], "{}", key.name);
+                }
+            }
+        }
     }
 }

@@ -163,6 +163,57 @@ fn four_senders_deliver_every_byte_and_leave_nothing() {
     assert_eq!(left(pid), [""; 0]);
 }
 
+/// Servers answer requests one after the other on open connections, while flows without end last as long as the run.
+#[test]
+fn requests_are_answered_beside_flows_without_end() {
+    let Some(_machine) = machine() else { return };
+    let file = std::env::temp_dir().join(format!("tailwater-groups-{}.toml", std::process::id()));
+    let text = "schemes = [\"cubic\"]\ntcp.receive_buffer = \"64KiB\"\nswitch.buffer = \"400KB\"\nrun.duration = \"700ms\"\n\
+        [group.elephants.workload]\nkind = \"incast\"\nsenders = 2\nsize = \"unlimited\"\nstart = \"0s\"\n\
+        [group.mice.workload]\nkind = \"requests\"\nconnection = \"persistent\"\nsenders = 2\nreceivers = 1\n\
+        connections = 4\nrequests = 3\nsize = \"5KB\"\nstart = \"100ms\"\n";
+    fs::write(&file, text).unwrap();
+    let name = file.to_str().unwrap();
+    let told = emulated(&[
+        "emulate", name, "--rate", "20Mbps", "--runs", "1", "--flows",
+    ]);
+    fs::remove_file(&file).unwrap();
+    let Some((pid, lines)) = told else { return };
+    let points: Vec<_> = lines
+        .iter()
+        .filter(|line| line["type"] == "point")
+        .collect();
+    let worlds: Vec<_> = points.iter().map(|point| &point["world"]).collect();
+    assert_eq!(worlds, ["linux", "simulated"]);
+    for point in points {
+        let metrics = &point["metrics"];
+        assert_eq!(metrics["flows_completed"], 12, "{point}");
+        assert_eq!(metrics["flows_unfinished"], 0, "{point}");
+        let ended = point["ended_us"].as_f64().unwrap();
+        assert!((690_000.0..900_000.0).contains(&ended), "{ended}");
+        let flows = point["flows"].as_array().unwrap();
+        // The elephants are the first group: each has some of what 20 Mbit/s carry in 0.7 s.
+        for elephant in &flows[..2] {
+            assert!(elephant[1].is_null(), "{elephant}");
+            let bytes = elephant[2].as_u64().unwrap();
+            assert!((100_000..1_750_000).contains(&bytes), "{bytes}");
+        }
+        // The second request follows the first answer.
+        for connection in flows[2..].chunks(3) {
+            let at = |flow: usize, place: usize| connection[flow][place].as_f64().unwrap();
+            assert!(at(1, 0) >= at(0, 1), "{connection:?}");
+        }
+    }
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|line| line["live"]["corrupted"] == 0)
+            .count(),
+        1
+    );
+    assert_eq!(left(pid), [""; 0]);
+}
+
 /// Linux delays no ACK while the window that it offers grows.
 #[test]
 fn receivers_delay_acks_as_hosts_do_whose_windows_have_grown() {

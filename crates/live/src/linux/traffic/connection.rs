@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::ops::Range;
+use std::time::Duration;
 
 use machine::payload::Payload;
 use nix::sys::socket::setsockopt;
@@ -23,6 +24,9 @@ pub(super) struct Outgoing {
     written: u64,
     /// Flows that have not arrived, each with the range of its bytes.
     underway: VecDeque<(usize, Range<u64>)>,
+    /// Flows that are asked for, each with its bytes, and bytes of these requests that have come.
+    expected: VecDeque<(usize, u64)>,
+    heard: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +47,8 @@ impl Outgoing {
             queued: 0,
             written: 0,
             underway: VecDeque::new(),
+            expected: VecDeque::new(),
+            heard: 0,
         }
     }
 
@@ -65,6 +71,26 @@ impl Outgoing {
         let bytes = self.queued..self.queued + size;
         self.queued = bytes.end;
         self.underway.push_back((flow, bytes));
+    }
+
+    /// A flow of so many bytes that the receiver asks for.
+    pub(super) fn expect(&mut self, flow: usize, size: u64) {
+        self.expected.push_back((flow, size));
+    }
+
+    /// So many bytes of requests have come, `request` of which make one: adds the flows that they ask for, and returns
+    /// them.
+    pub(super) fn answer(&mut self, heard: u64, request: u64) -> Vec<usize> {
+        self.heard += heard;
+        let mut asked = Vec::new();
+        while self.heard >= request
+            && let Some((flow, size)) = self.expected.pop_front()
+        {
+            self.heard -= request;
+            self.add(flow, size);
+            asked.push(flow);
+        }
+        asked
     }
 
     /// Begins the handshake. Returns the address that it has from now on.
@@ -127,27 +153,40 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Whether the receiver has read everything and closed, which ends the connection.
-    pub(super) fn is_closed_by_peer(&mut self) -> io::Result<bool> {
-        let Some(mut socket) = self.socket.as_ref() else {
-            return Ok(false);
-        };
-        match socket.read(&mut [0]) {
-            Ok(0) => {
-                self.socket = None;
-                Ok(true)
+    /// How many bytes the receiver has sent, and whether it has read everything and closed, which ends the connection.
+    pub(super) fn hear(&mut self) -> io::Result<(u64, bool)> {
+        let mut heard = 0;
+        loop {
+            let Some(mut socket) = self.socket.as_ref() else {
+                return Ok((heard, false));
+            };
+            match socket.read(&mut [0; 4096]) {
+                Ok(0) => {
+                    self.socket = None;
+                    return Ok((heard, true));
+                }
+                Ok(count) => heard += count as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok((heard, false));
+                }
+                Err(error) => return Err(error),
             }
-            Ok(_) => Err(io::Error::other("a receiver that sends")),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            Err(error) => Err(error),
         }
+    }
+
+    /// What has not arrived is not to arrive later, when something else is measured.
+    pub(super) fn abort(&self) -> io::Result<()> {
+        let socket = self.socket.iter();
+        let mut socket = socket.map(|socket| socket.set_linger(Some(Duration::ZERO)));
+        socket.try_for_each(|done| done)
     }
 
     /// The connection has failed. Returns its flows, unless it was over.
     pub(super) fn fail(&mut self) -> Option<Vec<usize>> {
         self.socket.take()?;
-        let flows = self.underway.drain(..);
-        Some(flows.map(|(flow, _)| flow).collect())
+        let flows = self.underway.drain(..).map(|(flow, _)| flow);
+        let asked = self.expected.drain(..).map(|(flow, _)| flow);
+        Some(flows.chain(asked).collect())
     }
 
     /// Flows that have not arrived.
@@ -197,6 +236,12 @@ impl Incoming {
         Ok(setsockopt(&self.socket, WindowClamp, &window)?)
     }
 
+    /// Asks with so many bytes, which any connection takes at once: whoever asks waits for the answer.
+    pub(super) fn ask(&self, bytes: u64) -> io::Result<()> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        (&self.socket).write_all(&vec![0; bytes])
+    }
+
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = (&self.socket).read(buffer)?;
         self.received += count as u64;
@@ -218,3 +263,29 @@ setsockopt_impl!(
 
 /// Bytes that are written at once.
 const CHUNK: usize = 1 << 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::{Domain, Type};
+
+    #[test]
+    fn a_flow_is_sent_when_its_whole_request_has_come() {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let mut outgoing = Outgoing::new(socket);
+        outgoing.expect(4, 1000);
+        outgoing.expect(5, 2000);
+        assert_eq!(outgoing.answer(99, 100), [0; 0]);
+        assert_eq!(outgoing.answer(1, 100), [4]);
+        assert_eq!(outgoing.underway().collect::<Vec<_>>(), [4]);
+        assert_eq!(outgoing.answer(150, 100), [5]);
+        assert_eq!(
+            outgoing.arrived(0..1500),
+            [(4, 1000, true), (5, 500, false)]
+        );
+        // What more comes asks for nothing.
+        assert_eq!(outgoing.answer(50, 100), [0; 0]);
+        outgoing.expect(6, 10);
+        assert_eq!(outgoing.fail(), Some(vec![5, 6]));
+    }
+}
