@@ -96,6 +96,8 @@ pub struct Experiment {
     pub uses: Option<String>,
     /// What `--full` changes.
     pub full: Full,
+    /// How it runs on real stacks, if it does.
+    pub live: Option<Live>,
     /// Panels, in the arrangement of the paper.
     pub plots: Vec<Plot>,
     /// What the paper claims.
@@ -115,6 +117,22 @@ pub struct Full {
     pub set: Vec<(String, String)>,
     /// The scale then, in one sentence.
     pub scale: Option<String>,
+}
+
+/// How a figure runs on the real stacks of a machine: scaled to what that holds. Only orders and ratios are judged
+/// there.
+#[derive(Clone, Debug)]
+pub struct Live {
+    /// What is smaller or slower than in the paper, in one sentence.
+    pub scale: String,
+    /// Runs of each scheme.
+    pub runs: NonZeroU32,
+    /// The rate of the fastest link; none for the fastest that the machine holds.
+    pub rate: Option<String>,
+    /// Settings by full key, each with its texts joined by commas.
+    pub set: Vec<(String, String)>,
+    /// Names of the claims that are judged.
+    pub claims: Vec<String>,
 }
 
 impl Experiment {
@@ -143,7 +161,7 @@ impl Experiment {
 }
 
 /// What a file of a figure has beside its scenario.
-pub const KEYS: [&str; 10] = [
+pub const KEYS: [&str; 11] = [
     "figure",
     "section",
     "scale",
@@ -151,6 +169,7 @@ pub const KEYS: [&str; 10] = [
     "uses",
     "counted_in",
     "full",
+    "live",
     "plot",
     "claim",
     "cause",

@@ -8,6 +8,7 @@ mod cause;
 mod claim;
 mod fields;
 mod hollow;
+mod live;
 mod measure;
 mod operand;
 mod plot;
@@ -195,6 +196,7 @@ fn figure(
         counted_in: reader.text(&fields, "counted_in").map(|word| word.text),
         uses,
         full: full(&mut reader, &fields),
+        live: None,
         plots: Vec::new(),
         claims: Vec::new(),
         causes: Vec::new(),
@@ -222,7 +224,14 @@ fn figure(
             experiment.causes.push(cause);
         }
     }
-    check_full(&mut reader, &experiment);
+    experiment.live = reader.live(&fields, &experiment.claims);
+    let live = experiment.live.iter().flat_map(|live| &live.set);
+    for set in [
+        experiment.full.set.iter().collect::<Vec<_>>(),
+        live.collect(),
+    ] {
+        check_with(&mut reader, experiment.uses.is_none(), &set);
+    }
     reader.finish(experiment)
 }
 
@@ -288,14 +297,14 @@ fn full(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Full {
     }
 }
 
-/// The scenario must be correct with these changes too.
-fn check_full(reader: &mut Reader<'_>, experiment: &Experiment) {
-    let sets = experiment.full.set.iter();
+/// The scenario of a figure that has `own` must be correct with these changes too.
+fn check_with(reader: &mut Reader<'_>, own: bool, set: &[&(String, String)]) {
+    let sets = set.iter().map(|(key, value)| format!("{key}={value}"));
     let overrides = Overrides {
-        sets: sets.map(|(key, value)| format!("{key}={value}")).collect(),
+        sets: sets.collect(),
         ..Overrides::default()
     };
-    if experiment.uses.is_none() && !overrides.sets.is_empty() && reader.problems.is_empty() {
+    if own && !overrides.sets.is_empty() && reader.problems.is_empty() {
         let loaded = Scenario::load(reader.source.clone(), &overrides);
         reader
             .problems

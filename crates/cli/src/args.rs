@@ -221,10 +221,20 @@ pub(crate) struct ReproduceArgs {
     /// Which causes of differences to try
     #[arg(long, value_name = "WHICH", default_value = "missed")]
     pub(crate) causes: Causes,
+    /// Run figures on the TCP stacks of this machine, scaled to what it holds, and judge their orders and ratios there
+    #[arg(long, conflicts_with_all = ["full", "seeds", "causes", "jobs"])]
+    pub(crate) live: bool,
+    /// With --live: how often each scheme runs [default: what each figure says]
+    #[arg(long, value_name = "N", value_parser = seeds, requires = "live")]
+    pub(crate) runs: Option<NonZeroU32>,
+    /// With --live: rate of the fastest link: "auto" is what this machine holds, or a rate, as in 100Mbps [default: what
+    /// each figure says, or auto]
+    #[arg(long, value_name = "RATE", value_parser = emulate::rate, requires = "live")]
+    pub(crate) rate: Option<String>,
     /// Fail if a claim is not reproduced, even in part
     #[arg(long)]
     pub(crate) strict: bool,
-    /// The folder of all results [default: results/reproduce]
+    /// The folder of all results [default: results/reproduce, with --live results/reproduce-live]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Write no reports

@@ -1,5 +1,7 @@
 //! `tailwater reproduce`: the figures of papers are run and their claims judged.
 
+mod live;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -17,6 +19,9 @@ use crate::watch::{listen, watched};
 
 /// Runs what is missing, judges every claim, tries causes, prints the verdicts.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
+    if args.live {
+        return live::reproduce(args);
+    }
     listen();
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| Path::new("results").join("reproduce"));

@@ -52,7 +52,7 @@ use results::{self, Folder};
 pub use error::Error;
 pub use figure::{Axis, Cells, Figure, Line, Mark, Point, Shape, Style};
 pub use fixed::{Format, Size, draw, save, save_in};
-pub use live::{LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
+pub use live::{LiveClaim, LiveColumn, LiveNetwork, LivePage, LiveScheme, write_live};
 pub use model::{ModelPage, Rows, write_model};
 pub use paper::{Reproduction, write_paper};
 

@@ -23,6 +23,10 @@ pub struct LivePage {
     pub columns: Vec<LiveColumn>,
     /// Its networks.
     pub networks: Vec<LiveNetwork>,
+    /// Claims of a paper that were judged by its runs.
+    pub claims: Vec<LiveClaim>,
+    /// At what scale they were judged.
+    pub scale: String,
     /// Files beside the page with what they hold.
     pub files: Vec<(String, String)>,
     /// Which program wrote it.
@@ -79,6 +83,21 @@ pub struct LiveScheme {
     pub fct_us: [Vec<f64>; 2],
     /// Flows of all runs, those without an end included.
     pub flows: [usize; 2],
+}
+
+/// A claim of a paper in both worlds.
+#[derive(Clone, Debug, Default)]
+pub struct LiveClaim {
+    /// What the paper says, and where.
+    pub says: String,
+    /// The same in a few words.
+    pub paper: String,
+    /// What came out: on Linux, and in the simulation.
+    pub found: [String; 2],
+    /// The verdict.
+    pub verdict: String,
+    /// Why.
+    pub reason: String,
 }
 
 #[derive(Template)]
@@ -293,6 +312,11 @@ mod tests {
                 decimals: 1,
             }],
             networks: vec![network],
+            claims: vec![LiveClaim {
+                says: "HSCC drops less (Fig. 7)".to_owned(),
+                verdict: "not valid".to_owned(),
+                ..LiveClaim::default()
+            }],
             ..LivePage::default()
         }
     }
@@ -326,6 +350,7 @@ mod tests {
             "25.5",
             "workload.senders = 20",
             "<h1>incast</h1>",
+            "HSCC drops less (Fig. 7)",
         ] {
             assert!(text.contains(part), "{part}");
         }

@@ -276,3 +276,67 @@ fn several_files_of_a_paper_are_put_together() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].figures, ["fig1", "fig3", "fig2"]);
 }
+
+#[test]
+fn only_orders_and_ratios_about_what_linux_tells_are_judged_live() {
+    let figure = |live: &str| {
+        let claims = r#"
+[[claim]]
+id = "number"
+kind = "number"
+says = "a number"
+where = "§1"
+measure = "queue_mean_bytes"
+of = "rcc"
+paper = 7
+unit = "KB"
+
+[[claim]]
+id = "share"
+kind = "shape"
+says = "a share of the buffer"
+where = "§1"
+measure = "queue_mean_bytes"
+shape = "below"
+level = "40pkt"
+of = "rcc"
+
+[[claim]]
+id = "marked"
+kind = "order"
+says = "an order of marks"
+where = "§1"
+measure = "marks"
+lowest = "rcc"
+"#;
+        format!("{INCAST}\n[live]\nscale = \"a part\"\n{live}\n{claims}")
+    };
+    let folder = Folder::with("files_live", &figure("claims = [\"share\"]"));
+    let live = folder.paper().experiments[0].live.clone().unwrap();
+    assert_eq!(
+        (live.runs.get(), &*live.claims),
+        (5, &["share".to_owned()][..])
+    );
+    for (number, (live, expected)) in [
+        (
+            "claims = [\"number\"]",
+            "number is a number of the paper's own machines",
+        ),
+        (
+            "claims = [\"marked\"]",
+            "marked is about marks, which Linux does not tell",
+        ),
+        ("claims = [\"shared\"]", "there is no claim \"shared\""),
+        ("runs = 3", "live has no claims"),
+        (
+            "claims = []\nset = { \"workload.senders\" = 9000000 }",
+            "workload.senders",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let told = problems(&format!("files_live_{number}"), &figure(live));
+        assert!(told.contains(expected), "{told}");
+    }
+}

@@ -154,7 +154,7 @@ fn bits(text: &str) -> Result<String, String> {
 }
 
 /// A text that the other program reads again.
-fn rate(text: &str) -> Result<String, String> {
+pub(super) fn rate(text: &str) -> Result<String, String> {
     let is_word = ["auto", "asis"].contains(&text);
     let wrong = |_| "expected auto, asis or a rate, as in 100Mbps".to_owned();
     if !is_word {

@@ -33,11 +33,14 @@ Examples:
   tailwater reproduce rcc/fig5a rcc/fig7c --seeds 3
   tailwater reproduce rcc --full --causes all
   tailwater reproduce ./my-paper --format json > claims.json
+  sudo tailwater reproduce hscc --live            test beds, on the TCP of this machine's kernel
 
 What is finished is not run again: after an interruption, or with more figures, only the rest runs.
+With --live everything runs anew, into results/reproduce-live unless --out is given.
 
 Exit status: 0 everything ran, whatever the verdicts; 1 a simulation failed or, with --strict, a
-claim is not reproduced, or a file failed; 2 the input was wrong; 128 + N signal N ended it.";
+claim is not reproduced, or a file failed; 2 the input was wrong; 3 with --live: the machine lacks
+something; 128 + N signal N ended it.";
 
 pub(super) const EMULATE: &str = "\
 Examples:

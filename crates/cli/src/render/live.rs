@@ -1,5 +1,6 @@
 //! Linux beside the simulation: a table, a page, and the same for programs.
 
+pub(crate) mod claims;
 mod page;
 
 use std::fmt::Write;
@@ -75,6 +76,12 @@ impl Emulated {
         let mut rows: Vec<_> = rows.filter(|line| line["set"] == *set).collect();
         rows.sort_by_key(|line| line["type"] == "skipped");
         rows
+    }
+
+    /// Whether a setting, as [`settings`] writes it, is not that of all networks.
+    fn is_swept(&self, setting: &str) -> bool {
+        let mut sets = self.sets().into_iter();
+        !sets.all(|set| settings(set).any(|own| own == setting))
     }
 
     /// Settings in the order in which their networks were made.
@@ -180,21 +187,26 @@ fn title(emulated: &Emulated, bed: &Value) -> String {
     let kernel = bed["kernel"].as_str().unwrap_or_default();
     let version: Vec<_> = kernel.split(['.', '-']).take(2).collect();
     let nodes = bed["hosts"].as_u64().unwrap_or(0) + bed["switches"].as_u64().unwrap_or(0);
-    let (real, planned) = (number("rate_bps"), number("scenario_rate_bps"));
-    let instead = if real < planned {
-        format!(" instead of {}", rate(planned))
-    } else {
-        String::new()
-    };
     format!(
-        "{} on Linux {}: {nodes} namespaces, {}{instead}, RTT {:.0} us, bucket {:.0} B, {} interleaved runs",
+        "{} on Linux {}: {nodes} namespaces, {}, RTT {:.0} us, bucket {:.0} B, {} interleaved runs",
         emulated.scenario(),
         version.join("."),
-        rate(real),
+        instead(bed),
         number("rtt_us"),
         number("burst_bytes"),
         emulated.about("runs"),
     )
+}
+
+/// The rate of a network, and of the scenario if that is another.
+pub(crate) fn instead(bed: &Value) -> String {
+    let number = |name: &str| bed[name].as_f64().unwrap_or(0.0);
+    let (real, planned) = (number("rate_bps"), number("scenario_rate_bps"));
+    if real < planned {
+        format!("{} instead of {}", rate(real), rate(planned))
+    } else {
+        rate(real)
+    }
 }
 
 fn rate(bps: f64) -> String {
@@ -434,7 +446,7 @@ pub(crate) fn csv(emulated: &Emulated) -> String {
 }
 
 /// Everything that was told, in the run folder.
-const LINES: &str = "live.jsonl";
+pub(crate) const LINES: &str = "live.jsonl";
 
 /// What helps a folder that is damaged.
 const AGAIN: &str = "`tailwater emulate` with the same --out writes the folder anew";

@@ -184,3 +184,59 @@ fn a_comparison_leaves_a_page_that_can_be_written_again() {
     assert_eq!(fs::read_to_string(&page).unwrap(), text);
     fs::remove_dir_all(out).unwrap();
 }
+
+/// A figure of a few flows, scaled to a moment: its order is judged by both worlds, and everything is in its folder.
+#[test]
+fn a_figure_is_judged_on_linux_beside_its_twin() {
+    let Some(_machine) = machine() else { return };
+    let Some(program) = tailwater() else { return };
+    let paper = folder("paper");
+    let out = folder("judged");
+    let figure = "title = \"Sizes\"\nfigure = \"Fig. 1\"\nscale = \"1 seed\"\nschemes = [\"newreno\", \"rcc\"]\n\
+        workload.senders = 2\nworkload.size = [\"10KB\", \"90KB\"]\n\
+        [live]\nscale = \"slower links\"\nruns = 2\nclaims = [\"grows\", \"other\"]\n\
+        [[claim]]\nid = \"grows\"\nkind = \"shape\"\nsays = \"times grow\"\nwhere = \"Fig. 1\"\n\
+        measure = { flows = \"fct_us\", statistic = \"mean\" }\nshape = \"rising\"\nof = \"newreno\"\n\
+        [[claim]]\nid = \"other\"\nkind = \"order\"\nsays = \"RCC is faster\"\nwhere = \"Fig. 1\"\n\
+        measure = \"fct_mean_us\"\nlowest = \"rcc\"\n";
+    fs::create_dir_all(&paper).unwrap();
+    let file = paper.join("fig1.toml");
+    fs::write(&file, figure).unwrap();
+    let mut command = Command::new(program);
+    command.arg("reproduce").arg(&file).arg("--out").arg(&out);
+    command.args(["--live", "--rate", "20Mbps", "--quiet", "--format", "json"]);
+    let output = command.output().unwrap();
+    fs::remove_dir_all(&paper).unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    if is_too_busy(&complaint) {
+        assert!(!out.exists(), "what was not run leaves no folder");
+        return;
+    }
+    assert!(output.status.success(), "{complaint}");
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let claims = &told["claims"];
+    // Nine times as much takes longer in any world.
+    assert_eq!(claims[0]["simulated"]["verdict"], "reproduced", "{claims}");
+    let verdict = claims[0]["verdict"].as_str().unwrap();
+    assert!(["reproduced", "not valid"].contains(&verdict), "{claims}");
+    assert_eq!(claims[1]["verdict"], "not testable", "{claims}");
+    let scale = claims[0]["scale"].as_str().unwrap();
+    assert!(
+        scale.starts_with("slower links; 20 Mbit/s instead of"),
+        "{scale}"
+    );
+    let name = paper.file_name().unwrap();
+    let files = fs::read_dir(out.join(name).join("fig1")).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    files.sort();
+    for file in [
+        "figure.toml",
+        "live.jsonl",
+        "report.html",
+        "twin-1-newreno.toml",
+    ] {
+        assert!(files.contains(&file.into()), "{files:?}");
+    }
+    assert!(!files.contains(&"linux".into()), "{files:?}");
+    fs::remove_dir_all(out).unwrap();
+}

@@ -22,6 +22,7 @@ fn experiment(plot: Plot) -> Experiment {
         notes: None,
         counted_in: None,
         uses: None,
+        live: None,
         full: Full::default(),
         plots: vec![plot],
         claims: Vec::new(),

@@ -1,6 +1,6 @@
 //! The page of a run folder.
 
-use ::report::{LiveNetwork, LivePage, LiveScheme};
+use ::report::{LiveClaim, LiveNetwork, LivePage, LiveScheme};
 use serde_json::Value;
 
 use super::{
@@ -17,6 +17,9 @@ pub(crate) fn page(emulated: &Emulated) -> LivePage {
             .into_iter()
             .map(|set| network(emulated, set))
             .collect(),
+        claims: emulated.of_kind("claim").map(claim).collect(),
+        scale: (emulated.of_kind("claim").next())
+            .map_or_else(String::new, |claim| word(claim, "scale").to_owned()),
         files: files(emulated),
         version: format!(
             "tailwater {}",
@@ -67,6 +70,16 @@ fn of_scheme(emulated: &Emulated, row: &Value) -> LiveScheme {
         estimates: pairs(emulated, row),
         fct_us: WORLDS.map(times),
         flows: WORLDS.map(flows),
+    }
+}
+
+fn claim(line: &Value) -> LiveClaim {
+    LiveClaim {
+        says: format!("{} ({})", word(line, "says"), word(line, "where")),
+        paper: word(line, "paper").to_owned(),
+        found: WORLDS.map(|world| word(&line[world], "text").to_owned()),
+        verdict: word(line, "verdict").to_owned(),
+        reason: word(line, "reason").to_owned(),
     }
 }
 

@@ -1,0 +1,159 @@
+use claims::catalogue;
+use scenario::{Overrides, Source};
+
+use super::*;
+
+/// A figure whose queue is to be half as long with HSCC, and long flows to be equally fast.
+const FIGURE: &str = r#"
+title = "Queues"
+figure = "Fig. 1"
+scale = "1 seed"
+schemes = ["cubic", "hscc+cubic", "dctcp"]
+
+[workload]
+senders = 2
+size = "10KB"
+
+[live]
+scale = "half of the flows"
+runs = 4
+set = { "workload.senders" = 1 }
+claims = ["half", "order", "of-dctcp"]
+
+[[claim]]
+id = "half"
+kind = "number"
+says = "HSCC halves the queue"
+where = "Fig. 1"
+measure = "queue_mean_bytes"
+of = "hscc+cubic"
+against = "cubic"
+compare = "reduction"
+paper = 50
+unit = "%"
+
+[[claim]]
+id = "order"
+kind = "order"
+says = "Flows are faster with HSCC"
+where = "Fig. 1"
+measure = { flows = "fct_us", statistic = "mean" }
+sorted = ["hscc+cubic", "cubic"]
+
+[[claim]]
+id = "of-dctcp"
+kind = "order"
+says = "DCTCP has the longest queue"
+where = "Fig. 1"
+measure = "queue_mean_bytes"
+highest = "dctcp"
+
+[[claim]]
+id = "not-live"
+kind = "number"
+says = "The queue is 10 KB"
+where = "Fig. 1"
+measure = "queue_mean_bytes"
+of = "cubic"
+paper = 10
+unit = "KB"
+"#;
+
+/// What the other program tells of four runs of both schemes, `invalid` of which do not count.
+fn lines(invalid: usize) -> Vec<Value> {
+    let set = json!({ "workload.senders": "1" });
+    let mut lines = vec![
+        json!({ "type": "skipped", "scheme": "dctcp", "set": set, "reason": "this kernel has no dctcp" }),
+        json!({ "type": "bed", "set": set, "rate_bps": 1e8, "scenario_rate_bps": 1e9 }),
+    ];
+    for world in WORLDS {
+        for (scheme, queue, end) in [
+            ("cubic", 10_000.0, 30_000.0),
+            ("hscc+cubic", 5_200.0, 20_000.0),
+        ] {
+            for run in 0..4 {
+                let valid = world != "linux" || run >= invalid;
+                lines.push(json!({
+                    "type": "point", "world": world, "scheme": scheme, "run": run, "set": set,
+                    "metrics": {
+                        "goodput_bps": 1e6, "fct_mean_us": null, "fct_p50_us": null, "fct_p95_us": null,
+                        "fct_p99_us": null, "fct_max_us": null, "timeouts": 0, "tail_timeouts": null,
+                        "syn_timeouts": 0, "timeout_rate": null, "retransmissions": 0, "after_timeout": null,
+                        "packets": 7, "fairness": null, "drops": 0, "marks": null,
+                        "threshold_crossings": null, "queue_mean_bytes": queue, "queue_p5_bytes": null,
+                        "queue_p50_bytes": 0, "queue_p95_bytes": 0, "queue_max_bytes": 0,
+                        "flows_completed": 1, "flows_failed": 0, "flows_unfinished": 0,
+                    },
+                    "live": { "valid": valid, "reasons": if valid { json!([]) } else { json!(["cores 99 % busy"]) } },
+                    "flows": [[10_000.0, end, 10_000]],
+                    "ended_us": 40_000.0,
+                }));
+            }
+        }
+    }
+    lines
+}
+
+fn judged(name: &str, lines: &[Value]) -> Vec<Value> {
+    let folder = std::env::temp_dir().join(format!("tailwater-{name}-{}", std::process::id()));
+    let file = folder.join("fig1.toml");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(&file, FIGURE).unwrap();
+    let found = catalogue::find(&[file.display().to_string()]).unwrap();
+    let figure = &found[0].paper.experiments[0];
+    let live = figure.live.as_ref().unwrap();
+    let overrides = Overrides {
+        sets: live
+            .set
+            .iter()
+            .map(|(key, text)| format!("{key}={text}"))
+            .collect(),
+        seeds: Some(live.runs),
+        ..Overrides::default()
+    };
+    let source = Source::new("fig1", catalogue::scenario_text(&figure.source).unwrap());
+    let scenario = Scenario::load(source, &overrides).unwrap();
+    let judged = judge(figure, live, (&scenario, &folder), lines).unwrap();
+    let left: Vec<_> = fs::read_dir(&folder).unwrap().collect();
+    assert_eq!(left.len(), 1, "the figure alone is left");
+    fs::remove_dir_all(folder).unwrap();
+    judged
+}
+
+#[test]
+fn orders_and_ratios_are_judged_on_linux_with_the_twin_beside() {
+    let judged = judged("judged", &lines(1));
+    let ids: Vec<&str> = judged
+        .iter()
+        .filter_map(|line| line["claim"].as_str())
+        .collect();
+    assert_eq!(ids, ["half", "order", "of-dctcp"]);
+    assert_eq!(judged[0]["verdict"], "reproduced");
+    assert_eq!(judged[0]["linux"]["text"], "48 \u{b1} 0 %");
+    assert_eq!(judged[0]["simulated"]["ours"], 48.0);
+    assert_eq!(judged[0]["valid_runs"], 3, "the other one does not count");
+    let scale = "half of the flows; 100 Mbit/s instead of 1 Gbit/s, 4 runs of each scheme";
+    assert_eq!(judged[0]["scale"], scale);
+    assert_eq!(judged[1]["verdict"], "reproduced", "{}", judged[1]);
+}
+
+#[test]
+fn what_did_not_run_is_not_testable() {
+    let judged = judged("skipped", &lines(0));
+    assert_eq!(judged[2]["verdict"], "not testable");
+    assert_eq!(
+        judged[2]["reason"],
+        "dctcp did not run: this kernel has no dctcp"
+    );
+}
+
+#[test]
+fn runs_that_are_not_valid_reproduce_nothing() {
+    let judged = judged("disowned", &lines(2));
+    for line in &judged[..2] {
+        assert_eq!(line["verdict"], "not valid");
+        let reason = line["reason"].as_str().unwrap();
+        assert!(reason.starts_with("2 of 4 runs are valid of"), "{reason}");
+        assert!(reason.ends_with("cores 99 % busy"), "{reason}");
+    }
+}

@@ -1,0 +1,127 @@
+//! What one world told, as a run folder by which claims are judged.
+
+use std::fs;
+use std::path::Path;
+
+use claims::Measured;
+use results::{Access, RunInfo, Store};
+use scenario::workload::Plan;
+use scenario::{PointSpec, Problem, Problems, Scenario};
+use serde_json::{Value, json};
+use sim::metrics::{Cost, FlowRecord, Metrics, Outcome};
+
+/// The runs of `world` among `lines`, each a point of `scenario`; `folder` is there while they are put together.
+/// A run that is not valid has no result.
+pub(super) fn measured(
+    scenario: &Scenario,
+    folder: &Path,
+    (world, lines): (&str, &[Value]),
+) -> Result<Measured, Problems> {
+    let damaged = |error: &dyn std::fmt::Display| Problem::new(error.to_string());
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| damaged(&error))?;
+    }
+    let store = Store::open(folder, scenario, None, Access::Scratch)?;
+    store.begin(scenario)?;
+    for point in scenario.points() {
+        let run = point.index % scenario.seeds() as usize;
+        let line = lines.iter().find(|line| is_of(line, point, (world, run)));
+        let result = match line {
+            None => Err("it did not run".to_owned()),
+            Some(line) if line["live"]["valid"] == false => Err(reasons(line)),
+            Some(line) => Ok(outcome(point, line).map_err(|error| damaged(&error))?),
+        };
+        let kept = store.keep(point, scenario, &result);
+        kept.map_err(|error| damaged(&error))?;
+    }
+    store.assemble(scenario, |_| ())?;
+    store.write_info(&RunInfo::default())?;
+    store.complete()?;
+    drop(store);
+    Measured::open(folder)
+}
+
+/// Whether a line is run number `run` of the scheme and the settings of a point.
+fn is_of(line: &Value, point: &PointSpec, (world, run): (&str, usize)) -> bool {
+    let mut set = point.set.iter();
+    line["type"] == "point"
+        && line["world"] == world
+        && line["run"] == run
+        && line["scheme"] == point.scheme
+        && set.all(|(key, text)| line["set"][key] == *text)
+}
+
+/// Why a run does not count.
+fn reasons(line: &Value) -> String {
+    let reasons = line["live"]["reasons"].as_array().into_iter().flatten();
+    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
+    reasons.join("; ")
+}
+
+/// A run as the outcome of a simulation. What Linux does not tell is zero; no claim about it is judged.
+fn outcome(point: &PointSpec, line: &Value) -> Result<Outcome, serde_json::Error> {
+    let mut metrics = json!({
+        "tail_timeouts": 0, "after_timeout": 0, "marks": 0, "threshold_crossings": 0,
+        "flows_late": 0, "goodput_p50_bps": null, "goodput_weighted_bps": null, "breakdown": null,
+        "queue_mean_bytes": 0.0, "queue_p5_bytes": 0, "queue_p50_bytes": 0, "queue_p95_bytes": 0,
+        "queue_max_bytes": 0,
+    });
+    for (name, value) in line["metrics"].as_object().into_iter().flatten() {
+        if !value.is_null() || metrics.get(name).is_none() {
+            metrics[name] = value.clone();
+        }
+    }
+    Ok(Outcome {
+        metrics: serde_json::from_value::<Metrics>(metrics)?,
+        groups: Vec::new(),
+        cost: Cost {
+            simulated_us: line["ended_us"].as_f64().unwrap_or(f64::NAN),
+            packet_hops: 0,
+            events: 0,
+            cpu_us: 0.0,
+            ns_per_hop: 0.0,
+        },
+        flows: flows(point, line),
+        ports: Vec::new(),
+        tiers: Vec::new(),
+        digest: 0,
+    })
+}
+
+/// The flows that were told, each with what the plan says of it.
+fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
+    let plan = Plan::of(point);
+    let told = line["flows"].as_array().into_iter().flatten();
+    let both = (0..).zip(plan.flows.iter().zip(told));
+    let flows = both.filter_map(|(number, (planned, told))| {
+        let connection = &plan.connections[planned.connection as usize];
+        let start_us = told[0].as_f64()?;
+        let completion_us = told[1].as_f64();
+        Some(FlowRecord {
+            flow: number,
+            group: point.groups[planned.group as usize].name.to_string(),
+            connection: planned.connection,
+            sender: connection.sender.0,
+            receiver: connection.receiver.0,
+            size_bytes: planned.size,
+            received_bytes: told[2].as_u64().unwrap_or(0),
+            start_us,
+            first_byte_us: None.into(),
+            completion_us: completion_us.into(),
+            fct_us: completion_us.map(|end| end - start_us).into(),
+            acknowledged_us: None.into(),
+            buffered_us: None.into(),
+            packets: 0,
+            retransmissions: 0,
+            after_timeout: 0,
+            timeouts: 0,
+            tail_timeouts: 0,
+            syn_timeouts: 0,
+            drops: 0,
+            late: false,
+            failed: false,
+            breakdown: None,
+        })
+    });
+    flows.collect()
+}
