@@ -35,10 +35,13 @@ class NewReno(tw.Sender):
         cwnd, ssthresh, mss = self.cwnd, self.ssthresh, self.mss
         if self.counts_segments:
             slow = min(bytes, max(ssthresh - cwnd, 0))
-            cwnd += slow
-            due = (bytes - slow) * mss + self.remainder
-            self.remainder = due % cwnd
-            self.cwnd = cwnd + due // cwnd
+            self.cwnd = window = cwnd + slow
+            if slow == bytes:
+                return
+            gathered = self.remainder >= window
+            self.remainder = (0 if gathered else self.remainder) + bytes - slow
+            self.cwnd += (gathered + self.remainder // window) * mss
+            self.remainder %= window
         elif cwnd < ssthresh:
             self.cwnd = cwnd + min(bytes, (1 if self.after_timeout else self.limit) * mss)
         else:
@@ -49,7 +52,9 @@ class NewReno(tw.Sender):
 
     def halve(self, in_flight: int) -> None:
         half = in_flight // 2
-        rest = half % self.mss if self.counts_segments else 0
+        rest = 0
+        if self.counts_segments:
+            self.remainder, rest = 0, half % self.mss
         self.ssthresh = max(half - rest, 2 * self.mss)
 
     def on_loss(self, loss: tw.Loss, in_flight: int, now: int) -> None:

@@ -200,6 +200,15 @@ impl Options {
         }
     }
 
+    /// Bytes that the SACK blocks take of a header: two of the option itself, two that align it, and eight for each
+    /// (RFC 2018 §3).
+    pub const fn sack_bytes(&self) -> u64 {
+        match self.sack() {
+            Some(blocks) => 4 + 8 * blocks.len as u64,
+            None => 0,
+        }
+    }
+
     /// The SACK blocks, if there are any.
     pub const fn sack(&self) -> Option<&SackBlocks> {
         match self {
@@ -310,6 +319,19 @@ mod tests {
         for value in [0, 1, u64::from(u32::MAX) + 1, u64::MAX] {
             assert_eq!(Extension::from_u64(value).as_u64(), value);
         }
+    }
+
+    // RFC 7323, appendix A: with timestamps three blocks fill the 40 bytes that options may take.
+    #[test]
+    fn sack_blocks_take_eight_bytes_each_and_four_together() {
+        assert_eq!(Options::None.sack_bytes(), 0);
+        let mut blocks = SackBlocks::new();
+        for bytes in [12, 20, 28] {
+            blocks.push(Seq(1), Seq(2));
+            assert_eq!(Options::Sack(blocks).sack_bytes(), bytes);
+        }
+        let stamps = Timestamps { value: 1, echo: 1 };
+        assert_eq!(Options::Sack(blocks).stamped(stamps).sack_bytes(), 28);
     }
 
     #[test]

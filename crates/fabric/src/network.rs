@@ -1,6 +1,6 @@
 //! A topology in motion.
 
-use base::{Extension, FlowId, HostId, Options, Packet, Time};
+use base::{Beside, Extension, FlowId, HostId, Options, Packet, Time, Timestamps};
 use engine::{Scheduler, Token};
 
 use crate::disorder::{Detained, Disorder, Fate};
@@ -18,6 +18,8 @@ use crate::watch::Watch;
 pub struct NetworkConfig<'a> {
     /// Bytes a packet has on the wire beside its payload.
     pub header_bytes: u32,
+    /// Whether SACK blocks make a packet longer than that.
+    pub sack_bytes: bool,
     /// How much may wait at a switch port.
     pub switch_limit: Limit,
     /// How much may wait at a host port.
@@ -130,6 +132,7 @@ impl Network {
                 let mut port = Port::new(port, config.measure_from);
                 port.end = end(to);
                 port.of_host = of_host;
+                port.counts_sack = config.sack_bytes;
                 network.ports.push(port);
             }
         }
@@ -375,7 +378,15 @@ impl Network {
         let where_and_when = now.as_ps() ^ place.rotate_left(17) ^ ODD_A;
         let mut what = numbers ^ rest.rotate_left(29);
         if !matches!(packet.options, Options::None) || packet.extension != Extension::NONE {
-            what = what.wrapping_add(digest_of_carried(packet));
+            what = what.wrapping_add(match packet.options {
+                // As `digest_of_carried` has it, of what nearly all segments carry where any do.
+                Options::Stamped(timestamps, Beside::None)
+                    if packet.extension == Extension::NONE =>
+                {
+                    both(timestamps).wrapping_mul(ODD_B.wrapping_mul(ODD_A))
+                }
+                _ => digest_of_carried(packet),
+            });
         }
         // The two halves of a product are folded, which mixes both factors into every bit. A sum does not
         // depend on the order of hops, of which those at equal times have none.
@@ -413,12 +424,15 @@ fn digest_of_carried(packet: &Packet) -> u64 {
         (None, None) => 0,
     };
     if let Some(timestamps) = packet.options.timestamps() {
-        let both = u64::from(timestamps.value) << 32 | u64::from(timestamps.echo);
-        options = (options.rotate_left(11) ^ both).wrapping_mul(ODD_B);
+        options = (options.rotate_left(11) ^ both(timestamps)).wrapping_mul(ODD_B);
     }
     options
         .wrapping_mul(ODD_A)
         .wrapping_add(extension.wrapping_mul(ODD_B))
+}
+
+const fn both(timestamps: Timestamps) -> u64 {
+    (timestamps.value as u64) << 32 | timestamps.echo as u64
 }
 
 #[expect(

@@ -61,6 +61,8 @@ pub struct Port {
     watches_idle: bool,
     /// What the hook is told; nothing without one.
     calls: Calls,
+    /// Whether SACK blocks count beside the header bytes.
+    pub(crate) counts_sack: bool,
     header_bytes: u32,
     /// Packets and bytes accepted.
     packets: u64,
@@ -141,6 +143,7 @@ impl Port {
                 .and_then(|exact| exact.try_into().ok())
                 .unwrap_or(0),
             header_bytes: config.header_bytes,
+            counts_sack: false,
             watches_idle: config.discipline.is_congested(Backlog::default())
                 || matches!(config.discipline, Discipline::Custom(_))
                 || calls.has(Calls::ARRIVAL)
@@ -190,7 +193,7 @@ impl Port {
         watch: &mut W,
     ) -> Offer {
         self.settle_watched(now, port, watch, &mut |_| false);
-        let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+        let size = self.size_of(packet);
         // Of a transmitter that is idle nothing waits, so nothing can drop or mark.
         if self.free_at > now || self.watches_idle {
             if !self.admit(packet, now, port, watch) {
@@ -208,7 +211,7 @@ impl Port {
             hook.on_departure(queue, packet, now);
         });
         let was_idle = self.ring.is_empty();
-        let arrival = self.start(packet, now);
+        let arrival = self.start(packet, size, now);
         watch.on_accept(port, packet, now);
         if was_idle {
             Offer::First(arrival)
@@ -371,9 +374,10 @@ impl Port {
     #[inline(always)]
     fn start_oldest<W: Watch>(&mut self, port: PortId, watch: &mut W) {
         let start = self.next_start;
-        let payload = u64::from(self.ring.start_oldest());
-        self.next_start = start + self.serialisation(u64::from(self.header_bytes) + payload);
-        self.leave(payload, start, port, watch);
+        let (payload, sack_bytes) = self.ring.start_oldest();
+        let size = self.size(payload, sack_bytes);
+        self.next_start = start + self.serialisation(size);
+        self.leave(size, start, port, watch);
         if !self.calls.has(Calls::DEPARTURE) {
             return;
         }
@@ -398,7 +402,7 @@ impl Port {
         watch: &mut W,
         stale: &mut impl FnMut(&Packet) -> bool,
     ) {
-        self.leave(u64::from(packet.payload), start, port, watch);
+        self.leave(self.size_of(packet), start, port, watch);
         if packet.dscp > 0 && self.of_host && stale(packet) {
             self.uncount(packet);
             return;
@@ -410,14 +414,14 @@ impl Port {
             !self.ring.is_empty(),
             "the packet before it has yet to arrive"
         );
-        self.start(packet, start);
+        self.start(packet, self.size_of(packet), start);
     }
 
-    /// A packet with this payload has left the queue at `at`.
+    /// A packet of this size has left the queue at `at`.
     #[inline(always)]
-    fn leave<W: Watch>(&mut self, payload: u64, at: Time, port: PortId, watch: &mut W) {
+    fn leave<W: Watch>(&mut self, size: u64, at: Time, port: PortId, watch: &mut W) {
         self.change_level(at);
-        self.waiting_bytes -= u64::from(self.header_bytes) + payload;
+        self.waiting_bytes -= size;
         watch.on_level(port, self.waiting_bytes, at);
         self.tell_level(at, port, watch);
         if self.waiting_bytes == 0 {
@@ -457,8 +461,7 @@ impl Port {
 
     /// The transmitter, which is free, sends `packet`. Returns when it arrives.
     #[inline(always)]
-    fn start(&mut self, packet: &Packet, now: Time) -> Time {
-        let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+    fn start(&mut self, packet: &Packet, size: u64, now: Time) -> Time {
         self.free_at = now + self.serialisation(size);
         let arrival = self.free_at + self.delay;
         self.ring.push_started(packet, arrival);
@@ -471,6 +474,21 @@ impl Port {
         self.levels
             .add(self.waiting_bytes, at.since(self.level_since));
         self.level_since = self.level_since.max(at);
+    }
+
+    /// Bytes of a packet on the wire.
+    #[inline(always)]
+    fn size_of(&self, packet: &Packet) -> u64 {
+        if self.counts_sack {
+            return self.size(packet.payload, packet.options.sack_bytes());
+        }
+        u64::from(self.header_bytes) + u64::from(packet.payload)
+    }
+
+    #[inline(always)]
+    fn size(&self, payload: u16, sack_bytes: u64) -> u64 {
+        let counted = if self.counts_sack { sack_bytes } else { 0 };
+        u64::from(self.header_bytes) + u64::from(payload) + counted
     }
 
     #[inline(always)]

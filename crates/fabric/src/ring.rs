@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use base::{Ecn, Extension, FlowId, HostId, Options, Packet, Seq, TcpFlags, Time};
+use base::{
+    Beside, Ecn, Extension, FlowId, HostId, Options, Packet, Seq, TcpFlags, Time, Timestamps,
+};
 use prefetch_index::prefetch_index;
 
 /// A ring of packets with the times at which a FIFO port knows, when it accepts them, that they arrive.
@@ -43,7 +45,7 @@ struct Place {
     flags: TcpFlags,
     ecn: Ecn,
     dscp: u8,
-    /// The reserved bits, of which TCP has four, and above them [`OPTIONS`] and [`EXTENSION`].
+    /// The reserved bits, of which TCP has four, and above them [`OPTIONS`], [`EXTENSION`] and [`STAMPS`].
     reserved: u8,
 }
 
@@ -53,6 +55,10 @@ struct Carried {
     entries: VecDeque<Entry>,
     /// How many of them belong to packets that have been started.
     started: usize,
+    /// Timestamps of packets without other options, which are most where any have timestamps, in their order.
+    stamps: VecDeque<Timestamps>,
+    /// As `started`.
+    stamps_started: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -163,6 +169,12 @@ impl Ring {
             let own = carried.entries.drain(first..);
             own.for_each(|entry| entry.put_into(&mut packet));
             carried.started = carried.started.min(first);
+            if packet.reserved & STAMPS != 0
+                && let Some(stamps) = carried.stamps.pop_back()
+            {
+                packet.options = stamped(stamps);
+            }
+            carried.stamps_started = carried.stamps_started.min(carried.stamps.len());
         }
         packet.reserved &= RESERVED;
         Some(packet)
@@ -173,18 +185,25 @@ impl Ring {
         (!self.is_empty()).then(|| self.places[self.place(self.head)].arrival)
     }
 
-    /// The oldest waiting packet waits no longer. Returns its payload.
+    /// The oldest waiting packet waits no longer. Returns its payload, and the bytes of its SACK blocks.
     #[inline(always)]
-    pub(crate) fn start_oldest(&mut self) -> u16 {
+    pub(crate) fn start_oldest(&mut self) -> (u16, u64) {
         debug_assert!(self.waiting_packets() > 0, "a packet waits");
         let place = self.places[self.place(self.waiting)];
         self.waiting = self.waiting.wrapping_add(1);
+        let mut sack_bytes = 0;
         if place.reserved > RESERVED
             && let Some(carried) = &mut self.carried
         {
+            if place.reserved & OPTIONS != 0
+                && let Some(Entry::Options(options)) = carried.entries.get(carried.started)
+            {
+                sack_bytes = options.sack_bytes();
+            }
             carried.started += entries(place.reserved);
+            carried.stamps_started += usize::from(place.reserved & STAMPS != 0);
         }
-        place.payload
+        (place.payload, sack_bytes)
     }
 
     /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options. To give an
@@ -200,10 +219,17 @@ impl Ring {
             let carried = self.carried.iter();
             carried.for_each(|carried| carried.entries[own].put_into(&mut packet));
         }
+        if let Some(carried) = self
+            .carried
+            .as_ref()
+            .filter(|_| place.reserved & STAMPS != 0)
+        {
+            packet.options = stamped(carried.stamps[carried.stamps_started - 1]);
+        }
         let (options, extension) = (packet.options, packet.extension);
         change(&mut packet);
         debug_assert_eq!(packet.options, options, "only hosts have options");
-        let mut carries = place.reserved & (OPTIONS | EXTENSION);
+        let mut carries = place.reserved & (OPTIONS | EXTENSION | STAMPS);
         if packet.extension != extension {
             let new = Entry::Extension(packet.extension);
             let carried = self.carried.get_or_insert_default();
@@ -229,6 +255,7 @@ impl Ring {
     fn start_carried(&mut self) {
         if let Some(carried) = &mut self.carried {
             carried.started = carried.entries.len();
+            carried.stamps_started = carried.stamps.len();
         }
     }
 
@@ -237,7 +264,10 @@ impl Ring {
     fn carry(&mut self, packet: &Packet, index: usize) -> u8 {
         let carried = self.carried.get_or_insert_default();
         let mut carries = 0;
-        if packet.options != Options::None {
+        if let Options::Stamped(stamps, Beside::None) = packet.options {
+            carried.stamps.push_back(stamps);
+            carries |= STAMPS;
+        } else if packet.options != Options::None {
             carried.entries.push_back(Entry::Options(packet.options));
             carries |= OPTIONS;
         }
@@ -256,6 +286,16 @@ impl Ring {
     fn uncarry(&mut self, packet: &mut Packet) {
         let carried = self.carried.iter_mut();
         carried.for_each(|carried| {
+            if packet.reserved & STAMPS != 0 {
+                // Priority classes do not use `stamps_started`.
+                carried.stamps_started = carried.stamps_started.saturating_sub(1);
+                if let Some(stamps) = carried.stamps.pop_front() {
+                    packet.options = stamped(stamps);
+                }
+                if packet.reserved & EXTENSION == 0 {
+                    return;
+                }
+            }
             let own = entries(packet.reserved);
             // Priority classes do not use `started`.
             carried.started = carried.started.saturating_sub(own);
@@ -298,6 +338,7 @@ impl Ring {
         self.places = empty_places(half);
         if let Some(carried) = &mut self.carried {
             carried.entries.shrink_to(half);
+            carried.stamps.shrink_to(half);
         }
     }
 }
@@ -350,6 +391,10 @@ impl Entry {
     }
 }
 
+const fn stamped(stamps: Timestamps) -> Options {
+    Options::Stamped(stamps, Beside::None)
+}
+
 /// How many entries a packet has among what is carried.
 #[inline(always)]
 const fn entries(reserved: u8) -> usize {
@@ -368,6 +413,8 @@ const AHEAD: u32 = 3;
 const RESERVED: u8 = 0x0f;
 const OPTIONS: u8 = 0x10;
 const EXTENSION: u8 = 0x20;
+/// The same of timestamps alone, which lie apart.
+const STAMPS: u8 = 0x40;
 
 /// Places that a ring keeps for good, 4 KiB of them; of more it gives half back whenever it runs empty
 /// without having needed a quarter. The queue of a host is long while a flow starts and then short

@@ -75,16 +75,15 @@ impl Verdict {
 /// # Panics
 /// If a side has no answer.
 pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict {
-    let theirs = corrected(scenario, theirs);
     let timers = theirs.iter().any(|answer| answer.timeouts() > 0);
-    let sides = (side(scenario, &theirs), side(scenario, ours));
+    let sides = (side(scenario, theirs), side(scenario, ours));
     let mut checks = if timers {
-        distributions(&sides, &theirs, ours)
+        distributions(&sides, theirs, ours)
     } else {
         means(&sides)
     };
     if !scenario.is_incast() && scenario.starts() > 1 {
-        checks.push(shares(&theirs, ours));
+        checks.push(shares(theirs, ours));
     }
     Verdict {
         theirs: sides.0,
@@ -101,16 +100,6 @@ fn can_tell(theirs: usize, ours: usize) -> bool {
         product * number(ours as u64 + boot) / number(boot)
     });
     LEVEL * arrangements > 2.0
-}
-
-/// The kernel's rounds with the time that its idle port saves: the first packet leaves at once there, and the port of
-/// a switch sends it for the time of a packet.
-fn corrected(scenario: &Scenario, answers: &[Answer]) -> Vec<Answer> {
-    let mut answers = answers.to_vec();
-    for round in answers.iter_mut().flat_map(|answer| &mut answer.rounds) {
-        round.us += scenario.packet_ns() / 1e3;
-    }
-    answers
 }
 
 fn means((theirs, ours): &(Side, Side)) -> Vec<Check> {

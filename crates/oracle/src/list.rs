@@ -259,11 +259,6 @@ impl Scenario {
             Kind::Stream(stream) => stream.starts.len(),
         }
     }
-
-    /// The time that the port takes to send a full packet, in ns.
-    pub fn packet_ns(&self) -> f64 {
-        number(PACKET * 8 * SECOND) / number(self.rig.rate)
-    }
 }
 
 /// A count as a number.

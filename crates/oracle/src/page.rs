@@ -210,8 +210,9 @@ boots it with time travel, so that processors cost no time, and runs every scena
 
 The kernel's lab is one bridge in network namespaces: a link of a host is netem with a rate and a delay, the port towards
 the receiver a token bucket with room for one packet over a queue in bytes, marks are RED's with weight 1, and nothing is
-offloaded. Its idle port sends a packet at once, so each of its rounds is made longer by the time of one packet here. A
-packet in service counts in queues on both sides.
+offloaded. Its idle port sends a packet at once and the next after its time, so every packet is ahead by the time of one:
+the delays of links here are shorter by as much in each round trip. The packet that is being sent counts on neither side
+as one in the queue.
 
 A scenario without timeouts agrees if goodput is within 2 % and the mean queue within 10 %. Where a timer expires, the
 round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; the first rounds of

@@ -18,12 +18,12 @@ pub fn simulate(scenario: &Scenario, seed: u64, sets: &[String]) -> Result<Answe
     match &scenario.kind {
         Kind::Incast { senders, .. } => {
             let outcome = run(scenario, seed, &settings(scenario, start, None), sets)?;
-            Ok(incast(scenario, *senders as usize, &outcome))
+            Ok(incast(*senders as usize, &outcome))
         }
         Kind::Stream(stream) => {
             let until = |end| run(scenario, seed, &settings(scenario, start, Some(end)), sets);
             let (early, whole) = (until(stream.late_from)?, until(stream.duration)?);
-            Ok(carried(scenario, stream, &early, &whole))
+            Ok(carried(stream, &early, &whole))
         }
     }
 }
@@ -34,15 +34,13 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
     let ns = |count: u64| format!("{count}ns");
     let threshold = match scenario.threshold {
         0 => "off".to_owned(),
-        bytes => format!("{}B", bytes - PACKET),
+        bytes => format!("{bytes}B"),
     };
     let mut all = vec![
         ("link.rate", format!("{}bps", rig.access)),
         ("link.down_rate", format!("{}bps", rig.rate)),
-        // Two links make a way, and the kernel has its delay in one.
-        ("link.delay", ns(rig.delay / 2)),
-        // In the kernel's queue the packet in service counts.
-        ("switch.buffer", format!("{}B", scenario.buffer - PACKET)),
+        ("link.delay", ns(link_delay(scenario))),
+        ("switch.buffer", format!("{}B", scenario.buffer)),
         ("switch.ecn_threshold", threshold),
         ("net.header_bytes", (PACKET - MSS).to_string()),
         ("tcp.profile", "linux".to_owned()),
@@ -97,6 +95,13 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
     all
 }
 
+/// Delay of a link. Two make a way, and the kernel has its delay in one. The kernel's port hands a packet on when ours
+/// begins to send it, so that its round trip, four links of ours, is shorter by the time of a packet. What waits there
+/// is what waits here: the packet that is being sent is on neither side part of the queue.
+fn link_delay(scenario: &Scenario) -> u64 {
+    scenario.rig.delay / 2 - PACKET * 8 * 1_000_000_000 / scenario.rig.rate / 4
+}
+
 /// The scheme with the name that this project has for the kernel's congestion control.
 pub fn scheme(scenario: &Scenario) -> &'static str {
     match scenario.cc {
@@ -124,7 +129,7 @@ fn run(
     sim::run::run(&point).map_err(|error| anyhow::anyhow!("{}: {error}", scenario.name))
 }
 
-fn incast(scenario: &Scenario, senders: usize, outcome: &Outcome) -> Answer {
+fn incast(senders: usize, outcome: &Outcome) -> Answer {
     let round = |flows: &[FlowRecord]| {
         let begins = flows.iter().map(|flow| flow.start_us);
         let ends = flows.iter().filter_map(|flow| flow.completion_us.get());
@@ -134,16 +139,13 @@ fn incast(scenario: &Scenario, senders: usize, outcome: &Outcome) -> Answer {
         }
     };
     let rounds: Vec<Round> = outcome.flows.chunks(senders).map(round).collect();
-    let seconds = rounds.iter().map(|round| round.us / 1e6).sum();
-    let bytes = outcome.flows.iter().map(|flow| flow.received_bytes).sum();
     Answer {
         rounds,
-        queue_mean: queue_mean(scenario, outcome, bytes, seconds),
         ..answer(outcome)
     }
 }
 
-fn carried(scenario: &Scenario, stream: &Stream, early: &Outcome, whole: &Outcome) -> Answer {
+fn carried(stream: &Stream, early: &Outcome, whole: &Outcome) -> Answer {
     let bytes = |outcome: &Outcome| -> Vec<u64> {
         outcome
             .flows
@@ -154,7 +156,6 @@ fn carried(scenario: &Scenario, stream: &Stream, early: &Outcome, whole: &Outcom
     let seconds = |ns: u64| number(ns) / 1e9;
     let all = bytes(whole);
     let late = all.iter().zip(bytes(early)).map(|(all, early)| all - early);
-    let mean = queue_mean(scenario, whole, all.iter().sum(), seconds(stream.duration));
     Answer {
         carried: Some(Carried {
             seconds: seconds(stream.duration),
@@ -162,15 +163,8 @@ fn carried(scenario: &Scenario, stream: &Stream, early: &Outcome, whole: &Outcom
             late_bytes: late.collect(),
             bytes: all,
         }),
-        queue_mean: mean,
         ..answer(whole)
     }
-}
-
-/// The mean queue with the packet in service, which results leave out: there is one while the port sends.
-fn queue_mean(scenario: &Scenario, outcome: &Outcome, bytes: u64, seconds: f64) -> f64 {
-    let sending = number(bytes) / number(MSS) * scenario.packet_ns() / 1e9;
-    outcome.metrics.queue_mean_bytes + number(PACKET) * (sending / seconds).min(1.0)
 }
 
 fn answer(outcome: &Outcome) -> Answer {
@@ -182,6 +176,7 @@ fn answer(outcome: &Outcome) -> Answer {
     ];
     let counters = counters.map(|(name, count)| (name.to_owned(), count));
     Answer {
+        queue_mean: metrics.queue_mean_bytes,
         drops: metrics.drops,
         marks: metrics.marks,
         counters: BTreeMap::from(counters),

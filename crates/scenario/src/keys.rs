@@ -267,6 +267,8 @@ base::settings! {
     pub struct Net in "net" {
         /// Header bytes of every packet on the wire; 40 are IPv4 and TCP without options.
         pub header_bytes: u32 = "40",
+        /// Whether SACK blocks make a packet longer than net.header_bytes, by 4 bytes and 8 for each block (RFC 2018). ACKs then take different times, so that segments that they let go do not reach a port at the same instant; where they do, repairs are lost as often as new data.
+        pub sack_bytes: bool = "false",
     }
 }
 
@@ -307,6 +309,8 @@ base::settings! {
         pub delayed_ack: Count = "1",
         /// Longest time an acknowledgement is delayed when delayed_ack is above 1.
         pub delayed_ack_timeout: Span = "40ms",
+        /// Whether an acknowledgement is delayed for less than tcp.min_rto, by a tick of tcp.clock_granularity, whatever tcp.delayed_ack_timeout, so that no timer expires for want of it; as in Linux since 6.7.
+        pub delayed_ack_below_rto: bool = "false",
         /// Whether a connection that was idle for a retransmission timeout starts again from its initial window (RFC 5681).
         pub idle_restart: bool = "true",
         /// Whether the congestion window of every scheme stays as it is while less than half of it is used, as when the application, the receiver or a switch allows less (RFC 7661). Without it windows grow whatever limits the sender, as in ns-2.
@@ -345,11 +349,15 @@ base::settings! {
         pub dsack: bool = "false",
         /// Segments that a receiver acknowledges one by one whatever tcp.delayed_ack: at the start, after idle time and after duplicates, at most half of its buffer. "0" delays these ACKs as all others; Linux has 16. A congestion mark that begins or ends is then acknowledged at once, too.
         pub quick_acks: u32 = "0",
+        /// Longest time that a receiver holds reports of SACK back, to send one for many: after three reports of a hole, for a twentieth of the round trip and at most for this time. "0s" reports each segment at once (RFC 5681); Linux has 1 ms. Needs tcp.sack.
+        pub sack_delay: Span = "0s",
+        /// Time added to each wait under tcp.sack_delay. Linux lets that timer be late by up to 100 us, so that it ends together with others.
+        pub sack_delay_slack: Span = "0s",
         /// How the retransmission timeout follows from round trips: the larger of tcp.min_rto and mean plus deviation ("rfc6298"), or the mean plus the larger of tcp.min_rto and deviation ("linux"), where the largest deviation of a round trip counts at once.
         pub rto_estimator: RtoEstimator = "rfc6298",
         /// When timers fire: at their time ("exact"), or as Linux has it on a wheel that turns by tcp.clock_granularity ("wheel"): later, by one place of 1, 8 or 64 ticks and more, the longer the timer.
         pub timer: TimerKind = "exact",
-        /// What makes windows grow: ACKs, each by at most tcp.byte_counting_limit segments in slow start and as one segment beyond it ("acks"), or the segments that are acknowledged, however few ACKs say so ("segments", Linux). With "segments" and tcp.window_validation a window that nothing but itself limits grows, and one in slow start while less than twice the flight.
+        /// What makes windows grow: ACKs, each by at most tcp.byte_counting_limit segments in slow start and as one segment beyond it ("acks"), or the segments that are acknowledged, however few ACKs say so ("segments"), or those that become known to be delivered ("delivery", Linux): what SACK reported before does not count when it is acknowledged, so that the end of a repair does not widen the window at once. "delivery" needs tcp.sack. With "segments", "delivery" and tcp.window_validation a window that nothing but itself limits grows, and one in slow start while less than twice the flight.
         pub window_growth: WindowGrowth = "acks",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",

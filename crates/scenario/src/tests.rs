@@ -128,6 +128,8 @@ fn what_reports_feed_needs_sack() {
         "tail_loss_probe=linux",
         "recovery=prr",
         "dsack=true",
+        "sack_delay=1ms",
+        "window_growth=delivery",
     ] {
         let told = message("tcp.sack = false", &[&format!("tcp.{key}")]);
         assert!(

@@ -11,12 +11,13 @@
 //! | `beta_cubic` | `cubic.beta` | 0.7 | RFC 9438 §4.6 |
 //! | fast convergence | `cubic.fast_convergence` | on | RFC 9438 §4.7 |
 //! | time between two looks at the curve | `cubic.update_interval` | none | Linux |
+//! | an early end of slow start | `cubic.hystart` | off | Linux |
 //!
 //! `alpha_cubic` follows from beta (§4.3). Slow start is that of RFC 5681 and 3465, as for NewReno; the
 //! idle restart is that of RFC 5681 §4.1.
 //!
 //! Deviations: `HyStart++`, which §4.10 recommends, is not included, so that slow starts of different
-//! senders differ in nothing; spurious congestion events (§4.9) are undone if the endpoint detects them.
+//! senders differ in nothing, unless Linux's is asked for (`cubic/hystart.rs`); spurious congestion events (§4.9) are undone if the endpoint detects them.
 //! In the Reno-friendly region an ACK never makes the window smaller.
 //!
 //! Open in the RFC: when a stage of congestion avoidance begins (with the first ACK that finds the
@@ -26,9 +27,11 @@ use base::setting::Settings;
 use base::{Fraction, Quantity, QuantityError, Span, Time};
 use tcp::{Ack, Echo, Gauge, Loss, SSTHRESH, SenderCc, SsthreshOf};
 
+mod hystart;
 mod looks;
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
+use hystart::{HyStart, Path};
 use looks::Looks;
 
 /// The registry entry.
@@ -59,6 +62,8 @@ base::settings! {
         pub fast_convergence: bool = "true",
         /// How long a sender grows by the same rule before it looks at the curve again, unless its window has changed. "0s" looks with every ACK, as the RFC has it. Linux looks after 31 ms: on short paths a window stays for that long, and then the growth of a Reno flow over all that time counts at once.
         pub update_interval: Span = "0s",
+        /// Whether slow start ends before a loss, as in Linux (HyStart): with a window of 16 segments or more when ACKs have come one behind the other for half the least round trip and half of up to 1 ms for bursts, or when eight round trips were longer than the least by an eighth of it, of 4 to 16 ms.
+        pub hystart: bool = "false",
     }
 }
 
@@ -115,6 +120,10 @@ pub struct Sender {
     stage: Option<Stage>,
     /// Smoothed round trip (RFC 6298 §2); zero before the first sample.
     srtt: Span,
+    /// What ends slow start before a loss does, if anything.
+    hystart: Option<Box<HyStart>>,
+    /// Least round trip since the start or the last timeout, where something asks for it.
+    least_rtt: Option<Span>,
 }
 
 /// The law's constants and what outlasts a stage, in segments.
@@ -218,11 +227,13 @@ impl Sender {
             fast_convergence: params.fast_convergence,
             looks: (params.update_interval > Span::ZERO)
                 .then(|| Box::new(Looks::new(params.update_interval, config.tick))),
-            counts_segments: config.counts_segments,
+            counts_segments: config.counts_segments(),
             reduces_window: config.ssthresh_of == SsthreshOf::Window,
             before_loss: None,
             stage: None,
             srtt: Span::ZERO,
+            hystart: params.hystart.then(|| Box::new(HyStart::new())),
+            least_rtt: None,
         }
     }
 
@@ -266,7 +277,8 @@ impl Sender {
             let mss = u64::from(self.mss);
             let (cwnd, now) = (self.cwnd / mss, ack.now);
             let segments = looks.segments(ack.bytes, mss);
-            let grown = looks.grow(&self.law, cwnd, segments, self.srtt, now);
+            let rtt = self.least_rtt.unwrap_or(self.srtt);
+            let grown = looks.grow(&self.law, cwnd, segments, rtt, now);
             self.cwnd += grown * mss;
             return;
         }
@@ -311,6 +323,30 @@ impl Sender {
         self.ssthresh = reduced.max(self.whole(2));
     }
 
+    /// What Linux learns from a round trip (`cubictcp_acked`).
+    #[inline(never)]
+    fn learn(&mut self, ack: &Ack, rtt: Span) {
+        // Those of the first second of a stage are not believed.
+        let stage = self.looks.as_ref().and_then(|looks| looks.began());
+        if stage.is_some_and(|began| ack.now.since(began) < SECOND) {
+            return;
+        }
+        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
+        self.least_rtt = Some(least);
+        let path = Path {
+            window: self.cwnd / u64::from(self.mss),
+            mss: self.mss.into(),
+            srtt: self.srtt,
+            least,
+        };
+        if self.cwnd < self.ssthresh
+            && let Some(hystart) = &mut self.hystart
+            && hystart.ends(ack, rtt, &path)
+        {
+            self.ssthresh = self.cwnd;
+        }
+    }
+
     fn sample(&mut self, rtt: Span) {
         self.srtt = if self.srtt == Span::ZERO {
             rtt
@@ -334,6 +370,9 @@ impl SenderCc for Sender {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.sample(rtt);
+            if self.hystart.is_some() || self.looks.is_some() {
+                self.learn(ack, rtt);
+            }
         }
         match ack.echo {
             Echo::None if ack.recovering || ack.bytes == 0 => {}
@@ -359,6 +398,10 @@ impl SenderCc for Sender {
                 self.law.w_max = 0.0;
                 self.cwnd = self.whole(1);
                 self.after_timeout = true;
+                self.least_rtt = None;
+                if let Some(hystart) = &mut self.hystart {
+                    **hystart = HyStart::new();
+                }
             }
             // RFC 5681 §3.1: ssthresh is held for a segment already sent again by the timer.
             Loss::RepeatedTimeout => self.cwnd = self.whole(1),
@@ -403,6 +446,9 @@ impl SenderCc for Sender {
         }
     }
 }
+
+/// Linux believes no round trip for this long after a stage has begun (`HZ` ticks).
+const SECOND: Span = Span::from_secs(1);
 
 #[cfg(test)]
 mod tests {

@@ -185,7 +185,14 @@ impl Sender {
         reason = "0 <= alpha <= 1"
     )]
     fn cut(&mut self) {
-        let reduced = (self.reno.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        let reduced = if self.reno.counts_segments() {
+            // As Linux: only whole segments are taken away, so that a small share takes none of a small window.
+            let segments = self.reno.cwnd / self.reno.mss();
+            let taken = (segments as f64 * self.alpha / 2.0) as u64;
+            (segments - taken) * self.reno.mss()
+        } else {
+            (self.reno.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
+        };
         let least = u64::from(self.min_segments) * self.reno.mss();
         self.reno.cwnd = reduced.max(least);
     }
@@ -309,6 +316,22 @@ mod tests {
         sender.on_ack(&ack(10_001, 20_001, Echo::None));
         let second = first * 15.0 / 16.0 + 3.0 / 9.0 / 16.0;
         assert!((sender.alpha - second).abs() < 1e-12, "{}", sender.alpha);
+    }
+
+    // Linux 6.12, dctcp_ssthresh: of ten segments a share of 0.19 takes none, and one of 0.2 a whole one.
+    #[test]
+    fn windows_of_whole_segments_lose_whole_ones() {
+        for (alpha, window) in [(0.19, 10_000), (0.2, 9000)] {
+            let config = Config {
+                mss: 1000,
+                growth: tcp::Growth::Delivery,
+                ..Config::default()
+            };
+            let mut sender = Sender::new(&Params::defaults(), &FlowInfo { size: None, config });
+            sender.alpha = alpha;
+            sender.cut();
+            assert_eq!(sender.window(), window);
+        }
     }
 
     #[test]

@@ -109,7 +109,10 @@ pub const SSTHRESH: Gauge = Gauge {
 /// What an ACK says to congestion control.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// Bytes newly acknowledged; 0 for a duplicate that says something else.
+    /// Bytes newly acknowledged, or newly delivered where windows grow by that ([`Growth::Delivery`]); 0 for a
+    /// duplicate that says something else.
+    ///
+    /// [`Growth::Delivery`]: crate::Growth::Delivery
     pub bytes: u64,
     /// First offset not yet acknowledged.
     pub acknowledged: u64,
@@ -175,7 +178,8 @@ pub struct NewReno {
     /// Whether slow start follows a timeout: set by the timeout, cleared when the window reaches
     /// `ssthresh`.
     after_timeout: bool,
-    /// Square bytes of eq. 3 that were too few for another byte of window.
+    /// What was too little for more window: square bytes of eq. 3, or bytes acknowledged where growth counts
+    /// segments.
     remainder: u64,
     /// Whether growth counts what is acknowledged and not ACKs.
     counts_segments: bool,
@@ -196,7 +200,7 @@ impl NewReno {
             byte_counting_limit: u64::from(config.byte_counting_limit),
             after_timeout: false,
             remainder: 0,
-            counts_segments: config.counts_segments,
+            counts_segments: config.counts_segments(),
             before_loss: None,
         }
     }
@@ -204,6 +208,11 @@ impl NewReno {
     /// Bytes of a segment.
     pub fn mss(&self) -> u64 {
         self.mss
+    }
+
+    /// Whether windows have whole segments ([`Config::counts_segments`]).
+    pub fn counts_segments(&self) -> bool {
+        self.counts_segments
     }
 
     /// Slow start or congestion avoidance for `bytes` newly acknowledged (RFC 5681 §3.1).
@@ -238,9 +247,15 @@ impl NewReno {
     fn grow_by_segments(&mut self, bytes: u64) {
         let slow = bytes.min(self.ssthresh.saturating_sub(self.cwnd));
         self.cwnd += slow;
-        let due = (bytes - slow) * self.mss + self.remainder;
-        self.remainder = due % self.cwnd;
-        self.cwnd += due / self.cwnd;
+        if slow == bytes {
+            return;
+        }
+        let window = self.cwnd;
+        // What was acknowledged while the window was larger counts for one segment.
+        let gathered = u64::from(self.remainder >= window);
+        self.remainder = self.remainder * (1 - gathered) + bytes - slow;
+        self.cwnd += (gathered + self.remainder / window) * self.mss;
+        self.remainder %= window;
     }
 
     /// Eq. 4 of RFC 5681 §3.1.
@@ -248,6 +263,7 @@ impl NewReno {
         let half = in_flight / 2;
         // Windows that count segments have whole ones.
         let rest = if self.counts_segments {
+            self.remainder = 0;
             half % self.mss
         } else {
             0

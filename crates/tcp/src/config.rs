@@ -57,8 +57,10 @@ pub struct Config {
     pub retries: u32,
     /// ACK every this many segments; 1: every one (RFC 5681 §4.2).
     pub delayed_ack: u32,
-    /// Longest delay of an ACK.
+    /// Longest delay of an ACK, as far as `delayed_ack_bound` allows.
     pub delayed_ack_timeout: Span,
+    /// No ACK is delayed for longer.
+    pub delayed_ack_bound: Span,
     /// Receive buffer.
     pub receive_buffer: u64,
     /// Shift of advertised windows; `None`: the option is not sent (RFC 7323 §2).
@@ -98,12 +100,28 @@ pub struct Config {
     pub dsack: bool,
     /// Segments acknowledged at once at the start, after idle time, duplicates and marks; 0: as all others.
     pub quick_acks: u32,
+    /// Longest time that a receiver holds SACK reports back to send one for many; zero: it sends each at once.
+    pub sack_delay: Span,
+    /// Added to the time that reports are held back.
+    pub sack_delay_slack: Span,
     /// How the retransmission timeout follows from round trips.
     pub rto_estimator: RtoEstimator,
     /// Period of the clock whose ticks end timers; zero: they end exactly.
     pub tick: Span,
-    /// Whether windows grow by what ACKs acknowledge, without a limit per ACK in both phases, or by ACKs.
-    pub counts_segments: bool,
+    /// What makes windows grow.
+    pub growth: Growth,
+}
+
+/// What makes windows grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// The ACKs of new data, with a limit for each (RFC 5681 §3.1, RFC 3465).
+    Acks,
+    /// The segments that are acknowledged, without a limit per ACK in both phases.
+    Segments,
+    /// As `Segments`, but each when it is known to be delivered: one that SACK has reported counts no more when
+    /// it is acknowledged, and those that an ACK reports beyond a hole count with it. Needs a record of segments.
+    Delivery,
 }
 
 /// What shows a segment to be lost.
@@ -193,6 +211,12 @@ impl Config {
             || self.undo
     }
 
+    /// Whether windows have whole segments and grow by those that ACKs tell of, however few ACKs do.
+    #[must_use]
+    pub fn counts_segments(&self) -> bool {
+        self.growth != Growth::Acks
+    }
+
     /// When a timer of this length that starts `now` expires.
     #[must_use]
     pub(crate) fn expiry(&self, now: Time, timeout: Span) -> Time {
@@ -240,6 +264,7 @@ impl Default for Config {
             retries: 15,
             delayed_ack: 1,
             delayed_ack_timeout: Span::from_millis(40),
+            delayed_ack_bound: Span::from_ps(u64::MAX),
             receive_buffer,
             window_scale: Some(Self::scale_for(receive_buffer)),
             scale_syn_ack: false,
@@ -259,9 +284,11 @@ impl Default for Config {
             undo: false,
             dsack: false,
             quick_acks: 0,
+            sack_delay: Span::ZERO,
+            sack_delay_slack: Span::ZERO,
             rto_estimator: RtoEstimator::Rfc6298,
             tick: Span::ZERO,
-            counts_segments: false,
+            growth: Growth::Acks,
         }
     }
 }

@@ -59,7 +59,7 @@ mod wheel;
 
 pub use cc::{Ack, Echo, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 pub use config::{
-    Config, EcnMode, LossDetection, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
+    Config, EcnMode, Growth, LossDetection, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
 };
 pub use endpoint::{Endpoint, Identity, Progress, State};
 pub use host::{Host, Wire};

@@ -1,11 +1,13 @@
 //! The receiving half of a connection: reassembly, what to acknowledge and when, the window.
 
+mod compression;
 mod quick_acks;
 
-use base::{Ecn, Extension, Options, SackBlocks, Seq, Time};
+use base::{Ecn, Extension, Options, SackBlocks, Seq, Span, Time};
 
 use crate::assembler::Assembler;
 use crate::config::{Config, EcnMode};
+use compression::Compression;
 use quick_acks::QuickAcks;
 
 /// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.
@@ -51,6 +53,8 @@ pub(crate) struct Receiver {
     duplicate: Option<(u64, u64)>,
     /// Which ACKs are not delayed, if the first are not.
     quick: Option<Box<QuickAcks>>,
+    /// Which reports of SACK wait for more, if any do.
+    compression: Option<Box<Compression>>,
 }
 
 /// An ACK that leaves before anything else: that of the handshake, which no data replaces, or one whose
@@ -116,7 +120,14 @@ impl Receiver {
             dsack: config.dsack,
             duplicate: None,
             quick: (config.quick_acks > 0).then(|| Box::new(QuickAcks::new(config))),
+            compression: None,
         }
+    }
+
+    /// Both sides have agreed on SACK.
+    pub(crate) fn agree_on_sack(&mut self, config: &Config) {
+        self.compression = (config.sack_delay > Span::ZERO)
+            .then(|| Box::new(Compression::new(config.sack_delay, config.sack_delay_slack)));
     }
 
     /// The peer's SYN has arrived.
@@ -141,13 +152,13 @@ impl Receiver {
         }
     }
 
-    /// Stores a segment with payload or FIN and decides about its ACK.
+    /// Stores a segment with payload or FIN and decides about its ACK, on a path with this round trip.
     #[inline(always)]
-    pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, now: Time) {
+    pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, rtt: Span, now: Time) {
         let marked = segment.ecn == Ecn::Marked;
         self.note_mark(marked, segment.cwr);
         let plain = self.store(segment, marked);
-        self.schedule_ack(plain, config, now);
+        self.schedule_ack(plain, config, rtt, now);
         if self.dsack && self.arrival.new_bytes < segment.payload {
             self.note_duplicate(segment);
         }
@@ -238,7 +249,10 @@ impl Receiver {
         if self.ack_deadline <= now {
             self.ack_due = true;
             self.ack_deadline = Time::NEVER;
-            if let Some(quick) = &mut self.quick {
+            let reports = self.compression.as_ref();
+            if let Some(quick) = &mut self.quick
+                && !reports.is_some_and(|reports| reports.is_waiting())
+            {
                 quick.on_delayed();
             }
         }
@@ -276,6 +290,9 @@ impl Receiver {
         self.on_advertised(self.next, window);
         if let Some(quick) = &mut self.quick {
             quick.on_acknowledged(self.unacknowledged > 0);
+        }
+        if let Some(compression) = &mut self.compression {
+            compression.on_acknowledged(self.next);
         }
         self.ack_due = false;
         self.unacknowledged = 0;
@@ -413,15 +430,37 @@ impl Receiver {
         }
     }
 
+    /// Whether the report of the segment stored last waits for more, with a hole before it or left by it.
+    #[inline(never)]
+    fn report_waits(&mut self, config: &Config, rtt: Span, now: Time) -> bool {
+        let Arrival {
+            held, new_bytes, ..
+        } = self.arrival;
+        let Some(compression) = self.compression.as_mut().filter(|_| !self.ack_due) else {
+            return false;
+        };
+        if held == 0 || new_bytes == 0 {
+            return false;
+        }
+        let until = compression.wait(self.next, config.mss.into(), rtt, now);
+        // The first that waits decides how long.
+        self.ack_deadline = self.ack_deadline.min(until.unwrap_or(Time::NEVER));
+        until.is_some()
+    }
+
     #[inline(always)]
-    fn schedule_ack(&mut self, plain: bool, config: &Config, now: Time) {
+    fn schedule_ack(&mut self, plain: bool, config: &Config, rtt: Span, now: Time) {
         self.unacknowledged += 1;
         let quick = self.quick.as_mut();
         let at_once = quick.is_some_and(|quick| quick.on_data(&self.arrival, now));
+        if !plain && !at_once && self.compression.is_some() && self.report_waits(config, rtt, now) {
+            return;
+        }
         if !plain || at_once || self.unacknowledged >= self.delayed_ack {
             self.ack_due = true;
         } else if self.ack_deadline == Time::NEVER {
-            self.ack_deadline = config.expiry(now, config.delayed_ack_timeout);
+            let delay = config.delayed_ack_timeout.min(config.delayed_ack_bound);
+            self.ack_deadline = config.expiry(now, delay);
         }
     }
 }

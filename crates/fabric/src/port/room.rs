@@ -32,7 +32,7 @@ impl Port {
             .as_mut()
             .and_then(|waiting| waiting.push_out(packet))
         {
-            self.leave(u64::from(victim.payload), now, port, watch);
+            self.leave(self.size_of(&victim), now, port, watch);
             self.uncount(&victim);
             self.drops += 1;
             watch.on_drop(port, &victim, DropReason::Full, now);
@@ -46,7 +46,7 @@ impl Port {
     /// A packet that was accepted is not sent after all.
     pub(super) fn uncount(&mut self, packet: &Packet) {
         self.packets -= 1;
-        self.bytes -= u64::from(self.header_bytes) + u64::from(packet.payload);
+        self.bytes -= self.size_of(packet);
         self.gone += 1;
     }
 
@@ -64,7 +64,7 @@ impl Port {
 
     #[inline(always)]
     pub(super) fn fits(&self, backlog: Backlog, packet: &Packet, now: Time) -> bool {
-        let size = u64::from(self.header_bytes) + u64::from(packet.payload);
+        let size = self.size_of(packet);
         match self.limit {
             // An idle transmitter takes the packet at once: it never waits.
             _ if self.free_at <= now && backlog.packets == 0 => true,

@@ -47,6 +47,39 @@ fn a_packet_arrives_after_serialisation_and_delay() {
     );
 }
 
+// RFC 2018 §3: two blocks are 20 bytes, and 160 ns at 1 Gbit/s.
+#[test]
+fn sack_blocks_take_time_and_room_where_they_count() {
+    let blocks = {
+        let mut blocks = base::SackBlocks::new();
+        blocks.push(base::Seq(1), base::Seq(2));
+        blocks.push(base::Seq(5), base::Seq(6));
+        blocks
+    };
+    for (counts, longer) in [(false, 0), (true, 20)] {
+        let mut port = port(Limit::Unlimited, Discipline::DropTail);
+        port.counts_sack = counts;
+        let ack = || {
+            let mut ack = Packet::new(FlowId(0), HostId(0));
+            ack.options = base::Options::Sack(blocks);
+            ack
+        };
+        let took = Span::from_nanos(8 * (54 + longer));
+        let first = us(40) + took;
+        assert_eq!(port.offer(&mut ack(), us(0)), Offer::First(first));
+        port.offer(&mut ack(), us(0));
+        port.offer(&mut full_packet(), us(0));
+        assert_eq!(port.counters().max_waiting_bytes, 54 + longer + 1500);
+        let mut packet = full_packet();
+        let mut arrive = |at| port.arrive_into(&mut packet, at, PortId(0), &mut (), &mut |_| false);
+        let second = arrive(first);
+        assert_eq!(second, Some(first + took));
+        assert_eq!(arrive(first + took), Some(us(52) + took + took));
+        assert_eq!(arrive(us(52) + took + took), None);
+        assert_eq!(port.backlog(), Backlog::default());
+    }
+}
+
 #[test]
 fn the_packet_in_transmission_does_not_count_as_queued() {
     // ICTCP sheet check: with 80 places, 82 packets at once lose one: one is in transmission.

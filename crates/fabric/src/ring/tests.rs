@@ -51,7 +51,12 @@ fn options() -> impl Strategy<Value = Options> {
         }
         Options::Sack(sack)
     });
-    prop_oneof![3 => Just(Options::None), 1 => syn, 2 => sack]
+    let plain = prop_oneof![3 => Just(Options::None), 1 => syn, 2 => sack];
+    let stamps = prop::option::of(any::<(u32, u32)>());
+    (plain, stamps).prop_map(|(options, stamps)| match stamps {
+        Some((value, echo)) => options.stamped(Timestamps { value, echo }),
+        None => options,
+    })
 }
 
 fn extension() -> impl Strategy<Value = Extension> {
@@ -117,7 +122,8 @@ proptest! {
                 Step::Start(extension) if ring.waiting_packets() > 0 => {
                     let expected = &mut model[started].0;
                     started += 1;
-                    prop_assert_eq!(ring.start_oldest(), expected.payload);
+                    let told = (expected.payload, expected.options.sack_bytes());
+                    prop_assert_eq!(ring.start_oldest(), told);
                     let before = expected.extension;
                     ring.change_newest_started(|packet| {
                         assert_eq!(packet.extension, before, "a hook sees what the packet carries");

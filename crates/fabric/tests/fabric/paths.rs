@@ -33,6 +33,7 @@ impl Walk {
     fn through(topology: &Topology, spread: Spread, salt: u64) -> Self {
         let config = NetworkConfig {
             header_bytes: 40,
+            sack_bytes: false,
             switch_limit: Limit::Unlimited,
             host_limit: Limit::Unlimited,
             switch_port: &|_, _| PortParts::plain(),

@@ -148,7 +148,7 @@ impl Config {
 
     #[getter]
     fn counts_segments(&self) -> bool {
-        self.0.counts_segments
+        self.0.counts_segments()
     }
 
     #[getter]

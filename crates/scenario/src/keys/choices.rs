@@ -185,5 +185,7 @@ base::choices! {
         Acks = "acks",
         /// The segments that are acknowledged.
         Segments = "segments",
+        /// The segments that are known to be delivered, by SACK too.
+        Delivery = "delivery",
     }
 }

@@ -6,7 +6,7 @@ use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
 
 use super::{
     HostQueue, Keys, LossDetection, QueueUnit, Recovery, TailLossProbe, TimerKind, TopologyKind,
-    WindowScale,
+    WindowGrowth, WindowScale,
 };
 
 /// A contradiction between settings.
@@ -248,7 +248,7 @@ fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
     if tcp.sack {
         return;
     }
-    let needs: [(&[&str], bool); 7] = [
+    let needs: [(&[&str], bool); 9] = [
         (
             &["tcp.loss_detection", "tcp.sack"],
             tcp.loss_detection == LossDetection::Rack,
@@ -262,6 +262,11 @@ fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
         (&["tcp.frto", "tcp.sack"], tcp.frto),
         (&["tcp.undo", "tcp.sack"], tcp.undo),
         (&["tcp.dsack", "tcp.sack"], tcp.dsack),
+        (&["tcp.sack_delay", "tcp.sack"], tcp.sack_delay > Span::ZERO),
+        (
+            &["tcp.window_growth", "tcp.sack"],
+            tcp.window_growth == WindowGrowth::Delivery,
+        ),
     ];
     for (keys, _) in needs.into_iter().filter(|(_, needed)| *needed) {
         found.push(Conflict {

@@ -36,9 +36,12 @@ pub fn sets(name: &str) -> bool {
 
 /// Linux 6.12.
 const LINUX: &[(&str, &str)] = &[
+    ("cubic.hystart", "true"),
     ("cubic.update_interval", "31ms"),
+    ("net.sack_bytes", "true"),
     ("tcp.clock_granularity", "4ms"),
     ("tcp.delayed_ack", "2"),
+    ("tcp.delayed_ack_below_rto", "true"),
     ("tcp.dsack", "true"),
     ("tcp.frto", "true"),
     ("tcp.keep_scoreboard", "true"),
@@ -47,13 +50,15 @@ const LINUX: &[(&str, &str)] = &[
     ("tcp.quick_acks", "16"),
     ("tcp.recovery", "prr"),
     ("tcp.rto_estimator", "linux"),
+    ("tcp.sack_delay", "1ms"),
+    ("tcp.sack_delay_slack", "100us"),
     ("tcp.ssthresh_of", "window"),
     ("tcp.tail_loss_probe", "linux"),
     ("tcp.timer", "wheel"),
     ("tcp.timer_slack", "2ms"),
     ("tcp.timestamps", "true"),
     ("tcp.undo", "true"),
-    ("tcp.window_growth", "segments"),
+    ("tcp.window_growth", "delivery"),
 ];
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ impl Looks {
         (self.stage, self.pending) = (None, 0);
     }
 
+    /// When the stage began, if there is one.
+    pub(super) fn began(&self) -> Option<Time> {
+        self.stage.map(|(began, ..)| began)
+    }
+
     /// Whole segments of what has been acknowledged.
     pub(super) const fn segments(&mut self, bytes: u64, mss: u64) -> u64 {
         let all = self.rest + bytes;

@@ -30,6 +30,7 @@ pub(super) fn network(
     let keys = &*point.keys;
     let config = NetworkConfig {
         header_bytes: keys.net.header_bytes,
+        sack_bytes: keys.net.sack_bytes,
         switch_limit: ports.switch_limit(),
         host_limit: ports.host_limit(),
         switch_port: &|port, link| ports.of_switch(port, link),
@@ -209,6 +210,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         retries: tcp.retries,
         delayed_ack: tcp.delayed_ack.0,
         delayed_ack_timeout: tcp.delayed_ack_timeout,
+        delayed_ack_bound: delayed_ack_bound(tcp),
         receive_buffer,
         window_scale: match tcp.window_scale {
             WindowScale::Auto => Some(Config::scale_for(receive_buffer)),
@@ -225,27 +227,21 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
             LossDetection::DupAcks => tcp::LossDetection::DupAcks,
             LossDetection::Rack => tcp::LossDetection::Rack,
         },
-        tail_loss_probe: match tcp.tail_loss_probe {
-            TailLossProbe::Off => tcp::TailLossProbe::Off,
-            TailLossProbe::Rfc8985 => tcp::TailLossProbe::Rfc8985,
-            TailLossProbe::Linux => tcp::TailLossProbe::Linux,
-        },
+        tail_loss_probe: tail_loss_probe(tcp.tail_loss_probe),
         timer_slack: tcp.timer_slack,
         timestamps: tcp.timestamps,
         recovery: match tcp.recovery {
             Recovery::Rfc6675 => tcp::Recovery::Rfc6675,
             Recovery::Prr => tcp::Recovery::Prr,
         },
-        ssthresh_of: match tcp.ssthresh_of {
-            SsthreshOf::Flight => tcp::SsthreshOf::Flight,
-            SsthreshOf::Window => tcp::SsthreshOf::Window,
-            SsthreshOf::Pipe => tcp::SsthreshOf::Pipe,
-        },
+        ssthresh_of: ssthresh_of(tcp.ssthresh_of),
         keep_scoreboard: tcp.keep_scoreboard,
         frto: tcp.frto,
         undo: tcp.undo,
         dsack: tcp.dsack,
         quick_acks: tcp.quick_acks,
+        sack_delay: tcp.sack_delay,
+        sack_delay_slack: tcp.sack_delay_slack,
         rto_estimator: match tcp.rto_estimator {
             RtoEstimator::Rfc6298 => tcp::RtoEstimator::Rfc6298,
             RtoEstimator::Linux => tcp::RtoEstimator::Linux,
@@ -254,6 +250,39 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
             TimerKind::Exact => Span::ZERO,
             TimerKind::Wheel => tcp.clock_granularity,
         },
-        counts_segments: tcp.window_growth == WindowGrowth::Segments,
+        growth: growth(tcp.window_growth),
+    }
+}
+
+/// Linux: a tick before the least timeout of this side, which stands for that of the other.
+fn delayed_ack_bound(tcp: &scenario::keys::Tcp) -> Span {
+    if tcp.delayed_ack_below_rto {
+        tcp.min_rto.max(tcp.clock_granularity * 2) - tcp.clock_granularity
+    } else {
+        Span::from_ps(u64::MAX)
+    }
+}
+
+const fn growth(growth: WindowGrowth) -> tcp::Growth {
+    match growth {
+        WindowGrowth::Acks => tcp::Growth::Acks,
+        WindowGrowth::Segments => tcp::Growth::Segments,
+        WindowGrowth::Delivery => tcp::Growth::Delivery,
+    }
+}
+
+const fn ssthresh_of(share: SsthreshOf) -> tcp::SsthreshOf {
+    match share {
+        SsthreshOf::Flight => tcp::SsthreshOf::Flight,
+        SsthreshOf::Window => tcp::SsthreshOf::Window,
+        SsthreshOf::Pipe => tcp::SsthreshOf::Pipe,
+    }
+}
+
+const fn tail_loss_probe(probe: TailLossProbe) -> tcp::TailLossProbe {
+    match probe {
+        TailLossProbe::Off => tcp::TailLossProbe::Off,
+        TailLossProbe::Rfc8985 => tcp::TailLossProbe::Rfc8985,
+        TailLossProbe::Linux => tcp::TailLossProbe::Linux,
     }
 }

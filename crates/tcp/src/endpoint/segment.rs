@@ -248,7 +248,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.receiver
                 .on_low_segment(&segment, packet.dscp, answered);
         } else {
-            self.receiver.on_segment(&segment, &self.sender.config, now);
+            let sender = &self.sender;
+            self.receiver
+                .on_segment(&segment, &sender.config, sender.srtt(), now);
         }
         progress.stored = true;
         if self.receiver.is_finished() && !was_finished {
@@ -307,6 +309,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             sack: self.sender.config.sack && theirs.sack_permitted,
             ecn: asked && self.sender.config.ecn != EcnMode::Off,
         };
+        if agreed.sack {
+            self.receiver.agree_on_sack(&self.sender.config);
+        }
         self.sender.agree(agreed);
     }
 

@@ -23,7 +23,7 @@ use base::{SackBlocks, Span, Time};
 
 use super::{Feedback, MAX_OFFSET, Outgoing, Sender, info::SenderInfo, timer::Timer};
 use crate::cc::{Ack, Echo, SenderCc};
-use crate::config::{Config, LossDetection, SsthreshOf};
+use crate::config::{Config, Growth, LossDetection, SsthreshOf};
 use crate::plays::Plays;
 use crate::scoreboard::DUP_THRESH;
 use crate::timestamps;
@@ -404,6 +404,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         match repair.state {
             State::Open | State::Disorder if feedback.ack > self.cwr_end => Echo::Reduce,
+            // It ends this reduction and is the first of the next window of data.
+            State::Reduced if feedback.ack > repair.high => Echo::Reduce,
             _ => Echo::Repeated,
         }
     }
@@ -411,12 +413,25 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Whether the window may grow as far as its use decides it.
     fn uses_window(&self, repair: &Repair) -> bool {
         let window = self.window;
-        if self.config.window_validation && self.config.counts_segments {
+        if self.config.window_validation && self.config.counts_segments() {
             return repair
                 .usage
                 .may_grow(self.segments(window), self.cc.as_role().is_slow_starting());
         }
         !self.config.window_validation || self.used.saturating_mul(2) >= window
+    }
+
+    /// The bytes that windows grow by. Deliveries count with an ACK that moves on; where segments are known to
+    /// change their order, with every one (`tcp_may_raise_cwnd`).
+    fn growth_of(&self, news: &News, repair: &Repair) -> u64 {
+        if self.config.growth != Growth::Delivery {
+            return news.bytes;
+        }
+        let reorders = repair.flight.overtaken() > DUP_THRESH * self.mss;
+        if !news.advances() && !reorders {
+            return 0;
+        }
+        u64::from(news.delivered.segments) * self.mss
     }
 
     /// Tells the congestion control, and begins a reduction if a mark asks for one.
@@ -428,11 +443,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         repair: &mut Repair,
     ) {
         let reduces = news.echo == Echo::Reduce;
-        if news.bytes > 0 || news.echo != Echo::None || feedback.extension != base::Extension::NONE
-        {
+        let bytes = self.growth_of(news, repair);
+        let tells = news.echo != Echo::None || feedback.extension != base::Extension::NONE;
+        if news.bytes.max(bytes) > 0 || tells {
             let limited_by_window = self.uses_window(repair);
             let ack = Ack {
-                bytes: news.bytes,
+                bytes,
                 acknowledged: self.una,
                 next: self.next,
                 echo: news.echo,

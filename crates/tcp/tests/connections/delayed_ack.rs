@@ -1,5 +1,6 @@
 //! When ACKs leave: RFC 5681 §4.2, RFC 9293 §3.8.6.3.
 
+use base::Span;
 use tcp::Config;
 
 use crate::script::{MSS, Timeline, config, ms};
@@ -36,6 +37,17 @@ fn a_lone_segment_is_acknowledged_after_the_delay() {
     t.receive(0..1).at(ms(30)).receive(1..2);
     t.quiet_until(ms(40)).at(ms(40)).expect_ack(2);
     t.at(ms(1000)).expect_nothing();
+}
+
+// Linux 6.12, tcp_delack_max: a tick before the least timeout.
+#[test]
+fn a_bound_ends_the_delay_sooner() {
+    let mut t = Timeline::established(Config {
+        delayed_ack: 2,
+        delayed_ack_bound: ms(9),
+        ..config()
+    });
+    t.receive(0..1).quiet_until(ms(9)).at(ms(9)).expect_ack(1);
 }
 
 // RFC 5681 §4.2: a segment beyond a gap, at once; and one that fills part of it.
@@ -87,4 +99,44 @@ fn a_segment_that_shortens_a_gap_is_acknowledged_at_once() {
     t.receive(3..4).expect_ack(0);
     t.receive(0..1).expect_ack(1);
     t.receive(1..2).expect_ack(2);
+}
+
+/// A receiver whose reports wait, with a round trip known from its own data.
+fn compressing() -> Timeline {
+    let mut t = Timeline::established(Config {
+        sack: true,
+        sack_delay: ms(10),
+        sack_delay_slack: Span::from_micros(100),
+        ..config()
+    });
+    t.write(MSS).expect_data(0..1);
+    t.at(ms(4)).ack(1).expect_nothing();
+    t
+}
+
+// Linux 6.12, __tcp_ack_snd_check: three reports of a hole, then one for those of a twentieth of a round trip.
+#[test]
+fn the_fourth_report_of_a_hole_waits_for_more() {
+    let mut t = compressing();
+    t.receive(1..4).expect_ack(0).expect_ack(0).expect_ack(0);
+    t.receive(4..6).expect_nothing();
+    let until = t.clock() + t.endpoint.srtt() / 20 + Span::from_micros(100);
+    t.quiet_until(until).at(until);
+    let ack = t.take();
+    let blocks = ack.options.sack().expect("a hole stays");
+    assert_eq!(blocks.as_slice()[0].1, t.peer_seq.at(1 + 6 * MSS));
+    t.at(ms(100)).expect_nothing();
+}
+
+// A hole that is filled, and what comes twice, is acknowledged at once, with all that waited (RFC 5681 §4.2).
+#[test]
+fn nothing_but_reports_waits() {
+    let mut t = compressing();
+    t.receive(1..4).expect_ack(0).expect_ack(0).expect_ack(0);
+    t.receive(4..5).expect_nothing();
+    t.receive(0..1).expect_ack(5);
+    t.receive(5..6).expect_ack(6);
+    t.receive(7..11).expect_ack(6).expect_ack(6).expect_ack(6);
+    t.expect_nothing().receive(8..9).expect_ack(6);
+    t.at(ms(100)).expect_nothing();
 }

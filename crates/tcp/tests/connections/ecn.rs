@@ -1,7 +1,7 @@
 //! Explicit congestion notification: RFC 3168 §6.1 and RFC 8257 §3.2.
 
 use base::{Ecn, TcpFlags};
-use tcp::{Config, EcnMode};
+use tcp::{Config, EcnMode, LossDetection};
 
 use crate::script::{MSS, Timeline, config, ms, willing};
 
@@ -154,7 +154,17 @@ fn a_mark_on_the_segment_with_cwr_is_echoed() {
 // Clauses: RFC3168-6.1.2-once
 #[test]
 fn echoes_reduce_the_window_once_per_window() {
-    let mut t = Timeline::established(with_ecn(EcnMode::Classic));
+    reduces_once_per_window(with_ecn(EcnMode::Classic));
+    // The ACK that ends a reduction begins the next one.
+    reduces_once_per_window(Config {
+        sack: true,
+        loss_detection: LossDetection::Rack,
+        ..with_ecn(EcnMode::Classic)
+    });
+}
+
+fn reduces_once_per_window(config: Config) {
+    let mut t = Timeline::established(config);
     t.write(60 * MSS).expect_data(0..10);
     echo(&mut t, 1)
         .expect_cwnd(5 * MSS)

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use base::{Ecn, FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
 use tcp::{
-    Ack, Config, EcnMode, Endpoint, Identity, Loss, LossDetection, NewReno, Recovery, RtoEstimator,
-    SenderCc, SsthreshOf, State, TailLossProbe,
+    Ack, Config, EcnMode, Endpoint, Growth, Identity, Loss, LossDetection, NewReno, Recovery,
+    RtoEstimator, SenderCc, SsthreshOf, State, TailLossProbe,
 };
 
 proptest! {
@@ -219,7 +219,11 @@ fn mechanisms() -> impl Strategy<Value = Config> {
             undo: has(7),
             dsack: has(8),
             tick: Span::from_millis(u64::from(has(9))),
-            counts_segments: has(3),
+            growth: if has(3) {
+                Growth::Delivery
+            } else {
+                Growth::Acks
+            },
             quick_acks,
             ..Config::default()
         }
@@ -512,7 +516,7 @@ fn a_mark_echoed_by_a_window_update_does_not_stop_a_connection() {
         frto: true,
         quick_acks: 1,
         rto_estimator: RtoEstimator::Linux,
-        counts_segments: true,
+        growth: Growth::Segments,
         ..config
     };
     let receiver = Config {

@@ -1,7 +1,7 @@
 //! Senders that keep a record of every segment: RFC 8985, 5682, 2883, 3708 and 4015.
 
 use base::Options;
-use tcp::{Config, CongestionState, LossDetection, Recovery, TailLossProbe};
+use tcp::{Config, CongestionState, Growth, LossDetection, Recovery, TailLossProbe};
 
 use crate::script::{MSS, PEER_SEQ, Timeline, config, ms};
 
@@ -106,6 +106,56 @@ fn a_record_alone_finds_losses_by_reports() {
     );
     t.at(ms(100)).sack(0, &[(1, 3)]).expect_data(10..12);
     t.sack(0, &[(1, 4)]).expect_retransmission(0);
+}
+
+/// Nine of ten segments are reported, the first is sent again, and its ACK ends the recovery at ssthresh, half of ten.
+fn recovered(growth: Growth) -> Timeline {
+    let mut t = in_flight(10, Config { growth, ..rack() });
+    t.at(ms(100)).sack(0, &[(1, 10)]).expect_retransmission(0);
+    t.expect_data(10..14).expect_cwnd(5 * MSS);
+    t.at(ms(200)).ack(10);
+    t
+}
+
+// Linux 6.12, tcp_cong_avoid: one segment is news, of which eq. 3 of RFC 5681 makes a fifth of a segment.
+#[test]
+fn growth_by_delivery_counts_nothing_twice() {
+    let mut t = recovered(Growth::Delivery);
+    t.expect_data(14..15).expect_cwnd(5 * MSS);
+    // The other four fifths.
+    t.at(ms(201)).ack(14).expect_data(15..20);
+    t.expect_cwnd(6 * MSS);
+}
+
+// RFC 5681 §3.1, eq. 3 by bytes: ten segments are acknowledged, twice the window.
+#[test]
+fn growth_by_segments_counts_what_is_acknowledged() {
+    let mut t = recovered(Growth::Segments);
+    t.expect_cwnd(7 * MSS).expect_data(14..17);
+}
+
+// Linux 6.12, tcp_may_raise_cwnd: a report alone lets nothing grow, unless segments are known to change their order.
+#[test]
+fn reports_alone_let_windows_grow_on_paths_that_reorder() {
+    let delivery = || {
+        in_flight(
+            10,
+            Config {
+                growth: Growth::Delivery,
+                ..rack()
+            },
+        )
+    };
+    let mut t = delivery();
+    t.at(ms(100)).sack(0, &[(1, 2)]).expect_data(10..11);
+    t.expect_cwnd(10 * MSS);
+    // Segment 1 comes behind five others. Then a report of two segments makes the window two larger.
+    let mut t = delivery();
+    t.at(ms(100)).sack(0, &[(5, 6)]).expect_data(10..11);
+    t.at(ms(101)).ack(2).expect_data(11..15);
+    t.expect_cwnd(12 * MSS);
+    t.at(ms(102)).sack(2, &[(5, 8)]).expect_data(15..19);
+    t.expect_cwnd(14 * MSS);
 }
 
 // RFC 6937 §3: ssthresh 5 of 10 segments; every second segment delivered lets one go.
