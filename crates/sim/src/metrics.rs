@@ -1,5 +1,7 @@
 //! What a simulation measures.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::parts::{Breakdown, Split};
@@ -110,7 +112,7 @@ pub struct Cost {
 }
 
 /// Microseconds, or nothing: eight bytes where an `Option` has sixteen, for a million flows have five each.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(from = "Option<f64>", into = "Option<f64>")]
 pub struct Micros(f64);
 
@@ -118,6 +120,12 @@ impl Micros {
     /// The time, if there is one.
     pub fn get(self) -> Option<f64> {
         (!self.0.is_nan()).then_some(self.0)
+    }
+}
+
+impl fmt::Debug for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
     }
 }
 
