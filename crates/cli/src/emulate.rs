@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use emulated::Emulated;
 use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use serde_json::Value;
 
 use crate::args::Format;
 use crate::args::emulate::{EmulateArgs, EmulateCommand, NetworkArgs};
 use crate::output::{self, Stop};
-use crate::render::live::{self, Emulated};
 use crate::{privileged, report};
 
 /// Runs a scenario on real stacks, or does what the subcommand says.
@@ -58,7 +58,7 @@ fn compare(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
     })?;
     let emulated = Emulated::new(lines);
     let page = folder.join(report::NAME);
-    ::report::write_live(&live::page(&emulated), &page).map_err(Problems::from)?;
+    ::report::write_live(&emulated::page(&emulated), &page).map_err(Problems::from)?;
     let answer = match args.format {
         Format::Table => {
             let files = format!(
@@ -66,10 +66,10 @@ fn compare(args: &EmulateArgs, network: &NetworkArgs) -> Result<(), Stop> {
                 folder.display(),
                 page.display()
             );
-            live::table(&emulated) + &files
+            emulated::table(&emulated) + &files
         }
-        Format::Json => live::json(&emulated),
-        Format::Csv => live::csv(&emulated),
+        Format::Json => emulated::json(&emulated),
+        Format::Csv => emulated::csv(&emulated),
     };
     output::answer(&answer)
 }

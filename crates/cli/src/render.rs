@@ -5,7 +5,6 @@ pub(crate) mod claims;
 mod csv;
 pub(crate) mod deploy;
 mod json;
-pub(crate) mod live;
 mod table;
 
 pub(crate) use csv::csv;

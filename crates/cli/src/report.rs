@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use emulated::Emulated;
 use results::{Against, Folder, RowPair};
 use scenario::{Problem, Problems};
 
 use crate::args::ReportArgs;
 use crate::output::{self, Stop};
 use crate::render::against;
-use crate::render::live::{self, Emulated};
 
 /// Writes the report of a run anew, or one of several runs side by side, and prints where it is; of two runs
 /// first how the second differs from the first.
@@ -18,7 +18,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     {
         let out = args.output.clone();
         let out = out.unwrap_or_else(|| folder.join(NAME));
-        ::report::write_live(&live::page(&emulated?), &out).map_err(Problems::from)?;
+        ::report::write_live(&emulated::page(&emulated?), &out).map_err(Problems::from)?;
         return output::answer(&format!("{}\n", out.display()));
     }
     let folders = args.folders.iter().map(|path| Folder::open(path));

@@ -476,21 +476,6 @@ impl Port {
         self.level_since = self.level_since.max(at);
     }
 
-    /// Bytes of a packet on the wire.
-    #[inline(always)]
-    fn size_of(&self, packet: &Packet) -> u64 {
-        if self.counts_sack {
-            return self.size(packet.payload, packet.options.sack_bytes());
-        }
-        u64::from(self.header_bytes) + u64::from(packet.payload)
-    }
-
-    #[inline(always)]
-    fn size(&self, payload: u16, sack_bytes: u64) -> u64 {
-        let counted = if self.counts_sack { sack_bytes } else { 0 };
-        u64::from(self.header_bytes) + u64::from(payload) + counted
-    }
-
     #[inline(always)]
     fn serialisation(&self, size: u64) -> Span {
         match self.ps_per_byte {

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 use claims::catalogue::{self, Selection};
 use claims::{Experiment, Live};
+use emulated::Emulated;
 use scenario::{Overrides, Problem, Problems, Scenario};
 use serde_json::Value;
 
 use crate::args::{Format, ReproduceArgs};
 use crate::output::{self, Stop};
-use crate::render::live::{self, Emulated};
 use crate::{privileged, report};
 
 /// Runs every chosen figure that has a test bed, judges its claims and prints the verdicts.
@@ -43,14 +43,14 @@ pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         ran.push(scaled.run(args)?);
     }
     output::answer(&match args.format {
-        Format::Table => live::claims::table(&ran),
-        Format::Json => live::claims::json(&ran),
-        Format::Csv => live::claims::csv(&ran),
+        Format::Table => emulated::claims::table(&ran),
+        Format::Json => emulated::claims::json(&ran),
+        Format::Csv => emulated::claims::csv(&ran),
     })?;
     if !args.quiet {
         output::complain(&format!("Results: {}", out.display()));
     }
-    if args.strict && ran.iter().any(live::claims::misses_any) {
+    if args.strict && ran.iter().any(emulated::claims::misses_any) {
         return Err(Stop::Failed);
     }
     Ok(())
@@ -138,7 +138,7 @@ impl<'a> Scaled<'a> {
         let emulated = Emulated::new(lines);
         if !args.no_report {
             let page = self.folder.join(report::NAME);
-            ::report::write_live(&live::page(&emulated), &page).map_err(Problems::from)?;
+            ::report::write_live(&emulated::page(&emulated), &page).map_err(Problems::from)?;
         }
         Ok(emulated)
     }
@@ -157,7 +157,7 @@ impl<'a> Scaled<'a> {
 
     /// The verdicts belong to what was told.
     fn keep(&self, judged: &[Value]) -> Result<(), Problems> {
-        let path = self.folder.join(live::LINES);
+        let path = self.folder.join(emulated::LINES);
         let file = fs::OpenOptions::new().append(true).open(&path);
         let written =
             file.and_then(|mut file| judged.iter().try_for_each(|line| writeln!(file, "{line}")));

@@ -73,4 +73,19 @@ impl Port {
             Limit::Packets(packets) => backlog.packets < packets,
         }
     }
+
+    /// Bytes of a packet on the wire.
+    #[inline(always)]
+    pub(super) fn size_of(&self, packet: &Packet) -> u64 {
+        if self.counts_sack {
+            return self.size(packet.payload, packet.options.sack_bytes());
+        }
+        u64::from(self.header_bytes) + u64::from(packet.payload)
+    }
+
+    #[inline(always)]
+    pub(super) fn size(&self, payload: u16, sack_bytes: u64) -> u64 {
+        let counted = if self.counts_sack { sack_bytes } else { 0 };
+        u64::from(self.header_bytes) + u64::from(payload) + counted
+    }
 }

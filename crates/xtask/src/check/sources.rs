@@ -31,8 +31,9 @@ const UNBOUNDED: &str = "schemes";
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
 /// commands that repeat a failed point and a figure.
-const MAY_NAME_FLAGS: [&str; 10] = [
+const MAY_NAME_FLAGS: [&str; 11] = [
     "crates/cli/",
+    "crates/emulated/",
     "crates/text/",
     "crates/xtask/",
     "crates/book/",

@@ -10,7 +10,7 @@ use scenario::{Problems, Scenario};
 use serde_json::{Value, json};
 
 use super::measured::measured;
-use crate::render::live::instead;
+use emulated::instead;
 
 /// A line for each claim that is judged live. Tables of single flows are in `folder` only meanwhile.
 pub(super) fn judge(

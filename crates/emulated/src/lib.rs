@@ -1,32 +1,41 @@
-//! Linux beside the simulation: a table, a page, and the same for programs.
+//! What an emulation told of Linux beside its simulation: a table, a page, and the same for programs.
+//!
+//! The privileged program tells of every run as it ends, in lines of JSON ([`LINES`]). An [`Emulated`] is all of them.
+//!
+//! ```
+//! let told = serde_json::json!({ "type": "emulation", "scenario": "incast", "runs": 5, "version": "0.1.0" });
+//! let emulated = emulated::Emulated::new(vec![told]);
+//! assert_eq!(emulated::page(&emulated).name, "incast");
+//! ```
 
-pub(crate) mod claims;
+pub mod claims;
 mod page;
 
 use std::fmt::Write;
 use std::path::Path;
 use std::{fs, io};
 
-use ::report::LiveColumn;
+use report::LiveColumn;
 use results::statistics::Estimate;
 use scenario::{Problem, Problems};
 use serde_json::{Value, json};
 use sim::columns::METRICS;
 
-pub(crate) use page::page;
+pub use page::page;
 
 /// What `tailwater-live` told of a scenario.
-pub(crate) struct Emulated {
+pub struct Emulated {
     lines: Vec<Value>,
 }
 
 impl Emulated {
-    pub(crate) fn new(lines: Vec<Value>) -> Self {
+    /// What was told, line by line.
+    pub fn new(lines: Vec<Value>) -> Self {
         Self { lines }
     }
 
     /// The lines that `tailwater-live` left in `folder`; `None` if it was never there.
-    pub(crate) fn read(folder: &Path) -> Option<Result<Self, Problems>> {
+    pub fn read(folder: &Path) -> Option<Result<Self, Problems>> {
         let file = folder.join(LINES);
         let damaged = |text: String| Problems::from(Problem::new(text).help(AGAIN));
         let text = match fs::read_to_string(&file) {
@@ -97,7 +106,10 @@ impl Emulated {
 }
 
 /// Title, table and validity of every network.
-pub(crate) fn table(emulated: &Emulated) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn table(emulated: &Emulated) -> String {
     let mut out = String::new();
     for set in emulated.sets() {
         network(&mut out, emulated, set).expect("writing to a string succeeds");
@@ -199,7 +211,7 @@ fn title(emulated: &Emulated, bed: &Value) -> String {
 }
 
 /// The rate of a network, and of the scenario if that is another.
-pub(crate) fn instead(bed: &Value) -> String {
+pub fn instead(bed: &Value) -> String {
     let number = |name: &str| bed[name].as_f64().unwrap_or(0.0);
     let (real, planned) = (number("rate_bps"), number("scenario_rate_bps"));
     if real < planned {
@@ -382,7 +394,7 @@ fn validity(emulated: &Emulated, set: &Value) -> String {
 }
 
 /// Everything as one object.
-pub(crate) fn json(emulated: &Emulated) -> String {
+pub fn json(emulated: &Emulated) -> String {
     let of = |kind| {
         let lines = emulated.of_kind(kind).map(|line| {
             let mut line = line.clone();
@@ -407,7 +419,10 @@ pub(crate) fn json(emulated: &Emulated) -> String {
 }
 
 /// One line for each run in each world.
-pub(crate) fn csv(emulated: &Emulated) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn csv(emulated: &Emulated) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let sets = emulated.sets();
     let keys = sets.first().and_then(|set| set.as_object());
@@ -446,7 +461,7 @@ pub(crate) fn csv(emulated: &Emulated) -> String {
 }
 
 /// Everything that was told, in the run folder.
-pub(crate) const LINES: &str = "live.jsonl";
+pub const LINES: &str = "live.jsonl";
 
 /// What helps a folder that is damaged.
 const AGAIN: &str = "`tailwater emulate` with the same --out writes the folder anew";

@@ -1,14 +1,14 @@
 //! The page of a run folder.
 
-use ::report::{LiveClaim, LiveNetwork, LivePage, LiveScheme};
+use report::{LiveClaim, LiveNetwork, LivePage, LiveScheme};
 use serde_json::Value;
 
-use super::{
+use crate::{
     Emulated, SHOWN, WORLDS, different, invalid, pairs, scheme, settings, title, validity, word,
 };
 
 /// What stands on it.
-pub(crate) fn page(emulated: &Emulated) -> LivePage {
+pub fn page(emulated: &Emulated) -> LivePage {
     LivePage {
         name: emulated.scenario().to_owned(),
         columns: SHOWN.iter().map(|shown| shown.column).collect(),
@@ -86,7 +86,7 @@ fn claim(line: &Value) -> LiveClaim {
 /// Files beside the page.
 fn files(emulated: &Emulated) -> Vec<(String, String)> {
     let mut files = vec![(
-        super::LINES.to_owned(),
+        crate::LINES.to_owned(),
         "every run with all numbers, as JSON lines".to_owned(),
     )];
     let named = |kind, what: fn(&Value) -> String| {
@@ -99,7 +99,7 @@ fn files(emulated: &Emulated) -> Vec<(String, String)> {
             scheme(line)
         )
     }));
-    files.extend(named("capture", super::captured_text));
+    files.extend(named("capture", crate::captured_text));
     files
 }
 

@@ -8,10 +8,13 @@ use comfy_table::{
 };
 use serde_json::{Value, json};
 
-use super::{Emulated, settings, title, validity, word};
+use crate::{Emulated, settings, title, validity, word};
 
 /// A table for each figure, with the network it ran on and whether its runs count.
-pub(crate) fn table(figures: &[Emulated]) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn table(figures: &[Emulated]) -> String {
     let mut out = String::new();
     for emulated in figures {
         if !out.is_empty() {
@@ -122,13 +125,13 @@ fn counted(claims: &[&Value]) -> String {
 }
 
 /// Whether a claim of the paper is not reproduced, even in part, by runs that are valid.
-pub(crate) fn misses_any(emulated: &Emulated) -> bool {
+pub fn misses_any(emulated: &Emulated) -> bool {
     let mut claims = emulated.of_kind("claim");
     claims.any(|claim| claim["own"].is_null() && claim["verdict"] == Verdict::NotReproduced.name())
 }
 
 /// One object with every claim, and every network that the figures ran on.
-pub(crate) fn json(figures: &[Emulated]) -> String {
+pub fn json(figures: &[Emulated]) -> String {
     let of = |kind| {
         let lines = figures.iter().flat_map(|emulated| emulated.of_kind(kind));
         let lines = lines.map(|line| {
@@ -150,7 +153,10 @@ pub(crate) fn json(figures: &[Emulated]) -> String {
 }
 
 /// One line for each claim.
-pub(crate) fn csv(figures: &[Emulated]) -> String {
+///
+/// # Panics
+/// Never: writing to memory succeeds.
+pub fn csv(figures: &[Emulated]) -> String {
     let mut out = ::csv::Writer::from_writer(Vec::new());
     let plain = [
         "id",
