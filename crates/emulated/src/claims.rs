@@ -6,6 +6,7 @@ use claims::judge::Verdict;
 use comfy_table::{
     Cell, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
+use csv::Writer;
 use serde_json::{Value, json};
 
 use crate::{Emulated, settings, title, validity, word};
@@ -157,7 +158,7 @@ pub fn json(figures: &[Emulated]) -> String {
 /// # Panics
 /// Never: writing to memory succeeds.
 pub fn csv(figures: &[Emulated]) -> String {
-    let mut out = ::csv::Writer::from_writer(Vec::new());
+    let mut out = Writer::from_writer(Vec::new());
     let plain = [
         "id",
         "kind",

@@ -15,6 +15,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{fs, io};
 
+use csv::Writer;
 use report::LiveColumn;
 use results::statistics::Estimate;
 use scenario::{Problem, Problems};
@@ -423,7 +424,7 @@ pub fn json(emulated: &Emulated) -> String {
 /// # Panics
 /// Never: writing to memory succeeds.
 pub fn csv(emulated: &Emulated) -> String {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let mut writer = Writer::from_writer(Vec::new());
     let sets = emulated.sets();
     let keys = sets.first().and_then(|set| set.as_object());
     let keys: Vec<&str> = keys
