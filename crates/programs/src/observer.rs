@@ -47,6 +47,7 @@ pub struct Watch {
 /// Programs that watch a device, until this is dropped.
 pub struct Observer {
     object: Object,
+    queue_bps: u64,
     links: Vec<Link>,
     hooks: Vec<Hook>,
 }
@@ -79,6 +80,7 @@ impl Observer {
             .copy_from_slice(&setup);
         Ok(Self {
             object: verified(open)?,
+            queue_bps: watch.queue_bps,
             links: Vec::new(),
             hooks: Vec::new(),
         })
@@ -178,7 +180,12 @@ impl Observer {
         let value = self.map("totals")?.lookup(&[0; 4], MapFlags::ANY);
         let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
         let totals = value.and_then(|value| Totals::read(&value));
-        totals.ok_or(LoadError::Lacks("totals"))
+        let mut totals = totals.ok_or(LoadError::Lacks("totals"))?;
+        // What one processor is about to let join, another one takes for what has left: so a known rate bounds it.
+        if self.queue_bps > 0 {
+            totals.peak_bps[0] = totals.peak_bps[0].min(self.queue_bps);
+        }
+        Ok(totals)
     }
 
     /// By number of flows: for how many milliseconds at most so many went to one receiver at once.
