@@ -134,7 +134,10 @@ fn copies_that_the_ordinary_loop_overtakes_look_like_losses_by_one_rule_alone() 
         };
         let acks = found.iter().map(|done| done.low_acks.expect("RC3"));
         let lost = acks.clone().map(|acks| acks.unexplained()).max();
-        assert_eq!(lost, Some(2 * window - 1), "{found:?}");
+        // The kernel may answer two of them by one ACK.
+        let most = 2 * window - 1;
+        let lost = lost.unwrap_or_default();
+        assert!(lost > 0 && (most - 1..=most).contains(&lost), "{found:?}");
         assert!(acks.clone().all(|acks| acks.low() > 30), "{found:?}");
         assert!(found.iter().any(recovers), "{found:?}");
     }
