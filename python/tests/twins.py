@@ -104,10 +104,16 @@ class Dctcp(NewReno):
             self.acked = self.marked = 0
             self.window_end = ack.next
         if echo == "reduce":
-            self.cwnd = max(int(self.cwnd * (1.0 - self.alpha / 2.0)), 2 * self.mss)
+            self.cwnd = max(self.reduced(), 2 * self.mss)
             self.ssthresh = self.cwnd
         elif ack.grows:
             self.grow(bytes)
+
+    def reduced(self) -> int:
+        if not self.counts_segments:
+            return int(self.cwnd * (1.0 - self.alpha / 2.0))
+        segments = self.cwnd // self.mss
+        return (segments - int(segments * self.alpha / 2.0)) * self.mss
 
 
 def scenario(number: int) -> dict[str, Any]:
