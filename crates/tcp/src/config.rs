@@ -106,7 +106,8 @@ pub struct Config {
     pub sack_delay_slack: Span,
     /// How the retransmission timeout follows from round trips.
     pub rto_estimator: RtoEstimator,
-    /// Period of the clock whose ticks end timers; zero: they end exactly.
+    /// Period of the clock whose ticks end timers, and in which [`RtoEstimator::Linux`] counts; zero: timers end
+    /// exactly.
     pub tick: Span,
     /// What makes windows grow.
     pub growth: Growth,
@@ -224,6 +225,15 @@ impl Config {
             return now + timeout;
         }
         wheel::expiry(now, timeout, self.tick)
+    }
+
+    /// This timeout as a clock that ticks keeps it: rounded up to whole ticks.
+    #[must_use]
+    pub(crate) fn in_ticks(&self, timeout: Span) -> Span {
+        if self.tick == Span::ZERO {
+            return timeout;
+        }
+        self.tick * timeout.as_ps().div_ceil(self.tick.as_ps())
     }
 
     /// The smallest shift with which a window as large as the receive buffer can be advertised

@@ -20,7 +20,8 @@ pub(crate) struct RttEstimator {
 ///
 /// The largest of a round trip counts at once, and decays by a quarter with each round trip that has a
 /// smaller one; a deviation that shrinks the estimate counts for less (an idea of the Eifel timer). The
-/// minimum RTO is the least deviation and not the least sum.
+/// minimum RTO is the least deviation and not the least sum. Where a clock ticks, both are whole ticks, and the
+/// back-off doubles those: with 250 ticks a second a minimum of 10 ms makes timeouts of 16, 32 and 64 ms.
 #[derive(Clone, Debug)]
 struct LargestDeviation {
     /// The smoothed deviation.
@@ -73,7 +74,7 @@ impl RttEstimator {
         if self.srtt == Span::ZERO {
             self.srtt = rtt;
             linux.deviation = rtt * 2;
-            self.rttvar = linux.deviation.max(config.min_rto);
+            self.rttvar = linux.deviation.max(config.in_ticks(config.min_rto));
             (linux.largest, linux.until) = (self.rttvar, next);
         } else {
             let error = self.srtt.abs_diff(rtt);
@@ -90,10 +91,10 @@ impl RttEstimator {
             self.rttvar = self.rttvar.max(linux.largest);
             if una > linux.until {
                 self.rttvar = self.rttvar - (self.rttvar - linux.largest) / 4;
-                (linux.largest, linux.until) = (config.min_rto, next);
+                (linux.largest, linux.until) = (config.in_ticks(config.min_rto), next);
             }
         }
-        self.rto = (self.srtt + self.rttvar).min(config.max_rto);
+        self.rto = config.in_ticks(self.srtt + self.rttvar).min(config.max_rto);
     }
 
     /// RFC 6298 §5.7: the handshake gave no sample because one of its segments was lost.
@@ -202,6 +203,24 @@ mod tests {
             rtt.sample(Span::from_millis(40), (round, round + 1), &config);
         }
         assert_eq!(rtt.rto(), Span::from_millis(240));
+    }
+
+    // Linux 6.18 at 250 ticks a second, in captures: with a minimum of 10 ms and round trips of less than 4 ms
+    // timers fire 20, 36 and 68 ms after they were set by a timer, a place of the wheel behind these.
+    #[test]
+    fn linux_counts_timeouts_and_their_minimum_in_whole_ticks() {
+        let config = Config {
+            rto_estimator: RtoEstimator::Linux,
+            min_rto: Span::from_millis(10),
+            tick: Span::from_millis(4),
+            ..Config::default()
+        };
+        let mut rtt = RttEstimator::new(&config);
+        rtt.sample(Span::from_micros(300), (1, 2), &config);
+        for expected in [16, 32, 64] {
+            assert_eq!(rtt.rto(), Span::from_millis(expected));
+            rtt.back_off(&config);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use base::setting::{Key, Settings};
 use laws::{Hscc, Idle, Rwndq};
 use machine::clock::duration;
 use scenario::PointSpec;
+use scenario::keys::{Profile, profile};
 use schemes::{Bundle, hscc, rwndq};
 
 use crate::bed::Bed;
@@ -110,10 +111,15 @@ fn parameters<T: Settings>(point: &PointSpec) -> T {
 fn different(point: &PointSpec, bundle: &str) -> Vec<Different> {
     let bundle = Bundle::parse(bundle).expect("schemes that fill different roles");
     let keys = bundle.parts().iter().flat_map(|scheme| scheme.keys);
-    let changed = |key: &&Key| point.text(key.name) != key.default && !FOLLOWED.contains(&key.name);
+    // What the twin has without the setting.
+    let usual = |key: &Key| match point.keys.tcp.profile {
+        Profile::Linux => profile::of_linux(key.name).unwrap_or(key.default),
+        Profile::Paper => key.default,
+    };
+    let changed = |key: &&Key| point.text(key.name) != usual(key) && !FOLLOWED.contains(&key.name);
     let row = |key: &Key| Different {
         key: key.name,
-        instead: format!("Linux has its own; the twin has {}", key.default),
+        instead: format!("Linux has its own; the twin has {}", usual(key)),
     };
     keys.filter(changed).map(row).collect()
 }
@@ -221,6 +227,18 @@ mod tests {
         let keys: Vec<_> = rows.iter().map(|row| row.key).collect();
         assert_eq!(keys, ["hscc.encoding", "cubic.beta"]);
         assert!(rows[1].instead.ends_with("0.7"), "{rows:?}");
+    }
+
+    #[test]
+    fn a_profile_changes_nothing_that_the_twin_would_not_have() {
+        let rows = |sets: &[&str]| {
+            let all = stacks("cubic", sets);
+            all[0].as_ref().expect("a stack").different.clone()
+        };
+        assert!(rows(&["tcp.profile=linux"]).is_empty());
+        let asked = rows(&["tcp.profile=linux", "cubic.hystart=false"]);
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        assert!(asked[0].instead.ends_with("the twin has true"));
     }
 
     #[test]

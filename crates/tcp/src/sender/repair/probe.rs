@@ -37,7 +37,7 @@ impl TailProbe {
             return config.initial_rto;
         }
         let wait = match (segments, self.kind) {
-            (1, TailLossProbe::Linux) => config.min_rto,
+            (1, TailLossProbe::Linux) => config.in_ticks(config.min_rto),
             (1, _) => config.delayed_ack_timeout,
             _ => config.timer_slack,
         };
