@@ -55,11 +55,12 @@ struct Node {
 impl Calendar {
     /// An empty calendar for events that are mostly less than `horizon` picoseconds ahead and `gap`
     /// picoseconds apart: a bucket then holds about one event. If that takes more buckets than there
-    /// are, they are the next ones.
+    /// are, buckets are wider and hold more: the heap, where the rest goes, costs more than to sort a few.
     #[expect(clippy::cast_possible_truncation, reason = "few buckets")]
     pub(crate) fn new(horizon: u64, gap: u64, salt: u64) -> Self {
-        let width = (gap / 4).max(1).next_power_of_two();
-        let buckets = (horizon / width + 1).clamp(64, 64 * WORDS as u64) as usize;
+        let most = 64 * WORDS as u64;
+        let width = (gap / 4).max(horizon / most).max(1).next_power_of_two();
+        let buckets = (horizon / width + 1).clamp(64, most) as usize;
         let buckets = buckets.next_power_of_two();
         Self {
             near: EMPTY,
@@ -119,6 +120,12 @@ impl Calendar {
             self.turn();
         }
         Some(key)
+    }
+
+    /// The key that leaves next, if it is known and nothing comes in between.
+    #[inline(always)]
+    pub(crate) const fn soon(&self) -> u128 {
+        self.near
     }
 
     pub(crate) fn len(&self) -> usize {

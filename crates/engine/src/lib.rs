@@ -39,6 +39,12 @@ pub trait World {
     /// `token` is due: `sched.now()` is the time it was scheduled for.
     fn handle(&mut self, token: Token, sched: &mut Scheduler);
 
+    /// `token` is probably due next: what it needs may be fetched meanwhile. Tokens of nobody may come, too.
+    #[inline(always)]
+    fn expect(&self, token: Token) {
+        let _ = token;
+    }
+
     /// Whether to stop before the next event; asked after every event.
     fn finished(&self) -> bool {
         false
@@ -60,6 +66,7 @@ pub fn run_some<W: World>(world: &mut W, sched: &mut Scheduler, limit: Time, mos
         let Some(token) = sched.next_before(limit) else {
             return false;
         };
+        world.expect(sched.soon());
         world.handle(token, sched);
         if world.finished() {
             return false;

@@ -90,6 +90,12 @@ impl Scheduler {
         Some(Token(key::token_of(key)))
     }
 
+    /// The token that is probably next; any other if none is known.
+    #[inline(always)]
+    pub(crate) const fn soon(&self) -> Token {
+        Token(key::token_of(self.calendar.soon()))
+    }
+
     /// The time of the token handed out last.
     #[inline(always)]
     pub fn now(&self) -> Time {

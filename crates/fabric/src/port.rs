@@ -4,7 +4,11 @@ mod facts;
 mod hooks;
 mod room;
 
+use std::slice::from_ref;
+
 use base::{Ecn, FlowId, HostId, Packet, Rate, Span, Time};
+
+use prefetch_index::prefetch_index;
 
 use crate::histogram::LevelHistogram;
 use crate::hook::{Calls, Quiet, SwitchHook};
@@ -282,6 +286,14 @@ impl Port {
             self.settle_watched(now, port, watch, stale);
         }
         self.ring.pop_into(packet)
+    }
+
+    /// [`Port::arrive_into`] will probably be called next.
+    #[inline(always)]
+    pub(crate) fn expect_arrival(&self) {
+        prefetch_index(from_ref(&self.free_at), 0);
+        prefetch_index(from_ref(&self.waiting_bytes), 0);
+        self.ring.expect_pop();
     }
 
     /// Closes the queue statistics at `now`, up to which the port must be settled: levels later on are

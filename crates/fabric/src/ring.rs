@@ -152,6 +152,12 @@ impl Ring {
         Some(self.places[self.place(self.head)].arrival)
     }
 
+    /// [`Ring::pop_into`] will probably be called next.
+    #[inline(always)]
+    pub(crate) fn expect_pop(&self) {
+        prefetch_index(&self.places, self.place(self.head));
+    }
+
     /// The newest packet leaves the ring again, if there is one.
     pub(crate) fn pop_newest(&mut self) -> Option<Packet> {
         if self.is_empty() {

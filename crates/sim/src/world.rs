@@ -482,6 +482,11 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
         }
     }
 
+    #[inline(always)]
+    fn expect(&self, token: Token) {
+        self.network.expect(PortId(token.0));
+    }
+
     /// Every connection has ended and the network is empty.
     #[inline]
     fn finished(&self) -> bool {
