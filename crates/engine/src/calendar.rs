@@ -368,6 +368,19 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_within_the_horizon_passes_the_heap_by_however_small_the_gap() {
+        // A hop of 10 Gbit/s and 5 us; the gap of 1,024 hosts is 469 ps.
+        let horizon = 6_200_000;
+        for gap in [0, 469, 3_300, 1_000_000] {
+            let mut calendar = Calendar::new(horizon, gap, 1);
+            for time in (0..horizon).step_by(997) {
+                calendar.push(u128::from(time) << 64);
+            }
+            assert_eq!(calendar.far.len(), 0, "{gap}");
+        }
+    }
+
+    #[test]
     fn keys_leave_in_order_for_random_sizes_and_delays() {
         let mut random = Stream::new(1, "sizes", 0);
         for _ in 0..60 {
