@@ -23,6 +23,8 @@ pub enum Spread {
     Packet,
     /// Not at all: there is one path between two hosts, the same in both directions.
     Off,
+    /// Not at all, and every switch for itself: it takes the first of its links that lead nearer to the destination.
+    First,
 }
 
 /// The ports of every switch towards every host, along paths of fewest links.
@@ -64,6 +66,9 @@ pub enum Spread {
 ///
 /// Where both are the same port, which is the rule, it is the only one in the table. Where they differ
 /// there is a list of both, and the ends of the flow tell which way a packet goes.
+///
+/// With [`Spread::First`] every switch forwards by its own first link, in the order in which links were added, of those
+/// that lead nearer: there is one path as well, but the way back may be another. Global routes of ns-3 are such.
 ///
 /// # Costs
 ///
@@ -193,7 +198,7 @@ impl Routes {
                 let back = packet.to.0 == self.flows[flow];
                 return self.lists.ports(entry)[usize::from(back)];
             }
-            Spread::Symmetric => self.flows[flow],
+            Spread::Symmetric | Spread::First => self.flows[flow],
             Spread::Flow => {
                 let direction = u64::from(packet.to.0) << 32 | u64::from(self.flows[flow]);
                 upper(mix(direction ^ self.at(row)))
@@ -248,9 +253,14 @@ impl Routes {
                     .fill(&self.map, &search, &mut self.lists, entries);
             }
             Spread::Off => self.by_direction(&search, first),
-            Spread::Flow | Spread::Packet => {
+            Spread::Flow | Spread::Packet | Spread::First => {
+                let most = if self.spread == Spread::First {
+                    1
+                } else {
+                    usize::MAX
+                };
                 for switch in &search.order[1..] {
-                    let ports = self.map.closer(&search, *switch);
+                    let ports = self.map.closer(&search, *switch).take(most);
                     let ports: Vec<PortId> = ports.map(|(port, _)| port).collect();
                     self.entries[first + switch.0 as usize] = self.lists.entry(&ports);
                 }

@@ -179,7 +179,7 @@ base::settings! {
         pub capacity: Capacity = "auto",
         /// Seed from which a range in topology.capacity draws. It is not that of the run, so that all seeds and schemes have the same network.
         pub capacity_seed: u64 = "1",
-        /// How packets spread over paths of equal length: connection by connection with ACKs on the path of the data ("symmetric") or on another ("flow"), packet by packet, or not at all ("off"): then packets in both directions take the path whose switches, read from the host with the lower number, have the lowest numbers. "auto" is "off" in a graph, else "symmetric".
+        /// How packets spread over paths of equal length: connection by connection with ACKs on the path of the data ("symmetric") or on another ("flow"), packet by packet, or not at all ("off"): then packets in both directions take the path whose switches, read from the host with the lower number, have the lowest numbers. "first" does not spread them either, but every switch takes the first of its links that lead nearer, in the order of the graph's links, as the global routes of ns-3 do. "auto" is "off" in a graph, else "symmetric".
         pub ecmp: OrAuto<Ecmp> = "auto",
     }
 }

@@ -216,11 +216,34 @@ proptest! {
     }
 
     #[test]
+    fn every_switch_may_take_the_first_of_its_links_that_lead_nearer(random in random()) {
+        let topology = random.topology();
+        let links = shortest(&topology);
+        let mut walk = Walk::through(&topology, Spread::First, random.salt);
+        let ports = || (0..).map(PortId).take(topology.links().len() * 2);
+        for (flow, to) in (0..).zip(1..hosts(&topology)) {
+            let target = topology.hosts()[to as usize].0 as usize;
+            let far = |node: NodeId| {
+                let node = node.0 as usize;
+                if node == target { 0 } else { links[node][target] }
+            };
+            for port in &walk.path(flow, HostId(0), HostId(to)) {
+                let (here, _) = topology.ends(*port);
+                let nearer = ports().find(|port| {
+                    let (from, next) = topology.ends(*port);
+                    from == here && far(next) < far(here)
+                });
+                prop_assert_eq!(nearer, Some(*port));
+            }
+        }
+    }
+
+    #[test]
     fn every_spread_takes_shortest_paths(random in random()) {
         let topology = random.topology();
         let links = shortest(&topology);
         let ends = [0, 1].map(|host| topology.hosts()[host].0 as usize);
-        for spread in [Spread::Flow, Spread::Packet, Spread::Off] {
+        for spread in [Spread::Flow, Spread::Packet, Spread::Off, Spread::First] {
             let mut walk = Walk::through(&topology, spread, random.salt);
             for flow in 0..24 {
                 let path = walk.path(flow, HostId(0), HostId(1));

@@ -31,6 +31,8 @@ base::choices! {
         Packet = "packet",
         /// Not at all: there is one path between two hosts, the same in both directions.
         Off = "off",
+        /// Not at all, and every switch for itself: it takes the first of its links that lead nearer, in their order, so that ACKs may come back another way.
+        First = "first",
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) fn network(
             Ecmp::Flow => Spread::Flow,
             Ecmp::Packet => Spread::Packet,
             Ecmp::Off => Spread::Off,
+            Ecmp::First => Spread::First,
         },
         salt: Stream::new(point.seed, "ecmp", 0).bits(),
     };
