@@ -5,7 +5,7 @@ use std::fmt;
 /// A 32-bit sequence number that wraps (RFC 9293 §3.4).
 ///
 /// Endpoints count bytes of a stream in 64 bits, where offset 0 is the SYN, and convert at the
-/// wire: [`Seq::at`] wraps, [`Seq::near`] unwraps. Nothing else does arithmetic modulo 2^32.
+/// wire: [`Seq::at`] wraps, [`Seq::near`] and [`Seq::beyond`] unwrap. Nothing else does arithmetic modulo 2^32.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Seq(pub u32);
 
@@ -33,6 +33,12 @@ impl Seq {
         let offset = (reference as i64).saturating_add(distance as i64);
         if offset < 0 { 0 } else { offset as u64 }
     }
+
+    /// How far this number lies beyond `other`, modulo 2^32: one that lies before it is far beyond.
+    #[must_use]
+    pub const fn beyond(self, other: Self) -> u32 {
+        self.0.wrapping_sub(other.0)
+    }
 }
 
 impl fmt::Debug for Seq {
@@ -44,6 +50,13 @@ impl fmt::Debug for Seq {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_before_another_is_far_beyond_it() {
+        let number = Seq(u32::MAX - 5);
+        assert_eq!(number.at(10).beyond(number), 10);
+        assert_eq!(number.beyond(number.at(10)), u32::MAX - 9);
+    }
 
     #[test]
     fn offsets_survive_the_wrap_in_both_directions() {

@@ -45,6 +45,11 @@ impl Assembler {
         (new, in_order)
     }
 
+    /// Whether nothing is held.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     /// Bytes held out of order.
     pub(crate) fn held(&self) -> u64 {
         self.held

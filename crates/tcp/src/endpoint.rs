@@ -2,6 +2,7 @@
 
 mod facts;
 mod header;
+mod predicted;
 mod segment;
 
 use std::sync::Arc;
@@ -42,6 +43,9 @@ pub struct Endpoint<C> {
     scales: (u8, u8),
     /// Whether both SYNs carried the window-scale option; a shift of zero is an agreement too.
     scaling: bool,
+    /// Whether segments may be as expected ([`predicted`]): set by the handshake where neither timestamps nor a
+    /// record of segments nor a loop at low priorities is in use.
+    plain: bool,
     identity: Identity,
     /// Most bytes that a role lets this endpoint advertise.
     window_limit: u64,
@@ -105,6 +109,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             window_limit: u64::MAX,
             scales: (0, 0),
             scaling: false,
+            plain: false,
             syn_due: false,
             syn_sent: (0, Time::ZERO),
             state_deadline: Time::NEVER,
@@ -260,6 +265,15 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// A segment of this connection has arrived.
     #[inline(always)]
     pub fn on_segment(&mut self, packet: &Packet, now: Time) -> Progress {
+        match self.on_predicted(packet, now) {
+            Some(progress) => progress,
+            None => self.on_any_segment(packet, now),
+        }
+    }
+
+    /// [`Endpoint::on_segment`] of one that is not as expected.
+    #[inline(never)]
+    fn on_any_segment(&mut self, packet: &Packet, now: Time) -> Progress {
         let before = self.state;
         let mut progress = match before {
             State::Closed => self.on_segment_closed(packet),

@@ -3,7 +3,7 @@
 mod compression;
 mod quick_acks;
 
-use base::{Ecn, Extension, Options, SackBlocks, Seq, Span, Time};
+use base::{Ecn, Extension, Options, Packet, SackBlocks, Seq, Span, Time};
 
 use crate::assembler::Assembler;
 use crate::config::{Config, EcnMode};
@@ -162,6 +162,33 @@ impl Receiver {
         if self.dsack && self.arrival.new_bytes < segment.payload {
             self.note_duplicate(segment);
         }
+    }
+
+    /// Whether the next segment in order, with this payload, is stored as it is: it fits into the window, and
+    /// nothing is held beyond it.
+    #[inline(always)]
+    pub(crate) const fn takes_next(&self, payload: u64) -> bool {
+        self.next + payload <= self.edge && self.assembler.is_empty() && self.fin.is_none()
+    }
+
+    /// [`Receiver::on_segment`] of the next segment in order, which it [takes](Receiver::takes_next).
+    #[inline(always)]
+    pub(crate) fn on_next(&mut self, packet: &Packet, config: &Config, rtt: Span, now: Time) {
+        let (offset, payload) = (self.next, u64::from(packet.payload));
+        let marked = packet.ecn == Ecn::Marked;
+        self.note_mark(marked, false);
+        self.advance_to(offset + payload);
+        self.arrival = Arrival {
+            offset,
+            payload,
+            expected: offset,
+            new_bytes: payload,
+            in_order: payload,
+            held: 0,
+            marked,
+            extension: packet.extension,
+        };
+        self.schedule_ack(true, config, rtt, now);
     }
 
     /// RFC 2883 §4: the next ACK reports the part of the segment that had been received.

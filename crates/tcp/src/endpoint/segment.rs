@@ -313,6 +313,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.receiver.agree_on_sack(&self.sender.config);
         }
         self.sender.agree(agreed);
+        self.plain = self.stamps.is_none() && self.sender.is_plain();
     }
 
     /// The window a segment of the peer advertises, bytes.

@@ -13,6 +13,16 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.next - self.una - self.skipped()
     }
 
+    /// Bytes sent at priority 0 and not acknowledged, whatever became of them.
+    pub(crate) const fn outstanding(&self) -> u64 {
+        self.max - self.una
+    }
+
+    /// Whether neither a record of every segment nor a loop at low priorities is kept. The handshake decides.
+    pub(crate) const fn is_plain(&self) -> bool {
+        !self.recorded && self.low.is_none()
+    }
+
     /// Bytes written and not sent; of a message without end many.
     #[inline(always)]
     pub(crate) const fn unsent(&self) -> u64 {

@@ -19,10 +19,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if feedback.ack < self.una {
             return false;
         }
-        // RFC 9293 §3.10.7.4, fifth check: a segment that was overtaken says nothing about the window.
-        if feedback.offset >= self.edge_set_by {
-            (self.edge, self.edge_set_by) = (feedback.edge, feedback.offset);
-        }
+        self.note_edge(feedback);
         if self.recorded {
             self.on_feedback_with_record(feedback);
             return false;
@@ -43,6 +40,25 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         self.review_timer(feedback.now);
         false
+    }
+
+    /// [`Sender::on_feedback`] of a segment in order without SACK blocks and echo, where it acknowledges more of what
+    /// is outstanding or comes with data, and the sender is a [plain](Sender::is_plain) one.
+    #[inline(always)]
+    pub(crate) fn on_plain_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.note_edge(feedback);
+        if feedback.ack > self.una {
+            self.on_new_ack(feedback, Echo::None);
+        }
+        self.review_timer(feedback.now);
+    }
+
+    /// RFC 9293 §3.10.7.4, fifth check: a segment that was overtaken says nothing about the window.
+    #[inline(always)]
+    const fn note_edge(&mut self, feedback: &Feedback<'_>) {
+        if feedback.offset >= self.edge_set_by {
+            (self.edge, self.edge_set_by) = (feedback.edge, feedback.offset);
+        }
     }
 
     #[inline(never)]
@@ -140,19 +156,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.scoreboard.advance(self.una);
         }
         (self.attempts, self.timed_out_at) = (0, None);
+        self.tell_congestion_control(feedback, bytes, echo);
         match self.phase {
             Phase::Open => {
                 (self.dupacks, self.limited) = (0, 0);
-                self.tell_congestion_control(feedback, bytes, echo);
                 self.restart_retransmission_timer(feedback.now);
             }
             Phase::Recovery { .. } if feedback.ack >= self.recover => {
-                self.tell_congestion_control(feedback, bytes, echo);
                 self.leave_recovery();
                 self.restart_retransmission_timer(feedback.now);
             }
             Phase::Recovery { partial } => {
-                self.tell_congestion_control(feedback, bytes, echo);
                 self.phase = Phase::Recovery { partial: true };
                 if !self.sack {
                     self.on_partial_ack(bytes);
@@ -213,6 +227,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
+    #[inline(always)]
     fn tell_congestion_control(&mut self, feedback: &Feedback<'_>, bytes: u64, echo: Echo) {
         let rtt = match self.timed {
             Some((end, sent)) if bytes > 0 && feedback.ack >= end => {
@@ -222,7 +237,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 Some(rtt)
             }
             None if bytes > 0 && feedback.stamp.is_some() => {
-                self.sample_by_timestamp(feedback);
+                self.sample_by_timestamp(feedback.stamp, feedback.now);
                 None
             }
             _ => None,
@@ -245,9 +260,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// RFC 7323 §4: an echo tells which copy of a segment was acknowledged, so that the back-off of the
     /// timer ends with the first new ACK. It is coarse, so it counts where no segment is timed.
     #[inline(never)]
-    fn sample_by_timestamp(&mut self, feedback: &Feedback<'_>) {
-        if let Some(echo) = feedback.stamp {
-            let rtt = timestamps::round_trip(echo, feedback.now);
+    fn sample_by_timestamp(&mut self, stamp: Option<u32>, now: Time) {
+        if let Some(echo) = stamp {
+            let rtt = timestamps::round_trip(echo, now);
             self.rtt.sample(rtt, (self.una, self.next), &self.config);
         }
     }

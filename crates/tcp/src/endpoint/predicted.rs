@@ -1,0 +1,62 @@
+//! Segments that are as expected: header prediction, which BSD began and Linux calls its fast path.
+//!
+//! While a connection runs well, nearly every segment is the next one in order, and only its payload or its
+//! acknowledgement is news. One glance at the header tells. What is done then is what the general way
+//! ([`segment`](super::segment)) does, without the questions whose answers are known.
+
+use base::{Extension, Options, Packet, TcpFlags, Time};
+
+use super::{Endpoint, Progress, State};
+use crate::cc::SenderCc;
+use crate::plays::Plays;
+use crate::sender::Feedback;
+
+impl<C: Plays<dyn SenderCc>> Endpoint<C> {
+    /// Processes a segment if it is as expected: the next one in order of an established connection, with an
+    /// acknowledgement, perhaps with data, and with nothing else. It leaves the state as it is.
+    #[inline(always)]
+    pub(super) fn on_predicted(&mut self, packet: &Packet, now: Time) -> Option<Progress> {
+        let expected = self.state == State::Established
+            && self.plain
+            && packet.flags == TcpFlags::ACK
+            && packet.seq == self.receiver.irs.at(self.receiver.next())
+            && matches!(packet.options, Options::None);
+        if !expected {
+            return None;
+        }
+        let una = self.sender.una();
+        let advance = packet.ack.beyond(self.identity.initial_seq.at(una));
+        let advance = u64::from(advance);
+        let payload = u64::from(packet.payload);
+        let has_data = payload > 0;
+        // What acknowledges nothing new may be a duplicate, or the scheme's header space is all that it tells.
+        let says_nothing = advance == 0 && (!has_data || packet.extension != Extension::NONE);
+        if advance > self.sender.outstanding()
+            || says_nothing
+            || has_data && !self.receiver.takes_next(payload)
+        {
+            return None;
+        }
+        let ack = una + advance;
+        self.sender.on_plain_feedback(&Feedback {
+            offset: self.receiver.next(),
+            ack,
+            edge: ack + (u64::from(packet.window) << self.scales.1),
+            sacked: &[],
+            echo: false,
+            bare: !has_data,
+            stamp: None,
+            extension: packet.extension,
+            now,
+        });
+        if has_data {
+            let sender = &self.sender;
+            self.receiver
+                .on_next(packet, &sender.config, sender.srtt(), now);
+        }
+        Some(Progress {
+            stored: has_data,
+            ..Progress::default()
+        })
+    }
+}
