@@ -178,39 +178,55 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     }
 
     /// The next segment to send other than a pure ACK: call until `None` after every event.
-    #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Packet> {
-        let quiet = self.ready.is_none() && !self.receiver.has_early() && !self.syn_due;
-        // One side of most connections only receives.
-        if quiet && !self.sender.has_work() {
-            return None;
+        if let Some(urgent) = self.poll_urgent(now) {
+            return Some(urgent);
         }
-        if self.stamps.is_some() {
-            return self.poll_stamped(now);
-        }
-        self.poll_work(now)
+        let mut packet = Packet::new(self.identity.flow, self.identity.remote);
+        (self.has_data() && self.data_into(&mut packet, now)).then_some(packet)
     }
 
+    /// Whether something may have to leave before data.
     #[inline(always)]
-    fn poll_work(&mut self, now: Time) -> Option<Packet> {
-        if self.ready.is_some() {
-            return self.ready.take().map(|packet| *packet);
-        }
-        if let Some(early) = self.receiver.take_early() {
-            return Some(self.early_ack(early));
-        }
-        if let Some(priority) = self.receiver.take_low_ack() {
-            return Some(self.low_ack(priority));
-        }
-        if !self.may_send_data() {
-            return (self.syn_due && self.state == State::SynSent).then(|| self.syn(now));
-        }
+    pub(crate) const fn has_urgent(&self) -> bool {
+        self.ready.is_some() || self.receiver.has_early() || self.syn_due
+    }
+
+    /// The next segment that leaves before data. No data that leaves brings about another one.
+    #[inline(never)]
+    pub(crate) fn poll_urgent(&mut self, now: Time) -> Option<Packet> {
+        let mut packet = if let Some(ready) = self.ready.take() {
+            *ready
+        } else if let Some(early) = self.receiver.take_early() {
+            self.early_ack(early)
+        } else if let Some(priority) = self.receiver.take_low_ack() {
+            self.low_ack(priority)
+        } else if self.syn_due && self.state == State::SynSent {
+            self.syn(now)
+        } else {
+            return None;
+        };
+        self.stamp(&mut packet, now);
+        Some(packet)
+    }
+
+    /// Whether there is data or a FIN to send, or to send again. One side of most connections only receives.
+    #[inline(always)]
+    pub(crate) fn has_data(&self) -> bool {
+        self.sender.has_work() && self.may_send_data()
+    }
+
+    /// Builds the next segment with data or FIN, at any priority, where [`Endpoint::has_data`]. Returns whether there
+    /// is one; after it there still may be another.
+    #[inline(always)]
+    pub(crate) fn data_into(&mut self, packet: &mut Packet, now: Time) -> bool {
         let Some(segment) = self.sender.next_segment(now) else {
-            let low = self.sender.next_low()?;
-            return Some(self.low_segment(&low));
+            return self.low_into(packet, now);
         };
         self.note_fin_sent(&segment);
-        Some(self.data_segment(&segment, now))
+        *packet = self.data_segment(&segment, now);
+        self.stamp(packet, now);
+        true
     }
 
     /// Whether `packet`, which this endpoint handed over at a low priority and which has not left its host,
@@ -256,10 +272,13 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// An ACK, or the SYN-ACK during the handshake, with the numbers of this moment.
     #[inline(always)]
     pub fn emit_ack(&mut self, push: bool, now: Time) -> Packet {
-        if self.stamps.is_some() {
-            return self.emit_stamped(push, now);
-        }
-        self.plain_ack(push, now)
+        let mut packet = if self.state == State::SynReceived {
+            self.syn_ack(push, now)
+        } else {
+            self.pure_ack(push)
+        };
+        self.stamp(&mut packet, now);
+        packet
     }
 
     /// A segment of this connection has arrived.

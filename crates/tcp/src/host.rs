@@ -3,7 +3,7 @@
 use base::{Packet, Time};
 
 use crate::cc::SenderCc;
-use crate::endpoint::{Endpoint, Progress, State};
+use crate::endpoint::{Endpoint, Identity, Progress, State};
 use crate::plays::Plays;
 use crate::receiver_cc::{AckVerdict, ReceiverCc, Slot};
 
@@ -191,9 +191,12 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         let Self { endpoints, role } = self;
         let endpoint = Self::of(endpoints, slot);
         endpoint.limit_window(role.as_role().window(slot, u64::MAX));
-        while let Some(mut packet) = endpoint.poll(now) {
-            note_sent(role, slot, endpoint, &mut packet, now);
-            wire.send(slot, &mut packet);
+        // In the order of `Endpoint::poll`.
+        if endpoint.has_urgent() {
+            send_urgent(role, slot, endpoint, now, wire);
+        }
+        if endpoint.has_data() {
+            send_data(role, slot, endpoint, now, wire);
         }
         if let Some(kind) = endpoint.ack_due() {
             match role.as_role_mut().on_ack_ready(slot, kind, now) {
@@ -235,6 +238,38 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
 /// What concerns a connection reaches its host only while it is open.
 const THERE: &str = "the endpoint is there";
 
+#[inline(never)]
+fn send_urgent<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
+    role: &mut R,
+    slot: Slot,
+    endpoint: &mut Endpoint<C>,
+    now: Time,
+    wire: &mut impl Wire,
+) {
+    while let Some(mut packet) = endpoint.poll_urgent(now) {
+        note_sent(role, slot, endpoint, &mut packet, now);
+        wire.send(slot, &mut packet);
+    }
+}
+
+#[inline(always)]
+fn send_data<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
+    role: &mut R,
+    slot: Slot,
+    endpoint: &mut Endpoint<C>,
+    now: Time,
+    wire: &mut impl Wire,
+) {
+    let Identity { flow, remote, .. } = *endpoint.identity();
+    // One place for all, in which each is built.
+    let mut packet = Packet::new(flow, remote);
+    while endpoint.data_into(&mut packet, now) {
+        note_sent(role, slot, endpoint, &mut packet, now);
+        wire.send(slot, &mut packet);
+    }
+}
+
+#[inline(always)]
 fn emit<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     role: &mut R,
     slot: Slot,

@@ -340,10 +340,15 @@ impl Receiver {
     /// SACK blocks for an ACK that leaves now, if both sides agreed on them.
     #[inline(always)]
     pub(crate) fn sack_blocks(&mut self, agreed: bool) -> Options {
-        let duplicate = self.duplicate.take();
-        if !agreed || (self.assembler.held() == 0 && duplicate.is_none()) {
+        if !agreed || (self.assembler.is_empty() && self.duplicate.is_none()) {
             return Options::None;
         }
+        Options::Sack(self.blocks())
+    }
+
+    #[inline(never)]
+    fn blocks(&mut self) -> SackBlocks {
+        let duplicate = self.duplicate.take();
         let mut blocks = SackBlocks::new();
         // RFC 2883 §4 (1) and (3): what came twice is the first block, and is reported once.
         if let Some((start, end)) = duplicate {
@@ -351,7 +356,7 @@ impl Receiver {
         }
         self.assembler
             .sack_order(|start, end| blocks.push(self.irs.at(start), self.irs.at(end)));
-        Options::Sack(blocks)
+        blocks
     }
 
     /// Data leaves, and with it what is acknowledged.

@@ -10,6 +10,7 @@ mod pace;
 mod recovery;
 mod repair;
 mod timer;
+mod window;
 
 use std::sync::Arc;
 
@@ -379,7 +380,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// The next segment at low priority: once the windows allow nothing more, what is written goes out
     /// this way, too. A write without end has no last segment to begin with.
+    #[inline(always)]
     pub(crate) fn next_low(&mut self) -> Option<LowSegment> {
+        self.low.as_ref()?;
+        self.next_of_low()
+    }
+
+    #[inline(never)]
+    fn next_of_low(&mut self) -> Option<LowSegment> {
         let low = self.low.as_mut()?;
         if self.written >= MAX_OFFSET {
             return None;
@@ -394,27 +402,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(crate) fn withdraws(&self, end: u64) -> bool {
         let low = self.low.as_ref();
         low.is_some_and(|low| low.withdraws()) && end <= self.next.max(self.una)
-    }
-
-    /// Bytes between `una` and `next` that were passed and never sent at priority 0.
-    #[inline(always)]
-    fn skipped(&self) -> u64 {
-        self.low.as_ref().map_or(0, |low| low.skipped.sacked())
-    }
-
-    /// One past the last offset the congestion window allows.
-    #[inline(always)]
-    fn window_end(&self) -> u64 {
-        let window = self.window.saturating_add_signed(self.inflation);
-        // RFC 3042 §2: each of the first two duplicates allows one segment beyond the window.
-        let duplicates = match (self.config.limited_transmit, self.phase, self.dupacks) {
-            (true, Phase::Open, duplicates @ 1..=2) => u64::from(duplicates),
-            _ => 0,
-        };
-        self.una
-            .saturating_add(window)
-            .saturating_add(duplicates * self.mss)
-            .saturating_add(self.skipped())
     }
 
     /// Books a segment of up to `payload` bytes at `offset` and not beyond `limit` as sent.
@@ -462,20 +449,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             fin,
             again,
             cwr,
-        }
-    }
-
-    /// RFC 5681 §4.1: nothing sent for longer than the timeout, and nothing outstanding.
-    #[inline(always)]
-    fn restart_after_idle(&mut self, now: Time) {
-        if !self.config.idle_restart || self.next != self.una {
-            return;
-        }
-        if let Some(last) = self.last_sent
-            && now.since(last) > self.rtt.rto()
-            && self.next == self.max
-        {
-            self.control(|cc| cc.on_idle());
         }
     }
 

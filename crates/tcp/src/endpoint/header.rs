@@ -1,8 +1,8 @@
 //! The headers of everything that leaves an endpoint.
 
-use base::{Ecn, Extension, Options, Packet, Seq, SynOptions, TcpFlags, Time, Timestamps};
+use base::{Ecn, Options, Packet, Seq, SynOptions, TcpFlags, Time, Timestamps};
 
-use super::{Endpoint, State};
+use super::Endpoint;
 use crate::cc::SenderCc;
 use crate::config::EcnMode;
 use crate::low_priority::LowSegment;
@@ -12,33 +12,16 @@ use crate::sender::Outgoing;
 use crate::timestamps;
 
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
-    /// [`Endpoint::poll`] of a connection with timestamps.
-    #[inline(never)]
-    pub(super) fn poll_stamped(&mut self, now: Time) -> Option<Packet> {
-        let mut packet = self.poll_work(now)?;
-        self.stamp(&mut packet, now);
-        Some(packet)
-    }
-
-    /// [`Endpoint::emit_ack`] of a connection with timestamps.
-    #[inline(never)]
-    pub(super) fn emit_stamped(&mut self, push: bool, now: Time) -> Packet {
-        let mut packet = self.plain_ack(push, now);
-        self.stamp(&mut packet, now);
-        packet
-    }
-
+    /// Puts timestamps on a segment that leaves, if they are in use. A SYN offers them itself.
     #[inline(always)]
-    pub(super) fn plain_ack(&mut self, push: bool, now: Time) -> Packet {
-        if self.state == State::SynReceived {
-            self.syn_ack(push, now)
-        } else {
-            self.pure_ack(push)
+    pub(super) fn stamp(&mut self, packet: &mut Packet, now: Time) {
+        if self.stamps.is_some() {
+            self.put_stamps(packet, now);
         }
     }
 
-    /// Puts timestamps on a segment that leaves, if they are in use. A SYN offers them itself.
-    fn stamp(&mut self, packet: &mut Packet, now: Time) {
+    #[inline(never)]
+    fn put_stamps(&mut self, packet: &mut Packet, now: Time) {
         if let Some(stamps) = &mut self.stamps
             && packet.flags.has(TcpFlags::ACK)
         {
@@ -60,6 +43,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         packet
     }
 
+    #[inline(never)]
     pub(super) fn syn_ack(&mut self, push: bool, now: Time) -> Packet {
         let mut packet = self.header(0, TcpFlags::SYN.with(TcpFlags::PSH.when(push)));
         packet.flags = packet
@@ -137,6 +121,17 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         packet
     }
 
+    /// Builds the next segment at low priority, if there is such a loop and it has one.
+    #[inline(always)]
+    pub(super) fn low_into(&mut self, packet: &mut Packet, now: Time) -> bool {
+        let Some(low) = self.sender.next_low() else {
+            return false;
+        };
+        *packet = self.low_segment(&low);
+        self.stamp(packet, now);
+        true
+    }
+
     /// A segment at low priority. Marks say nothing about the ordinary loop, so it is not ECN-capable.
     pub(super) fn low_segment(&mut self, segment: &LowSegment) -> Packet {
         let mut packet = self.header(segment.offset, TcpFlags::PSH.when(segment.push));
@@ -211,7 +206,6 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         let mut packet = Packet::new(self.identity.flow, self.identity.remote);
         packet.seq = self.identity.initial_seq.at(offset);
         packet.flags = flags;
-        packet.extension = Extension::NONE;
         packet
     }
 }

@@ -115,13 +115,15 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Starts probing when the peer's window has closed on waiting data, and stops when it opens.
     #[inline(always)]
     pub(super) fn review_timer(&mut self, now: Time) {
-        let waiting = self.next < self.written && self.una == self.max;
-        let closed = self.edge <= self.next;
+        let is_closed = || self.edge <= self.next;
         match self.timer {
-            Timer::Off if waiting && closed => {
-                self.timer = Timer::Persist(self.config.expiry(now, self.rtt.rto()));
+            Timer::Off => {
+                let waiting = self.next < self.written && self.una == self.max;
+                if waiting && is_closed() {
+                    self.timer = Timer::Persist(self.config.expiry(now, self.rtt.rto()));
+                }
             }
-            Timer::Persist(_) if !closed => (self.timer, self.attempts) = (Timer::Off, 0),
+            Timer::Persist(_) if !is_closed() => (self.timer, self.attempts) = (Timer::Off, 0),
             _ => {}
         }
     }
