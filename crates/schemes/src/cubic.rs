@@ -386,6 +386,10 @@ impl SenderCc for Sender {
         }
     }
 
+    fn sees_sent(&self) -> bool {
+        false
+    }
+
     fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
         if loss != Loss::RepeatedTimeout {
             self.before_loss = Some((self.cwnd, self.ssthresh, self.law));

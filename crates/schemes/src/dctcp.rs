@@ -218,6 +218,10 @@ impl SenderCc for Sender {
         self.variant = Some(variant);
     }
 
+    fn sees_sent(&self) -> bool {
+        false
+    }
+
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
         self.reno.on_loss(loss, in_flight, now);
     }

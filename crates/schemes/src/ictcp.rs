@@ -148,4 +148,8 @@ impl SenderCc for Sender {
     fn window(&self) -> u64 {
         u64::MAX
     }
+
+    fn sees_sent(&self) -> bool {
+        false
+    }
 }

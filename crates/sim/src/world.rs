@@ -341,7 +341,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
                 .settle_host(host, sched.now(), &mut self.watch, stale);
         }
         let out = Out {
-            helper: self.helpers.get_mut(host.0 as usize),
+            helpers: &mut self.helpers,
             network: &mut self.network,
             watch: &mut self.watch,
             deadlines: &mut self.deadlines,

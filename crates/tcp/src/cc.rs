@@ -62,6 +62,11 @@ pub trait SenderCc {
         let _ = (packet, now);
     }
 
+    /// Whether [`SenderCc::on_send`] does anything. Asked once, when the endpoint is made.
+    fn sees_sent(&self) -> bool {
+        true
+    }
+
     /// Whether an ACK with PSH and nothing else orders the segment at its number to be sent again,
     /// whatever the count of duplicates ([`Release::push`](crate::Release::push)).
     fn obeys_pushed_acks(&self) -> bool {
@@ -317,6 +322,10 @@ impl SenderCc for NewReno {
             // RFC 5681 §3.1: ssthresh is held for a segment already sent again by the timer.
             Loss::RepeatedTimeout => self.cwnd = self.mss,
         }
+    }
+
+    fn sees_sent(&self) -> bool {
+        false
     }
 
     fn on_recovered(&mut self, limit: Option<u64>) {

@@ -182,7 +182,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         if let Some(urgent) = self.poll_urgent(now) {
             return Some(urgent);
         }
-        let mut packet = Packet::new(self.identity.flow, self.identity.remote);
+        let mut packet = self.place();
         (self.has_data() && self.data_into(&mut packet, now)).then_some(packet)
     }
 
@@ -192,7 +192,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         self.ready.is_some() || self.receiver.has_early() || self.syn_due
     }
 
-    /// The next segment that leaves before data. No data that leaves brings about another one.
+    /// The next segment that leaves before data. Data that leaves is never the reason for another one.
     #[inline(never)]
     pub(crate) fn poll_urgent(&mut self, now: Time) -> Option<Packet> {
         let mut packet = if let Some(ready) = self.ready.take() {
@@ -224,7 +224,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             return self.low_into(packet, now);
         };
         self.note_fin_sent(&segment);
-        *packet = self.data_segment(&segment, now);
+        self.put_data(packet, &segment, now);
         self.stamp(packet, now);
         true
     }
@@ -270,15 +270,27 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     }
 
     /// An ACK, or the SYN-ACK during the handshake, with the numbers of this moment.
-    #[inline(always)]
     pub fn emit_ack(&mut self, push: bool, now: Time) -> Packet {
-        let mut packet = if self.state == State::SynReceived {
-            self.syn_ack(push, now)
-        } else {
-            self.pure_ack(push)
-        };
-        self.stamp(&mut packet, now);
+        let mut packet = self.place();
+        self.ack_into(&mut packet, push, now);
         packet
+    }
+
+    /// As [`Endpoint::emit_ack`], built where it is to be.
+    #[inline(always)]
+    pub(crate) fn ack_into(&mut self, packet: &mut Packet, push: bool, now: Time) {
+        if self.state == State::SynReceived {
+            *packet = self.syn_ack(push, now);
+        } else {
+            self.put_ack(packet, push);
+        }
+        self.stamp(packet, now);
+    }
+
+    /// A place for a segment to be built in.
+    #[inline(always)]
+    pub(crate) const fn place(&self) -> Packet {
+        Packet::new(self.identity.flow, self.identity.remote)
     }
 
     /// A segment of this connection has arrived.
@@ -331,7 +343,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         match self.sender.on_deadline(now) {
             Expiry::Early | Expiry::Retransmit => Progress::default(),
             Expiry::Probe(probe) => {
-                self.ready = Some(Box::new(self.data_segment(&probe, now)));
+                let mut packet = Box::new(self.place());
+                self.put_data(&mut packet, &probe, now);
+                self.ready = Some(packet);
                 Progress::default()
             }
             Expiry::GaveUp => self.give_up(),

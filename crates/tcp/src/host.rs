@@ -3,7 +3,7 @@
 use base::{Packet, Time};
 
 use crate::cc::SenderCc;
-use crate::endpoint::{Endpoint, Identity, Progress, State};
+use crate::endpoint::{Endpoint, Progress, State};
 use crate::plays::Plays;
 use crate::receiver_cc::{AckVerdict, ReceiverCc, Slot};
 
@@ -260,9 +260,7 @@ fn send_data<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     now: Time,
     wire: &mut impl Wire,
 ) {
-    let Identity { flow, remote, .. } = *endpoint.identity();
-    // One place for all, in which each is built.
-    let mut packet = Packet::new(flow, remote);
+    let mut packet = endpoint.place();
     while endpoint.data_into(&mut packet, now) {
         note_sent(role, slot, endpoint, &mut packet, now);
         wire.send(slot, &mut packet);
@@ -279,7 +277,8 @@ fn emit<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     wire: &mut impl Wire,
 ) {
     endpoint.limit_window(role.as_role().window(slot, u64::MAX));
-    let mut packet = endpoint.emit_ack(push, now);
+    let mut packet = endpoint.place();
+    endpoint.ack_into(&mut packet, push, now);
     note_sent(role, slot, endpoint, &mut packet, now);
     wire.send(slot, &mut packet);
 }

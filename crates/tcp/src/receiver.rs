@@ -337,10 +337,10 @@ impl Receiver {
         self.ack_due = false;
     }
 
-    /// SACK blocks for an ACK that leaves now, if both sides agreed on them.
+    /// SACK blocks for an ACK that leaves now, on which both sides have agreed.
     #[inline(always)]
-    pub(crate) fn sack_blocks(&mut self, agreed: bool) -> Options {
-        if !agreed || (self.assembler.is_empty() && self.duplicate.is_none()) {
+    pub(crate) fn sack_blocks(&mut self) -> Options {
+        if self.assembler.is_empty() && self.duplicate.is_none() {
             return Options::None;
         }
         Options::Sack(self.blocks())

@@ -81,6 +81,8 @@ pub(crate) struct Sender<C> {
     repairs: bool,
     /// Whether the congestion control says when segments leave ([`SenderCc::pacing`]).
     paces: bool,
+    /// Whether the congestion control sees the segments that leave ([`SenderCc::sees_sent`]).
+    sees_sent: bool,
     /// Whether a record of every segment is kept ([`repair`]).
     recorded: bool,
     /// When a segment that pacing holds back may leave; [`Time::NEVER`] if none is held.
@@ -195,6 +197,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             low: config
                 .low_priority
                 .map(|settings| Box::new(LowLoop::new(settings))),
+            sees_sent: cc.as_role().sees_sent(),
             paces: cc.as_role().pacing().is_some(),
             held_until: Time::NEVER,
             window: cc.as_role().window(),
@@ -455,7 +458,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Header fields of the scheme.
     #[inline(always)]
     pub(crate) fn on_send(&mut self, packet: &mut Packet, now: Time) {
-        self.cc.as_role_mut().on_send(packet, now);
+        if self.sees_sent {
+            self.cc.as_role_mut().on_send(packet, now);
+        }
         debug_assert_eq!(self.cc.as_role().window(), self.window, "no event");
     }
 

@@ -127,7 +127,7 @@ pub(super) type Helper = Option<Box<dyn HostHelper>>;
 
 /// The way out of a host.
 pub(super) struct Out<'a, P> {
-    pub(super) helper: Option<&'a mut Helper>,
+    pub(super) helpers: &'a mut [Helper],
     pub(super) network: &'a mut Network,
     pub(super) watch: &'a mut AtQueues<P>,
     pub(super) deadlines: &'a mut Deadlines,
@@ -138,7 +138,7 @@ pub(super) struct Out<'a, P> {
 impl<P: Probe + Follow> Wire for Out<'_, P> {
     #[inline]
     fn send(&mut self, slot: Slot, packet: &mut Packet) {
-        if let Some(Some(helper)) = &mut self.helper {
+        if let Some(Some(helper)) = self.helpers.get_mut(self.host.0 as usize) {
             helper.on_outgoing(slot, packet, self.sched.now());
         }
         self.watch.packets[packet.flow.0 as usize].inside += 1;

@@ -82,11 +82,11 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     }
 
     #[inline(always)]
-    pub(super) fn data_segment(&mut self, segment: &Outgoing, now: Time) -> Packet {
+    pub(super) fn put_data(&mut self, packet: &mut Packet, segment: &Outgoing, now: Time) {
         let flags = TcpFlags::FIN
             .when(segment.fin)
             .with(TcpFlags::CWR.when(segment.cwr));
-        let mut packet = self.header(segment.offset, flags);
+        *packet = self.header(segment.offset, flags);
         packet.payload = low_16(segment.payload);
         if self.sender.uses_ecn() && segment.payload > 0 {
             // RFC 3168 §6.1.5: retransmissions are not ECN-capable. DCTCP and RCC control the path
@@ -102,23 +102,23 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         } else if segment.payload == 0 {
             packet.ecn = self.sender.config.ecn_without_data();
         }
-        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
+        self.add_acknowledgement(packet, self.scales.0, self.receiver.echoes());
         let window = u64::from(packet.window) << self.scales.0;
         self.receiver.on_acknowledged(window);
         self.receiver.on_data_sent(now);
-        self.sender.on_send(&mut packet, now);
-        packet
+        self.sender.on_send(packet, now);
     }
 
     #[inline(always)]
-    pub(super) fn pure_ack(&mut self, push: bool) -> Packet {
-        let mut packet = self.header(self.sender.newest(), TcpFlags::PSH.when(push));
+    pub(super) fn put_ack(&mut self, packet: &mut Packet, push: bool) {
+        *packet = self.header(self.sender.newest(), TcpFlags::PSH.when(push));
         packet.ecn = self.sender.config.ecn_without_data();
-        self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
-        packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
+        self.add_acknowledgement(packet, self.scales.0, self.receiver.echoes());
+        if self.sender.uses_sack() {
+            packet.options = self.receiver.sack_blocks();
+        }
         self.receiver
             .on_acknowledged(u64::from(packet.window) << self.scales.0);
-        packet
     }
 
     /// Builds the next segment at low priority, if there is such a loop and it has one.
@@ -150,7 +150,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         let mut packet = self.header(self.sender.newest(), TcpFlags::NONE);
         packet.dscp = priority;
         self.add_acknowledgement(&mut packet, self.scales.0, self.receiver.echoes());
-        packet.options = self.receiver.sack_blocks(self.sender.uses_sack());
+        if self.sender.uses_sack() {
+            packet.options = self.receiver.sack_blocks();
+        }
         self.receiver.on_advertised(
             self.receiver.next(),
             u64::from(packet.window) << self.scales.0,
