@@ -100,7 +100,8 @@ impl Calendar {
     pub(crate) fn pop(&mut self, limit: u64) -> Option<u128> {
         // Also if both are empty; what has the same time is compared there.
         if time_of(self.near) >= time_of(self.far_min) {
-            return self.pop_elsewhere(limit);
+            let key = self.pop_elsewhere(limit);
+            return (key != EMPTY).then_some(key);
         }
         self.pop_near(limit)
     }
@@ -116,7 +117,6 @@ impl Calendar {
         if let Some(next) = self.rest.pop() {
             self.near = next;
         } else {
-            self.near = EMPTY;
             self.turn();
         }
         Some(key)
@@ -199,17 +199,18 @@ impl Calendar {
         }
     }
 
-    /// [`Calendar::pop`] when the current bucket is empty or the smallest key may be beyond the horizon.
+    /// [`Calendar::pop`] when the current bucket is empty or the smallest key may be beyond the horizon; `EMPTY` for
+    /// none, which takes no memory to return.
     #[inline(never)]
-    fn pop_elsewhere(&mut self, limit: u64) -> Option<u128> {
+    fn pop_elsewhere(&mut self, limit: u64) -> u128 {
         if self.near == EMPTY {
             self.turn();
         }
         if self.near != EMPTY && drawn(self.near, self.salt) < self.far_min {
-            return self.pop_near(limit);
+            return self.pop_near(limit).unwrap_or(EMPTY);
         }
         if time_of(self.far_min) > limit || self.far_min == EMPTY {
-            return None;
+            return EMPTY;
         }
         let key = drawn(self.far_min, self.salt);
         self.len -= 1;
@@ -219,15 +220,49 @@ impl Calendar {
             self.now = self.base;
             self.turn();
         }
-        Some(key)
+        key
     }
 
-    /// Makes the next bucket that is not empty the current one.
+    /// Makes the next bucket that is not empty the current one, if there is one. As buckets hold about one event, it
+    /// is mostly within the same word of the bitmap.
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the place in the wheel")]
     fn turn(&mut self) {
-        let Some(place) = self.take_occupied() else {
-            return;
-        };
+        let start = (self.now as usize + 1) & (self.buckets.len() - 1);
+        let word = start / 64 % WORDS;
+        let bits = &mut self.occupied[word];
+        let ahead = *bits & (u64::MAX << (start % 64));
+        if ahead == 0 {
+            return self.turn_further(word);
+        }
+        *bits ^= ahead & ahead.wrapping_neg();
+        self.open(word * 64 + ahead.trailing_zeros() as usize);
+    }
+
+    /// [`Calendar::turn`] to a bucket of a word after this one; at last of the beginning of this one, a whole turn
+    /// ahead.
+    #[inline(never)]
+    fn turn_further(&mut self, word: usize) {
+        let after = self.words & (u64::MAX << word << 1);
+        for mut ahead in [after, self.words ^ after] {
+            while ahead != 0 {
+                let found = ahead.trailing_zeros() as usize;
+                let bits = &mut self.occupied[found % WORDS];
+                if *bits != 0 {
+                    let place = found * 64 + bits.trailing_zeros() as usize;
+                    *bits &= *bits - 1;
+                    return self.open(place);
+                }
+                ahead &= ahead - 1;
+                self.words &= !(1 << found);
+            }
+        }
+        self.near = EMPTY;
+    }
+
+    /// Makes the bucket at `place`, which is not empty, the current one.
+    #[inline(always)]
+    fn open(&mut self, place: usize) {
         let first = std::mem::replace(&mut self.buckets[place], NONE);
         let node = &mut self.nodes[first as usize];
         self.near = node.key;
@@ -262,43 +297,6 @@ impl Calendar {
         let salt = self.salt;
         self.rest.sort_unstable_by(|a, b| compare(*b, *a, salt));
         self.near = self.rest.pop().expect("the first of the list is there");
-    }
-
-    /// The first bucket after the current one, around the wheel, that is not empty; its bit is cleared. As
-    /// buckets hold about one event, it is mostly within the same word.
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the place in the wheel")]
-    fn take_occupied(&mut self) -> Option<usize> {
-        let start = (self.now as usize + 1) & (self.buckets.len() - 1);
-        let word = start / 64 % WORDS;
-        let bits = &mut self.occupied[word];
-        let rest = *bits & (u64::MAX << (start % 64));
-        if rest == 0 {
-            return self.take_later(word);
-        }
-        *bits ^= rest & rest.wrapping_neg();
-        Some(word * 64 + rest.trailing_zeros() as usize)
-    }
-
-    /// The first bucket of a word after this one that is not empty; at last of the beginning of this one, a
-    /// whole turn ahead.
-    #[inline(never)]
-    fn take_later(&mut self, word: usize) -> Option<usize> {
-        let after = self.words & (u64::MAX << word << 1);
-        for mut ahead in [after, self.words ^ after] {
-            while ahead != 0 {
-                let found = ahead.trailing_zeros() as usize;
-                let bits = &mut self.occupied[found % WORDS];
-                if *bits != 0 {
-                    let place = found * 64 + bits.trailing_zeros() as usize;
-                    *bits &= *bits - 1;
-                    return Some(place);
-                }
-                ahead &= ahead - 1;
-                self.words &= !(1 << found);
-            }
-        }
-        None
     }
 
     /// The earlier one of two keys first.
