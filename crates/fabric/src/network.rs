@@ -171,8 +171,20 @@ impl Network {
         self.offer(self.host_ports[from.0 as usize], packet, sched, watch);
     }
 
-    /// The oldest packet of `port` arrives at the next node and is put into `packet`. A switch
-    /// forwards it at once; if it has reached an end host, that is returned.
+    /// The oldest packet of `port` comes out of its wire. [`Network::on_arrival`] comes next.
+    #[inline(always)]
+    pub fn arrive<W: Watch>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
+    ) -> Packet {
+        self.ports[port.0 as usize].arrive(now, port, watch, stale)
+    }
+
+    /// `packet`, which has come out of `port`, arrives at the next node. A switch forwards it at once; if it has
+    /// reached an end host, that is returned.
     #[inline(always)]
     pub fn on_arrival<W: Watch>(
         &mut self,
@@ -180,12 +192,8 @@ impl Network {
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
-        stale: &mut impl FnMut(&Packet) -> bool,
     ) -> Option<HostId> {
-        let now = sched.now();
-        let from = &mut self.ports[port.0 as usize];
-        let end = from.end;
-        if let Some(next) = from.arrive_into(packet, now, port, watch, stale) {
+        if let Some(next) = self.ports[port.0 as usize].advance() {
             sched.at(next, Token(port.0));
         }
         if self.disturbed {
@@ -194,8 +202,8 @@ impl Network {
                 return None;
             }
         }
-        self.record(port, packet, now);
-        self.go_on(port, end, packet, sched, watch)
+        self.record(port, packet, sched.now());
+        self.go_on(port, packet, sched, watch)
     }
 
     /// `port` will probably be the next out of which a packet comes.
@@ -218,8 +226,7 @@ impl Network {
     ) -> Option<HostId> {
         let port = self.detained.as_mut()?.release(packet)?;
         self.record(port, packet, sched.now());
-        let end = self.ports[port.0 as usize].end;
-        self.go_on(port, end, packet, sched, watch)
+        self.go_on(port, packet, sched, watch)
     }
 
     /// Whether a packet that has come out of `port` is kept for later.
@@ -256,7 +263,6 @@ impl Network {
     fn go_on<W: Watch>(
         &mut self,
         port: PortId,
-        end: End,
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
@@ -265,7 +271,7 @@ impl Network {
             let back = port.reverse();
             self.ports[back.0 as usize].reverse(packet, sched.now(), back, watch);
         }
-        match end {
+        match self.ports[port.0 as usize].end {
             End::Host(host) => {
                 self.delivered += 1;
                 Some(host)
@@ -368,14 +374,13 @@ impl Network {
         watch: &mut W,
     ) {
         let out = &mut self.ports[port.0 as usize];
-        let offer = out.offer_watched(packet, sched.now(), port, watch);
-        if self.prioritised {
-            self.lost += out.take_gone();
-        }
-        match offer {
+        match out.offer_watched(packet, sched.now(), port, watch) {
             Offer::Dropped => self.lost += 1,
             Offer::Queued => {}
             Offer::First(arrival) => sched.at(arrival, Token(port.0)),
+        }
+        if self.prioritised {
+            self.lost += self.ports[port.0 as usize].take_gone();
         }
     }
 

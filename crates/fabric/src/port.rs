@@ -6,7 +6,7 @@ mod room;
 
 use std::slice::from_ref;
 
-use base::{Ecn, FlowId, HostId, Packet, Rate, Span, Time};
+use base::{Ecn, HostId, Packet, Rate, Span, Time};
 
 use prefetch_index::prefetch_index;
 
@@ -265,17 +265,15 @@ impl Port {
         std::mem::take(&mut self.gone)
     }
 
-    /// The oldest packet has arrived at the other end and is put into `packet`. Returns the arrival
-    /// time of the next one, to be scheduled. What is `stale` is as in [`Port::settle_watched`].
+    /// The oldest packet has arrived at the other end; [`Port::advance`] comes next. What is `stale` is as in [`Port::settle_watched`].
     #[inline(always)]
-    pub fn arrive_into<W: Watch>(
+    pub fn arrive<W: Watch>(
         &mut self,
-        packet: &mut Packet,
         now: Time,
         port: PortId,
         watch: &mut W,
         stale: &mut impl FnMut(&Packet) -> bool,
-    ) -> Option<Time> {
+    ) -> Packet {
         debug_assert_eq!(
             self.ring.next_arrival(),
             Some(now),
@@ -285,10 +283,17 @@ impl Port {
         if self.ring.oldest_waits() || self.watches_idle && self.ring.is_last() {
             self.settle_watched(now, port, watch, stale);
         }
-        self.ring.pop_into(packet)
+        self.ring.oldest()
     }
 
-    /// [`Port::arrive_into`] will probably be called next.
+    /// The packet that [`Port::arrive`] gave has left the wire. Returns when the next one arrives, which is to be
+    /// scheduled.
+    #[inline(always)]
+    pub fn advance(&mut self) -> Option<Time> {
+        self.ring.advance()
+    }
+
+    /// [`Port::arrive`] will probably be called next.
     #[inline(always)]
     pub(crate) fn expect_arrival(&self) {
         prefetch_index(from_ref(&self.free_at), 0);
@@ -357,8 +362,7 @@ impl Port {
                 match &mut self.priorities {
                     None => self.start_oldest(port, watch),
                     Some(waiting) => {
-                        let mut packet = Packet::new(FlowId(0), HostId(0));
-                        waiting.pop_into(&mut packet);
+                        let mut packet = waiting.pop();
                         self.start_waiting(&mut packet, start, port, watch, stale);
                     }
                 }

@@ -71,16 +71,18 @@ impl Priorities {
         self.packets += 1;
     }
 
-    /// Puts the oldest packet of the first class that has one into `packet`. O(1).
+    /// The oldest packet of the first class that has one leaves. O(1).
     ///
     /// # Panics
     /// If no packet waits.
-    pub(crate) fn pop_into(&mut self, packet: &mut Packet) {
+    pub(crate) fn pop(&mut self) -> Packet {
         let class = self.waiting.trailing_zeros();
-        let next = self.queues[class as usize].pop_into(packet);
-        self.amounts[class as usize].take(packet);
-        self.waiting &= !(u64::from(next.is_none()) << class);
+        let queue = &mut self.queues[class as usize];
+        let packet = queue.oldest();
+        self.waiting &= !(u64::from(queue.advance().is_none()) << class);
+        self.amounts[class as usize].take(&packet);
         self.packets -= 1;
+        packet
     }
 
     /// Takes out the newest packet of the lowest class, if that is lower than the class of `arriving`

@@ -131,17 +131,22 @@ impl Ring {
         self.waiting = self.tail;
     }
 
-    /// The oldest packet leaves the ring, into `packet`: it has arrived. Returns when the next one
-    /// arrives.
+    /// The oldest packet, which has arrived; [`Ring::advance`] comes next.
+    ///
+    /// It is returned as it is made, so that it is made where the caller has it.
     #[inline(always)]
-    pub(crate) fn pop_into(&mut self, packet: &mut Packet) -> Option<Time> {
+    pub(crate) fn oldest(&mut self) -> Packet {
         debug_assert!(!self.is_empty(), "an arrival has a packet");
-        // What the caller put there is never read, so that it need not be written either.
         let place = &self.places[self.place(self.head)];
-        place.get_into(packet);
         if place.reserved > RESERVED {
-            self.uncarry(packet);
+            return self.uncarry();
         }
+        place.packet()
+    }
+
+    /// The packet that [`Ring::oldest`] gave leaves the ring. Returns when the next one arrives.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self) -> Option<Time> {
         self.head = self.head.wrapping_add(1);
         if self.is_empty() {
             self.start_anew();
@@ -152,7 +157,7 @@ impl Ring {
         Some(self.places[self.place(self.head)].arrival)
     }
 
-    /// [`Ring::pop_into`] will probably be called next.
+    /// [`Ring::oldest`] will probably be called next.
     #[inline(always)]
     pub(crate) fn expect_pop(&self) {
         prefetch_index(&self.places, self.place(self.head));
@@ -168,8 +173,7 @@ impl Ring {
             self.waiting = newest;
         }
         self.tail = newest;
-        let mut packet = Packet::new(FlowId(0), HostId(0));
-        self.places[self.place(self.tail)].get_into(&mut packet);
+        let mut packet = self.places[self.place(self.tail)].packet();
         if let Some(carried) = &mut self.carried {
             let first = carried.entries.len() - entries(packet.reserved);
             let own = carried.entries.drain(first..);
@@ -217,8 +221,7 @@ impl Ring {
     pub(crate) fn change_newest_started(&mut self, change: impl FnOnce(&mut Packet)) {
         let index = self.place(self.waiting.wrapping_sub(1));
         let place = self.places[index];
-        let mut packet = Packet::new(FlowId(0), HostId(0));
-        place.get_into(&mut packet);
+        let mut packet = place.packet();
         packet.reserved &= RESERVED;
         let end = self.carried.as_ref().map_or(0, |carried| carried.started);
         for own in end - entries(place.reserved)..end {
@@ -287,30 +290,33 @@ impl Ring {
         carries
     }
 
-    /// Gives the oldest packet what it carries besides.
+    /// The oldest packet with what it carries besides.
     #[inline(never)]
-    fn uncarry(&mut self, packet: &mut Packet) {
-        let carried = self.carried.iter_mut();
-        carried.for_each(|carried| {
-            if packet.reserved & STAMPS != 0 {
-                // Priority classes do not use `stamps_started`.
-                carried.stamps_started = carried.stamps_started.saturating_sub(1);
-                if let Some(stamps) = carried.stamps.pop_front() {
-                    packet.options = stamped(stamps);
-                }
-                if packet.reserved & EXTENSION == 0 {
-                    return;
-                }
-            }
-            let own = entries(packet.reserved);
-            // Priority classes do not use `started`.
-            carried.started = carried.started.saturating_sub(own);
-            // One by one: `drain` of a few costs more than the entries.
-            for entry in (0..own).filter_map(|_| carried.entries.pop_front()) {
-                entry.put_into(packet);
-            }
-        });
+    fn uncarry(&mut self) -> Packet {
+        let place = self.places[self.place(self.head)];
+        let mut packet = place.packet();
         packet.reserved &= RESERVED;
+        let Some(carried) = &mut self.carried else {
+            return packet;
+        };
+        if place.reserved & STAMPS != 0 {
+            // Priority classes do not use `stamps_started`.
+            carried.stamps_started = carried.stamps_started.saturating_sub(1);
+            if let Some(stamps) = carried.stamps.pop_front() {
+                packet.options = stamped(stamps);
+            }
+            if place.reserved & EXTENSION == 0 {
+                return packet;
+            }
+        }
+        let own = entries(place.reserved);
+        // Priority classes do not use `started`.
+        carried.started = carried.started.saturating_sub(own);
+        // One by one: `drain` of a few costs more than the entries.
+        for entry in (0..own).filter_map(|_| carried.entries.pop_front()) {
+            entry.put_into(&mut packet);
+        }
+        packet
     }
 
     /// The ring has run empty.
@@ -370,8 +376,8 @@ impl Place {
 
     /// The packet without options and extension.
     #[inline(always)]
-    const fn get_into(&self, packet: &mut Packet) {
-        *packet = Packet {
+    const fn packet(&self) -> Packet {
+        Packet {
             flow: self.flow,
             to: self.to,
             seq: self.seq,
@@ -384,7 +390,7 @@ impl Place {
             reserved: self.reserved,
             options: Options::None,
             extension: Extension::NONE,
-        };
+        }
     }
 }
 

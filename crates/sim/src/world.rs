@@ -353,14 +353,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     /// A packet comes out of the wire behind `port`, where senders may withdraw others.
     #[inline(never)]
-    fn arrive_withdrawing(
-        &mut self,
-        port: PortId,
-        packet: &mut Packet,
-        sched: &mut Scheduler,
-    ) -> Option<HostId> {
+    fn arrive_withdrawing(&mut self, port: PortId, now: Time) -> Packet {
         let stale = &mut stale(&self.hosts, &self.connections);
-        (self.network).on_arrival(port, packet, sched, &mut self.watch, stale)
+        self.network.arrive(port, now, &mut self.watch, stale)
     }
 
     /// What an event of an endpoint means for its application and for the end of the run.
@@ -456,13 +451,16 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
         if (token.0 as usize) < self.network.ports().len() {
             let port = PortId(token.0);
-            let mut packet = Packet::new(FlowId(0), HostId(0));
-            let reached = if self.withdraws {
-                self.arrive_withdrawing(port, &mut packet, sched)
+            let mut packet = if self.withdraws {
+                self.arrive_withdrawing(port, sched.now())
             } else {
                 let stale = &mut |_: &Packet| false;
-                (self.network).on_arrival(port, &mut packet, sched, &mut self.watch, stale)
+                self.network
+                    .arrive(port, sched.now(), &mut self.watch, stale)
             };
+            let reached = self
+                .network
+                .on_arrival(port, &mut packet, sched, &mut self.watch);
             self.watch.probe.on_hop(port, &packet, sched.now());
             if let Some(host) = reached {
                 self.deliver(host, &mut packet, sched);

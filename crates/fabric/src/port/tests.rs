@@ -36,15 +36,10 @@ fn a_packet_arrives_after_serialisation_and_delay() {
     assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::First(us(52)));
     // The second waits 12 us for the first; the port already has its event.
     assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::Queued);
-    let mut packet = full_packet();
-    assert_eq!(
-        port.arrive_into(&mut packet, us(52), PortId(0), &mut (), &mut |_| false),
-        Some(us(64))
-    );
-    assert_eq!(
-        port.arrive_into(&mut packet, us(64), PortId(0), &mut (), &mut |_| false),
-        None
-    );
+    arrived(&mut port, us(52));
+    assert_eq!(port.ring.next_arrival(), Some(us(64)));
+    arrived(&mut port, us(64));
+    assert_eq!(port.ring.next_arrival(), None);
 }
 
 // RFC 2018 §3: two blocks are 20 bytes, and 160 ns at 1 Gbit/s.
@@ -70,8 +65,10 @@ fn sack_blocks_take_time_and_room_where_they_count() {
         port.offer(&mut ack(), us(0));
         port.offer(&mut full_packet(), us(0));
         assert_eq!(port.counters().max_waiting_bytes, 54 + longer + 1500);
-        let mut packet = full_packet();
-        let mut arrive = |at| port.arrive_into(&mut packet, at, PortId(0), &mut (), &mut |_| false);
+        let mut arrive = |at| {
+            arrived(&mut port, at);
+            port.ring.next_arrival()
+        };
         let second = arrive(first);
         assert_eq!(second, Some(first + took));
         assert_eq!(arrive(first + took), Some(us(52) + took + took));
@@ -478,8 +475,8 @@ fn what_a_hook_writes_into_a_packet_travels_on() {
 
 /// The packet that arrives behind `port` at `at`.
 fn arrived(port: &mut Port, at: Time) -> Packet {
-    let mut packet = full_packet();
-    port.arrive_into(&mut packet, at, PortId(0), &mut (), &mut |_| false);
+    let packet = port.arrive(at, PortId(0), &mut (), &mut |_| false);
+    port.advance();
     packet
 }
 

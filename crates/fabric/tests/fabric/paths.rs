@@ -63,8 +63,9 @@ impl Walk {
         network.send(from, &mut packet, sched, &mut ports);
         while let Some(Token(port)) = sched.next_before(Time::NEVER) {
             assert!(ports.0.len() < 100, "a packet goes round in circles");
-            let reached =
-                network.on_arrival(PortId(port), &mut packet, sched, &mut ports, &mut |_| false);
+            let port = PortId(port);
+            packet = network.arrive(port, sched.now(), &mut ports, &mut |_| false);
+            let reached = network.on_arrival(port, &mut packet, sched, &mut ports);
             assert!(reached.is_none_or(|host| host == to));
         }
         ports.0

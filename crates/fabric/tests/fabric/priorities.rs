@@ -45,8 +45,8 @@ fn arrivals(port: &mut Port, sent: &[Sent]) -> BTreeMap<u32, Time> {
             return arrived;
         };
         if next == Some(now) {
-            let mut packet = Packet::new(FlowId(0), HostId(0));
-            next = port.arrive_into(&mut packet, now, PortId(0), &mut (), &mut |_| false);
+            let packet = port.arrive(now, PortId(0), &mut (), &mut |_| false);
+            next = port.advance();
             arrived.insert(packet.flow.0, now);
         } else if let Some((number, sent)) = packets.next() {
             let mut packet = Packet::new(FlowId(number), HostId(0));
