@@ -37,7 +37,7 @@ pub(crate) struct Calendar {
     buckets: Box<[u32]>,
     /// A bit per bucket that is not empty.
     occupied: Box<[u64; WORDS]>,
-    /// A bit per word of these that has had one since it was last found empty.
+    /// A bit per word of these that has one, or has had one and was not found empty since.
     words: u64,
     /// Events beyond the horizon when they were scheduled, as drawn numbers.
     far: Heap,
@@ -242,20 +242,22 @@ impl Calendar {
     /// [`Calendar::turn`] to a bucket of a word after this one; at last of the beginning of this one, a whole turn
     /// ahead.
     #[inline(never)]
+    #[expect(clippy::cast_possible_truncation, reason = "the number of a bit")]
     fn turn_further(&mut self, word: usize) {
-        let after = self.words & (u64::MAX << word << 1);
-        for mut ahead in [after, self.words ^ after] {
-            while ahead != 0 {
-                let found = ahead.trailing_zeros() as usize;
-                let bits = &mut self.occupied[found % WORDS];
-                if *bits != 0 {
-                    let place = found * 64 + bits.trailing_zeros() as usize;
-                    *bits &= *bits - 1;
-                    return self.open(place);
-                }
-                ahead &= ahead - 1;
+        let mut ahead = self.words.rotate_right(word as u32 + 1);
+        while ahead != 0 {
+            let found = (word + 1 + ahead.trailing_zeros() as usize) % WORDS;
+            let bits = &mut self.occupied[found];
+            let place = found * 64 + bits.trailing_zeros() as usize;
+            let was_empty = *bits == 0;
+            *bits &= bits.wrapping_sub(1);
+            if *bits == 0 {
                 self.words &= !(1 << found);
             }
+            if !was_empty {
+                return self.open(place);
+            }
+            ahead &= ahead - 1;
         }
         self.near = EMPTY;
     }

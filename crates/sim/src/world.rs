@@ -309,17 +309,17 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
             helper.on_incoming(slot, packet, now);
         }
+        let flow = packet.flow;
         let (at, mut out) = self.host(host, sched);
         let progress = at.on_packet(slot, packet, now, &mut out);
         if progress.stored {
-            let arrival = *self.hosts[host.0 as usize].endpoint(slot).arrival();
+            let arrival = *at.endpoint(slot).arrival();
             if incoming {
-                self.note_arrival(packet.flow, &arrival, sched);
+                self.note_arrival(flow, &arrival, sched);
             } else {
-                self.note_request(packet.flow, &arrival, sched);
+                self.note_request(flow, &arrival, sched);
             }
         }
-        let flow = packet.flow;
         let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, false, now);
@@ -393,7 +393,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     #[inline]
     fn arm_role(&mut self, host: HostId, sched: &mut Scheduler) {
-        let deadline = self.hosts[host.0 as usize].role_deadline();
+        // Where no role has a deadline, this looks at no host.
+        let at = self.hosts.get(host.0 as usize);
+        let deadline = at.map_or(Time::NEVER, Host::role_deadline);
         if deadline != Time::NEVER {
             let place = self.deadlines.ends + host.0 as usize;
             self.deadlines.arm(place, deadline, sched);

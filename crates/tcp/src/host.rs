@@ -5,7 +5,7 @@ use base::{Packet, Time};
 use crate::cc::SenderCc;
 use crate::endpoint::{Endpoint, Progress, State};
 use crate::plays::Plays;
-use crate::receiver_cc::{AckVerdict, ReceiverCc, Slot};
+use crate::receiver_cc::{AckVerdict, ReceiverCc, Release, Slot};
 
 /// Endpoints of one host under one receiver role.
 ///
@@ -88,12 +88,12 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         self.flush(slot, now, wire);
     }
 
-    /// A segment has arrived for a connection.
+    /// A segment has arrived for a connection. What is sent in answer is built in its place.
     #[inline(always)]
     pub fn on_packet(
         &mut self,
         slot: Slot,
-        packet: &Packet,
+        packet: &mut Packet,
         now: Time,
         wire: &mut impl Wire,
     ) -> Progress {
@@ -111,7 +111,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         if progress.peer_finished || (progress.aborted && !endpoint.peer_has_finished()) {
             self.role.as_role_mut().on_close(slot, now);
         }
-        self.flush(slot, now, wire);
+        self.flush_in(packet, slot, now, wire);
         progress
     }
 
@@ -185,9 +185,16 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         &mut self.role
     }
 
-    /// Sends what the connection has to send, offers its ACK to the role, then lets the role release.
-    #[inline(always)]
+    /// After what is not a segment: [`Host::flush_in`] with a place of its own.
     fn flush(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) {
+        let mut place = Self::of(&mut self.endpoints, slot).place();
+        self.flush_in(&mut place, slot, now, wire);
+    }
+
+    /// Sends what the connection has to send, offers its ACK to the role, then lets the role release. Segments are
+    /// built in `place`, whatever is there.
+    #[inline(always)]
+    fn flush_in(&mut self, place: &mut Packet, slot: Slot, now: Time, wire: &mut impl Wire) {
         let Self { endpoints, role } = self;
         let endpoint = Self::of(endpoints, slot);
         endpoint.limit_window(role.as_role().window(slot, u64::MAX));
@@ -196,11 +203,17 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
             send_urgent(role, slot, endpoint, now, wire);
         }
         if endpoint.has_data() {
-            send_data(role, slot, endpoint, now, wire);
+            while endpoint.data_into(place, now) {
+                note_sent(role, slot, endpoint, place, now);
+                wire.send(slot, place);
+            }
         }
         if let Some(kind) = endpoint.ack_due() {
             match role.as_role_mut().on_ack_ready(slot, kind, now) {
-                AckVerdict::Send => emit(role, slot, endpoint, false, now, wire),
+                AckVerdict::Send => {
+                    let release = Release { slot, push: false };
+                    emit(role, release, endpoint, place, now, wire);
+                }
                 AckVerdict::Hold => endpoint.hold_ack(),
             }
         }
@@ -217,14 +230,8 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
             else {
                 continue;
             };
-            emit(
-                &mut self.role,
-                release.slot,
-                endpoint,
-                release.push,
-                now,
-                wire,
-            );
+            let place = &mut endpoint.place();
+            emit(&mut self.role, release, endpoint, place, now, wire);
             wire.arm(release.slot, endpoint.deadline());
         }
     }
@@ -238,6 +245,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
 /// What concerns a connection reaches its host only while it is open.
 const THERE: &str = "the endpoint is there";
 
+/// Segments that are seldom sent leave first.
 #[inline(never)]
 fn send_urgent<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     role: &mut R,
@@ -252,35 +260,20 @@ fn send_urgent<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     }
 }
 
-#[inline(always)]
-fn send_data<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
-    role: &mut R,
-    slot: Slot,
-    endpoint: &mut Endpoint<C>,
-    now: Time,
-    wire: &mut impl Wire,
-) {
-    let mut packet = endpoint.place();
-    while endpoint.data_into(&mut packet, now) {
-        note_sent(role, slot, endpoint, &mut packet, now);
-        wire.send(slot, &mut packet);
-    }
-}
-
+/// The ACK of a connection leaves, built in `place`.
 #[inline(always)]
 fn emit<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     role: &mut R,
-    slot: Slot,
+    Release { slot, push }: Release,
     endpoint: &mut Endpoint<C>,
-    push: bool,
+    place: &mut Packet,
     now: Time,
     wire: &mut impl Wire,
 ) {
     endpoint.limit_window(role.as_role().window(slot, u64::MAX));
-    let mut packet = endpoint.place();
-    endpoint.ack_into(&mut packet, push, now);
-    note_sent(role, slot, endpoint, &mut packet, now);
-    wire.send(slot, &mut packet);
+    endpoint.ack_into(place, push, now);
+    note_sent(role, slot, endpoint, place, now);
+    wire.send(slot, place);
 }
 
 #[inline(always)]

@@ -158,9 +158,11 @@ impl Star {
     }
 
     pub(crate) fn deliver_data(&mut self) {
-        if let Some(packet) = self.data.pop_front() {
+        if let Some(mut packet) = self.data.pop_front() {
             let slot = Slot(packet.flow.0);
-            let progress = self.host.on_packet(slot, &packet, self.now, &mut self.acks);
+            let progress = self
+                .host
+                .on_packet(slot, &mut packet, self.now, &mut self.acks);
             if progress.peer_finished {
                 self.host
                     .act(slot, Endpoint::close, self.now, &mut self.acks);

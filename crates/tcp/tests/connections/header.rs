@@ -44,13 +44,13 @@ fn a_role_reads_what_data_carries_and_answers_in_the_ack() {
     ));
     host.act(slot, Endpoint::listen, Time::ZERO, &mut wire);
     let mut peer: Timeline = Timeline::closed(config);
-    let syn = peer.syn(willing());
-    host.on_packet(slot, &syn, Time::ZERO, &mut wire);
+    let mut syn = peer.syn(willing());
+    host.on_packet(slot, &mut syn, Time::ZERO, &mut wire);
     // One in order, one beyond a gap, and one that was received before.
     for (segment, carried) in [(0, 7), (2, 8), (0, 9)] {
         let mut packet = peer.peer_data(segment);
         packet.extension = Extension::from_u64(carried);
-        host.on_packet(slot, &packet, Time::ZERO, &mut wire);
+        host.on_packet(slot, &mut packet, Time::ZERO, &mut wire);
         let answered = wire.0.take().expect("an ACK per segment");
         assert_eq!(answered.extension.as_u64(), carried);
     }

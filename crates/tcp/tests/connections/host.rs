@@ -117,10 +117,10 @@ impl Fixture {
         fixture
     }
 
-    fn deliver(&mut self, packet: Packet) {
+    fn deliver(&mut self, mut packet: Packet) {
         self.now += Span::from_micros(10);
         self.host
-            .on_packet(self.slot, &packet, self.now, &mut self.wire);
+            .on_packet(self.slot, &mut packet, self.now, &mut self.wire);
     }
 
     /// The peer's data segment `segment` arrives.
