@@ -1,12 +1,13 @@
 //! An output port: a queue, a transmitter and the wire behind it.
 
+mod busy;
 mod facts;
 mod hooks;
 mod room;
 
 use std::slice::from_ref;
 
-use base::{Ecn, HostId, Packet, Rate, Span, Time};
+use base::{HostId, Packet, Rate, Span, Time};
 
 use prefetch_index::prefetch_index;
 
@@ -14,10 +15,10 @@ use crate::histogram::LevelHistogram;
 use crate::hook::{Calls, Quiet, SwitchHook};
 use crate::port_id::PortId;
 use crate::priority::{Priorities, Strict};
-use crate::queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};
+use crate::queue::{Backlog, Discipline, Limit, QueueDisc};
 use crate::ring::Ring;
 use crate::routes::Row;
-use crate::watch::{DropReason, Watch};
+use crate::watch::Watch;
 
 /// What a port is made of.
 pub struct PortConfig {
@@ -63,6 +64,8 @@ pub struct Port {
     /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
     /// hook, or because others may still wait for their turn by priority.
     watches_idle: bool,
+    /// Whether such packets and nothing else are sent without further questions: there is no hook either.
+    plain: bool,
     /// What the hook is told; nothing without one.
     calls: Calls,
     /// Whether SACK blocks count beside the header bytes.
@@ -139,6 +142,10 @@ impl Port {
     pub fn new(config: PortConfig, measure_from: Time) -> Self {
         let hook = config.hook.as_ref();
         let calls = hook.map_or(Calls::NONE, |hook| hook.calls());
+        let watches_idle = config.discipline.is_congested(Backlog::default())
+            || matches!(config.discipline, Discipline::Custom(_))
+            || calls.has(Calls::ARRIVAL)
+            || config.priorities.classes > 1;
         Self {
             free_at: Time::ZERO,
             delay: config.delay,
@@ -148,10 +155,8 @@ impl Port {
                 .unwrap_or(0),
             header_bytes: config.header_bytes,
             counts_sack: false,
-            watches_idle: config.discipline.is_congested(Backlog::default())
-                || matches!(config.discipline, Discipline::Custom(_))
-                || calls.has(Calls::ARRIVAL)
-                || config.priorities.classes > 1,
+            watches_idle,
+            plain: !watches_idle && hook.is_none(),
             calls,
             quiet: hook.map_or(Quiet::NEVER, |hook| hook.quiet()),
             packets: 0,
@@ -196,24 +201,25 @@ impl Port {
         port: PortId,
         watch: &mut W,
     ) -> Offer {
-        self.settle_watched(now, port, watch, &mut |_| false);
-        let size = self.size_of(packet);
-        // Of a transmitter that is idle nothing waits, so nothing can drop or mark.
-        if self.free_at > now || self.watches_idle {
-            if !self.admit(packet, now, port, watch) {
-                return Offer::Dropped;
-            }
-            if self.free_at > now || self.waiting_bytes > 0 {
-                self.enqueue(packet, size, now, port, watch);
-                return Offer::Queued;
-            }
+        if !self.is_idle(now) {
+            return self.offer_busy(packet, now, port, watch);
         }
-        debug_assert_eq!(self.waiting_bytes, 0, "what waits has been settled");
+        let size = self.size_of(packet);
+        self.start_idle(packet, size, now, port, watch)
+    }
+
+    /// `packet` finds the transmitter idle and leaves at once.
+    #[inline(always)]
+    fn start_idle<W: Watch>(
+        &mut self,
+        packet: &Packet,
+        size: u64,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) -> Offer {
         self.packets += 1;
         self.bytes += size;
-        self.call_hook(Calls::DEPARTURE, now, port, watch, |hook, queue| {
-            hook.on_departure(queue, packet, now);
-        });
         let was_idle = self.ring.is_empty();
         let arrival = self.start(packet, size, now);
         watch.on_accept(port, packet, now);
@@ -224,39 +230,10 @@ impl Port {
         }
     }
 
-    /// Whether a packet for which the port is not simply idle may stay; it may be marked.
+    /// Whether a packet leaves at once, and nothing is to be looked at before.
     #[inline(always)]
-    fn admit<W: Watch>(
-        &mut self,
-        packet: &mut Packet,
-        now: Time,
-        port: PortId,
-        watch: &mut W,
-    ) -> bool {
-        self.call_hook(Calls::ARRIVAL, now, port, watch, |hook, queue| {
-            hook.on_arrival(queue, packet, now);
-        });
-        let backlog = self.backlog();
-        let congested = self.discipline.is_congested(backlog);
-        self.threshold_crossings += u64::from(congested);
-        let was_marked = packet.ecn == Ecn::Marked;
-        let verdict = self.discipline.on_arrival(backlog, packet, now);
-        if verdict == Verdict::Drop
-            || !(self.fits(backlog, packet, now) || self.make_room(packet, now, port, watch))
-        {
-            self.drops += 1;
-            let reason = match verdict {
-                Verdict::Drop => DropReason::Discipline,
-                Verdict::Accept => DropReason::Full,
-            };
-            watch.on_drop(port, packet, reason, now);
-            return false;
-        }
-        if packet.ecn == Ecn::Marked && !was_marked {
-            self.marks += 1;
-            watch.on_mark(port, packet, now);
-        }
-        true
+    fn is_idle(&self, now: Time) -> bool {
+        self.waiting_bytes == 0 && self.free_at <= now && self.plain
     }
 
     /// How many packets were accepted and then pushed out or withdrawn since this was asked last.
@@ -342,10 +319,22 @@ impl Port {
         stale: &mut impl FnMut(&Packet) -> bool,
     ) {
         if self.waiting_bytes > 0 || self.hook_due <= now {
-            self.catch_up(now, port, watch, stale);
+            self.catch_up_apart(now, port, watch, stale);
         }
     }
 
+    #[inline(never)]
+    fn catch_up_apart<W: Watch>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+        stale: &mut impl FnMut(&Packet) -> bool,
+    ) {
+        self.catch_up(now, port, watch, stale);
+    }
+
+    #[inline(always)]
     fn catch_up<W: Watch>(
         &mut self,
         now: Time,
@@ -443,36 +432,6 @@ impl Port {
         if self.waiting_bytes == 0 {
             self.discipline.on_empty(at);
         }
-    }
-
-    /// `packet` waits for others.
-    #[inline(always)]
-    fn enqueue<W: Watch>(
-        &mut self,
-        packet: &Packet,
-        size: u64,
-        now: Time,
-        port: PortId,
-        watch: &mut W,
-    ) {
-        self.packets += 1;
-        self.bytes += size;
-        // What is being sent is in the ring until it arrives, so the ring is not empty.
-        if let Some(waiting) = &mut self.priorities {
-            waiting.push(packet);
-        } else {
-            if self.ring.waiting_packets() == 0 {
-                self.next_start = self.free_at;
-            }
-            self.free_at += self.serialisation(size);
-            self.ring.push(packet, self.free_at + self.delay);
-        }
-        self.change_level(now);
-        self.waiting_bytes += size;
-        self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);
-        watch.on_level(port, self.waiting_bytes, now);
-        watch.on_accept(port, packet, now);
-        self.tell_level(now, port, watch);
     }
 
     /// The transmitter, which is free, sends `packet`. Returns when it arrives.

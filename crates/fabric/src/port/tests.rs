@@ -1,6 +1,8 @@
-use base::{FlowId, HostId};
+use base::{Ecn, FlowId, HostId};
 
 use super::*;
+use crate::queue::Verdict;
+use crate::watch::DropReason;
 
 fn port(limit: Limit, discipline: Discipline) -> Port {
     let rate = Rate::from_bps(1_000_000_000);
