@@ -15,7 +15,8 @@ use base::Span;
 pub struct LevelHistogram {
     /// Level in the upper bits, time in the lower [`TIME_BITS`]; 0 is a free place.
     places: Vec<u64>,
-    used: usize,
+    /// How many more places may be taken: of a table that is fuller than three quarters, searches take long.
+    room: usize,
     /// Time at level 0, where most ports are most of the time.
     idle: u64,
     /// Times of levels, or the part of them, that a place has no bits for.
@@ -56,7 +57,7 @@ impl LevelHistogram {
     pub const fn new() -> Self {
         Self {
             places: Vec::new(),
-            used: 0,
+            room: 0,
             idle: 0,
             beyond: BTreeMap::new(),
             bins: None,
@@ -75,7 +76,7 @@ impl LevelHistogram {
             bins.add(level, span);
             return;
         }
-        if self.used * 4 >= self.places.len() * 3 {
+        if self.room == 0 {
             self.grow();
             if let Some(bins) = &mut self.bins {
                 bins.add(level, span);
@@ -86,7 +87,7 @@ impl LevelHistogram {
         loop {
             let place = self.places[at];
             if place == 0 {
-                self.used += 1;
+                self.room -= 1;
                 break;
             }
             if place >> TIME_BITS == level {
@@ -113,7 +114,7 @@ impl LevelHistogram {
             self.places[at] = level << TIME_BITS | kept;
         } else {
             // The free place that the search found stays free.
-            self.used -= 1;
+            self.room += 1;
         }
         *self.beyond.entry(level).or_insert(0) += time - kept;
     }
@@ -184,7 +185,7 @@ impl LevelHistogram {
         };
         let bigger = vec![0; places];
         let old = std::mem::replace(&mut self.places, bigger);
-        self.used = 0;
+        self.room = places / 4 * 3;
         for place in old.into_iter().filter(|place| *place != 0) {
             self.add(place >> TIME_BITS, Span::from_ps(place & TIME));
         }

@@ -149,11 +149,11 @@ enum Phase {
     },
 }
 
-/// A segment to be sent.
+/// A segment to be sent. It is returned in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) offset: u64,
-    pub(crate) payload: u64,
+    pub(crate) payload: u16,
     pub(crate) fin: bool,
     /// Whether some of it was sent before.
     pub(crate) again: bool,
@@ -448,7 +448,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         Outgoing {
             offset,
-            payload,
+            payload: low_16(payload),
             fin,
             again,
             cwr,
@@ -471,6 +471,21 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         tell(cc);
         self.window = cc.window();
     }
+}
+
+/// A segment has at most as many bytes as 16 bits agree on.
+#[inline(always)]
+fn low_16(payload: u64) -> u16 {
+    debug_assert!(
+        u16::try_from(payload).is_ok(),
+        "bounded by the segment size"
+    );
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "bounded by the segment size, asserted above"
+    )]
+    let low = payload as u16;
+    low
 }
 
 /// Beyond every stream: "unlimited" data ends here.

@@ -87,7 +87,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             .when(segment.fin)
             .with(TcpFlags::CWR.when(segment.cwr));
         *packet = self.header(segment.offset, flags);
-        packet.payload = low_16(segment.payload);
+        packet.payload = segment.payload;
         if self.sender.uses_ecn() && segment.payload > 0 {
             // RFC 3168 §6.1.5: retransmissions are not ECN-capable. DCTCP and RCC control the path
             // and mark all data capable, as Linux does for DCTCP.
