@@ -379,6 +379,14 @@ macro_rules! players {
                     Self::Custom(role) => role.as_mut(),
                 }
             }
+
+            #[inline(always)]
+            fn tell<T>(&mut self, event: impl FnOnce(&mut (dyn $role + 'static)) -> T) -> T {
+                match self {
+                    Self::Plain(role) => event(role),
+                    _ => event(self.as_role_mut()),
+                }
+            }
         }
 
         impl From<$plain> for $players {

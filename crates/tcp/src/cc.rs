@@ -221,6 +221,7 @@ impl NewReno {
     }
 
     /// Slow start or congestion avoidance for `bytes` newly acknowledged (RFC 5681 §3.1).
+    #[inline]
     pub fn grow(&mut self, bytes: u64) {
         if bytes == 0 {
             return;

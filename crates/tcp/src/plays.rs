@@ -13,6 +13,13 @@ pub trait Plays<Role: ?Sized> {
 
     /// The role, to be told of events.
     fn as_role_mut(&mut self) -> &mut Role;
+
+    /// Does something with the role. A choice among types may look first for the one that is there most often: of
+    /// what is known then, nothing is virtual either.
+    #[inline(always)]
+    fn tell<T>(&mut self, event: impl FnOnce(&mut Role) -> T) -> T {
+        event(self.as_role_mut())
+    }
 }
 
 impl<R: SenderCc + 'static> Plays<dyn SenderCc> for R {

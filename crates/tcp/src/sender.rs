@@ -467,9 +467,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Tells the congestion control of an event, and takes the window that it allows from now on.
     #[inline(always)]
     pub(crate) fn control(&mut self, tell: impl FnOnce(&mut dyn SenderCc)) {
-        let cc = self.cc.as_role_mut();
-        tell(cc);
-        self.window = cc.window();
+        self.window = self.cc.tell(|cc| {
+            tell(cc);
+            cc.window()
+        });
     }
 }
 
