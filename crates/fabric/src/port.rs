@@ -78,7 +78,7 @@ pub struct Port {
     hook_due: Time,
     /// Bytes waiting since `level_since`; levels before are in the histogram.
     waiting_bytes: u64,
-    /// When the transmission of the oldest packet that waits in a FIFO begins.
+    /// When the transmission of the next packet that waits begins; [`Time::NEVER`] if none waits.
     next_start: Time,
     level_since: Time,
     /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
@@ -168,7 +168,7 @@ impl Port {
                 .map_or(Time::NEVER, |hook| hook.deadline()),
             hook: config.hook,
             waiting_bytes: 0,
-            next_start: Time::ZERO,
+            next_start: Time::NEVER,
             level_since: measure_from,
             levels: LevelHistogram::new(),
             limit: config.limit,
@@ -318,7 +318,7 @@ impl Port {
         watch: &mut W,
         stale: &mut impl FnMut(&Packet) -> bool,
     ) {
-        if self.waiting_bytes > 0 || self.hook_due <= now {
+        if self.next_start <= now || self.hook_due <= now {
             self.catch_up_apart(now, port, watch, stale);
         }
     }
@@ -343,7 +343,7 @@ impl Port {
         stale: &mut impl FnMut(&Packet) -> bool,
     ) {
         loop {
-            let start = self.next_start();
+            let start = self.next_start;
             if start.min(self.hook_due) > now {
                 return;
             }
@@ -353,6 +353,7 @@ impl Port {
                     Some(waiting) => {
                         let mut packet = waiting.pop();
                         self.start_waiting(&mut packet, start, port, watch, stale);
+                        self.review_next_start();
                     }
                 }
             } else {
@@ -365,23 +366,17 @@ impl Port {
         }
     }
 
-    /// When the transmission of the next packet that waits begins; [`Time::NEVER`] if none waits.
-    #[inline(always)]
-    fn next_start(&self) -> Time {
-        match &self.priorities {
-            Some(waiting) if waiting.packets() > 0 => self.free_at,
-            None if self.ring.waiting_packets() > 0 => self.next_start,
-            Some(_) | None => Time::NEVER,
-        }
-    }
-
     /// The transmission of the oldest packet that waits in a FIFO has begun.
     #[inline(always)]
     fn start_oldest<W: Watch>(&mut self, port: PortId, watch: &mut W) {
         let start = self.next_start;
         let (payload, sack_bytes) = self.ring.start_oldest();
         let size = self.size(payload, sack_bytes);
-        self.next_start = start + self.serialisation(size);
+        self.next_start = if self.ring.waiting_packets() > 0 {
+            start + self.serialisation(size)
+        } else {
+            Time::NEVER
+        };
         self.leave(size, start, port, watch);
         if !self.calls.has(Calls::DEPARTURE) {
             return;

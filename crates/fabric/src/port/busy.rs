@@ -23,7 +23,7 @@ impl Port {
         let size = self.size_of(packet);
         // Of a transmitter that is idle nothing waits, so nothing can drop or mark.
         if self.free_at > now || self.watches_idle {
-            if !self.admit(packet, now, port, watch) {
+            if !self.admit(packet, size, now, port, watch) {
                 return Offer::Dropped;
             }
             if self.free_at > now || self.waiting_bytes > 0 {
@@ -43,6 +43,7 @@ impl Port {
     fn admit<W: Watch>(
         &mut self,
         packet: &mut Packet,
+        size: u64,
         now: Time,
         port: PortId,
         watch: &mut W,
@@ -56,7 +57,7 @@ impl Port {
         let was_marked = packet.ecn == Ecn::Marked;
         let verdict = self.discipline.on_arrival(backlog, packet, now);
         if verdict == Verdict::Drop
-            || !(self.fits(backlog, packet, now) || self.make_room(packet, now, port, watch))
+            || !(self.fits(backlog, size, now) || self.make_room(packet, now, port, watch))
         {
             self.drops += 1;
             let reason = match verdict {
@@ -88,6 +89,7 @@ impl Port {
         // What is being sent is in the ring until it arrives, so the ring is not empty.
         if let Some(waiting) = &mut self.priorities {
             waiting.push(packet);
+            self.review_next_start();
         } else {
             if self.ring.waiting_packets() == 0 {
                 self.next_start = self.free_at;

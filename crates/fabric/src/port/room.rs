@@ -24,7 +24,8 @@ impl Port {
             bytes: all.bytes - lower.payload - lower.packets * u64::from(self.header_bytes),
             packets: all.packets - lower.packets,
         };
-        if !self.fits(least, packet, now) {
+        let size = self.size_of(packet);
+        if !self.fits(least, size, now) {
             return false;
         }
         while let Some(victim) = self
@@ -34,9 +35,10 @@ impl Port {
         {
             self.leave(self.size_of(&victim), now, port, watch);
             self.uncount(&victim);
+            self.review_next_start();
             self.drops += 1;
             watch.on_drop(port, &victim, DropReason::Full, now);
-            if self.fits(self.backlog(), packet, now) {
+            if self.fits(self.backlog(), size, now) {
                 return true;
             }
         }
@@ -48,6 +50,17 @@ impl Port {
         self.packets -= 1;
         self.bytes -= self.size_of(packet);
         self.gone += 1;
+    }
+
+    /// What waits by priority has changed, or when the transmitter is free.
+    pub(super) fn review_next_start(&mut self) {
+        if let Some(waiting) = &self.priorities {
+            self.next_start = if waiting.packets() > 0 {
+                self.free_at
+            } else {
+                Time::NEVER
+            };
+        }
     }
 
     #[inline(always)]
@@ -63,15 +76,14 @@ impl Port {
     }
 
     #[inline(always)]
-    pub(super) fn fits(&self, backlog: Backlog, packet: &Packet, now: Time) -> bool {
-        let size = self.size_of(packet);
-        match self.limit {
-            // An idle transmitter takes the packet at once: it never waits.
-            _ if self.free_at <= now && backlog.packets == 0 => true,
+    pub(super) fn fits(&self, backlog: Backlog, size: u64, now: Time) -> bool {
+        let has_room = match self.limit {
             Limit::Unlimited => true,
             Limit::Bytes(bytes) => backlog.bytes + size <= bytes,
             Limit::Packets(packets) => backlog.packets < packets,
-        }
+        };
+        // An idle transmitter takes the packet at once: it never waits.
+        has_room || self.free_at <= now && backlog.packets == 0
     }
 
     /// Bytes of a packet on the wire.
