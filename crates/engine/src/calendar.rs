@@ -32,9 +32,10 @@ pub(crate) struct Calendar {
     rest: Vec<u128>,
     /// Events in lists.
     nodes: Vec<Node>,
-    /// First node of each bucket of the next turn of the wheel; a power of two of them, few enough to
-    /// stay in the cache.
-    buckets: Box<[u32]>,
+    /// First node of each bucket of the next turn of the wheel, as far as there are buckets.
+    buckets: Box<[u32; MOST]>,
+    /// How many buckets there are: a power of two, few enough to stay in the cache.
+    count: usize,
     /// A bit per bucket that is not empty.
     occupied: Box<[u64; WORDS]>,
     /// A bit per word of these that has one, or has had one and was not found empty since.
@@ -58,7 +59,7 @@ impl Calendar {
     /// are, buckets are wider and hold more: the heap, where the rest goes, costs more than to sort a few.
     #[expect(clippy::cast_possible_truncation, reason = "few buckets")]
     pub(crate) fn new(horizon: u64, gap: u64, salt: u64) -> Self {
-        let most = 64 * WORDS as u64;
+        let most = MOST as u64;
         let width = (gap / 4).max(horizon / most).max(1).next_power_of_two();
         let buckets = (horizon / width + 1).clamp(64, most) as usize;
         let buckets = buckets.next_power_of_two();
@@ -71,7 +72,8 @@ impl Calendar {
             free: NONE,
             rest: Vec::new(),
             nodes: Vec::new(),
-            buckets: vec![NONE; buckets].into_boxed_slice(),
+            buckets: Box::new([NONE; MOST]),
+            count: buckets,
             occupied: Box::new([0; WORDS]),
             words: 0,
             far: Heap::new(),
@@ -85,7 +87,7 @@ impl Calendar {
     pub(crate) fn push(&mut self, key: u128) {
         self.len += 1;
         let bucket = time_of(key) >> self.shift;
-        if bucket > self.now && bucket - self.base < self.buckets.len() as u64 {
+        if bucket > self.now && bucket - self.base < self.count as u64 {
             self.push_bucket(bucket, key);
         } else {
             self.push_elsewhere(bucket, key);
@@ -150,7 +152,7 @@ impl Calendar {
         reason = "the place in the wheel and in the slab"
     )]
     fn push_bucket(&mut self, bucket: u64, key: u128) {
-        let place = bucket as usize & (self.buckets.len() - 1);
+        let place = self.place(bucket);
         let node = Node {
             key,
             next: self.buckets[place],
@@ -226,9 +228,8 @@ impl Calendar {
     /// Makes the next bucket that is not empty the current one, if there is one. As buckets hold about one event, it
     /// is mostly within the same word of the bitmap.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the place in the wheel")]
     fn turn(&mut self) {
-        let start = (self.now as usize + 1) & (self.buckets.len() - 1);
+        let start = self.place(self.now + 1);
         let word = start / 64 % WORDS;
         let bits = &mut self.occupied[word];
         let ahead = *bits & (u64::MAX << (start % 64));
@@ -265,7 +266,7 @@ impl Calendar {
     /// Makes the bucket at `place`, which is not empty, the current one.
     #[inline(always)]
     fn open(&mut self, place: usize) {
-        let first = std::mem::replace(&mut self.buckets[place], NONE);
+        let first = std::mem::replace(&mut self.buckets[place % MOST], NONE);
         let node = &mut self.nodes[first as usize];
         self.near = node.key;
         let next = std::mem::replace(&mut node.next, self.free);
@@ -301,6 +302,13 @@ impl Calendar {
         self.near = self.rest.pop().expect("the first of the list is there");
     }
 
+    /// Where a bucket is in the wheel.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest bits")]
+    const fn place(&self, bucket: u64) -> usize {
+        bucket as usize & ((self.count - 1) % MOST)
+    }
+
     /// The earlier one of two keys first.
     #[inline(always)]
     fn in_order(&self, a: u128, b: u128) -> (u128, u128) {
@@ -319,6 +327,8 @@ impl Calendar {
 
 /// At most 64 words of 64 buckets, for each of which another word has a bit.
 const WORDS: usize = u64::BITS as usize;
+/// Most buckets.
+const MOST: usize = 64 * WORDS;
 /// No node.
 const NONE: u32 = u32::MAX;
 

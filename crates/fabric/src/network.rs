@@ -171,16 +171,22 @@ impl Network {
         self.offer(self.host_ports[from.0 as usize], packet, sched, watch);
     }
 
-    /// The oldest packet of `port` comes out of its wire. [`Network::on_arrival`] comes next.
+    /// The oldest packet of `port` comes out of its wire, and the arrival of the next one is scheduled.
+    /// [`Network::on_arrival`] comes next.
     #[inline(always)]
     pub fn arrive<W: Watch>(
         &mut self,
         port: PortId,
-        now: Time,
+        sched: &mut Scheduler,
         watch: &mut W,
         stale: &mut impl FnMut(&Packet) -> bool,
     ) -> Packet {
-        self.ports[port.0 as usize].arrive(now, port, watch, stale)
+        let from = &mut self.ports[port.0 as usize];
+        let packet = from.arrive(sched.now(), port, watch, stale);
+        if let Some(next) = from.next_arrival() {
+            sched.at(next, Token(port.0));
+        }
+        packet
     }
 
     /// `packet`, which has come out of `port`, arrives at the next node. A switch forwards it at once; if it has
@@ -193,9 +199,6 @@ impl Network {
         sched: &mut Scheduler,
         watch: &mut W,
     ) -> Option<HostId> {
-        if let Some(next) = self.ports[port.0 as usize].advance() {
-            sched.at(next, Token(port.0));
-        }
         if self.disturbed {
             self.count_withdrawn(port);
             if self.detains(port, packet, sched, watch) {

@@ -81,10 +81,10 @@ pub struct Port {
     /// When the transmission of the next packet that waits begins; [`Time::NEVER`] if none waits.
     next_start: Time,
     level_since: Time,
-    /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
-    priorities: Option<Box<Priorities>>,
     /// Where the wire leads.
     pub(crate) end: End,
+    /// Waiting packets, if priorities decide which is next; the ring then holds those on the wire.
+    priorities: Option<Box<Priorities>>,
     /// Whether it is a host's, who may withdraw what waits.
     pub(crate) of_host: bool,
     limit: Limit,
@@ -242,7 +242,7 @@ impl Port {
         std::mem::take(&mut self.gone)
     }
 
-    /// The oldest packet has arrived at the other end; [`Port::advance`] comes next. What is `stale` is as in [`Port::settle_watched`].
+    /// The oldest packet has arrived at the other end. What is `stale` is as in [`Port::settle_watched`].
     #[inline(always)]
     pub fn arrive<W: Watch>(
         &mut self,
@@ -260,14 +260,13 @@ impl Port {
         if self.ring.oldest_waits() || self.watches_idle && self.ring.is_last() {
             self.settle_watched(now, port, watch, stale);
         }
-        self.ring.oldest()
+        self.ring.pop()
     }
 
-    /// The packet that [`Port::arrive`] gave has left the wire. Returns when the next one arrives, which is to be
-    /// scheduled.
+    /// When the oldest packet arrives. After [`Port::arrive`] it is to be scheduled.
     #[inline(always)]
-    pub fn advance(&mut self) -> Option<Time> {
-        self.ring.advance()
+    pub fn next_arrival(&self) -> Option<Time> {
+        self.ring.next_arrival()
     }
 
     /// [`Port::arrive`] will probably be called next.

@@ -78,8 +78,8 @@ impl Priorities {
     pub(crate) fn pop(&mut self) -> Packet {
         let class = self.waiting.trailing_zeros();
         let queue = &mut self.queues[class as usize];
-        let packet = queue.oldest();
-        self.waiting &= !(u64::from(queue.advance().is_none()) << class);
+        let packet = queue.pop();
+        self.waiting &= !(u64::from(queue.is_empty()) << class);
         self.amounts[class as usize].take(&packet);
         self.packets -= 1;
         packet

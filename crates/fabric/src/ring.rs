@@ -131,25 +131,24 @@ impl Ring {
         self.waiting = self.tail;
     }
 
-    /// The oldest packet, which has arrived; [`Ring::advance`] comes next.
+    /// The oldest packet leaves the ring: it has arrived.
     ///
-    /// It is returned as it is made, so that it is made where the caller has it.
+    /// Nothing here takes the address of the packet, so that it is made where the caller has it.
     #[inline(always)]
-    pub(crate) fn oldest(&mut self) -> Packet {
+    pub(crate) fn pop(&mut self) -> Packet {
         debug_assert!(!self.is_empty(), "an arrival has a packet");
-        let place = &self.places[self.place(self.head)];
-        if place.reserved > RESERVED {
-            return self.uncarry();
+        let packet = self.places[self.place(self.head)].packet();
+        if packet.reserved > RESERVED {
+            return self.pop_carried();
         }
-        place.packet()
+        self.advance();
+        packet
     }
 
-    /// The packet that [`Ring::oldest`] gave leaves the ring. Returns when the next one arrives.
+    /// When the next packet arrives, after [`Ring::pop`].
     #[inline(always)]
-    pub(crate) fn advance(&mut self) -> Option<Time> {
-        self.head = self.head.wrapping_add(1);
+    pub(crate) fn next_arrival(&self) -> Option<Time> {
         if self.is_empty() {
-            self.start_anew();
             return None;
         }
         // The packets of other ports come in between, so that it is there in time.
@@ -157,7 +156,7 @@ impl Ring {
         Some(self.places[self.place(self.head)].arrival)
     }
 
-    /// [`Ring::oldest`] will probably be called next.
+    /// [`Ring::pop`] will probably be called next.
     #[inline(always)]
     pub(crate) fn expect_pop(&self) {
         prefetch_index(&self.places, self.place(self.head));
@@ -188,11 +187,6 @@ impl Ring {
         }
         packet.reserved &= RESERVED;
         Some(packet)
-    }
-
-    /// When the oldest packet arrives.
-    pub(crate) fn next_arrival(&self) -> Option<Time> {
-        (!self.is_empty()).then(|| self.places[self.place(self.head)].arrival)
     }
 
     /// The oldest waiting packet waits no longer. Returns its payload, and the bytes of its SACK blocks.
@@ -290,33 +284,24 @@ impl Ring {
         carries
     }
 
-    /// The oldest packet with what it carries besides.
+    /// [`Ring::pop`] of a packet that carries something besides.
     #[inline(never)]
-    fn uncarry(&mut self) -> Packet {
-        let place = self.places[self.place(self.head)];
-        let mut packet = place.packet();
+    fn pop_carried(&mut self) -> Packet {
+        let mut packet = self.places[self.place(self.head)].packet();
+        self.advance();
+        if let Some(carried) = &mut self.carried {
+            carried.give(&mut packet);
+        }
         packet.reserved &= RESERVED;
-        let Some(carried) = &mut self.carried else {
-            return packet;
-        };
-        if place.reserved & STAMPS != 0 {
-            // Priority classes do not use `stamps_started`.
-            carried.stamps_started = carried.stamps_started.saturating_sub(1);
-            if let Some(stamps) = carried.stamps.pop_front() {
-                packet.options = stamped(stamps);
-            }
-            if place.reserved & EXTENSION == 0 {
-                return packet;
-            }
-        }
-        let own = entries(place.reserved);
-        // Priority classes do not use `started`.
-        carried.started = carried.started.saturating_sub(own);
-        // One by one: `drain` of a few costs more than the entries.
-        for entry in (0..own).filter_map(|_| carried.entries.pop_front()) {
-            entry.put_into(&mut packet);
-        }
         packet
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.head = self.head.wrapping_add(1);
+        if self.is_empty() {
+            self.start_anew();
+        }
     }
 
     /// The ring has run empty.
@@ -351,6 +336,30 @@ impl Ring {
         if let Some(carried) = &mut self.carried {
             carried.entries.shrink_to(half);
             carried.stamps.shrink_to(half);
+        }
+    }
+}
+
+impl Carried {
+    /// Gives the oldest packet what it carries.
+    #[inline(always)]
+    fn give(&mut self, packet: &mut Packet) {
+        if packet.reserved & STAMPS != 0 {
+            // Priority classes do not use `stamps_started`.
+            self.stamps_started = self.stamps_started.saturating_sub(1);
+            if let Some(stamps) = self.stamps.pop_front() {
+                packet.options = stamped(stamps);
+            }
+            if packet.reserved & EXTENSION == 0 {
+                return;
+            }
+        }
+        let own = entries(packet.reserved);
+        // Priority classes do not use `started`.
+        self.started = self.started.saturating_sub(own);
+        // One by one: `drain` of a few costs more than the entries.
+        for entry in (0..own).filter_map(|_| self.entries.pop_front()) {
+            entry.put_into(packet);
         }
     }
 }

@@ -353,9 +353,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     /// A packet comes out of the wire behind `port`, where senders may withdraw others.
     #[inline(never)]
-    fn arrive_withdrawing(&mut self, port: PortId, now: Time) -> Packet {
+    fn arrive_withdrawing(&mut self, port: PortId, sched: &mut Scheduler) -> Packet {
         let stale = &mut stale(&self.hosts, &self.connections);
-        self.network.arrive(port, now, &mut self.watch, stale)
+        self.network.arrive(port, sched, &mut self.watch, stale)
     }
 
     /// What an event of an endpoint means for its application and for the end of the run.
@@ -454,11 +454,10 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
         if (token.0 as usize) < self.network.ports().len() {
             let port = PortId(token.0);
             let mut packet = if self.withdraws {
-                self.arrive_withdrawing(port, sched.now())
+                self.arrive_withdrawing(port, sched)
             } else {
                 let stale = &mut |_: &Packet| false;
-                self.network
-                    .arrive(port, sched.now(), &mut self.watch, stale)
+                self.network.arrive(port, sched, &mut self.watch, stale)
             };
             let reached = self
                 .network

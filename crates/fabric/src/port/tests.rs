@@ -39,9 +39,9 @@ fn a_packet_arrives_after_serialisation_and_delay() {
     // The second waits 12 us for the first; the port already has its event.
     assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::Queued);
     arrived(&mut port, us(52));
-    assert_eq!(port.ring.next_arrival(), Some(us(64)));
+    assert_eq!(port.next_arrival(), Some(us(64)));
     arrived(&mut port, us(64));
-    assert_eq!(port.ring.next_arrival(), None);
+    assert_eq!(port.next_arrival(), None);
 }
 
 // RFC 2018 §3: two blocks are 20 bytes, and 160 ns at 1 Gbit/s.
@@ -69,7 +69,7 @@ fn sack_blocks_take_time_and_room_where_they_count() {
         assert_eq!(port.counters().max_waiting_bytes, 54 + longer + 1500);
         let mut arrive = |at| {
             arrived(&mut port, at);
-            port.ring.next_arrival()
+            port.next_arrival()
         };
         let second = arrive(first);
         assert_eq!(second, Some(first + took));
@@ -477,9 +477,7 @@ fn what_a_hook_writes_into_a_packet_travels_on() {
 
 /// The packet that arrives behind `port` at `at`.
 fn arrived(port: &mut Port, at: Time) -> Packet {
-    let packet = port.arrive(at, PortId(0), &mut (), &mut |_| false);
-    port.advance();
-    packet
+    port.arrive(at, PortId(0), &mut (), &mut |_| false)
 }
 
 fn with_priority(class: u8) -> Packet {

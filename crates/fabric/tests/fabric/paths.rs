@@ -64,7 +64,7 @@ impl Walk {
         while let Some(Token(port)) = sched.next_before(Time::NEVER) {
             assert!(ports.0.len() < 100, "a packet goes round in circles");
             let port = PortId(port);
-            packet = network.arrive(port, sched.now(), &mut ports, &mut |_| false);
+            packet = network.arrive(port, sched, &mut ports, &mut |_| false);
             let reached = network.on_arrival(port, &mut packet, sched, &mut ports);
             assert!(reached.is_none_or(|host| host == to));
         }

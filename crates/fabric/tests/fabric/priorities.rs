@@ -46,7 +46,7 @@ fn arrivals(port: &mut Port, sent: &[Sent]) -> BTreeMap<u32, Time> {
         };
         if next == Some(now) {
             let packet = port.arrive(now, PortId(0), &mut (), &mut |_| false);
-            next = port.advance();
+            next = port.next_arrival();
             arrived.insert(packet.flow.0, now);
         } else if let Some((number, sent)) = packets.next() {
             let mut packet = Packet::new(FlowId(number), HostId(0));
