@@ -29,10 +29,10 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         let advance = u64::from(advance);
         let payload = u64::from(packet.payload);
         let has_data = payload > 0;
-        // What acknowledges nothing new may be a duplicate, or the scheme's header space is all that it tells.
-        let says_nothing = advance == 0 && (!has_data || packet.extension != Extension::NONE);
+        // Without more acknowledged, the congestion control hears of the scheme's header space alone.
+        let tells_apart = advance == 0 && packet.extension != Extension::NONE;
         if advance > self.sender.outstanding()
-            || says_nothing
+            || tells_apart
             || has_data && !self.receiver.takes_next(payload)
         {
             return None;

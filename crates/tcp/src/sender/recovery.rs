@@ -42,13 +42,15 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         false
     }
 
-    /// [`Sender::on_feedback`] of a segment in order without SACK blocks and echo, where it acknowledges more of what
-    /// is outstanding or comes with data, and the sender is a [plain](Sender::is_plain) one.
+    /// [`Sender::on_feedback`] of a segment without SACK blocks and echo, to a [plain](Sender::is_plain) sender. It
+    /// acknowledges no more than is outstanding, and has no extension unless it acknowledges more than before.
     #[inline(always)]
     pub(crate) fn on_plain_feedback(&mut self, feedback: &Feedback<'_>) {
         self.note_edge(feedback);
         if feedback.ack > self.una {
             self.on_new_ack(feedback, Echo::None);
+        } else if feedback.bare && self.next > self.una {
+            self.on_unmoved(false, feedback, Echo::None);
         }
         self.review_timer(feedback.now);
     }
