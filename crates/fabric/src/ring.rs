@@ -55,10 +55,9 @@ struct Carried {
     entries: VecDeque<Entry>,
     /// How many of them belong to packets that have been started.
     started: usize,
-    /// Timestamps of packets without other options, which are most where any have timestamps, in their order.
-    stamps: VecDeque<Timestamps>,
-    /// As `started`.
-    stamps_started: usize,
+    /// Timestamps of packets without other options, which are most where any have timestamps: a place for each place
+    /// of the ring, as soon as one is needed.
+    stamps: Box<[Timestamps]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +124,7 @@ impl Ring {
     /// Appends a packet that finds the transmitter idle: it does not wait, nor does any before it.
     #[inline(always)]
     pub(crate) fn push_started(&mut self, packet: &Packet, arrival: Time) {
-        if self.push(packet, arrival) != 0 {
+        if entries(self.push(packet, arrival)) > 0 {
             self.start_carried();
         }
         self.waiting = self.tail;
@@ -139,7 +138,7 @@ impl Ring {
         debug_assert!(!self.is_empty(), "an arrival has a packet");
         let packet = self.places[self.place(self.head)].packet();
         if packet.reserved > RESERVED {
-            return self.pop_carried();
+            return self.pop_stamped();
         }
         self.advance();
         packet
@@ -172,18 +171,16 @@ impl Ring {
             self.waiting = newest;
         }
         self.tail = newest;
-        let mut packet = self.places[self.place(self.tail)].packet();
+        let index = self.place(self.tail);
+        let mut packet = self.places[index].packet();
         if let Some(carried) = &mut self.carried {
             let first = carried.entries.len() - entries(packet.reserved);
             let own = carried.entries.drain(first..);
             own.for_each(|entry| entry.put_into(&mut packet));
             carried.started = carried.started.min(first);
-            if packet.reserved & STAMPS != 0
-                && let Some(stamps) = carried.stamps.pop_back()
-            {
-                packet.options = stamped(stamps);
+            if packet.reserved & STAMPS != 0 {
+                packet.options = stamped(carried.stamps[index]);
             }
-            carried.stamps_started = carried.stamps_started.min(carried.stamps.len());
         }
         packet.reserved &= RESERVED;
         Some(packet)
@@ -196,7 +193,8 @@ impl Ring {
         let place = self.places[self.place(self.waiting)];
         self.waiting = self.waiting.wrapping_add(1);
         let mut sack_bytes = 0;
-        if place.reserved > RESERVED
+        let own = entries(place.reserved);
+        if own > 0
             && let Some(carried) = &mut self.carried
         {
             if place.reserved & OPTIONS != 0
@@ -204,8 +202,7 @@ impl Ring {
             {
                 sack_bytes = options.sack_bytes();
             }
-            carried.started += entries(place.reserved);
-            carried.stamps_started += usize::from(place.reserved & STAMPS != 0);
+            carried.started += own;
         }
         (place.payload, sack_bytes)
     }
@@ -227,7 +224,7 @@ impl Ring {
             .as_ref()
             .filter(|_| place.reserved & STAMPS != 0)
         {
-            packet.options = stamped(carried.stamps[carried.stamps_started - 1]);
+            packet.options = stamped(carried.stamps[index]);
         }
         let (options, extension) = (packet.options, packet.extension);
         change(&mut packet);
@@ -258,17 +255,34 @@ impl Ring {
     fn start_carried(&mut self) {
         if let Some(carried) = &mut self.carried {
             carried.started = carried.entries.len();
-            carried.stamps_started = carried.stamps.len();
         }
     }
 
     /// Keeps what the packet at `index`, the newest, carries besides. Returns the bits that tell of it.
     #[inline(never)]
     fn carry(&mut self, packet: &Packet, index: usize) -> u8 {
+        if let Some(carried) = &mut self.carried
+            && let Options::Stamped(stamps, Beside::None) = packet.options
+            && packet.extension == Extension::NONE
+            && let Some(place) = carried.stamps.get_mut(index)
+        {
+            *place = stamps;
+            self.places[index].reserved |= STAMPS;
+            return STAMPS;
+        }
+        self.carry_any(packet, index)
+    }
+
+    #[inline(never)]
+    fn carry_any(&mut self, packet: &Packet, index: usize) -> u8 {
         let carried = self.carried.get_or_insert_default();
         let mut carries = 0;
         if let Options::Stamped(stamps, Beside::None) = packet.options {
-            carried.stamps.push_back(stamps);
+            // None yet, or none since the ring has given back memory.
+            if carried.stamps.is_empty() {
+                carried.stamps = empty_stamps(self.places.len());
+            }
+            carried.stamps[index] = stamps;
             carries |= STAMPS;
         } else if packet.options != Options::None {
             carried.entries.push_back(Entry::Options(packet.options));
@@ -284,16 +298,51 @@ impl Ring {
         carries
     }
 
-    /// [`Ring::pop`] of a packet that carries something besides.
+    /// [`Ring::pop`] of a packet that carries something besides, most often timestamps and nothing else.
+    #[inline(never)]
+    fn pop_stamped(&mut self) -> Packet {
+        let index = self.place(self.head);
+        let place = self.places[index];
+        if entries(place.reserved) > 0 {
+            return self.pop_carried();
+        }
+        let stamps = self.carried.as_ref().expect(KEPT_BESIDES).stamps[index];
+        self.advance();
+        Packet {
+            reserved: place.reserved & RESERVED,
+            options: stamped(stamps),
+            ..place.packet()
+        }
+    }
+
+    /// [`Ring::pop`] of a packet that carries options or an extension.
     #[inline(never)]
     fn pop_carried(&mut self) -> Packet {
-        let mut packet = self.places[self.place(self.head)].packet();
-        self.advance();
+        let index = self.place(self.head);
+        let place = self.places[index];
+        let (mut options, mut extension) = (Options::None, Extension::NONE);
         if let Some(carried) = &mut self.carried {
-            carried.give(&mut packet);
+            if place.reserved & STAMPS != 0 {
+                options = stamped(carried.stamps[index]);
+            }
+            let own = entries(place.reserved);
+            // Priority classes do not use `started`.
+            carried.started = carried.started.saturating_sub(own);
+            // One by one: `drain` of a few costs more than the entries.
+            for entry in (0..own).filter_map(|_| carried.entries.pop_front()) {
+                match entry {
+                    Entry::Options(own) => options = own,
+                    Entry::Extension(own) => extension = own,
+                }
+            }
         }
-        packet.reserved &= RESERVED;
-        packet
+        self.advance();
+        Packet {
+            reserved: place.reserved & RESERVED,
+            options,
+            extension,
+            ..place.packet()
+        }
     }
 
     #[inline(always)]
@@ -321,6 +370,16 @@ impl Ring {
         for (index, place) in (0..count).zip(&mut places) {
             *place = self.places[self.place(head.wrapping_add(index))];
         }
+        if let Some(carried) = &mut self.carried
+            && !carried.stamps.is_empty()
+        {
+            let mask = self.places.len() - 1;
+            let mut stamps = empty_stamps(places.len());
+            for (index, stamp) in (0..count).zip(&mut stamps) {
+                *stamp = carried.stamps[head.wrapping_add(index) as usize & mask];
+            }
+            carried.stamps = stamps;
+        }
         // In a class of priority nobody asks what waits.
         (self.head, self.waiting, self.tail) = (0, self.waiting.wrapping_sub(head), count);
         self.places = places;
@@ -335,31 +394,7 @@ impl Ring {
         self.places = empty_places(half);
         if let Some(carried) = &mut self.carried {
             carried.entries.shrink_to(half);
-            carried.stamps.shrink_to(half);
-        }
-    }
-}
-
-impl Carried {
-    /// Gives the oldest packet what it carries.
-    #[inline(always)]
-    fn give(&mut self, packet: &mut Packet) {
-        if packet.reserved & STAMPS != 0 {
-            // Priority classes do not use `stamps_started`.
-            self.stamps_started = self.stamps_started.saturating_sub(1);
-            if let Some(stamps) = self.stamps.pop_front() {
-                packet.options = stamped(stamps);
-            }
-            if packet.reserved & EXTENSION == 0 {
-                return;
-            }
-        }
-        let own = entries(packet.reserved);
-        // Priority classes do not use `started`.
-        self.started = self.started.saturating_sub(own);
-        // One by one: `drain` of a few costs more than the entries.
-        for entry in (0..own).filter_map(|_| self.entries.pop_front()) {
-            entry.put_into(packet);
+            carried.stamps = Box::default();
         }
     }
 }
@@ -426,6 +461,13 @@ fn empty_places(count: usize) -> Box<[Place]> {
     let packet = Packet::new(FlowId(0), HostId(0));
     vec![Place::of(&packet, Time::ZERO); count].into_boxed_slice()
 }
+
+fn empty_stamps(count: usize) -> Box<[Timestamps]> {
+    vec![Timestamps { value: 0, echo: 0 }; count].into_boxed_slice()
+}
+
+/// What the bits of a place tell of is there.
+const KEPT_BESIDES: &str = "what a packet carries besides is kept";
 
 /// How many places ahead the ring is fetched: the next cache line or the one after.
 const AHEAD: u32 = 3;

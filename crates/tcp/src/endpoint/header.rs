@@ -1,6 +1,6 @@
 //! The headers of everything that leaves an endpoint.
 
-use base::{Ecn, Options, Packet, Seq, SynOptions, TcpFlags, Time, Timestamps};
+use base::{Beside, Ecn, Options, Packet, Seq, SynOptions, TcpFlags, Time, Timestamps};
 
 use super::Endpoint;
 use crate::cc::SenderCc;
@@ -26,7 +26,12 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             && packet.flags.has(TcpFlags::ACK)
         {
             let acknowledged = self.receiver.irs.near(packet.ack, self.receiver.next());
-            packet.options = packet.options.stamped(stamps.stamp(acknowledged, now));
+            let stamps = stamps.stamp(acknowledged, now);
+            // Most segments carry nothing else.
+            packet.options = match packet.options {
+                Options::None => Options::Stamped(stamps, Beside::None),
+                others => others.stamped(stamps),
+            };
         }
     }
 
