@@ -8,6 +8,8 @@
 
 #define SEC(name) __attribute__((section(name), used))
 #define INLINE static inline __attribute__((always_inline))
+// What few packets need lies apart from what all need.
+#define APART static __attribute__((noinline))
 // Declares the attributes of a map.
 #define UINT(name, value) int(*name)[value]
 #define TYPE(name, value) typeof(value) *name
@@ -21,6 +23,7 @@ enum {
     BPF_MAP_TYPE_RINGBUF = 27,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_MMAPABLE = 1 << 10 };
 // What a program on tcx returns: the next program decides, or the kernel as if there were none; or nobody gets it.
 enum { TCX_NEXT = -1, TCX_DROP = 2 };
 

@@ -5,12 +5,7 @@
 
 const volatile uint64_t setup[5] SEC(".rodata.setup");
 
-struct {
-    UINT(type, BPF_MAP_TYPE_ARRAY);
-    UINT(max_entries, 1);
-    TYPE(key, uint32_t);
-    TYPE(value, struct device_totals);
-} totals SEC(".maps");
+struct device_totals totals SEC(".data.totals") = {};
 
 SEC("tcx/egress")
 int egress(struct __sk_buff *skb) {

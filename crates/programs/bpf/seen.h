@@ -12,10 +12,19 @@ struct transfer {
     uint64_t first_ns, last_ns;
     // Bytes that were new.
     uint64_t bytes;
+    // Segments with data.
+    uint32_t segments;
+    // What waits in the queue of the device when the last byte joins it, in bytes, with the packet of that byte.
+    uint32_t queued;
+    // Bytes before the first one was acknowledged: the sender's first window, or less.
+    uint32_t first_bytes;
+    // 1: it began with a SYN; 1: it ended with a FIN or RST; 1: this machine's TCP sends it; 0: it leaves by the
+    // device, 1: it comes in.
+    uint8_t from_syn, closed, is_own, side;
     // In silence before timeouts.
     uint64_t waited_ns;
-    // Segments with data, and those with bytes that were there before.
-    uint32_t segments, repeats;
+    // Segments with nothing new.
+    uint32_t repeats;
     // Repeats behind a silence: timeouts, as far as a box between the hosts can tell.
     uint32_t late_repeats;
     // What the kernel's TCP tells, where the sender is one of this machine: timeouts, retransmissions in fast
@@ -23,13 +32,6 @@ struct transfer {
     uint32_t timeouts, fast, probes;
     // What the queue of the device dropped.
     uint32_t drops;
-    // 1: it began with a SYN; 1: it ended with a FIN or RST; 1: this machine's TCP sends it; 0: it leaves by the
-    // device, 1: it comes in.
-    uint8_t from_syn, closed, is_own, side;
-    // What waits in the queue of the device when the last byte joins it, in bytes, with the packet of that byte.
-    uint32_t queued;
-    // Bytes before the first one was acknowledged: the sender's first window, or less.
-    uint32_t first_bytes;
 };
 
 // A transfer that another one followed on its connection.
@@ -69,28 +71,30 @@ enum told_kind { TRANSFER = 1, INCAST, DROP, TIMEOUT, LATE, SOCKET };
 // Bins of histograms.
 enum { QUEUE_BINS = 65, DEGREES = 1025 };
 
-// Totals of one way through the device.
+// Totals of one way through the device. Every packet changes the first line of the cache, few the second one; processors
+// that work on different ways share neither.
 struct way_totals {
     uint64_t packets, bytes;
-    // Runs of short windows whose bytes exceed half the rate, and the window of the moment: when it began, its bytes,
-    // and whether the one before it was a burst.
-    uint64_t bursts, burst_ns, burst_bytes, was_burst;
-    // The most bytes in a window of some ms, behind the queue if there is one, and the window of the moment.
-    uint64_t peak_bytes, peak_window, peak_now;
-    // Packets in such a window; and those that were not looked at because it had too many.
-    uint64_t looked_window, looked, skipped;
-    // Processors that work on different ways share no memory.
-    uint64_t apart[8];
-};
+    // The short window of the moment: when it began, and its bytes.
+    uint64_t burst_ns, burst_bytes;
+    // The window of some ms of the moment, and its bytes, behind the queue if there is one.
+    uint64_t peak_window, peak_now;
+    // Such a window, and packets in it.
+    uint64_t looked_window, looked;
+    // Runs of short windows whose bytes exceed half the rate, and whether the window before this one was a burst.
+    uint64_t bursts, was_burst;
+    // The most bytes in a window of some ms; and packets that were not looked at because their window had too many.
+    uint64_t peak_bytes, skipped;
+} __attribute__((aligned(64)));
 
 // Totals of the device.
 struct device_totals {
-    // By the queue's length in bytes, shifted by `setup.queue_shift`: for how long, and the last one for all above.
-    uint64_t queue_ns[QUEUE_BINS];
-    // Sum of bytes times ns; the longest that a packet found; what waits behind the last one, and since when.
-    uint64_t queue_area, queue_most, queue_last, queue_since;
     // The one that leaves, and the one that comes in.
     struct way_totals ways[2];
+    // What waits behind the last packet, and since when; sum of bytes times ns; the longest that a packet found.
+    uint64_t queue_last, queue_since, queue_area, queue_most;
+    // By the queue's length in bytes, shifted by `setup.queue_shift`: for how long, and the last one for all above.
+    uint64_t queue_ns[QUEUE_BINS];
     uint64_t syn_repeats, syn_ack_repeats, resets;
     // The shortest handshake, and zero without one.
     uint64_t handshake_ns;

@@ -4,6 +4,7 @@
 #define TAILWATER_WAITING_H
 
 #include "kernel.h"
+#include "packet.h"
 #include "seen.h"
 
 // What the loader fills in.
@@ -26,7 +27,7 @@ enum { PEAK_SHIFT = 23, BYTE_SHIFT = 10 };
 // Bytes that pass in windows of some ms, for the rate of the link.
 INLINE void weigh(struct way_totals *way, uint64_t bytes, uint64_t now) {
     uint64_t window = now >> PEAK_SHIFT;
-    if (way->peak_window != window) {
+    if (RARE(way->peak_window != window)) {
         if (way->peak_now > way->peak_bytes) way->peak_bytes = way->peak_now;
         way->peak_window = window;
         way->peak_now = 0;
@@ -37,7 +38,7 @@ INLINE void weigh(struct way_totals *way, uint64_t bytes, uint64_t now) {
 // Bytes that arrive in short windows, for bursts.
 INLINE void find_burst(struct way_totals *way, uint32_t bytes, uint64_t now) {
     uint64_t begin, is_burst;
-    if (now - way->burst_ns >= setup.burst_ns) {
+    if (RARE(now - way->burst_ns >= setup.burst_ns)) {
         begin = now - now % (setup.burst_ns ?: 1);
         is_burst = way->burst_bytes > setup.burst_bytes;
         // A run begins with a window behind one that is none.
@@ -52,11 +53,19 @@ INLINE void find_burst(struct way_totals *way, uint32_t bytes, uint64_t now) {
 // What left a queue evenly from one time to another, for the rate of the link.
 INLINE void weigh_evenly(struct way_totals *way, uint64_t bytes, uint64_t from, uint64_t until) {
     uint64_t border = until >> PEAK_SHIFT << PEAK_SHIFT, early = 0;
-    if (from < border) {
+    if (RARE(from < border)) {
         early = bytes * (border - from) / (until - from);
         weigh(way, early, from);
     }
     weigh(way, bytes - early, until);
+}
+
+// The same for bins that differ.
+APART void add_bins(struct device_totals *all, uint64_t first, uint64_t last, uint64_t time) {
+    time /= last - first + 1;
+#pragma clang loop unroll(disable)
+    for (uint32_t bin = 0; bin < QUEUE_BINS; bin++)
+        if (bin >= first && bin <= last) all->queue_ns[bin] += time;
 }
 
 // For how long the queue had lengths between these two.
@@ -64,13 +73,8 @@ INLINE void add_queue(struct device_totals *all, uint64_t from, uint64_t to, uin
     uint64_t first = to >> (setup.queue_shift & 31), last = from >> (setup.queue_shift & 31);
     all->queue_area += time * (from + to) / 2;
     if (last >= QUEUE_BINS) last = QUEUE_BINS - 1;
-    if (first >= last) {
-        all->queue_ns[last] += time;
-        return;
-    }
-    time /= last - first + 1;
-    for (uint32_t bin = 0; bin < QUEUE_BINS; bin++)
-        if (bin >= first && bin <= last) all->queue_ns[bin] += time;
+    if (RARE(first < last)) add_bins(all, first, last, time);
+    else all->queue_ns[last] += time;
 }
 
 // A packet is about to join the queue. Nothing has joined since the one before: the queue fell from what that one left
@@ -84,6 +88,11 @@ INLINE void measure_queue(struct device_totals *all, struct __sk_buff *skb, uint
     if (found > all->queue_most) all->queue_most = found;
     if (from < found) from = found;
     passed = busy = now - since;
+    if (!from) {
+        all->queue_ns[0] += passed;
+        weigh(&all->ways[0], 0, now);
+        return;
+    }
     if (!found) {
         busy = from * setup.byte_ns >> BYTE_SHIFT;
         // Where nobody says at what rate it falls: as in the busiest ms.
@@ -98,11 +107,11 @@ INLINE void measure_queue(struct device_totals *all, struct __sk_buff *skb, uint
 // Whether there is time for one more packet.
 INLINE int has_room(struct way_totals *way, uint64_t now) {
     uint64_t window = now >> PEAK_SHIFT;
-    if (way->looked_window != window) {
+    if (RARE(way->looked_window != window)) {
         way->looked_window = window;
         way->looked = 0;
     }
-    if (way->looked >= setup.most_packets) {
+    if (RARE(way->looked >= setup.most_packets)) {
         way->skipped += 1;
         return 0;
     }

@@ -22,8 +22,12 @@ use crate::error::LoadError;
 use crate::port::{Direction, Hook, opened, verified};
 
 mod seen;
+mod table;
 
 pub use seen::{Socket, Told, Totals, Transfer, Way};
+use table::TRANSFER;
+#[doc(hidden)]
+pub use table::neighbour;
 
 /// What an observer is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -154,13 +158,13 @@ impl Observer {
 
     /// The last transfer of each direction of a connection that is still known, with the furthest byte.
     pub fn transfers(&self) -> Result<Vec<(Way, Transfer)>, LoadError> {
-        let mut all = Vec::new();
+        let mut all = table::taken(&self.map(TABLE)?)?;
         for name in FLOWS {
             let map = self.map(name)?;
             for key in map.keys() {
                 // One that has gone meanwhile was told.
                 let value = map.lookup(&key, MapFlags::ANY).ok().flatten();
-                let transfer = value.and_then(|value| Transfer::read(&value));
+                let transfer = value.and_then(|value| Transfer::read(value.get(TRANSFER..)?));
                 all.extend(Way::read(&key).zip(transfer));
             }
         }
@@ -169,15 +173,16 @@ impl Observer {
 
     /// Makes room: forgets a direction of a connection.
     pub fn forget(&self, way: &Way) -> Result<(), LoadError> {
+        table::free(&self.map(TABLE)?, way)?;
         let (name, key) = way.key();
-        // It may be gone already.
+        // It may be gone already, or never was there.
         drop(self.map(name)?.delete(&key));
         Ok(())
     }
 
     /// What is known of the device as a whole.
     pub fn totals(&self) -> Result<Totals, LoadError> {
-        let value = self.map("totals")?.lookup(&[0; 4], MapFlags::ANY);
+        let value = self.map(TOTALS)?.lookup(&[0; 4], MapFlags::ANY);
         let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
         let totals = value.and_then(|value| Totals::read(&value));
         let mut totals = totals.ok_or(LoadError::Lacks("totals"))?;
@@ -238,7 +243,10 @@ pub fn measure() -> Result<impl Sized, LoadError> {
     Ok(unsafe { OwnedFd::from_raw_fd(measuring.as_raw_fd()) })
 }
 
-/// Maps of directions, of IPv4 and of IPv6.
+/// The map of most directions.
+const TABLE: &str = "table";
+/// Maps of the others, of IPv4 and of IPv6.
 const FLOWS: [&str; 2] = ["flows", "flows6"];
 const SETUP: &str = ".rodata.setup";
+const TOTALS: &str = ".data.totals";
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/observe.o"));

@@ -163,23 +163,23 @@ impl Transfer {
             first: time(0)?,
             last: time(8)?,
             bytes: long(bytes, 16)?,
-            waited: time(24)?,
-            segments: word(bytes, 32)?,
-            repeats: word(bytes, 36)?,
-            late_repeats: word(bytes, 40)?,
-            timeouts: word(bytes, 44)?,
-            fast: word(bytes, 48)?,
-            probes: word(bytes, 52)?,
-            drops: word(bytes, 56)?,
-            from_syn: *bytes.get(60)? == 1,
-            closed: *bytes.get(61)? == 1,
-            is_own: *bytes.get(62)? == 1,
-            direction: match bytes.get(63)? {
+            segments: word(bytes, 24)?,
+            queued: word(bytes, 28)?,
+            first_bytes: word(bytes, 32)?,
+            from_syn: *bytes.get(36)? == 1,
+            closed: *bytes.get(37)? == 1,
+            is_own: *bytes.get(38)? == 1,
+            direction: match bytes.get(39)? {
                 0 => Direction::Egress,
                 _ => Direction::Ingress,
             },
-            queued: word(bytes, 64)?,
-            first_bytes: word(bytes, 68)?,
+            waited: time(40)?,
+            repeats: word(bytes, 48)?,
+            late_repeats: word(bytes, 52)?,
+            timeouts: word(bytes, 56)?,
+            fast: word(bytes, 60)?,
+            probes: word(bytes, 64)?,
+            drops: word(bytes, 68)?,
         })
     }
 }
@@ -237,20 +237,20 @@ impl Told {
 
 impl Totals {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let of = |number: usize| long(bytes, 8 * (QUEUE_BINS + number));
-        let way = |side: usize, number: usize| of(WAYS + WAY * side + number);
+        let of = |number: usize| long(bytes, 8 * number);
+        let way = |side: usize, number: usize| of(WAY * side + number);
         let both = |number: usize| Some([way(0, number)?, way(1, number)?]);
         // The windows of the moment count, too.
-        let peak = |side: usize| Some(way(side, 6)?.max(way(side, 8)?));
+        let peak = |side: usize| Some(way(side, 5)?.max(way(side, 10)?));
         let rate = |bytes: u64| bytes * 8 * 1_000_000_000 / (1 << 23);
-        let queue = (0..QUEUE_BINS).map(|bin| long(bytes, 8 * bin));
+        let queue = (0..QUEUE_BINS).map(|bin| of(QUEUE + 4 + bin));
         Some(Self {
             queue_ns: queue.collect::<Option<_>>()?,
-            queue_area: of(0)?,
-            queue_most: of(1)?,
+            queue_area: of(QUEUE + 2)?,
+            queue_most: of(QUEUE + 3)?,
             packets: both(0)?,
             bytes: both(1)?,
-            bursts: both(2)?,
+            bursts: both(8)?,
             peak_bps: [rate(peak(0)?), rate(peak(1)?)],
             skipped: both(11)?.iter().sum(),
             syn_repeats: of(BEHIND)?,
@@ -289,10 +289,10 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
 }
 
 const QUEUE_BINS: usize = 65;
-/// Behind these, numbers of eight bytes: where those of ways begin, how many each has, and where the others are.
-const WAYS: usize = 4;
-const WAY: usize = 20;
-const BEHIND: usize = WAYS + 2 * WAY;
+/// Numbers of eight bytes: how many each way has, where those of the queue begin, and where the others do.
+const WAY: usize = 16;
+const QUEUE: usize = 2 * WAY;
+const BEHIND: usize = QUEUE + 4 + QUEUE_BINS;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use programs::Direction;
-use programs::observer::{Observer, Told, Transfer, Watch, Way};
+use programs::observer::{Observer, Told, Transfer, Watch, Way, neighbour};
 
 use crate::bed::{BUFFER, Bed, SENDER, SWITCH, TCP_PORT};
 use crate::frame::Frame;
@@ -286,4 +286,55 @@ fn packets_beyond_what_was_asked_for_are_counted_and_not_looked_at() {
     let looked_at = u64::from(transfers[0].1.segments);
     assert_eq!(looked_at + totals.skipped, 500);
     assert!(totals.skipped > 100, "{totals:?}");
+}
+
+#[test]
+fn directions_that_share_a_place_are_told_apart_and_forgotten_one_by_one() {
+    let watch = Watch {
+        has_queue: false,
+        ..WATCH
+    };
+    let Some(observer) = loaded(Observer::load(watch)) else {
+        return;
+    };
+    let data = |v6, payload, port: Option<u16>| {
+        let frame = Frame {
+            v6,
+            back: false,
+            payload,
+            ..Frame::ack(60_000)
+        };
+        let mut bytes = frame.bytes();
+        if let Some(port) = port {
+            // The port of the sender; nobody checks the sum.
+            bytes[34..36].copy_from_slice(&port.to_be_bytes());
+        }
+        observer
+            .run(Direction::Egress, &bytes, 1)
+            .expect("a frame is run");
+    };
+    let known = || {
+        let all = observer.transfers().expect("maps").into_iter();
+        let mut all: Vec<_> = all.map(|(way, one)| (one.bytes, way)).collect();
+        all.sort_unstable();
+        all
+    };
+    data(false, 100, None);
+    let first = known()[0].1;
+    let second = neighbour(&first).expect("one of many ports");
+    data(false, 200, Some(second.from.port()));
+    data(true, 300, None);
+    let all = known();
+    assert_eq!(all[..2], [(100, first), (200, second)]);
+    let (bytes, third) = all[2];
+    assert!(bytes == 300 && third.from.is_ipv6(), "{third:?}");
+    // Whoever found the place taken is found behind it, also once the place is free.
+    observer.forget(&first).expect("maps");
+    data(false, 200, Some(second.from.port()));
+    assert_eq!(known(), [(200, second), (300, third)]);
+    data(false, 100, None);
+    observer.forget(&second).expect("maps");
+    observer.forget(&third).expect("maps");
+    assert_eq!(known(), [(100, first)]);
+    assert_eq!(observer.totals().expect("totals").lost, [0, 0]);
 }
