@@ -21,13 +21,15 @@
 //! | window at the sender | `ictcp.sender` | NewReno | the paper; the RCC simulation has none |
 //! | least round trip | `ictcp.base_rtt` | the least sample | the RCC simulation: 160 us |
 //! | longest round trip | `ictcp.max_rtt` | 10 ms | its least retransmission timeout |
+//! | least slot | `ictcp.min_slot` | off | the paper: two round trips; on Linux 1 ms |
 //!
 //! What the RCC paper compares with is `beta = 0.9`, `slow_start = "add"`, `growth = "reno"`,
 //! `sender = "rwnd"`, `base_rtt = "160us"`; its units of 10^6 and 2^20 bits make `alpha = 0.944`.
 //!
 //! Deviations: slots and intervals end with the first arrival after their time, not by a timer: an ACK
 //! that could carry a new window leaves only then. Intervals in which nothing came are accounted for
-//! with the next arrival.
+//! with the next arrival. With a least slot the intervals of connections, in which throughput is compared, last half of it
+//! at least; what a window promises is still counted by the round trip.
 //!
 //! Open in the paper: what a host does before it knows a round trip (no window changes), what long
 //! idle means (silence in which the window fell to its minimum), how the round trip is smoothed (gain
@@ -42,10 +44,10 @@ mod rtt;
 pub use interface::Interface;
 
 use base::setting::Settings;
-use base::{Count, Fraction, OrAuto, Span};
+use base::{Count, Fraction, OrAuto, OrOff, Span};
 use tcp::SenderCc;
 
-use crate::registry::{Role, Roles, Scheme};
+use crate::registry::{HostInfo, Role, Roles, Scheme};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -136,6 +138,21 @@ base::settings! {
         pub base_rtt: OrAuto<Span> = "auto",
         /// Longest round trip that is believed: a longer one is a timeout of the sender.
         pub max_rtt: Span = "10ms",
+        /// Least length of a slot, in which windows change once: for receivers that decide in intervals of their own; off:
+        /// two round trips.
+        pub min_slot: OrOff<Span> = "off",
+    }
+}
+
+impl Params {
+    /// The law of a receiving host.
+    pub fn law(&self, host: &HostInfo) -> Interface {
+        Interface::new(self, host)
+    }
+
+    /// The least length of a part of a slot.
+    fn least_part(&self) -> Span {
+        self.min_slot.0.map_or(Span::ZERO, |slot| slot / 2)
     }
 }
 

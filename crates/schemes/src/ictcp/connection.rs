@@ -78,6 +78,17 @@ impl Quota {
     }
 }
 
+/// The times of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// The round trip, by which a window is a throughput.
+    pub(super) rtt: Span,
+    /// For how long throughput is sampled: a round trip, or longer.
+    pub(super) interval: Span,
+    /// Half the time of a packet: an interval ends with the arrival that is nearest to its end.
+    pub(super) slack: Span,
+}
+
 impl Connection {
     pub(super) fn new(mss: u64, params: &Params, now: Time) -> Self {
         Self {
@@ -94,23 +105,23 @@ impl Connection {
         }
     }
 
-    /// `payload` bytes have arrived, and `rtt` is the round trip. `slack` is half the time of a
-    /// packet: an interval ends with the arrival that is nearest to its end.
+    /// `payload` bytes have arrived.
     #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     pub(super) fn on_data(
         &mut self,
         payload: u64,
-        (rtt, slack): (Span, Span),
+        pace: Pace,
         quota: &mut Quota,
         params: &Params,
         now: Time,
     ) {
         let (start, bytes) = self.interval;
-        let elapsed = now.since(start) + slack;
-        if bytes > 0 && elapsed >= rtt {
-            // Nothing came in all round trips of this time but the first.
-            let silent = elapsed.as_ps() / rtt.as_ps() - 1;
-            let first = now.since(start).as_secs() - rtt.as_secs() * silent as f64;
+        let Pace { rtt, interval, .. } = pace;
+        let elapsed = now.since(start) + pace.slack;
+        if bytes > 0 && elapsed >= interval {
+            // Nothing came in all intervals of this time but the first.
+            let silent = elapsed.as_ps() / interval.as_ps() - 1;
+            let first = now.since(start).as_secs() - interval.as_secs() * silent as f64;
             let sampled = bytes as f64 * 8.0 / first;
             if silent == 0 {
                 self.adjust(sampled, rtt, quota, params);
@@ -358,11 +369,15 @@ mod tests {
             open: true,
             overhead: 1.0,
         };
-        let times = (RTT, Span::ZERO);
-        connection.on_data(MSS, times, &mut quota, &params, Time::ZERO);
+        let pace = Pace {
+            rtt: RTT,
+            interval: RTT,
+            slack: Span::ZERO,
+        };
+        connection.on_data(MSS, pace, &mut quota, &params, Time::ZERO);
         // Eight segments less, three round trips each.
         let later = Time::ZERO + RTT * 40;
-        connection.on_data(MSS, times, &mut quota, &params, later);
+        connection.on_data(MSS, pace, &mut quota, &params, later);
         assert_eq!(connection.rwnd, 2 * MSS);
         assert_eq!(connection.phase, Phase::SlowStart);
     }

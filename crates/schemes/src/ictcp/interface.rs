@@ -4,7 +4,7 @@ use base::{Packet, Span, Time};
 use tcp::{AckSent, Arrival, Gauge, ReceiverCc, SSTHRESH, Slot};
 
 use super::Params;
-use super::connection::{Connection, Quota};
+use super::connection::{Connection, Pace, Quota};
 use crate::registry::HostInfo;
 use crate::roster::Roster;
 
@@ -87,7 +87,7 @@ impl Interface {
         };
         let Some(base) = self.base_rtt() else { return };
         let elapsed = now.since(start) + self.packet_time / 2;
-        let length = self.part.length.max(base);
+        let length = self.part.length.max(base).max(self.params.least_part());
         if elapsed < length {
             return;
         }
@@ -174,7 +174,12 @@ impl ReceiverCc for Interface {
         let (Some(smoothed), Some(base)) = (smoothed, self.base_rtt()) else {
             return;
         };
-        let times = (smoothed.max(base), self.packet_time / 2);
+        let rtt = smoothed.max(base);
+        let pace = Pace {
+            rtt,
+            interval: rtt.max(self.params.least_part()),
+            slack: self.packet_time / 2,
+        };
         let Self {
             connections,
             quota,
@@ -182,7 +187,7 @@ impl ReceiverCc for Interface {
             ..
         } = self;
         if let Some(connection) = &mut connections[slot.0 as usize] {
-            connection.on_data(arrival.payload, times, quota, params, now);
+            connection.on_data(arrival.payload, pace, quota, params, now);
         }
     }
 

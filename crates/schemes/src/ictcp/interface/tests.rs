@@ -36,8 +36,12 @@ struct Sender {
 
 impl Link {
     fn new(delay: Span) -> Self {
+        Self::with(&Params::defaults(), delay)
+    }
+
+    fn with(params: &Params, delay: Span) -> Self {
         Self {
-            role: Interface::new(&Params::defaults(), &HOST),
+            role: Interface::new(params, &HOST),
             now: Time::ZERO,
             delay,
             free: Time::ZERO,
@@ -172,4 +176,35 @@ fn without_a_round_trip_nothing_changes_and_an_ended_connection_leaves_the_buffe
     assert_eq!(link.window(0), 2 * MSS);
     link.role.on_close(Slot(0), link.now);
     assert_eq!(link.window(0), u64::MAX);
+}
+
+#[test]
+fn windows_change_once_in_a_slot_of_the_least_length() {
+    let changes = |min_slot: Option<Span>| {
+        let params = Params {
+            min_slot: base::OrOff(min_slot),
+            ..Params::defaults()
+        };
+        let mut link = Link::with(&params, Span::from_micros(160));
+        link.open();
+        let (mut changes, mut window) = (Vec::new(), link.window(0));
+        for _ in 0..12_000 {
+            link.run(Span::from_micros(1));
+            if link.window(0) != window {
+                window = link.window(0);
+                changes.push(link.now);
+            }
+        }
+        // Twelve segments are what the paper's slots let grow, and these reach the same.
+        assert_eq!(link.window(0), 12 * MSS, "{min_slot:?}");
+        changes
+    };
+    let apart = |changes: &[Time]| {
+        let gaps = changes.windows(2).map(|pair| pair[1].since(pair[0]));
+        gaps.min().expect("several changes")
+    };
+    let (paper, slow) = (changes(None), changes(Some(Span::from_millis(1))));
+    assert!(apart(&paper) < Span::from_micros(400), "{paper:?}");
+    // A slot ends with the arrival that is nearest to its end.
+    assert!(apart(&slow) > Span::from_micros(950), "{slow:?}");
 }
