@@ -54,11 +54,12 @@ fn compile(program: &str, more: &[&str], object: &Path) {
 }
 
 /// Objects, the program each is compiled from, and what the compiler is told besides.
-const OBJECTS: [(&str, &str, &[&str]); 16] = [
+const OBJECTS: [(&str, &str, &[&str]); 17] = [
     ("hscc", "hscc", &[]),
     ("rwndq", "rwndq", &[]),
     ("mark", "mark", &[]),
     ("grants", "grants", &[]),
+    ("assigned", "assigned", &[]),
     ("queue", "queue", &[]),
     ("observe", "observe", &[]),
     ("probe_loop", "probe_loop", &[]),

@@ -17,6 +17,9 @@ pub enum Law {
     Mark(u64),
     /// RCC at a receiver: what ACKs of this machine allow stays within a budget.
     Grants(Grants),
+    /// A receiver's windows are those that user space assigns to its connections, and so many bytes until it does: see
+    /// [`Receiver`](crate::Receiver).
+    Assigned(u32),
     /// None: the queue is measured, which [`Port::mean_queue`](crate::Port::mean_queue) tells.
     None,
 }
@@ -29,6 +32,7 @@ impl Law {
             Self::Rwndq(..) => RWNDQ,
             Self::Mark(_) => MARK,
             Self::Grants(_) => GRANTS,
+            Self::Assigned(_) => ASSIGNED,
             Self::None => QUEUE,
         }
     }
@@ -53,6 +57,7 @@ impl Law {
             Self::Mark(from_bytes) => from_bytes.to_ne_bytes().to_vec(),
             // The state of the receiver lies in a map of its own, which no new setting disturbs.
             Self::Grants(law) => law.to_memory()[..TERMS].to_vec(),
+            Self::Assigned(first_bytes) => [*first_bytes, 0].map(u32::to_ne_bytes).concat(),
             Self::None => vec![0; 32],
         }
     }
@@ -77,6 +82,10 @@ impl Law {
             }
             Self::Mark(_) => Self::Mark(long(0)?),
             Self::Grants(_) => return None,
+            Self::Assigned(_) => {
+                let first = memory.first_chunk().copied().map(u32::from_ne_bytes);
+                Self::Assigned(first?)
+            }
             Self::None => Self::None,
         })
     }
@@ -120,6 +129,7 @@ const TERMS: usize = 24;
 const HSCC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hscc.o"));
 const RWNDQ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rwndq.o"));
 const GRANTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/grants.o"));
+const ASSIGNED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/assigned.o"));
 const QUEUE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/queue.o"));
 const MARK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/mark.o"));
 

@@ -27,6 +27,8 @@ pub mod probes;
 #[cfg(feature = "kernel")]
 mod reason;
 #[cfg(feature = "kernel")]
+mod receiver;
+#[cfg(feature = "kernel")]
 mod vectors;
 #[cfg(feature = "kernel")]
 mod watchdog;
@@ -43,6 +45,8 @@ pub use pinned::{Pinned, Standing};
 pub use port::{Attached, Direction, Hook, Port, Setup};
 #[cfg(feature = "kernel")]
 pub use reason::Reason;
+#[cfg(feature = "kernel")]
+pub use receiver::{Ear, Receiver, Segment, What};
 #[cfg(feature = "kernel")]
 pub use vectors::{Vector, Vectors};
 #[cfg(feature = "kernel")]

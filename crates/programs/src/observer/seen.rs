@@ -123,7 +123,7 @@ pub struct Totals {
 }
 
 impl Way {
-    pub(super) fn read(key: &[u8]) -> Option<Self> {
+    pub(crate) fn read(key: &[u8]) -> Option<Self> {
         let ports = [0, 2].map(|at| half(key, at).map(u16::from_be));
         let address = |number: usize| -> Option<IpAddr> {
             Some(match key.len() {
@@ -138,7 +138,7 @@ impl Way {
     }
 
     /// Its map and its key there.
-    pub(super) fn key(&self) -> (&'static str, Vec<u8>) {
+    pub(crate) fn key(&self) -> (&'static str, Vec<u8>) {
         let ports = [self.from, self.to].map(|end| end.port().to_be_bytes());
         let address = |end: &SocketAddr| match end.ip() {
             IpAddr::V4(address) => address.octets().to_vec(),

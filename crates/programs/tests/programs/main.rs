@@ -1,5 +1,6 @@
 //! Programs in the kernel of this machine: laws, packets, leases.
 
+mod assigned;
 mod bed;
 mod captures;
 mod edges;

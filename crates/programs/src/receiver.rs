@@ -1,0 +1,178 @@
+//! A receiver whose windows are decided outside the kernel, connection by connection.
+//!
+//! Programs at the device of a host tell of the segments that come in and of the acknowledgements that leave, and let
+//! these carry the window that was assigned last. So whoever decides them needs neither the sockets nor a copy of any
+//! packet, and is asked by none: acknowledgements never wait for it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBuffer, RingBufferBuilder};
+
+use crate::error::LoadError;
+use crate::law::Law;
+use crate::observer::Way;
+use crate::port::Port;
+
+/// What came to a receiver, or left it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// The time by the monotonic clock.
+    pub at: Duration,
+    /// The way of the connection's acknowledgements.
+    pub way: Way,
+    /// What it was.
+    pub what: What,
+}
+
+/// What a segment is to a receiver. Numbers are those of the header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A SYN with this number came.
+    Opens(u32),
+    /// Data came.
+    Carries {
+        /// The number of the first byte.
+        number: u32,
+        /// Bytes of payload.
+        bytes: u32,
+        /// Bytes of each segment but the last one, where several came as one.
+        each: u32,
+    },
+    /// A FIN came, with the number of its first byte and its bytes of payload.
+    Ends(u32, u32),
+    /// A reset came.
+    Breaks,
+    /// A SYN-ACK left with this acknowledgement, and a window of so many bytes.
+    Accepts(u32, u32),
+    /// Another acknowledgement left, and a window of so many bytes as its sender reads it.
+    Acknowledges(u32, u32),
+}
+
+/// The programs of a receiver, and what they are told. They go when this is dropped.
+pub struct Receiver {
+    port: Port,
+}
+
+impl Receiver {
+    /// Loads the programs, which the kernel verifies; they have no lease yet. A connection may send so many bytes until a
+    /// window is assigned to it.
+    pub fn load(first_bytes: u32) -> Result<Self, LoadError> {
+        let port = Port::load(&Law::Assigned(first_bytes))?;
+        Ok(Self { port })
+    }
+
+    /// Lease, counters and hooks.
+    pub fn port(&self) -> &Port {
+        &self.port
+    }
+
+    /// Assigns a window in bytes to the connection whose acknowledgements go this way, if it is known.
+    pub fn assign(&self, way: &Way, bytes: u32) -> Result<(), LoadError> {
+        let (windows, key) = self.windows(way)?;
+        match windows.update(&key, &bytes.to_ne_bytes(), MapFlags::EXIST) {
+            Err(error) if error.kind() != libbpf_rs::ErrorKind::NotFound => {
+                Err(LoadError::Refused("write a map", error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes room: the connection has ended, and what it acknowledges yet carries the windows of TCP.
+    pub fn forget(&self, way: &Way) -> Result<(), LoadError> {
+        let (windows, key) = self.windows(way)?;
+        // It may be gone already.
+        drop(windows.delete(&key));
+        Ok(())
+    }
+
+    /// Listens to what the programs tell. One ear at a time hears everything.
+    pub fn listen(&self) -> Result<Ear, LoadError> {
+        let refused = |error| LoadError::Refused("read a ring", error);
+        let heard = Rc::new(RefCell::new(Vec::new()));
+        let all = Rc::clone(&heard);
+        let map = self.map("ring")?;
+        let mut builder = RingBufferBuilder::new();
+        let hear = move |bytes: &[u8]| {
+            all.borrow_mut().extend(Segment::read(bytes));
+            0
+        };
+        builder.add(&map, hear).map_err(refused)?;
+        let ring = builder.build().map_err(refused)?;
+        Ok(Ear { ring, heard })
+    }
+
+    /// How many segments were not told, for want of room.
+    pub fn untold(&self) -> Result<u64, LoadError> {
+        let value = self.map("untold")?.lookup(&[0; 4], MapFlags::ANY);
+        let value = value.map_err(|error| LoadError::Refused("read a map", error))?;
+        let count = value.and_then(|value| value.first_chunk().copied());
+        Ok(count.map_or(0, u64::from_ne_bytes))
+    }
+
+    /// The map with the window of a connection, and its key there.
+    fn windows(&self, way: &Way) -> Result<(MapHandle, Vec<u8>), LoadError> {
+        let name = if way.from.is_ipv4() {
+            "windows"
+        } else {
+            "windows6"
+        };
+        Ok((self.map(name)?, way.key().1))
+    }
+
+    fn map(&self, name: &str) -> Result<MapHandle, LoadError> {
+        let mut maps = self.port.object().maps();
+        let map = maps.find(|map| map.name() == name);
+        let map = map.ok_or(LoadError::Lacks("map"))?;
+        MapHandle::try_from(&map).map_err(|error| LoadError::Refused("open a map", error))
+    }
+}
+
+/// Hears what the programs of a receiver tell.
+pub struct Ear {
+    ring: RingBuffer<'static>,
+    heard: Rc<RefCell<Vec<Segment>>>,
+}
+
+impl Ear {
+    /// What was told since the last call, processor by processor.
+    pub fn heard(&self) -> Result<Vec<Segment>, LoadError> {
+        let consumed = self.ring.consume();
+        consumed.map_err(|error| LoadError::Refused("read a ring", error))?;
+        Ok(self.heard.take())
+    }
+}
+
+impl Segment {
+    /// `struct told_segment` of `bpf/assigned.h`.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| {
+            let word = bytes.get(at..)?.first_chunk().copied();
+            word.map(u32::from_ne_bytes)
+        };
+        let nanoseconds = u64::from_ne_bytes(*bytes.first_chunk()?);
+        let key = match word(12)? {
+            0 => bytes.get(16..28)?,
+            _ => bytes.get(16..52)?,
+        };
+        let (number, size) = (word(52)?, word(56)?);
+        Some(Self {
+            at: Duration::from_nanos(nanoseconds),
+            way: Way::read(key)?,
+            what: match word(8)? {
+                1 => What::Opens(number),
+                2 => What::Carries {
+                    number,
+                    bytes: size,
+                    each: word(60)?,
+                },
+                3 => What::Ends(number, size),
+                4 => What::Breaks,
+                5 => What::Accepts(number, size),
+                6 => What::Acknowledges(number, size),
+                _ => return None,
+            },
+        })
+    }
+}
