@@ -4,7 +4,7 @@
 ///
 /// `insert` and `sack_order` are O(ranges); in order, with nothing held, both are O(1).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Assembler {
+pub struct Assembler {
     /// Sorted, disjoint, not adjacent.
     ranges: Vec<Held>,
     /// Bytes in `ranges`.
@@ -24,7 +24,7 @@ struct Held {
 impl Assembler {
     /// Stores `start..end`, where `next` is the next byte expected in order and `start <= end`.
     /// Returns how many bytes are new, and how far the stream is now in order.
-    pub(crate) fn insert(&mut self, start: u64, end: u64, next: u64) -> (u64, u64) {
+    pub fn insert(&mut self, start: u64, end: u64, next: u64) -> (u64, u64) {
         let start = start.max(next);
         if end <= start {
             return (0, next);
@@ -51,7 +51,7 @@ impl Assembler {
     }
 
     /// Bytes held out of order.
-    pub(crate) fn held(&self) -> u64 {
+    pub fn held(&self) -> u64 {
         self.held
     }
 

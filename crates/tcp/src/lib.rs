@@ -57,6 +57,7 @@ mod sender;
 mod timestamps;
 mod wheel;
 
+pub use assembler::Assembler;
 pub use cc::{Ack, Echo, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 pub use config::{
     Config, EcnMode, Growth, LossDetection, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,

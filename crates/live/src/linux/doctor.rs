@@ -220,6 +220,11 @@ fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<Value> {
         told("rwndq", switch, first(&port)),
         told("mark", switch, first(&port)),
         told(
+            "ictcp",
+            switch.or_else(|| first(&[RING])),
+            Some("emulate alone"),
+        ),
+        told(
             "rcc",
             Some("attach alone"),
             first(&port).or_else(|| first(&[GRANTS])),
@@ -260,5 +265,8 @@ mod tests {
         let without = schemes(&|name| name != TCX);
         assert_eq!(without[3]["attach"], "no: tcx");
         assert_eq!(without[0]["emulate"], "yes");
+        let without = schemes(&|name| name != RING);
+        assert_eq!(without[6]["emulate"], "no: ring buffer");
+        assert_eq!(without[5]["emulate"], "yes");
     }
 }

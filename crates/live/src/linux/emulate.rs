@@ -260,7 +260,7 @@ fn live_point(
         "valid": reasons.is_empty(),
         "reasons": reasons,
         "loss_probes": done.loss_probes(),
-        "ports": done.counts,
+        "ports": done.told.counts,
     });
     if let (Value::Object(live), Ok(Value::Object(facts))) =
         (&mut live, serde_json::to_value(&facts))

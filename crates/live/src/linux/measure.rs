@@ -13,7 +13,7 @@ use crate::bed::Bed;
 use crate::linux::capture::{Captured, Tap};
 use crate::linux::counters::{self, Cores, Sample, TcpCounters};
 use crate::linux::lan::{Lan, Speed};
-use crate::linux::ports::{self, Counts};
+use crate::linux::ports::{self, Told};
 use crate::linux::traffic::{self, Traffic, Work};
 use crate::linux::validity::Facts;
 
@@ -23,8 +23,8 @@ pub(crate) struct Run {
     tcp: TcpCounters,
     drops: u64,
     samples: Vec<Sample>,
-    /// What programs at ports counted; empty without any.
-    pub(crate) counts: Counts,
+    /// What programs told; nothing without any.
+    pub(crate) told: Told,
     pub(crate) captured: Option<Captured>,
     pub(crate) busy_share: f64,
     /// The rate of the port that was watched.
@@ -38,13 +38,13 @@ pub(crate) struct Run {
 pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
     let (tcp, drops) = (TcpCounters::read(lan)?, counters::drops(lan)?);
     let send = || observed(bed, lan, work);
-    let (seen, counts) = ports::during((bed, lan), work, send)?;
+    let (seen, told) = ports::during((bed, lan, speed), work, send)?;
     Ok(Run {
         traffic: seen.traffic,
         tcp: TcpCounters::read(lan)?.since(&tcp),
         drops: counters::drops(lan)? - drops,
         samples: seen.samples,
-        counts,
+        told,
         captured: seen.captured,
         busy_share: seen.busy_share,
         rate_bps: speed.of(bed.watched_rate().as_bps()),
@@ -123,7 +123,7 @@ impl Run {
             "packets": packets,
             "fairness": self.fairness(),
             "drops": self.drops,
-            "marks": self.counts.get("marked"),
+            "marks": self.told.counts.get("marked"),
             "threshold_crossings": null,
             "queue_mean_bytes": queue.mean(),
             "queue_p5_bytes": queue.share(0.05),
@@ -179,6 +179,7 @@ impl Run {
             rate_share: self.rate_share(),
             reordered_share: self.tcp.reordered as f64 / self.tcp.segments.max(1) as f64,
             corrupted: self.traffic.corrupted,
+            slots: self.told.slots,
             strange: self.traffic.strange.iter().cloned().collect(),
         }
     }
@@ -324,6 +325,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::linux::ports::Counts;
     use crate::linux::traffic::Sent;
     use machine::clock;
     use machine::netlink::Counters;
@@ -366,7 +368,10 @@ mod tests {
                 sample(20, 300, 1900),
                 sample(30, 100, 2800),
             ],
-            counts: Counts::from([("marked", 4)]),
+            told: Told {
+                counts: Counts::from([("marked", 4)]),
+                slots: None,
+            },
             captured: None,
             busy_share: 0.5,
             rate_bps: 800_000,

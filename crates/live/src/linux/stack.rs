@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use base::setting::{Key, Settings};
+use base::{OrOff, Span};
 use laws::{Hscc, Idle, Rwndq};
 use machine::clock::duration;
 use scenario::PointSpec;
 use scenario::keys::{Profile, profile};
-use schemes::{Bundle, hscc, rwndq};
+use schemes::{Bundle, hscc, ictcp, rwndq};
 
 use crate::bed::Bed;
 use crate::bed::settings::Different;
@@ -20,13 +21,13 @@ pub(crate) struct Stack {
     pub(crate) control: &'static str,
     /// The same for the simulator: a scheme of switches alone is simulated over the sender that it has here.
     pub(crate) bundle: String,
-    /// What every port of a switch does.
+    /// What every port of a switch does, and every receiver.
     pub(crate) laws: Vec<Law>,
     /// Parameters of the scheme that nothing here follows, and that the twin leaves at their defaults.
     pub(crate) different: Vec<Different>,
 }
 
-/// What the port of a switch does.
+/// What the port of a switch does, or a receiver.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(feature = "kernel"),
@@ -41,6 +42,8 @@ pub(crate) enum Law {
     Rwndq(Rwndq, Duration, Idle),
     /// Capable packets that find so many bytes waiting are marked.
     Mark(u64),
+    /// At receivers: user space decides windows by the law of the simulator, once per slot.
+    Ictcp(ictcp::Params),
 }
 
 impl Stack {
@@ -51,7 +54,7 @@ impl Stack {
             return Err("a variant may have settings of its own: give them with --set".to_owned());
         }
         let mut parts: Vec<&str> = point.bundle.split('+').map(str::trim).collect();
-        let is_known = |part: &&str| sender(part).is_some() || PORTS.contains(part);
+        let is_known = |part: &&str| sender(part).is_some() || PROGRAMS.contains(part);
         if let Some(part) = parts.iter().find(|part| !is_known(part)) {
             return Err(format!("only the simulator has {part}"));
         }
@@ -99,7 +102,18 @@ fn laws(point: &PointSpec, bed: &Bed, parts: &[&str]) -> Vec<Law> {
         let law = params.law(buffer, mss, LARGEST_SCALE);
         laws.push(Law::Rwndq(law, duration(params.interval), params.idle()));
     }
+    if parts.contains(&"ictcp") {
+        let params: ictcp::Params = parameters(point);
+        let min_slot = OrOff(Some(slot_of(&params)));
+        laws.push(Law::Ictcp(ictcp::Params { min_slot, ..params }));
+    }
     laws
+}
+
+/// The least slot of ICTCP that user space can keep.
+fn slot_of(params: &ictcp::Params) -> Span {
+    let asked = params.min_slot.0.unwrap_or(Span::ZERO);
+    asked.max(LEAST_SLOT)
 }
 
 fn parameters<T: Settings>(point: &PointSpec) -> T {
@@ -121,7 +135,21 @@ fn different(point: &PointSpec, bundle: &str) -> Vec<Different> {
         key: key.name,
         instead: format!("Linux has its own; the twin has {}", usual(key)),
     };
-    keys.filter(changed).map(row).collect()
+    let mut all: Vec<_> = keys.filter(changed).map(row).collect();
+    if bundle.parts().iter().any(|scheme| scheme.name == "ictcp") {
+        all.extend(slow_slots(point));
+    }
+    all
+}
+
+/// Slots of ICTCP that are longer than the scenario has them.
+fn slow_slots(point: &PointSpec) -> Option<Different> {
+    let params: ictcp::Params = parameters(point);
+    let slot = slot_of(&params);
+    (params.min_slot.0 != Some(slot)).then(|| Different {
+        key: "ictcp.min_slot",
+        instead: format!("{slot}, as windows are decided beside the kernel; the twin has it, too"),
+    })
 }
 
 /// Senders of the simulator with the kernel's names.
@@ -130,11 +158,14 @@ const SENDERS: [(&str, &str); 3] = [("newreno", "reno"), ("cubic", "cubic"), ("d
 /// What most hosts run below a scheme of switches.
 const USUAL: &str = "cubic";
 
-/// Schemes with a program for ports.
-const PORTS: [&str; 2] = ["hscc", "rwndq"];
+/// Schemes with a program for ports or receivers.
+const PROGRAMS: [&str; 3] = ["hscc", "rwndq", "ictcp"];
 
-/// Parameters that reach the programs.
-const FOLLOWED: [&str; 9] = [
+/// In which user space hears what came and decides windows anew.
+pub(crate) const LEAST_SLOT: Span = Span::from_millis(1);
+
+/// Parameters that reach the programs, or the law beside them.
+const FOLLOWED: [&str; 22] = [
     "hscc.alpha1",
     "hscc.alpha2",
     "hscc.window",
@@ -144,6 +175,19 @@ const FOLLOWED: [&str; 9] = [
     "rwndq.samples",
     "rwndq.ecmp_split",
     "rwndq.idle_after",
+    "ictcp.alpha",
+    "ictcp.gamma1",
+    "ictcp.gamma2",
+    "ictcp.beta",
+    "ictcp.min_window",
+    "ictcp.initial_window",
+    "ictcp.patience",
+    "ictcp.fair_below",
+    "ictcp.slow_start",
+    "ictcp.growth",
+    "ictcp.base_rtt",
+    "ictcp.max_rtt",
+    "ictcp.min_slot",
 ];
 
 /// Programs learn the scale of each connection from its SYNs; RFC 7323 2.3 allows this one at most.
@@ -199,6 +243,30 @@ mod tests {
         assert_eq!(law.unmoved_units(), (0, 50_000));
         law.on_level(50_001);
         assert_eq!(law.window(base::TcpFlags::ACK, u16::MAX, 0), 2 * 1446);
+    }
+
+    #[test]
+    fn receivers_have_the_law_of_the_simulator_with_slots_that_user_space_can_keep() {
+        let slot = |sets: &[&str]| {
+            let all = stacks("ictcp", sets);
+            let stack = all[0].as_ref().expect("a stack");
+            assert_eq!((stack.control, &*stack.bundle), ("cubic", "ictcp+cubic"));
+            let [Law::Ictcp(params)] = &*stack.laws else {
+                panic!("{stack:?}")
+            };
+            assert_eq!(params.patience.0, 5);
+            let rows = stack.different.iter().map(|row| row.key);
+            (params.min_slot.0, rows.collect::<Vec<_>>())
+        };
+        let sets = |slot| ["ictcp.patience=5", slot];
+        let (least, longer) = (LEAST_SLOT, Span::from_millis(3));
+        let told = vec!["ictcp.min_slot"];
+        assert_eq!(
+            slot(&sets("ictcp.min_slot=off")),
+            (Some(least), told.clone())
+        );
+        assert_eq!(slot(&sets("ictcp.min_slot=200us")), (Some(least), told));
+        assert_eq!(slot(&sets("ictcp.min_slot=3ms")), (Some(longer), vec![]));
     }
 
     #[test]

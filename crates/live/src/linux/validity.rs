@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::linux::ports::Slots;
+
 /// What was seen of a run besides its results.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct Facts {
@@ -20,6 +22,9 @@ pub(crate) struct Facts {
     pub(crate) reordered_share: f64,
     /// Reads that did not give what had been written.
     pub(crate) corrupted: u64,
+    /// Where windows are decided beside the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) slots: Option<Slots>,
     #[serde(skip)]
     pub(crate) strange: Vec<String>,
 }
@@ -50,6 +55,20 @@ impl Facts {
             let share = self.reordered_share * 100.0;
             reasons.push(format!("{share:.2} % of segments reordered"));
         }
+        if let Some(slots) = self.slots {
+            let [planned, mean] = [slots.planned_us, slots.mean_us].map(|us| us / 1e3);
+            if mean > MOST_SLOT * planned {
+                reasons.push(format!(
+                    "slots of {mean:.2} ms on average instead of {planned:.2} ms"
+                ));
+            }
+            if slots.untold > 0 {
+                let untold = slots.untold;
+                reasons.push(format!(
+                    "{untold} segments that the receiver's law did not hear of"
+                ));
+            }
+        }
         reasons
     }
 
@@ -66,6 +85,8 @@ pub(crate) const MOST_LATE: f64 = 0.1;
 const MOST_BUSY: f64 = 0.9;
 const LEAST_RATE: f64 = 0.97;
 const MOST_REORDERED: f64 = 0.001;
+/// Of what slots should be: the twin has these. Waking up takes a twentieth where cores are free.
+const MOST_SLOT: f64 = 1.25;
 
 #[cfg(test)]
 mod tests {
@@ -80,6 +101,13 @@ mod tests {
             rate_share: Some(0.991),
             reordered_share: 0.0,
             corrupted: 0,
+            slots: Some(Slots {
+                planned_us: 1_000.0,
+                count: 100,
+                mean_us: 1_060.0,
+                p99_us: 1_900.0,
+                untold: 0,
+            }),
             strange: Vec::new(),
         }
     }
@@ -102,6 +130,11 @@ mod tests {
             rate_share: Some(0.95),
             reordered_share: 0.002,
             corrupted: 1,
+            slots: facts().slots.map(|slots| Slots {
+                mean_us: 1_300.0,
+                untold: 7,
+                ..slots
+            }),
             strange: vec!["segments of 1448 instead of 1446 bytes".to_owned()],
             ..facts()
         };
@@ -112,6 +145,8 @@ mod tests {
             "cores 95 % busy",
             "link at 95.0 % while queued",
             "0.20 % of segments reordered",
+            "slots of 1.30 ms on average instead of 1.00 ms",
+            "7 segments that the receiver's law did not hear of",
         ];
         assert_eq!(wrong.reasons(), expected);
     }

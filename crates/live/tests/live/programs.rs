@@ -185,6 +185,75 @@ fn a_capture_shows_that_no_window_is_raised_and_some_are_lowered() {
     assert!(pairs.iter().any(|(before, after)| after < before));
 }
 
+/// Receivers get windows from the law of the simulator: two segments at first, where TCP alone offers many.
+#[test]
+fn receivers_offer_the_windows_of_ictcp_and_lose_nothing() {
+    let Some(_machine) = machine() else { return };
+    if !has_programs() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("tailwater-ictcp-{}", std::process::id()));
+    let name = folder.to_str().unwrap();
+    let words = [
+        "emulate",
+        "incast",
+        "--scheme",
+        "cubic,ictcp",
+        "--runs",
+        "1",
+    ];
+    let sets = ["workload.senders=20", "workload.size=64KiB"];
+    let mut words = words.to_vec();
+    words.extend(sets.iter().flat_map(|set| ["--set", set]));
+    words.extend(["--rate", "50Mbps", "--pcap", "--out", name]);
+    let told = emulated(&words);
+    let windows = |number: usize, scheme: &str| {
+        let file = folder.join(format!("capture-{number}-{scheme}.pcapng"));
+        let (_, pairs) = acks(&file);
+        assert!(pairs.len() > 100, "{scheme}: {}", pairs.len());
+        // A socket that is reset offers nothing.
+        let windows = pairs.into_iter().map(|(before, _)| before);
+        let mut windows: Vec<u16> = windows.filter(|window| *window > 0).collect();
+        windows.sort_unstable();
+        windows
+    };
+    let both = told
+        .as_ref()
+        .map(|_| [windows(1, "cubic"), windows(2, "ictcp")]);
+    drop(fs::remove_dir_all(&folder));
+    let (Some((pid, lines)), Some([plain, assigned])) = (told, both) else {
+        return;
+    };
+    let median = |windows: &[u16]| windows[windows.len() / 2];
+    assert!(
+        4 * median(&assigned) < median(&plain),
+        "{} and {} units",
+        median(&assigned),
+        median(&plain)
+    );
+    let points = of_scheme(&lines, "ictcp");
+    assert_eq!(points.len(), 2, "Linux and its twin");
+    for point in &points {
+        assert_eq!(point["metrics"]["flows_completed"], 20, "{point}");
+    }
+    let (live, plain) = (points[0], of_scheme(&lines, "cubic")[0]);
+    let drops = |point: &Value| point["metrics"]["drops"].as_u64().unwrap();
+    assert!(drops(plain) > 20, "{plain}");
+    assert!(4 * drops(live) < drops(plain), "{live}");
+    let live = &live["live"];
+    assert_eq!(live["corrupted"], 0);
+    assert!(live["ports"]["rewritten"].as_u64().unwrap() > 100, "{live}");
+    assert_eq!(live["ports"]["failed"], 0, "{live}");
+    assert_eq!(live["slots"]["untold"], 0, "{live}");
+    assert!(live["slots"]["count"].as_u64().unwrap() > 50, "{live}");
+    assert!(plain["live"]["slots"].is_null());
+    // The twin has slots as long as Linux.
+    let twin = lines.iter().rfind(|line| line["type"] == "twin");
+    let twin = twin.expect("twins")["toml"].as_str().unwrap();
+    assert!(twin.contains("min_slot = \"1ms\""), "{twin}");
+    assert_eq!(left(pid), [""; 0]);
+}
+
 /// The packets of a file, and the window of each ACK of the receiver as it comes in and as it leaves.
 pub(crate) fn acks(file: &Path) -> (u64, Vec<(u16, u16)>) {
     use pcap_file::pcapng::{Block, PcapNgReader};

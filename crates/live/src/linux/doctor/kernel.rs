@@ -13,7 +13,7 @@ use super::{BACKLOG, BPF_LOOP, Check, GRANTS, OBSERVER, PROGRAMS, RING, STRUCT_O
 
 /// Tries everything that programs need.
 pub(super) fn programs(ground: &Ground) -> Vec<Check> {
-    let built = "hscc, rwndq, mark and rcc are in this tailwater-live";
+    let built = "hscc, rwndq, mark, rcc and ictcp are in this tailwater-live";
     let mut checks = vec![Check::ok(PROGRAMS, built)];
     checks.push(probed(
         BPF_LOOP,

@@ -1,17 +1,14 @@
 //! A build without programs.
 
-use std::collections::BTreeSet;
 use std::io;
 
-use fabric::PortId;
-
-use super::Counts;
+use super::{Sites, Told};
 use crate::linux::lan::Lan;
 use crate::linux::stack::Law;
 
 /// No law can be loaded.
 pub(crate) fn loadable(_law: &Law) -> Result<(), String> {
-    Err("needs programs at switch ports, which this build lacks: \
+    Err("needs programs of the kernel, which this build lacks: \
          cargo build --release -p tailwater-live --features kernel"
         .to_owned())
 }
@@ -19,9 +16,9 @@ pub(crate) fn loadable(_law: &Law) -> Result<(), String> {
 /// Does `act`; there are no laws.
 pub(crate) fn during<T>(
     _lan: &Lan,
-    (laws, _places): (&[Law], &BTreeSet<PortId>),
+    (laws, _sites): (&[Law], &Sites),
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Counts)> {
+) -> io::Result<(T, Told)> {
     assert!(laws.is_empty(), "none can be loaded");
-    Ok((act()?, Counts::new()))
+    Ok((act()?, Told::default()))
 }

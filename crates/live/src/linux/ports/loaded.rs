@@ -1,23 +1,28 @@
 //! Loads programs, keeps their leases while flows are under way, and takes them away.
 
-use std::collections::BTreeSet;
 use std::io;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
 
 use fabric::PortId;
-use programs::{Attached, LoadError, Port, Reason};
+use programs::{Attached, LoadError, Port, Reason, Receiver};
+use schemes::ictcp;
 
-use super::Counts;
+use super::receivers::{self, Host};
+use super::{Counts, LEASE, Sites, Slots, Told, refused};
 use crate::linux::lan::Lan;
 use crate::linux::stack::Law;
 
 /// Whether the kernel takes a law, or why not.
 pub(crate) fn loadable(law: &Law) -> Result<(), String> {
-    load(law).map(drop).map_err(|error| error.to_string())
+    let loaded = match law {
+        Law::Ictcp(_) => Receiver::load(0).map(drop),
+        law => load(law).map(drop),
+    };
+    loaded.map_err(|error| error.to_string())
 }
 
+/// A law of switches.
 fn load(law: &Law) -> Result<Port, LoadError> {
     Port::load(&match law {
         Law::Hscc(law) => programs::Law::Hscc(law.clone()),
@@ -25,35 +30,69 @@ fn load(law: &Law) -> Result<Port, LoadError> {
             programs::Law::Rwndq(law.clone(), *interval, idle.clone())
         }
         Law::Mark(from_bytes) => programs::Law::Mark(*from_bytes),
+        Law::Ictcp(_) => unreachable!("receivers follow it"),
     })
 }
 
-/// Does `act` while these ports follow the laws. Returns what the programs counted.
+/// Does `act` while these ports and receivers follow the laws. Returns what the programs told.
 pub(crate) fn during<T>(
     lan: &Lan,
-    (laws, places): (&[Law], &BTreeSet<PortId>),
+    (laws, sites): (&[Law], &Sites),
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Counts)> {
-    let all = laws.iter();
-    let all = all.flat_map(|law| places.iter().map(move |port| (law, *port)));
-    let ports = all.map(|(law, port)| attach(lan, port, law));
+) -> io::Result<(T, Told)> {
+    let at_switches = laws.iter().filter(|law| !matches!(law, Law::Ictcp(_)));
+    let ports = at_switches.flat_map(|law| sites.switches.iter().map(move |port| (law, *port)));
+    let ports = ports.map(|(law, port)| attach(lan, port, law));
     let ports = ports.collect::<io::Result<Vec<_>>>()?;
-    let (over, until) = mpsc::channel();
-    let done = thread::scope(|scope| {
-        let renewed = &ports;
-        let renewing = scope.spawn(move || renew(renewed, &until));
-        let done = act();
-        drop(over);
-        let renewed = renewing.join().expect("renewing does not panic");
-        renewed.and(done)
-    })?;
+    let params = laws.iter().find_map(|law| match law {
+        Law::Ictcp(params) => Some(params),
+        _ => None,
+    });
+    let hosts = sites.receivers.iter();
+    let hosts = params.map(|params| {
+        let attached = hosts.map(|site| receivers::attach(lan, site, params));
+        attached.collect::<io::Result<Vec<_>>>()
+    });
+    let hosts = hosts.transpose()?.unwrap_or_default();
+    let all = ports.iter().map(|(port, _)| port);
+    let all: Vec<&Port> = all
+        .chain(hosts.iter().map(|host| host.receiver.port()))
+        .collect();
+    let (done, slots) = beside(&all, (&hosts, params), act)?;
     let mut counts = Counts::new();
-    for (port, _) in &ports {
+    for port in all {
         for (reason, count) in port.counts().map_err(refused)? {
             *counts.entry(name(reason)).or_default() += count;
         }
     }
-    Ok((done, counts))
+    Ok((done, Told { counts, slots }))
+}
+
+/// Does `act` while leases are renewed, and windows are decided if there are parameters.
+fn beside<T>(
+    ports: &[&Port],
+    (hosts, params): (&[Host], Option<&ictcp::Params>),
+    act: impl FnOnce() -> io::Result<T>,
+) -> io::Result<(T, Option<Slots>)> {
+    thread::scope(|scope| {
+        let (over, until) = mpsc::channel();
+        let renewing = scope.spawn(move || renew(ports, &until));
+        let deciding = params.map(|params| {
+            let (over, until) = mpsc::channel();
+            let decide = move || receivers::decide(hosts, params, &until);
+            (over, scope.spawn(decide))
+        });
+        let done = act();
+        drop(over);
+        let renewed = renewing.join().expect("renewing does not panic");
+        let slots = deciding.map(|(over, deciding)| {
+            drop(over);
+            deciding.join().expect("deciding does not panic")
+        });
+        let slots = slots.transpose();
+        renewed?;
+        Ok((done?, slots?))
+    })
 }
 
 /// Loads a law for a port. It is detached when what this returns is dropped, or with this process.
@@ -68,9 +107,9 @@ fn attach(lan: &Lan, place: PortId, law: &Law) -> io::Result<(Port, Attached)> {
 }
 
 /// Renews all leases again and again until the other end of `until` is gone.
-fn renew(ports: &[(Port, Attached)], until: &Receiver<()>) -> io::Result<()> {
+fn renew(ports: &[&Port], until: &mpsc::Receiver<()>) -> io::Result<()> {
     while until.recv_timeout(LEASE / 5) == Err(RecvTimeoutError::Timeout) {
-        for (port, _) in ports {
+        for port in ports {
             port.renew(LEASE).map_err(refused)?;
         }
     }
@@ -97,10 +136,3 @@ fn name(reason: Reason) -> &'static str {
         Reason::Told => "told",
     }
 }
-
-fn refused(error: LoadError) -> io::Error {
-    io::Error::other(error)
-}
-
-/// How long programs act when nobody renews: a process that hangs should not outlive its patience by much.
-const LEASE: Duration = Duration::from_secs(5);

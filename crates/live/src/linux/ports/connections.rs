@@ -1,0 +1,340 @@
+//! The connections of a receiver, as the law of the simulator sees them: segments that a kernel saw, in; windows, out.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use base::{FlowId, HostId, Packet, Time};
+use programs::observer::Way;
+use programs::{Segment, What};
+use tcp::{AckSent, Arrival, Assembler, ReceiverCc, Slot};
+
+/// A receiver and its role.
+#[derive(Debug)]
+pub(super) struct Connections<R> {
+    role: R,
+    /// Payload of a full segment.
+    mss: u16,
+    /// The zero of the role's time.
+    zero: Duration,
+    /// Of the last segment: processors tell theirs apart, and a role's time does not go back.
+    now: Time,
+    /// By the way of their acknowledgements: the connections that are open.
+    open: BTreeMap<Way, Slot>,
+    /// By slot.
+    all: Vec<Connection>,
+    /// Ways of those that have ended since they were last asked for.
+    ended: Vec<Way>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    /// The number of the SYN: offset 0 of the stream.
+    first: u32,
+    /// The offset of the next byte in order.
+    expected: u64,
+    held: Assembler,
+    /// The offset behind the last byte, once a FIN came.
+    end: Option<u64>,
+    /// The window that the kernel has, in bytes; nothing before the first was decided.
+    told: Option<u64>,
+}
+
+impl<R: ReceiverCc> Connections<R> {
+    /// None yet; time begins at `zero`.
+    pub(super) const fn new(role: R, mss: u16, zero: Duration) -> Self {
+        Self {
+            role,
+            mss,
+            zero,
+            now: Time::ZERO,
+            open: BTreeMap::new(),
+            all: Vec::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    /// Segments in any order of processors.
+    pub(super) fn hear(&mut self, mut segments: Vec<Segment>) {
+        segments.sort_by_key(|segment| segment.at);
+        for segment in segments {
+            let at = segment.at.saturating_sub(self.zero).as_nanos();
+            let at = u64::try_from(at).unwrap_or(u64::MAX).saturating_mul(1_000);
+            self.now = self.now.max(Time::from_ps(at));
+            self.hear_one(&segment);
+        }
+    }
+
+    /// Windows that have changed since the last call, by the ways of acknowledgements.
+    pub(super) fn changed(&mut self) -> Vec<(Way, u32)> {
+        let mut changed = Vec::new();
+        for (way, slot) in &self.open {
+            let window = self.role.window(*slot, u64::MAX);
+            let connection = &mut self.all[slot.0 as usize];
+            if connection.told != Some(window) {
+                connection.told = Some(window);
+                changed.push((*way, u32::try_from(window).unwrap_or(u32::MAX)));
+            }
+        }
+        changed
+    }
+
+    /// Connections that have ended since the last call.
+    pub(super) fn ended(&mut self) -> Vec<Way> {
+        std::mem::take(&mut self.ended)
+    }
+
+    fn hear_one(&mut self, segment: &Segment) {
+        if let What::Opens(number) = segment.what {
+            self.begin(segment.way, number);
+        }
+        let Some(slot) = self.open.get(&segment.way).copied() else {
+            return;
+        };
+        match segment.what {
+            What::Opens(_) => {}
+            What::Carries {
+                number,
+                bytes,
+                each,
+            } => self.carry(slot, number, bytes, each),
+            What::Ends(number, bytes) => {
+                self.carry(slot, number, bytes, 0);
+                let connection = &mut self.all[slot.0 as usize];
+                connection.end = connection.offset(number.wrapping_add(bytes));
+            }
+            What::Breaks => self.close(segment.way),
+            What::Accepts(number, window) => self.acknowledge(slot, number, window, true),
+            What::Acknowledges(number, window) => self.acknowledge(slot, number, window, false),
+        }
+        if self.all[slot.0 as usize].is_complete() {
+            self.close(segment.way);
+        }
+    }
+
+    /// A SYN came, which may come again.
+    fn begin(&mut self, way: Way, number: u32) {
+        if let Some(slot) = self.open.get(&way) {
+            if self.all[slot.0 as usize].first == number {
+                return;
+            }
+            self.close(way);
+        }
+        let slot = Slot(u32::try_from(self.all.len()).expect("connections have 32-bit numbers"));
+        self.ended.retain(|ended| *ended != way);
+        self.open.insert(way, slot);
+        self.all.push(Connection {
+            first: number,
+            expected: 1,
+            held: Assembler::default(),
+            end: None,
+            told: None,
+        });
+        let syn = Packet::new(FlowId(slot.0), HostId(0));
+        self.role.on_open(slot, &syn, self.mss, self.now);
+    }
+
+    /// Data, maybe a train of segments that the kernel took together.
+    fn carry(&mut self, slot: Slot, number: u32, bytes: u32, each: u32) {
+        let each = if each == 0 { bytes } else { each };
+        let mut done = 0;
+        loop {
+            let payload = each.min(bytes - done);
+            let connection = &mut self.all[slot.0 as usize];
+            if let Some(offset) = connection.offset(number.wrapping_add(done)) {
+                let arrival = connection.store(offset, payload.into());
+                self.role.on_data(slot, &arrival, self.now);
+            }
+            done += payload;
+            if done >= bytes {
+                return;
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, slot: Slot, number: u32, window: u32, syn: bool) {
+        if let Some(ack) = self.all[slot.0 as usize].offset(number) {
+            let window = window.into();
+            let sent = AckSent { ack, window, syn };
+            self.role.on_ack_sent(slot, &sent, self.now);
+        }
+    }
+
+    fn close(&mut self, way: Way) {
+        if let Some(slot) = self.open.remove(&way) {
+            self.role.on_close(slot, self.now);
+            self.ended.push(way);
+        }
+    }
+}
+
+impl Connection {
+    /// The offset of a number near the next one in order; nothing in front of the stream.
+    fn offset(&self, number: u32) -> Option<u64> {
+        let next = self.first.wrapping_add(low_32(self.expected));
+        let ahead = number.wrapping_sub(next);
+        let offset = if ahead < 1 << 31 {
+            self.expected + u64::from(ahead)
+        } else {
+            self.expected
+                .checked_sub(next.wrapping_sub(number).into())?
+        };
+        (offset > 0).then_some(offset)
+    }
+
+    fn store(&mut self, offset: u64, payload: u64) -> Arrival {
+        let expected = self.expected;
+        let (new_bytes, in_order) = self.held.insert(offset, offset + payload, expected);
+        self.expected = in_order;
+        Arrival {
+            offset,
+            expected,
+            payload,
+            new_bytes,
+            in_order: in_order - expected,
+            held: self.held.held(),
+            ..Arrival::default()
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.end.is_some_and(|end| self.expected >= end)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "numbers of segments wrap")]
+const fn low_32(offset: u64) -> u32 {
+    offset as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use base::setting::Settings;
+    use base::{OrOff, Rate, Span};
+    use schemes::{HostInfo, ictcp};
+
+    use super::*;
+
+    const MSS: u32 = 1_446;
+    const ZERO: Duration = Duration::from_secs(1_000);
+
+    fn law() -> ictcp::Interface {
+        let params = ictcp::Params {
+            min_slot: OrOff(Some(Span::from_millis(1))),
+            ..ictcp::Params::defaults()
+        };
+        params.law(&HostInfo {
+            rate: Rate::from_bps(100_000_000),
+            mss: 1_446,
+            packet_bytes: 1_512,
+        })
+    }
+
+    fn way(port: u16) -> Way {
+        let end = |host: u8, port| std::net::SocketAddr::from(([10, 88, 0, host], port));
+        Way {
+            from: end(1, 7_000),
+            to: end(2, port),
+        }
+    }
+
+    fn segment(at_us: u64, what: What) -> Segment {
+        Segment {
+            at: ZERO + Duration::from_micros(at_us),
+            way: way(4_000),
+            what,
+        }
+    }
+
+    fn carries(number: u32, bytes: u32, each: u32) -> What {
+        What::Carries {
+            number,
+            bytes,
+            each,
+        }
+    }
+
+    /// A sender whose only limit is the window, which sends when an acknowledgement allows it. A kernel's numbers begin near
+    /// the end of theirs and wrap; those of the simulator are offsets.
+    #[test]
+    fn the_law_decides_as_in_the_simulator_from_what_a_kernel_saw() {
+        let first = u32::MAX - 10 * MSS;
+        let mut kernel = Connections::new(law(), 1_446, ZERO);
+        let mut own = law();
+        let slot = Slot(0);
+        let time = |at_us| Time::ZERO + Span::from_micros(at_us);
+        let syn = Packet::new(FlowId(0), HostId(0));
+        own.on_open(slot, &syn, 1_446, time(0));
+        let mut batch = vec![segment(0, What::Opens(first))];
+        let (mut at, mut offset, mut windows) = (10, 1_u64, Vec::new());
+        for _ in 0..400 {
+            let window = own.window(slot, u64::MAX);
+            let number = first.wrapping_add(low_32(offset));
+            let sent = AckSent {
+                ack: offset,
+                window,
+                syn: false,
+            };
+            own.on_ack_sent(slot, &sent, time(at));
+            let told = u32::try_from(window).expect("a small window");
+            batch.push(segment(at, What::Acknowledges(number, told)));
+            at += 2_000;
+            // The whole window comes as one train.
+            let count = window / u64::from(MSS);
+            for _ in 0..count {
+                let arrival = Arrival {
+                    offset,
+                    expected: offset,
+                    payload: MSS.into(),
+                    new_bytes: MSS.into(),
+                    in_order: MSS.into(),
+                    ..Arrival::default()
+                };
+                own.on_data(slot, &arrival, time(at));
+                offset += u64::from(MSS);
+            }
+            let bytes = u32::try_from(count).expect("few") * MSS;
+            batch.push(segment(at, carries(number, bytes, MSS)));
+            // User space hears of them later, and of two processors in turn.
+            batch.reverse();
+            kernel.hear(std::mem::take(&mut batch));
+            let changed = kernel.changed();
+            let after = own.window(slot, u64::MAX);
+            assert_eq!(kernel.role.window(slot, u64::MAX), after, "at {at} us");
+            let is_new = windows.last() != Some(&after);
+            let expected = is_new.then(|| (way(4_000), u32::try_from(after).expect("small")));
+            assert_eq!(changed, Vec::from_iter(expected));
+            windows.extend(is_new.then_some(after));
+        }
+        assert!(windows.len() > 3, "windows have changed: {windows:?}");
+    }
+
+    #[test]
+    fn a_connection_ends_with_its_last_byte_in_order() {
+        let mut kernel = Connections::new(law(), 1_446, ZERO);
+        let all = [
+            What::Opens(0),
+            What::Accepts(1, 2 * MSS),
+            // The second segment is missing, and comes behind the FIN.
+            carries(1, MSS, 0),
+            What::Ends(1 + 2 * MSS, 100),
+        ];
+        let all = (0..).zip(all).map(|(at, what)| segment(at, what));
+        kernel.hear(all.collect());
+        assert_eq!(kernel.changed(), [(way(4_000), 2 * MSS)]);
+        assert_eq!(kernel.changed(), []);
+        assert_eq!(kernel.ended(), []);
+        assert_eq!(kernel.all[0].held.held(), 100);
+        kernel.hear(vec![segment(9, carries(1 + MSS, MSS, 0))]);
+        assert_eq!(kernel.ended(), [way(4_000)]);
+        // Nobody knows what comes now; with a SYN the ports are used again.
+        kernel.hear(vec![segment(10, carries(1, MSS, 0))]);
+        assert!(kernel.open.is_empty());
+        kernel.hear(vec![
+            segment(11, What::Opens(77)),
+            segment(12, What::Opens(77)),
+        ]);
+        assert_eq!(kernel.all.len(), 2, "a SYN that comes again opens nothing");
+        kernel.hear(vec![segment(13, What::Breaks)]);
+        assert_eq!(kernel.ended(), [way(4_000)]);
+    }
+}
