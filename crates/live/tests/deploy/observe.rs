@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use scenario::{Overrides, Scenario, Source};
 use serde_json::Value;
 
@@ -143,14 +144,16 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
         shown.expect("ip starts").status.success()
     };
     (0..200).find(is_up).expect("a switch");
-    let child = Command::new(program())
-        .args([
-            "observe", "--dev", "p1", "--netns", &switch, "--time-s", "60",
-        ])
-        .stdout(Stdio::piped())
-        .spawn();
+    // It goes on once somebody watches: on a busy machine its flows would come before.
+    let signal = |signal| {
+        let id = Pid::from_child(&emulation);
+        kill_process(id, signal).expect("a child that runs");
+    };
+    signal(Signal::STOP);
+    let child = watching("p1", &switch, 60, &[]);
+    signal(Signal::CONT);
     let output = emulation.wait_with_output().expect("it ends");
-    let (lines, seen) = seen(child.expect("the program starts"));
+    let (lines, seen) = seen(child);
     let told = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         assert!(told.contains("this machine holds"), "{told}");
