@@ -16,13 +16,14 @@ What makes it a lab rather than a network of containers:
 - A late packet is one of a distribution of delays in the lower one of two queues, because a queue with a rate keeps
   packets in order. The others wait 1 us there: tc takes no delay of 0.
 """
-import ctypes, json, os, random, select, signal, socket, struct, subprocess, sys, time
+import ctypes, json, mmap, os, random, select, signal, socket, struct, subprocess, sys, time
 
 PLAN = json.load(open(sys.argv[1]))
 BOOT = PLAN["boot"]
 RANDOM = random.Random(1000 + BOOT)
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
+PR_SET_TIMERSLACK = 29
 TC_LIB = "/run/tc"
 FRAME = 1514
 
@@ -60,7 +61,7 @@ def make_network(hosts):
         run("ip -n %s -batch -" % name, "addr add %s/16 dev e0\nlink set dev e0 gso_max_segs 1\nlink set e0 up\n" % address)
         enter(name)
         run("ethtool -K e0 tso off gso off gro off")
-        settings = {"tcp_ecn": 1, "tcp_no_metrics_save": 1, "tcp_slow_start_after_idle": 0}
+        settings = {"tcp_no_metrics_save": 1, "tcp_slow_start_after_idle": 0}
         for key, value in settings.items():
             set_tcp(key, value)
         run("tc qdisc add dev e0 root handle 1: " + link())
@@ -237,11 +238,11 @@ def incast(scenario, port):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connections.append(connection)
     first, first_rx = tcp_counters(names), tcp_counters(["rx"])
-    before, queue, rounds, looks = first, port.counters(), [], Looks(port, scenario["look"])
+    before, queue, rounds, looks = first, port.counters(), [], Looks(scenario["look"])
+    looks.begin()
     for _ in range(scenario["rounds"]):
         enter("rx")
         start, left, poll = now(), {}, select.poll()
-        looks.begin(start)
         for connection in connections:
             connection.send(b"g")
             left[connection.fileno()] = [connection, size]
@@ -253,9 +254,7 @@ def incast(scenario, port):
                 if entry[1] == 0:
                     del left[fd]
                     poll.unregister(fd)
-            looks.wake()
         end = now()
-        looks.look(end)
         after, new = tcp_counters(names), port.counters()
         done = since(before, after)
         rounds.append([end - start, done.get("TCPTimeouts", 0)])
@@ -276,28 +275,41 @@ def incast(scenario, port):
 
 
 class Looks:
-    """Looks at the queue with every fifth wake-up of the receiver, which is one for each packet; the mean weighs what
-    was seen by the time until the next look. A receiver that is not woken for longer has an empty port before it."""
+    """Looks at the queue from a process of its own, every five packets of the port on average and at random, so that no
+    look keeps step with packets. Whoever looked only when the receiver reads would miss the times in which a hole holds
+    back what arrives."""
 
-    def __init__(self, port, interval):
-        self.port, self.longest = port, 2 * interval
-        self.area, self.time, self.wakes = 0, 0, 0
+    def __init__(self, interval):
+        self.shared = mmap.mmap(-1, 16)
+        self.child = os.fork()
+        if self.child == 0:
+            # The kernel may make sleeps 50 us longer unless it is asked not to.
+            assert LIBC.prctl(PR_SET_TIMERSLACK, 1) == 0
+            self.watch(Port(), interval / 1e9)
+        while not self.seen()[1]:
+            time.sleep(0.001)
 
-    def begin(self, time):
-        self.last, self.queue, self.wakes = time, 0, 0
+    def watch(self, port, interval):
+        """The integral of the queue over time, and the time until which it goes, for whoever shares the memory."""
+        area, last = 0, now()
+        while True:
+            time.sleep(interval * (0.5 + RANDOM.random()))
+            at = now()
+            area += port.counters()["backlog"] * (at - last)
+            last = at
+            struct.pack_into("QQ", self.shared, 0, area, last)
 
-    def wake(self):
-        self.wakes += 1
-        if self.wakes % 5 == 0:
-            self.look(now())
+    def seen(self):
+        return struct.unpack_from("QQ", self.shared)
 
-    def look(self, time):
-        self.area += self.queue * min(self.longest, time - self.last)
-        self.time += time - self.last
-        self.last, self.queue = time, self.port.counters()["backlog"]
+    def begin(self):
+        self.first = self.seen()
 
     def mean(self):
-        return self.area / max(1, self.time)
+        """The mean queue since `begin`."""
+        area, time = (new - old for new, old in zip(self.seen(), self.first))
+        end_children([self.child])
+        return area / max(1, time)
 
 
 def stream(scenario, port):
@@ -311,7 +323,9 @@ def stream(scenario, port):
     listener.bind(("0.0.0.0", number))
     listener.listen(8)
     first, first_rx, queue = tcp_counters(names), tcp_counters(["rx"]), port.counters()
+    looks = Looks(scenario["look"])
     enter("rx")
+    looks.begin()
     begin = now()
     for index, start in enumerate(starts):
         child = os.fork()
@@ -321,11 +335,9 @@ def stream(scenario, port):
         children.append(child)
     poll, sources = select.poll(), {}
     poll.register(listener, select.POLLIN)
-    got, late, looks = [0] * len(starts), None, Looks(port, scenario["look"])
-    looks.begin(begin)
-    while looks.last < begin + duration:
-        woken = poll.poll(1)
-        for fd, _ in woken:
+    got, late, end = [0] * len(starts), None, begin
+    while end < begin + duration:
+        for fd, _ in poll.poll(1):
             if fd == listener.fileno():
                 connection, address = listener.accept()
                 sources[connection.fileno()] = (connection, int(address[0].split(".")[3]) - 1)
@@ -333,14 +345,10 @@ def stream(scenario, port):
             else:
                 connection, source = sources[fd]
                 got[source] += connection.recv_into(ROOM)
-        if woken:
-            looks.wake()
-        else:
-            looks.look(now())
-        if late is None and looks.last >= begin + scenario["late_from"]:
-            late = (looks.last, list(got))
-    end = looks.last
-    last, lost = port.counters(), link_drops()
+        end = now()
+        if late is None and end >= begin + scenario["late_from"]:
+            late = (end, list(got))
+    mean, last, lost = looks.mean(), port.counters(), link_drops()
     after, after_rx = tcp_counters(names), tcp_counters(["rx"])
     end_children(children)
     for connection, _ in sources.values():
@@ -352,7 +360,7 @@ def stream(scenario, port):
         "bytes": got,
         "late_seconds": (end - late[0]) / 1e9,
         "late_bytes": [new - old for new, old in zip(got, late[1])],
-        "queue_mean": looks.mean(),
+        "queue_mean": mean,
         "drops": last["drops"] - queue["drops"] + lost,
         "marks": last["marks"] - queue["marks"],
         "tx": since(first, after),
@@ -388,6 +396,9 @@ def main():
         for name in ["rx"] + ["h%d" % i for i in range(PLAN["hosts"])]:
             enter(name)
             set_tcp("tcp_rto_min_us", scenario["min_rto_us"])
+            # The default asks for no ECN, which DCTCP needs. A connection that has it answers losses with CWR, which its
+            # receiver acknowledges at once, and so on.
+            set_tcp("tcp_ecn", 1 if scenario["cc"] == "dctcp" else 2)
         disturb(scenario)
         answer = incast(scenario, port) if scenario["kind"] == "incast" else stream(scenario, port)
         answer.update(name=scenario["name"], boot=BOOT)

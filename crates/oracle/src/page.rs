@@ -218,6 +218,13 @@ A scenario without timeouts agrees if goodput is within 2 % and the mean queue w
 round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; the first rounds of
 connections apart), medians lie within 15 %, and drops, timeouts and the share of rounds with a timeout within 20 % or
 inside the range of the kernel's boots. Of a flow without end the goodput of boots takes the place of round times.
+
+Two networks differ for many reasons at once, so senders are compared alone, too: an endpoint here receives what a sender of
+the kernel's received, when it did, and has to send the same segments. `cargo xtask oracle linux --streams DIR` captures that
+in boots of their own and tells of each scenario how many senders do, and where the first one differs; what some senders
+received and sent is kept in `crates/oracle/data/streams`, and a test holds that endpoints send it. A capture is taken behind
+the links of the senders: it does not show what these have lost, and where they change the order of packets (reordering) it
+does not show in which one they were sent.
 ";
 
 const INCASTS: &str = "

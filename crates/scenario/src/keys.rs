@@ -327,11 +327,11 @@ base::settings! {
         pub ecn: bool = "false",
         /// Whether retransmissions are ECN-capable under classic ECN. RFC 3168 forbids it; in ns-2 they are.
         pub ecn_retransmissions: bool = "false",
-        /// What shows a sender that a segment is lost: three duplicate ACKs or SACK blocks ("dupacks", RFC 5681 and RFC 6675), or the delivery of a segment sent later ("rack", RFC 8985), which also finds a lost retransmission. "rack" needs tcp.sack.
+        /// What shows a sender that a segment is lost: three duplicate ACKs or SACK blocks ("dupacks", RFC 5681 and RFC 6675), or the delivery of a segment sent later ("rack", RFC 8985), which also finds a lost retransmission; "rack-linux" compares with the round trip of what an ACK acknowledges instead of that of what was sent last, as Linux does. Both need tcp.sack.
         pub loss_detection: LossDetection = "dupacks",
         /// Whether a sender probes the end of a flight before its timer expires (RFC 8985), and when: after two round trips and, with one segment in flight, tcp.delayed_ack_timeout ("rfc8985") or tcp.min_rto ("linux"). Needs tcp.sack.
         pub tail_loss_probe: TailLossProbe = "off",
-        /// Time added to the reordering timer of tcp.loss_detection = "rack" and to the timeout of a tail-loss probe with several segments in flight; Linux adds 2 ms.
+        /// Time added to the reordering timer of tcp.loss_detection = "rack" or "rack-linux" and to the timeout of a tail-loss probe with several segments in flight; Linux adds 2 ms.
         pub timer_slack: Span = "0s",
         /// How a window moves to its new size after a loss: at once ("rfc6675"), or in proportion to what is delivered ("prr", RFC 6937), after marks too. "prr" needs tcp.sack.
         pub recovery: Recovery = "rfc6675",
@@ -347,7 +347,7 @@ base::settings! {
         pub undo: bool = "false",
         /// Whether receivers report segments that came twice (RFC 2883). Needs tcp.sack.
         pub dsack: bool = "false",
-        /// Segments that a receiver acknowledges one by one whatever tcp.delayed_ack: at the start, after idle time and after duplicates, at most half of its buffer. "0" delays these ACKs as all others; Linux has 16. A congestion mark that begins or ends is then acknowledged at once, too.
+        /// Segments that a receiver acknowledges one by one whatever tcp.delayed_ack: at the start, after idle time and after duplicates, at most half of its buffer. "0" delays these ACKs as all others; Linux has 16, and takes none off for the first six, with which its window grows. A congestion mark that begins or ends is then acknowledged at once, too.
         pub quick_acks: u32 = "0",
         /// Longest time that a receiver holds reports of SACK back, to send one for many: after three reports of a hole, for a twentieth of the round trip and at most for this time. "0s" reports each segment at once (RFC 5681); Linux has 1 ms. Needs tcp.sack.
         pub sack_delay: Span = "0s",

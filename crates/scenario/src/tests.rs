@@ -56,7 +56,7 @@ fn a_profile_gives_what_nobody_has_set() {
         &["tcp.frto=false"],
     );
     let told = |key: &str| texts(&linux, key)[0].clone();
-    assert_eq!(told("tcp.loss_detection"), "rack");
+    assert_eq!(told("tcp.loss_detection"), "rack-linux");
     // Timestamps take 12 bytes of every packet.
     assert_eq!(
         (told("tcp.mss"), told("net.header_bytes")),

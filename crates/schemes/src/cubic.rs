@@ -347,6 +347,19 @@ impl Sender {
         }
     }
 
+    /// A timer has expired, for the first time or again: what a sender that looks at the curve has learned of the path
+    /// is gone (`bictcp_reset`).
+    fn forget(&mut self) {
+        self.least_rtt = None;
+        if let Some(hystart) = &mut self.hystart {
+            **hystart = HyStart::new();
+        }
+        if let Some(looks) = &mut self.looks {
+            looks.on_timeout();
+            self.law.w_max = 0.0;
+        }
+    }
+
     fn sample(&mut self, rtt: Span) {
         self.srtt = if self.srtt == Span::ZERO {
             rtt
@@ -386,6 +399,12 @@ impl SenderCc for Sender {
         }
     }
 
+    fn on_start(&mut self, last: Time, now: Time) {
+        if let Some(looks) = &mut self.looks {
+            looks.on_start(last, now);
+        }
+    }
+
     fn sees_sent(&self) -> bool {
         false
     }
@@ -402,13 +421,13 @@ impl SenderCc for Sender {
                 self.law.w_max = 0.0;
                 self.cwnd = self.whole(1);
                 self.after_timeout = true;
-                self.least_rtt = None;
-                if let Some(hystart) = &mut self.hystart {
-                    **hystart = HyStart::new();
-                }
+                self.forget();
             }
             // RFC 5681 §3.1: ssthresh is held for a segment already sent again by the timer.
-            Loss::RepeatedTimeout => self.cwnd = self.whole(1),
+            Loss::RepeatedTimeout => {
+                self.cwnd = self.whole(1);
+                self.forget();
+            }
         }
     }
 
@@ -425,9 +444,10 @@ impl SenderCc for Sender {
         if let Some((cwnd, ssthresh, law)) = self.before_loss.take() {
             self.cwnd = self.cwnd.max(cwnd);
             self.ssthresh = self.ssthresh.max(ssthresh);
-            (self.law, self.stage, self.after_timeout) = (law, None, false);
-            if let Some(looks) = &mut self.looks {
-                looks.on_event();
+            self.after_timeout = false;
+            // Linux keeps the curve of the loss that was none.
+            if self.looks.is_none() {
+                (self.law, self.stage) = (law, None);
             }
         }
     }

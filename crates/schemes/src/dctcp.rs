@@ -22,7 +22,7 @@
 
 use base::setting::Settings;
 use base::{Count, Fraction, OrOff, Span, Time};
-use tcp::{Ack, Echo, EcnMode, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
+use tcp::{Ack, Delivery, Echo, EcnMode, Gauge, Growth, Loss, NewReno, SSTHRESH, SenderCc};
 
 use crate::registry::{FlowInfo, MakeReceiver, Role, Roles, Scheme};
 
@@ -107,6 +107,9 @@ const ALPHA: Gauge = Gauge {
     help: "Estimated share of marked bytes, 0 to 1.",
 };
 
+/// The denominator of alpha in Linux (`DCTCP_MAX_ALPHA`).
+const PARTS: f64 = 1024.0;
+
 /// A sender of one connection.
 #[derive(Debug)]
 pub struct Sender {
@@ -121,6 +124,8 @@ pub struct Sender {
     window_end: u64,
     /// Least window, in segments.
     min_segments: u32,
+    /// Whether alpha and windows count as in Linux, by segments delivered.
+    counts_deliveries: bool,
     /// What answers ACKs instead of RFC 8257, if anything does.
     variant: Option<Box<Variant>>,
 }
@@ -136,6 +141,7 @@ impl Sender {
             marked: 0,
             window_end: 0,
             min_segments: params.min_window.0,
+            counts_deliveries: flow.config.growth == Growth::Delivery,
             variant: Variant::of(params).map(Box::new),
         }
     }
@@ -167,11 +173,27 @@ impl Sender {
         (self.acked, self.marked) = (0, 0);
     }
 
+    /// As Linux does, in whole parts of 1024: a share that is too small to decay is gone.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 <= alpha <= 1 and 0 <= g <= 1"
+    )]
+    fn estimate_in_parts(&mut self) {
+        let alpha = (self.alpha * PARTS) as u64;
+        let decay = (alpha as f64 * self.g) as u64;
+        let decay = if decay == 0 { alpha } else { decay };
+        let marked = (self.marked as f64 * PARTS * self.g) as u64 / self.acked.max(1);
+        self.alpha = ((alpha - decay + marked) as f64 / PARTS).min(1.0);
+        (self.acked, self.marked) = (0, 0);
+    }
+
     /// A cut at the first echo of a window of data, else growth as NewReno's (RFC 8257 §3.3, §3.5).
     fn respond(&mut self, ack: &Ack) {
         if ack.echo == Echo::Reduce {
             self.cut();
-            self.reno.ssthresh = self.reno.cwnd;
+            self.reno.reduce_to(self.reno.cwnd);
         } else if ack.grows() {
             self.reno.grow(ack.bytes);
         }
@@ -211,11 +233,37 @@ impl SenderCc for Sender {
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
         let Some(mut variant) = self.variant.take() else {
-            self.observe(ack);
+            if !self.counts_deliveries {
+                self.observe(ack);
+            }
             return self.respond(ack);
         };
         variant.on_ack(self, ack);
         self.variant = Some(variant);
+    }
+
+    /// Where windows grow by deliveries, so does alpha: with every ACK, those that report by SACK and those that come while
+    /// nothing is outstanding, too (`dctcp_update_alpha`).
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        if !self.counts_deliveries || self.variant.is_some() {
+            return;
+        }
+        self.acked += delivery.segments;
+        if delivery.echo {
+            self.marked += delivery.segments;
+        }
+        if delivery.acknowledged >= self.window_end {
+            self.estimate_in_parts();
+            self.window_end = delivery.next;
+        }
+    }
+
+    /// Linux halves what marks have left of the window (`dctcp_react_to_loss`).
+    fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
+        if self.counts_deliveries {
+            self.reno.cwnd = window;
+            self.reno.on_loss(Loss::FastRetransmit, window, now);
+        }
     }
 
     fn sees_sent(&self) -> bool {
@@ -328,7 +376,7 @@ mod tests {
         for (alpha, window) in [(0.19, 10_000), (0.2, 9000)] {
             let config = Config {
                 mss: 1000,
-                growth: tcp::Growth::Delivery,
+                growth: Growth::Delivery,
                 ..Config::default()
             };
             let mut sender = Sender::new(&Params::defaults(), &FlowInfo { size: None, config });
@@ -336,6 +384,82 @@ mod tests {
             sender.cut();
             assert_eq!(sender.window(), window);
         }
+    }
+
+    /// A sender of Linux with segments of 1000 bytes.
+    fn linux() -> Sender {
+        let config = Config {
+            mss: 1000,
+            initial_window: 10,
+            growth: Growth::Delivery,
+            ..Config::default()
+        };
+        Sender::new(&Params::defaults(), &FlowInfo { size: None, config })
+    }
+
+    fn deliver(sender: &mut Sender, segments: u64, echo: bool, acknowledged: u64, next: u64) {
+        sender.on_delivery(&Delivery {
+            segments,
+            echo,
+            acknowledged,
+            next,
+        });
+    }
+
+    // Linux 6.12, dctcp_update_alpha: what SACK reports counts when it is delivered, and an ACK that delivers nothing
+    // ends a window, too, if nothing is outstanding.
+    #[test]
+    fn alpha_of_linux_counts_deliveries_in_parts_of_1024() {
+        let parts = |sender: &Sender| (sender.alpha * PARTS).to_string();
+        let mut sender = linux();
+        deliver(&mut sender, 0, false, 1, 1);
+        assert_eq!(parts(&sender), "960");
+        deliver(&mut sender, 1, false, 1001, 10_001);
+        assert_eq!(parts(&sender), "900");
+        // Of 13 segments, nine of which come by SACK, six are marked: 900 - 56 + 6 * 64 / 14.
+        deliver(&mut sender, 6, true, 5001, 12_001);
+        deliver(&mut sender, 7, false, 9001, 15_001);
+        assert_eq!(parts(&sender), "900");
+        deliver(&mut sender, 1, false, 15_001, 20_001);
+        assert_eq!(parts(&sender), "871");
+        // A share below 1/64 decays to nothing.
+        sender.alpha = 15.0 / PARTS;
+        deliver(&mut sender, 5, false, 20_001, 25_001);
+        assert_eq!(parts(&sender), "0");
+        // ACKs themselves say nothing more.
+        sender.on_ack(&ack(25_001, 30_001, Echo::Repeated));
+        assert_eq!(parts(&sender), "0");
+    }
+
+    // Linux 6.12, dctcp_state: whatever marks have left of the window, a loss halves.
+    #[test]
+    fn a_loss_in_a_marked_window_halves_what_marks_have_left_in_linux() {
+        let mut sender = linux();
+        sender.on_ack(&ack(1001, 10_001, Echo::Reduce));
+        assert_eq!(sender.window(), 5000);
+        sender.on_loss_in_reduction(7000, Time::ZERO);
+        assert_eq!(sender.window(), 3000);
+        // RFC 3168 §6.1.2: one reduction.
+        let mut sender = self::sender("1");
+        sender.on_ack(&ack(1001, 10_001, Echo::Reduce));
+        sender.on_loss_in_reduction(7000, Time::ZERO);
+        assert_eq!(sender.window(), 5000);
+    }
+
+    // What had been acknowledged before a cut does not count for growth after it.
+    #[test]
+    fn growth_of_linux_begins_anew_after_a_cut() {
+        let mut sender = linux();
+        sender.reno.ssthresh = 0;
+        let grow = |sender: &mut Sender, count: u64| {
+            (0..count).for_each(|_| sender.on_ack(&ack(1001, 10_001, Echo::None)));
+        };
+        grow(&mut sender, 9);
+        sender.on_ack(&ack(1001, 10_001, Echo::Reduce));
+        grow(&mut sender, 4);
+        assert_eq!(sender.window(), 5000);
+        grow(&mut sender, 1);
+        assert_eq!(sender.window(), 6000);
     }
 
     #[test]

@@ -31,6 +31,18 @@ pub trait SenderCc {
         let _ = ack;
     }
 
+    /// What an ACK says has been delivered, before anything follows from it; the window stays as it is. Only senders
+    /// that keep a record of what they have in flight call this, with every ACK.
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        let _ = delivery;
+    }
+
+    /// A loss was detected in a window of data whose marks reduce the window already, to `window` bytes so far.
+    /// RFC 3168 §6.1.2 asks for one reduction.
+    fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
+        let _ = (window, now);
+    }
+
     /// A loss was detected with `in_flight` bytes outstanding; the sender is about to retransmit.
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
         let _ = (loss, in_flight, now);
@@ -55,6 +67,12 @@ pub trait SenderCc {
 
     /// Nothing was sent for longer than the retransmission timeout, and something is about to be.
     fn on_idle(&mut self) {}
+
+    /// Data is about to leave while none is in the network, for the first time since `last`; the window stays as it is.
+    /// Only senders that keep a record of what they have in flight call this.
+    fn on_start(&mut self, last: Time, now: Time) {
+        let _ = (last, now);
+    }
 
     /// A segment of this connection is about to leave; header fields of the scheme may be set. The window stays as
     /// it is.
@@ -146,6 +164,19 @@ impl Ack {
     pub const fn grows(&self) -> bool {
         !self.recovering && self.limited_by_window
     }
+}
+
+/// What an ACK says has been delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// Segments that it acknowledges or reports and that none before it did; maybe 0.
+    pub segments: u64,
+    /// Whether it echoes a mark.
+    pub echo: bool,
+    /// First offset not yet acknowledged.
+    pub acknowledged: u64,
+    /// First offset not yet sent.
+    pub next: u64,
 }
 
 /// The ECN echo of an ACK.
@@ -262,6 +293,14 @@ impl NewReno {
         self.remainder = self.remainder * (1 - gathered) + bytes - slow;
         self.cwnd += (gathered + self.remainder / window) * self.mss;
         self.remainder %= window;
+    }
+
+    /// The window is this now, and grows from here as in congestion avoidance.
+    pub fn reduce_to(&mut self, window: u64) {
+        (self.cwnd, self.ssthresh) = (window, window);
+        if self.counts_segments {
+            self.remainder = 0;
+        }
     }
 
     /// Eq. 4 of RFC 5681 §3.1.

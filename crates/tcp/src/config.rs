@@ -132,6 +132,16 @@ pub enum LossDetection {
     DupAcks,
     /// The delivery of what was sent later (RFC 8985 §6). Needs SACK.
     Rack,
+    /// As `Rack`, with the round trip of what an ACK acknowledges and not of what was sent last: of a delayed ACK it
+    /// is the longer one, so that a first report leaves more patience (Linux 6.12, `tcp_rack_advance`).
+    RackLinux,
+}
+
+impl LossDetection {
+    /// Whether it needs to know when segments left.
+    pub const fn is_by_time(self) -> bool {
+        matches!(self, Self::Rack | Self::RackLinux)
+    }
 }
 
 /// When the end of a flight is probed.
@@ -204,7 +214,7 @@ impl Config {
     /// Whether the sender keeps a record of every segment, which some mechanisms need and SACK fills.
     #[must_use]
     pub(crate) fn keeps_record(&self) -> bool {
-        self.loss_detection == LossDetection::Rack
+        self.loss_detection.is_by_time()
             || self.recovery == Recovery::Prr
             || self.tail_loss_probe != TailLossProbe::Off
             || self.keep_scoreboard

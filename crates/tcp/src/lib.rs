@@ -58,7 +58,7 @@ mod timestamps;
 mod wheel;
 
 pub use assembler::Assembler;
-pub use cc::{Ack, Echo, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
+pub use cc::{Ack, Delivery, Echo, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 pub use config::{
     Config, EcnMode, Growth, LossDetection, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
 };

@@ -123,6 +123,8 @@ base::choices! {
         DupAcks = "dupacks",
         /// The delivery of a segment that was sent later.
         Rack = "rack",
+        /// The same, with the round trip that Linux takes for it.
+        RackLinux = "rack-linux",
     }
 }
 

@@ -251,7 +251,7 @@ fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
     let needs: [(&[&str], bool); 9] = [
         (
             &["tcp.loss_detection", "tcp.sack"],
-            tcp.loss_detection == LossDetection::Rack,
+            tcp.loss_detection != LossDetection::DupAcks,
         ),
         (
             &["tcp.tail_loss_probe", "tcp.sack"],

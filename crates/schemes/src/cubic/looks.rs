@@ -52,6 +52,19 @@ impl Looks {
         (self.stage, self.pending) = (None, 0);
     }
 
+    /// A timer has expired: it begins anew.
+    pub(super) const fn on_timeout(&mut self) {
+        *self = Self::new(self.interval, self.tick);
+    }
+
+    /// Data leaves after a pause since `last`, which does not count (`cubictcp_cwnd_event`; RFC 9438 §5.8).
+    pub(super) fn on_start(&mut self, last: Time, now: Time) {
+        let (last, now) = (self.whole(last), self.whole(now));
+        if let Some((began, ..)) = &mut self.stage {
+            *began = (*began + now.since(last)).min(now);
+        }
+    }
+
     /// When the stage began, if there is one.
     pub(super) fn began(&self) -> Option<Time> {
         self.stage.map(|(began, ..)| began)
@@ -202,6 +215,21 @@ mod tests {
         assert_eq!(looks.grow(&LAW, 10, 10, RTT, at(32_000)), 6);
         assert_eq!((looks.reno, looks.count), (28, 2));
         assert_eq!(looks.grow(&LAW, 10, 2, RTT, at(32_000)), 1);
+    }
+
+    // Linux 6.12, cubictcp_cwnd_event; RFC 9438 §5.8.
+    #[test]
+    fn a_pause_is_no_time_of_a_stage_and_a_timeout_ends_it() {
+        let mut looks = looks(Span::from_millis(1));
+        looks.grow(&LAW, 10, 1, RTT, at(5_100));
+        assert_eq!(looks.began(), Some(at(5_000)));
+        looks.on_start(at(6_900), at(9_100));
+        assert_eq!(looks.began(), Some(at(8_000)));
+        // Never after now.
+        looks.on_start(at(0), at(9_900));
+        assert_eq!(looks.began(), Some(at(9_000)));
+        looks.on_timeout();
+        assert_eq!((looks.began(), looks.count), (None, u64::MAX));
     }
 
     #[test]

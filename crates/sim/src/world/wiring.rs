@@ -227,6 +227,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         loss_detection: match tcp.loss_detection {
             LossDetection::DupAcks => tcp::LossDetection::DupAcks,
             LossDetection::Rack => tcp::LossDetection::Rack,
+            LossDetection::RackLinux => tcp::LossDetection::RackLinux,
         },
         tail_loss_probe: tail_loss_probe(tcp.tail_loss_probe),
         timer_slack: tcp.timer_slack,

@@ -148,6 +148,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         }
         self.state = State::Established;
         self.establish(packet, now);
+        self.sender.note_opening();
         true
     }
 

@@ -19,9 +19,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if feedback.ack < self.una {
             return false;
         }
+        let edge = self.edge;
         self.note_edge(feedback);
         if self.recorded {
-            self.on_feedback_with_record(feedback);
+            self.on_feedback_with_record(feedback, self.edge != edge);
             return false;
         }
         let news = !feedback.sacked.is_empty() && self.note_sacked(feedback);
@@ -64,9 +65,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     #[inline(never)]
-    fn on_feedback_with_record(&mut self, feedback: &Feedback<'_>) {
+    fn on_feedback_with_record(&mut self, feedback: &Feedback<'_>, moves_edge: bool) {
         if let Some(mut repair) = self.repair.take() {
-            self.on_recorded(feedback, &mut repair);
+            self.on_recorded(feedback, moves_edge, &mut repair);
             self.repair = Some(repair);
         }
     }

@@ -22,8 +22,8 @@ mod usage;
 use base::{SackBlocks, Span, Time};
 
 use super::{Feedback, MAX_OFFSET, Outgoing, Sender, info::SenderInfo, timer::Timer};
-use crate::cc::{Ack, Echo, SenderCc};
-use crate::config::{Config, Growth, LossDetection, SsthreshOf};
+use crate::cc::{Ack, Delivery, Echo, SenderCc};
+use crate::config::{Config, Growth, SsthreshOf};
 use crate::plays::Plays;
 use crate::scoreboard::DUP_THRESH;
 use crate::timestamps;
@@ -37,6 +37,10 @@ use undo::Undo;
 use usage::Usage;
 
 /// The record of a connection, and the mechanisms that its settings name.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about what comes next"
+)]
 #[derive(Debug)]
 pub(super) struct Repair {
     flight: Flight,
@@ -62,6 +66,8 @@ pub(super) struct Repair {
     /// Whether new data goes before what is lost, until the next ACK (RFC 5682 §3.1 step 2b).
     new_first: bool,
     usage: Usage,
+    /// Whether the next segment completes the handshake, and so says nothing of data.
+    opens: bool,
 }
 
 /// An acknowledgement, and what it has changed.
@@ -99,8 +105,7 @@ impl Repair {
             min_rtt: Span::from_ps(u64::MAX),
             delivered: 0,
             dupacks: 0,
-            rack: (config.loss_detection == LossDetection::Rack)
-                .then(|| Rack::new(config.timer_slack)),
+            rack: Rack::of(config),
             probe: TailProbe::of(config),
             probe_due: false,
             reduction: None,
@@ -109,6 +114,7 @@ impl Repair {
             begins: false,
             new_first: false,
             usage: Usage::default(),
+            opens: false,
         }
     }
 
@@ -225,8 +231,20 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// Processes an acknowledgement that is not below `una`.
-    pub(super) fn on_recorded(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
+    /// The acknowledgement that follows is that of the SYN-ACK.
+    pub(crate) fn note_opening(&mut self) {
+        if let Some(repair) = &mut self.repair {
+            repair.opens = true;
+        }
+    }
+
+    /// Processes an acknowledgement that is not below `una`, which `moves_edge` of the peer's window or not.
+    pub(super) fn on_recorded(
+        &mut self,
+        feedback: &Feedback<'_>,
+        moves_edge: bool,
+        repair: &mut Repair,
+    ) {
         let losses = repair.flight.losses();
         let echo = self.echo_of(feedback, repair);
         let delivered = repair.book(feedback, (self.una, self.next), self.written);
@@ -240,6 +258,23 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             (self.attempts, self.timed_out_at, repair.dupacks) = (0, None, 0);
         }
         let rtt = self.sample_recorded(&delivered, bytes, feedback, repair);
+        let delivery = Delivery {
+            segments: delivered.segments.into(),
+            echo: feedback.echo && self.ecn,
+            acknowledged: self.una,
+            next: self.next,
+        };
+        // Linux looks at no acknowledgement of data that comes as expected and acknowledges nothing: its header
+        // prediction has taken it (`tcp_rcv_established`).
+        let is_predicted = self.next > 1
+            && !feedback.bare
+            && bytes == 0
+            && feedback.sacked.is_empty()
+            && !feedback.echo
+            && !moves_edge;
+        if !std::mem::take(&mut repair.opens) && !is_predicted {
+            self.cc.tell(|cc| cc.on_delivery(&delivery));
+        }
         let mut news = News {
             delivered,
             bytes,
@@ -322,6 +357,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     fn send_first(&mut self, payload: u64, repair: &mut Repair, now: Time) -> Outgoing {
         let start = self.next;
+        self.note_start(repair, now);
         let outgoing = self.commit(start, payload, MAX_OFFSET, now);
         repair.flight.push(start, self.next, now);
         repair.usage.on_sent();
@@ -332,9 +368,18 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         outgoing
     }
 
+    fn note_start(&mut self, repair: &Repair, now: Time) {
+        if repair.flight.pipe() == 0
+            && let Some(last) = self.last_sent
+        {
+            self.cc.tell(|cc| cc.on_start(last, now));
+        }
+    }
+
     fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Outgoing {
         let segment = *repair.flight.segment(place);
         let payload = segment.end.min(self.written) - segment.start;
+        self.note_start(repair, now);
         let outgoing = self.commit(segment.start, payload, segment.end, now);
         repair.flight.repeat(place, now);
         if let Some(undo) = &mut repair.undo {
@@ -347,22 +392,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
         }
         outgoing
-    }
-
-    /// RFC 8985 §7.3: new data if there is any and room for it, else the last segment again.
-    fn send_probe(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
-        let segments = repair.flight.len();
-        let outgoing = match self.send_new(repair, now) {
-            Some(outgoing) => outgoing,
-            None if segments > 0 => self.send_again(segments - 1, repair, now),
-            None => return None,
-        };
-        self.counters.tail_probes += 1;
-        if let Some(probe) = &mut repair.probe {
-            probe.on_probe(self.next, outgoing.again);
-        }
-        self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
-        Some(outgoing)
     }
 
     /// So many bytes in whole segments; at least one.
@@ -395,7 +424,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         exact
     }
 
-    /// RFC 3168 §6.1.2: one reduction per window of data, none while a loss is repaired. With nothing
+    /// RFC 3168 §6.1.2: one reduction per window of data, none while a loss is repaired; the ACK that ends the repair
+    /// may begin the next one, as in Linux. With nothing
     /// outstanding, as on a request that still echoes marks of the answer before it, there is no window of data
     /// to reduce (`tcp_ack`), and no delivery that would let a reduction go on.
     fn echo_of(&self, feedback: &Feedback<'_>, repair: &Repair) -> Echo {
@@ -403,9 +433,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return Echo::None;
         }
         match repair.state {
-            State::Open | State::Disorder if feedback.ack > self.cwr_end => Echo::Reduce,
+            State::Open | State::Disorder => Echo::Reduce,
             // It ends this reduction and is the first of the next window of data.
             State::Reduced if feedback.ack > repair.high => Echo::Reduce,
+            State::Recovery | State::Loss if feedback.ack >= repair.high => Echo::Reduce,
             _ => Echo::Repeated,
         }
     }

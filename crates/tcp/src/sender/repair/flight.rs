@@ -70,6 +70,9 @@ pub(crate) struct Delivered {
     /// The one that was sent last, by time and then by its end; not one sent again so short a time ago
     /// that the first copy must have been answered (RFC 8985 §6.2 step 2).
     pub(crate) newest: Option<(Time, u64)>,
+    /// When the last one in the order of the stream had left, of those acknowledged and of those reported, under the
+    /// condition of `newest`.
+    pub(crate) last: (Option<Time>, Option<Time>),
     /// Whether one of those acknowledged had been sent again.
     pub(crate) repeated: bool,
     /// Whether one below the limit was sent once only (RFC 5682 §3.1 step 3b).
@@ -128,6 +131,9 @@ impl Flight {
             if segment.fate != Fate::Sacked {
                 delivered.reordered |= self.note_order(&segment);
                 delivered.add(&segment, judge);
+                if !judge.is_ambiguous(&segment) {
+                    delivered.last.0 = Some(segment.sent);
+                }
                 if !segment.repeated {
                     let first = delivered.acknowledged.map_or(segment.sent, |sent| sent.0);
                     delivered.acknowledged = Some((first, segment.sent));
@@ -172,6 +178,9 @@ impl Flight {
             self.segments[place].again = false;
             delivered.reordered |= self.note_order(&segment);
             delivered.add(&segment, judge);
+            if !judge.is_ambiguous(&segment) {
+                delivered.last.1 = Some(segment.sent);
+            }
             if !segment.repeated {
                 let first = delivered.reported.map_or(segment.sent, |sent| sent.0);
                 delivered.reported = Some((first, segment.sent));
@@ -362,12 +371,18 @@ impl Segment {
     }
 }
 
+impl Judge {
+    /// Whether the first copy of a segment must have been answered (RFC 8985 §6.2 step 2).
+    fn is_ambiguous(&self, segment: &Segment) -> bool {
+        segment.repeated && self.now.since(segment.sent) < self.min_rtt
+    }
+}
+
 impl Delivered {
     fn add(&mut self, segment: &Segment, judge: &Judge) {
         self.segments += 1;
         self.original |= !segment.repeated && segment.end <= judge.limit;
-        let ambiguous = segment.repeated && judge.now.since(segment.sent) < judge.min_rtt;
-        if !ambiguous {
+        if !judge.is_ambiguous(segment) {
             self.newest = self.newest.max(Some((segment.sent, segment.end)));
         }
     }

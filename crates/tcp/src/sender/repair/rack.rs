@@ -3,6 +3,7 @@
 use base::{Span, Time};
 
 use super::flight::{Delivered, Flight};
+use crate::config::{Config, LossDetection};
 
 /// The sender's state of RFC 8985 §5.3, less what the flight knows of each segment.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Rack {
     advanced: bool,
     /// Added to the reordering timer.
     slack: Span,
+    /// Whether `rtt` is that of the last segment of an ACK, as in Linux.
+    of_last: bool,
 }
 
 /// What the reordering window depends on beside RACK's own state.
@@ -36,7 +39,15 @@ pub(crate) struct Path {
 }
 
 impl Rack {
-    pub(crate) fn new(slack: Span) -> Self {
+    /// A sender that detects losses by time, if the settings say so.
+    pub(crate) fn of(config: &Config) -> Option<Self> {
+        config.loss_detection.is_by_time().then(|| Self {
+            of_last: config.loss_detection == LossDetection::RackLinux,
+            ..Self::new(config.timer_slack)
+        })
+    }
+
+    fn new(slack: Span) -> Self {
         Self {
             newest: (Time::ZERO, 0),
             rtt: Span::ZERO,
@@ -46,6 +57,7 @@ impl Rack {
             reordering: false,
             advanced: false,
             slack,
+            of_last: false,
         }
     }
 
@@ -57,6 +69,11 @@ impl Rack {
             if newest > self.newest {
                 self.newest = newest;
                 self.rtt = now.since(newest.0);
+            }
+            if self.of_last
+                && let Some(last) = delivered.last.0.or(delivered.last.1)
+            {
+                self.rtt = now.since(last);
             }
         }
     }
@@ -187,6 +204,28 @@ mod tests {
         );
         assert_eq!(rack.detect_now(&mut flight, &PATH, at(125)), None);
         assert_eq!(flight.lost(), 1);
+    }
+
+    // Linux 6.12, tcp_rack_advance: reports come first, then what is acknowledged, and each has its round trip noted.
+    #[test]
+    fn linux_takes_the_round_trip_of_what_is_acknowledged() {
+        for (of_last, rtt) in [(false, 102), (true, 110)] {
+            let (mut rack, mut flight) = (Rack::new(Span::ZERO), flight());
+            rack.of_last = of_last;
+            let mut delivered = Delivered::default();
+            let judge = Judge {
+                now: at(110),
+                min_rtt: PATH.min_rtt,
+                limit: 0,
+            };
+            flight.acknowledge(10, &judge, &mut delivered);
+            for block in [(30, 40), (70, 90)] {
+                flight.report(block, &judge, &mut delivered);
+            }
+            rack.on_delivered(&delivered, at(110));
+            assert_eq!(rack.rtt, Span::from_micros(rtt));
+            assert_eq!(rack.newest, (at(8), 90));
+        }
     }
 
     // RFC 8985 §6.2 step 4: no patience with three segments reported, or in recovery.

@@ -32,6 +32,11 @@ impl Reduction {
         self.window
     }
 
+    /// It leads to another window from here on.
+    pub(crate) const fn redirect(&mut self, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+    }
+
     /// A segment has left.
     pub(crate) const fn on_sent(&mut self) {
         self.out += 1;

@@ -198,9 +198,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             undo.on_reduced(self.una, repair.flight.again());
         }
         if repair.state == State::Reduced {
-            // One reduction per window of data: only what is repaired changes.
+            // One reduction per window of data, unless the scheme says otherwise: only what is repaired changes.
             repair.state = State::Recovery;
             self.phase = Phase::Recovery { partial: false };
+            if let Some(reduction) = &mut repair.reduction {
+                let window = reduction.window() * self.mss;
+                self.control(|cc| cc.on_loss_in_reduction(window, now));
+                reduction.redirect(self.segments(self.window));
+            }
             return;
         }
         let prior = self.window;

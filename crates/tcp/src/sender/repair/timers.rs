@@ -7,9 +7,25 @@ use super::state::State;
 use super::{News, Path, Repair};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
-use crate::sender::{Sender, timer::Timer};
+use crate::sender::{Outgoing, Sender, timer::Timer};
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// RFC 8985 §7.3: new data if there is any and room for it, else the last segment again.
+    pub(super) fn send_probe(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
+        let segments = repair.flight.len();
+        let outgoing = match self.send_new(repair, now) {
+            Some(outgoing) => outgoing,
+            None if segments > 0 => self.send_again(segments - 1, repair, now),
+            None => return None,
+        };
+        self.counters.tail_probes += 1;
+        if let Some(probe) = &mut repair.probe {
+            probe.on_probe(self.next, outgoing.again);
+        }
+        self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
+        Some(outgoing)
+    }
+
     /// After an ACK; `reorder` is how long the reordering timer is to run, if it is.
     pub(super) fn set_timer(&mut self, reorder: Option<Span>, news: &News, repair: &mut Repair) {
         let now = news.now;
