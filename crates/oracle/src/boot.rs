@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -16,6 +16,7 @@ use crate::list::{Rig, Scenario};
 /// The guest's programs.
 const LAB: &str = include_str!("../guest/lab.py");
 const INIT: &str = include_str!("../guest/init.sh");
+const CAPTURE: &str = include_str!("../guest/capture.py");
 /// Longest time that a boot may take, in s: about ten times the longest seen.
 const PATIENCE: u32 = 3600;
 
@@ -24,6 +25,9 @@ pub struct Boot<'a> {
     number: u32,
     rig: Rig,
     scenarios: Vec<&'a Scenario>,
+    /// Where what senders receive and send is written, if it is; such a boot's answers are not kept, as whoever captures
+    /// has a copy of every packet.
+    streams: Option<PathBuf>,
 }
 
 /// What the guest reads.
@@ -58,11 +62,23 @@ pub fn missing<'a>(kernel: &Kernel, scenarios: &[&'a Scenario], most: u32) -> Ve
                     number,
                     rig: *rig,
                     scenarios,
+                    streams: None,
                 });
             }
         }
     }
     boots
+}
+
+/// Boots that write what senders of these scenarios receive and send into folders below `folder`, one for each.
+pub fn capturing<'a>(scenarios: &[&'a Scenario], folder: &Path) -> Vec<Boot<'a>> {
+    let one = |(number, scenario): (u32, &&'a Scenario)| Boot {
+        number,
+        rig: scenario.rig,
+        scenarios: vec![scenario],
+        streams: Some(folder.join(&scenario.name)),
+    };
+    (1..).zip(scenarios).map(one).collect()
 }
 
 /// The stored answers to a scenario, by boot.
@@ -85,6 +101,14 @@ fn place(kernel: &Kernel, scenario: &Scenario, boot: u32) -> PathBuf {
     let hash = XxHash64::oneshot(0, [LAB, &text].concat().as_bytes());
     let name = format!("{}-{hash:016x}-{boot}.json", scenario.name);
     kernel.folder.join("answers").join(name)
+}
+
+/// An answer is there as a whole or not at all.
+fn keep(place: &Path, answer: &str) -> Result<()> {
+    let unfinished = place.with_extension("part");
+    fs::write(&unfinished, answer)?;
+    fs::rename(&unfinished, place)?;
+    Ok(())
 }
 
 impl Boot<'_> {
@@ -116,6 +140,17 @@ impl Boot<'_> {
         fs::write(&init, INIT)?;
         fs::set_permissions(&init, fs::Permissions::from_mode(0o755))?;
         let console = own.join("console");
+        let capture = own.join("capture.py");
+        fs::write(&capture, CAPTURE)?;
+        let streams = self.streams.iter().flat_map(|folder| {
+            [
+                format!("LAB_CAPTURE={}", capture.display()),
+                format!("LAB_STREAMS={}", folder.display()),
+            ]
+        });
+        if let Some(folder) = &self.streams {
+            fs::create_dir_all(folder)?;
+        }
         let status = Command::new("timeout")
             .arg(PATIENCE.to_string())
             .args(["nice", "-n", "10"])
@@ -132,6 +167,7 @@ impl Boot<'_> {
             .arg(format!("init={}", init.display()))
             .arg(format!("LAB_PROGRAM={}", own.join("lab.py").display()))
             .arg(format!("LAB_PLAN={}", own.join("plan.json").display()))
+            .args(streams)
             .env("TMPDIR", "/dev/shm")
             .stdin(Stdio::null())
             .stdout(fs::File::create(&console)?)
@@ -147,11 +183,10 @@ impl Boot<'_> {
             let raw: Raw = serde_json::from_str(line)?;
             let scenario = self.scenarios.iter().find(|one| one.name == raw.name);
             let scenario = scenario.context("an answer to another scenario")?;
-            let place = place(kernel, scenario, self.number);
-            let unfinished = place.with_extension("part");
-            fs::write(&unfinished, line)?;
-            fs::rename(&unfinished, &place)?;
             count += 1;
+            if self.streams.is_none() {
+                keep(&place(kernel, scenario, self.number), line)?;
+            }
         }
         if count < self.scenarios.len() {
             let lines: Vec<&str> = text.lines().collect();

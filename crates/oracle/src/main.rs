@@ -7,17 +7,19 @@
 )]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Parser;
+use rayon::prelude::*;
 
 use oracle::answer::{self, Answers};
 use oracle::kernel::Kernel;
 use oracle::list::Scenario;
 use oracle::page::Reasons;
+use oracle::stream::{Replayed, Sent, Stream};
 use oracle::{boot, compare, list, page};
 
 /// Compares the simulator with the TCP of a Linux kernel in virtual time
@@ -38,6 +40,10 @@ struct Cli {
     /// Boots at a time
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
+    /// Segment by segment: lets endpoints receive what the kernel's senders received, prints whether they send the same,
+    /// and keeps what these received and sent in this folder
+    #[arg(long, value_name = "DIR")]
+    streams: Option<PathBuf>,
     /// The folder of the repository
     #[arg(long, value_name = "DIR", default_value = ".", hide = true)]
     root: PathBuf,
@@ -62,6 +68,9 @@ fn main() -> Result<()> {
             cli.only.unwrap_or_default()
         );
     }
+    if let Some(folder) = &cli.streams {
+        return replay(&cli, &scenarios, folder);
+    }
     let whole = cli.only.is_none() && cli.set.is_empty();
     let (theirs, release) = if cli.stored {
         stored(&cli)?
@@ -78,6 +87,71 @@ fn main() -> Result<()> {
     let path = cli.root.join(PAGE);
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
     eprintln!("wrote {PAGE}");
+    Ok(())
+}
+
+/// Boots for the streams that are not in `folder` yet, and holds endpoints against all of them.
+fn replay(cli: &Cli, scenarios: &[Scenario], folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let folder = folder.canonicalize()?;
+    if !cli.stored {
+        let kernel = Kernel::get()?;
+        let absent = |scenario: &&Scenario| !folder.join(&scenario.name).exists();
+        let absent: Vec<&Scenario> = scenarios.iter().filter(absent).collect();
+        let boots = boot::capturing(&absent, &folder);
+        let failures = run_in_order(&boots, &kernel, cli.jobs);
+        if let Some(failure) = failures.first() {
+            bail!("{failure}");
+        }
+    }
+    println!(
+        "| scenario | senders | the same | segments | lost on links | the first that differs |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for scenario in scenarios {
+        let place = folder.join(&scenario.name);
+        if !place.exists() {
+            continue;
+        }
+        let mut files: Vec<PathBuf> = fs::read_dir(&place)?
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<_, _>>()?;
+        files.sort();
+        let told: Vec<Replayed> = files
+            .par_iter()
+            .map(|file| Stream::read(file)?.replay(scenario, &cli.set))
+            .collect::<Result<_>>()?;
+        let same = told.iter().filter(|one| one.differs.is_none()).count();
+        let sum = |count: fn(&Replayed) -> usize| told.iter().map(count).sum::<usize>();
+        let first = files.iter().zip(&told).find_map(|(file, one)| {
+            let (theirs, ours) = one.differs?;
+            let name = file
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
+            let of = |sent: Option<Sent>| {
+                sent.map_or("none".to_owned(), |sent| {
+                    format!(
+                        "{} bytes from {} on at {} ns",
+                        sent.payload, sent.offset, sent.ns
+                    )
+                })
+            };
+            Some(format!(
+                "{}: Linux {}, ours {}",
+                name.unwrap_or_default(),
+                of(theirs),
+                of(ours)
+            ))
+        });
+        println!(
+            "| {} | {} | {same} | {} | {} | {} |",
+            scenario.name,
+            told.len(),
+            sum(|one| one.segments),
+            sum(|one| one.lost),
+            first.unwrap_or_default(),
+        );
+    }
     Ok(())
 }
 

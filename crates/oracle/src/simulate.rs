@@ -187,6 +187,6 @@ fn answer(outcome: &Outcome) -> Answer {
 /// Payload of a full packet with timestamps.
 const MSS: u64 = 1448;
 /// Time for connections to open before the first round, in ns.
-const LEAD: u64 = 300_000_000;
+pub(crate) const LEAD: u64 = 300_000_000;
 /// In ns: a round number of ticks.
 const TEN_MS: u64 = 10_000_000;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use oracle::list::Scenario;
+use oracle::stream::Stream;
 use oracle::{answer, compare, list, page};
 
 /// Scenarios that take a second or two together, of every kind: few and many senders, with and without timers, a short
@@ -51,4 +52,28 @@ fn every_answer_is_to_a_scenario_of_the_list_and_every_scenario_has_one() {
     names.sort_unstable();
     let answered: Vec<String> = answers.into_keys().collect();
     assert_eq!(answered, names);
+}
+
+/// What some of the kernel's senders received and sent, from `cargo xtask oracle linux --streams`, cut after some rounds
+/// or hundreds of segments: duplicates, lost retransmissions, timeouts, probes, marks.
+#[test]
+fn senders_send_what_those_of_the_kernel_sent() {
+    let folder = repository().join("crates/oracle/data/streams");
+    let mut segments = 0;
+    for scenario in list::all() {
+        let Ok(files) = std::fs::read_dir(folder.join(&scenario.name)) else {
+            continue;
+        };
+        for file in files {
+            let path = file.unwrap().path();
+            let stream = Stream::read(&path).unwrap();
+            let replayed = stream.replay(&scenario, &[]).unwrap();
+            assert_eq!(replayed.differs, None, "{}", path.display());
+            segments += replayed.segments;
+            // The paper's sender is another one: the comparison can fail.
+            let other = stream.replay(&scenario, &["tcp.profile=paper".to_owned()]);
+            assert_ne!(other.unwrap().differs, None, "{}", path.display());
+        }
+    }
+    assert!(segments > 2000, "{segments} segments");
 }

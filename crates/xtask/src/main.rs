@@ -137,6 +137,10 @@ enum Oracle {
         /// Change a setting of the simulator, once or several: prints the page and writes no file
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
+        /// Segment by segment: lets endpoints receive what the kernel's senders received, prints whether they send the
+        /// same, and keeps what these received and sent in this folder; with --stored of what lies there alone
+        #[arg(long, value_name = "DIR")]
+        streams: Option<PathBuf>,
     },
 }
 
@@ -193,10 +197,16 @@ fn compare(repository: &Repository, oracle: Oracle) -> Result<(), Failure> {
         only,
         stored,
         set,
+        streams,
     } = oracle;
     let mut command = repository.cargo(&["run", "--quiet", "--package", "tailwater-oracle", "--"]);
     command.args(["--boots", &boots.to_string(), "--jobs", &jobs.to_string()]);
     command.args(stored.then_some("--stored"));
     command.args(only.iter().flat_map(|name| ["--only", name]));
+    command.args(
+        streams
+            .iter()
+            .flat_map(|folder| ["--streams".as_ref(), folder.as_os_str()]),
+    );
     run(command.args(set.iter().flat_map(|set| ["--set", set])))
 }
