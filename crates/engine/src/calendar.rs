@@ -2,8 +2,11 @@
 //!
 //! Packets on wires are due within a hop's delay, timers long after. So events within the horizon go
 //! into a bucket of the calendar, unsorted, and are sorted when their bucket's turn comes; it rarely
-//! holds more than a few. Later events go into a heap, which the calendar's events pass by. A bitmap of
-//! two levels finds the next bucket that is not empty.
+//! holds more than a few. Later events go into a heap, which the calendar's events pass by. A bitmap
+//! finds the next bucket that is not empty.
+//!
+//! The width of buckets follows the events: with few of them buckets are wide, so that the next one that is not
+//! empty is mostly in the same word of the bitmap; with many they are narrow, so that few share one.
 //!
 //! `push` and `pop` within the horizon: O(1) for a bucket of bounded size, O(k log k) for k events in
 //! one bucket; beyond the horizon O(log n).
@@ -26,6 +29,10 @@ pub(crate) struct Calendar {
     now: u64,
     /// log2 of the width of a bucket in picoseconds.
     shift: u32,
+    /// How often since the width was reviewed the next bucket was in another word of the bitmap, and how often it had
+    /// several keys.
+    crossings: u32,
+    sorts: u32,
     /// First free node.
     free: u32,
     /// Other keys of the current bucket, latest first.
@@ -34,15 +41,18 @@ pub(crate) struct Calendar {
     nodes: Vec<Node>,
     /// First node of each bucket of the next turn of the wheel, as far as there are buckets.
     buckets: Box<[u32; MOST]>,
-    /// How many buckets there are: a power of two, few enough to stay in the cache.
-    count: usize,
+    /// The number of the last bucket. There are a power of two, few enough to stay in the cache.
+    last: usize,
     /// A bit per bucket that is not empty.
     occupied: Box<[u64; WORDS]>,
-    /// A bit per word of these that has one, or has had one and was not found empty since.
-    words: u64,
     /// Events beyond the horizon when they were scheduled, as drawn numbers.
     far: Heap,
-    len: usize,
+    /// Keys pushed so far, but for those removed otherwise than popped.
+    pushed: u64,
+    /// Keys popped so far.
+    popped: u64,
+    /// How far buckets reach at least, in picoseconds.
+    horizon: u64,
     /// By which the order of equal times is drawn.
     salt: u64,
 }
@@ -54,30 +64,30 @@ struct Node {
 }
 
 impl Calendar {
-    /// An empty calendar for events that are mostly less than `horizon` picoseconds ahead and `gap`
+    /// An empty calendar for events that are mostly less than `horizon` picoseconds ahead and at first `gap`
     /// picoseconds apart: a bucket then holds about one event. If that takes more buckets than there
     /// are, buckets are wider and hold more: the heap, where the rest goes, costs more than to sort a few.
-    #[expect(clippy::cast_possible_truncation, reason = "few buckets")]
     pub(crate) fn new(horizon: u64, gap: u64, salt: u64) -> Self {
-        let most = MOST as u64;
-        let width = (gap / 4).max(horizon / most).max(1).next_power_of_two();
-        let buckets = (horizon / width + 1).clamp(64, most) as usize;
-        let buckets = buckets.next_power_of_two();
+        let width = (gap / 4).clamp(horizon / MOST as u64, horizon / LEAST as u64);
+        let shift = width.max(1).next_power_of_two().ilog2();
         Self {
             near: EMPTY,
             far_min: EMPTY,
             base: 0,
             now: 0,
-            shift: width.ilog2(),
+            shift,
+            crossings: 0,
+            sorts: 0,
             free: NONE,
             rest: Vec::new(),
             nodes: Vec::new(),
             buckets: Box::new([NONE; MOST]),
-            count: buckets,
+            last: last(horizon, shift),
             occupied: Box::new([0; WORDS]),
-            words: 0,
             far: Heap::new(),
-            len: 0,
+            pushed: 0,
+            popped: 0,
+            horizon,
             salt,
         }
     }
@@ -85,9 +95,9 @@ impl Calendar {
     /// Inserts `key`, whose time is not before that of the key popped last.
     #[inline(always)]
     pub(crate) fn push(&mut self, key: u128) {
-        self.len += 1;
+        self.pushed += 1;
         let bucket = time_of(key) >> self.shift;
-        if bucket > self.now && bucket - self.base < self.count as u64 {
+        if bucket > self.now && bucket - self.base <= self.last as u64 {
             self.push_bucket(bucket, key);
         } else {
             self.push_elsewhere(bucket, key);
@@ -114,7 +124,7 @@ impl Calendar {
         if time_of(key) > limit {
             return None;
         }
-        self.len -= 1;
+        self.popped += 1;
         self.base = self.now;
         if let Some(next) = self.rest.pop() {
             self.near = next;
@@ -130,8 +140,14 @@ impl Calendar {
         self.near
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.len
+    #[expect(clippy::cast_possible_truncation, reason = "they are in memory")]
+    pub(crate) const fn len(&self) -> usize {
+        (self.pushed - self.popped) as usize
+    }
+
+    /// Keys popped so far.
+    pub(crate) const fn popped(&self) -> u64 {
+        self.popped
     }
 
     /// Removes the keys beyond the horizon that `keep` does not want: O(n log n) for n of them.
@@ -139,10 +155,10 @@ impl Calendar {
         let (mut removed, salt) = (0, self.salt);
         self.far.retain(|key| {
             let kept = keep(drawn(*key, salt));
-            removed += usize::from(!kept);
+            removed += u64::from(!kept);
             kept
         });
-        self.len -= removed;
+        self.pushed -= removed;
         self.far_min = self.far.min();
     }
 
@@ -168,7 +184,6 @@ impl Calendar {
         }
         let word = place / 64 % WORDS;
         self.occupied[word] |= 1 << (place % 64);
-        self.words |= 1 << word;
     }
 
     /// An event of the current bucket or an earlier one, or of one beyond the horizon.
@@ -215,7 +230,7 @@ impl Calendar {
             return EMPTY;
         }
         let key = drawn(self.far_min, self.salt);
-        self.len -= 1;
+        self.popped += 1;
         self.base = time_of(key) >> self.shift;
         self.pop_far();
         if self.near == EMPTY {
@@ -243,24 +258,67 @@ impl Calendar {
     /// [`Calendar::turn`] to a bucket of a word after this one; at last of the beginning of this one, a whole turn
     /// ahead.
     #[inline(never)]
-    #[expect(clippy::cast_possible_truncation, reason = "the number of a bit")]
     fn turn_further(&mut self, word: usize) {
-        let mut ahead = self.words.rotate_right(word as u32 + 1);
-        while ahead != 0 {
-            let found = (word + 1 + ahead.trailing_zeros() as usize) % WORDS;
+        self.crossings += 1;
+        if self.crossings + self.sorts >= REVIEWED {
+            // What it was has been popped.
+            self.near = EMPTY;
+            return self.review_width();
+        }
+        let words = self.last / 64 + 1;
+        for ahead in 1..=words {
+            let found = (word + ahead) & (words - 1) & (WORDS - 1);
             let bits = &mut self.occupied[found];
-            let place = found * 64 + bits.trailing_zeros() as usize;
-            let was_empty = *bits == 0;
-            *bits &= bits.wrapping_sub(1);
-            if *bits == 0 {
-                self.words &= !(1 << found);
-            }
-            if !was_empty {
+            if *bits != 0 {
+                let place = found * 64 + bits.trailing_zeros() as usize;
+                *bits &= *bits - 1;
                 return self.open(place);
             }
-            ahead &= ahead - 1;
         }
         self.near = EMPTY;
+    }
+
+    /// Doubles the width of buckets if many more crossings than sorts were needed, halves it if it is the other way
+    /// round, and looks for the current bucket if there is none then. Twice the width makes half as many crossings and
+    /// twice as many sorts.
+    #[inline(never)]
+    fn review_width(&mut self) {
+        let (crossings, sorts) = (self.crossings, self.sorts);
+        (self.crossings, self.sorts) = (0, 0);
+        if crossings > MANY * sorts && self.last >= LEAST {
+            self.change_width(self.shift + 1);
+        } else if sorts > MANY * crossings && self.last < MOST - 1 && self.shift > 0 {
+            self.change_width(self.shift - 1);
+        }
+        if self.near == EMPTY {
+            self.turn();
+        }
+    }
+
+    /// Makes buckets 2^`shift` picoseconds wide: their keys are pushed anew. O(buckets + keys in them).
+    fn change_width(&mut self, shift: u32) {
+        let mut keys = std::mem::take(&mut self.rest);
+        if self.near != EMPTY {
+            keys.push(std::mem::replace(&mut self.near, EMPTY));
+        }
+        for first in &mut self.buckets[..=self.last] {
+            let mut index = std::mem::replace(first, NONE);
+            while let Some(node) = self.nodes.get(index as usize) {
+                keys.push(node.key);
+                index = node.next;
+            }
+        }
+        self.nodes.clear();
+        self.free = NONE;
+        self.occupied.fill(0);
+        self.base = self.base << self.shift >> shift;
+        self.now = self.base;
+        self.shift = shift;
+        self.last = last(self.horizon, shift);
+        self.pushed -= keys.len() as u64;
+        for key in keys {
+            self.push(key);
+        }
     }
 
     /// Makes the bucket at `place`, which is not empty, the current one.
@@ -273,12 +331,21 @@ impl Calendar {
         self.free = first;
         self.now = time_of(self.near) >> self.shift;
         if next != NONE {
-            self.sort_bucket(next);
+            self.open_several(next);
         }
     }
 
     /// A bucket with several events: `near` has the first of its list, `index` begins the others.
     #[inline(never)]
+    fn open_several(&mut self, index: u32) {
+        self.sort_bucket(index);
+        self.sorts += 1;
+        if self.crossings + self.sorts >= REVIEWED {
+            self.review_width();
+        }
+    }
+
+    #[inline(always)]
     fn sort_bucket(&mut self, mut index: u32) {
         let second = &mut self.nodes[index as usize];
         if second.next == NONE {
@@ -306,7 +373,7 @@ impl Calendar {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the lowest bits")]
     const fn place(&self, bucket: u64) -> usize {
-        bucket as usize & ((self.count - 1) % MOST)
+        bucket as usize & self.last & (MOST - 1)
     }
 
     /// The earlier one of two keys first.
@@ -325,10 +392,22 @@ impl Calendar {
     }
 }
 
-/// At most 64 words of 64 buckets, for each of which another word has a bit.
-const WORDS: usize = u64::BITS as usize;
-/// Most buckets.
-const MOST: usize = 64 * WORDS;
+/// The number of the last bucket, where buckets are 2^`shift` picoseconds wide.
+#[expect(clippy::cast_possible_truncation, reason = "few buckets")]
+fn last(horizon: u64, shift: u32) -> usize {
+    let buckets = (horizon >> shift) + 1;
+    buckets.clamp(LEAST as u64, MOST as u64).next_power_of_two() as usize - 1
+}
+
+/// Least and most buckets: a word of the bitmap, and 16 KiB of first nodes.
+const LEAST: usize = 64;
+const MOST: usize = 4096;
+/// Words of the bitmap.
+const WORDS: usize = MOST / 64;
+/// After how many crossings and sorts the width is reviewed.
+const REVIEWED: u32 = 256;
+/// How many times as many are many more. A crossing costs some 50 instructions and a sort 70, mostly of two keys.
+const MANY: u32 = 4;
 /// No node.
 const NONE: u32 = u32::MAX;
 
@@ -387,6 +466,34 @@ mod tests {
                 calendar.push(u128::from(time) << 64);
             }
             assert_eq!(calendar.far.len(), 0, "{gap}");
+        }
+    }
+
+    /// One key is popped and one pushed at most a horizon later, over and over.
+    fn buckets_after(pending: u64, calendar: &mut Calendar) -> usize {
+        let mut random = Stream::new(pending, "calendar", 0);
+        let mut later = |now: u64| u128::from(now + random.below(1 << 20)) << 64;
+        while calendar.len() < usize::try_from(pending).unwrap_or(0) {
+            calendar.push(later(0));
+        }
+        for _ in 0..400_000 {
+            let key = calendar.pop(u64::MAX).expect("as many as before");
+            calendar.push(later(time_of(key)));
+        }
+        calendar.last + 1
+    }
+
+    #[test]
+    fn buckets_are_as_many_as_the_events_ask_for() {
+        // Keys are half a horizon ahead on average, so that in a horizon twice as many come as are pending: 40 and
+        // 1,000. With n in a bucket on average n/2 of the buckets have several, and 1/64 n is the share of keys that
+        // are the first in a word. That is the same for a sixth of a key in a bucket. Half or twice that is as good:
+        // 120 to 480 buckets for a horizon, or 3,000 and more; there may be twice as many.
+        for gap in [1, 1 << 20] {
+            let few = buckets_after(20, &mut Calendar::new(1 << 20, gap, 1));
+            assert!((128..=512).contains(&few), "{few}");
+            let many = buckets_after(500, &mut Calendar::new(1 << 20, gap, 1));
+            assert!((2048..=4096).contains(&many), "{many}");
         }
     }
 

@@ -38,8 +38,6 @@ impl Token {
 pub struct Scheduler {
     calendar: Calendar,
     now: Time,
-    /// Events handed out so far.
-    handled: u64,
 }
 
 impl Scheduler {
@@ -56,7 +54,6 @@ impl Scheduler {
         Self {
             calendar: Calendar::new(horizon.as_ps(), gap.as_ps(), salt),
             now: Time::ZERO,
-            handled: 0,
         }
     }
 
@@ -86,7 +83,6 @@ impl Scheduler {
     pub fn next_before(&mut self, limit: Time) -> Option<Token> {
         let key = self.calendar.pop(limit.as_ps())?;
         self.now = Time::from_ps(key::time_of(key));
-        self.handled += 1;
         Some(Token(key::token_of(key)))
     }
 
@@ -104,7 +100,7 @@ impl Scheduler {
 
     /// Events handed out so far.
     pub fn handled(&self) -> u64 {
-        self.handled
+        self.calendar.popped()
     }
 
     /// Events waiting.
