@@ -83,7 +83,8 @@ impl LevelHistogram {
                 return;
             }
         }
-        let mut at = first_place(level, self.places.len());
+        let first = first_place(level, self.places.len());
+        let mut at = first;
         loop {
             let place = self.places[at];
             if place == 0 {
@@ -97,6 +98,11 @@ impl LevelHistogram {
             if at == self.places.len() {
                 at = 0;
             }
+        }
+        if at != first && self.places[at] != 0 {
+            // A level that comes again is found at once: a queue stays near its length for a while.
+            self.places.swap(first, at);
+            at = first;
         }
         let time = (self.places[at] & TIME) + span;
         if time > TIME || level >= LEVELS {
