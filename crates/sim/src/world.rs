@@ -293,9 +293,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     #[inline]
     fn deliver(&mut self, host: HostId, packet: &mut Packet, sched: &mut Scheduler) {
         let connection = &self.connections[packet.flow.0 as usize];
-        self.watch.packets[packet.flow.0 as usize].inside -= 1;
         if connection.messages.is_none() {
             // Nobody is left there whom it could concern: both ends were done.
+            self.watch.packets[packet.flow.0 as usize].inside -= 1;
             return;
         }
         let incoming = connection.receiver.0 == host;
@@ -323,7 +323,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, false, now);
-        if self.watch.packets[flow.0 as usize].inside == 0 {
+        let packets = &mut self.watch.packets[flow.0 as usize];
+        packets.inside -= 1;
+        if packets.inside == 0 {
             self.free(flow, sched);
         }
     }

@@ -97,21 +97,21 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         now: Time,
         wire: &mut impl Wire,
     ) -> Progress {
-        let endpoint = Self::of(&mut self.endpoints, slot);
+        let Self { endpoints, role } = self;
+        let endpoint = Self::of(endpoints, slot);
         let progress = endpoint.on_segment(packet, now);
         if progress.opened && endpoint.is_receiver_controlled() {
             let mss = u16::try_from(endpoint.mss()).unwrap_or(u16::MAX);
-            self.role.as_role_mut().on_open(slot, packet, mss, now);
+            role.as_role_mut().on_open(slot, packet, mss, now);
         }
         if progress.stored {
-            self.role
-                .as_role_mut()
-                .on_data(slot, endpoint.arrival(), now);
+            role.as_role_mut().on_data(slot, endpoint.arrival(), now);
         }
         if progress.peer_finished || (progress.aborted && !endpoint.peer_has_finished()) {
-            self.role.as_role_mut().on_close(slot, now);
+            role.as_role_mut().on_close(slot, now);
         }
-        self.flush_in(packet, slot, now, wire);
+        flush(role, (slot, endpoint), packet, now, wire);
+        self.release(now, wire);
         progress
     }
 
@@ -185,39 +185,12 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         &mut self.role
     }
 
-    /// After what is not a segment: [`Host::flush_in`] with a place of its own.
+    /// After what is not a segment: [`flush`] with a place of its own, then [`Host::release`].
     fn flush(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) {
-        let mut place = Self::of(&mut self.endpoints, slot).place();
-        self.flush_in(&mut place, slot, now, wire);
-    }
-
-    /// Sends what the connection has to send, offers its ACK to the role, then lets the role release. Segments are
-    /// built in `place`, whatever is there.
-    #[inline(always)]
-    fn flush_in(&mut self, place: &mut Packet, slot: Slot, now: Time, wire: &mut impl Wire) {
         let Self { endpoints, role } = self;
         let endpoint = Self::of(endpoints, slot);
-        endpoint.limit_window(role.as_role().window(slot, u64::MAX));
-        // In the order of `Endpoint::poll`.
-        if endpoint.has_urgent() {
-            send_urgent(role, slot, endpoint, now, wire);
-        }
-        if endpoint.has_data() {
-            while endpoint.data_into(place, now) {
-                note_sent(role, slot, endpoint, place, now);
-                wire.send(slot, place);
-            }
-        }
-        if let Some(kind) = endpoint.ack_due() {
-            match role.as_role_mut().on_ack_ready(slot, kind, now) {
-                AckVerdict::Send => {
-                    let release = Release { slot, push: false };
-                    emit(role, release, endpoint, place, now, wire);
-                }
-                AckVerdict::Hold => endpoint.hold_ack(),
-            }
-        }
-        wire.arm(slot, endpoint.deadline());
+        let mut place = endpoint.place();
+        flush(role, (slot, endpoint), &mut place, now, wire);
         self.release(now, wire);
     }
 
@@ -244,6 +217,39 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
 
 /// What concerns a connection reaches its host only while it is open.
 const THERE: &str = "the endpoint is there";
+
+/// Sends what a connection has to send, and offers its ACK to the role. Segments are built in `place`, whatever is
+/// there. What the role releases then is to be sent next.
+#[inline(always)]
+fn flush<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
+    role: &mut R,
+    (slot, endpoint): (Slot, &mut Endpoint<C>),
+    place: &mut Packet,
+    now: Time,
+    wire: &mut impl Wire,
+) {
+    endpoint.limit_window(role.as_role().window(slot, u64::MAX));
+    // In the order of `Endpoint::poll`.
+    if endpoint.has_urgent() {
+        send_urgent(role, slot, endpoint, now, wire);
+    }
+    if endpoint.has_data() {
+        while endpoint.data_into(place, now) {
+            note_sent(role, slot, endpoint, place, now);
+            wire.send(slot, place);
+        }
+    }
+    if let Some(kind) = endpoint.ack_due() {
+        match role.as_role_mut().on_ack_ready(slot, kind, now) {
+            AckVerdict::Send => {
+                let release = Release { slot, push: false };
+                emit(role, release, endpoint, place, now, wire);
+            }
+            AckVerdict::Hold => endpoint.hold_ack(),
+        }
+    }
+    wire.arm(slot, endpoint.deadline());
+}
 
 /// Segments that are seldom sent leave first.
 #[inline(never)]
