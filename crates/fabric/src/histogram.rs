@@ -11,7 +11,10 @@ use base::Span;
 /// each would be a cache miss; if there are that many they are put together in 2,048 bins of equal
 /// width. Totals and means stay exact, percentiles are then too high by at most a thousandth of the
 /// highest level. `add` is O(1), amortised; memory is 8 bytes per level or bin and some free places.
+///
+/// Fields are in the order of use: a change of level touches all but the last.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct LevelHistogram {
     /// Level in the upper bits, time in the lower [`TIME_BITS`]; 0 is a free place.
     places: Vec<u64>,
@@ -19,10 +22,10 @@ pub struct LevelHistogram {
     room: usize,
     /// Time at level 0, where most ports are most of the time.
     idle: u64,
-    /// Times of levels, or the part of them, that a place has no bits for.
-    beyond: BTreeMap<u64, u64>,
     /// All levels but 0, once there are too many to keep apart.
     bins: Option<Box<Bins>>,
+    /// Times of levels, or the part of them, that a place has no bits for.
+    beyond: BTreeMap<u64, u64>,
 }
 
 /// Levels that are put together.
@@ -59,8 +62,8 @@ impl LevelHistogram {
             places: Vec::new(),
             room: 0,
             idle: 0,
-            beyond: BTreeMap::new(),
             bins: None,
+            beyond: BTreeMap::new(),
         }
     }
 

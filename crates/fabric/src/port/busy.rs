@@ -52,8 +52,9 @@ impl Port {
             hook.on_arrival(queue, packet, now);
         });
         let backlog = self.backlog();
-        let congested = self.discipline.is_congested(backlog);
-        self.threshold_crossings += u64::from(congested);
+        if self.discipline.is_congested(backlog) {
+            self.threshold_crossings += 1;
+        }
         let was_marked = packet.ecn == Ecn::Marked;
         let verdict = self.discipline.on_arrival(backlog, packet, now);
         if verdict == Verdict::Drop
