@@ -192,6 +192,7 @@ impl Ring {
         debug_assert!(self.waiting_packets() > 0, "a packet waits");
         let place = self.places[self.place(self.waiting)];
         self.waiting = self.waiting.wrapping_add(1);
+        prefetch_index(&self.places, self.place(self.waiting.wrapping_add(1)));
         let mut sack_bytes = 0;
         let own = entries(place.reserved);
         if own > 0
