@@ -38,17 +38,17 @@ pub(crate) struct Receiver {
     /// Whether the application reads at once.
     reading: bool,
     mode: EcnMode,
+    /// The priority of an ACK that is due for data of low priority; 0: none is.
+    low_ack: u8,
+    /// Whether what comes twice is reported.
+    dsack: bool,
+    /// An ACK to be sent before anything else.
+    early: Option<EarlyAck>,
     assembler: Assembler,
     /// The segment stored last.
     arrival: Arrival,
     /// Offset of the peer's FIN, once known.
     fin: Option<u64>,
-    /// An ACK to be sent before anything else.
-    early: Option<EarlyAck>,
-    /// The priority of an ACK that is due for data of low priority; 0: none is.
-    low_ack: u8,
-    /// Whether what comes twice is reported.
-    dsack: bool,
     /// What came twice, until an ACK has told.
     duplicate: Option<(u64, u64)>,
     /// Which ACKs are not delayed, if the first are not.

@@ -51,8 +51,6 @@ pub(crate) struct Sender<C> {
     rtt: RttEstimator,
     /// The segment being timed: its end and when it was sent. One at a time (RFC 6298 §3).
     timed: Option<(u64, Time)>,
-    /// Window beyond the congestion control's during recovery without SACK (RFC 6582 §3.2).
-    inflation: i64,
     /// Most bytes that were in flight when an ACK came, in the window of data that ends at `used_until`.
     used: u64,
     used_until: u64,
@@ -87,27 +85,29 @@ pub(crate) struct Sender<C> {
     recorded: bool,
     /// When a segment that pacing holds back may leave; [`Time::NEVER`] if none is held.
     held_until: Time,
-    pub(crate) cc: C,
+    /// Shared by the connections with these settings.
+    pub(crate) config: Arc<Config>,
+    /// The loop at low priorities, if there is one.
+    low: Option<Box<LowLoop>>,
+    /// Bytes sent by limited transmit since the last new ACK: not part of the flight (RFC 5681 §3.2).
+    limited: u64,
+    /// Window beyond the congestion control's during recovery without SACK (RFC 6582 §3.2).
+    inflation: i64,
+    /// `una` at the last timeout, until something new is acknowledged.
+    timed_out_at: Option<u64>,
     /// When data was last sent, to notice idleness.
     last_sent: Option<Time>,
     counters: SenderCounters,
-    /// `una` at the last timeout, until something new is acknowledged.
-    timed_out_at: Option<u64>,
-    /// Bytes sent by limited transmit since the last new ACK: not part of the flight (RFC 5681 §3.2).
-    limited: u64,
+    scoreboard: Scoreboard,
+    pub(crate) cc: C,
     /// ECN echoes up to this acknowledgement belong to a window that was already answered.
     cwr_end: u64,
-    scoreboard: Scoreboard,
     /// The record, if one is kept.
     repair: Option<Box<Repair>>,
-    /// The loop at low priorities, if there is one.
-    low: Option<Box<LowLoop>>,
     /// `max` when loss was last detected (RFC 6582 §3.2 step 2); recovery ends there.
     recover: u64,
     /// Highest offset sent again in this recovery (`HighRxt`, RFC 6675 §2).
     high_rxt: u64,
-    /// Shared by the connections with these settings.
-    pub(crate) config: Arc<Config>,
 }
 
 /// What a sender did about losses.
