@@ -32,7 +32,7 @@ use crate::probe::{AtQueues, Packets, Sees};
 pub(crate) use cast::Cast;
 pub use cast::MakeSender;
 use connection::{Connection, EndedConnection};
-use deadlines::{Deadlines, Helper, Out, number};
+use deadlines::{Deadlines, Out, Outside, number};
 pub(crate) use ended::{Ended, EndedFlow};
 use facts::host_info;
 pub(crate) use flow::Flow;
@@ -47,12 +47,10 @@ use wiring::{Endpoints, controlling_groups, early_sizes, network, reserve_slots}
 /// Tokens: those of the network first, then the deadlines of endpoints, then those of receiver
 /// roles, then what applications do next.
 pub(crate) struct World<R, P> {
-    watch: AtQueues<P>,
+    /// The network, what is seen of it, and deadlines.
+    outside: Outside<P>,
     topology: Topology,
-    network: Network,
     hosts: Vec<Host<Sender, R>>,
-    /// What each host adds below TCP; empty if none does.
-    helpers: Vec<Helper>,
     /// Whether any host withdraws packets that wait in its port.
     withdraws: bool,
     connections: Vec<Connection>,
@@ -62,7 +60,6 @@ pub(crate) struct World<R, P> {
     early_sizes: BTreeMap<u32, u64>,
     groups: Arc<[Group]>,
     flows: Vec<Flow>,
-    deadlines: Deadlines,
     /// What applications will do, the next on top, and when the next event for it comes.
     agenda: BinaryHeap<Reverse<(Time, Act)>>,
     next_act: Time,
@@ -149,26 +146,26 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         drop(planned);
         let deadlines = Deadlines::new(&hosts, network.ports().len());
         ports::disturb(&mut network, point, bottleneck, deadlines.beyond(1));
+        let packets = vec![Packets::default(); connections.len()];
         let next_act = agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let world = Self {
-            watch: AtQueues {
-                probe,
-                packets: vec![Packets::default(); connections.len()],
-            },
             unfinished: flows.len(),
             open: connections.len() * 2,
             ended: vec![false; deadlines.ends],
+            outside: Outside {
+                network,
+                watch: AtQueues { probe, packets },
+                deadlines,
+                helpers,
+            },
             topology,
-            network,
             hosts,
-            helpers,
             withdraws: cast.withdraws(),
             connections,
             endpoints,
             early_sizes,
             groups: Arc::clone(&point.groups),
             flows,
-            deadlines,
             agenda,
             next_act,
             barriers,
@@ -184,7 +181,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     pub(crate) fn network(&self) -> &Network {
-        &self.network
+        &self.outside.network
     }
 
     /// Whether any flow has started.
@@ -211,24 +208,25 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
 
     fn close_queues(&mut self, now: Time) -> Vec<QueueStatistics> {
         self.settle(now);
-        self.network.close_statistics(now)
+        self.outside.network.close_statistics(now)
     }
 
     fn settle(&mut self, now: Time) {
         let stale = &mut stale(&self.hosts, &self.connections);
-        self.network.settle(now, &mut self.watch, stale);
+        let Outside { network, watch, .. } = &mut self.outside;
+        network.settle(now, watch, stale);
     }
 
     /// Whether the probe has lost what it is to record.
     pub(crate) fn has_failed(&self) -> bool {
-        self.watch.probe.has_failed()
+        self.outside.watch.probe.has_failed()
     }
 
     /// Tells the probe what is left to tell at the end of a run, and flows what happened to them.
     pub(crate) fn end(mut self, now: Time) -> Ended {
         self.settle(now);
-        self.watch.probe.on_end(now);
-        let breakdowns = self.watch.probe.take();
+        self.outside.watch.probe.on_end(now);
+        let breakdowns = self.outside.watch.probe.take();
         for number in 0..self.connections.len() {
             self.take_messages(number);
         }
@@ -238,7 +236,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         connections.shrink_to_fit();
         Ended {
             topology: self.topology,
-            network: self.network,
+            network: self.outside.network,
             bottleneck: self.bottleneck,
             first_start: self.first_start,
             connections,
@@ -248,7 +246,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     fn act_token(&self) -> Token {
-        self.deadlines.beyond(0)
+        self.outside.deadlines.beyond(0)
     }
 
     /// Has an event scheduled for what applications do next, unless one comes that is early enough.
@@ -264,7 +262,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// A packet that was late, or a copy, goes on.
     fn release(&mut self, sched: &mut Scheduler) {
         let mut packet = Packet::new(FlowId(0), HostId(0));
-        let reached = self.network.on_release(&mut packet, sched, &mut self.watch);
+        let Outside { network, watch, .. } = &mut self.outside;
+        let reached = network.on_release(&mut packet, sched, watch);
         if let Some(host) = reached {
             self.deliver(host, &mut packet, sched);
         }
@@ -295,7 +294,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let connection = &self.connections[packet.flow.0 as usize];
         if connection.messages.is_none() {
             // Nobody is left there whom it could concern: both ends were done.
-            self.watch.packets[packet.flow.0 as usize].inside -= 1;
+            self.outside.watch.packets[packet.flow.0 as usize].inside -= 1;
             return;
         }
         let incoming = connection.receiver.0 == host;
@@ -305,8 +304,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             connection.sender.1
         };
         let now = sched.now();
-        self.watch.probe.on_delivery(packet, now);
-        if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
+        self.outside.watch.probe.on_delivery(packet, now);
+        if let Some(Some(helper)) = self.outside.helpers.get_mut(host.0 as usize) {
             helper.on_incoming(slot, packet, now);
         }
         let flow = packet.flow;
@@ -323,7 +322,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let end = End { host, slot, flow };
         self.after(end, progress, sched);
         self.report(end, false, now);
-        let packets = &mut self.watch.packets[flow.0 as usize];
+        let packets = &mut self.outside.watch.packets[flow.0 as usize];
         packets.inside -= 1;
         if packets.inside == 0 {
             self.free(flow, sched);
@@ -339,14 +338,11 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     ) -> (&'a mut Host<Sender, R>, Out<'a, P>) {
         if self.withdraws {
             let stale = &mut stale(&self.hosts, &self.connections);
-            self.network
-                .settle_host(host, sched.now(), &mut self.watch, stale);
+            let Outside { network, watch, .. } = &mut self.outside;
+            network.settle_host(host, sched.now(), watch, stale);
         }
         let out = Out {
-            helpers: &mut self.helpers,
-            network: &mut self.network,
-            watch: &mut self.watch,
-            deadlines: &mut self.deadlines,
+            outside: &mut self.outside,
             sched,
             host,
         };
@@ -357,7 +353,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     #[inline(never)]
     fn arrive_withdrawing(&mut self, port: PortId, sched: &mut Scheduler) -> Packet {
         let stale = &mut stale(&self.hosts, &self.connections);
-        self.network.arrive(port, sched, &mut self.watch, stale)
+        let Outside { network, watch, .. } = &mut self.outside;
+        network.arrive(port, sched, watch, stale)
     }
 
     /// What an event of an endpoint means for its application and for the end of the run.
@@ -384,7 +381,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             self.fail(flow, sched);
         }
         self.note_acknowledgement(end, now);
-        let endpoint = self.deadlines.first[host.0 as usize] + slot.0;
+        let endpoint = self.outside.deadlines.first[host.0 as usize] + slot.0;
         let ended = self.hosts[host.0 as usize].endpoint(slot).is_ended();
         if ended && !self.ended[endpoint as usize] {
             self.ended[endpoint as usize] = true;
@@ -399,13 +396,13 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let at = self.hosts.get(host.0 as usize);
         let deadline = at.map_or(Time::NEVER, Host::role_deadline);
         if deadline != Time::NEVER {
-            let place = self.deadlines.ends + host.0 as usize;
-            self.deadlines.arm(place, deadline, sched);
+            let place = self.outside.deadlines.ends + host.0 as usize;
+            self.outside.deadlines.arm(place, deadline, sched);
         }
     }
 
     fn on_endpoint_deadline(&mut self, place: usize, sched: &mut Scheduler) {
-        let (host, slot) = self.deadlines.owner(place);
+        let (host, slot) = self.outside.deadlines.owner(place);
         let at = &self.hosts[host.0 as usize];
         let flow = at.find(slot).map(|endpoint| endpoint.identity().flow);
         let (at, mut out) = self.host(host, sched);
@@ -425,7 +422,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let now = out.sched.now();
         at.on_role_deadline(now, &mut out);
         self.arm_role(host, sched);
-        self.watch
+        self.outside
+            .watch
             .probe
             .see_host(host, &self.hosts[host.0 as usize], now);
     }
@@ -453,30 +451,29 @@ pub(crate) type MakeReceiver<'a, R> = dyn Fn(Option<&Roles>, &HostInfo) -> R + '
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
     #[inline(always)]
     fn handle(&mut self, token: Token, sched: &mut Scheduler) {
-        if (token.0 as usize) < self.network.ports().len() {
+        if (token.0 as usize) < self.outside.network.ports().len() {
             let port = PortId(token.0);
             let mut packet = if self.withdraws {
                 self.arrive_withdrawing(port, sched)
             } else {
-                let stale = &mut |_: &Packet| false;
-                self.network.arrive(port, sched, &mut self.watch, stale)
+                let Outside { network, watch, .. } = &mut self.outside;
+                network.arrive(port, sched, watch, &mut |_: &Packet| false)
             };
-            let reached = self
-                .network
-                .on_arrival(port, &mut packet, sched, &mut self.watch);
-            self.watch.probe.on_hop(port, &packet, sched.now());
+            let Outside { network, watch, .. } = &mut self.outside;
+            let reached = network.on_arrival(port, &mut packet, sched, watch);
+            watch.probe.on_hop(port, &packet, sched.now());
             if let Some(host) = reached {
                 self.deliver(host, &mut packet, sched);
             }
             return;
         }
-        let place = (token.0 - self.deadlines.token) as usize;
-        if place == self.deadlines.armed.len() {
+        let place = (token.0 - self.outside.deadlines.token) as usize;
+        if place == self.outside.deadlines.armed.len() {
             self.act(sched);
-        } else if place > self.deadlines.armed.len() {
+        } else if place > self.outside.deadlines.armed.len() {
             self.release(sched);
-        } else if self.deadlines.fire(place, sched.now()) {
-            match place.checked_sub(self.deadlines.ends) {
+        } else if self.outside.deadlines.fire(place, sched.now()) {
+            match place.checked_sub(self.outside.deadlines.ends) {
                 None => self.on_endpoint_deadline(place, sched),
                 Some(host) => self.on_role_deadline(HostId(number(host)), sched),
             }
@@ -485,12 +482,12 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> engine::World for World<R, P> {
 
     #[inline(always)]
     fn expect(&self, token: Token) {
-        self.network.expect(PortId(token.0));
+        self.outside.network.expect(PortId(token.0));
     }
 
     /// Every connection has ended and the network is empty.
     #[inline]
     fn finished(&self) -> bool {
-        self.open == 0 && self.network.is_empty()
+        self.open == 0 && self.outside.network.is_empty()
     }
 }

@@ -9,14 +9,15 @@ use crate::probe::Sees;
 impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// Every byte is delivered once, every packet is somewhere.
     pub(crate) fn check_conservation(&self) -> Result<(), RunError> {
-        let held = self.network.held();
+        let held = self.outside.network.held();
         let drops: u64 = self
+            .outside
             .network
             .ports()
             .iter()
             .map(|port| port.counters().drops)
             .sum();
-        let (sent, delivered) = self.network.sent_and_delivered();
+        let (sent, delivered) = self.outside.network.sent_and_delivered();
         if sent != delivered + drops + held as u64 {
             return Err(RunError::Conservation(format!(
                 "{sent} packets sent, {delivered} delivered, {drops} dropped, {held} in the network"

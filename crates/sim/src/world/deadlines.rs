@@ -125,12 +125,18 @@ const FORGOTTEN: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 /// What a host adds below TCP, if anything.
 pub(super) type Helper = Option<Box<dyn HostHelper>>;
 
+/// What a host meets when something leaves it: together, so that one pointer leads to it.
+pub(super) struct Outside<P> {
+    pub(super) network: Network,
+    pub(super) watch: AtQueues<P>,
+    pub(super) deadlines: Deadlines,
+    /// What each host adds below TCP; empty if none does.
+    pub(super) helpers: Vec<Helper>,
+}
+
 /// The way out of a host.
 pub(super) struct Out<'a, P> {
-    pub(super) helpers: &'a mut [Helper],
-    pub(super) network: &'a mut Network,
-    pub(super) watch: &'a mut AtQueues<P>,
-    pub(super) deadlines: &'a mut Deadlines,
+    pub(super) outside: &'a mut Outside<P>,
     pub(super) sched: &'a mut Scheduler,
     pub(super) host: HostId,
 }
@@ -138,18 +144,25 @@ pub(super) struct Out<'a, P> {
 impl<P: Probe + Follow> Wire for Out<'_, P> {
     #[inline]
     fn send(&mut self, slot: Slot, packet: &mut Packet) {
-        if let Some(Some(helper)) = self.helpers.get_mut(self.host.0 as usize) {
+        let Outside {
+            network,
+            watch,
+            helpers,
+            ..
+        } = &mut *self.outside;
+        if let Some(Some(helper)) = helpers.get_mut(self.host.0 as usize) {
             helper.on_outgoing(slot, packet, self.sched.now());
         }
-        self.watch.packets[packet.flow.0 as usize].inside += 1;
-        self.watch.probe.on_send(packet, self.sched.now());
-        self.network.send(self.host, packet, self.sched, self.watch);
+        watch.packets[packet.flow.0 as usize].inside += 1;
+        watch.probe.on_send(packet, self.sched.now());
+        network.send(self.host, packet, self.sched, watch);
     }
 
     #[inline]
     fn arm(&mut self, slot: Slot, deadline: Time) {
-        let place = self.deadlines.first[self.host.0 as usize] + slot.0;
-        self.deadlines.arm(place as usize, deadline, self.sched);
+        let deadlines = &mut self.outside.deadlines;
+        let place = deadlines.first[self.host.0 as usize] + slot.0;
+        deadlines.arm(place as usize, deadline, self.sched);
     }
 }
 

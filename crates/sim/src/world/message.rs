@@ -37,7 +37,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
         let now = sched.now();
         let planned = self.flows[id as usize].start;
-        self.watch.probe.on_message(of, id, (planned, now));
+        self.outside.watch.probe.on_message(of, id, (planned, now));
         let counts = self.counts(of.0 as usize);
         let connection = &mut self.connections[of.0 as usize];
         let messages = connection.messages.as_mut().expect(OPEN);
@@ -61,7 +61,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         };
         let end = self.act_at(of, opener, act, sched);
         if first {
-            self.watch.probe.on_start(of, sched.now());
+            self.outside.watch.probe.on_start(of, sched.now());
         }
         self.report(end, false, sched.now());
     }
@@ -151,9 +151,9 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             let Some(id) = done else {
                 return;
             };
-            self.watch.probe.on_message_end(of, id, now);
+            self.outside.watch.probe.on_message_end(of, id, now);
             if messages.ends_with(id) {
-                self.watch.probe.on_completion(of, now);
+                self.outside.watch.probe.on_completion(of, now);
             }
             self.finish_flow(id, sched);
         }
@@ -190,7 +190,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let messages = self.connections[of.0 as usize].messages.as_mut();
         let messages = messages.expect(OPEN);
         if let Some(id) = messages.complete_endless(&mut self.flows, received, (now, counts)) {
-            self.watch.probe.on_completion(of, now);
+            self.outside.watch.probe.on_completion(of, now);
             self.finish_flow(id, sched);
         }
     }
@@ -248,7 +248,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             timeouts: small(sender.timeouts + receiver.timeouts),
             tail_timeouts: small(sender.tail_timeouts + receiver.tail_timeouts),
             syn_timeouts: small(sender.syn_timeouts + receiver.syn_timeouts),
-            drops: self.watch.packets[connection].dropped,
+            drops: self.outside.watch.packets[connection].dropped,
         }
     }
 
@@ -307,7 +307,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             .make(id, hosts, (connection.group, size), asked);
         for ((host, slot), endpoint) in ends.into_iter().zip(made) {
             self.hosts[host.0 as usize].put(slot, endpoint);
-            let place = self.deadlines.first[host.0 as usize] + slot.0;
+            let place = self.outside.deadlines.first[host.0 as usize] + slot.0;
             self.ended[place as usize] = false;
         }
     }
@@ -316,7 +316,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     /// TIME-WAIT passes: both have ended, and none of their packets is on its way.
     pub(super) fn free(&mut self, id: FlowId, sched: &mut Scheduler) {
         let connection = &self.connections[id.0 as usize];
-        if self.watch.probe.keeps_ends() || !self.has_ended(id) || connection.failed {
+        if self.outside.watch.probe.keeps_ends() || !self.has_ended(id) || connection.failed {
             return;
         }
         let settled = |(sender, receiver): (&Endpoint<Sender>, &Endpoint<Sender>)| {
@@ -332,12 +332,12 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
         let hosts = &self.hosts;
         let is_there = |host: HostId, slot| hosts[host.0 as usize].find(slot).is_some();
-        self.deadlines.forget(is_there, sched);
+        self.outside.deadlines.forget(is_there, sched);
     }
 
     /// A connection is over, and its endpoints go.
     fn close_books(&mut self, id: FlowId) {
-        self.watch.probe.on_gone(id);
+        self.outside.watch.probe.on_gone(id);
         let violation = self.check_connection(id.0 as usize).err();
         self.violation = self.violation.take().or(violation);
         self.take_messages(id.0 as usize);
@@ -356,14 +356,14 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let connection = &self.connections[id.0 as usize];
         let ends = [connection.sender, connection.receiver];
         ends.into_iter().all(|(host, slot)| {
-            let place = self.deadlines.first[host.0 as usize] + slot.0;
+            let place = self.outside.deadlines.first[host.0 as usize] + slot.0;
             self.ended[place as usize]
         })
     }
 
     /// Tells what a host adds below TCP that a message begins.
     fn note_message(&mut self, (host, slot): (HostId, Slot)) {
-        if let Some(Some(helper)) = self.helpers.get_mut(host.0 as usize) {
+        if let Some(Some(helper)) = self.outside.helpers.get_mut(host.0 as usize) {
             helper.on_message(slot);
         }
     }

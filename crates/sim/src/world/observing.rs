@@ -40,7 +40,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let port = |port| PortState {
             port,
             waiting: 0,
-            counters: self.network.ports()[port.0 as usize].counters(),
+            counters: self.outside.network.ports()[port.0 as usize].counters(),
         };
         Observation {
             now: Time::ZERO,
@@ -70,9 +70,10 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         }
         let stale = &mut super::stale(&self.hosts, &self.connections);
         for state in &mut seen.ports {
-            let port = self
-                .network
-                .settle_port(state.port, now, &mut self.watch, stale);
+            let port =
+                self.outside
+                    .network
+                    .settle_port(state.port, now, &mut self.outside.watch, stale);
             state.waiting = port.waiting();
             state.counters = port.counters();
         }

@@ -12,8 +12,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let connections = self.connections.iter();
         let receivers = connections.map(|connection| connection.receiver.0);
         let flows = self.flows.len();
-        let probe = &mut self.watch.probe;
-        probe.begin(&self.network, header_bytes, receivers, flows);
+        let probe = &mut self.outside.watch.probe;
+        probe.begin(&self.outside.network, header_bytes, receivers, flows);
     }
 
     /// Shows the probe an endpoint after one of its events.
@@ -28,9 +28,10 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             sends: self.connections[end.flow.0 as usize].sender.0 == end.host,
             deadline,
         };
-        self.watch
+        self.outside
+            .watch
             .probe
             .on_endpoint(place, host.endpoint(end.slot), now);
-        self.watch.probe.see_host(end.host, host, now);
+        self.outside.watch.probe.see_host(end.host, host, now);
     }
 }
