@@ -60,3 +60,6 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
