@@ -21,7 +21,7 @@ use super::measured::Measured;
 use super::unit::Dimension;
 use super::{Cause, Claim, ClaimKind, Experiment, Operand};
 use along::Along;
-pub use count::{Bias, Counts, Standing};
+pub use count::{Bias, Counts, Shift, Standing};
 
 /// What becomes of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Judged, Verdict, digits};
+use super::{Judged, Tried, Verdict, digits};
 use crate::{Claim, ClaimKind, Experiment};
 
 /// Whether a claim counts among those of its paper.
@@ -103,7 +103,7 @@ impl fmt::Display for Counts {
 }
 
 /// How far the numbers of a figure are off as a whole: ours over the paper's.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Bias {
     /// Their median.
     pub median: f64,
@@ -111,14 +111,50 @@ pub struct Bias {
     pub least: f64,
     /// The greatest.
     pub greatest: f64,
+    /// The mean of the absolute values of their natural logarithms, by which twice the paper's number and half of
+    /// it are equally far off. For small differences it is the mean relative one. None if a ratio is not
+    /// positive, which is further off than any factor.
+    pub difference: Option<f64>,
     /// How many numbers there are.
     pub numbers: usize,
+    /// What causes would make of the difference.
+    pub causes: Vec<Shift>,
+}
+
+/// A cause that moves the numbers of a figure.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Shift {
+    /// What is different, as `KEY = VALUE` or in words.
+    pub set: String,
+    /// The difference of all numbers, with those that the cause moves where it moves them to.
+    pub difference: f64,
 }
 
 impl Bias {
     /// Of the claims about single numbers that count and are not 0; none without any.
-    pub fn of<'a>(claims: impl Iterator<Item = &'a Judged>) -> Option<Self> {
-        let mut ratios: Vec<f64> = claims.filter_map(ratio).collect();
+    pub fn of(claims: &[Judged]) -> Option<Self> {
+        let mut bias = Self::of_ratios(ratios(claims, None))?;
+        let mut causes: Vec<&Tried> = Vec::new();
+        for tried in claims.iter().flat_map(|judged| &judged.causes) {
+            if causes.iter().all(|known| known.id != tried.id) {
+                causes.push(tried);
+            }
+        }
+        for Tried { id, set, .. } in causes {
+            let moved = Self::of_ratios(ratios(claims, Some(id)));
+            let moved = moved.filter(|moved| moved.numbers == bias.numbers);
+            let moved = moved.and_then(|moved| moved.difference);
+            if moved.map(percent) != bias.difference.map(percent) {
+                bias.causes.extend(moved.map(|difference| Shift {
+                    set: set.clone(),
+                    difference,
+                }));
+            }
+        }
+        Some(bias)
+    }
+
+    fn of_ratios(mut ratios: Vec<f64>) -> Option<Self> {
         ratios.sort_by(f64::total_cmp);
         let (least, greatest) = (*ratios.first()?, *ratios.last()?);
         let middle = ratios.len() / 2;
@@ -131,23 +167,41 @@ impl Bias {
             median,
             least,
             greatest,
+            difference: difference(&ratios),
             numbers: ratios.len(),
+            causes: Vec::new(),
         })
     }
 }
 
-/// Ours over the paper's.
-fn ratio(judged: &Judged) -> Option<f64> {
+/// The mean of the absolute logarithms, if all are of positive numbers.
+#[expect(clippy::cast_precision_loss, reason = "a figure has few numbers")]
+fn difference(ratios: &[f64]) -> Option<f64> {
+    let logs = ratios.iter().map(|ratio| libm::log(*ratio).abs());
+    let positive = ratios.iter().all(|ratio| *ratio > 0.0);
+    positive.then(|| logs.sum::<f64>() / ratios.len() as f64)
+}
+
+fn percent(difference: f64) -> String {
+    digits(100.0 * difference)
+}
+
+fn ratios(claims: &[Judged], cause: Option<&str>) -> Vec<f64> {
+    let ratios = claims.iter().filter_map(|judged| ratio(judged, cause));
+    ratios.collect()
+}
+
+/// Ours over the paper's, with the cause of this name if it was tried.
+fn ratio(judged: &Judged, cause: Option<&str>) -> Option<f64> {
     let ClaimKind::Number(number) = &judged.claim.kind else {
         return None;
     };
     let (low, high) = number.paper;
     let counts = judged.standing == Standing::Counted && low >= high && low != 0.0;
-    judged
-        .finding
-        .value
-        .filter(|_| counts)
-        .map(|ours| ours / low)
+    let mut tried = judged.causes.iter();
+    let tried = tried.find(|tried| Some(tried.id.as_str()) == cause);
+    let finding = tried.map_or(&judged.finding, |tried| &tried.finding);
+    finding.value.filter(|_| counts).map(|ours| ours / low)
 }
 
 impl fmt::Display for Bias {
@@ -162,6 +216,42 @@ impl fmt::Display for Bias {
         if self.numbers > 1 {
             write!(f, ", {least} to {greatest}")?;
         }
+        if let Some(difference) = self.difference {
+            let average = if self.numbers > 1 { " on average" } else { "" };
+            write!(f, "; {} % off{average}", percent(difference))?;
+        }
+        for Shift { set, difference } in &self.causes {
+            write!(f, "; {} % with {set}", percent(*difference))?;
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_means_of_factors() {
+        let bias = |ratios: &[f64]| Bias::of_ratios(ratios.to_vec()).map(|bias| bias.to_string());
+        assert_eq!(bias(&[]), None);
+        for (ratios, text) in [
+            (
+                &[0.9][..],
+                "0.9 times the paper's in the median of 1 number; 10.5 % off",
+            ),
+            // ln 2 is 0.693; twice and half are as far off.
+            (
+                &[2.0, 1.0, 0.5],
+                "1 times the paper's in the median of 3 numbers, 0.5 to 2; 46.2 % off on average",
+            ),
+            // No factor leads from the paper's number to 0.
+            (
+                &[1.2, 0.0],
+                "0.6 times the paper's in the median of 2 numbers, 0 to 1.2",
+            ),
+        ] {
+            assert_eq!(bias(ratios).as_deref(), Some(text));
+        }
     }
 }

@@ -336,6 +336,35 @@ fn a_cause_has_several_settings_and_is_weighed_against_all_claims_about_its_runs
 }
 
 #[test]
+fn a_cause_shows_how_far_it_moves_the_numbers_of_a_figure() {
+    let queue = "measure = \"queue_max_bytes\"\nof = \"newreno\"\nat = { \"workload.senders\" = 100 }\n\
+        paper = 120\nunit = \"KB\"";
+    let figure = [
+        INCAST,
+        &claim("yes-full", "number", queue),
+        "[[cause]]\nid = \"twice\"\nsays = \"the buffer is twice as large\"\n",
+        "set = { \"switch.buffer\" = \"160pkt\" }\n",
+    ];
+    let folder = Folder::with("judging_shifts", &figure.concat());
+    let paper = folder.paper();
+    let figure = &paper.experiments[0];
+    let run = folder.run(figure, &[], "run");
+    let changed = folder.run(figure, &["switch.buffer=160pkt"], "changed");
+    let bench = bench(&run);
+    let (claim, cause) = (&figure.claims[0], &figure.causes[0]);
+    let mut judged = Judged::new(figure, claim, &bench, "a test").unwrap();
+    let with = bench.with(cause, Some(&changed));
+    let tried = Tried::new(claim, cause, &with, Effect::default()).unwrap();
+    judged.causes.push(tried);
+    // The queue fills the buffer in both; ln 2 is 0.693.
+    let bias = Bias::of(&[judged]).expect("one number");
+    assert_eq!(
+        bias.to_string(),
+        "1 times the paper's in the median of 1 number; 0 % off; 69.3 % with switch.buffer = 160pkt"
+    );
+}
+
+#[test]
 fn a_cause_may_be_how_the_values_of_a_series_are_counted() {
     let measure = "measure = { series = \"queue_bytes\", statistic = \"mean\" }\nof = \"newreno\"\n\
         at = { \"workload.senders\" = 100 }\npaper = 0\nunit = \"B\"";
@@ -544,9 +573,12 @@ fn checks_of_our_own_are_judged_and_not_counted() {
         "3 claims: 1 reproduced, 1 partly, 1 not reproduced; beside them 1 check of our own"
     );
     // The median of 1 and 0.1; neither the range nor the check enters.
-    let bias = Bias::of(claims.iter()).expect("two numbers");
+    let bias = Bias::of(&claims).expect("two numbers");
     assert_eq!(bias.numbers, 2);
     assert!((bias.median - 0.55).abs() < 0.05, "{bias}");
+    // The mean of ln 1 and ln 10.
+    let difference = bias.difference.expect("both are positive");
+    assert!((difference - 1.15).abs() < 0.05, "{bias}");
     let shared = Experiment {
         counted_in: Some("rcc/fig5a".into()),
         ..figure.clone()

@@ -40,7 +40,7 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
                 let table = claims(&figure.claims, styled).trim_fmt();
                 writeln!(out, "\n{}", table.trim_end())?;
             }
-            if let Some(bias) = Bias::of(figure.claims.iter()) {
+            if let Some(bias) = Bias::of(&figure.claims) {
                 text::paragraph(out, 0, &format!("Ours: {bias}."));
             }
         }
@@ -203,6 +203,7 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
     });
     let explained = judged.explained_by().map(|tried| tried.says.as_str());
     let explained: Vec<_> = explained.collect();
+    let bias = Bias::of(&figure.claims);
     json!({
         "id": judged.id,
         "paper_name": figure.experiment.paper,
@@ -223,7 +224,8 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
         "causes": causes.collect::<Vec<_>>(),
         "seeds": judged.seeds,
         "scale": judged.scale,
-        "figure_bias": Bias::of(figure.claims.iter()).map(|bias| bias.to_string()),
+        "figure_bias": bias.as_ref().map(ToString::to_string),
+        "figure_ratios": bias,
     })
 }
 

@@ -168,7 +168,7 @@ fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Sh
         files: panels.iter().map(super::file).collect(),
         charts: page::charts(&panels),
         claims: figure.claims.iter().map(card).collect(),
-        bias: Bias::of(figure.claims.iter()).map_or_else(String::new, |bias| bias.to_string()),
+        bias: Bias::of(&figure.claims).map_or_else(String::new, |bias| bias.to_string()),
     }
 }
 
