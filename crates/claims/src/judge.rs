@@ -153,6 +153,8 @@ pub struct Figure<'a> {
     pub bench: Bench<'a>,
     /// Its claims, in the order of the file.
     pub claims: Vec<Judged>,
+    /// How far its numbers are off; none without any.
+    pub bias: Option<Bias>,
 }
 
 /// The runs by which the claims of an experiment are judged.

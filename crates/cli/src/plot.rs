@@ -171,6 +171,7 @@ fn reproduced(word: &str, out: &Path) -> Result<Vec<Figure>, Stop> {
                 changed: None,
             },
             claims: Vec::new(),
+            bias: None,
         });
         let reproduction = ::report::Reproduction {
             paper: &paper,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use claims::catalogue::{self, Selection};
-use claims::judge::{Bench, Effect, Figure, Judged, Standing, Tried, Verdict, judge};
+use claims::judge::{Bench, Bias, Effect, Figure, Judged, Standing, Tried, Verdict, judge};
 use claims::{Cause, Experiment, Measured, Paper};
 use results::{self, Access, Host, RunInfo, Store};
 use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
@@ -126,6 +126,8 @@ struct Trial<'a> {
     job: Option<Job>,
     runs: Option<Measured>,
     effect: Effect,
+    /// Our numbers with it, by the figure and the name of the claim.
+    moved: BTreeMap<(&'a str, &'a str), f64>,
 }
 
 impl Trial<'_> {
@@ -397,22 +399,29 @@ impl<'a> Book<'a> {
                     job,
                     runs: None,
                     effect: Effect::default(),
+                    moved: BTreeMap::new(),
                 });
             }
         }
         Ok(trials)
     }
 
-    /// Counts what each cause explains and breaks among all claims about the runs that it changes.
+    /// Counts what each cause explains and breaks among all claims about the runs that it changes, and keeps
+    /// the numbers that it moves.
     fn weigh(&self, trials: &mut [Trial<'a>]) -> Result<(), Problems> {
         for trial in trials {
             for figure in self.sharing(trial.figure) {
                 let bench = self.bench(figure);
                 let with = bench.with(trial.cause, trial.runs.as_ref());
                 let claims = figure.claims.iter().filter(|claim| claim.own.is_none());
-                for claim in claims.filter_map(|claim| trial.cause.tried_on(claim)) {
+                for whole in claims {
+                    let Some(claim) = trial.cause.tried_on(whole) else {
+                        continue;
+                    };
                     let (without, with) = (judge(&claim, &bench)?, judge(&claim, &with)?);
                     trial.effect.add(without.verdict, with.verdict);
+                    let name = (figure.name.as_str(), whole.id.as_str());
+                    trial.moved.extend(with.value.map(|value| (name, value)));
                 }
             }
         }
@@ -452,10 +461,21 @@ impl<'a> Book<'a> {
                 }
                 claims.push(judged);
             }
+            let mut bias = Bias::of(&claims);
+            for trial in trials {
+                if let Some(bias) = bias.as_mut().filter(|_| trial.figure.shares_runs(figure)) {
+                    let moved = |judged: &Judged| {
+                        let name = (figure.name.as_str(), judged.claim.id.as_str());
+                        trial.moved.get(&name).copied()
+                    };
+                    bias.add_cause(&claims, trial.cause.change(), moved);
+                }
+            }
             figures.push(Figure {
                 experiment: figure,
                 bench,
                 claims,
+                bias,
             });
         }
         Ok(figures)

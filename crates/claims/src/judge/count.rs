@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Judged, Tried, Verdict, digits};
+use super::{Judged, Verdict, digits};
 use crate::{Claim, ClaimKind, Experiment};
 
 /// Whether a claim counts among those of its paper.
@@ -133,28 +133,29 @@ pub struct Shift {
 impl Bias {
     /// Of the claims about single numbers that count and are not 0; none without any.
     pub fn of(claims: &[Judged]) -> Option<Self> {
-        let mut bias = Self::of_ratios(ratios(claims, None))?;
-        let mut causes: Vec<&Tried> = Vec::new();
-        for tried in claims.iter().flat_map(|judged| &judged.causes) {
-            if causes.iter().all(|known| known.id != tried.id) {
-                causes.push(tried);
-            }
-        }
-        for Tried { id, set, .. } in causes {
-            let moved = Self::of_ratios(ratios(claims, Some(id)));
-            let moved = moved.filter(|moved| moved.numbers == bias.numbers);
-            let moved = moved.and_then(|moved| moved.difference);
-            if moved.map(percent) != bias.difference.map(percent) {
-                bias.causes.extend(moved.map(|difference| Shift {
-                    set: set.clone(),
-                    difference,
-                }));
-            }
-        }
-        Some(bias)
+        let ratios = claims.iter();
+        Self::of_ratios(ratios.filter_map(|judged| ratio(judged, judged.finding.value)))
     }
 
-    fn of_ratios(mut ratios: Vec<f64>) -> Option<Self> {
+    /// Adds a cause: `moved` has our numbers with it. Claims without stay as they are.
+    pub fn add_cause(
+        &mut self,
+        claims: &[Judged],
+        set: String,
+        moved: impl Fn(&Judged) -> Option<f64>,
+    ) {
+        let ratios = claims.iter();
+        let ratios =
+            ratios.filter_map(|judged| ratio(judged, moved(judged).or(judged.finding.value)));
+        let moved = Self::of_ratios(ratios).and_then(|moved| moved.difference);
+        if moved.map(percent) != self.difference.map(percent) {
+            let shift = moved.map(|difference| Shift { set, difference });
+            self.causes.extend(shift);
+        }
+    }
+
+    fn of_ratios(ratios: impl Iterator<Item = f64>) -> Option<Self> {
+        let mut ratios: Vec<f64> = ratios.collect();
         ratios.sort_by(f64::total_cmp);
         let (least, greatest) = (*ratios.first()?, *ratios.last()?);
         let middle = ratios.len() / 2;
@@ -186,22 +187,14 @@ fn percent(difference: f64) -> String {
     digits(100.0 * difference)
 }
 
-fn ratios(claims: &[Judged], cause: Option<&str>) -> Vec<f64> {
-    let ratios = claims.iter().filter_map(|judged| ratio(judged, cause));
-    ratios.collect()
-}
-
-/// Ours over the paper's, with the cause of this name if it was tried.
-fn ratio(judged: &Judged, cause: Option<&str>) -> Option<f64> {
+/// Our number over the paper's.
+fn ratio(judged: &Judged, ours: Option<f64>) -> Option<f64> {
     let ClaimKind::Number(number) = &judged.claim.kind else {
         return None;
     };
     let (low, high) = number.paper;
     let counts = judged.standing == Standing::Counted && low >= high && low != 0.0;
-    let mut tried = judged.causes.iter();
-    let tried = tried.find(|tried| Some(tried.id.as_str()) == cause);
-    let finding = tried.map_or(&judged.finding, |tried| &tried.finding);
-    finding.value.filter(|_| counts).map(|ours| ours / low)
+    ours.filter(|_| counts).map(|ours| ours / low)
 }
 
 impl fmt::Display for Bias {
@@ -233,7 +226,8 @@ mod tests {
 
     #[test]
     fn differences_are_means_of_factors() {
-        let bias = |ratios: &[f64]| Bias::of_ratios(ratios.to_vec()).map(|bias| bias.to_string());
+        let bias =
+            |ratios: &[f64]| Bias::of_ratios(ratios.iter().copied()).map(|bias| bias.to_string());
         assert_eq!(bias(&[]), None);
         for (ratios, text) in [
             (

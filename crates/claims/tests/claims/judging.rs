@@ -352,12 +352,12 @@ fn a_cause_shows_how_far_it_moves_the_numbers_of_a_figure() {
     let changed = folder.run(figure, &["switch.buffer=160pkt"], "changed");
     let bench = bench(&run);
     let (claim, cause) = (&figure.claims[0], &figure.causes[0]);
-    let mut judged = Judged::new(figure, claim, &bench, "a test").unwrap();
-    let with = bench.with(cause, Some(&changed));
-    let tried = Tried::new(claim, cause, &with, Effect::default()).unwrap();
-    judged.causes.push(tried);
+    let judged = [Judged::new(figure, claim, &bench, "a test").unwrap()];
+    let with = judge(claim, &bench.with(cause, Some(&changed))).unwrap();
     // The queue fills the buffer in both; ln 2 is 0.693.
-    let bias = Bias::of(&[judged]).expect("one number");
+    let mut bias = Bias::of(&judged).expect("one number");
+    bias.add_cause(&judged, "no change".into(), |_| None);
+    bias.add_cause(&judged, cause.change(), |_| with.value);
     assert_eq!(
         bias.to_string(),
         "1 times the paper's in the median of 1 number; 0 % off; 69.3 % with switch.buffer = 160pkt"

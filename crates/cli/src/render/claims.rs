@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claims::judge::{Bias, Counts, Figure, Finding, Judged, Standing, Tried, Verdict, digits};
+use claims::judge::{Counts, Figure, Finding, Judged, Standing, Tried, Verdict, digits};
 use claims::{ClaimKind, Paper};
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width};
 use comfy_table::{LineStyle, TableStyle};
@@ -40,7 +40,7 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
                 let table = claims(&figure.claims, styled).trim_fmt();
                 writeln!(out, "\n{}", table.trim_end())?;
             }
-            if let Some(bias) = Bias::of(&figure.claims) {
+            if let Some(bias) = &figure.bias {
                 text::paragraph(out, 0, &format!("Ours: {bias}."));
             }
         }
@@ -203,7 +203,6 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
     });
     let explained = judged.explained_by().map(|tried| tried.says.as_str());
     let explained: Vec<_> = explained.collect();
-    let bias = Bias::of(&figure.claims);
     json!({
         "id": judged.id,
         "paper_name": figure.experiment.paper,
@@ -224,8 +223,8 @@ fn object(judged: &Judged, figure: &Figure<'_>) -> Value {
         "causes": causes.collect::<Vec<_>>(),
         "seeds": judged.seeds,
         "scale": judged.scale,
-        "figure_bias": bias.as_ref().map(ToString::to_string),
-        "figure_ratios": bias,
+        "figure_bias": figure.bias.as_ref().map(ToString::to_string),
+        "figure_ratios": figure.bias,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use claims::Experiment;
-use claims::judge::{self, Bias, Counts, Finding, Judged, Standing, Tried, Verdict};
+use claims::judge::{self, Counts, Finding, Judged, Standing, Tried, Verdict};
 
 use super::Reproduction;
 use crate::figure::Figure;
@@ -168,7 +168,10 @@ fn shown<'a>(figure: &'a judge::Figure<'_>, panels: &[Figure], full: bool) -> Sh
         files: panels.iter().map(super::file).collect(),
         charts: page::charts(&panels),
         claims: figure.claims.iter().map(card).collect(),
-        bias: Bias::of(&figure.claims).map_or_else(String::new, |bias| bias.to_string()),
+        bias: figure
+            .bias
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string),
     }
 }
 

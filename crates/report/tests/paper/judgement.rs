@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use claims::judge::{Bench, Effect, Figure, Finding, Judged, Tried, Verdict};
+use claims::judge::{Bench, Bias, Effect, Figure, Finding, Judged, Tried, Verdict};
 use claims::{Measured, Paper, catalogue};
 use report::Reproduction;
 
@@ -61,9 +61,11 @@ impl Judgement {
                 }
                 judged
             });
+            let claims: Vec<Judged> = claims.collect();
             Figure {
                 experiment,
-                claims: claims.collect(),
+                bias: Bias::of(&claims),
+                claims,
                 bench,
             }
         });

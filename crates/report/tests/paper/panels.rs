@@ -62,6 +62,7 @@ fn drawn(name: &str, plot: Plot) -> (Figure, Measured, Temporary) {
             changed: None,
         },
         claims: Vec::new(),
+        bias: None,
     }];
     let reproduction = Reproduction {
         paper: &paper,
