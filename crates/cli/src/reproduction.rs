@@ -18,6 +18,10 @@ use crate::request::{Causes, Figures};
 use crate::simulate::{self, Room, Simulations};
 use crate::told::Progress;
 
+mod trial;
+
+use trial::Trial;
+
 /// Who asked for figures: hears how it goes on, and ends it.
 pub(crate) trait Front: Sync {
     /// Becomes true when the runs are to end.
@@ -115,28 +119,6 @@ struct Job {
     source: scenario::Source,
     /// Whether the folder gets a report of its own.
     report: bool,
-}
-
-/// A cause that is tried.
-struct Trial<'a> {
-    /// The figure whose runs it changes.
-    figure: &'a Experiment,
-    cause: &'a Cause,
-    /// What it runs; none if it only measures otherwise.
-    job: Option<Job>,
-    runs: Option<Measured>,
-    effect: Effect,
-    /// Our numbers with it, by the figure and the name of the claim.
-    moved: BTreeMap<(&'a str, &'a str), f64>,
-}
-
-impl Trial<'_> {
-    /// Opens what was run for it.
-    fn open(&mut self) -> Result<(), Problems> {
-        let runs = self.job.as_ref().map(|job| Measured::open(&job.folder));
-        self.runs = runs.transpose()?;
-        Ok(())
-    }
 }
 
 impl Job {
