@@ -348,7 +348,7 @@ impl Network {
     /// Whether no packet is on a wire or waiting.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.sent == self.delivered + self.lost
+        self.inside() == 0
     }
 
     /// A number that any difference in any packet-hop changes: its time, place and headers. It does not
@@ -357,10 +357,16 @@ impl Network {
         self.digest
     }
 
-    /// Packets at ports or kept by a link in disorder.
+    /// Packets at ports or kept by a link in disorder, counted one port after the other.
     pub fn held(&self) -> usize {
         let kept = self.detained.as_ref().map_or(0, |detained| detained.len());
         self.ports.iter().map(Port::held).sum::<usize>() + kept
+    }
+
+    /// Packets at ports or kept by a link in disorder, as the books have it: O(1). Of those that hosts withdraw,
+    /// some may be gone already.
+    pub fn inside(&self) -> u64 {
+        self.sent - self.delivered - self.lost
     }
 
     /// Packets that hosts have sent, copies of a link in disorder included, and packets that hosts have received.

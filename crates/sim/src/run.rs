@@ -288,8 +288,7 @@ impl Bounds<'_> {
         if sched.handled() > self.limits.steps {
             return Err(self.too_long(sched));
         }
-        let ports = world.network().ports().iter();
-        let packets = ports.map(|port| port.held() as u64).sum();
+        let packets = world.network().inside();
         if fabric::PLACE_BYTES.saturating_mul(packets) > self.limits.memory {
             return Err(RunError::Memory {
                 simulated: sched.now().since(Time::ZERO),

@@ -4,6 +4,7 @@ use base::HostId;
 use schemes::{Role, Scheme};
 
 use super::layout::{Layout, needed, real, senders_needed, takes_all};
+use super::load::Origins;
 use crate::Group;
 use crate::keys::{
     Conflict, ConnectionKind, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind,
@@ -181,11 +182,9 @@ fn without_uplinks(layout: &Layout, group: &Group) -> Option<Conflict> {
         });
     }
     let places = layout.everywhere(group);
-    let racks = layout.racks_of(&places.senders);
+    let origins = Origins::of(layout, &places.senders);
     let mut receivers = places.receivers.iter();
-    let crosses =
-        |host: &HostId| super::load::crossing_share(layout, &racks, &places.senders, *host) > 0.0;
-    (!receivers.any(crosses)).then(|| Conflict {
+    (!receivers.any(|host| origins.crossing_share(layout, *host) > 0.0)).then(|| Conflict {
         keys: &["workload.load_of", "workload.from", "workload.to"],
         message: "no flow leaves its rack, so none loads an uplink".into(),
         remedy: "name hosts in several racks, or set workload.load_of = \"receivers\"".into(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
 
+use super::load::Origins;
 use crate::Group;
 use crate::flow_trace::TracedFlow;
 use crate::graph::Graph;
@@ -119,16 +120,17 @@ impl Layout {
         }
     }
 
-    /// In a graph, the mean rate of all links, each direction for itself, that flows from senders in
-    /// these `racks` to the receivers take, and how many of each it takes to carry a flow at each receiver.
+    /// In a graph, the mean rate of all links, each direction for itself, that flows from these
+    /// origins to the receivers take, and how many of each it takes to carry a flow at each receiver.
     /// `None` in other networks.
     pub(super) fn taken(
         &self,
         keys: &Keys,
-        racks: &[usize],
-        places: &Places,
+        origins: &Origins,
+        receivers: &[HostId],
     ) -> Option<(f64, Rate)> {
         let graph = self.graph.as_ref()?;
+        let racks = &origins.racks;
         // Who is drawn first is as likely as anyone else: a sender, or a rack that has senders.
         let drawn = |rack: usize| match keys.workload.peers {
             PeerKind::Any => racks[rack],
@@ -137,10 +139,10 @@ impl Layout {
         let all: usize = (0..racks.len()).map(drawn).sum();
         // Flows to the receivers of each rack from each of them, if each receiver gets one flow.
         let mut each = vec![0.0; self.racks as usize];
-        for receiver in &places.receivers {
+        for receiver in receivers {
             let rack = self.rack(*receiver) as usize;
             let left_out = match keys.workload.peers {
-                PeerKind::Any => usize::from(places.senders.contains(receiver)),
+                PeerKind::Any => usize::from(origins.has(*receiver)),
                 PeerKind::OtherRacks => drawn(rack),
             };
             each[rack] += 1.0 / real((all - left_out).max(1));

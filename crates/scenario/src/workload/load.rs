@@ -52,11 +52,9 @@ impl Layout {
             }
             WorkloadKind::Burst => {
                 let places = self.everywhere(group);
-                let mut senders = places.senders.clone();
-                senders.sort_unstable();
-                let to = places.receivers.iter();
-                let themselves = to.filter(|host| senders.binary_search(host).is_ok());
-                let pairs = senders.len() * places.receivers.len() - themselves.count();
+                let origins = Origins::of(self, &places.senders);
+                let themselves = places.receivers.iter().filter(|host| origins.has(**host));
+                let pairs = places.senders.len() * places.receivers.len() - themselves.count();
                 let most = workload.flows.0.map_or(u32::MAX, |flows| flows.0);
                 each * (pairs as f64).min(f64::from(most))
             }
@@ -76,19 +74,19 @@ pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
         LoadOf::Receivers => at_receivers(keys),
         LoadOf::Hosts => of_hosts(keys, places) / real(places.receivers.len()),
         LoadOf::Uplinks => {
-            let racks = layout.racks_of(&places.senders);
-            if let Some((links, rate)) = layout.taken(keys, &racks, places) {
+            let origins = Origins::of(layout, &places.senders);
+            if let Some((links, rate)) = layout.taken(keys, &origins, &places.receivers) {
                 return flows_per_second(keys, rate) / links;
             }
             let crossing: f64 = places
                 .receivers
                 .iter()
                 .map(|receiver| match keys.workload.peers {
-                    PeerKind::Any => crossing_share(layout, &racks, &places.senders, *receiver),
+                    PeerKind::Any => origins.crossing_share(layout, *receiver),
                     PeerKind::OtherRacks => 1.0,
                 })
                 .sum();
-            let used = racks.iter().filter(|hosts| **hosts > 0).count();
+            let used = origins.racks.iter().filter(|hosts| **hosts > 0).count();
             let links = real(used) * f64::from(layout.uplinks_of_rack());
             // Of the flows at all receivers, `crossing` of those at one take the links together.
             flows_per_second(keys, layout.rate_between(keys)) * links / crossing
@@ -101,17 +99,34 @@ pub(super) fn of_hosts(keys: &Keys, places: &Places) -> f64 {
     flows_per_second(keys, keys.link.rate) * real(places.senders.len())
 }
 
-/// Of the flows to `receiver` from any sender but itself, the share from other racks.
-pub(super) fn crossing_share(
-    layout: &Layout,
-    racks: &[usize],
-    senders: &[HostId],
-    receiver: HostId,
-) -> f64 {
-    let itself = usize::from(senders.contains(&receiver));
-    let others = senders.len() - itself;
-    let near = racks[layout.rack(receiver) as usize];
-    real(senders.len() - near) / real(others.max(1))
+/// Where flows come from.
+pub(super) struct Origins {
+    senders: Vec<HostId>,
+    /// How many of them each rack has.
+    pub(super) racks: Vec<usize>,
+}
+
+impl Origins {
+    /// O(n log n) for n senders.
+    pub(super) fn of(layout: &Layout, senders: &[HostId]) -> Self {
+        let racks = layout.racks_of(senders);
+        let mut senders = senders.to_vec();
+        senders.sort_unstable();
+        Self { senders, racks }
+    }
+
+    /// Whether `host` sends. O(log n).
+    pub(super) fn has(&self, host: HostId) -> bool {
+        self.senders.binary_search(&host).is_ok()
+    }
+
+    /// Of the flows to `receiver` from any sender but itself, the share from other racks. O(log n).
+    pub(super) fn crossing_share(&self, layout: &Layout, receiver: HostId) -> f64 {
+        let all = self.senders.len();
+        let others = all - usize::from(self.has(receiver));
+        let near = self.racks[layout.rack(receiver) as usize];
+        real(all - near) / real(others.max(1))
+    }
 }
 
 /// The mean time between so many flows.
