@@ -399,9 +399,9 @@ fn last(horizon: u64, shift: u32) -> usize {
     buckets.clamp(LEAST as u64, MOST as u64).next_power_of_two() as usize - 1
 }
 
-/// Least and most buckets: a word of the bitmap, and 16 KiB of first nodes.
+/// Least and most buckets: a word of the bitmap, and 32 KiB of first nodes.
 const LEAST: usize = 64;
-const MOST: usize = 4096;
+const MOST: usize = 8192;
 /// Words of the bitmap.
 const WORDS: usize = MOST / 64;
 /// After how many crossings and sorts the width is reviewed.
@@ -493,7 +493,7 @@ mod tests {
             let few = buckets_after(20, &mut Calendar::new(1 << 20, gap, 1));
             assert!((128..=512).contains(&few), "{few}");
             let many = buckets_after(500, &mut Calendar::new(1 << 20, gap, 1));
-            assert!((2048..=4096).contains(&many), "{many}");
+            assert!((2048..=8192).contains(&many), "{many}");
         }
     }
 
