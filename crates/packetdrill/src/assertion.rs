@@ -124,7 +124,10 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Problem> {
         let word = |letter: char| letter.is_alphanumeric() || letter == '_';
         let end = if first.is_ascii_digit() {
             let end = rest.find(|letter| !word(letter)).unwrap_or(rest.len());
-            let number = rest[..end].parse();
+            let number = match rest[..end].strip_prefix("0x") {
+                Some(digits) => i64::from_str_radix(digits, 16),
+                None => rest[..end].parse(),
+            };
             found.push(Token::Number(
                 number.map_err(|_| Problem::Unread(text.to_owned()))?,
             ));
@@ -315,7 +318,9 @@ mod tests {
         let mut python = Python::default();
         let none = |_: &str| None;
         python.run("x = 2 * (3 + 4) # fourteen", &none).unwrap();
-        python.run("print(x); x += 6\nx -= 10 / 2", &none).unwrap();
+        python
+            .run("print(x); x += 0x10\nx -= 30 / 2", &none)
+            .unwrap();
         assert_eq!(python.run("assert x == 15", &none), Ok(()));
         assert_eq!(
             python.run("assert y == 1", &none),

@@ -125,6 +125,10 @@ impl Changes {
                 self.set("tcp.initial_window", segments);
                 Ok(())
             }
+            ["echo", value, ">", path] => {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                self.variable(name, value).map_err(|()| lacks(command))
+            }
             ["sysctl", rest @ ..] => self.variables(line, &rest.join(" ")),
             [path, rest @ ..] if path.ends_with("set_sysctls.py") => {
                 self.variables(line, &rest.join(" "))
@@ -168,7 +172,7 @@ impl Changes {
             "tcp_slow_start_after_idle" => self.set("tcp.idle_restart", switch),
             "tcp_ecn" => self.set("tcp.ecn", switch),
             "tcp_recovery" => {
-                let detection = if on { "rack" } else { "dupacks" };
+                let detection = if on { "rack-linux" } else { "dupacks" };
                 self.set("tcp.loss_detection", detection);
             }
             "tcp_early_retrans" => {
@@ -196,6 +200,8 @@ impl Changes {
                 let shift = tcp::Config::scale_for(most);
                 self.set("tcp.window_scale", &shift.to_string());
             }
+            // Both signs that slow start has gone on for long enough, or none.
+            "hystart_detect" if matches!(value, "0" | "3") => self.set("cubic.hystart", switch),
             // The default; more of it is not built.
             "tcp_reordering" if value == "3" => {}
             // What changes nothing that an endpoint does: memory of senders, sizes of bursts, cookies and
@@ -235,6 +241,7 @@ mod tests {
     fn variables_of_the_kernel_are_settings() {
         let commands = "a.sh\nsysctl -q net.ipv4.tcp_ecn=1 net.ipv4.tcp_congestion_control=reno\n\
             set_sysctls.py /proc/sys/net/ipv4/tcp_frto=0 \\\n /proc/sys/net/ipv4/tcp_recovery=0\n\
+            echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect\n\
             sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"";
         let changes = changed(commands).unwrap();
         assert_eq!(changes.scheme, "newreno");
@@ -249,6 +256,7 @@ mod tests {
                 "tcp.ecn=true",
                 "tcp.frto=false",
                 "tcp.loss_detection=dupacks",
+                "cubic.hystart=true",
                 "tcp.receive_buffer=540000B",
                 "tcp.window_scale=8"
             ]
