@@ -51,7 +51,7 @@ pub(crate) struct Calendar {
     pushed: u64,
     /// Keys popped so far.
     popped: u64,
-    /// How far buckets reach at least, in picoseconds.
+    /// How far buckets should reach, in picoseconds; at most a bucket less.
     horizon: u64,
     /// By which the order of equal times is drawn.
     salt: u64,
@@ -81,7 +81,7 @@ impl Calendar {
             free: NONE,
             rest: Vec::new(),
             nodes: Vec::new(),
-            buckets: Box::new([NONE; MOST]),
+            buckets: vec![NONE; MOST].try_into().expect("as many"),
             last: last(horizon, shift),
             occupied: Box::new([0; WORDS]),
             far: Heap::new(),
