@@ -15,7 +15,8 @@
 //! What the RCC paper compares with differs: `initial_alpha = 0`, `min_window = 1`, and three switches of
 //! `dctcp/variant.rs`. What a receiver sees of marks is in `dctcp/observer.rs`.
 //!
-//! Deviations: none by default.
+//! Deviations: none by default. Where windows grow by what is delivered (`tcp.window_growth = "delivery"`, the profile
+//! `linux`), alpha counts that, in parts of 1024, and a loss in a marked window halves what is left, as in Linux 6.12.
 //!
 //! Open in the paper: the initial alpha (ns-2 starts at 0), and whether `alpha` of the window just
 //! ended is used for the cut (it is, RFC 8257 §3.3). Losses are answered as NewReno does (§3.5).
@@ -124,7 +125,10 @@ pub struct Sender {
     window_end: u64,
     /// Least window, in segments.
     min_segments: u32,
-    /// Whether alpha and windows count as in Linux, by segments delivered.
+    /// Whether losses are answered as in Linux.
+    as_linux: bool,
+    /// Whether alpha counts as in Linux, by what is delivered: as soon as the endpoint tells of that, for which it keeps
+    /// a record of segments.
     counts_deliveries: bool,
     /// What answers ACKs instead of RFC 8257, if anything does.
     variant: Option<Box<Variant>>,
@@ -141,7 +145,8 @@ impl Sender {
             marked: 0,
             window_end: 0,
             min_segments: params.min_window.0,
-            counts_deliveries: flow.config.growth == Growth::Delivery,
+            as_linux: flow.config.growth == Growth::Delivery,
+            counts_deliveries: false,
             variant: Variant::of(params).map(Box::new),
         }
     }
@@ -245,8 +250,11 @@ impl SenderCc for Sender {
     /// Where windows grow by deliveries, so does alpha: with every ACK, those that report by SACK and those that come while
     /// nothing is outstanding, too (`dctcp_update_alpha`).
     fn on_delivery(&mut self, delivery: &Delivery) {
-        if !self.counts_deliveries || self.variant.is_some() {
+        if !self.as_linux || self.variant.is_some() {
             return;
+        }
+        if !std::mem::replace(&mut self.counts_deliveries, true) {
+            (self.acked, self.marked) = (0, 0);
         }
         self.acked += delivery.segments;
         if delivery.echo {
@@ -260,7 +268,7 @@ impl SenderCc for Sender {
 
     /// Linux halves what marks have left of the window (`dctcp_react_to_loss`).
     fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
-        if self.counts_deliveries {
+        if self.as_linux {
             self.reno.cwnd = window;
             self.reno.on_loss(Loss::FastRetransmit, window, now);
         }
@@ -416,7 +424,7 @@ mod tests {
         assert_eq!(parts(&sender), "960");
         deliver(&mut sender, 1, false, 1001, 10_001);
         assert_eq!(parts(&sender), "900");
-        // Of 13 segments, nine of which come by SACK, six are marked: 900 - 56 + 6 * 64 / 14.
+        // Of 14 segments, five of which SACK reports first, six are marked: 900 - 56 + 6 * 64 / 14.
         deliver(&mut sender, 6, true, 5001, 12_001);
         deliver(&mut sender, 7, false, 9001, 15_001);
         assert_eq!(parts(&sender), "900");
@@ -429,6 +437,13 @@ mod tests {
         // ACKs themselves say nothing more.
         sender.on_ack(&ack(25_001, 30_001, Echo::Repeated));
         assert_eq!(parts(&sender), "0");
+    }
+
+    #[test]
+    fn alpha_counts_acks_where_nobody_tells_of_deliveries() {
+        let mut sender = linux();
+        sender.on_ack(&ack(1001, 10_001, Echo::None));
+        assert!(sender.alpha < 0.95, "{}", sender.alpha);
     }
 
     // Linux 6.12, dctcp_state: whatever marks have left of the window, a loss halves.
@@ -450,6 +465,7 @@ mod tests {
     #[test]
     fn growth_of_linux_begins_anew_after_a_cut() {
         let mut sender = linux();
+        sender.counts_deliveries = true;
         sender.reno.ssthresh = 0;
         let grow = |sender: &mut Sender, count: u64| {
             (0..count).for_each(|_| sender.on_ack(&ack(1001, 10_001, Echo::None)));
