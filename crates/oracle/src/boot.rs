@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use twox_hash::XxHash64;
 
 use crate::answer::{Answer, Raw};
 use crate::kernel::Kernel;
-use crate::list::{Rig, Scenario};
+use crate::list::{self, Rig, Scenario};
 
 /// The guest's programs.
 const LAB: &str = include_str!("../guest/lab.py");
@@ -70,15 +70,19 @@ pub fn missing<'a>(kernel: &Kernel, scenarios: &[&'a Scenario], most: u32) -> Ve
     boots
 }
 
-/// Boots that write what senders of these scenarios receive and send into folders below `folder`, one for each.
-pub fn capturing<'a>(scenarios: &[&'a Scenario], folder: &Path) -> Vec<Boot<'a>> {
-    let one = |(number, scenario): (u32, &&'a Scenario)| Boot {
-        number,
+/// Boots that write what senders of these scenarios receive and send into folders below `folder`, one for each that is
+/// not there yet. A boot's number is the scenario's place in the whole list, whichever are chosen.
+pub fn capturing<'a>(scenarios: &'a [Scenario], folder: &Path) -> Vec<Boot<'a>> {
+    let all = list::all();
+    let number = |name: &str| (1..).zip(&all).find(|(_, one)| one.name == name);
+    let one = |scenario: &'a Scenario| Boot {
+        number: number(&scenario.name).map_or(0, |(number, _)| number),
         rig: scenario.rig,
         scenarios: vec![scenario],
         streams: Some(folder.join(&scenario.name)),
     };
-    (1..).zip(scenarios).map(one).collect()
+    let is_absent = |boot: &Boot<'_>| boot.streams.as_ref().is_some_and(|place| !place.exists());
+    scenarios.iter().map(one).filter(is_absent).collect()
 }
 
 /// The stored answers to a scenario, by boot.
@@ -129,6 +133,57 @@ impl Boot<'_> {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
         }
+        // What a broken boot has captured is not taken for a whole capture.
+        let part = self.streams.as_ref().map(|folder| {
+            let mut name = folder.clone().into_os_string();
+            name.push(".part");
+            PathBuf::from(name)
+        });
+        if let Some(part) = &part {
+            if part.exists() {
+                fs::remove_dir_all(part)?;
+            }
+            fs::create_dir_all(part)?;
+        }
+        let (status, text) = self.boot(kernel, &own, part.as_deref())?;
+        let mut count = 0;
+        for line in text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("ANSWER "))
+        {
+            let raw: Raw = serde_json::from_str(line)?;
+            let scenario = self.scenarios.iter().find(|one| one.name == raw.name);
+            let scenario = scenario.context("an answer to another scenario")?;
+            count += 1;
+            if self.streams.is_none() {
+                keep(&place(kernel, scenario, self.number), line)?;
+            }
+        }
+        if count < self.scenarios.len() {
+            let lines: Vec<&str> = text.lines().collect();
+            let last = lines[lines.len().saturating_sub(12)..].join("\n");
+            bail!(
+                "{} answers of {} ({status}); the guest's console ends so:\n{last}",
+                count,
+                self.scenarios.len()
+            );
+        }
+        ensure!(text.contains("LAB-END"), "the guest did not end by itself");
+        if let (Some(part), Some(folder)) = (&part, &self.streams) {
+            fs::rename(part, folder)?;
+        }
+        fs::remove_dir_all(&own)?;
+        Ok(())
+    }
+
+    /// Lets the guest run, whose files are in `own` and which captures into `streams`. Returns how it ended, and what
+    /// it said.
+    fn boot(
+        &self,
+        kernel: &Kernel,
+        own: &Path,
+        streams: Option<&Path>,
+    ) -> Result<(ExitStatus, String)> {
         let plan = Plan {
             boot: self.number,
             rig: self.rig,
@@ -142,15 +197,12 @@ impl Boot<'_> {
         let console = own.join("console");
         let capture = own.join("capture.py");
         fs::write(&capture, CAPTURE)?;
-        let streams = self.streams.iter().flat_map(|folder| {
+        let streams = streams.into_iter().flat_map(|folder| {
             [
                 format!("LAB_CAPTURE={}", capture.display()),
                 format!("LAB_STREAMS={}", folder.display()),
             ]
         });
-        if let Some(folder) = &self.streams {
-            fs::create_dir_all(folder)?;
-        }
         let status = Command::new("timeout")
             .arg(PATIENCE.to_string())
             .args(["nice", "-n", "10"])
@@ -175,31 +227,7 @@ impl Boot<'_> {
             .status()
             .context("the kernel did not start")?;
         let text = String::from_utf8_lossy(&fs::read(&console)?).into_owned();
-        let mut count = 0;
-        for line in text
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("ANSWER "))
-        {
-            let raw: Raw = serde_json::from_str(line)?;
-            let scenario = self.scenarios.iter().find(|one| one.name == raw.name);
-            let scenario = scenario.context("an answer to another scenario")?;
-            count += 1;
-            if self.streams.is_none() {
-                keep(&place(kernel, scenario, self.number), line)?;
-            }
-        }
-        if count < self.scenarios.len() {
-            let lines: Vec<&str> = text.lines().collect();
-            let last = lines[lines.len().saturating_sub(12)..].join("\n");
-            bail!(
-                "{} answers of {} ({status}); the guest's console ends so:\n{last}",
-                count,
-                self.scenarios.len()
-            );
-        }
-        ensure!(text.contains("LAB-END"), "the guest did not end by itself");
-        fs::remove_dir_all(&own)?;
-        Ok(())
+        Ok((status, text))
     }
 
     fn hash(&self) -> u64 {

@@ -41,7 +41,7 @@ struct Cli {
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
     /// Segment by segment: lets endpoints receive what the kernel's senders received, prints whether they send the same,
-    /// and keeps what these received and sent in this folder
+    /// and keeps what these received and sent in this folder; with --stored it reads this folder and boots no kernel
     #[arg(long, value_name = "DIR")]
     streams: Option<PathBuf>,
     /// The folder of the repository
@@ -96,9 +96,7 @@ fn replay(cli: &Cli, scenarios: &[Scenario], folder: &Path) -> Result<()> {
     let folder = folder.canonicalize()?;
     if !cli.stored {
         let kernel = Kernel::get()?;
-        let absent = |scenario: &&Scenario| !folder.join(&scenario.name).exists();
-        let absent: Vec<&Scenario> = scenarios.iter().filter(absent).collect();
-        let boots = boot::capturing(&absent, &folder);
+        let boots = boot::capturing(scenarios, &folder);
         let failures = run_in_order(&boots, &kernel, cli.jobs);
         if let Some(failure) = failures.first() {
             bail!("{failure}");

@@ -138,7 +138,8 @@ enum Oracle {
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
         /// Segment by segment: lets endpoints receive what the kernel's senders received, prints whether they send the
-        /// same, and keeps what these received and sent in this folder; with --stored of what lies there alone
+        /// same, and keeps what these received and sent in this folder; with --stored it reads this folder and boots no
+        /// kernel
         #[arg(long, value_name = "DIR")]
         streams: Option<PathBuf>,
     },
