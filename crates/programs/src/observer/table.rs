@@ -1,6 +1,7 @@
 //! Directions of connections in the programs' table, as `bpf/table.h` lays it out: each has the place that a hash of
 //! its way says, if it is free, and else an entry in a map.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
@@ -12,8 +13,15 @@ use crate::error::LoadError;
 pub(super) fn taken(table: &MapHandle) -> Result<Vec<(Way, Transfer)>, LoadError> {
     let refused = |error| LoadError::Refused("read a map", error);
     let batch = table.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY);
-    let places = batch.map_err(refused)?;
-    Ok(places.filter_map(|(_, place)| read(&place)).collect())
+    let mut count = 0_u32;
+    let places = batch.map_err(refused)?.inspect(|_| count += 1);
+    let taken = places.filter_map(|(_, place)| read(&place)).collect();
+    // An error ends the batch as its end does.
+    if count < 1 << SHIFT {
+        let error = io::Error::other(format!("only {count} of {} places came", 1 << SHIFT));
+        return Err(refused(error.into()));
+    }
+    Ok(taken)
 }
 
 /// Frees the place of `way`, if it has one.
