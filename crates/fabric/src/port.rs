@@ -64,7 +64,7 @@ pub struct Port {
     /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
     /// hook, or because others may still wait for their turn by priority.
     watches_idle: bool,
-    /// Whether such packets and nothing else are sent without further questions: there is no hook either.
+    /// Whether a packet that finds the transmitter idle is sent at once: nothing looks at it, and there is no hook.
     plain: bool,
     /// What the hook is told; nothing without one.
     calls: Calls,
@@ -322,6 +322,7 @@ impl Port {
         }
     }
 
+    /// [`Port::catch_up`] as a function of its own: its callers stay short.
     #[inline(never)]
     fn catch_up_apart<W: Watch>(
         &mut self,

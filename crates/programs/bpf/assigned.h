@@ -12,7 +12,7 @@ struct told_segment {
     uint32_t kind, is_v6;
     // The way of the connection's ACKs.
     struct way way;
-    // OPENS, CARRIES, ENDS: the number of the first byte. ACKNOWLEDGES: the acknowledgement.
+    // OPENS, CARRIES, ENDS: the number of the first byte. ACCEPTS, ACKNOWLEDGES: the acknowledgement.
     uint32_t number;
     // CARRIES, ENDS: bytes of payload. ACKNOWLEDGES: those of the window as the sender reads it.
     uint32_t bytes;

@@ -136,7 +136,7 @@ pub struct Ear {
 }
 
 impl Ear {
-    /// What was told since the last call, processor by processor.
+    /// What was told since the last call, nearly in the order of time.
     pub fn heard(&self) -> Result<Vec<Segment>, LoadError> {
         let consumed = self.ring.consume();
         consumed.map_err(|error| LoadError::Refused("read a ring", error))?;

@@ -14,8 +14,8 @@ pub trait Plays<Role: ?Sized> {
     /// The role, to be told of events.
     fn as_role_mut(&mut self) -> &mut Role;
 
-    /// Does something with the role. A choice among types may look first for the one that is there most often: of
-    /// what is known then, nothing is virtual either.
+    /// Does something with the role. A choice among types may try its most frequent one first: a call on a known type
+    /// is not virtual.
     #[inline(always)]
     fn tell<T>(&mut self, event: impl FnOnce(&mut Role) -> T) -> T {
         event(self.as_role_mut())

@@ -186,7 +186,7 @@ impl Lan {
                 // A switch has one address at all its ports: without any, the kernel takes none for a
                 // neighbour's.
                 routing.add_address(index, own)?;
-                let there = PortId(port.0 ^ 1);
+                let there = port.reverse();
                 let next = paths::next_hop(bed, port);
                 routing.add_neighbour(index, next, mac(there))?;
             }

@@ -156,7 +156,7 @@ mod tests {
     fn data_passes_the_ports_towards_their_receiver() {
         let star = bed("");
         let [first, second, third] = [0, 1, 2].map(HostId);
-        let towards = |host| PortId(star.topology.host_port(host).0 ^ 1);
+        let towards = |host| star.topology.host_port(host).reverse();
         let pairs = BTreeSet::from([(second, first), (third, first)]);
         assert_eq!(on_the_way(&star, &pairs), BTreeSet::from([towards(first)]));
         let leaves = bed(LEAF_SPINE);

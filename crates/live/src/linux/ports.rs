@@ -117,7 +117,7 @@ pub(crate) fn during<T>(
 fn site(bed: &Bed, speed: Speed, host: HostId) -> Site {
     let port = bed.topology.host_port(host);
     // The other end of its link sends to it.
-    let planned = bed.port_rate(PortId(port.0 ^ 1));
+    let planned = bed.port_rate(port.reverse());
     Site {
         port,
         info: HostInfo {

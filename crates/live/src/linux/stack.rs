@@ -23,7 +23,8 @@ pub(crate) struct Stack {
     pub(crate) bundle: String,
     /// What every port of a switch does, and every receiver.
     pub(crate) laws: Vec<Law>,
-    /// Parameters of the scheme that nothing here follows, and that the twin leaves at their defaults.
+    /// What Linux has otherwise than the scenario: parameters that nothing here follows (the twin has their defaults),
+    /// and slots that are longer (the twin has them too).
     pub(crate) different: Vec<Different>,
 }
 

@@ -29,7 +29,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         let advance = u64::from(advance);
         let payload = u64::from(packet.payload);
         let has_data = payload > 0;
-        // Without more acknowledged, the congestion control hears of the scheme's header space alone.
+        // An ACK that moves nothing but carries header space of the scheme goes the general way.
         let tells_apart = advance == 0 && packet.extension != Extension::NONE;
         if advance > self.sender.outstanding()
             || tells_apart

@@ -16,7 +16,7 @@ pub(super) struct Connections<R> {
     mss: u16,
     /// The zero of the role's time.
     zero: Duration,
-    /// Of the last segment: processors tell theirs apart, and a role's time does not go back.
+    /// Of the last segment: what processors tell may be slightly out of order, and a role's time does not go back.
     now: Time,
     /// By the way of their acknowledgements: the connections that are open.
     open: BTreeMap<Way, Slot>,
@@ -53,7 +53,7 @@ impl<R: ReceiverCc> Connections<R> {
         }
     }
 
-    /// Segments in any order of processors.
+    /// Segments, nearly in the order of time.
     pub(super) fn hear(&mut self, mut segments: Vec<Segment>) {
         segments.sort_by_key(|segment| segment.at);
         for segment in segments {
