@@ -32,13 +32,15 @@ pub trait SenderCc {
     }
 
     /// What an ACK says has been delivered, before anything follows from it; the window stays as it is. Only senders
-    /// that keep a record of what they have in flight call this, with every ACK.
+    /// that keep a record of what they have in flight call this, with every ACK but the one that ends the handshake
+    /// and those of data that say nothing new (Linux's header prediction).
     fn on_delivery(&mut self, delivery: &Delivery) {
         let _ = delivery;
     }
 
-    /// A loss was detected in a window of data whose marks reduce the window already, to `window` bytes so far.
-    /// RFC 3168 §6.1.2 asks for one reduction.
+    /// A loss was detected in a window of data whose marks reduce the window already, to `window` bytes of whole
+    /// segments so far. RFC 3168 §6.1.2 asks for one reduction. Only with proportional rate reduction
+    /// ([`Recovery::Prr`](crate::Recovery::Prr)).
     fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
         let _ = (window, now);
     }
@@ -68,7 +70,7 @@ pub trait SenderCc {
     /// Nothing was sent for longer than the retransmission timeout, and something is about to be.
     fn on_idle(&mut self) {}
 
-    /// Data is about to leave while none is in the network, for the first time since `last`; the window stays as it is.
+    /// Data is about to leave while none is in the network; `last` is when data left before. The window stays as it is.
     /// Only senders that keep a record of what they have in flight call this.
     fn on_start(&mut self, last: Time, now: Time) {
         let _ = (last, now);
