@@ -37,7 +37,7 @@ from tailwater._tailwater import (
     __version__,
 )
 from tailwater._text import Text
-from tailwater.results import Column, Reproduction, Results, Table, open
+from tailwater.results import Column, Ratios, Reproduction, Results, Shift, Table, open
 from tailwater._declared import gauge, param, register
 from tailwater.scheme import Hook, Queue, Receiver, Sender
 
@@ -63,6 +63,7 @@ __all__ = [
     "PointFailure",
     "Problem",
     "Queue",
+    "Ratios",
     "Receiver",
     "Reproduction",
     "Results",
@@ -72,6 +73,7 @@ __all__ = [
     "SchemeError",
     "Sender",
     "Shard",
+    "Shift",
     "Table",
     "Text",
     "WorkerError",

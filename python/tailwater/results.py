@@ -225,6 +225,29 @@ class Results:
         return Table(name, table, self._temporary)
 
 
+class Shift(NamedTuple):
+    """What a cause makes of the numbers of a figure."""
+
+    set: str
+    """What is different, as ``KEY = VALUE`` or in words."""
+    difference: float
+    """The mean difference of all numbers of the figure with it."""
+
+
+class Ratios(NamedTuple):
+    """How far the numbers of a figure are off as a whole: ours over the paper's."""
+
+    median: float
+    least: float
+    greatest: float
+    difference: float | None
+    """The mean of the absolute natural logarithms; none if a number is 0 here."""
+    numbers: int
+    """How many there are. Ranges, numbers of 0 and our own checks do not enter."""
+    causes: list[Shift]
+    """The causes that were tried and move the difference."""
+
+
 class Reproduction:
     """Figures of papers that were run, with their claims."""
 
@@ -243,6 +266,17 @@ class Reproduction:
         """The folder of all results."""
         self.claims: list[dict[str, Any]] = json.loads(json_text)["claims"]
         """Every claim with the paper's number, ours and the verdict, as ``--format json`` prints it."""
+
+    @cached_property
+    def ratios(self) -> dict[str, Ratios]:
+        """How far each figure is off as a whole, by its name; figures that claim no numbers are not there."""
+        ratios = {}
+        for claim in self.claims:
+            if found := claim["figure_ratios"]:
+                causes = [Shift(**shift) for shift in found["causes"]]
+                name = f"{claim['paper_name']}/{claim['figure']}"
+                ratios[name] = Ratios(**{**found, "causes": causes})
+        return ratios
 
     @cached_property
     def runs(self) -> dict[str, Results]:

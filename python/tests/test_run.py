@@ -233,6 +233,60 @@ def test_a_figure_of_a_paper_is_reproduced(command: Command) -> None:
     assert list(ours.runs) == ["rcc/fig5a"]
     assert "rcc/fig5a" in repr(ours) and ours.claims[0]["verdict"] in repr(ours)
     assert ours.reports[0].path == Path("ours/rcc/report.html")
+    # The mean queue under TCP, DCTCP and ICTCP against RCC's: three numbers of the paper.
+    ratios = ours.ratios["rcc/fig5a"]
+    assert ratios._asdict() == ours.claims[0]["figure_ratios"]
+    assert ratios.numbers == 3 and ratios.causes == []
+    logs = [
+        abs(math.log(claim["ours"] / claim["paper"]))
+        for claim in ours.claims
+        if claim["kind"] == "number"
+    ]
+    assert ratios.difference == pytest.approx(sum(logs) / len(logs))
+
+
+QUEUE = """\
+title = "An incast"
+figure = "Fig. 1"
+section = "§1"
+scale = "as the test says"
+schemes = ["newreno"]
+
+[workload]
+senders = 100
+
+[switch]
+buffer = "80pkt"
+
+[[claim]]
+id = "full"
+kind = "number"
+says = "the queue reaches 120 KB"
+where = "§1"
+measure = "queue_max_bytes"
+of = "newreno"
+paper = 120
+unit = "KB"
+
+[[cause]]
+id = "twice"
+says = "the buffer is twice as large"
+set = { "switch.buffer" = "160pkt" }
+"""
+"""A figure whose one number a cause doubles."""
+
+
+def test_causes_say_what_they_make_of_the_numbers_of_a_figure(tmp_path: Path) -> None:
+    paper = tmp_path / "mine"
+    paper.mkdir()
+    (paper / "paper.toml").write_text('title = "Of my own"\ncitation = "unpublished"\n')
+    (paper / "fig1.toml").write_text(QUEUE, encoding="utf-8")
+    ratios = tw.reproduce("./mine", causes="all", out="ours").ratios["mine/fig1"]
+    assert ratios.median == ratios.least == ratios.greatest == pytest.approx(1, abs=0.02)
+    assert ratios.difference == pytest.approx(0, abs=0.02)
+    [twice] = ratios.causes
+    assert twice.set == "switch.buffer = 160pkt"
+    assert twice.difference == pytest.approx(math.log(2), abs=0.02)
 
 
 def test_the_package_is_light_to_import() -> None:
