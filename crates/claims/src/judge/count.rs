@@ -148,7 +148,7 @@ impl Bias {
         let ratios =
             ratios.filter_map(|judged| ratio(judged, moved(judged).or(judged.finding.value)));
         let moved = Self::of_ratios(ratios).and_then(|moved| moved.difference);
-        if moved.map(percent) != self.difference.map(percent) {
+        if moved.map(digits) != self.difference.map(digits) {
             let shift = moved.map(|difference| Shift { set, difference });
             self.causes.extend(shift);
         }
@@ -183,10 +183,6 @@ fn difference(ratios: &[f64]) -> Option<f64> {
     positive.then(|| logs.sum::<f64>() / ratios.len() as f64)
 }
 
-fn percent(difference: f64) -> String {
-    digits(100.0 * difference)
-}
-
 /// Our number over the paper's.
 fn ratio(judged: &Judged, ours: Option<f64>) -> Option<f64> {
     let ClaimKind::Number(number) = &judged.claim.kind else {
@@ -210,11 +206,11 @@ impl fmt::Display for Bias {
             write!(f, ", {least} to {greatest}")?;
         }
         if let Some(difference) = self.difference {
-            let average = if self.numbers > 1 { " on average" } else { "" };
-            write!(f, "; {} % off{average}", percent(difference))?;
+            let mean = if self.numbers > 1 { "mean " } else { "" };
+            write!(f, "; {mean}|ln(ours/paper)| {}", digits(difference))?;
         }
         for Shift { set, difference } in &self.causes {
-            write!(f, "; {} % with {set}", percent(*difference))?;
+            write!(f, "; {} with {set}", digits(*difference))?;
         }
         Ok(())
     }
@@ -232,12 +228,12 @@ mod tests {
         for (ratios, text) in [
             (
                 &[0.9][..],
-                "0.9 times the paper's in the median of 1 number; 10.5 % off",
+                "0.9 times the paper's in the median of 1 number; |ln(ours/paper)| 0.105",
             ),
             // ln 2 is 0.693; twice and half are as far off.
             (
                 &[2.0, 1.0, 0.5],
-                "1 times the paper's in the median of 3 numbers, 0.5 to 2; 46.2 % off on average",
+                "1 times the paper's in the median of 3 numbers, 0.5 to 2; mean |ln(ours/paper)| 0.462",
             ),
             // No factor leads from the paper's number to 0.
             (

@@ -360,7 +360,7 @@ fn a_cause_shows_how_far_it_moves_the_numbers_of_a_figure() {
     bias.add_cause(&judged, cause.change(), |_| with.value);
     assert_eq!(
         bias.to_string(),
-        "1 times the paper's in the median of 1 number; 0 % off; 69.3 % with switch.buffer = 160pkt"
+        "1 times the paper's in the median of 1 number; |ln(ours/paper)| 0; 0.693 with switch.buffer = 160pkt"
     );
 }
 
