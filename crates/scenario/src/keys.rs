@@ -25,8 +25,8 @@ use schemes::Derived;
 pub use capacity::Capacity;
 pub use choices::{
     ConnectionKind, Ecmp, HostQueue, LoadOf, LossDetection, LossPattern, PeerKind, QueueUnit,
-    Recovery, RtoEstimator, SsthreshOf, TailLossProbe, TimerKind, TopologyKind, WindowGrowth,
-    WorkloadKind,
+    ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe, TimerKind, TopologyKind,
+    WindowGrowth, WorkloadKind,
 };
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
@@ -317,6 +317,8 @@ base::settings! {
         pub window_validation: bool = "true",
         /// Receive buffer of a connection: the largest window it may advertise.
         pub receive_buffer: DataSize = "4MiB",
+        /// How much of tcp.receive_buffer a receiver offers: all of it ("buffer"), or 64 KiB at first and then twice what its application reads in a round trip ("grows", Linux). A segment with which the window grows is then acknowledged at once, if tcp.quick_acks allows any.
+        pub receive_window: ReceiveWindow = "buffer",
         /// Shift of advertised windows (RFC 7323): 0 to 14; "auto" is the smallest that can advertise the receive buffer, "off" leaves the option out.
         pub window_scale: WindowScale = "auto",
         /// Whether the window of a SYN-ACK is scaled as those of other segments are. RFC 7323 forbids it, so that its 65,535 bytes bound the first flight; in ns-2, whose packets carry no window, nothing does. A switch that rewrites SYN-ACKs takes their window for unscaled all the same.
@@ -347,7 +349,7 @@ base::settings! {
         pub undo: bool = "false",
         /// Whether receivers report segments that came twice (RFC 2883). Needs tcp.sack.
         pub dsack: bool = "false",
-        /// Segments that a receiver acknowledges one by one whatever tcp.delayed_ack: at the start, after idle time and after duplicates, at most half of its buffer. "0" delays these ACKs as all others; Linux has 16, and takes none off for the first six, with which its window grows. A congestion mark that begins or ends is then acknowledged at once, too.
+        /// Segments that a receiver acknowledges one by one whatever tcp.delayed_ack: at the start, after idle time and after duplicates, at most half of its buffer. "0" delays these ACKs as all others; Linux has 16. A congestion mark that begins or ends is then acknowledged at once, too, and so is an answer to one (CWR).
         pub quick_acks: u32 = "0",
         /// Longest time that a receiver holds reports of SACK back, to send one for many: after three reports of a hole, for a twentieth of the round trip and at most for this time. "0s" reports each segment at once (RFC 5681); Linux has 1 ms. Needs tcp.sack.
         pub sack_delay: Span = "0s",

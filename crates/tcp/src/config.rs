@@ -63,6 +63,8 @@ pub struct Config {
     pub delayed_ack_bound: Span,
     /// Receive buffer.
     pub receive_buffer: u64,
+    /// How much of it a receiver offers.
+    pub receive_window: ReceiveWindow,
     /// Shift of advertised windows; `None`: the option is not sent (RFC 7323 §2).
     pub window_scale: Option<u8>,
     /// Whether the window of a SYN-ACK is scaled as those of other segments are, against RFC 7323 §2.2.
@@ -111,6 +113,17 @@ pub struct Config {
     pub tick: Span,
     /// What makes windows grow.
     pub growth: Growth,
+}
+
+/// How much of its buffer a receiver offers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReceiveWindow {
+    /// All of it (RFC 9293 §3.8.6).
+    Buffer,
+    /// What a sender uses: 64 KiB at first, and then twice what is read in a round trip (Linux, `tcp_rcv_space_adjust`
+    /// and `tcp_grow_window`). A segment with which it grows is acknowledged at once where [`Config::quick_acks`] has
+    /// any.
+    Grows,
 }
 
 /// What makes windows grow.
@@ -286,6 +299,7 @@ impl Default for Config {
             delayed_ack_timeout: Span::from_millis(40),
             delayed_ack_bound: Span::from_ps(u64::MAX),
             receive_buffer,
+            receive_window: ReceiveWindow::Buffer,
             window_scale: Some(Self::scale_for(receive_buffer)),
             scale_syn_ack: false,
             ecn: EcnMode::Off,

@@ -91,6 +91,8 @@ pub struct Progress {
     pub opened: bool,
     /// A segment with payload or FIN was stored; [`Endpoint::arrival`] tells of it.
     pub stored: bool,
+    /// A report of it waits for more, and nothing did before.
+    pub report_waits: bool,
     /// The peer's FIN is in order: it will send nothing more.
     pub peer_finished: bool,
     /// The connection ended by a reset or for lack of an answer.
@@ -326,6 +328,11 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             .min(self.sender.held_until())
             .min(self.receiver.deadline())
             .min(self.state_deadline)
+    }
+
+    /// Reports that wait go with those of other connections of the host, at one of these times, if they can.
+    pub fn wait_with(&mut self, times: &mut Vec<Time>, now: Time) {
+        self.receiver.wait_with(times, now);
     }
 
     /// Time has reached the deadline.

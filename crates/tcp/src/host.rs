@@ -17,6 +17,8 @@ pub struct Host<C, R> {
     /// connections that are open.
     endpoints: Vec<Option<Box<Endpoint<C>>>>,
     role: R,
+    /// When reports of connections leave that wait.
+    reports: Vec<Time>,
 }
 
 /// Where a host's segments and deadlines go.
@@ -35,6 +37,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         Self {
             endpoints: Vec::new(),
             role,
+            reports: Vec::new(),
         }
     }
 
@@ -97,9 +100,16 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         now: Time,
         wire: &mut impl Wire,
     ) -> Progress {
-        let Self { endpoints, role } = self;
+        let Self {
+            endpoints,
+            role,
+            reports,
+        } = self;
         let endpoint = Self::of(endpoints, slot);
         let progress = endpoint.on_segment(packet, now);
+        if progress.report_waits {
+            endpoint.wait_with(reports, now);
+        }
         if progress.opened && endpoint.is_receiver_controlled() {
             let mss = u16::try_from(endpoint.mss()).unwrap_or(u16::MAX);
             role.as_role_mut().on_open(slot, packet, mss, now);
@@ -187,7 +197,9 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
 
     /// After what is not a segment: [`flush`] with a place of its own, then [`Host::release`].
     fn flush(&mut self, slot: Slot, now: Time, wire: &mut impl Wire) {
-        let Self { endpoints, role } = self;
+        let Self {
+            endpoints, role, ..
+        } = self;
         let endpoint = Self::of(endpoints, slot);
         let mut place = endpoint.place();
         flush(role, (slot, endpoint), &mut place, now, wire);

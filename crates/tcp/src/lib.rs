@@ -60,7 +60,8 @@ mod wheel;
 pub use assembler::Assembler;
 pub use cc::{Ack, Delivery, Echo, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
 pub use config::{
-    Config, EcnMode, Growth, LossDetection, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
+    Config, EcnMode, Growth, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf,
+    TailLossProbe,
 };
 pub use endpoint::{Endpoint, Identity, Progress, State};
 pub use host::{Host, Wire};

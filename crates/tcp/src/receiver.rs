@@ -1,14 +1,17 @@
 //! The receiving half of a connection: reassembly, what to acknowledge and when, the window.
 
+mod acks;
 mod compression;
 mod quick_acks;
+mod tuning;
 
 use base::{Ecn, Extension, Options, Packet, SackBlocks, Seq, Span, Time};
 
 use crate::assembler::Assembler;
-use crate::config::{Config, EcnMode};
+use crate::config::{Config, EcnMode, ReceiveWindow};
 use compression::Compression;
 use quick_acks::QuickAcks;
+use tuning::Tuning;
 
 /// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.
 ///
@@ -42,6 +45,8 @@ pub(crate) struct Receiver {
     low_ack: u8,
     /// Whether what comes twice is reported.
     dsack: bool,
+    /// Whether the report of the segment stored last waits, as the first one.
+    report_begins: bool,
     /// An ACK to be sent before anything else.
     early: Option<EarlyAck>,
     assembler: Assembler,
@@ -55,6 +60,8 @@ pub(crate) struct Receiver {
     quick: Option<Box<QuickAcks>>,
     /// Which reports of SACK wait for more, if any do.
     compression: Option<Box<Compression>>,
+    /// How the window grows, if it does.
+    tuning: Option<Box<Tuning>>,
 }
 
 /// An ACK that leaves before anything else: that of the handshake, which no data replaces, or one whose
@@ -99,12 +106,15 @@ pub(crate) struct Segment {
 
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
+        let tuning = (config.receive_window == ReceiveWindow::Grows).then(|| Tuning::new(config));
         Self {
             irs: Seq(0),
             next: 0,
             edge: 0,
             unread: 0,
-            buffer: config.receive_buffer,
+            buffer: tuning
+                .as_ref()
+                .map_or(config.receive_buffer, Tuning::window),
             reading: true,
             fin: None,
             assembler: Assembler::default(),
@@ -118,9 +128,11 @@ impl Receiver {
             early: None,
             low_ack: 0,
             dsack: config.dsack,
+            report_begins: false,
             duplicate: None,
             quick: (config.quick_acks > 0).then(|| Box::new(QuickAcks::new(config))),
             compression: None,
+            tuning: tuning.map(Box::new),
         }
     }
 
@@ -156,7 +168,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, rtt: Span, now: Time) {
         let marked = segment.ecn == Ecn::Marked;
-        self.note_mark(marked, segment.cwr);
+        self.note_mark(segment.ecn, segment.cwr);
         let plain = self.store(segment, marked);
         self.schedule_ack(plain, config, rtt, now);
         if self.dsack && self.arrival.new_bytes < segment.payload {
@@ -176,7 +188,7 @@ impl Receiver {
     pub(crate) fn on_next(&mut self, packet: &Packet, config: &Config, rtt: Span, now: Time) {
         let (offset, payload) = (self.next, u64::from(packet.payload));
         let marked = packet.ecn == Ecn::Marked;
-        self.note_mark(marked, false);
+        self.note_mark(packet.ecn, false);
         self.advance_to(offset + payload);
         self.arrival = Arrival {
             offset,
@@ -205,7 +217,11 @@ impl Receiver {
     /// Stores a segment of low priority, whose ACK has that priority and leaves at once if `answered`
     /// (RC3 §4.2.2). Its sender does not look at the window: what the buffer has room for is kept.
     pub(crate) fn on_low_segment(&mut self, segment: &Segment, priority: u8, answered: bool) {
-        let room = self.buffer.saturating_sub(self.unread);
+        let buffer = self
+            .tuning
+            .as_ref()
+            .map_or(self.buffer, |tuning| tuning.most());
+        let room = buffer.saturating_sub(self.unread);
         self.edge = self.edge.max(self.next.saturating_add(room));
         self.store(segment, false);
         if answered {
@@ -427,72 +443,5 @@ impl Receiver {
             self.unread += end - self.next;
         }
         self.next = end;
-    }
-
-    #[inline(always)]
-    fn note_mark(&mut self, marked: bool, cwr: bool) {
-        match self.mode {
-            EcnMode::Off | EcnMode::Unechoed => {}
-            // RFC 3168 §6.1.3: from a mark until CWR; a mark on the segment with CWR counts.
-            EcnMode::Classic => {
-                if let Some(quick) = &mut self.quick
-                    && (cwr || marked && !self.echo)
-                {
-                    quick.acknowledge_next();
-                }
-                self.echo = marked || (self.echo && !cwr);
-            }
-            // RFC 8257 §3.2: the pending ACK belongs to segments with the old mark.
-            EcnMode::Accurate | EcnMode::Everywhere => {
-                if marked != self.echo
-                    && let Some(quick) = &mut self.quick
-                {
-                    quick.acknowledge_next();
-                }
-                if marked != self.echo && self.unacknowledged > 0 {
-                    self.early = Some(EarlyAck {
-                        ack: self.next,
-                        echo: self.echo,
-                    });
-                    self.unacknowledged = 0;
-                    self.ack_deadline = Time::NEVER;
-                }
-                self.echo = marked;
-            }
-        }
-    }
-
-    /// Whether the report of the segment stored last waits for more, with a hole before it or left by it.
-    #[inline(never)]
-    fn report_waits(&mut self, config: &Config, rtt: Span, now: Time) -> bool {
-        let Arrival {
-            held, new_bytes, ..
-        } = self.arrival;
-        let Some(compression) = self.compression.as_mut().filter(|_| !self.ack_due) else {
-            return false;
-        };
-        if held == 0 || new_bytes == 0 {
-            return false;
-        }
-        let until = compression.wait(self.next, config.mss.into(), rtt, now);
-        // The first that waits decides how long.
-        self.ack_deadline = self.ack_deadline.min(until.unwrap_or(Time::NEVER));
-        until.is_some()
-    }
-
-    #[inline(always)]
-    fn schedule_ack(&mut self, plain: bool, config: &Config, rtt: Span, now: Time) {
-        self.unacknowledged += 1;
-        let quick = self.quick.as_mut();
-        let at_once = quick.is_some_and(|quick| quick.on_data(&self.arrival, now));
-        if !plain && !at_once && self.compression.is_some() && self.report_waits(config, rtt, now) {
-            return;
-        }
-        if !plain || at_once || self.unacknowledged >= self.delayed_ack {
-            self.ack_due = true;
-        } else if self.ack_deadline == Time::NEVER {
-            let delay = config.delayed_ack_timeout.min(config.delayed_ack_bound);
-            self.ack_deadline = config.expiry(now, delay);
-        }
     }
 }

@@ -55,7 +55,12 @@ pub(crate) const fn clock(now: Time) -> u32 {
 
 /// The round trip that an echo shows: at least a tick.
 pub(crate) fn round_trip(echo: u32, now: Time) -> Span {
-    TICK * u64::from(clock(now).wrapping_sub(echo).max(1))
+    age(echo, now).max(TICK)
+}
+
+/// How many ticks ago an echo left here.
+pub(crate) fn age(echo: u32, now: Time) -> Span {
+    TICK * u64::from(clock(now).wrapping_sub(echo))
 }
 
 const TICK: Span = Span::from_millis(1);

@@ -117,6 +117,16 @@ base::choices! {
 }
 
 base::choices! {
+    /// How much of its buffer a receiver offers.
+    pub enum ReceiveWindow {
+        /// All of it.
+        Buffer = "buffer",
+        /// 64 KiB at first, and then twice what its application reads in a round trip.
+        Grows = "grows",
+    }
+}
+
+base::choices! {
     /// What shows a segment to be lost.
     pub enum LossDetection {
         /// Three duplicate ACKs, or with SACK three segments reported above it.

@@ -47,9 +47,8 @@ const LINUX: &[(&str, &str)] = &[
     ("tcp.keep_scoreboard", "true"),
     ("tcp.loss_detection", "rack-linux"),
     ("tcp.max_rto", "120s"),
-    // 16, and none is taken off for the first six segments, with which the window grows from 64 KiB to what 128 KiB of
-    // buffer hold (`__tcp_grow_window`).
-    ("tcp.quick_acks", "22"),
+    ("tcp.quick_acks", "16"),
+    ("tcp.receive_window", "grows"),
     ("tcp.recovery", "prr"),
     ("tcp.rto_estimator", "linux"),
     ("tcp.sack_delay", "1ms"),

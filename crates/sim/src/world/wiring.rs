@@ -7,8 +7,8 @@ use base::{FlowId, HostId, Seq, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
 use scenario::keys::{
-    Ecmp, Keys, LossDetection, Recovery, RtoEstimator, SsthreshOf, TailLossProbe, TimerKind,
-    WindowGrowth, WindowScale,
+    Ecmp, Keys, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
+    TimerKind, WindowGrowth, WindowScale,
 };
 use scenario::workload::{PlannedConnection, PlannedFlow};
 use scenario::{Group, PointSpec};
@@ -213,6 +213,10 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         delayed_ack_timeout: tcp.delayed_ack_timeout,
         delayed_ack_bound: delayed_ack_bound(tcp),
         receive_buffer,
+        receive_window: match tcp.receive_window {
+            ReceiveWindow::Buffer => tcp::ReceiveWindow::Buffer,
+            ReceiveWindow::Grows => tcp::ReceiveWindow::Grows,
+        },
         window_scale: match tcp.window_scale {
             WindowScale::Auto => Some(Config::scale_for(receive_buffer)),
             WindowScale::Off => None,

@@ -8,7 +8,7 @@ use crate::config::EcnMode;
 use crate::plays::Plays;
 use crate::receiver::Segment;
 use crate::sender::{Agreement, Feedback};
-use crate::timestamps::Stamps;
+use crate::timestamps::{self, Stamps};
 
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// RFC 9293 §3.10.7.1: nobody is here.
@@ -249,11 +249,15 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.receiver
                 .on_low_segment(&segment, packet.dscp, answered);
         } else {
+            if self.receiver.is_tuned() && self.stamps.is_some() {
+                self.note_echo(packet, now);
+            }
             let sender = &self.sender;
             self.receiver
                 .on_segment(&segment, &sender.config, sender.srtt(), now);
         }
         progress.stored = true;
+        progress.report_waits = self.receiver.begins_to_wait();
         if self.receiver.is_finished() && !was_finished {
             progress.peer_finished = true;
             match self.state {
@@ -265,6 +269,16 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         } else if self.state == State::TimeWait && segment.fin {
             // A repeated FIN: our ACK was lost; wait again.
             self.enter_time_wait(now);
+        }
+    }
+
+    /// The receiver sees the sender's round trip in what comes back with data.
+    #[inline(never)]
+    fn note_echo(&mut self, packet: &Packet, now: Time) {
+        if let Some(theirs) = packet.options.timestamps() {
+            let age = timestamps::age(theirs.echo, now);
+            self.receiver
+                .on_echo(theirs.echo, age, packet.payload.into());
         }
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Compression {
     reports: u64,
     /// Segments whose report waits.
     waiting: u32,
+    /// From when on the first of these may go.
+    early: Time,
     /// What the last ACK acknowledged.
     acknowledged: u64,
 }
@@ -34,6 +36,7 @@ impl Compression {
             hole: 0,
             reports: 0,
             waiting: 0,
+            early: Time::NEVER,
             acknowledged: 0,
         }
     }
@@ -53,7 +56,29 @@ impl Compression {
             return None;
         }
         self.waiting += 1;
-        Some(now + (rtt / SHARE).min(self.longest) + self.slack)
+        let early = now + (rtt / SHARE).min(self.longest);
+        if self.waiting == 1 {
+            self.early = early;
+        }
+        Some(early + self.slack)
+    }
+
+    /// When the reports that wait are sent, which began to now: together with those of another connection of the
+    /// host, as one of `times`, if these go while the slack lasts. So Linux's timers share an interrupt.
+    pub(super) fn join(&self, times: &mut Vec<Time>, now: Time) -> Time {
+        times.retain(|time| *time > now);
+        let latest = self.early + self.slack;
+        let shared = times.iter().copied().filter(|time| *time >= self.early);
+        if let Some(shared) = shared.min().filter(|time| *time <= latest) {
+            return shared;
+        }
+        times.push(latest);
+        latest
+    }
+
+    /// Whether the first report has begun to wait.
+    pub(super) const fn begins(&self) -> bool {
+        self.waiting == 1
     }
 
     /// Whether a report waits.
@@ -95,6 +120,27 @@ mod tests {
         assert_eq!(wait(501, 200), None);
         // More than a segment to be acknowledged.
         assert_eq!(wait(1002, 200), None);
+    }
+
+    #[test]
+    fn reports_of_connections_leave_together() {
+        let waiting = |ms| {
+            let mut compression = Compression::new(us(1000), us(100));
+            for _ in 0..4 {
+                compression.wait(0, 1000, us(1000), at(ms));
+            }
+            compression
+        };
+        let mut times = Vec::new();
+        let mut join = |since| waiting(since).join(&mut times, at(since));
+        // 50 us, and up to 100 more.
+        assert_eq!(join(0), at(150));
+        assert_eq!(join(100), at(150));
+        assert_eq!(join(101), at(251));
+        assert_eq!(join(120), at(251));
+        // None is left.
+        assert_eq!(join(300), at(450));
+        assert_eq!(times, [at(450)]);
     }
 
     #[test]

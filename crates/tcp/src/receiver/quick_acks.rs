@@ -21,7 +21,9 @@ pub(super) struct QuickAcks {
     interactive: bool,
     /// Whether the next segment is acknowledged at once, whatever else.
     next: bool,
-    /// When data came last.
+    /// Whether a segment was capable of ECN.
+    capable: bool,
+    /// When data came last in order.
     last: Option<Time>,
     /// Data that is sent this soon after data is an answer.
     soon: Span,
@@ -38,24 +40,39 @@ impl QuickAcks {
             most,
             interactive: false,
             next: false,
+            capable: false,
             last: None,
             soon: config.delayed_ack_timeout,
         }
     }
 
-    /// A segment has been stored. Returns whether it is acknowledged at once.
+    /// A segment has been stored, with which the window grows or not. Returns whether it is acknowledged at once.
     #[inline(never)]
-    pub(super) fn on_data(&mut self, arrival: &Arrival, now: Time) -> bool {
-        // A long pause: the sender may have begun again with a small window.
-        if self.last.is_some_and(|last| now.since(last) > IDLE) {
-            self.left = self.most;
-        }
-        self.last = Some(now);
-        if arrival.payload > 0 && arrival.new_bytes == 0 {
+    pub(super) fn on_data(&mut self, arrival: &Arrival, grows: bool, now: Time) -> bool {
+        if arrival.in_order > 0 {
+            // A long pause: the sender may have begun again with a small window.
+            if self.last.is_some_and(|last| now.since(last) > IDLE) {
+                self.left = self.left.max(self.most);
+            }
+            self.last = Some(now);
+        } else if arrival.payload > 0 && arrival.new_bytes == 0 {
             // The ACK of the first copy may have been lost.
-            (self.left, self.interactive) = (self.most, false);
+            self.acknowledge_soon(self.most);
         }
+        // Linux: an odd number stays as it is.
+        self.left |= u32::from(grows);
         std::mem::take(&mut self.next) || (self.left > 0 && !self.interactive)
+    }
+
+    /// The next segments are acknowledged at once, this one and others up to `count`.
+    pub(super) fn acknowledge_soon(&mut self, count: u32) {
+        (self.left, self.interactive) = (self.left.max(count.min(self.most)), false);
+    }
+
+    /// A segment is capable of ECN or not. Returns whether it is not and one was before.
+    pub(super) const fn note_capable(&mut self, capable: bool) -> bool {
+        self.capable |= capable;
+        self.capable && !capable
     }
 
     /// The next segment is acknowledged at once.
@@ -99,6 +116,7 @@ mod tests {
         Arrival {
             payload: 1000,
             new_bytes,
+            in_order: new_bytes,
             ..Arrival::default()
         }
     }
@@ -109,7 +127,7 @@ mod tests {
 
     /// A segment comes; an ACK leaves if it leaves at once.
     fn step(quick: &mut QuickAcks, new_bytes: u64, ms: u64) -> bool {
-        let at_once = quick.on_data(&arrival(new_bytes), at(ms));
+        let at_once = quick.on_data(&arrival(new_bytes), false, at(ms));
         if at_once {
             quick.on_acknowledged(true);
         }
@@ -130,6 +148,28 @@ mod tests {
         let new_bytes = [1000, 1000, 1000, 1000, 0, 1000, 1000, 1000];
         let told = new_bytes.map(|bytes| step(&mut quick, bytes, 0));
         assert_eq!(told, [true, true, true, false, true, true, true, false]);
+    }
+
+    #[test]
+    fn segments_with_which_the_window_grows_are_acknowledged_at_once() {
+        let mut quick = quick();
+        let mut step = |grows| {
+            let at_once = quick.on_data(&arrival(1000), grows, at(0));
+            if at_once {
+                quick.on_acknowledged(true);
+            }
+            at_once
+        };
+        let told = [true, true, true, false, false, false, false].map(&mut step);
+        assert_eq!(told, [true, true, true, true, true, false, false]);
+        assert!(step(true) && !step(false));
+    }
+
+    #[test]
+    fn what_is_not_capable_of_marks_among_others_was_sent_again() {
+        let mut quick = quick();
+        let told = [false, true, true, false].map(|capable| quick.note_capable(capable));
+        assert_eq!(told, [false, false, false, true]);
     }
 
     #[test]
