@@ -75,6 +75,7 @@ impl Verdict {
 /// # Panics
 /// If a side has no answer.
 pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict {
+    let (theirs, ours) = (&*begun(theirs), &*begun(ours));
     let timers = theirs.iter().any(|answer| answer.timeouts() > 0);
     let sides = (side(scenario, theirs), side(scenario, ours));
     let mut checks = if timers {
@@ -92,6 +93,16 @@ pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict
         open: timers && !can_tell(theirs.len(), ours.len()),
         checks,
     }
+}
+
+/// The answers in which every flow has carried something: one whose SYN was lost waits for a second, which is longer
+/// than most scenarios last, and tells of nothing else.
+fn begun(answers: &[Answer]) -> Vec<Answer> {
+    let has_begun = |answer: &&Answer| {
+        let carried = answer.carried.as_ref();
+        carried.is_none_or(|carried| carried.bytes.iter().all(|bytes| *bytes > 0))
+    };
+    answers.iter().filter(has_begun).cloned().collect()
 }
 
 /// Whether so many boots and seeds can be told apart at all: the least chance is one arrangement of all.
@@ -357,6 +368,21 @@ mod tests {
         assert!(permuted(&boots(&low), &boots(&high)) < 1e-3);
         let mixed: Vec<f64> = (0..10).map(|at| f64::from(at) + 0.5).collect();
         assert!(permuted(&boots(&low), &boots(&mixed)) > 0.9);
+    }
+
+    #[test]
+    fn a_flow_that_never_began_tells_nothing() {
+        let answer = |bytes: &[u64]| Answer {
+            carried: Some(crate::answer::Carried {
+                seconds: 0.5,
+                bytes: bytes.to_vec(),
+                late_seconds: 0.25,
+                late_bytes: bytes.to_vec(),
+            }),
+            ..Answer::default()
+        };
+        let all = [answer(&[7, 7]), answer(&[7, 0]), Answer::default()];
+        assert_eq!(begun(&all), [all[0].clone(), all[2].clone()]);
     }
 
     #[test]

@@ -217,7 +217,11 @@ as one in the queue.
 A scenario without timeouts agrees if goodput is within 2 % and the mean queue within 10 %. Where a timer expires, the
 round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; the first rounds of
 connections apart), medians lie within 15 %, and drops, timeouts and the share of rounds with a timeout within 20 % or
-inside the range of the kernel's boots. Of a flow without end the goodput of boots takes the place of round times.
+inside the range of the kernel's boots. Of a flow without end the goodput of boots takes the place of round times; one
+whose SYN was lost waits for a second, carries nothing until then, and is left out.
+
+Boots are not as many samples as they are boots: processors cost no time, and until chance or a tick has made a difference
+all of them do the same to the microsecond.
 
 Two networks differ for many reasons at once, so senders are compared alone, too: an endpoint here receives what a sender of
 the kernel's received, when it did, and has to send the same segments. `cargo xtask oracle linux --streams DIR` captures that

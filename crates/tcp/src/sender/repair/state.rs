@@ -202,6 +202,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             repair.state = State::Recovery;
             self.phase = Phase::Recovery { partial: false };
             if let Some(reduction) = &mut repair.reduction {
+                // It has let segments go already and forces none, as in Linux (`tcp_cwnd_reduction`).
+                repair.begins = false;
                 let window = reduction.window() * self.mss;
                 self.control(|cc| cc.on_loss_in_reduction(window, now));
                 reduction.redirect(self.segments(self.window));
