@@ -62,6 +62,9 @@ impl Facts {
                     "slots of {mean:.2} ms on average instead of {planned:.2} ms"
                 ));
             }
+            if slots.count == 0 {
+                reasons.push("no slot in which windows were decided".to_owned());
+            }
             if slots.untold > 0 {
                 let untold = slots.untold;
                 reasons.push(format!(
@@ -120,6 +123,16 @@ mod tests {
             ..facts()
         };
         assert_eq!(idle.reasons(), [""; 0]);
+    }
+
+    #[test]
+    fn a_run_that_ends_before_its_first_slot_does_not_count() {
+        let wrong = Facts {
+            slots: Some(Slots::of(1_000.0, Vec::new(), 0)),
+            ..facts()
+        };
+        let expected = ["no slot in which windows were decided"];
+        assert_eq!(wrong.reasons(), expected);
     }
 
     #[test]
