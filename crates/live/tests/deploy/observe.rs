@@ -14,22 +14,27 @@ use serde_json::Value;
 use crate::bed::{Bed, PORT, SWITCH, program};
 
 /// Begins to watch, and returns once it does.
-fn watching(dev: &str, netns: &str, seconds: u32, more: &[&str]) -> Child {
-    let seconds = seconds.to_string();
+fn watching(dev: &str, netns: &str, more: &[&str]) -> Child {
     let mut command = Command::new(program());
-    command.args([
-        "observe", "--dev", dev, "--netns", netns, "--time-s", &seconds,
-    ]);
+    command.args(["observe", "--dev", dev, "--netns", netns, "--time-s", "60"]);
     let child = command.args(more).stdout(Stdio::piped()).spawn();
-    let child = child.expect("the program starts");
+    let mut child = child.expect("the program starts");
     // It drops its capabilities a second after it began.
     for _ in 0..100 {
         thread::sleep(Duration::from_millis(100));
-        if capabilities(&child).is_some_and(|set| set == 0) {
+        let has_none = capabilities(&child).is_some_and(|set| set == 0);
+        if has_none || child.try_wait().expect("a child").is_some() {
             break;
         }
     }
     child
+}
+
+/// Ends a watch once the last packets have passed; what it tells then is as good as at the end of its time.
+fn ended(child: Child) -> (Vec<Value>, Value) {
+    thread::sleep(Duration::from_millis(500));
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("a child that runs");
+    seen(child)
 }
 
 fn capabilities(child: &Child) -> Option<u64> {
@@ -66,11 +71,11 @@ fn flows(lines: &[Value], to: &str) -> Vec<Value> {
 #[test]
 fn a_few_flows_one_behind_the_other_are_quiet() {
     let Some(bed) = Bed::new() else { return };
-    let child = watching(PORT, &bed.namespace(SWITCH), 3, &[]);
+    let child = watching(PORT, &bed.namespace(SWITCH), &[]);
     for _ in 0..5 {
         bed.transfer(2, 5_000);
     }
-    let (lines, seen) = seen(child);
+    let (lines, seen) = ended(child);
     assert_eq!(seen["judged"]["verdict"], "quiet", "{seen}");
     let flows = flows(&lines, "10.9.2.1:");
     assert_eq!(flows.len(), 10, "{flows:?}");
@@ -90,23 +95,30 @@ fn a_few_flows_one_behind_the_other_are_quiet() {
 #[test]
 fn long_flows_that_fill_a_queue_are_loss_without_incast() {
     let Some(bed) = Bed::new() else { return };
-    let child = watching(PORT, &bed.namespace(SWITCH), 6, &[]);
-    bed.transfer(2, 10_000_000);
-    let (lines, seen) = seen(child);
-    assert_eq!(seen["judged"]["verdict"], "loss-without-incast", "{seen}");
-    assert!(seen["drops"].as_u64() > Some(0), "{seen}");
-    assert!(seen["fast_retransmits"].as_u64() > Some(0), "{seen}");
-    let dropped = flows(&lines, "10.9.2.1:");
-    let dropped: u64 = dropped
-        .iter()
-        .filter_map(|flow| flow["drops"].as_u64())
-        .sum();
     // Flows count segments and the queue counts packets: one that stands for a train of segments is one drop there, which
-    // is the likely reason for a few more. A few less are those of a busy machine, see `counts_as_made`.
-    let drops = seen["drops"].as_u64().expect("a count");
-    assert!(10 * dropped.abs_diff(drops) < drops, "{dropped} of {drops}");
-    let most = seen["queue"]["max_bytes"].as_u64().expect("a length");
-    assert!((60_000..=64_000).contains(&most), "{seen}");
+    // is the likely reason for a few more. A few less are those of a busy machine, see `counts_as_made`: it is tried again.
+    let mut others = Vec::new();
+    loop {
+        let child = watching(PORT, &bed.namespace(SWITCH), &[]);
+        bed.transfer(2, 10_000_000);
+        let (lines, seen) = ended(child);
+        assert_eq!(seen["judged"]["verdict"], "loss-without-incast", "{seen}");
+        assert!(seen["fast_retransmits"].as_u64() > Some(0), "{seen}");
+        let most = seen["queue"]["max_bytes"].as_u64().expect("a length");
+        assert!((60_000..=64_000).contains(&most), "{seen}");
+        let dropped = flows(&lines, "10.9.2.1:");
+        let dropped: u64 = dropped
+            .iter()
+            .filter_map(|flow| flow["drops"].as_u64())
+            .sum();
+        let drops = seen["drops"].as_u64().expect("a count");
+        assert!(drops > 0 && dropped > 0, "{dropped} of {drops}");
+        if 10 * dropped.abs_diff(drops) < drops {
+            return;
+        }
+        others.push(format!("{dropped} of {drops}"));
+        assert!(others.len() < 3, "{others:?}");
+    }
 }
 
 const SENDERS: u64 = 20;
@@ -134,32 +146,36 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
         .args(["--rate", "200Mbps"])
         .stdout(Stdio::piped())
         .spawn();
-    let emulation = emulation.expect("the program starts");
+    let mut emulation = emulation.expect("the program starts");
     // The receiver is host 0, behind the first port of the switch.
     let switch = format!("tw-{}n0-s0", emulation.id());
     let is_up = |_: &u32| {
         thread::sleep(Duration::from_millis(20));
         let show = ["-n", &switch, "link", "show", "dev", "p1"];
         let shown = Command::new("ip").args(show).output();
-        shown.expect("ip starts").status.success()
+        let is_there = shown.expect("ip starts").status.success();
+        is_there || emulation.try_wait().expect("a child").is_some()
     };
     (0..200).find(is_up).expect("a switch");
     // It goes on once somebody watches: on a busy machine its flows would come before.
-    let signal = |signal| {
-        let id = Pid::from_child(&emulation);
-        kill_process(id, signal).expect("a child that runs");
-    };
-    signal(Signal::STOP);
-    let child = watching("p1", &switch, 60, &[]);
-    signal(Signal::CONT);
+    let id = Pid::from_child(&emulation);
+    let signal = |signal| kill_process(id, signal).expect("a child that was not waited for");
+    let child = emulation.try_wait().expect("a child").is_none().then(|| {
+        signal(Signal::STOP);
+        let child = watching("p1", &switch, &[]);
+        signal(Signal::CONT);
+        child
+    });
     let output = emulation.wait_with_output().expect("it ends");
-    let (lines, seen) = seen(child);
     let told = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
+        // Whoever watched has ended with the device, be it that it never found it.
+        drop(child.map(Child::wait_with_output));
         assert!(told.contains("this machine holds"), "{told}");
         testing::skipped("this machine is too busy to hold the rate");
         return None;
     }
+    let (lines, seen) = seen(child.expect("nobody watched"));
     let told = told.lines();
     let told = told.map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let runs = told.filter(|line| line["type"] == "point").collect();
@@ -169,12 +185,13 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
 #[test]
 fn an_emulated_incast_is_found_as_its_generator_made_it() {
     let Some(_bed) = Bed::new() else { return };
-    let mut is_counted = false;
+    let (mut is_counted, mut others, mut fewer) = (false, Vec::new(), Vec::new());
     for _ in 0..4 {
         let Some((runs, lines, seen)) = emulated() else {
             return;
         };
-        if !counts_as_made(&runs, &lines, &seen) {
+        if let Err(why) = counts_as_made(&runs, &lines, &seen) {
+            others.push(why);
             continue;
         }
         is_counted = true;
@@ -184,11 +201,14 @@ fn an_emulated_incast_is_found_as_its_generator_made_it() {
             mean.map_or(f64::MAX, |mean| 2.0 * mean)
         };
         // Flows count together that have data within seven epochs of a ms, whose first segments are as far apart as their
-        // starts.
+        // starts. Evenly spread they are 20 then; a machine that is late for one of them alone is tried again.
         if runs.iter().map(late).fold(f64::MAX, f64::min) <= 800.0 {
-            assert_eq!(seen["judged"]["most"], SENDERS, "{seen}");
-            // The verdict is about what calibrated the bed, too, whose long flows may have more timeouts.
             let judged = &seen["judged"];
+            if judged["most"] != SENDERS {
+                fewer.push(judged["most"].to_string());
+                continue;
+            }
+            // The verdict is about what calibrated the bed, too, whose long flows may have more timeouts.
             let [following, all] =
                 ["timeouts_following", "timeouts"].map(|key| judged[key].as_u64());
             if following.map(|number| 2 * number) >= all {
@@ -197,15 +217,16 @@ fn an_emulated_incast_is_found_as_its_generator_made_it() {
             }
         }
     }
-    assert!(is_counted, "the kernel counts more each time");
+    assert!(fewer.len() < 4, "{fewer:?} of {SENDERS} at once");
+    assert!(is_counted, "no time as it was made: {others:?}");
     testing::skipped(
         "this machine does not begin 20 flows within a millisecond, or drops at other times",
     );
 }
 
-/// Flows and completion times are those of the generator. Returns whether timeouts and drops are, too: on a busy machine
-/// the kernel's own counters are sometimes ahead of its tracepoints.
-fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> bool {
+/// Nothing is seen that the generator did not make. Whether all of it is seen, or what is not: on a busy machine flows
+/// begin far apart, and the kernel's own counters of timeouts and drops are sometimes ahead of its tracepoints.
+fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> Result<(), String> {
     assert_eq!(runs.len() as u64, RUNS);
     let made = |key: &str| {
         runs.iter()
@@ -221,20 +242,24 @@ fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> bool {
             .filter_map(|flow| flow[key].as_u64())
             .sum::<u64>()
     };
-    let is_near = |found: u64, made: u64| 100 * found.abs_diff(made) <= made;
-    assert!(
-        is_near(flows.len() as u64, RUNS * SENDERS),
-        "{} flows",
-        flows.len()
-    );
+    let counts = [
+        ("flows", flows.len() as u64, RUNS * SENDERS),
+        ("timeouts", counted("timeouts"), made("timeouts")),
+        ("drops", counted("drops"), made("drops")),
+    ];
+    for (of, found, made) in counts {
+        assert!(100 * found <= 101 * made, "{found} of {made} {of}");
+    }
+    simulates(seen, &flows);
     // Each flow arrives when the generator says: the completion times that it measured, less the way of the last byte
     // to whoever reads it.
     let times = runs
         .iter()
         .filter_map(|run| run["fct_us"].as_array())
         .flatten();
-    let mean =
-        |all: Vec<f64>| all.iter().sum::<f64>() / f64::from(u32::try_from(all.len()).expect("few"));
+    let mean = |all: Vec<f64>| {
+        all.iter().sum::<f64>() / f64::from(u32::try_from(all.len().max(1)).expect("few"))
+    };
     let made_ms = mean(times.filter_map(Value::as_f64).map(|us| us / 1e3).collect());
     let seen_ms = mean(
         flows
@@ -243,18 +268,20 @@ fn counts_as_made(runs: &[Value], lines: &[Value], seen: &Value) -> bool {
             .map(|s| s * 1e3)
             .collect(),
     );
-    assert!(
-        seen_ms < made_ms && seen_ms > 0.5 * made_ms,
-        "{seen_ms} of {made_ms} ms"
-    );
-    simulates(seen, &flows);
+    if seen_ms >= made_ms || seen_ms <= 0.5 * made_ms {
+        return Err(format!("{seen_ms} of {made_ms} ms"));
+    }
     let most = seen["judged"]["most"].as_u64().expect("a degree");
-    assert!((8..=SENDERS).contains(&most), "{most} at once");
-    ["timeouts", "drops"].into_iter().all(|key| {
-        let (found, made) = (counted(key), made(key));
-        assert!(100 * found <= 101 * made, "{found} of {made} {key}");
-        is_near(found, made)
-    })
+    assert!(most <= SENDERS, "{most} at once");
+    if most < 8 {
+        return Err(format!("{most} at once"));
+    }
+    for (of, found, made) in counts {
+        if 100 * found.abs_diff(made) > made {
+            return Err(format!("{found} of {made} {of}"));
+        }
+    }
+    Ok(())
 }
 
 /// The scenario of what was seen is one that simulations take, with its flows.
@@ -283,7 +310,7 @@ fn whoever_watches_has_no_privileges_leaves_nothing_and_answers_prometheus() {
     let Some(bed) = Bed::new() else { return };
     let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
     let address = free.expect("a port is free").to_string();
-    let mut child = watching(PORT, &bed.namespace(SWITCH), 60, &["--metrics", &address]);
+    let mut child = watching(PORT, &bed.namespace(SWITCH), &["--metrics", &address]);
     assert_eq!(capabilities(&child), Some(0));
     bed.transfer(2, 5_000);
     let mut stream = TcpStream::connect(&address).expect("it listens");
