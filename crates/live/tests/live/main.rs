@@ -125,6 +125,23 @@ fn emulated(words: &[&str]) -> Option<(u32, Vec<Value>)> {
     None
 }
 
+/// What made runs say more about this machine than about TCP: the reasons that the program tells, and packets that its
+/// captures lost. However busy a machine is, what arrives is what was sent.
+fn disturbances(lines: &[Value]) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in lines {
+        if line["live"].is_object() {
+            assert_eq!(line["live"]["corrupted"], 0, "{line}");
+        }
+        let reasons = line["live"]["reasons"].as_array().into_iter().flatten();
+        all.extend(reasons.map(ToString::to_string));
+        if line["type"] == "capture" && line["lost"] != 0 {
+            all.push(format!("{} packets not captured", line["lost"]));
+        }
+    }
+    all
+}
+
 #[test]
 fn four_senders_deliver_every_byte_and_leave_nothing() {
     let Some(_machine) = machine() else { return };
@@ -174,44 +191,62 @@ fn requests_are_answered_beside_flows_without_end() {
         connections = 4\nrequests = 3\nsize = \"5KB\"\nstart = \"100ms\"\n";
     fs::write(&file, text).unwrap();
     let name = file.to_str().unwrap();
-    let told = emulated(&[
-        "emulate", name, "--rate", "20Mbps", "--runs", "1", "--flows",
-    ]);
+    // A machine that is late for a moment, which no reason tells, is judged again once.
+    let mut others = Vec::new();
+    let lines = loop {
+        let told = emulated(&[
+            "emulate", name, "--rate", "20Mbps", "--runs", "1", "--flows",
+        ]);
+        let Some((pid, lines)) = told else { break None };
+        assert_eq!(left(pid), [""; 0]);
+        let points = lines.iter().filter(|line| line["type"] == "point");
+        let points: Vec<_> = points.collect();
+        let worlds: Vec<_> = points.iter().map(|point| &point["world"]).collect();
+        assert_eq!(worlds, ["linux", "simulated"]);
+        for point in &points {
+            let (ended, flows) = (point["ended_us"].as_f64(), point["flows"].as_array());
+            assert!(ended.unwrap() >= 690_000.0, "{point}");
+            // The second request follows the first answer.
+            for connection in flows.unwrap()[2..].chunks(3) {
+                let at = |flow: usize, place: usize| connection[flow][place].as_f64();
+                let both = at(1, 0).zip(at(0, 1));
+                assert!(
+                    both.is_none_or(|(second, first)| second >= first),
+                    "{point}"
+                );
+            }
+        }
+        assert!(all_is_answered(points[1]), "{}", points[1]);
+        let disturbances = disturbances(&lines);
+        if all_is_answered(points[0]) {
+            break Some(lines);
+        }
+        if !disturbances.is_empty() {
+            testing::skipped(&format!("this machine is too busy: {disturbances:?}"));
+            break None;
+        }
+        others.push(points[0].to_string());
+        assert!(others.len() < 2, "{others:?}");
+    };
     fs::remove_file(&file).unwrap();
-    let Some((pid, lines)) = told else { return };
-    let points: Vec<_> = lines
-        .iter()
-        .filter(|line| line["type"] == "point")
-        .collect();
-    let worlds: Vec<_> = points.iter().map(|point| &point["world"]).collect();
-    assert_eq!(worlds, ["linux", "simulated"]);
-    for point in points {
-        let metrics = &point["metrics"];
-        assert_eq!(metrics["flows_completed"], 12, "{point}");
-        assert_eq!(metrics["flows_unfinished"], 0, "{point}");
-        let ended = point["ended_us"].as_f64().unwrap();
-        assert!((690_000.0..900_000.0).contains(&ended), "{ended}");
-        let flows = point["flows"].as_array().unwrap();
-        // The elephants are the first group: each has some of what 20 Mbit/s carry in 0.7 s.
-        for elephant in &flows[..2] {
-            assert!(elephant[1].is_null(), "{elephant}");
-            let bytes = elephant[2].as_u64().unwrap();
-            assert!((100_000..1_750_000).contains(&bytes), "{bytes}");
-        }
-        // The second request follows the first answer.
-        for connection in flows[2..].chunks(3) {
-            let at = |flow: usize, place: usize| connection[flow][place].as_f64().unwrap();
-            assert!(at(1, 0) >= at(0, 1), "{connection:?}");
-        }
+    if let Some(lines) = lines {
+        let lives = lines.iter().filter(|line| line["live"]["corrupted"] == 0);
+        assert_eq!(lives.count(), 1);
     }
-    assert_eq!(
-        lines
-            .iter()
-            .filter(|line| line["live"]["corrupted"] == 0)
-            .count(),
-        1
-    );
-    assert_eq!(left(pid), [""; 0]);
+}
+
+/// Whether a run answered all requests, ended soon after its time, and let its elephants send.
+fn all_is_answered(point: &Value) -> bool {
+    let (metrics, flows) = (&point["metrics"], point["flows"].as_array().unwrap());
+    // The elephants are the first group: each has some of what 20 Mbit/s carry in 0.7 s.
+    let has_some = |elephant: &Value| {
+        let bytes = elephant[2].as_u64().unwrap();
+        elephant[1].is_null() && (100_000..1_750_000).contains(&bytes)
+    };
+    metrics["flows_completed"] == 12
+        && metrics["flows_unfinished"] == 0
+        && point["ended_us"].as_f64().unwrap() < 900_000.0
+        && flows[..2].iter().all(has_some)
 }
 
 /// Linux delays no ACK while the window that it offers grows.
@@ -230,12 +265,22 @@ fn receivers_delay_acks_as_hosts_do_whose_windows_have_grown() {
     words.extend(["--rate", "20Mbps", "--no-sim", "--pcap", "--out", name]);
     let told = emulated(&words);
     let file = folder.join("capture-1-newreno.pcapng");
-    let acks = told.map(|_| programs::acks(&file).1.len());
+    let acks = told.as_ref().map(|_| programs::acks(&file).1.len());
     drop(fs::remove_dir_all(&folder));
-    // Of twice 208 segments, none of which is lost, 32 are acknowledged one by one and the others in pairs.
-    if let Some(acks) = acks {
-        assert!((40..300).contains(&acks), "{acks} ACKs");
+    let (Some((_, lines)), Some(acks)) = (told, acks) else {
+        return;
+    };
+    let is_whole = |line: &Value| match line["type"].as_str() {
+        Some("capture") => line["lost"] == 0,
+        Some("point") => line["metrics"]["drops"] == 0,
+        _ => true,
+    };
+    if !lines.iter().all(is_whole) {
+        testing::skipped("this machine is too busy to carry and keep all packets");
+        return;
     }
+    // Of twice 208 segments, none of which is lost, 32 are acknowledged one by one and the others in pairs.
+    assert!((40..300).contains(&acks), "{acks} ACKs");
 }
 
 #[test]
@@ -346,6 +391,9 @@ fn a_process_that_lives_keeps_its_network() {
     assert!(killed.unwrap().success());
     child.wait().unwrap();
     // The kernel takes links and queues with the namespaces.
-    thread::sleep(Duration::from_millis(100));
-    assert_eq!(left(pid), [""; 0]);
+    let mut looks = (0..50).map(|_| {
+        thread::sleep(Duration::from_millis(100));
+        left(pid).is_empty()
+    });
+    assert!(looks.any(|gone| gone), "{:?}", left(pid));
 }
