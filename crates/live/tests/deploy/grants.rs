@@ -100,7 +100,12 @@ fn grants_are_attached_watched_changed_and_detached() {
     assert_eq!(told["action"], "updated");
     assert_eq!(receiver.watchdogs(), watchdogs, "it goes on");
     bed.transfer(20, 64 << 10);
-    assert_eq!(receiver.status()["waiting"], 0);
+    // Connections close a moment after their data are there.
+    let mut looks = (0..40).map(|_| {
+        thread::sleep(Duration::from_millis(50));
+        receiver.status()["waiting"] == 0
+    });
+    assert!(looks.any(|none| none), "{}", receiver.status());
     receiver.detach();
 }
 
@@ -158,9 +163,10 @@ fn a_watchdog_ends_with_its_lease_or_its_device() {
         });
         looks.any(|gone| gone)
     };
-    let short = receiver.words(&["attach", "rcc"], &["--lease-s", "1"]);
-    run(&short);
+    receiver.attach(&[]);
     assert_eq!(receiver.watchdogs().len(), 1);
+    // A lease that is renewed may be shorter.
+    run(&receiver.words(&["attach", "rcc"], &["--lease-s", "1"]));
     assert!(ends(), "the lease is over");
     assert_eq!(receiver.status()["drift"].to_string(), "[]");
     receiver.attach(&[]);

@@ -110,6 +110,7 @@ fn the_tests_that_show_what_is_never_done_are_there() {
 #[test]
 fn timeouts_fall_as_predicted_by_the_commands_of_the_loop() {
     let Some(bed) = Bed::new() else { return };
+    let mut missed = Vec::new();
     for _ in 0..3 {
         let answers = {
             let _down = Down;
@@ -127,12 +128,14 @@ fn timeouts_fall_as_predicted_by_the_commands_of_the_loop() {
         let model = number(before, "model of today: ... ... ... ... ... ... ");
         let with_law = number(before, "timeouts with a cure: ... hscc ");
         let (predicted, found) = (1.0 - with_law / model, 1.0 - each(after) / each(before));
-        assert!(
-            predicted > 0.0 && found >= 0.5 * predicted,
+        if predicted > 0.0 && found >= 0.5 * predicted {
+            return;
+        }
+        missed.push(format!(
             "{predicted} predicted, {found} found\n{before}\n{after}"
-        );
-        return;
+        ));
     }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
     testing::skipped("this machine is too busy for a model of its network");
 }
 

@@ -76,8 +76,15 @@ fn rewriting_stops_when_the_lease_is_over() {
             }
         });
         let until = Ends(&over);
-        bed.attach_for("hscc", 2, &[]);
-        thread::sleep(Duration::from_secs(3));
+        bed.attach_for("hscc", 10, &[]);
+        let mut looks = (0..90).map(|_| {
+            thread::sleep(Duration::from_millis(100));
+            bed.status(PORT)["rewritten"].as_u64() > Some(0)
+        });
+        // Whether it does is asserted below.
+        looks.any(|rewrites| rewrites);
+        bed.attach_for("hscc", 1, &[]);
+        thread::sleep(Duration::from_secs(2));
         let first = bed.status(PORT);
         let mut looks = (0..200).map(|_| {
             thread::sleep(Duration::from_millis(100));

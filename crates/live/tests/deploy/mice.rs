@@ -17,7 +17,7 @@ const MOUSE: usize = 11_500;
 const ROUNDS: usize = 5;
 
 #[test]
-fn mice_of_real_programs_are_no_slower_with_hscc_than_over_drop_tail() {
+fn mice_of_real_programs_are_hardly_slower_with_hscc_than_over_drop_tail() {
     let Some(bed) = Bed::new() else { return };
     if !NEEDED.iter().all(|name| testing::tool(name).is_some()) {
         return;
@@ -37,6 +37,8 @@ fn mice_of_real_programs_are_no_slower_with_hscc_than_over_drop_tail() {
     // A 99th percentile of a round is that of its two or three slowest answers, and drop-tail has rounds without a
     // timeout, too: the median of one program's five rounds was 4 % longer with the law in a run in which all programs
     // together were 1.4 times as fast, with a standard error of 17 %. The law may cost no more than one such error.
+    let all = [&without, &with].into_iter().flatten().flatten();
+    assert!(all.copied().all(|ms| ms > 0.0), "{with:?} {without:?}");
     let gain = product(&without) / product(&with);
     assert!(
         gain >= LEAST_GAIN,
@@ -53,6 +55,7 @@ fn product(rounds: &[[f64; 3]]) -> f64 {
 
 /// 0.85 to the power of 15 values.
 const LEAST_GAIN: f64 = 0.0874;
+const _: () = assert!(ROUNDS * 3 == 15, "LEAST_GAIN is for as many");
 
 /// What the test starts, by the names of its programs.
 const NEEDED: [&str; 7] = [
@@ -114,13 +117,24 @@ impl<'a> Servers<'a> {
         servers
     }
 
+    /// Elephants, once slow start is over and the queue was full for the first time. A server that still ends those of
+    /// the round before sends them away.
+    fn elephants(&self) -> Running {
+        let start = |_| {
+            let line = "iperf3 -c 10.9.2.1 -P 4 -C cubic -t 30";
+            let mut elephants = Running(spawn(self.bed, SENDER, line));
+            thread::sleep(Duration::from_millis(300));
+            let state = elephants.0.try_wait().expect("a child");
+            state.is_none().then_some(elephants)
+        };
+        let started = (0..16).find_map(start);
+        started.expect("a server that takes them within 5 s")
+    }
+
     /// The 99th percentile of completion times of ab, wrk and redis-benchmark, in milliseconds, beside elephants that
     /// are as old as the law.
     fn round(&self) -> [f64; 3] {
-        let elephants = "iperf3 -c 10.9.2.1 -P 4 -C cubic -t 30";
-        let mut elephants = Running(spawn(self.bed, SENDER, elephants));
-        // Slow start is over, and the queue is full for the first time.
-        thread::sleep(Duration::from_millis(300));
+        let mut elephants = self.elephants();
         let mice = [
             "ab -q -n 150 -c 4 http://10.9.1.1:8000/mouse",
             "wrk -t1 -c4 -d1s --latency http://10.9.1.1:8000/mouse",
