@@ -1,7 +1,6 @@
 //! What an observer sees of traffic whose truth the kernel and the test know.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 use std::thread;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use programs::observer::{Observer, Told, Transfer, Watch, Way, neighbour};
 use crate::bed::{BUFFER, Bed, SENDER, SWITCH, TCP_PORT};
 use crate::frame::Frame;
 use crate::loaded;
+use crate::steady::measured;
 
 /// Watches for an incast at a queue of [`BUFFER`].
 pub(crate) const WATCH: Watch = Watch {
@@ -55,23 +55,43 @@ fn watched(bed: &Bed, act: impl FnOnce()) -> Option<(Observer, Seen)> {
 #[test]
 fn an_observer_sees_flows_degree_drops_and_timeouts_as_the_kernel_counts_them() {
     let Some(bed) = Bed::new() else { return };
-    // On a busy machine the kernel's own counters, of the queue and of TCP, are sometimes ahead of its tracepoints by a
-    // few: two observers at once hear of the same drops.
-    for _ in 0..5 {
-        match counted(&bed) {
-            Some(counts) if counts.iter().any(|(seen, made)| seen != made) => {
-                assert!(counts.iter().all(|(seen, made)| seen <= made), "{counts:?}");
-                let told = writeln!(io::stderr(), "seen, and counted by the kernel: {counts:?}");
-                told.expect("somebody reads it");
-            }
-            _ => return,
-        }
+    let is_right = |seen: &Option<Counted>| seen.as_ref().is_none_or(Counted::is_right);
+    if let Some(seen) = measured(|| counted(&bed), is_right) {
+        assert!(is_right(&seen), "{seen:?}");
     }
-    panic!("the kernel counts more each time");
 }
 
-/// Timeouts and drops of incasts, as seen and as the kernel counts them. All else is asserted.
-fn counted(bed: &Bed) -> Option<[(u64, u64); 2]> {
+/// Amounts of incasts that depend on what else the machine does.
+#[derive(Debug)]
+struct Counted {
+    /// As seen, and as the kernel counts them.
+    timeouts: [u64; 2],
+    drops: [u64; 2],
+    /// How many begin together.
+    degree: u32,
+    queue_most: u64,
+    handshake: Duration,
+    /// Over windows of some ms.
+    peak_bps: u64,
+}
+
+impl Counted {
+    fn is_right(&self) -> bool {
+        // On a busy machine the kernel's own counters, of the queue and of TCP, are sometimes ahead of its tracepoints by
+        // a few: two observers at once hear of the same drops.
+        self.timeouts[0] > 0
+            && [self.timeouts, self.drops]
+                .iter()
+                .all(|[seen, made]| seen == made)
+            && self.degree >= 8
+            && self.queue_most > BUFFER - 3_000
+            && self.handshake < Duration::from_millis(5)
+            && self.peak_bps >= 190_000_000
+    }
+}
+
+/// What is seen of incasts. Nothing is seen that was not, and no byte is missing, however busy the machine is.
+fn counted(bed: &Bed) -> Option<Counted> {
     const SENDERS: usize = 20;
     const SIZE: usize = 100_000;
     let timeouts = || bed.tcp_extended(SENDER, "TCPTimeouts");
@@ -97,33 +117,28 @@ fn counted(bed: &Bed) -> Option<[(u64, u64); 2]> {
         "each byte counts once"
     );
     let sum = |of: fn(&Transfer) -> u32| transfers.clone().map(of).map(u64::from).sum::<u64>();
-    let seen_timeouts = sum(|one| one.timeouts);
-    assert!(seen_timeouts > 0, "{drops} drops and no timeout");
+    let timeouts = [sum(|one| one.timeouts), timeouts];
+    let drops = [sum(|one| one.drops), drops];
+    for [seen, made] in [timeouts, drops] {
+        assert!(seen <= made, "timeouts {timeouts:?}, drops {drops:?}");
+    }
     let told = seen
         .told
         .iter()
         .filter(|told| matches!(told, Told::Timeout(..)));
-    assert_eq!(told.count() as u64, seen_timeouts);
+    assert_eq!(told.count() as u64, timeouts[0]);
     let most = seen.told.iter().filter_map(|told| match told {
         Told::Incast(_, _, degree) => Some(*degree),
         _ => None,
     });
-    // How many begin together depends on what else the machine does.
-    assert!((8..=20).contains(&most.max().expect("an incast")));
+    let degree = most.max().unwrap_or_default();
+    assert!(degree <= 20, "{degree}");
     let totals = observer.totals().expect("totals");
-    assert!(
-        totals.queue_most <= BUFFER && totals.queue_most > BUFFER - 3_000,
-        "{totals:?}"
-    );
+    assert!(totals.queue_most <= BUFFER, "{totals:?}");
     assert_eq!((totals.skipped, totals.lost), (0, [0, 0]));
-    let handshake = totals.handshake.expect("a handshake");
-    assert!(handshake < Duration::from_millis(5), "{handshake:?}");
-    // Over windows of some ms; at most what the queue is known to send.
-    let rate = totals.peak_bps[0];
-    assert!(
-        (190_000_000..=WATCH.queue_bps).contains(&rate),
-        "{rate} bit/s"
-    );
+    // At most what the queue is known to send.
+    let peak_bps = totals.peak_bps[0];
+    assert!(peak_bps <= WATCH.queue_bps, "{peak_bps} bit/s");
     let control = seen.told.iter().find_map(|told| match told {
         Told::Socket(way, socket) if way.to.port() == TCP_PORT => Some(socket),
         _ => None,
@@ -131,7 +146,14 @@ fn counted(bed: &Bed) -> Option<[(u64, u64); 2]> {
     let control = control.expect("a connection closed");
     assert_eq!(control.min_rto, Duration::from_millis(200), "{control:?}");
     assert_eq!(control.mss, 1_448);
-    Some([(seen_timeouts, timeouts), (sum(|one| one.drops), drops)])
+    Some(Counted {
+        timeouts,
+        drops,
+        degree,
+        queue_most: totals.queue_most,
+        handshake: totals.handshake.expect("a handshake"),
+        peak_bps,
+    })
 }
 
 #[test]
@@ -281,11 +303,15 @@ fn packets_beyond_what_was_asked_for_are_counted_and_not_looked_at() {
     }
     let totals = observer.totals().expect("totals");
     assert_eq!(totals.packets[0], 500);
-    // Eight in a window of 8.4 ms.
+    // Eight in a window of 2^23 ns, of which a slow machine needs many for 500.
     let transfers = observer.transfers().expect("maps");
-    let looked_at = u64::from(transfers[0].1.segments);
+    let seen = &transfers[0].1;
+    let looked_at = u64::from(seen.segments);
     assert_eq!(looked_at + totals.skipped, 500);
-    assert!(totals.skipped > 100, "{totals:?}");
+    assert!(totals.skipped > 0, "{totals:?}");
+    let [first, last] = [seen.first, seen.last].map(|time| time.as_nanos() >> 23);
+    let most = 8 * (last - first + 1);
+    assert!(u128::from(looked_at) <= most, "{looked_at} of {most}");
 }
 
 #[test]

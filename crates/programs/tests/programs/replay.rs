@@ -14,10 +14,13 @@ use crate::loaded;
 
 #[test]
 fn hscc_replays_what_it_did_in_the_kernel_bit_by_bit() {
+    until_enough(hscc_replays);
+}
+
+/// How often the law was called, switched and lowered a window.
+fn hscc_replays() -> Option<Result<(), String>> {
     let law = hscc();
-    let Some(seen) = recorded(&Law::Hscc(law.clone()), HSCC, 8) else {
-        return;
-    };
+    let seen = recorded(&Law::Hscc(law.clone()), HSCC, 8)?;
     let (mut replayed, mut switched, mut lowered) = (law, 0, 0);
     for (number, event) in seen.events.iter().enumerate() {
         if event.kind == LEVEL {
@@ -32,28 +35,34 @@ fn hscc_replays_what_it_did_in_the_kernel_bit_by_bit() {
         }
     }
     assert_eq!(replayed.to_memory(), seen.memory, "the state in the end");
-    // It was no walk in the park: the law was called, switched and decided often.
     let calls = seen.events.len();
-    assert!(calls > 5_000, "{calls} calls");
-    assert!(switched > 10, "{switched} switches");
-    assert!(lowered > 500, "{lowered} lower windows");
+    let is_enough = calls > 5_000 && switched > 10 && lowered > 500;
+    let told = format!("{calls} calls, {switched} switches, {lowered} lower windows");
+    Some(is_enough.then_some(()).ok_or(told))
+}
+
+/// Records and replays until the law had much to do, which depends on what else the machine does: at most three times.
+fn until_enough(mut replays: impl FnMut() -> Option<Result<(), String>>) {
+    let mut all = Vec::new();
+    while let Some(Err(told)) = replays() {
+        all.push(told);
+        assert!(all.len() < 3, "a walk in the park: {all:?}");
+    }
 }
 
 #[test]
 fn rwndq_replays_what_it_did_in_the_kernel_bit_by_bit() {
-    rwndq_replays(Idle::new(0));
+    until_enough(|| rwndq_replays(Idle::new(0)));
 }
 
 #[test]
 fn rwndq_replays_which_connections_were_idle() {
-    rwndq_replays(Idle::new(30_000_000));
+    until_enough(|| rwndq_replays(Idle::new(30_000_000)));
 }
 
-fn rwndq_replays(idle: Idle) {
+fn rwndq_replays(idle: Idle) -> Option<Result<(), String>> {
     let (law, may_be_idle) = (rwndq(), idle.is_on());
-    let Some(seen) = recorded(&Law::Rwndq(law.clone(), INTERVAL, idle), RWNDQ, 24) else {
-        return;
-    };
+    let seen = recorded(&Law::Rwndq(law.clone(), INTERVAL, idle), RWNDQ, 24)?;
     let (mut replayed, mut lowered) = (law, 0);
     let (mut opened, mut closed, mut idle) = (0, 0, 0);
     let mut windows = Vec::new();
@@ -91,26 +100,23 @@ fn rwndq_replays(idle: Idle) {
     check_samples(&seen.events);
     windows.sort_unstable();
     windows.dedup();
-    let calls = seen.events.len();
-    assert!(calls > 5_000, "{calls} calls");
-    assert!(lowered > 500, "{lowered} lower windows");
-    assert!(windows.len() > 10, "windows {windows:?}");
-    let all = SENDERS + FLOWS + SILENT;
-    if may_be_idle {
-        // The silent ones, and others that waited for a timer and came back.
-        assert!(
-            idle >= SILENT && opened >= all,
-            "{idle} idle, {opened} counted"
-        );
-        let counted = opened - closed - idle;
-        assert!(
-            counted <= FLOWS,
-            "{counted} of {FLOWS} are active in the end"
-        );
+    let (calls, all) = (seen.events.len(), SENDERS + FLOWS + SILENT);
+    let are_all = if may_be_idle {
+        // The silent ones are idle, and others that waited for a timer and came back; all others are active in the end.
+        let counted = opened >= closed + idle;
+        assert!(counted, "{opened} counted, {closed} closed, {idle} idle");
+        idle >= SILENT && opened >= all && opened - closed - idle <= FLOWS
     } else {
         // Once for the incast, and once for the others, which close after the law has gone.
-        assert_eq!((opened, closed, idle), (all, SENDERS, 0));
-    }
+        assert_eq!(idle, 0);
+        (opened, closed) == (all, SENDERS)
+    };
+    let is_enough = are_all && calls > 5_000 && lowered > 500 && windows.len() > 10;
+    let told = format!(
+        "{calls} calls, {lowered} lower windows, {} windows; {opened} connections opened, {closed} closed, {idle} idle",
+        windows.len()
+    );
+    Some(is_enough.then_some(()).ok_or(told))
 }
 
 /// A sample is taken for each interval that has passed since the first flow came, eight with a packet, and two
