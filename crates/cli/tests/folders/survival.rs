@@ -17,9 +17,15 @@ fn a_hundred_kills_lose_nothing_and_change_nothing() {
     let mut random = Random(SEED);
     println!("seed {SEED:#x}, an undisturbed sweep takes {duration:?}");
 
-    let mut sweeps = 0;
+    let (mut sweeps, mut starts) = (0, 0);
     let mut kills = [0; 3];
-    while kills.iter().sum::<u32>() < KILLS {
+    // How many starts end before their kill depends on what else the machine does.
+    let is_enough = |kills: &[u32; 3]| {
+        kills.iter().sum::<u32>() >= KILLS && kills.iter().all(|kills| *kills > 10)
+    };
+    while !is_enough(&kills) {
+        starts += 1;
+        assert!(starts <= 4 * KILLS, "{kills:?}");
         let folder = format!("killed-{sweeps}");
         let instant = Instants::ALL[random.below(3)];
         if ended_before_kill(&workspace, &folder, instant, duration, &mut random) {
@@ -33,7 +39,6 @@ fn a_hundred_kills_lose_nothing_and_change_nothing() {
     workspace.answer(&format!("{SWEEP} --resume --out {last}"));
     workspace.assert_same(&last, "undisturbed");
     println!("{kills:?} kills in {} sweeps", sweeps + 1);
-    assert!(kills.iter().all(|kills| *kills > 10), "{kills:?}");
 }
 
 /// When to kill.
