@@ -81,7 +81,7 @@ fn a_report_holds_every_chart_with_its_units() {
         (
             "rwnd-rcc-20-senders",
             "Time since the first start (ms)",
-            "Advertised window (MB)",
+            "Advertised window (KB)",
         ),
     ] {
         assert_eq!(axes(name), (x.to_owned(), y.to_owned()), "{name}");

@@ -248,25 +248,19 @@ fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
     if tcp.sack {
         return;
     }
+    let by_time = tcp.loss_detection != LossDetection::DupAcks;
+    let probes = tcp.tail_loss_probe != TailLossProbe::Off;
+    let by_delivery = tcp.window_growth == WindowGrowth::Delivery;
     let needs: [(&[&str], bool); 9] = [
-        (
-            &["tcp.loss_detection", "tcp.sack"],
-            tcp.loss_detection != LossDetection::DupAcks,
-        ),
-        (
-            &["tcp.tail_loss_probe", "tcp.sack"],
-            tcp.tail_loss_probe != TailLossProbe::Off,
-        ),
+        (&["tcp.loss_detection", "tcp.sack"], by_time),
+        (&["tcp.tail_loss_probe", "tcp.sack"], probes),
         (&["tcp.recovery", "tcp.sack"], tcp.recovery == Recovery::Prr),
         (&["tcp.keep_scoreboard", "tcp.sack"], tcp.keep_scoreboard),
         (&["tcp.frto", "tcp.sack"], tcp.frto),
         (&["tcp.undo", "tcp.sack"], tcp.undo),
         (&["tcp.dsack", "tcp.sack"], tcp.dsack),
         (&["tcp.sack_delay", "tcp.sack"], tcp.sack_delay > Span::ZERO),
-        (
-            &["tcp.window_growth", "tcp.sack"],
-            tcp.window_growth == WindowGrowth::Delivery,
-        ),
+        (&["tcp.window_growth", "tcp.sack"], by_delivery),
     ];
     for (keys, _) in needs.into_iter().filter(|(_, needed)| *needed) {
         found.push(Conflict {
