@@ -3,8 +3,7 @@
 use base::HostId;
 use schemes::{Role, Scheme};
 
-use super::layout::{Layout, needed, real, senders_needed, takes_all};
-use super::load::Origins;
+use super::layout::{Layout, Origins, needed, real, senders_needed, takes_all};
 use crate::Group;
 use crate::keys::{
     Conflict, ConnectionKind, Keys, LoadOf, TopologyKind, TracedFlows, WorkloadKind,

@@ -1,17 +1,19 @@
 //! Where hosts are: the topology, and which hosts each group of flows uses.
 
+mod origins;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::{Factor, HostId, Rate};
 use fabric::{LinkSpec, PortId, Topology};
 
-use super::load::Origins;
 use crate::Group;
 use crate::flow_trace::TracedFlow;
 use crate::graph::Graph;
 use crate::hosts::HostSet;
 use crate::keys::{Keys, PeerKind, TopologyKind, WorkloadKind};
+pub(super) use origins::Origins;
 
 /// Racks of equally many hosts: one in a star, two in a dumbbell, one at each switch of a chain, at
 /// each leaf of a leaf-spine network, at each edge switch of a fat tree, at each node of a graph.

@@ -1,8 +1,8 @@
 //! What a load means: how many flows in how much time.
 
-use base::{HostId, Span};
+use base::Span;
 
-use super::layout::{Layout, Places};
+use super::layout::{Layout, Origins, Places};
 use crate::Group;
 use crate::keys::flows::{self, at_receivers, flows_per_second};
 use crate::keys::{Keys, LoadOf, PeerKind, WorkloadKind};
@@ -97,36 +97,6 @@ pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
 /// Flows per second from all senders together that fill the wanted share of their links.
 pub(super) fn of_hosts(keys: &Keys, places: &Places) -> f64 {
     flows_per_second(keys, keys.link.rate) * real(places.senders.len())
-}
-
-/// Where flows come from.
-pub(super) struct Origins {
-    senders: Vec<HostId>,
-    /// How many of them each rack has.
-    pub(super) racks: Vec<usize>,
-}
-
-impl Origins {
-    /// O(n log n) for n senders.
-    pub(super) fn of(layout: &Layout, senders: &[HostId]) -> Self {
-        let racks = layout.racks_of(senders);
-        let mut senders = senders.to_vec();
-        senders.sort_unstable();
-        Self { senders, racks }
-    }
-
-    /// Whether `host` sends. O(log n).
-    pub(super) fn has(&self, host: HostId) -> bool {
-        self.senders.binary_search(&host).is_ok()
-    }
-
-    /// Of the flows to `receiver` from any sender but itself, the share from other racks. O(log n).
-    pub(super) fn crossing_share(&self, layout: &Layout, receiver: HostId) -> f64 {
-        let all = self.senders.len();
-        let others = all - usize::from(self.has(receiver));
-        let near = self.racks[layout.rack(receiver) as usize];
-        real(all - near) / real(others.max(1))
-    }
 }
 
 /// The mean time between so many flows.

@@ -1,0 +1,35 @@
+//! Where random flows come from.
+
+use base::HostId;
+
+use super::{Layout, real};
+
+/// The senders of random flows.
+pub(in crate::workload) struct Origins {
+    senders: Vec<HostId>,
+    /// How many of them each rack has.
+    pub(in crate::workload) racks: Vec<usize>,
+}
+
+impl Origins {
+    /// O(n log n) for n senders.
+    pub(in crate::workload) fn of(layout: &Layout, senders: &[HostId]) -> Self {
+        let racks = layout.racks_of(senders);
+        let mut senders = senders.to_vec();
+        senders.sort_unstable();
+        Self { senders, racks }
+    }
+
+    /// Whether `host` sends. O(log n).
+    pub(in crate::workload) fn has(&self, host: HostId) -> bool {
+        self.senders.binary_search(&host).is_ok()
+    }
+
+    /// Of the flows to `receiver` from any sender but itself, the share from other racks. O(log n).
+    pub(in crate::workload) fn crossing_share(&self, layout: &Layout, receiver: HostId) -> f64 {
+        let all = self.senders.len();
+        let others = all - usize::from(self.has(receiver));
+        let near = self.racks[layout.rack(receiver) as usize];
+        real(all - near) / real(others.max(1))
+    }
+}
