@@ -20,6 +20,21 @@ pub struct Conflict {
     pub remedy: String,
 }
 
+impl Conflict {
+    pub(crate) fn new(
+        keys: &'static [&'static str],
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        let (message, remedy) = (message.into(), remedy.into());
+        Self {
+            keys,
+            message,
+            remedy,
+        }
+    }
+}
+
 /// Every conflict between `keys`; see [`Keys::conflicts`].
 pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
     let mut found = Vec::new();
@@ -37,11 +52,11 @@ pub(super) fn all(keys: &Keys, marking: Option<&str>) -> Vec<Conflict> {
 
 fn trace(keys: &Keys, found: &mut Vec<Conflict>) {
     if keys.trace.window == Span::ZERO {
-        found.push(Conflict {
-            keys: &["trace.window"],
-            message: "trace.window is no time at all".into(),
-            remedy: "throughput is averaged over it: give some time, as in \"1ms\"".into(),
-        });
+        found.push(Conflict::new(
+            &["trace.window"],
+            "trace.window is no time at all",
+            "throughput is averaged over it: give some time, as in \"1ms\"",
+        ));
     }
 }
 
@@ -50,71 +65,66 @@ fn topology(keys: &Keys, found: &mut Vec<Conflict>) {
     let fat_tree = topology.kind == TopologyKind::FatTree;
     let pods = topology.pods.0;
     if fat_tree && !pods.is_multiple_of(2) {
-        found.push(Conflict {
-            keys: &["topology.pods", "topology.kind"],
-            message: format!("a fat tree has an even number of pods, not {pods}"),
-            remedy: "half the ports of a switch lead up and half down: give an even topology.pods"
-                .into(),
-        });
+        found.push(Conflict::new(
+            &["topology.pods", "topology.kind"],
+            format!("a fat tree has an even number of pods, not {pods}"),
+            "half the ports of a switch lead up and half down: give an even topology.pods",
+        ));
     }
     if let (true, OrAuto(Some(hosts))) = (fat_tree, topology.hosts)
         && hosts.0 != pods / 2
     {
-        found.push(Conflict {
-            keys: &["topology.hosts", "topology.pods"],
-            message: format!(
+        found.push(Conflict::new(
+            &["topology.hosts", "topology.pods"],
+            format!(
                 "a fat tree of {pods} pods has {} hosts at every edge switch",
                 pods / 2
             ),
-            remedy: "leave topology.hosts at \"auto\" and set topology.pods".into(),
-        });
+            "leave topology.hosts at \"auto\" and set topology.pods",
+        ));
     }
     if topology.kind == TopologyKind::Graph
         && let Some(link) = topology.graph.0.without_delay(keys)
     {
-        found.push(Conflict {
-            keys: &["topology.graph", "bottleneck.delay"],
-            message: format!(
+        found.push(Conflict::new(
+            &["topology.graph", "bottleneck.delay"],
+            format!(
                 "the link {} has no delay, and its ends no coordinates from which it would follow",
                 topology.graph.0.in_words(link)
             ),
-            remedy:
-                "set bottleneck.delay for all links, as in \"10ms\", or give the file delays or \
-                     coordinates"
-                    .into(),
-        });
+            "set bottleneck.delay for all links, as in \"10ms\", or give the file delays or \
+                     coordinates",
+        ));
     }
     if topology.oversubscription.0.is_none() {
         return;
     }
     if keys.bottleneck.rate.0.is_some() {
-        found.push(Conflict {
-            keys: &["topology.oversubscription", "bottleneck.rate"],
-            message: "topology.oversubscription and bottleneck.rate both give the uplinks a rate"
-                .into(),
-            remedy: "leave one of them at \"auto\"".into(),
-        });
+        found.push(Conflict::new(
+            &["topology.oversubscription", "bottleneck.rate"],
+            "topology.oversubscription and bottleneck.rate both give the uplinks a rate",
+            "leave one of them at \"auto\"",
+        ));
     }
     if !fat_tree && topology.kind != TopologyKind::LeafSpine {
-        found.push(Conflict {
-            keys: &["topology.oversubscription", "topology.kind"],
-            message: "only leaf-spine networks and fat trees have an oversubscription".into(),
-            remedy: "give other networks the rate of their middle links with bottleneck.rate"
-                .into(),
-        });
+        found.push(Conflict::new(
+            &["topology.oversubscription", "topology.kind"],
+            "only leaf-spine networks and fat trees have an oversubscription",
+            "give other networks the rate of their middle links with bottleneck.rate",
+        ));
     }
 }
 
 fn packets(keys: &Keys, found: &mut Vec<Conflict>) {
     if keys.packet_bytes() > MAX_PACKET {
-        found.push(Conflict {
-            keys: &["tcp.mss", "net.header_bytes"],
-            message: format!(
+        found.push(Conflict::new(
+            &["tcp.mss", "net.header_bytes"],
+            format!(
                 "tcp.mss and net.header_bytes make a packet of {} bytes",
                 keys.packet_bytes()
             ),
-            remedy: format!("an IP packet has at most {MAX_PACKET} bytes: lower tcp.mss"),
-        });
+            format!("an IP packet has at most {MAX_PACKET} bytes: lower tcp.mss"),
+        ));
     }
 }
 
@@ -129,29 +139,28 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
             ),
         ] {
             if size.is_some_and(|size| size.unit == SizeUnit::Byte) {
-                found.push(Conflict {
-                    keys: key,
-                    message: format!("{} is in bytes, but the queue counts packets", key[0]),
-                    remedy: "give it in pkt, or set switch.unit = \"bytes\"".into(),
-                });
+                found.push(Conflict::new(
+                    key,
+                    format!("{} is in bytes, but the queue counts packets", key[0]),
+                    "give it in pkt, or set switch.unit = \"bytes\"",
+                ));
             }
         }
     }
     if switch.emulated_load.0 >= 1.0 || (switch.emulated_load.0 > 0.0 && switch.buffer.0.is_none())
     {
-        found.push(Conflict {
-            keys: &["switch.emulated_load", "switch.buffer"],
-            message: "the emulated load takes the whole buffer, or a share of one without bound"
-                .into(),
-            remedy: "give a load below 1 and a finite switch.buffer".into(),
-        });
+        found.push(Conflict::new(
+            &["switch.emulated_load", "switch.buffer"],
+            "the emulated load takes the whole buffer, or a share of one without bound",
+            "give a load below 1 and a finite switch.buffer",
+        ));
     }
     if keys.host.queue == HostQueue::Switch && keys.host.buffer.0.is_some() {
-        found.push(Conflict {
-            keys: &["host.queue", "host.buffer"],
-            message: "hosts that queue as switches have no buffer of their own".into(),
-            remedy: "leave host.buffer out, or set host.queue = \"own\"".into(),
-        });
+        found.push(Conflict::new(
+            &["host.queue", "host.buffer"],
+            "hosts that queue as switches have no buffer of their own",
+            "leave host.buffer out, or set host.queue = \"own\"",
+        ));
     }
     let packet = keys.packet_bytes();
     for (key, buffer) in [
@@ -161,28 +170,27 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
         if let OrUnlimited(Some(size)) = buffer
             && size.in_bytes(packet) < packet
         {
-            found.push(Conflict {
-                keys: key,
-                message: format!("{} has no room for a single full packet", key[0]),
-                remedy: format!("a full packet has {packet} bytes: give at least \"1pkt\""),
-            });
+            found.push(Conflict::new(
+                key,
+                format!("{} has no room for a single full packet", key[0]),
+                format!("a full packet has {packet} bytes: give at least \"1pkt\""),
+            ));
         }
     }
     if let (OrUnlimited(Some(buffer)), OrOff(Some(threshold))) =
         (switch.buffer, switch.ecn_threshold)
         && threshold.in_bytes(packet) > buffer.in_bytes(packet)
     {
-        found.push(Conflict {
-            keys: &["switch.ecn_threshold", "switch.buffer"],
-            message: format!(
+        found.push(Conflict::new(
+            &["switch.ecn_threshold", "switch.buffer"],
+            format!(
                 "the marking threshold lies above the buffer: {} > {}",
                 in_words(threshold, packet),
                 in_words(buffer, packet)
             ),
-            remedy: "such a queue drops before it marks: lower switch.ecn_threshold, raise \
-                     switch.buffer, or set switch.ecn_threshold = \"off\""
-                .into(),
-        });
+            "such a queue drops before it marks: lower switch.ecn_threshold, raise \
+                     switch.buffer, or set switch.ecn_threshold = \"off\"",
+        ));
     }
 }
 
@@ -198,11 +206,11 @@ fn marks(keys: &Keys, marking: Option<&str>, found: &mut Vec<Conflict>) {
         ),
         None => return,
     };
-    found.push(Conflict {
+    found.push(Conflict::new(
         keys,
-        message: format!("{user} reacts to marks, but the queues never mark"),
-        remedy: format!("set switch.ecn_threshold, as in \"40pkt\", or leave {user} out"),
-    });
+        format!("{user} reacts to marks, but the queues never mark"),
+        format!("set switch.ecn_threshold, as in \"40pkt\", or leave {user} out"),
+    ));
 }
 
 fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
@@ -214,30 +222,30 @@ fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
         (&["tcp.delayed_ack_timeout"], tcp.delayed_ack_timeout),
     ] {
         if span == Span::ZERO {
-            found.push(Conflict {
-                keys: key,
-                message: format!("{} is zero, so its timer would fire forever", key[0]),
-                remedy: "give a time above 0, as in \"10ms\"".into(),
-            });
+            found.push(Conflict::new(
+                key,
+                format!("{} is zero, so its timer would fire forever", key[0]),
+                "give a time above 0, as in \"10ms\"",
+            ));
         }
     }
     if tcp.timer == TimerKind::Wheel && tcp.clock_granularity == Span::ZERO {
-        found.push(Conflict {
-            keys: &["tcp.timer", "tcp.clock_granularity"],
-            message: "tcp.timer is a wheel that does not turn".into(),
-            remedy: "its ticks are tcp.clock_granularity: give some, as in \"1ms\"".into(),
-        });
+        found.push(Conflict::new(
+            &["tcp.timer", "tcp.clock_granularity"],
+            "tcp.timer is a wheel that does not turn",
+            "its ticks are tcp.clock_granularity: give some, as in \"1ms\"",
+        ));
     }
     for (key, span) in [
         (&["tcp.min_rto", "tcp.max_rto"], tcp.min_rto),
         (&["tcp.initial_rto", "tcp.max_rto"], tcp.initial_rto),
     ] {
         if span > tcp.max_rto {
-            found.push(Conflict {
-                keys: key,
-                message: format!("{} = {span} exceeds tcp.max_rto = {}", key[0], tcp.max_rto),
-                remedy: format!("lower {} or raise tcp.max_rto", key[0]),
-            });
+            found.push(Conflict::new(
+                key,
+                format!("{} = {span} exceeds tcp.max_rto = {}", key[0], tcp.max_rto),
+                format!("lower {} or raise tcp.max_rto", key[0]),
+            ));
         }
     }
 }
@@ -263,14 +271,14 @@ fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
         (&["tcp.window_growth", "tcp.sack"], by_delivery),
     ];
     for (keys, _) in needs.into_iter().filter(|(_, needed)| *needed) {
-        found.push(Conflict {
+        found.push(Conflict::new(
             keys,
-            message: format!(
+            format!(
                 "{} works with what SACK reports, and tcp.sack = false",
                 keys[0]
             ),
-            remedy: format!("set tcp.sack = true, or leave {} at its default", keys[0]),
-        });
+            format!("set tcp.sack = true, or leave {} at its default", keys[0]),
+        ));
     }
 }
 
@@ -278,34 +286,33 @@ fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
     let mss = u64::from(keys.tcp.mss.0);
     let buffer = keys.tcp.receive_buffer.in_bytes(mss);
     if buffer < mss {
-        found.push(Conflict {
-            keys: &["tcp.receive_buffer", "tcp.mss"],
-            message: "tcp.receive_buffer has no room for a single segment".into(),
-            remedy: format!("a segment has tcp.mss = {mss} bytes: give at least as much"),
-        });
+        found.push(Conflict::new(
+            &["tcp.receive_buffer", "tcp.mss"],
+            "tcp.receive_buffer has no room for a single segment",
+            format!("a segment has tcp.mss = {mss} bytes: give at least as much"),
+        ));
     }
     if let WindowScale::Shift(shift) = keys.tcp.window_scale
         && buffer >> shift == 0
     {
         let unit = 1_u32 << shift;
-        found.push(Conflict {
-            keys: &["tcp.window_scale", "tcp.receive_buffer"],
-            message: format!(
+        found.push(Conflict::new(
+            &["tcp.window_scale", "tcp.receive_buffer"],
+            format!(
                 "tcp.window_scale = {shift} advertises windows in units of {unit} bytes, more than \
                  tcp.receive_buffer = {}",
                 keys.tcp.receive_buffer
             ),
-            remedy: "its window would always be closed: lower tcp.window_scale, or set it to \
-                     \"auto\""
-                .into(),
-        });
+            "its window would always be closed: lower tcp.window_scale, or set it to \
+                     \"auto\"",
+        ));
     }
     if buffer > MAX_WINDOW {
-        found.push(Conflict {
-            keys: &["tcp.receive_buffer"],
-            message: "tcp.receive_buffer exceeds the largest window TCP can advertise".into(),
-            remedy: "give at most \"1GiB\" (RFC 7323, section 2.3)".into(),
-        });
+        found.push(Conflict::new(
+            &["tcp.receive_buffer"],
+            "tcp.receive_buffer exceeds the largest window TCP can advertise",
+            "give at most \"1GiB\" (RFC 7323, section 2.3)",
+        ));
     }
     if keys
         .tcp
@@ -313,11 +320,11 @@ fn windows(keys: &Keys, found: &mut Vec<Conflict>) {
         .0
         .is_some_and(|size| size.amount == 0)
     {
-        found.push(Conflict {
-            keys: &["tcp.initial_ssthresh"],
-            message: "tcp.initial_ssthresh is zero".into(),
-            remedy: "give at least \"1pkt\", or \"unlimited\"".into(),
-        });
+        found.push(Conflict::new(
+            &["tcp.initial_ssthresh"],
+            "tcp.initial_ssthresh is zero",
+            "give at least \"1pkt\", or \"unlimited\"",
+        ));
     }
 }
 

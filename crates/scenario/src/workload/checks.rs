@@ -15,36 +15,31 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
     let mut found = Vec::new();
     let layout = Layout::of(keys, groups);
     if layout.all_hosts() > MAX_HOSTS {
-        found.push(Conflict {
-            keys: &["workload.senders", "topology.hosts", "topology.racks"],
-            message: format!("{} hosts are too many", layout.all_hosts()),
-            remedy: format!("a network has at most {MAX_HOSTS}"),
-        });
+        found.push(Conflict::new(
+            &["workload.senders", "topology.hosts", "topology.racks"],
+            format!("{} hosts are too many", layout.all_hosts()),
+            format!("a network has at most {MAX_HOSTS}"),
+        ));
         return found;
     }
     if layout.links_between() > MAX_HOSTS {
-        found.push(Conflict {
-            keys: &["topology.spines", "topology.racks"],
-            message: format!(
+        found.push(Conflict::new(
+            &["topology.spines", "topology.racks"],
+            format!(
                 "{} links between switches are too many",
                 layout.links_between()
             ),
-            remedy: format!("a network has at most {MAX_HOSTS}"),
-        });
+            format!("a network has at most {MAX_HOSTS}"),
+        ));
         return found;
     }
     if let Some(graph) = &layout.graph
         && let Some((link, bits)) = graph.too_fast(keys, layout.hosts)
     {
-        found.push(Conflict {
-            keys: &["topology.capacity", "topology.hosts", "link.rate"],
-            message: format!(
+        found.push(Conflict::new(&["topology.capacity", "topology.hosts", "link.rate"], format!(
                 "the link {} would have {bits} bit/s to carry as much as the links of hosts",
                 graph.in_words(link)
-            ),
-            remedy: "a link has at most 8000Gbps: lower topology.hosts or link.rate, or set bottleneck.rate"
-                .into(),
-        });
+            ), "a link has at most 8000Gbps: lower topology.hosts or link.rate, or set bottleneck.rate"));
     }
     found.extend(untraceable(&layout, keys, groups));
     for group in groups {
@@ -53,13 +48,12 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
         let workload = &group.keys.workload;
         let star = layout.kind == TopologyKind::Star;
         if star && workload.kind == WorkloadKind::Pairs && workload.to.0.is_none() {
-            found.push(Conflict {
-                keys: &["workload.kind", "topology.kind"],
-                message: "pairs need a middle link to share, and a star has none".into(),
-                remedy: "set topology.kind = \"dumbbell\" or workload.kind = \"incast\"; where a host each \
-                         is meant, name the receivers with workload.to"
-                    .into(),
-            });
+            found.push(Conflict::new(
+                &["workload.kind", "topology.kind"],
+                "pairs need a middle link to share, and a star has none",
+                "set topology.kind = \"dumbbell\" or workload.kind = \"incast\"; where a host each \
+                         is meant, name the receivers with workload.to",
+            ));
         }
     }
     found.extend(groups.iter().flat_map(|group| misfits(keys, group)));
@@ -144,27 +138,21 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
     };
     // The largest factor makes them so many.
     let (_, keys) = factors.iter().max_by_key(|(factor, _)| *factor)?;
-    Some(Conflict {
+    Some(Conflict::new(
         keys,
-        message: error.to_string(),
-        remedy:
-            "lower the number of flows, let some share a connection with workload.connection = \
-                 \"persistent\", or simulate a shorter time"
-                .into(),
-    })
+        error.to_string(),
+        "lower the number of flows, let some share a connection with workload.connection = \
+                 \"persistent\", or simulate a shorter time",
+    ))
 }
 
 /// A scheme at receivers that are not the ones who are called.
 fn asking_receivers(group: &Group) -> Option<Conflict> {
     let role = group.receiver_role()?;
-    (group.keys.workload.kind == WorkloadKind::Requests).then(|| Conflict {
-        keys: &["workload.kind"],
-        message: format!(
+    (group.keys.workload.kind == WorkloadKind::Requests).then(|| Conflict::new(&["workload.kind"], format!(
             "{} controls connections that senders open to a receiver, and here the receivers open them",
             role.name
-        ),
-        remedy: "choose another scheme, or repeat an incast with workload.rounds".into(),
-    })
+        ), "choose another scheme, or repeat an incast with workload.rounds"))
 }
 
 /// A load of uplinks that nothing makes.
@@ -174,19 +162,21 @@ fn without_uplinks(layout: &Layout, group: &Group) -> Option<Conflict> {
         return None;
     }
     if layout.uplinks_of_rack() == 0 {
-        return Some(Conflict {
-            keys: &["workload.load_of", "topology.kind"],
-            message: "there are no uplinks to load in this kind of network".into(),
-            remedy: "set workload.load_of = \"receivers\", or a topology of racks".into(),
-        });
+        return Some(Conflict::new(
+            &["workload.load_of", "topology.kind"],
+            "there are no uplinks to load in this kind of network",
+            "set workload.load_of = \"receivers\", or a topology of racks",
+        ));
     }
     let places = layout.everywhere(group);
     let origins = Origins::of(layout, &places.senders);
     let mut receivers = places.receivers.iter();
-    (!receivers.any(|host| origins.crossing_share(layout, *host) > 0.0)).then(|| Conflict {
-        keys: &["workload.load_of", "workload.from", "workload.to"],
-        message: "no flow leaves its rack, so none loads an uplink".into(),
-        remedy: "name hosts in several racks, or set workload.load_of = \"receivers\"".into(),
+    (!receivers.any(|host| origins.crossing_share(layout, *host) > 0.0)).then(|| {
+        Conflict::new(
+            &["workload.load_of", "workload.from", "workload.to"],
+            "no flow leaves its rack, so none loads an uplink",
+            "name hosts in several racks, or set workload.load_of = \"receivers\"",
+        )
     })
 }
 
@@ -198,10 +188,12 @@ fn untraceable(layout: &Layout, keys: &Keys, groups: &[Group]) -> Option<Conflic
     let random = |group: &Group| group.keys.workload.kind == WorkloadKind::Poisson;
     let flows = layout.all_flows(groups);
     let last = *numbers.last().filter(|last| u64::from(**last) >= flows)?;
-    (!groups.iter().any(random)).then(|| Conflict {
-        keys: &["trace.flows", "workload.senders"],
-        message: format!("there is no flow {last} among {flows} flows"),
-        remedy: format!("flows are numbered from 0 to {}", flows - 1),
+    (!groups.iter().any(random)).then(|| {
+        Conflict::new(
+            &["trace.flows", "workload.senders"],
+            format!("there is no flow {last} among {flows} flows"),
+            format!("flows are numbered from 0 to {}", flows - 1),
+        )
     })
 }
 
@@ -216,15 +208,15 @@ fn outside(layout: &Layout, group: &Group) -> Option<Conflict> {
         for part in set.iter().flat_map(|set| &set.0) {
             let last = part.hosts.map_or(0, |(_, last)| last);
             if part.racks.1 >= layout.racks || last >= layout.hosts {
-                return Some(Conflict {
+                return Some(Conflict::new(
                     keys,
-                    message: format!(
+                    format!(
                         "there is no host {last} in rack {}: the network has {} racks of {} hosts, numbered \
                          from 0",
                         part.racks.1, layout.racks, layout.hosts
                     ),
-                    remedy: "name hosts that are there, or enlarge the topology".into(),
-                });
+                    "name hosts that are there, or enlarge the topology",
+                ));
             }
         }
     }
@@ -239,19 +231,21 @@ fn outside_trace(layout: &Layout, group: &Group) -> Option<Conflict> {
     }
     let trace = &workload.trace.0;
     if trace.of(&group.name).next().is_none() {
-        return Some(Conflict {
-            keys: &["workload.trace"],
-            message: format!("the trace has no flow of the group {}", group.name),
-            remedy: format!("its groups are {}", trace.groups().join(", ")),
-        });
+        return Some(Conflict::new(
+            &["workload.trace"],
+            format!("the trace has no flow of the group {}", group.name),
+            format!("its groups are {}", trace.groups().join(", ")),
+        ));
     }
     let (last, hosts) = (trace.last_host(), layout.all_hosts());
-    (u64::from(last) >= hosts).then(|| Conflict {
-        keys: &["workload.trace", "topology.hosts"],
-        message: format!(
-            "the trace names host {last}, and the network has {hosts} hosts, numbered from 0"
-        ),
-        remedy: "enlarge the topology, or leave topology.hosts out".into(),
+    (u64::from(last) >= hosts).then(|| {
+        Conflict::new(
+            &["workload.trace", "topology.hosts"],
+            format!(
+                "the trace names host {last}, and the network has {hosts} hosts, numbered from 0"
+            ),
+            "enlarge the topology, or leave topology.hosts out",
+        )
     })
 }
 
@@ -276,10 +270,10 @@ fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
             "on one side "
         };
         if place.senders.len() < wanted || place.receivers.len() < receivers {
-            return Some(Conflict {
-                keys: &["workload.senders", "topology.hosts"],
-                message: format!("{senders} senders {place_of}do not fit on {given} hosts"),
-                remedy: match (layout.kind, needed(layout.kind, layout.racks, groups)) {
+            return Some(Conflict::new(
+                &["workload.senders", "topology.hosts"],
+                format!("{senders} senders {place_of}do not fit on {given} hosts"),
+                match (layout.kind, needed(layout.kind, layout.racks, groups)) {
                     (TopologyKind::FatTree, _) => {
                         "raise topology.pods or lower workload.senders".into()
                     }
@@ -290,15 +284,15 @@ fn crowded(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
                         "set topology.hosts to \"auto\" or at least {needed}, or lower workload.senders"
                     ),
                 },
-            });
+            ));
         }
         let only_itself = |receiver: &HostId| place.senders.iter().all(|sender| sender == receiver);
         if let Some(receiver) = place.receivers.iter().find(|host| only_itself(host)) {
-            return Some(Conflict {
-                keys: &["workload.from", "workload.to"],
-                message: format!("host {} would send to itself alone", receiver.0),
-                remedy: "name another sender or receiver".into(),
-            });
+            return Some(Conflict::new(
+                &["workload.from", "workload.to"],
+                format!("host {} would send to itself alone", receiver.0),
+                "name another sender or receiver",
+            ));
         }
     }
     None
@@ -325,13 +319,12 @@ fn mixed(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
                 } else {
                     format!("{role} and {other} would both control the receiving host {host}")
                 };
-                return Some(Conflict {
-                    keys: &["workload.to"],
+                return Some(Conflict::new(
+                    &["workload.to"],
                     message,
-                    remedy: "give the groups receivers of their own with workload.to, or the same scheme \
-                             and settings"
-                        .into(),
-                });
+                    "give the groups receivers of their own with workload.to, or the same scheme \
+                             and settings",
+                ));
             }
         }
     }
@@ -354,15 +347,10 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
         };
         let same = schemes.len() == others.len()
             && pairs.all(|(scheme, other)| !differ(scheme, other));
-        (!same).then(|| Conflict {
-            keys: &["workload.kind"],
-            message: format!(
+        (!same).then(|| Conflict::new(&["workload.kind"], format!(
                 "{} and {} would both work in the switches, which all groups share",
                 first.bundle, group.bundle
-            ),
-            remedy: "give only one of the groups such a scheme, or all of them the same with the same settings"
-                .into(),
-        })
+            ), "give only one of the groups such a scheme, or all of them the same with the same settings"))
     })
 }
 
@@ -370,21 +358,17 @@ fn clashing(groups: &[Group]) -> Option<Conflict> {
 fn misfits(keys: &Keys, group: &Group) -> Vec<Conflict> {
     let roles = group.roles();
     let unbounded = keys.switch.buffer.0.is_none();
-    let boundless = roles
-        .shares_buffer
-        .filter(|_| unbounded)
-        .map(|scheme| Conflict {
-            keys: &["switch.buffer"],
-            message: format!(
-                "{scheme} measures queues in shares of their buffer, and these have no bound"
-            ),
-            remedy: format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
-        });
-    let misfits = roles.misfits.into_iter().map(|misfit| Conflict {
-        keys: misfit.keys,
-        message: misfit.message,
-        remedy: misfit.remedy,
+    let boundless = roles.shares_buffer.filter(|_| unbounded).map(|scheme| {
+        Conflict::new(
+            &["switch.buffer"],
+            format!("{scheme} measures queues in shares of their buffer, and these have no bound"),
+            format!("set switch.buffer, as in \"80pkt\", or leave {scheme} out"),
+        )
     });
+    let misfits = roles
+        .misfits
+        .into_iter()
+        .map(|misfit| Conflict::new(misfit.keys, misfit.message, misfit.remedy));
     boundless.into_iter().chain(misfits).collect()
 }
 

@@ -88,11 +88,11 @@ pub(super) fn lonely(layout: &Layout, place: &Places, group: &Group) -> Option<C
         return None;
     }
     if workload.kind != WorkloadKind::Poisson {
-        return Some(Conflict {
-            keys: &["workload.peers", "workload.kind"],
-            message: "only random arrivals draw their peers".into(),
-            remedy: "set workload.kind = \"poisson\", or leave workload.peers out".into(),
-        });
+        return Some(Conflict::new(
+            &["workload.peers", "workload.kind"],
+            "only random arrivals draw their peers",
+            "set workload.kind = \"poisson\", or leave workload.peers out",
+        ));
     }
     let (senders, receivers) = (
         racks(&place.senders, layout),
@@ -104,13 +104,13 @@ pub(super) fn lonely(layout: &Layout, place: &Places, group: &Group) -> Option<C
         LoadOf::Hosts => receivers.iter().any(is_served),
         LoadOf::Receivers | LoadOf::Uplinks => receivers.iter().all(is_served),
     };
-    (!possible).then(|| Conflict {
-        keys: &["workload.peers", "workload.from", "workload.to"],
-        message: "there are receivers to whom no host of another rack sends".into(),
-        remedy:
+    (!possible).then(|| {
+        Conflict::new(
+            &["workload.peers", "workload.from", "workload.to"],
+            "there are receivers to whom no host of another rack sends",
             "choose a topology of several racks, name hosts of several in workload.from, or set \
-                 workload.peers = \"any\""
-                .into(),
+                 workload.peers = \"any\"",
+        )
     })
 }
 

@@ -30,33 +30,33 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     if traced {
         traces(keys, found);
     } else if duration.is_some_and(|end| end <= last_start) {
-        found.push(Conflict {
-            keys: &["run.duration", "workload.start"],
-            message: "the simulation ends before the last flow starts".into(),
-            remedy: format!(
+        found.push(Conflict::new(
+            &["run.duration", "workload.start"],
+            "the simulation ends before the last flow starts",
+            format!(
                 "flows start until {last_start}: set run.duration above, or let them start sooner"
             ),
-        });
+        ));
     }
     let poisson = workload.kind == WorkloadKind::Poisson;
     let loaded = poisson || (workload.kind == WorkloadKind::Burst && workload.delay.0.is_none());
     let endless = workload.flows.0.is_some() || workload.duration > Span::ZERO;
     if loaded && (workload.load.0 <= 0.0 || (poisson && !endless)) {
-        found.push(Conflict {
-            keys: &["workload.load", "workload.duration"],
-            message: "no flow ever arrives".into(),
-            remedy: "give workload.load and workload.duration values above 0".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.load", "workload.duration"],
+            "no flow ever arrives",
+            "give workload.load and workload.duration values above 0",
+        ));
     }
     if poisson && workload.load.0 > 0.0 && endless && flows::expected(keys) < NO_FLOW {
-        found.push(Conflict {
-            keys: &["workload.load", "workload.duration"],
-            message: format!(
+        found.push(Conflict::new(
+            &["workload.load", "workload.duration"],
+            format!(
                 "no flow ever arrives: {:e} are expected",
                 flows::expected(keys)
             ),
-            remedy: "raise workload.load or workload.duration, or set workload.flows".into(),
-        });
+            "raise workload.load or workload.duration, or set workload.flows",
+        ));
     }
     epochs(keys, found);
     connections(keys, found);
@@ -64,12 +64,11 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
     writes(keys, found);
     let in_rounds = [WorkloadKind::Incast, WorkloadKind::Requests].contains(&workload.kind);
     if workload.rounds.0 > 1 && !in_rounds {
-        found.push(Conflict {
-            keys: &["workload.rounds", "workload.kind"],
-            message: "only incasts and requests are repeated in rounds".into(),
-            remedy: "set workload.kind to \"incast\" or \"requests\", or leave workload.rounds out"
-                .into(),
-        });
+        found.push(Conflict::new(
+            &["workload.rounds", "workload.kind"],
+            "only incasts and requests are repeated in rounds",
+            "set workload.kind to \"incast\" or \"requests\", or leave workload.rounds out",
+        ));
     }
     sizes(keys, found);
 }
@@ -78,30 +77,25 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
 fn traces(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     if workload.from.0.is_some() || workload.to.0.is_some() {
-        found.push(Conflict {
-            keys: &["workload.from", "workload.to", "workload.trace"],
-            message: "the trace names its hosts".into(),
-            remedy: "leave workload.from and workload.to out".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.from", "workload.to", "workload.trace"],
+            "the trace names its hosts",
+            "leave workload.from and workload.to out",
+        ));
     }
     let (first, _) = workload.trace.0.span();
     if keys.run.duration.0.is_some_and(|end| end <= first) {
-        found.push(Conflict {
-            keys: &["run.duration", "workload.trace"],
-            message: "the simulation ends before the first flow of the trace starts".into(),
-            remedy: format!("it starts at {first}: set run.duration above"),
-        });
+        found.push(Conflict::new(
+            &["run.duration", "workload.trace"],
+            "the simulation ends before the first flow of the trace starts",
+            format!("it starts at {first}: set run.duration above"),
+        ));
     }
     if workload.connection == ConnectionKind::Persistent && first < workload.start {
-        found.push(Conflict {
-            keys: &["workload.start", "workload.trace"],
-            message: format!(
+        found.push(Conflict::new(&["workload.start", "workload.trace"], format!(
                 "the first flow of the trace starts at {first}, before persistent connections may open"
-            ),
-            remedy: "let flows of the trace start at workload.start or later, or set workload.connection = \
-                     \"new\""
-                .into(),
-        });
+            ), "let flows of the trace start at workload.start or later, or set workload.connection = \
+                     \"new\""));
     }
 }
 
@@ -111,25 +105,25 @@ fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
         return;
     }
     if matches!(workload.kind, WorkloadKind::Poisson | WorkloadKind::Trace) {
-        found.push(Conflict {
-            keys: &["workload.epochs", "workload.kind"],
-            message: "random arrivals and traces have no epochs".into(),
-            remedy: "leave workload.epochs out, or set another workload.kind".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.epochs", "workload.kind"],
+            "random arrivals and traces have no epochs",
+            "leave workload.epochs out, or set another workload.kind",
+        ));
     }
     if workload.epoch_interval == Span::ZERO {
-        found.push(Conflict {
-            keys: &["workload.epochs", "workload.epoch_interval"],
-            message: "all epochs would start at the same time".into(),
-            remedy: "give workload.epoch_interval, as in \"180ms\"".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.epochs", "workload.epoch_interval"],
+            "all epochs would start at the same time",
+            "give workload.epoch_interval, as in \"180ms\"",
+        ));
     }
     if workload.size.is_unlimited() {
-        found.push(Conflict {
-            keys: &["workload.epochs", "workload.size"],
-            message: "flows without end that start again and again never leave".into(),
-            remedy: "set a finite workload.size, or leave workload.epochs out".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.epochs", "workload.size"],
+            "flows without end that start again and again never leave",
+            "set a finite workload.size, or leave workload.epochs out",
+        ));
     }
 }
 
@@ -143,18 +137,18 @@ fn connections(keys: &Keys, found: &mut Vec<Conflict>) {
     // path there is, two links of hosts and at most four between switches, if it is no graph.
     let least = (keys.link.delay * 2 + between) * 4;
     if workload.connection == ConnectionKind::Persistent && workload.start < least.max(MOMENT) {
-        found.push(Conflict {
-            keys: &["workload.start", "workload.connection"],
-            message: "there is no time to open persistent connections before the first flow".into(),
-            remedy: format!("set workload.start to {} or later", least.max(MOMENT)),
-        });
+        found.push(Conflict::new(
+            &["workload.start", "workload.connection"],
+            "there is no time to open persistent connections before the first flow",
+            format!("set workload.start to {} or later", least.max(MOMENT)),
+        ));
     }
     if workload.kind == WorkloadKind::Requests && workload.request_size.amount == 0 {
-        found.push(Conflict {
-            keys: &["workload.request_size"],
-            message: "a request of size 0 asks for nothing".into(),
-            remedy: "give at least \"1B\"".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.request_size"],
+            "a request of size 0 asks for nothing",
+            "give at least \"1B\"",
+        ));
     }
 }
 
@@ -165,25 +159,21 @@ fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
         return;
     };
     if !workload.size.is_unlimited() {
-        found.push(Conflict {
-            keys: &["workload.stop", "workload.size"],
-            message: "flows with an end are not stopped before it".into(),
-            remedy: "set workload.size = \"unlimited\", or leave workload.stop out".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.stop", "workload.size"],
+            "flows with an end are not stopped before it",
+            "set workload.size = \"unlimited\", or leave workload.stop out",
+        ));
     }
     let last = u64::from(workload.senders.0 - 1);
     let starts = [workload.start, workload.start + workload.interval * last];
     let stops = [stop, stop + workload.stop_interval * last];
     if starts.iter().zip(stops).any(|(start, stop)| *start >= stop) {
-        found.push(Conflict {
-            keys: &["workload.stop", "workload.start"],
-            message: "a flow would stop before it starts".into(),
-            remedy: format!(
+        found.push(Conflict::new(&["workload.stop", "workload.start"], "a flow would stop before it starts", format!(
                 "flows start from {} to {}: set workload.stop and workload.stop_interval so that each stops \
                  later",
                 starts[0], starts[1]
-            ),
-        });
+            )));
     }
 }
 
@@ -194,33 +184,31 @@ fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
         return;
     };
     if workload.size.is_unlimited() {
-        found.push(Conflict {
-            keys: &["workload.first_write", "workload.size"],
-            message: "flows without end are never written to their end".into(),
-            remedy: "set a finite workload.size, or leave workload.first_write out".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.first_write", "workload.size"],
+            "flows without end are never written to their end",
+            "set a finite workload.size, or leave workload.first_write out",
+        ));
     }
     if workload.connection == ConnectionKind::Persistent {
-        found.push(Conflict {
-            keys: &["workload.first_write", "workload.connection"],
-            message:
-                "on a connection that carries several flows the parts of one would lie among those \
-                      of another"
-                    .into(),
-            remedy: "set workload.connection = \"new\", or leave workload.first_write out".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.first_write", "workload.connection"],
+            "on a connection that carries several flows the parts of one would lie among those \
+                      of another",
+            "set workload.connection = \"new\", or leave workload.first_write out",
+        ));
     }
     let amounts = [first.amount, workload.write.amount];
     if amounts.contains(&0) || workload.write_interval == Span::ZERO {
-        found.push(Conflict {
-            keys: &[
+        found.push(Conflict::new(
+            &[
                 "workload.first_write",
                 "workload.write",
                 "workload.write_interval",
             ],
-            message: "an application would write nothing, or everything after no time".into(),
-            remedy: "give each a value above 0, as in \"1.5MB\", \"64KB\" and \"100ms\"".into(),
-        });
+            "an application would write nothing, or everything after no time",
+            "give each a value above 0, as in \"1.5MB\", \"64KB\" and \"100ms\"",
+        ));
     }
 }
 
@@ -228,13 +216,11 @@ fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     match &workload.size {
         SizeLaw::Unlimited if keys.run.duration.0.is_none() && workload.stop.0.is_none() => found
-            .push(Conflict {
-                keys: &["workload.size", "run.duration"],
-                message: "unlimited flows never end, and neither would the simulation".into(),
-                remedy:
-                    "set run.duration or workload.stop, as in \"1s\", or a finite workload.size"
-                        .into(),
-            }),
+            .push(Conflict::new(
+                &["workload.size", "run.duration"],
+                "unlimited flows never end, and neither would the simulation",
+                "set run.duration or workload.stop, as in \"1s\", or a finite workload.size",
+            )),
         SizeLaw::Unlimited
             if workload.rounds.0 > 1
                 || matches!(
@@ -242,27 +228,25 @@ fn sizes(keys: &Keys, found: &mut Vec<Conflict>) {
                     WorkloadKind::Poisson | WorkloadKind::Requests
                 ) =>
         {
-            found.push(Conflict {
-                keys: &["workload.size", "workload.rounds", "workload.kind"],
-                message:
-                    "flows that never end neither finish a round nor make a load nor an answer"
-                        .into(),
-                remedy: "set a finite workload.size".into(),
-            });
+            found.push(Conflict::new(
+                &["workload.size", "workload.rounds", "workload.kind"],
+                "flows that never end neither finish a round nor make a load nor an answer",
+                "set a finite workload.size",
+            ));
         }
-        SizeLaw::Fixed(size) if size.amount == 0 => found.push(Conflict {
-            keys: &["workload.size"],
-            message: "flows of size 0 have nothing to send".into(),
-            remedy: "give at least \"1B\", or \"unlimited\" together with run.duration".into(),
-        }),
+        SizeLaw::Fixed(size) if size.amount == 0 => found.push(Conflict::new(
+            &["workload.size"],
+            "flows of size 0 have nothing to send",
+            "give at least \"1B\", or \"unlimited\" together with run.duration",
+        )),
         _ => {}
     }
     if workload.size_step.amount == 0 {
-        found.push(Conflict {
-            keys: &["workload.size_step"],
-            message: "workload.size_step is zero".into(),
-            remedy: "give at least \"1B\"".into(),
-        });
+        found.push(Conflict::new(
+            &["workload.size_step"],
+            "workload.size_step is zero",
+            "give at least \"1B\"",
+        ));
     }
 }
 
