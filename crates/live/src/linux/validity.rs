@@ -128,7 +128,12 @@ mod tests {
     #[test]
     fn a_run_that_ends_before_its_first_slot_does_not_count() {
         let wrong = Facts {
-            slots: Some(Slots::of(1_000.0, Vec::new(), 0)),
+            slots: facts().slots.map(|slots| Slots {
+                count: 0,
+                mean_us: 0.0,
+                p99_us: 0.0,
+                ..slots
+            }),
             ..facts()
         };
         let expected = ["no slot in which windows were decided"];

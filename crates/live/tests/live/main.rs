@@ -134,7 +134,7 @@ fn disturbances(lines: &[Value]) -> Vec<String> {
             assert_eq!(line["live"]["corrupted"], 0, "{line}");
         }
         let reasons = line["live"]["reasons"].as_array().into_iter().flatten();
-        all.extend(reasons.map(ToString::to_string));
+        all.extend(reasons.filter_map(Value::as_str).map(str::to_owned));
         if line["type"] == "capture" && line["lost"] != 0 {
             all.push(format!("{} packets not captured", line["lost"]));
         }
@@ -237,16 +237,17 @@ fn requests_are_answered_beside_flows_without_end() {
 
 /// Whether a run answered all requests, ended soon after its time, and let its elephants send.
 fn all_is_answered(point: &Value) -> bool {
-    let (metrics, flows) = (&point["metrics"], point["flows"].as_array().unwrap());
+    let metrics = &point["metrics"];
+    let (ended, flows) = (point["ended_us"].as_f64(), point["flows"].as_array());
     // The elephants are the first group: each has some of what 20 Mbit/s carry in 0.7 s.
     let has_some = |elephant: &Value| {
-        let bytes = elephant[2].as_u64().unwrap();
-        elephant[1].is_null() && (100_000..1_750_000).contains(&bytes)
+        let bytes = elephant[2].as_u64();
+        elephant[1].is_null() && bytes.is_some_and(|bytes| (100_000..1_750_000).contains(&bytes))
     };
     metrics["flows_completed"] == 12
         && metrics["flows_unfinished"] == 0
-        && point["ended_us"].as_f64().unwrap() < 900_000.0
-        && flows[..2].iter().all(has_some)
+        && ended.is_some_and(|ended| ended < 900_000.0)
+        && flows.is_some_and(|flows| flows[..2].iter().all(has_some))
 }
 
 /// Linux delays no ACK while the window that it offers grows.

@@ -247,7 +247,7 @@ impl Compared {
 /// Compares once, and looks at what holds on a busy machine, too. Besides, what disturbed it.
 fn compared_with_ictcp() -> Option<(Compared, Vec<String>)> {
     let folder = std::env::temp_dir().join(format!("tailwater-ictcp-{}", std::process::id()));
-    let name = folder.to_str().unwrap();
+    let name = folder.to_str().expect("a path in UTF-8");
     let words = [
         "emulate",
         "incast",
@@ -282,12 +282,12 @@ fn compared_with_ictcp() -> Option<(Compared, Vec<String>)> {
     }
     // The twin has slots as long as Linux.
     let twin = lines.iter().rfind(|line| line["type"] == "twin");
-    let twin = twin.expect("twins")["toml"].as_str().unwrap();
+    let twin = twin.expect("twins")["toml"].as_str().expect("a scenario");
     assert!(twin.contains("min_slot = \"1ms\""), "{twin}");
     let (plain, live) = (of_scheme(&lines, "cubic")[0], points[0]);
     assert!(plain["live"]["slots"].is_null());
-    let drops = |point: &Value| point["metrics"]["drops"].as_u64().unwrap();
-    let drops = [plain, live].map(drops);
+    let count = |value: &Value| value.as_u64().expect("a count");
+    let drops = [plain, live].map(|point| count(&point["metrics"]["drops"]));
     let live = &live["live"];
     assert_eq!(live["ports"]["failed"], 0, "{live}");
     let median = |windows: &Vec<u16>| windows.get(windows.len() / 2).map_or(0, |it| (*it).into());
@@ -295,9 +295,9 @@ fn compared_with_ictcp() -> Option<(Compared, Vec<String>)> {
         acks: windows.each_ref().map(Vec::len),
         windows: windows.each_ref().map(median),
         drops,
-        rewritten: live["ports"]["rewritten"].as_u64().unwrap(),
-        slots: live["slots"]["count"].as_u64().unwrap(),
-        untold: live["slots"]["untold"].as_u64().unwrap(),
+        rewritten: count(&live["ports"]["rewritten"]),
+        slots: count(&live["slots"]["count"]),
+        untold: count(&live["slots"]["untold"]),
     };
     Some((compared, disturbances(&lines)))
 }
