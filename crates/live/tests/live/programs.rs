@@ -201,7 +201,8 @@ fn receivers_offer_the_windows_of_ictcp_and_less_than_a_quarter_is_dropped() {
     if !has_programs() {
         return;
     }
-    // Judged again once, as other comparisons are.
+    // Judged again once, as other comparisons are. Windows are assigned on busy machines, too, unless the law is late or
+    // does not hear of segments.
     let mut told = Vec::new();
     loop {
         let Some((compared, disturbances)) = compared_with_ictcp() else {
@@ -210,7 +211,13 @@ fn receivers_offer_the_windows_of_ictcp_and_less_than_a_quarter_is_dropped() {
         if compared.is_right() {
             return;
         }
-        if !disturbances.is_empty() {
+        let is_of_windows = |why: &String| {
+            let words = ["slot", "law", "captured"];
+            words.iter().any(|word| why.contains(word))
+        };
+        if disturbances.iter().any(is_of_windows)
+            || !disturbances.is_empty() && compared.assigns_windows()
+        {
             testing::skipped(&format!("this machine is too busy: {disturbances:?}"));
             return;
         }
@@ -234,13 +241,17 @@ struct Compared {
 
 impl Compared {
     fn is_right(&self) -> bool {
-        self.acks.iter().all(|acks| *acks > 100)
-            && 4 * self.windows[1] < self.windows[0]
+        self.assigns_windows()
             && self.drops[0] > 20
             && 4 * self.drops[1] < self.drops[0]
-            && self.rewritten > 100
             && self.slots > 50
             && self.untold == 0
+    }
+
+    fn assigns_windows(&self) -> bool {
+        self.acks.iter().all(|acks| *acks > 100)
+            && 4 * self.windows[1] < self.windows[0]
+            && self.rewritten > 100
     }
 }
 
