@@ -17,8 +17,14 @@ pub struct Host<C, R> {
     /// connections that are open.
     endpoints: Vec<Option<Box<Endpoint<C>>>>,
     role: R,
-    /// When reports of connections leave that wait.
-    reports: Vec<Time>,
+    /// When reports of connections leave that wait, once any has waited.
+    reports: Option<Box<Reports>>,
+}
+
+/// See [`Host::reports`].
+#[derive(Debug, Default)]
+struct Reports {
+    leave: Vec<Time>,
 }
 
 /// Where a host's segments and deadlines go.
@@ -37,7 +43,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         Self {
             endpoints: Vec::new(),
             role,
-            reports: Vec::new(),
+            reports: None,
         }
     }
 
@@ -108,7 +114,7 @@ impl<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>> Host<C, R> {
         let endpoint = Self::of(endpoints, slot);
         let progress = endpoint.on_segment(packet, now);
         if progress.report_waits {
-            endpoint.wait_with(reports, now);
+            endpoint.wait_with(&mut reports.get_or_insert_default().leave, now);
         }
         if progress.opened && endpoint.is_receiver_controlled() {
             let mss = u16::try_from(endpoint.mss()).unwrap_or(u16::MAX);

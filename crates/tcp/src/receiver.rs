@@ -2,16 +2,15 @@
 
 mod acks;
 mod compression;
+mod policy;
 mod quick_acks;
 mod tuning;
 
 use base::{Ecn, Extension, Options, Packet, SackBlocks, Seq, Span, Time};
 
 use crate::assembler::Assembler;
-use crate::config::{Config, EcnMode, ReceiveWindow};
-use compression::Compression;
-use quick_acks::QuickAcks;
-use tuning::Tuning;
+use crate::config::{Config, EcnMode};
+use policy::Policy;
 
 /// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.
 ///
@@ -45,8 +44,6 @@ pub(crate) struct Receiver {
     low_ack: u8,
     /// Whether what comes twice is reported.
     dsack: bool,
-    /// Whether the report of the segment stored last waits, as the first one.
-    report_begins: bool,
     /// An ACK to be sent before anything else.
     early: Option<EarlyAck>,
     assembler: Assembler,
@@ -56,12 +53,8 @@ pub(crate) struct Receiver {
     fin: Option<u64>,
     /// What came twice, until an ACK has told.
     duplicate: Option<(u64, u64)>,
-    /// Which ACKs are not delayed, if the first are not.
-    quick: Option<Box<QuickAcks>>,
-    /// Which reports of SACK wait for more, if any do.
-    compression: Option<Box<Compression>>,
-    /// How the window grows, if it does.
-    tuning: Option<Box<Tuning>>,
+    /// What else decides about ACKs and the window, if anything does.
+    policy: Option<Box<Policy>>,
 }
 
 /// An ACK that leaves before anything else: that of the handshake, which no data replaces, or one whose
@@ -106,15 +99,14 @@ pub(crate) struct Segment {
 
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
-        let tuning = (config.receive_window == ReceiveWindow::Grows).then(|| Tuning::new(config));
+        let policy = Policy::new(config);
+        let window = policy.as_ref().and_then(|policy| policy.window());
         Self {
             irs: Seq(0),
             next: 0,
             edge: 0,
             unread: 0,
-            buffer: tuning
-                .as_ref()
-                .map_or(config.receive_buffer, Tuning::window),
+            buffer: window.unwrap_or(config.receive_buffer),
             reading: true,
             fin: None,
             assembler: Assembler::default(),
@@ -128,18 +120,16 @@ impl Receiver {
             early: None,
             low_ack: 0,
             dsack: config.dsack,
-            report_begins: false,
             duplicate: None,
-            quick: (config.quick_acks > 0).then(|| Box::new(QuickAcks::new(config))),
-            compression: None,
-            tuning: tuning.map(Box::new),
+            policy,
         }
     }
 
     /// Both sides have agreed on SACK.
     pub(crate) fn agree_on_sack(&mut self, config: &Config) {
-        self.compression = (config.sack_delay > Span::ZERO)
-            .then(|| Box::new(Compression::new(config.sack_delay, config.sack_delay_slack)));
+        if let Some(policy) = &mut self.policy {
+            policy.agree_on_sack(config);
+        }
     }
 
     /// The peer's SYN has arrived.
@@ -217,10 +207,8 @@ impl Receiver {
     /// Stores a segment of low priority, whose ACK has that priority and leaves at once if `answered`
     /// (RC3 §4.2.2). Its sender does not look at the window: what the buffer has room for is kept.
     pub(crate) fn on_low_segment(&mut self, segment: &Segment, priority: u8, answered: bool) {
-        let buffer = self
-            .tuning
-            .as_ref()
-            .map_or(self.buffer, |tuning| tuning.most());
+        let most = self.policy.as_ref().and_then(|policy| policy.most());
+        let buffer = most.unwrap_or(self.buffer);
         let room = buffer.saturating_sub(self.unread);
         self.edge = self.edge.max(self.next.saturating_add(room));
         self.store(segment, false);
@@ -292,11 +280,8 @@ impl Receiver {
         if self.ack_deadline <= now {
             self.ack_due = true;
             self.ack_deadline = Time::NEVER;
-            let reports = self.compression.as_ref();
-            if let Some(quick) = &mut self.quick
-                && !reports.is_some_and(|reports| reports.is_waiting())
-            {
-                quick.on_delayed();
+            if let Some(policy) = &mut self.policy {
+                policy.on_delayed();
             }
         }
     }
@@ -331,11 +316,8 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_acknowledged(&mut self, window: u64) {
         self.on_advertised(self.next, window);
-        if let Some(quick) = &mut self.quick {
-            quick.on_acknowledged(self.unacknowledged > 0);
-        }
-        if let Some(compression) = &mut self.compression {
-            compression.on_acknowledged(self.next);
+        if let Some(policy) = &mut self.policy {
+            policy.on_acknowledged(self.unacknowledged > 0, self.next);
         }
         self.ack_due = false;
         self.unacknowledged = 0;
@@ -378,8 +360,8 @@ impl Receiver {
     /// Data leaves, and with it what is acknowledged.
     #[inline(always)]
     pub(crate) fn on_data_sent(&mut self, now: Time) {
-        if let Some(quick) = &mut self.quick {
-            quick.on_data_sent(now);
+        if let Some(policy) = &mut self.policy {
+            policy.on_data_sent(now);
         }
     }
 

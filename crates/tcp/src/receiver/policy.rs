@@ -1,0 +1,218 @@
+//! What decides about ACKs and windows besides RFC 5681, where settings ask for it.
+//!
+//! It has a place of its own beside the connection: a receiver without it asks one question for each segment.
+
+use base::{Ecn, Span, Time};
+
+use super::compression::Compression;
+use super::quick_acks::QuickAcks;
+use super::tuning::Tuning;
+use super::{Arrival, Receiver};
+use crate::config::{Config, ReceiveWindow};
+
+/// The parts that settings ask for.
+#[derive(Debug, Default)]
+pub(super) struct Policy {
+    /// Which ACKs are not delayed, if the first are not.
+    quick: Option<QuickAcks>,
+    /// Which reports of SACK wait for more, if any do.
+    compression: Option<Compression>,
+    /// How the window grows, if it does.
+    tuning: Option<Tuning>,
+    /// Whether the report of the segment stored last waits, as the first one.
+    report_begins: bool,
+}
+
+impl Policy {
+    /// The parts of these settings, if they ask for any.
+    pub(super) fn new(config: &Config) -> Option<Box<Self>> {
+        let quick = config.quick_acks > 0;
+        let grows = config.receive_window == ReceiveWindow::Grows;
+        (quick || grows || config.sack_delay > Span::ZERO).then(|| {
+            Box::new(Self {
+                quick: quick.then(|| QuickAcks::new(config)),
+                tuning: grows.then(|| Tuning::new(config)),
+                ..Self::default()
+            })
+        })
+    }
+
+    /// Both sides have agreed on SACK.
+    pub(super) fn agree_on_sack(&mut self, config: &Config) {
+        self.compression = (config.sack_delay > Span::ZERO)
+            .then(|| Compression::new(config.sack_delay, config.sack_delay_slack));
+    }
+
+    /// The window in force, if it grows.
+    pub(super) fn window(&self) -> Option<u64> {
+        self.tuning.as_ref().map(Tuning::window)
+    }
+
+    /// To what the window may grow at all, if it grows.
+    pub(super) fn most(&self) -> Option<u64> {
+        self.tuning.as_ref().map(Tuning::most)
+    }
+
+    /// A segment has come with this mark, and answers one or not, where marks are echoed until they are answered.
+    pub(super) fn note_classic_mark(&mut self, ecn: Ecn, cwr: bool, echo: bool) {
+        let Some(quick) = &mut self.quick else {
+            return;
+        };
+        // Linux: the sender's window may be small now.
+        if cwr {
+            quick.acknowledge_next();
+        }
+        // What is not capable among others has been sent again.
+        let again = quick.note_capable(ecn != Ecn::NotCapable);
+        if again || ecn == Ecn::Marked && (cwr || !echo) {
+            quick.acknowledge_soon(2);
+        }
+    }
+
+    /// Marks begin or end, or are answered.
+    pub(super) const fn note_change_of_marks(&mut self) {
+        if let Some(quick) = &mut self.quick {
+            quick.acknowledge_next();
+        }
+    }
+
+    /// Whether a report waits for more.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.compression
+            .as_ref()
+            .is_some_and(Compression::is_waiting)
+    }
+
+    /// An ACK up to `next` leaves, of data or of nothing new.
+    pub(super) const fn on_acknowledged(&mut self, data: bool, next: u64) {
+        if let Some(quick) = &mut self.quick {
+            quick.on_acknowledged(data);
+        }
+        if let Some(compression) = &mut self.compression {
+            compression.on_acknowledged(next);
+        }
+    }
+
+    /// An ACK has waited as long as it may.
+    pub(super) fn on_delayed(&mut self) {
+        let waiting = self.is_waiting();
+        if let Some(quick) = &mut self.quick
+            && !waiting
+        {
+            quick.on_delayed();
+        }
+    }
+
+    /// Data leaves.
+    pub(super) fn on_data_sent(&mut self, now: Time) {
+        if let Some(quick) = &mut self.quick {
+            quick.on_data_sent(now);
+        }
+    }
+}
+
+/// What becomes of the ACK of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// As RFC 5681 has it.
+    Usual,
+    /// It leaves now.
+    Now,
+    /// It waits for more segments, as SACK reports do.
+    Waits,
+}
+
+impl Receiver {
+    /// Whether the report of the segment stored last waits, as the first one.
+    #[inline(always)]
+    pub(crate) fn begins_to_wait(&self) -> bool {
+        let policy = self.policy.as_ref();
+        policy.is_some_and(|policy| policy.report_begins)
+    }
+
+    /// What waits goes with what waits of other connections, if it can.
+    pub(crate) fn wait_with(&mut self, times: &mut Vec<Time>, now: Time) {
+        let compression = self.policy.as_ref().map(|policy| &policy.compression);
+        if let Some(Some(compression)) = compression {
+            self.ack_deadline = self.ack_deadline.min(compression.join(times, now));
+        }
+    }
+
+    /// A segment echoes a timestamp that left here so long ago.
+    pub(crate) fn on_echo(&mut self, echo: u32, age: Span, payload: u64) {
+        let tuning = self.policy.as_mut().map(|policy| &mut policy.tuning);
+        if let Some(Some(tuning)) = tuning {
+            tuning.on_echo(echo, age, payload);
+        }
+    }
+
+    /// Whether the window grows with what is read.
+    #[inline(always)]
+    pub(crate) fn is_tuned(&self) -> bool {
+        let policy = self.policy.as_ref();
+        policy.is_some_and(|policy| policy.tuning.is_some())
+    }
+
+    /// What the policy says about the segment stored last, which was the next one with nothing beyond it (`plain`) or
+    /// not.
+    #[inline(never)]
+    pub(super) fn judge(&mut self, plain: bool, config: &Config, rtt: Span, now: Time) -> Verdict {
+        let grows = self.grow(now);
+        let Some(policy) = &mut self.policy else {
+            return Verdict::Usual;
+        };
+        policy.report_begins = false;
+        let quick = policy.quick.as_mut();
+        if quick.is_some_and(|quick| quick.on_data(&self.arrival, grows, now)) {
+            return Verdict::Now;
+        }
+        if !plain && self.report_waits(config, rtt, now) {
+            return Verdict::Waits;
+        }
+        Verdict::Usual
+    }
+
+    /// The window may grow with the segment stored last, and with what the application reads of it. Returns whether
+    /// it does.
+    #[inline(always)]
+    fn grow(&mut self, now: Time) -> bool {
+        let tuning = self.policy.as_mut().map(|policy| &mut policy.tuning);
+        let Some(Some(tuning)) = tuning else {
+            return false;
+        };
+        let grows = tuning.on_data(&self.arrival, now);
+        self.buffer = tuning.window();
+        if self.reading && self.arrival.in_order > 0 {
+            let end = self.arrival.expected + self.arrival.payload;
+            tuning.on_read(end.min(self.next), self.next, now);
+        }
+        grows
+    }
+
+    /// Whether the report of the segment stored last waits for more, with a hole before it or left by it.
+    fn report_waits(&mut self, config: &Config, rtt: Span, now: Time) -> bool {
+        let Arrival {
+            held, new_bytes, ..
+        } = self.arrival;
+        let Some(policy) = self.policy.as_mut().filter(|_| !self.ack_due) else {
+            return false;
+        };
+        let Some(compression) = &mut policy.compression else {
+            return false;
+        };
+        if held == 0 || new_bytes == 0 {
+            return false;
+        }
+        let rtt = match policy.tuning.as_ref().map(Tuning::rtt) {
+            // Linux: the smaller of what both halves of the connection have seen.
+            Some(seen) if rtt == Span::ZERO => seen.unwrap_or(rtt),
+            Some(seen) => seen.map_or(Span::ZERO, |seen| seen.min(rtt)),
+            None => rtt,
+        };
+        let until = compression.wait(self.next, config.mss.into(), rtt, now);
+        // The first that waits decides how long.
+        self.ack_deadline = self.ack_deadline.min(until.unwrap_or(Time::NEVER));
+        policy.report_begins = until.is_some() && compression.begins();
+        until.is_some()
+    }
+}
