@@ -9,7 +9,8 @@
 //!
 //! `hops --rounds N` measures N rounds, `hops --only w1b,w2` measures these workloads and nothing else
 //! but the yardstick, `hops --once w2` runs one workload once and prints its packet-hops and its peak
-//! memory: for instruction counts, and for the memory of a fresh process.
+//! memory: for instruction counts, and for the memory of a fresh process. Settings may follow, as in
+//! `hops --once w2 tcp.timestamps=true`: what one costs.
 
 #![expect(
     clippy::print_stdout,
@@ -40,20 +41,20 @@ fn main() -> ExitCode {
         .iter()
         .map(String::as_str)
         .filter(|word| *word != "--bench");
-    match (words.next(), words.next(), words.next()) {
-        (None, None, None) => measure(ROUNDS),
-        (Some("--rounds"), Some(rounds), None) if rounds.parse::<usize>().is_ok_and(|n| n > 0) => {
+    let (what, value) = (words.next(), words.next());
+    let settings: Vec<&str> = words.collect();
+    match (what, value, &settings[..]) {
+        (None, None, []) => measure(ROUNDS),
+        (Some("--rounds"), Some(rounds), []) if rounds.parse::<usize>().is_ok_and(|n| n > 0) => {
             measure(rounds.parse().expect("parsed just now"));
         }
-        (Some("--only"), Some(names), None)
-            if names.split(',').all(|name| known(name).is_some()) =>
-        {
+        (Some("--only"), Some(names), []) if names.split(',').all(|name| known(name).is_some()) => {
             measure_only(names);
         }
-        (Some("--once"), Some(name), None) if known(name).is_some() => once(name),
+        (Some("--once"), Some(name), settings) if known(name).is_some() => once(name, settings),
         _ => {
             eprintln!(
-                "usage: hops [--rounds N | --only NAME,... | --once NAME], of {}",
+                "usage: hops [--rounds N | --only NAME,... | --once NAME [KEY=VALUE]...], of {}",
                 all()
                     .map(|workload| workload.name)
                     .collect::<Vec<_>>()
@@ -177,9 +178,9 @@ fn tailwater() -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-fn once(name: &str) {
+fn once(name: &str, settings: &[&str]) {
     let workload = known(name).expect("the arguments were checked");
-    let outcome = sim::run::run(&point(workload)).expect("the workload runs");
+    let outcome = sim::run::run(&point_with(workload, settings)).expect("the workload runs");
     println!("{HOPS}{}", outcome.cost.packet_hops);
     if let Some(peak) = peak_memory() {
         println!("{PEAK}{peak}");
@@ -192,10 +193,16 @@ fn hops_of(outcome: Result<Outcome, RunError>) -> u64 {
 
 /// The point of a workload.
 fn point(workload: &Workload) -> PointSpec {
+    point_with(workload, &[])
+}
+
+/// The point of a workload with settings of one's own.
+fn point_with(workload: &Workload, settings: &[&str]) -> PointSpec {
     let source = Source::new(format!("{}.toml", workload.name), workload.text);
+    let sets = workload.sets.iter().chain(settings);
     let overrides = Overrides {
         schemes: workload.scheme.map(str::to_owned),
-        sets: workload.sets.iter().map(ToString::to_string).collect(),
+        sets: sets.map(ToString::to_string).collect(),
         ..Overrides::default()
     };
     match Scenario::load(source, &overrides) {
