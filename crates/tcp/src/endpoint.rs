@@ -45,9 +45,8 @@ pub struct Endpoint<C> {
     scales: (u8, u8),
     /// Whether both SYNs carried the window-scale option; a shift of zero is an agreement too.
     scaling: bool,
-    /// Whether segments may be as expected ([`predicted`]): set by the handshake where neither timestamps nor a
-    /// record of segments nor a loop at low priorities is in use.
-    plain: bool,
+    /// Which segments may be as expected: the handshake decides.
+    prediction: Prediction,
     /// A reset or probe to be sent, with everything decided.
     ready: Option<Box<Packet>>,
     identity: Identity,
@@ -61,6 +60,17 @@ pub struct Endpoint<C> {
     syn_sent: (u32, Time),
     /// Timestamps, if both SYNs carried them.
     stamps: Option<Stamps>,
+}
+
+/// Which segments of a connection are processed by a short way if they are as expected ([`predicted`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Prediction {
+    /// None, before the handshake and where a loop at low priorities runs.
+    Off,
+    /// Those without timestamps, of a connection without a record of segments.
+    Plain,
+    /// Those of a connection with timestamps or a record.
+    Full,
 }
 
 /// The states of RFC 9293 §3.3.2.
@@ -113,7 +123,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             window_limit: u64::MAX,
             scales: (0, 0),
             scaling: false,
-            plain: false,
+            prediction: Prediction::Off,
             syn_due: false,
             syn_sent: (0, Time::ZERO),
             state_deadline: Time::NEVER,
@@ -309,6 +319,11 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// [`Endpoint::on_segment`] of one that is not as expected.
     #[inline(never)]
     fn on_any_segment(&mut self, packet: &Packet, now: Time) -> Progress {
+        if self.prediction == Prediction::Full
+            && let Some(progress) = self.on_expected(packet, now)
+        {
+            return progress;
+        }
         let before = self.state;
         let mut progress = match before {
             State::Closed => self.on_segment_closed(packet),

@@ -2,7 +2,7 @@
 
 use base::{Beside, Ecn, Options, Packet, Seq, SynOptions, TcpFlags, Time, Timestamps};
 
-use super::Endpoint;
+use super::{Endpoint, Prediction};
 use crate::cc::SenderCc;
 use crate::config::EcnMode;
 use crate::low_priority::LowSegment;
@@ -15,7 +15,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// Puts timestamps on a segment that leaves, if they are in use. A SYN offers them itself.
     #[inline(always)]
     pub(super) fn stamp(&mut self, packet: &mut Packet, now: Time) {
-        if !self.plain && self.stamps.is_some() {
+        if self.prediction != Prediction::Plain && self.stamps.is_some() {
             self.put_stamps(packet, now);
         }
     }

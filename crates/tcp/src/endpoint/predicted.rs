@@ -4,9 +4,9 @@
 //! acknowledgement is news. One glance at the header tells. What is done then is what the general way
 //! ([`segment`](super::segment)) does, without the questions whose answers are known.
 
-use base::{Extension, Options, Packet, TcpFlags, Time};
+use base::{Beside, Extension, Options, Packet, TcpFlags, Time};
 
-use super::{Endpoint, Progress, State};
+use super::{Endpoint, Prediction, Progress, State};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
 use crate::sender::Feedback;
@@ -17,7 +17,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     #[inline(always)]
     pub(super) fn on_predicted(&mut self, packet: &Packet, now: Time) -> Option<Progress> {
         let expected = self.state == State::Established
-            && self.plain
+            && self.prediction == Prediction::Plain
             && packet.flags == TcpFlags::ACK
             && packet.seq == self.receiver.irs.at(self.receiver.next())
             && matches!(packet.options, Options::None);
@@ -50,6 +50,64 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             now,
         });
         if has_data {
+            let sender = &self.sender;
+            self.receiver
+                .on_next(packet, &sender.config, sender.srtt(), now);
+        }
+        Some(Progress {
+            stored: has_data,
+            ..Progress::default()
+        })
+    }
+
+    /// As [`Endpoint::on_predicted`], for connections with [`Prediction::Full`].
+    #[inline(never)]
+    pub(super) fn on_expected(&mut self, packet: &Packet, now: Time) -> Option<Progress> {
+        let next = self.receiver.next();
+        let expected = self.state == State::Established
+            && packet.flags == TcpFlags::ACK
+            && packet.seq == self.receiver.irs.at(next);
+        if !expected {
+            return None;
+        }
+        let una = self.sender.una();
+        let advance = u64::from(packet.ack.beyond(self.identity.initial_seq.at(una)));
+        let payload = u64::from(packet.payload);
+        let has_data = payload > 0;
+        // Nothing new at all is a duplicate, which the general way judges.
+        let says_little = advance == 0 && (!has_data || packet.extension != Extension::NONE);
+        if advance > self.sender.outstanding()
+            || says_little
+            || has_data && !self.receiver.takes_next(payload)
+        {
+            return None;
+        }
+        let stamp = match (packet.options, &mut self.stamps) {
+            (Options::None, None) => None,
+            (Options::Stamped(theirs, Beside::None), Some(stamps)) => {
+                if !stamps.accepts(theirs, next) {
+                    return None;
+                }
+                Some(theirs.echo).filter(|echo| *echo != 0)
+            }
+            _ => return None,
+        };
+        let ack = una + advance;
+        self.sender.on_expected_feedback(&Feedback {
+            offset: next,
+            ack,
+            edge: ack + (u64::from(packet.window) << self.scales.1),
+            sacked: &[],
+            echo: false,
+            bare: !has_data,
+            stamp,
+            extension: packet.extension,
+            now,
+        });
+        if has_data {
+            if self.receiver.is_tuned() && self.stamps.is_some() {
+                self.note_echo(packet, now);
+            }
             let sender = &self.sender;
             self.receiver
                 .on_next(packet, &sender.config, sender.srtt(), now);

@@ -2,7 +2,7 @@
 
 use base::{Options, Packet, SynOptions, TcpFlags, Time};
 
-use super::{Endpoint, Progress, State};
+use super::{Endpoint, Prediction, Progress, State};
 use crate::cc::SenderCc;
 use crate::config::EcnMode;
 use crate::plays::Plays;
@@ -274,7 +274,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
 
     /// The receiver sees the sender's round trip in what comes back with data.
     #[inline(never)]
-    fn note_echo(&mut self, packet: &Packet, now: Time) {
+    pub(super) fn note_echo(&mut self, packet: &Packet, now: Time) {
         if let Some(theirs) = packet.options.timestamps() {
             let age = timestamps::age(theirs.echo, now);
             self.receiver
@@ -328,7 +328,13 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.receiver.agree_on_sack(&self.sender.config);
         }
         self.sender.agree(agreed);
-        self.plain = self.stamps.is_none() && self.sender.is_plain();
+        self.prediction = if self.sender.has_low_loop() {
+            Prediction::Off
+        } else if self.stamps.is_none() && !self.sender.is_recorded() {
+            Prediction::Plain
+        } else {
+            Prediction::Full
+        };
     }
 
     /// The window a segment of the peer advertises, bytes.

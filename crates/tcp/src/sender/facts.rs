@@ -18,9 +18,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.max - self.una
     }
 
-    /// Whether neither a record of every segment nor a loop at low priorities is kept. The handshake decides.
-    pub(crate) const fn is_plain(&self) -> bool {
-        !self.recorded && self.low.is_none()
+    /// Whether a record of every segment is kept. The handshake decides.
+    pub(crate) const fn is_recorded(&self) -> bool {
+        self.recorded
+    }
+
+    /// Whether there is a loop at low priorities.
+    pub(crate) const fn has_low_loop(&self) -> bool {
+        self.low.is_some()
     }
 
     /// Bytes written and not sent; of a message without end many.

@@ -43,8 +43,27 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         false
     }
 
-    /// [`Sender::on_feedback`] of a segment without SACK blocks and echo, to a [plain](Sender::is_plain) sender. It
-    /// acknowledges no more than is outstanding, and has no extension unless it acknowledges more than before.
+    /// [`Sender::on_feedback`] of a segment without SACK blocks and echo, to a sender without a loop at low priorities.
+    /// It brings data or acknowledges something, no more than is outstanding, and has no extension unless it
+    /// acknowledges something.
+    pub(crate) fn on_expected_feedback(&mut self, feedback: &Feedback<'_>) {
+        if !self.recorded {
+            return self.on_plain_feedback(feedback);
+        }
+        let edge = self.edge;
+        self.note_edge(feedback);
+        if let Some(mut repair) = self.repair.take() {
+            if repair.is_quiet(self.una, feedback.ack) {
+                self.on_quiet(feedback, self.edge != edge, &mut repair);
+            } else {
+                self.on_recorded(feedback, self.edge != edge, &mut repair);
+            }
+            self.repair = Some(repair);
+        }
+    }
+
+    /// [`Sender::on_feedback`] of a segment without SACK blocks and echo, to a sender without a record or a loop at low
+    /// priorities. It acknowledges no more than is outstanding, and has no extension unless it acknowledges something.
     #[inline(always)]
     pub(crate) fn on_plain_feedback(&mut self, feedback: &Feedback<'_>) {
         self.note_edge(feedback);

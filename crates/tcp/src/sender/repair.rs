@@ -12,6 +12,7 @@
 pub(super) mod flight;
 mod frto;
 mod probe;
+mod quiet;
 mod rack;
 mod reduction;
 mod state;
@@ -248,15 +249,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let losses = repair.flight.losses();
         let echo = self.echo_of(feedback, repair);
         let delivered = repair.book(feedback, (self.una, self.next), self.written);
-        let bytes = feedback.ack.saturating_sub(self.una);
-        if bytes > 0 {
-            self.note_use();
-            self.una = feedback.ack;
-            self.next = self.next.max(self.una);
-            self.max = self.max.max(self.una);
-            self.probed = false;
-            (self.attempts, self.timed_out_at, repair.dupacks) = (0, None, 0);
-        }
+        let bytes = self.move_to(feedback.ack, repair);
         let rtt = self.sample_recorded(&delivered, bytes, feedback, repair);
         let delivery = Delivery {
             segments: delivered.segments.into(),
@@ -264,15 +257,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             acknowledged: self.una,
             next: self.next,
         };
-        // Linux looks at no acknowledgement of data that comes as expected and acknowledges nothing: its header
-        // prediction has taken it (`tcp_rcv_established`).
-        let is_predicted = self.next > 1
-            && !feedback.bare
-            && bytes == 0
-            && feedback.sacked.is_empty()
-            && !feedback.echo
-            && !moves_edge;
-        if !std::mem::take(&mut repair.opens) && !is_predicted {
+        let says_nothing = bytes == 0 && feedback.sacked.is_empty() && !feedback.echo;
+        if !std::mem::take(&mut repair.opens) && !self.skips(feedback, says_nothing, moves_edge) {
             self.cc.tell(|cc| cc.on_delivery(&delivery));
         }
         let mut news = News {
@@ -452,6 +438,26 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         !self.config.window_validation || self.used.saturating_mul(2) >= window
     }
 
+    /// Whether Linux does not look at an acknowledgement with data that says nothing: its header prediction has taken
+    /// it (`tcp_rcv_established`).
+    const fn skips(&self, feedback: &Feedback<'_>, says_nothing: bool, moves_edge: bool) -> bool {
+        self.next > 1 && !feedback.bare && says_nothing && !moves_edge
+    }
+
+    /// Everything below `ack` is acknowledged. Returns how many bytes become so.
+    fn move_to(&mut self, ack: u64, repair: &mut Repair) -> u64 {
+        let bytes = ack.saturating_sub(self.una);
+        if bytes > 0 {
+            self.note_use();
+            self.una = ack;
+            self.next = self.next.max(self.una);
+            self.max = self.max.max(self.una);
+            self.probed = false;
+            (self.attempts, self.timed_out_at, repair.dupacks) = (0, None, 0);
+        }
+        bytes
+    }
+
     /// The bytes that windows grow by. Deliveries count with an ACK that moves on; where segments are known to
     /// change their order, with every one (`tcp_may_raise_cwnd`).
     fn growth_of(&self, news: &News, repair: &Repair) -> u64 {
@@ -477,24 +483,34 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let bytes = self.growth_of(news, repair);
         let tells = news.echo != Echo::None || feedback.extension != base::Extension::NONE;
         if news.bytes.max(bytes) > 0 || tells {
-            let limited_by_window = self.uses_window(repair);
-            let ack = Ack {
-                bytes,
-                acknowledged: self.una,
-                next: self.next,
-                echo: news.echo,
-                recovering: repair.state.reduces(),
-                limited_by_window,
-                rtt,
-                extension: feedback.extension,
-                now: feedback.now,
-            };
-            self.control(|cc| cc.on_ack(&ack));
+            self.tell_ack(feedback, (bytes, news.echo), rtt, repair);
         }
         if reduces {
             self.note_reduction();
             self.enter(State::Reduced, repair);
             self.begin_reduction(news.window, repair);
         }
+    }
+
+    fn tell_ack(
+        &mut self,
+        feedback: &Feedback<'_>,
+        (bytes, echo): (u64, Echo),
+        rtt: Option<Span>,
+        repair: &Repair,
+    ) {
+        let limited_by_window = self.uses_window(repair);
+        let ack = Ack {
+            bytes,
+            acknowledged: self.una,
+            next: self.next,
+            echo,
+            recovering: repair.state.reduces(),
+            limited_by_window,
+            rtt,
+            extension: feedback.extension,
+            now: feedback.now,
+        };
+        self.control(|cc| cc.on_ack(&ack));
     }
 }

@@ -6,8 +6,11 @@ use base::{Ecn, FlowId, HostId, Seq, Span};
 use proptest::prelude::*;
 
 use super::*;
-use crate::cc::{Ack, Loss, NewReno, SenderCc};
-use crate::config::{Config, EcnMode};
+use crate::cc::{Ack, Delivery, Loss, NewReno, SenderCc};
+use crate::config::{
+    Config, EcnMode, Growth, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf,
+    TailLossProbe,
+};
 use crate::endpoint::Identity;
 
 proptest! {
@@ -23,12 +26,42 @@ proptest! {
         config in config(),
         operations in prop::collection::vec(operation(), 0..200),
     ) {
-        let mut pairs = [true, false].map(|plain| Pair::established(&config, plain));
-        for operation in operations {
-            let [short, general] = pairs.each_mut().map(|pair| pair.apply(operation));
-            prop_assert_eq!(short, general, "after {:?}", operation);
-        }
+        compare(&config, Prediction::Plain, &operations)?;
     }
+
+    /// The same with timestamps, a record, or both.
+    #[test]
+    fn with_timestamps_or_a_record_too(
+        config in config_with_more(),
+        operations in prop::collection::vec(operation(), 0..200),
+    ) {
+        compare(&config, Prediction::Full, &operations)?;
+    }
+}
+
+fn compare(
+    config: &Config,
+    prediction: Prediction,
+    operations: &[Operation],
+) -> Result<(), TestCaseError> {
+    let mut pairs = [true, false].map(|predicts| {
+        let mut pair = Pair::established(config);
+        for end in &mut pair.ends {
+            assert_eq!(
+                (end.state, end.prediction),
+                (State::Established, prediction)
+            );
+            if !predicts {
+                end.prediction = Prediction::Off;
+            }
+        }
+        pair
+    });
+    for operation in operations {
+        let [short, general] = pairs.each_mut().map(|pair| pair.apply(*operation));
+        prop_assert_eq!(short, general, "after {:?}", operation);
+    }
+    Ok(())
 }
 
 /// NewReno, which remembers what it was told last.
@@ -37,6 +70,8 @@ struct Listening {
     reno: NewReno,
     acks: u64,
     last: Option<Ack>,
+    deliveries: u64,
+    delivery: Option<Delivery>,
 }
 
 impl SenderCc for Listening {
@@ -52,6 +87,11 @@ impl SenderCc for Listening {
         self.acks += 1;
         self.last = Some(*ack);
         self.reno.on_ack(ack);
+    }
+
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        self.deliveries += 1;
+        self.delivery = Some(*delivery);
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
@@ -113,6 +153,65 @@ fn config() -> impl Strategy<Value = Config> {
     )
 }
 
+/// Settings that need timestamps or a record, each of them or not.
+fn config_with_more() -> impl Strategy<Value = Config> {
+    let record = (
+        prop_oneof![Just(LossDetection::Rack), Just(LossDetection::RackLinux)],
+        prop_oneof![
+            Just(TailLossProbe::Off),
+            Just(TailLossProbe::Rfc8985),
+            Just(TailLossProbe::Linux)
+        ],
+        prop_oneof![Just(Recovery::Rfc6675), Just(Recovery::Prr)],
+        prop_oneof![
+            Just(SsthreshOf::Flight),
+            Just(SsthreshOf::Window),
+            Just(SsthreshOf::Pipe)
+        ],
+        prop_oneof![
+            Just(Growth::Acks),
+            Just(Growth::Segments),
+            Just(Growth::Delivery)
+        ],
+        any::<[bool; 4]>(),
+    );
+    let without_record = any::<[bool; 5]>();
+    (config(), prop::option::of(record), without_record).prop_map(|(config, record, more)| {
+        let [timestamps, grows, quick, delays, linux_rto] = more;
+        let mut config = Config {
+            timestamps: timestamps || record.is_none(),
+            quick_acks: if quick { 16 } else { 0 },
+            ..config
+        };
+        if grows {
+            config.receive_window = ReceiveWindow::Grows;
+        }
+        if linux_rto {
+            config.rto_estimator = RtoEstimator::Linux;
+        }
+        if let Some((detection, probe, recovery, ssthresh_of, growth, flags)) = record {
+            let [keep_scoreboard, frto, undo, dsack] = flags;
+            config = Config {
+                sack: true,
+                loss_detection: detection,
+                tail_loss_probe: probe,
+                recovery,
+                ssthresh_of,
+                growth,
+                keep_scoreboard,
+                frto,
+                undo,
+                dsack,
+                ..config
+            };
+            if delays {
+                config.sack_delay = Span::from_millis(1);
+            }
+        }
+        config
+    })
+}
+
 fn operation() -> impl Strategy<Value = Operation> {
     let side = 0..2_usize;
     let place = 0..6_usize;
@@ -131,8 +230,8 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 impl Pair {
-    /// A connection whose endpoints take the short way if they are `plain`.
-    fn established(config: &Config, plain: bool) -> Self {
+    /// A connection.
+    fn established(config: &Config) -> Self {
         let end = |local: u32, remote: u32| {
             let identity = Identity {
                 flow: FlowId(7),
@@ -145,6 +244,8 @@ impl Pair {
                 reno: NewReno::new(config),
                 acks: 0,
                 last: None,
+                deliveries: 0,
+                delivery: None,
             };
             Endpoint::new(identity, *config, cc)
         };
@@ -159,10 +260,6 @@ impl Pair {
         for side in [0, 1, 0] {
             pair.apply(Operation::Advance(Span::from_micros(50)));
             pair.apply(Operation::Deliver(1 - side, 0));
-        }
-        for end in &mut pair.ends {
-            assert!(end.state == State::Established && end.plain);
-            end.plain = plain;
         }
         pair
     }
@@ -216,7 +313,11 @@ impl Pair {
         for side in 0..2 {
             self.send(side);
         }
-        let ends = format!("{:?}", self.ends).replace("plain: true", "plain: false");
+        let ends = ["Plain", "Full"]
+            .iter()
+            .fold(format!("{:?}", self.ends), |ends, prediction| {
+                ends.replace(&format!("prediction: {prediction}"), "prediction: Off")
+            });
         format!("{progress:?} {ends} {:?}", self.arriving)
     }
 

@@ -85,6 +85,16 @@ pub(crate) struct Delivered {
     pub(crate) reported: Option<(Time, Time)>,
 }
 
+/// Segments that are acknowledged in order, each of them sent once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InOrder {
+    /// When the first of them had left.
+    pub(crate) first: Time,
+    /// When the last had left, and its end.
+    pub(crate) last: (Time, u64),
+    pub(crate) segments: u32,
+}
+
 /// What decides how a delivery counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judge {
@@ -146,6 +156,41 @@ impl Flight {
         if !self.reported.is_empty() {
             self.reported.advance(una);
         }
+    }
+
+    /// Whether everything outstanding, which begins at `una`, was sent once and nothing is known of it, and whether
+    /// what is acknowledged up to `ack` are whole segments.
+    pub(crate) fn is_untouched(&self, una: u64, ack: u64) -> bool {
+        let whole = |first: &Segment| first.end <= ack;
+        self.sacked == 0
+            && self.lost == 0
+            && self.reported.is_empty()
+            && self.repeated_up_to.max(self.highest) <= una
+            && (ack <= una || self.segments.front().is_some_and(whole))
+    }
+
+    /// [`Flight::acknowledge`] where nothing is [touched](Flight::is_untouched).
+    pub(crate) fn acknowledge_untouched(&mut self, una: u64) -> Option<InOrder> {
+        let mut run: Option<InOrder> = None;
+        while let Some(first) = self.segments.front()
+            && first.end <= una
+        {
+            let (sent, end) = (first.sent, first.end);
+            let so_far = run.map_or((sent, 0), |run| (run.first, run.segments));
+            run = Some(InOrder {
+                first: so_far.0,
+                last: (sent, end),
+                segments: so_far.1 + 1,
+            });
+            self.segments.pop_front();
+        }
+        if let Some(run) = run {
+            self.next_lost = self.next_lost.saturating_sub(run.segments as usize);
+        }
+        if let Some(first) = self.segments.front_mut() {
+            first.start = first.start.max(una);
+        }
+        run
     }
 
     /// `start..end` is reported to have arrived. What it covers only in part stays unknown. Ranges of one ACK

@@ -65,16 +65,21 @@ impl Rack {
     pub(crate) fn on_delivered(&mut self, delivered: &Delivered, now: Time) {
         self.reordering |= delivered.reordered;
         if let Some(newest) = delivered.newest {
-            self.advanced = true;
-            if newest > self.newest {
-                self.newest = newest;
-                self.rtt = now.since(newest.0);
-            }
-            if self.of_last
-                && let Some(last) = delivered.last.0.or(delivered.last.1)
-            {
-                self.rtt = now.since(last);
-            }
+            self.advance(newest, delivered.last.0.or(delivered.last.1), now);
+        }
+    }
+
+    /// Delivered are segments of which `newest` was sent last, and `last` is the last in the order of the stream.
+    pub(crate) fn advance(&mut self, newest: (Time, u64), last: Option<Time>, now: Time) {
+        self.advanced = true;
+        if newest > self.newest {
+            self.newest = newest;
+            self.rtt = now.since(newest.0);
+        }
+        if self.of_last
+            && let Some(last) = last
+        {
+            self.rtt = now.since(last);
         }
     }
 

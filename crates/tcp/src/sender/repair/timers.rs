@@ -30,10 +30,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(super) fn set_timer(&mut self, reorder: Option<Span>, news: &News, repair: &mut Repair) {
         let now = news.now;
         let Some(first) = repair.flight.first() else {
-            if !matches!(self.timer, Timer::Persist(_)) {
-                self.timer = Timer::Off;
-            }
-            return;
+            return self.stop_waiting();
         };
         if let Some(rest) = reorder {
             self.timer = Timer::Reorder(self.config.expiry(now, rest));
@@ -43,8 +40,22 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         // could move on for ever while that one is lost.
         let reported = news.delivered.reported;
         let restarts = news.advances() || reported.is_some_and(|sent| sent.0 < first.sent);
-        if restarts && !self.schedule_probe(now, self.rtt.rto(), repair) {
+        if restarts {
+            self.restart(now, repair);
+        }
+    }
+
+    /// What is outstanding is waited for anew.
+    pub(super) fn restart(&mut self, now: Time, repair: &Repair) {
+        if !self.schedule_probe(now, self.rtt.rto(), repair) {
             self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
+        }
+    }
+
+    /// Nothing is outstanding.
+    pub(super) const fn stop_waiting(&mut self) {
+        if !matches!(self.timer, Timer::Persist(_)) {
+            self.timer = Timer::Off;
         }
     }
 

@@ -1,0 +1,69 @@
+//! While nothing is missing: the short way through the record.
+//!
+//! Most acknowledgements move on over segments that were sent once and not reported, while no reduction and no probe is
+//! under way. What [`Sender::on_recorded`] finds out then is known before.
+
+use super::state::State;
+use super::{Delivery, Echo, Feedback, Growth, Repair, Sender};
+use crate::cc::SenderCc;
+use crate::plays::Plays;
+
+impl Repair {
+    /// Whether nothing is missing or was sent again, with everything below `una` acknowledged before and whole segments
+    /// up to `ack` now. While the state is open there is no reduction, and new data does not go first.
+    pub(in crate::sender) fn is_quiet(&self, una: u64, ack: u64) -> bool {
+        self.state == State::Open
+            && self.probe.is_none_or(|probe| probe.may_probe())
+            && self.flight.is_untouched(una, ack)
+    }
+}
+
+impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// [`Sender::on_recorded`] where the record is [quiet](Repair::is_quiet), of an acknowledgement that moves on or
+    /// comes with data, without reports and echo.
+    pub(in crate::sender) fn on_quiet(
+        &mut self,
+        feedback: &Feedback<'_>,
+        moves_edge: bool,
+        repair: &mut Repair,
+    ) {
+        let now = feedback.now;
+        let run = repair.flight.acknowledge_untouched(feedback.ack);
+        let bytes = self.move_to(feedback.ack, repair);
+        let mut rtt = None;
+        if let Some(run) = run {
+            repair.delivered += u64::from(run.segments);
+            if let Some(rack) = &mut repair.rack {
+                rack.advance(run.last, Some(run.last.0), now);
+            }
+            repair.min_rtt = repair.min_rtt.min(now.since(run.last.0));
+            let sample = now.since(run.first);
+            self.rtt.sample(sample, (self.una, self.next), &self.config);
+            rtt = Some(sample);
+        }
+        let segments = u64::from(run.map_or(0, |run| run.segments));
+        let delivery = Delivery {
+            segments,
+            echo: false,
+            acknowledged: self.una,
+            next: self.next,
+        };
+        if !std::mem::take(&mut repair.opens) && !self.skips(feedback, bytes == 0, moves_edge) {
+            self.cc.tell(|cc| cc.on_delivery(&delivery));
+        }
+        if bytes > 0 {
+            let grows = if self.config.growth == Growth::Delivery {
+                segments * self.mss
+            } else {
+                bytes
+            };
+            self.tell_ack(feedback, (grows, Echo::None), rtt, repair);
+        }
+        if repair.flight.len() == 0 {
+            self.stop_waiting();
+        } else if bytes > 0 {
+            self.restart(now, repair);
+        }
+        self.review_timer(now);
+    }
+}
