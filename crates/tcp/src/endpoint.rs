@@ -312,6 +312,16 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     pub fn on_segment(&mut self, packet: &Packet, now: Time) -> Progress {
         match self.on_predicted(packet, now) {
             Some(progress) => progress,
+            None if self.prediction == Prediction::Full => self.on_fuller_segment(packet, now),
+            None => self.on_any_segment(packet, now),
+        }
+    }
+
+    /// [`Endpoint::on_segment`] with [`Prediction::Full`].
+    #[inline(never)]
+    fn on_fuller_segment(&mut self, packet: &Packet, now: Time) -> Progress {
+        match self.on_expected(packet, now) {
+            Some(progress) => progress,
             None => self.on_any_segment(packet, now),
         }
     }
@@ -319,11 +329,6 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     /// [`Endpoint::on_segment`] of one that is not as expected.
     #[inline(never)]
     fn on_any_segment(&mut self, packet: &Packet, now: Time) -> Progress {
-        if self.prediction == Prediction::Full
-            && let Some(progress) = self.on_expected(packet, now)
-        {
-            return progress;
-        }
         let before = self.state;
         let mut progress = match before {
             State::Closed => self.on_segment_closed(packet),

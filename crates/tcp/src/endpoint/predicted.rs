@@ -61,7 +61,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     }
 
     /// As [`Endpoint::on_predicted`], for connections with [`Prediction::Full`].
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn on_expected(&mut self, packet: &Packet, now: Time) -> Option<Progress> {
         let next = self.receiver.next();
         let expected = self.state == State::Established

@@ -11,6 +11,7 @@
 
 pub(super) mod flight;
 mod frto;
+mod growth;
 mod probe;
 mod quiet;
 mod rack;
@@ -23,7 +24,7 @@ mod usage;
 use base::{SackBlocks, Span, Time};
 
 use super::{Feedback, MAX_OFFSET, Outgoing, Sender, info::SenderInfo, timer::Timer};
-use crate::cc::{Ack, Delivery, Echo, SenderCc};
+use crate::cc::{Delivery, Echo, SenderCc};
 use crate::config::{Config, Growth, SsthreshOf};
 use crate::plays::Plays;
 use crate::scoreboard::DUP_THRESH;
@@ -427,17 +428,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// Whether the window may grow as far as its use decides it.
-    fn uses_window(&self, repair: &Repair) -> bool {
-        let window = self.window;
-        if self.config.window_validation && self.config.counts_segments() {
-            return repair
-                .usage
-                .may_grow(self.segments(window), self.cc.as_role().is_slow_starting());
-        }
-        !self.config.window_validation || self.used.saturating_mul(2) >= window
-    }
-
     /// Whether Linux does not look at an acknowledgement with data that says nothing: its header prediction has taken
     /// it (`tcp_rcv_established`).
     const fn skips(&self, feedback: &Feedback<'_>, says_nothing: bool, moves_edge: bool) -> bool {
@@ -456,61 +446,5 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             (self.attempts, self.timed_out_at, repair.dupacks) = (0, None, 0);
         }
         bytes
-    }
-
-    /// The bytes that windows grow by. Deliveries count with an ACK that moves on; where segments are known to
-    /// change their order, with every one (`tcp_may_raise_cwnd`).
-    fn growth_of(&self, news: &News, repair: &Repair) -> u64 {
-        if self.config.growth != Growth::Delivery {
-            return news.bytes;
-        }
-        let reorders = repair.flight.overtaken() > DUP_THRESH * self.mss;
-        if !news.advances() && !reorders {
-            return 0;
-        }
-        u64::from(news.delivered.segments) * self.mss
-    }
-
-    /// Tells the congestion control, and begins a reduction if a mark asks for one.
-    fn tell(
-        &mut self,
-        feedback: &Feedback<'_>,
-        news: &News,
-        rtt: Option<Span>,
-        repair: &mut Repair,
-    ) {
-        let reduces = news.echo == Echo::Reduce;
-        let bytes = self.growth_of(news, repair);
-        let tells = news.echo != Echo::None || feedback.extension != base::Extension::NONE;
-        if news.bytes.max(bytes) > 0 || tells {
-            self.tell_ack(feedback, (bytes, news.echo), rtt, repair);
-        }
-        if reduces {
-            self.note_reduction();
-            self.enter(State::Reduced, repair);
-            self.begin_reduction(news.window, repair);
-        }
-    }
-
-    fn tell_ack(
-        &mut self,
-        feedback: &Feedback<'_>,
-        (bytes, echo): (u64, Echo),
-        rtt: Option<Span>,
-        repair: &Repair,
-    ) {
-        let limited_by_window = self.uses_window(repair);
-        let ack = Ack {
-            bytes,
-            acknowledged: self.una,
-            next: self.next,
-            echo,
-            recovering: repair.state.reduces(),
-            limited_by_window,
-            rtt,
-            extension: feedback.extension,
-            now: feedback.now,
-        };
-        self.control(|cc| cc.on_ack(&ack));
     }
 }

@@ -1,0 +1,80 @@
+//! What the congestion control is told of acknowledgements: what windows grow by, and marks.
+
+use base::Span;
+
+use super::state::State;
+use super::{News, Repair};
+use crate::cc::{Ack, Echo, SenderCc};
+use crate::config::Growth;
+use crate::plays::Plays;
+use crate::scoreboard::DUP_THRESH;
+use crate::sender::{Feedback, Sender};
+
+impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// Whether the window may grow as far as its use decides it.
+    fn uses_window(&self, repair: &Repair) -> bool {
+        let window = self.window;
+        if self.config.window_validation && self.config.counts_segments() {
+            return repair
+                .usage
+                .may_grow(self.segments(window), self.cc.as_role().is_slow_starting());
+        }
+        !self.config.window_validation || self.used.saturating_mul(2) >= window
+    }
+
+    /// The bytes that windows grow by. Deliveries count with an ACK that moves on; where segments are known to
+    /// change their order, with every one (`tcp_may_raise_cwnd`).
+    fn growth_of(&self, news: &News, repair: &Repair) -> u64 {
+        if self.config.growth != Growth::Delivery {
+            return news.bytes;
+        }
+        let reorders = repair.flight.overtaken() > DUP_THRESH * self.mss;
+        if !news.advances() && !reorders {
+            return 0;
+        }
+        u64::from(news.delivered.segments) * self.mss
+    }
+
+    /// Tells the congestion control, and begins a reduction if a mark asks for one.
+    pub(super) fn tell(
+        &mut self,
+        feedback: &Feedback<'_>,
+        news: &News,
+        rtt: Option<Span>,
+        repair: &mut Repair,
+    ) {
+        let reduces = news.echo == Echo::Reduce;
+        let bytes = self.growth_of(news, repair);
+        let tells = news.echo != Echo::None || feedback.extension != base::Extension::NONE;
+        if news.bytes.max(bytes) > 0 || tells {
+            self.tell_ack(feedback, (bytes, news.echo), rtt, repair);
+        }
+        if reduces {
+            self.note_reduction();
+            self.enter(State::Reduced, repair);
+            self.begin_reduction(news.window, repair);
+        }
+    }
+
+    pub(super) fn tell_ack(
+        &mut self,
+        feedback: &Feedback<'_>,
+        (bytes, echo): (u64, Echo),
+        rtt: Option<Span>,
+        repair: &Repair,
+    ) {
+        let limited_by_window = self.uses_window(repair);
+        let ack = Ack {
+            bytes,
+            acknowledged: self.una,
+            next: self.next,
+            echo,
+            recovering: repair.state.reduces(),
+            limited_by_window,
+            rtt,
+            extension: feedback.extension,
+            now: feedback.now,
+        };
+        self.control(|cc| cc.on_ack(&ack));
+    }
+}
