@@ -136,9 +136,14 @@ impl Ring {
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Packet {
         debug_assert!(!self.is_empty(), "an arrival has a packet");
-        let packet = self.places[self.place(self.head)].packet();
+        let index = self.place(self.head);
+        let mut packet = self.places[index].packet();
         if packet.reserved > RESERVED {
-            return self.pop_stamped();
+            if entries(packet.reserved) > 0 {
+                return self.pop_carried();
+            }
+            packet.options = stamped(self.carried.as_ref().expect(KEPT_BESIDES).stamps[index]);
+            packet.reserved &= RESERVED;
         }
         self.advance();
         packet
@@ -297,23 +302,6 @@ impl Ring {
         }
         self.places[index].reserved |= carries;
         carries
-    }
-
-    /// [`Ring::pop`] of a packet that carries something besides, most often timestamps and nothing else.
-    #[inline(never)]
-    fn pop_stamped(&mut self) -> Packet {
-        let index = self.place(self.head);
-        let place = self.places[index];
-        if entries(place.reserved) > 0 {
-            return self.pop_carried();
-        }
-        let stamps = self.carried.as_ref().expect(KEPT_BESIDES).stamps[index];
-        self.advance();
-        Packet {
-            reserved: place.reserved & RESERVED,
-            options: stamped(stamps),
-            ..place.packet()
-        }
     }
 
     /// [`Ring::pop`] of a packet that carries options or an extension.
