@@ -17,6 +17,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return true;
         }
         if feedback.ack < self.una {
+            self.on_overtaken(feedback);
             return false;
         }
         let edge = self.edge;
@@ -80,6 +81,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     const fn note_edge(&mut self, feedback: &Feedback<'_>) {
         if feedback.offset >= self.edge_set_by {
             (self.edge, self.edge_set_by) = (feedback.edge, feedback.offset);
+        }
+    }
+
+    /// A later acknowledgement came first. What this one reports is still true, and a sender with a record reads it.
+    #[cold]
+    fn on_overtaken(&mut self, feedback: &Feedback<'_>) {
+        if !feedback.sacked.is_empty()
+            && let Some(mut repair) = self.repair.take()
+        {
+            self.read_reports(feedback, &mut repair);
+            self.repair = Some(repair);
         }
     }
 

@@ -286,6 +286,26 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.review_timer(feedback.now);
     }
 
+    /// Processes what an acknowledgement below `una` reports by SACK, and nothing else of it (Linux 6.12, `tcp_ack`).
+    pub(super) fn read_reports(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
+        let losses = repair.flight.losses();
+        let delivered = repair.book(feedback, (self.una, self.next), self.written);
+        let news = News {
+            delivered,
+            bytes: 0,
+            duplicate: Repair::duplicate(feedback).is_some(),
+            idle: false,
+            echo: Echo::None,
+            stamp: feedback.stamp,
+            window: self.window,
+            losses,
+            now: feedback.now,
+        };
+        if let Some(rest) = self.change_state(&news, repair) {
+            self.timer = Timer::Reorder(self.config.expiry(feedback.now, rest));
+        }
+    }
+
     /// The next segment of a connection with a record.
     pub(super) fn next_recorded(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
         if std::mem::take(&mut self.retransmit_first) && repair.flight.len() > 0 {
