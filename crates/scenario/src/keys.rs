@@ -391,11 +391,11 @@ base::settings! {
         pub stop: OrNever<Span> = "never",
         /// Unlimited flow i stops i times this later.
         pub stop_interval: Span = "0s",
-        /// Each flow starts later by this time or one drawn from this law, whatever else delays it. "auto" is no delay; of a burst exponential, with the mean time in which flows one after the other make workload.load of one link.
+        /// Each flow starts later by this time or one drawn from this law, whatever else delays it; of requests the first one on each connection in a round. "auto" is no delay; of a burst exponential, with the mean time in which flows one after the other make workload.load of one link.
         pub delay: OrAuto<TimeLaw> = "auto",
         /// Whether the flows to one receiver are delayed together, by one draw of workload.delay.
         pub together: bool = "false",
-        /// Each flow starts later by a random time below this (uniform, drawn from the seed), whatever else delays it.
+        /// Each flow starts later by a random time below this (uniform, drawn from the seed), whatever else delays it; of requests the first one on each connection in a round.
         pub jitter: Span = "0s",
         /// Incasts one after the other at each receiver: the next begins when all flows of the one before have completed. Requests: rounds in which a receiver asks on all its connections; the next begins when all have been answered.
         pub rounds: Count = "1",

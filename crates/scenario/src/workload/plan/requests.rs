@@ -16,7 +16,7 @@ impl Maker<'_> {
             let first = plan.next();
             for turn in 0..requests {
                 let id = first + turn;
-                let mut flow = self.asked(plan, (base, place), turn > 0);
+                let mut flow = self.asked(plan, (base, place), turn);
                 flow.awaited_by = (turn + 1 < requests)
                     .then(|| plan.barrier(1, id + 1..id + 2, self.workload().think));
                 let connection = self.add(plan, self.asking(place), flow);
@@ -40,8 +40,8 @@ impl Maker<'_> {
                 let end = plan.barrier(width, next, workload.think);
                 for turn in 0..requests {
                     for place in places.clone() {
-                        let later = round + turn > 0;
-                        let mut flow = self.asked(plan, (base, place), later);
+                        let base = if round == 0 { base } else { Time::ZERO };
+                        let mut flow = self.asked(plan, (base, place), turn);
                         let follower = plan.next() + width;
                         flow.awaited_by = Some(if turn + 1 < requests {
                             plan.barrier(1, follower..follower + 1, workload.think)
@@ -56,10 +56,11 @@ impl Maker<'_> {
         }
     }
 
-    /// The flow that answers the next request on connection `place`; one that comes `later` starts when it can.
-    fn asked(&self, plan: &Draft, (base, place): (Time, u32), later: bool) -> PlannedFlow {
+    /// The flow that answers a request on connection `place`, of those that start at `base`. Only the first of them may
+    /// be delayed: after each answer the next request follows.
+    fn asked(&self, plan: &Draft, (base, place): (Time, u32), turn: u32) -> PlannedFlow {
         let mut flow = self.flow(plan.draw(), (base, place));
-        if later {
+        if turn > 0 {
             flow.start = Time::ZERO;
         }
         flow

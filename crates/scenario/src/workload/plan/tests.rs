@@ -217,9 +217,11 @@ fn clients_ask_in_rounds_and_none_begins_before_all_of_the_one_before_are_answer
     };
     let mut begun = vec![false; 30];
     let mut waiting: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut ready: Vec<u32> = (0..30)
-        .filter(|flow| plan.flows[*flow as usize].start > Time::ZERO)
-        .collect();
+    let is_behind = |flow: u32| {
+        let mut barriers = plan.barriers.iter();
+        barriers.any(|barrier| barrier.next.contains(&flow))
+    };
+    let mut ready: Vec<u32> = (0..30).filter(|flow| !is_behind(*flow)).collect();
     assert_eq!(ready, [0, 1, 2, 18, 19]);
     while let Some(flow) = ready.pop() {
         assert!(!std::mem::replace(&mut begun[flow as usize], true));
@@ -249,6 +251,27 @@ fn clients_ask_in_rounds_and_none_begins_before_all_of_the_one_before_are_answer
         }
     }
     assert!(begun.into_iter().all(|begun| begun));
+}
+
+#[test]
+fn the_first_request_on_each_connection_is_delayed_in_every_round() {
+    let text = "[workload]\nkind = \"requests\"\nsenders = 3\nconnections = 3\nrequests = 2\nrounds = 2\n\
+                connection = \"persistent\"\nstart = \"1ms\"\ninterval = \"2us\"\njitter = \"1us\"\n";
+    let plan = plan_of_newreno(text);
+    let start = |flow: usize| plan.flows[flow].start;
+    // Three connections, two turns, two rounds; flows of later rounds and turns count from what they wait for.
+    for (first, base) in [(0, Time::from_ps(1_000_000_000)), (6, Time::ZERO)] {
+        for place in 0..3 {
+            let interval = Span::from_micros(2 * place as u64);
+            let jitter = start(first + place).since(base + interval);
+            assert!(jitter < Span::from_micros(1), "{jitter:?}");
+            assert_eq!(start(first + 3 + place), Time::ZERO);
+        }
+    }
+    assert_ne!(
+        start(0).since(Time::from_ps(1_000_000_000)),
+        start(6).since(Time::ZERO)
+    );
 }
 
 #[test]
