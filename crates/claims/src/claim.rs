@@ -122,7 +122,7 @@ pub struct Order {
 /// A place in an order.
 #[derive(Clone, Debug)]
 pub enum Rank {
-    /// One is the lowest, or has so many below it.
+    /// One is the lowest, or has this many below it.
     Lowest {
         /// Which.
         of: Operand,
@@ -131,7 +131,7 @@ pub enum Rank {
         /// Its place, from 1.
         place: usize,
     },
-    /// One is the highest, or has so many above it.
+    /// One is the highest, or has this many above it.
     Highest {
         /// Which.
         of: Operand,
@@ -184,14 +184,14 @@ pub enum ShapeKind {
     Reaches(Level),
     /// All operands are equal within the tolerance of the greatest, or within the level.
     Equal(Option<Level>),
-    /// Each is greater than the other at every value, so many times.
+    /// Each is greater than the other at every value, this many times.
     Greater {
         /// The other.
         than: Operand,
         /// How many times.
         factor: f64,
     },
-    /// Each is less than the other at every value, so many times.
+    /// Each is less than the other at every value, this many times.
     Less {
         /// The other.
         than: Operand,

@@ -59,7 +59,7 @@ pub enum Of {
         host: Option<u32>,
         /// Only this stretch of time.
         during: Stretch,
-        /// Each value is the mean over so many microseconds; none for the values as they were
+        /// Each value is the mean over this many microseconds; none for the values as they were
         /// recorded.
         window_us: Option<f64>,
         /// How the statistics of several ports, flows or hosts become one.
@@ -237,7 +237,7 @@ pub struct Stretch {
 /// A point in simulated time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Moment {
-    /// So many microseconds from the begin of the simulation.
+    /// This many microseconds from the begin of the simulation.
     At(f64),
     /// After this share of `run.duration`, or of the time simulated if that is unlimited.
     Share(f64),

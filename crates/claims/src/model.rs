@@ -24,7 +24,7 @@ pub struct Model {
 enum Value {
     /// For the settings of a point.
     OfPoint(fn(&PointSpec) -> Option<f64>),
-    /// For these and a flow of so many bytes.
+    /// For these and a flow of this many bytes.
     OfFlow(fn(&PointSpec, f64) -> Option<f64>),
 }
 

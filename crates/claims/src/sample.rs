@@ -153,7 +153,7 @@ impl Steps {
             .collect()
     }
 
-    /// The means over windows of so many microseconds from the begin of a stretch; what is left at
+    /// The means over windows of this many microseconds from the begin of a stretch; what is left at
     /// its end is a shorter one. A window before the first value has none.
     pub(super) fn averaged(&self, window_us: f64, (from, to): (f64, f64)) -> Self {
         let mut means = Self::new(None);

@@ -58,7 +58,7 @@ pub enum Ended {
 
 /// Hears how a run goes on, from any thread.
 pub trait Monitor: Sync {
-    /// So many simulations are about to begin, besides those that began before.
+    /// This many simulations are about to begin, besides those that began before.
     fn begins(&self, _simulations: usize) {}
 
     /// One simulation more is done, or has failed.
@@ -185,7 +185,7 @@ pub fn reproduce(
     })
 }
 
-/// The table of a run in so many columns of text, as `tailwater run` prints it.
+/// The table of a run in this many columns of text, as `tailwater run` prints it.
 pub fn table(folder: &Folder, width: usize) -> String {
     let view = View {
         columns: None,

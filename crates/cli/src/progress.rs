@@ -45,7 +45,7 @@ impl Progress for Bar {
 }
 
 impl Bar {
-    /// Of so many simulations.
+    /// Of this many simulations.
     pub(crate) fn new(points: usize, quiet: bool) -> Self {
         let target = if quiet {
             ProgressDrawTarget::hidden()
@@ -106,7 +106,7 @@ pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
     }
 }
 
-/// Says about how long so many steps take in so many simulations at a time, if that is long.
+/// Says about how long this many steps take in this many simulations at a time, if that is long.
 pub(crate) fn say_duration(steps: f64, jobs: Option<NonZeroUsize>) {
     let jobs = jobs.unwrap_or_else(cores);
     if let Some(line) = expected(steps, jobs) {
@@ -124,7 +124,7 @@ fn expected(steps: f64, jobs: NonZeroUsize) -> Option<String> {
     })
 }
 
-/// Packets cross so many links a second in a simulation on one core: 154 million in 13.5 s in Fig. 3 of
+/// Packets cross this many links a second in a simulation on one core: 154 million in 13.5 s in Fig. 3 of
 /// RWNDQ (`tailwater reproduce rwndq/fig3 --seeds 4`).
 const STEPS_PER_SECOND: f64 = 10e6;
 /// Time from which on it is worth a line.

@@ -32,7 +32,7 @@ pub(crate) trait Front: Sync {
         None
     }
 
-    /// Calls `work` once, which runs so many simulations of about so many steps and says whether any
+    /// Calls `work` once, which runs this many simulations of about this many steps and says whether any
     /// failed.
     fn during(
         &self,

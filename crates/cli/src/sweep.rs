@@ -88,7 +88,7 @@ impl<'a> Sweep<'a> {
         Ok((finished, until))
     }
 
-    /// Numbers of the points, of which so many were there before, on so many threads.
+    /// Numbers of the points, of which this many were there before, on this many threads.
     pub(crate) fn finished(
         &self,
         summary: Summary,

@@ -10,7 +10,7 @@ pub(crate) trait Progress: Sync {
     /// One simulation more is done.
     fn advance(&self);
 
-    /// So many simulations run at a time, where so many were wanted.
+    /// This many simulations run at a time, where this many were wanted.
     fn begins(&self, _jobs: NonZeroUsize, _wanted: Option<NonZeroUsize>) {}
 
     /// One has failed, which it is also told as done.

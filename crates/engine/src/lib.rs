@@ -57,7 +57,7 @@ pub fn run<W: World>(world: &mut W, sched: &mut Scheduler, limit: Time) {
     while run_some(world, sched, limit, u64::MAX) {}
 }
 
-/// As [`run`], but at most so many events, and says whether that is why it stopped. Between two calls the
+/// As [`run`], but at most this many events, and says whether that is why it stopped. Between two calls the
 /// caller may look at the world, and end the run. A function of its own in every build, so that its instructions
 /// can be counted.
 #[inline(never)]

@@ -34,7 +34,7 @@ impl Grants {
         Self::of_least(budget_bytes, mss_bytes, idle_ns, 1)
     }
 
-    /// The same with at least so many segments in a window.
+    /// The same with at least this many segments in a window.
     pub fn of_least(budget_bytes: u64, mss_bytes: u32, idle_ns: u64, least_segments: u32) -> Self {
         let mut params = Params {
             budget_bytes,
@@ -59,7 +59,7 @@ impl Grants {
         laws_grant_open(&self.params, &mut self.flight, flow, ack, most_bytes)
     }
 
-    /// This side opened the connection with a SYN that told a window of so many bytes, and acknowledges with this
+    /// This side opened the connection with a SYN that told a window of this many bytes, and acknowledges with this
     /// number from now on.
     pub fn on_join(&mut self, flow: &mut Granted, ack: u32, told_bytes: u32) {
         laws_grant_join(&mut self.flight, flow, ack, told_bytes);

@@ -69,7 +69,7 @@ struct Threads {
 }
 
 impl Batch {
-    /// So many environments, on so many threads; none has begun.
+    /// This many environments, on this many threads; none has begun.
     pub fn new(
         task: Task,
         environments: NonZeroUsize,

@@ -86,7 +86,7 @@ pub struct Observation {
     pub syn_ack_repeats: u64,
     /// Resets.
     pub resets: u64,
-    /// For how many milliseconds at most so many flows went to one receiver, by their number.
+    /// For how many milliseconds at most this many flows went to one receiver, by their number.
     pub degrees: Vec<u64>,
     /// The shortest round trip in microseconds, from handshakes and sockets.
     pub min_rtt_us: Option<f64>,

@@ -29,7 +29,7 @@ pub struct Loss {
     pub is_timeout: bool,
 }
 
-/// From so many flows at once on it may be incast.
+/// From this many flows at once on it may be incast.
 pub const DEGREE: u32 = 8;
 
 /// Finds the verdict for what was counted. A crowd is followed by what happens to one of its flows within two

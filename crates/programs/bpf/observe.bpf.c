@@ -41,7 +41,7 @@ struct {
 
 struct device_totals totals SEC(".data.totals") = {};
 
-// For how many ms so many flows at once went to a receiver.
+// For how many ms this many flows at once went to a receiver.
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
     UINT(max_entries, DEGREES);

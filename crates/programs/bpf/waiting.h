@@ -17,7 +17,7 @@ const volatile struct {
     uint32_t has_queue, byte_ns;
     // More bytes than these in a window of this length are a burst; zero: nothing is.
     uint64_t burst_bytes, burst_ns;
-    // So many packets each way are looked at in a window of some ms, so that the programs cost no more than that.
+    // This many packets each way are looked at in a window of some ms, so that the programs cost no more than that.
     uint64_t most_packets;
 } setup SEC(".rodata.setup");
 

@@ -13,11 +13,11 @@ pub enum Law {
     /// RWNDQ: ACKs leave with the window of all connections that are not idle, which is sampled and moved once per
     /// interval.
     Rwndq(Rwndq, Duration, Idle),
-    /// Capable packets that find so many bytes waiting are marked.
+    /// Capable packets that find this many bytes waiting are marked.
     Mark(u64),
     /// RCC at a receiver: what ACKs of this machine allow stays within a budget.
     Grants(Grants),
-    /// A receiver's windows are those that user space assigns to its connections, and so many bytes until it does: see
+    /// A receiver's windows are those that user space assigns to its connections, and this many bytes until it does: see
     /// [`Receiver`](crate::Receiver).
     Assigned(u32),
     /// None: the queue is measured, which [`Port::mean_queue`](crate::Port::mean_queue) tells.

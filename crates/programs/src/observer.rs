@@ -40,7 +40,7 @@ pub struct Watch {
     pub burst_bytes: u64,
     /// Length of such a window.
     pub burst: Duration,
-    /// So many packets a second are looked at each way; the others are counted.
+    /// This many packets a second are looked at each way; the others are counted.
     pub packets_per_second: u64,
     /// Whether the device has a queue whose length can be read.
     pub has_queue: bool,
@@ -120,7 +120,7 @@ impl Observer {
         self.links.clear();
     }
 
-    /// Lets the program of this way see a frame so many times, as if it passed. Returns what each took.
+    /// Lets the program of this way see a frame this many times, as if it passed. Returns what each took.
     pub fn run(&self, way: Direction, frame: &[u8], times: u32) -> Result<Duration, LoadError> {
         let mut programs = self.object.progs_mut();
         let program = programs.find(|program| program.name() == way.name());
@@ -193,7 +193,7 @@ impl Observer {
         Ok(totals)
     }
 
-    /// By number of flows: for how many milliseconds at most so many went to one receiver at once.
+    /// By number of flows: for how many milliseconds at most this many went to one receiver at once.
     pub fn degrees(&self) -> Result<Vec<u64>, LoadError> {
         let map = self.map("degrees")?;
         let count = |key: Vec<u8>| {

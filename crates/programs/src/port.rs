@@ -70,7 +70,7 @@ impl Port {
         Self::made(law, verified(open)?)
     }
 
-    /// Loads another object of the same law, with room for so many directions of connections of IPv4, and of IPv6.
+    /// Loads another object of the same law, with room for this many directions of connections of IPv4, and of IPv6.
     pub fn load_as(law: &Law, object: &[u8], flows: u32) -> Result<Self, LoadError> {
         let mut open = opened(object)?;
         let maps = open.maps_mut();

@@ -44,9 +44,9 @@ pub enum What {
     Ends(u32, u32),
     /// A reset came.
     Breaks,
-    /// A SYN-ACK left with this acknowledgement, and a window of so many bytes.
+    /// A SYN-ACK left with this acknowledgement, and a window of this many bytes.
     Accepts(u32, u32),
-    /// Another acknowledgement left, and a window of so many bytes as its sender reads it.
+    /// Another acknowledgement left, and a window of this many bytes as its sender reads it.
     Acknowledges(u32, u32),
 }
 
@@ -56,7 +56,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Loads the programs, which the kernel verifies; they have no lease yet. A connection may send so many bytes until a
+    /// Loads the programs, which the kernel verifies; they have no lease yet. A connection may send this many bytes until a
     /// window is assigned to it.
     pub fn load(first_bytes: u32) -> Result<Self, LoadError> {
         let port = Port::load(&Law::Assigned(first_bytes))?;

@@ -40,7 +40,7 @@ impl Folder {
         guarded(py, || Ok::<_, Problems>(api::json(&self.get())))
     }
 
-    /// As `tailwater run` prints it, in so many columns of text.
+    /// As `tailwater run` prints it, in this many columns of text.
     fn text(&self, py: Python<'_>, width: usize) -> PyResult<String> {
         guarded(py, || Ok::<_, Problems>(api::table(&self.get(), width)))
     }

@@ -32,7 +32,7 @@ pub struct Work {
     series: Term,
 }
 
-/// So many steps, and the setting to change for fewer.
+/// This many steps, and the setting to change for fewer.
 #[derive(Clone, Debug)]
 struct Term {
     steps: f64,

@@ -22,7 +22,7 @@ pub fn arrivals_per_second(keys: &Keys) -> f64 {
     flows::at_receivers(keys)
 }
 
-/// How many connections there are at a time at most, of a group with so many flows.
+/// How many connections there are at a time at most, of a group with this many flows.
 pub fn expected_connections(keys: &Keys, flows: f64) -> f64 {
     let workload = &keys.workload;
     let again = f64::from(workload.epochs.0) * f64::from(workload.rounds.0);

@@ -176,7 +176,7 @@ impl Law {
         self.c * from_k * from_k * from_k + self.w_max
     }
 
-    /// An ACK for so many segments of a sender that the window limits.
+    /// An ACK for this many segments of a sender that the window limits.
     fn grow(&self, stage: &mut Stage, acked: f64, rtt: Span) {
         // RFC 9438 §4.3: as the average of Reno's sawtooth, and as Reno beyond the last event.
         let alpha = if stage.w_est < self.cwnd_prior {
@@ -237,7 +237,7 @@ impl Sender {
         }
     }
 
-    /// So many bytes, in segments.
+    /// This many bytes, in segments.
     #[expect(clippy::cast_precision_loss, reason = "the law is real-valued")]
     fn segments(&self, bytes: u64) -> f64 {
         bytes as f64 / f64::from(self.mss)
@@ -252,7 +252,7 @@ impl Sender {
         (segments * f64::from(self.mss)) as u64
     }
 
-    /// So many whole segments, in bytes.
+    /// This many whole segments, in bytes.
     fn whole(&self, segments: u32) -> u64 {
         u64::from(segments) * u64::from(self.mss)
     }
@@ -524,7 +524,7 @@ mod tests {
             });
         }
 
-        /// ACKs of whole windows, evenly spread, for so many round trips.
+        /// ACKs of whole windows, evenly spread, for this many round trips.
         fn run(&mut self, round_trips: u32, rtt: Span) {
             for _ in 0..round_trips {
                 let (start, flight) = (self.now, self.sender.window() / MSS);

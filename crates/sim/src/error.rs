@@ -31,7 +31,7 @@ pub enum RunError {
         simulated: Span,
         /// What most of the steps were expected to be.
         what: &'static str,
-        /// The setting that makes them so many.
+        /// The setting that makes them this many.
         key: String,
     },
     /// Packets on the way took more memory than they may.

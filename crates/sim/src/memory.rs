@@ -32,7 +32,7 @@ pub fn estimate(point: &PointSpec) -> u64 {
         + records
 }
 
-/// What so many flows of a group need: their endpoints, packets and records.
+/// What this many flows of a group need: their endpoints, packets and records.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -83,7 +83,7 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
     endpoints + packets + low + rows * (2 * size_of::<FlowRecord>() as u64 + ROW)
 }
 
-/// Of so many connections of a group, how many have endpoints at a time. These are made when a connection
+/// Of this many connections of a group, how many have endpoints at a time. These are made when a connection
 /// opens and go when it is over, unless a receiver role may still hold something of it.
 fn open(group: &Group, connections: u64) -> u64 {
     let workload = &group.keys.workload;

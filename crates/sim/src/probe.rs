@@ -178,7 +178,7 @@ pub(crate) trait Sees<R>: Probe + Follow {
 
 /// What breaks completion times down needs to be told besides. By default it is not told.
 pub(crate) trait Follow {
-    /// A world begins: with this network, these receivers of its connections, and so many flows.
+    /// A world begins: with this network, these receivers of its connections, and this many flows.
     #[inline(always)]
     fn begin(
         &mut self,

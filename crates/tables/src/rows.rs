@@ -223,7 +223,7 @@ impl Column {
         }
     }
 
-    /// A column with the same value in so many rows.
+    /// A column with the same value in this many rows.
     pub(crate) fn repeated(field: &Field, cell: Cell<'_>, rows: usize) -> Self {
         let mut column = Self::new(field);
         (0..rows).for_each(|_| column.push(cell));

@@ -432,7 +432,7 @@ const STEPS: f64 = 20.0;
 /// Some ten megabytes.
 const MOST_STEPS: f64 = 1e6;
 
-/// A window of so many full paths and buffers means nothing.
+/// A window of this many full paths and buffers means nothing.
 const WILD: f64 = 100.0;
 
 /// Points of a curve that a figure can tell apart.

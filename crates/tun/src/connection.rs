@@ -99,7 +99,7 @@ impl Connection {
         self.endpoint.connect();
     }
 
-    /// Sends so many bytes of `source` and nothing after them. Whoever listens has to wait for a SYN: a close
+    /// Sends this many bytes of `source` and nothing after them. Whoever listens has to wait for a SYN: a close
     /// before it ends the listening.
     pub(crate) fn send(&mut self, source: Source, bytes: u64) {
         self.source = source;

@@ -256,7 +256,7 @@ impl Measured {
 }
 
 impl Chosen {
-    /// Whether a flow of this group and size is meant, where a full packet has so many bytes.
+    /// Whether a flow of this group and size is meant, where a full packet has this many bytes.
     fn contains(&self, group: &str, size: Option<f64>, packet: f64) -> bool {
         let mut groups = self.group.iter();
         let mut sizes = self.sizes.iter();

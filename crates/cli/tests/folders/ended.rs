@@ -167,7 +167,7 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Runs the command where no file may have more than so many KiB.
+/// Runs the command where no file may have more than this many KiB.
 fn limited(workspace: &Workspace, kib: u32, words: &str) -> Output {
     // A process that ignores the signal gets an error from the write instead.
     let run = format!(

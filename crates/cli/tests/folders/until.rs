@@ -94,7 +94,7 @@ fn widest_half_width(summary: &Value) -> f64 {
     rows.values().map(width).fold(0.0, f64::max)
 }
 
-/// The folder `until` is that of a run of so many seeds, but for what it says of `--until`.
+/// The folder `until` is that of a run of this many seeds, but for what it says of `--until`.
 fn assert_same_but_until(workspace: &Workspace, seeds: u64) {
     workspace.answer(&format!("{SWEEP} --seeds {seeds} --out plain"));
     let (until, plain) = (workspace.files("until"), workspace.files("plain"));

@@ -191,5 +191,5 @@ impl Map {
 
 /// Bounds the time and the tables of networks whose equals are hard to share evenly.
 const MAX_PLANES: u32 = 4096;
-/// Up to so many planes it takes less time to choose than to find that it was done before.
+/// Up to this many planes it takes less time to choose than to find that it was done before.
 const FEW_PLANES: u32 = 16;

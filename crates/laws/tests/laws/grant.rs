@@ -185,7 +185,7 @@ struct Network {
     /// In the order of arrival.
     wire: VecDeque<(u64, Packet)>,
     now: u64,
-    /// Of 256 packets so many are lost, each way.
+    /// Of 256 packets this many are lost, each way.
     loss: [u8; 2],
     dice: u64,
 }

@@ -41,7 +41,7 @@ pub(crate) enum Law {
     Hscc(Hscc),
     /// With the time between two samples, and when connections are idle.
     Rwndq(Rwndq, Duration, Idle),
-    /// Capable packets that find so many bytes waiting are marked.
+    /// Capable packets that find this many bytes waiting are marked.
     Mark(u64),
     /// At receivers: user space decides windows by the law of the simulator, once per slot.
     Ictcp(ictcp::Params),

@@ -329,7 +329,7 @@ impl<'a> Generator<'a> {
         Ok(())
     }
 
-    /// Writes the flows whose requests are whole now that so many bytes more of them have come.
+    /// Writes the flows whose requests are whole now that this many bytes more of them have come.
     fn answer(&mut self, connection: usize, heard: u64) -> io::Result<()> {
         let request = self.work.connections[connection].request;
         if request == 0 {

@@ -103,7 +103,7 @@ impl Bed {
         self.transfer(8, 64 << 10);
     }
 
-    /// So many flows of so many bytes at once through the port, complete.
+    /// This many flows of this many bytes at once through the port, complete.
     pub(crate) fn transfer(&self, flows: usize, size: usize) {
         let listener = self.inside(RECEIVER, || TcpListener::bind("10.9.2.1:5000"));
         let listener = listener.expect("a port is free");

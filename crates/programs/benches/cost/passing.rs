@@ -181,7 +181,7 @@ const WATCH: Watch = Watch {
     has_queue: true,
     queue_bps: 20_000_000_000,
 };
-/// So many flows have several packets in a millisecond each at 100,000 packets a second.
+/// This many flows have several packets in a millisecond each at 100,000 packets a second.
 const FLOWS: u32 = 20;
 const PAYLOAD: u32 = 1_400;
 const PAIRS: u32 = 200;

@@ -55,7 +55,7 @@ fn the_parser_agrees_with_the_documents_over_1_000_000_frames() {
 fn see(frame: &[u8]) -> (u32, Segment) {
     let mut seen = Seen::default();
     let length = u32::try_from(frame.len()).expect("a short frame");
-    // SAFETY: the function reads so many bytes from the frame, and writes one struct, which is laid out as in C.
+    // SAFETY: the function reads this many bytes from the frame, and writes one struct, which is laid out as in C.
     #[expect(unsafe_code, reason = "the parser is C, so that a kernel runs it")]
     let verdict = unsafe { packet_see(frame.as_ptr(), length, &raw mut seen) };
     (verdict, seen.segment())

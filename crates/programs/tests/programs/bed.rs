@@ -160,7 +160,7 @@ impl Bed {
         value.parse().expect("a number")
     }
 
-    /// So many send so many bytes at once, which arrive as they were sent. Returns what the queue drops meanwhile.
+    /// This many send this many bytes at once, which arrive as they were sent. Returns what the queue drops meanwhile.
     pub(crate) fn incast(&self, senders: usize, size: usize) -> u64 {
         let before = self.drops();
         let (sending, receiving) = self.connections(senders);
@@ -183,7 +183,7 @@ impl Bed {
         self.drops() - before
     }
 
-    /// So many flows without end.
+    /// This many flows without end.
     pub(crate) fn flows(&self, flows: usize) -> Flows {
         let (sending, receiving) = self.connections(flows);
         let mut made = Flows {
@@ -212,7 +212,7 @@ impl Bed {
         made
     }
 
-    /// The ends of so many connections, at the sender and at the receiver.
+    /// The ends of this many connections, at the sender and at the receiver.
     pub(crate) fn connections(&self, count: usize) -> (Vec<TcpStream>, Vec<TcpStream>) {
         let listener = self.inside(RECEIVER, || {
             TcpListener::bind((Ipv4Addr::UNSPECIFIED, TCP_PORT))

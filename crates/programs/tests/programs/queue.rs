@@ -28,7 +28,7 @@ fn the_queue_between_packets_is_near_what_the_kernel_tells_of_each() {
 struct Lengths {
     /// Bytes times nanoseconds.
     areas: [u64; 2],
-    /// For how long the queue was longer than so many KiB.
+    /// For how long the queue was longer than this many KiB.
     above: Vec<(usize, [u64; 2])>,
     ns: u64,
 }

@@ -183,7 +183,7 @@ struct Event {
 }
 
 /// A round of incast, and long flows for a second, past a law that writes down what it does. Its settings begin in the
-/// memory of the port `behind` so many bytes.
+/// memory of the port `behind` this many bytes.
 fn recorded(law: &Law, object: &[u8], behind: usize) -> Option<Seen> {
     let bed = Bed::new()?;
     let port = loaded(Port::load_as(law, object, 65_536))?;

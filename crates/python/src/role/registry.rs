@@ -78,7 +78,7 @@ pub(crate) fn register(py: Python<'_>, class: Bound<'_, PyType>, given: Given) -
     put(py, &class, 0)
 }
 
-/// Makes `class` the newest of its name, for so many runs more, unless a run goes on with another one.
+/// Makes `class` the newest of its name, for this many runs more, unless a run goes on with another one.
 fn put(py: Python<'_>, class: &Arc<Class>, begins: usize) -> PyResult<()> {
     guarded(py, || {
         // From the question to the answer no other class comes in between.

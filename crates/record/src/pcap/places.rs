@@ -48,7 +48,7 @@ impl Places {
         Problems::unless(problems, Self { list, snap: WHOLE })
     }
 
-    /// Keeps at most so many bytes of each packet; its length on the wire stays known.
+    /// Keeps at most this many bytes of each packet; its length on the wire stays known.
     #[must_use]
     pub const fn with_snap(mut self, bytes: usize) -> Self {
         self.snap = bytes;

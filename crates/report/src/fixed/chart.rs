@@ -46,7 +46,7 @@ struct Frame {
     y: Scale,
 }
 
-/// The drawing of a figure on so many points of width and height.
+/// The drawing of a figure on this many points of width and height.
 pub(super) fn scene(figure: &Figure, size: (f64, f64)) -> Scene {
     let legend = Legend::of(figure, (size.0 - 2.0 * EDGE, size.1));
     below(figure, size, &legend)

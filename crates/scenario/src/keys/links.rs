@@ -8,7 +8,7 @@ use super::{Capacity, Keys};
 use crate::graph::{Graph, GraphLink};
 
 impl Graph {
-    /// The rate of every link, where every node has so many hosts.
+    /// The rate of every link, where every node has this many hosts.
     ///
     /// `bottleneck.rate` stands above all; else `topology.capacity` decides.
     pub(crate) fn rates(&self, keys: &Keys, hosts: u32) -> Vec<Rate> {

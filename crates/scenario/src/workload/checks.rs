@@ -136,7 +136,7 @@ fn too_many(layout: &Layout, groups: &[Group]) -> Option<Conflict> {
         WorkloadKind::Trace => &[(1, &["workload.trace"])],
         WorkloadKind::Poisson => &[(1, &["workload.flows", "workload.duration", "workload.load"])],
     };
-    // The largest factor makes them so many.
+    // The largest factor makes them this many.
     let (_, keys) = factors.iter().max_by_key(|(factor, _)| *factor)?;
     Some(Conflict::new(
         keys,

@@ -380,7 +380,7 @@ fn traced(group: &Group, side: impl Fn(&TracedFlow) -> HostId) -> Vec<HostId> {
     hosts.into_iter().collect()
 }
 
-/// The mean of so many rates; `None` of none.
+/// The mean of this many rates; `None` of none.
 fn mean(sum: u128, count: usize) -> Option<Rate> {
     let bits = sum.checked_div(count as u128)?;
     u64::try_from(bits).ok().map(Rate::from_bps)

@@ -99,7 +99,7 @@ pub(super) fn of_hosts(keys: &Keys, places: &Places) -> f64 {
     flows_per_second(keys, keys.link.rate) * real(places.senders.len())
 }
 
-/// The mean time between so many flows.
+/// The mean time between this many flows.
 pub(super) fn mean_gap(per_second: f64) -> Span {
     Span::from_secs_f64(1.0 / per_second).max(Span::from_ps(1))
 }

@@ -154,7 +154,7 @@ impl Draft {
         self.next() - self.first + self.left_out
     }
 
-    /// A barrier that waits for so many flows.
+    /// A barrier that waits for this many flows.
     fn barrier(&mut self, waits_for: u32, next: Range<u32>, think: Span) -> u32 {
         self.barriers.push(Barrier {
             waits_for,

@@ -170,7 +170,7 @@ mod tests {
     use super::super::tests::{ack, sender_with};
     use super::*;
 
-    /// An ACK of a segment with ten outstanding, at so many microseconds.
+    /// An ACK of a segment with ten outstanding, at this many microseconds.
     fn at(us: u64, echo: Echo) -> Ack {
         Ack {
             now: Time::ZERO + Span::from_micros(us),

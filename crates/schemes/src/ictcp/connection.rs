@@ -212,7 +212,7 @@ impl Connection {
         }
     }
 
-    /// So many round trips in which nothing came, one after the other.
+    /// This many round trips in which nothing came, one after the other.
     fn sit_out(&mut self, silent: u64, rtt: Span, closed: &mut Quota, params: &Params) {
         let least = u64::from(params.min_window.0) * self.mss;
         for _ in 0..silent.min(MOST_SILENT) {
@@ -226,7 +226,7 @@ impl Connection {
     }
 }
 
-/// So many silent round trips bring the largest window down at the usual settings; the bound is for
+/// This many silent round trips bring the largest window down at the usual settings; the bound is for
 /// others, with which it never comes down.
 const MOST_SILENT: u64 = 100_000;
 
@@ -239,7 +239,7 @@ mod tests {
     const MSS: u64 = 1000;
     const RTT: Span = Span::from_micros(100);
 
-    /// A connection with a window of so many segments, in avoidance.
+    /// A connection with a window of this many segments, in avoidance.
     fn with_window(segments: u64) -> Connection {
         let mut connection = Connection::new(MSS, &Params::defaults(), Time::ZERO);
         connection.rwnd = segments * MSS;
@@ -247,7 +247,7 @@ mod tests {
         connection
     }
 
-    /// The rate of so many segments per round trip: 80 Mbit/s each.
+    /// The rate of this many segments per round trip: 80 Mbit/s each.
     fn segments(count: f64) -> f64 {
         count * 80e6
     }

@@ -73,7 +73,7 @@ impl Sender {
         }
     }
 
-    /// How long so many bytes take at the rate.
+    /// How long this many bytes take at the rate.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

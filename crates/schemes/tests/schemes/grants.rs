@@ -46,7 +46,7 @@ proptest! {
     fn every_flow_ends_whatever_is_lost(
         packets in 1..40_u32,
         sizes in prop::collection::vec(1..60_000_u64, 1..20),
-        // Of 16 packets so many are lost.
+        // Of 16 packets this many are lost.
         loss in 0..6_u64,
         seed in any::<u64>(),
     ) {

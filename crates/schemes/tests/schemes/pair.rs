@@ -107,7 +107,7 @@ impl Pair {
         self.run_for(Span::from_micros(300));
     }
 
-    /// From now on so many packets wait at every port towards host `to`.
+    /// From now on this many packets wait at every port towards host `to`.
     pub(crate) fn queue(&mut self, to: usize, packets: u64) {
         self.queues[to] = waiting(packets);
         // A hook sees every packet that joins or leaves; the last of them is enough for a level.

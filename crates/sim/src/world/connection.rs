@@ -114,7 +114,7 @@ impl Connection {
         }));
     }
 
-    /// Its endpoints go, the receiver of which has so many bytes in order, after these events.
+    /// Its endpoints go, the receiver of which has this many bytes in order, after these events.
     pub(super) fn end(&mut self, flows: &mut [Flow], received: u64, counts: Counts) {
         let Some(mut messages) = self.messages.take() else {
             return;
@@ -249,7 +249,7 @@ impl Messages {
         Some(id)
     }
 
-    /// The next message whose request has come now that so many bytes are in order at the sender.
+    /// The next message whose request has come now that this many bytes are in order at the sender.
     pub(super) fn answer(&mut self, flows: &[Flow], in_order: u64) -> Option<u32> {
         let id = self.unanswered?;
         if in_order < self.asked + self.request {

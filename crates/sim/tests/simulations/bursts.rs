@@ -26,7 +26,7 @@ fn compare(flows: u32, rtt_us: u32) -> (f64, f64) {
     });
     let mean = throughputs.sum::<f64>() / f64::from(flows);
     let rtt = f64::from(rtt_us) * 1e-6;
-    // Payload passes at 1460 of 1500 bytes; the path holds so many packets of 1500.
+    // Payload passes at 1460 of 1500 bytes; the path holds this many packets of 1500.
     let burst = Burst {
         bytes: 500e3,
         flows: f64::from(flows),

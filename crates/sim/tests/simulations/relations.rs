@@ -195,7 +195,7 @@ const CONSTANTS: &[(&str, &str)] = &[
     ("rdtcp", "switch.ecn_threshold=off"),
 ];
 
-/// What a run counted, and its completions with times as so many, in nanoseconds: rounding may cost
+/// What a run counted, and its completions with times as this many, in nanoseconds: rounding may cost
 /// picoseconds.
 fn timeless(run: &Outcome, times: f64) -> (Vec<([u32; 5], String)>, [u64; 4]) {
     let flow = |flow: &FlowRecord| {

@@ -401,7 +401,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         outgoing
     }
 
-    /// So many bytes in whole segments; at least one.
+    /// This many bytes in whole segments; at least one.
     fn segments(&self, bytes: u64) -> u64 {
         (bytes / self.mss).max(1)
     }

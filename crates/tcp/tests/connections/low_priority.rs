@@ -78,7 +78,7 @@ impl<L: FnMut(Sent) -> bool> Path<L> {
         }
     }
 
-    /// Sends so many segments, and runs until the receiver has them or for so many round trips.
+    /// Sends this many segments, and runs until the receiver has them or for this many round trips.
     fn transfer(mut self, segments: u64, round_trips: u64) -> Self {
         self.ends[0].write(segments * MSS);
         self.ends[0].close();
@@ -254,7 +254,7 @@ fn copies_are_kept_as_far_as_the_buffer_has_room() {
     }
 }
 
-/// An acknowledgement of so many segments at low priority, which tells of some copies.
+/// An acknowledgement of this many segments at low priority, which tells of some copies.
 #[track_caller]
 fn low_ack<C: SenderCc + 'static>(
     t: &mut Timeline<C>,

@@ -37,7 +37,7 @@ fn established(config: Config) -> Timeline {
     t
 }
 
-/// An ACK of so many segments.
+/// An ACK of this many segments.
 fn ack(t: &mut Timeline, segments: u64, echo: u32) {
     let mut packet = t.peer_segment(TcpFlags::ACK);
     packet.ack = identity(Seq(1000)).initial_seq.at(1 + segments * MSS);

@@ -57,17 +57,17 @@ pub enum NoEquilibrium {
 
 impl Fluid {
     /// kappa: how many times as often as a packet is lost a flow is clamped. What lies above the
-    /// upper threshold holds so many packets of each flow.
+    /// upper threshold holds this many packets of each flow.
     pub fn kappa(&self) -> f64 {
         (1.0 - self.high) * self.buffer / self.flows
     }
 
-    /// tau with a queue of so many packets.
+    /// tau with a queue of this many packets.
     pub fn round_trip(&self, queue: f64) -> f64 {
         self.rtt + queue / self.rate
     }
 
-    /// Pl with a queue of so many packets: our closure, since the paper does not say. Pu rises linearly
+    /// Pl with a queue of this many packets: our closure, since the paper does not say. Pu rises linearly
     /// from 0 at the lower threshold to 1 at the upper one, as if the queue's fluctuations were spread
     /// evenly over the hysteresis, and Pl = Pu / kappa, at most 1.
     pub fn loss(&self, queue: f64) -> f64 {

@@ -92,7 +92,7 @@ fn transfers_with_loss_and_reordering_are_right_and_close_in_order() {
     }
 }
 
-/// Transfers of RC3 one after the other, of so many segments: sums over all of them.
+/// Transfers of RC3 one after the other, of this many segments: sums over all of them.
 fn rc3(setup: Setup, segments: u64, count: u32) -> Option<Vec<Done>> {
     let mut session = session(setup)?;
     let transfer = Transfer {

@@ -65,7 +65,7 @@ impl Outgoing {
         socket.ok_or_else(|| io::Error::other("the connection is over"))
     }
 
-    /// A flow of so many bytes behind those before.
+    /// A flow of this many bytes behind those before.
     pub(super) fn add(&mut self, flow: usize, size: u64) {
         self.added += 1;
         let bytes = self.queued..self.queued + size;
@@ -73,12 +73,12 @@ impl Outgoing {
         self.underway.push_back((flow, bytes));
     }
 
-    /// A flow of so many bytes that the receiver asks for.
+    /// A flow of this many bytes that the receiver asks for.
     pub(super) fn expect(&mut self, flow: usize, size: u64) {
         self.expected.push_back((flow, size));
     }
 
-    /// So many bytes of requests have come, `request` of which make one: adds the flows that they ask for, and returns
+    /// This many bytes of requests have come, `request` of which make one: adds the flows that they ask for, and returns
     /// them.
     pub(super) fn answer(&mut self, heard: u64, request: u64) -> Vec<usize> {
         self.heard += heard;
@@ -236,7 +236,7 @@ impl Incoming {
         Ok(setsockopt(&self.socket, WindowClamp, &window)?)
     }
 
-    /// Asks with so many bytes, which any connection takes at once: whoever asks waits for the answer.
+    /// Asks with this many bytes, which any connection takes at once: whoever asks waits for the answer.
     pub(super) fn ask(&self, bytes: u64) -> io::Result<()> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         (&self.socket).write_all(&vec![0; bytes])

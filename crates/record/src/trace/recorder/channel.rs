@@ -17,7 +17,7 @@ pub(super) struct Channel {
 enum Tracks {
     /// The last value, not a number before the first.
     Change(Vec<f64>),
-    /// A sample at every multiple of so many picoseconds.
+    /// A sample at every multiple of this many picoseconds.
     Every(u64, Vec<Pulse>),
     Thin(Vec<Thin>),
 }
@@ -167,7 +167,7 @@ enum Meters {
 }
 
 impl Meter {
-    /// `block` of the rows, for so many flows, of which `chosen` are recorded.
+    /// `block` of the rows, for this many flows, of which `chosen` are recorded.
     pub(super) fn new(
         block: usize,
         interval: TraceInterval,
@@ -182,7 +182,7 @@ impl Meter {
         Self { block, tracks }
     }
 
-    /// So many `bytes` came.
+    /// This many `bytes` came.
     pub(super) fn add(&mut self, rows: &mut Rows, id: u32, time: u64, bytes: u64) {
         match &mut self.tracks {
             Meters::Stream(length, tracks) => {
@@ -221,7 +221,7 @@ impl Meter {
     }
 }
 
-/// So many bytes in a window, as bits per second.
+/// This many bytes in a window, as bits per second.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn rate(id: u32, time: u64, bytes: u64, length: u64) -> Sample {
     let value = bytes as f64 * 8.0 / Span::from_ps(length).as_secs();
@@ -236,7 +236,7 @@ pub(super) struct Kept {
 /// An even choice of a sequence.
 #[derive(Clone)]
 struct Sieve {
-    /// Every so many are kept.
+    /// Every this many are kept.
     stride: u64,
     seen: u64,
     kept: Vec<Event>,

@@ -31,7 +31,7 @@ impl TailProbe {
         (kind != TailLossProbe::Off).then_some(Self { kind, sent: None })
     }
 
-    /// RFC 8985 §7.2: how long after the last new data a probe is due, with so many segments in flight.
+    /// RFC 8985 §7.2: how long after the last new data a probe is due, with this many segments in flight.
     pub(crate) fn timeout(&self, srtt: Span, segments: usize, config: &Config) -> Span {
         if srtt == Span::ZERO {
             return config.initial_rto;

@@ -42,7 +42,7 @@ impl Reduction {
         self.out += 1;
     }
 
-    /// So many segments were delivered, with `pipe` in the network now; `safe` if the ACK moved on and
+    /// This many segments were delivered, with `pipe` in the network now; `safe` if the ACK moved on and
     /// showed no further loss.
     pub(crate) fn on_delivered(&mut self, segments: u64, pipe: u64, safe: bool) {
         if segments == 0 {

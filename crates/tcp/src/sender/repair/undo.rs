@@ -16,7 +16,7 @@ pub(crate) struct Undo {
 }
 
 impl Undo {
-    /// The window has been reduced with `una` the first offset not acknowledged and so many copies of
+    /// The window has been reduced with `una` the first offset not acknowledged and this many copies of
     /// segments in the network.
     pub(crate) fn on_reduced(&mut self, una: u64, copies: u32) {
         self.marker = Some(una);

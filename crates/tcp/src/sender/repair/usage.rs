@@ -31,7 +31,7 @@ impl Usage {
         }
     }
 
-    /// Whether a window of so many segments may grow: to twice what was in flight in slow start, and beyond
+    /// Whether a window of this many segments may grow: to twice what was in flight in slow start, and beyond
     /// only if it was the limit.
     pub(crate) const fn may_grow(&self, window: u64, slow_start: bool) -> bool {
         self.limited || slow_start && window < 2 * self.most

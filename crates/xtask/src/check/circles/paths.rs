@@ -27,7 +27,7 @@ pub(super) fn read(text: &str) -> Result<Paths, LexError> {
     Ok(paths)
 }
 
-/// Reads tokens that lie in so many modules within the file.
+/// Reads tokens that lie in this many modules within the file.
 fn walk(tokens: TokenStream, depth: usize, paths: &mut Paths) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut rest = tokens.as_slice();
