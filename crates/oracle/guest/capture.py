@@ -1,28 +1,30 @@
-"""Writes what the senders of a lab send and receive, as streams that an endpoint can be held against.
+"""Writes what both ends of a lab's connections send and receive, as streams that an endpoint can be held against.
 
 It runs beside lab.py, whose switch and interfaces it waits for, and ends with SIGTERM. A stream is a text file in the
-folder of its second argument, HOST-PORT, for each connection of a sender and the receiver. Its first line is
-"STREAM server|client T ISN CLOCK": the time and number of the sender's SYN, and its timestamp less that time in ms. Then
-come, in the order of time, all times in ns:
+folder of its second argument, for each connection of a sender and the receiver: HOST-PORT is the sender's, and
+rx-HOST-PORT the receiver's. Its first line is "STREAM server|client T ISN CLOCK": the time and number of the SYN of this
+end, and its timestamp less that time in ms. Then come, in the order of the switch, all times in ns:
 
-  in T FLAGS SEQ ACK PAYLOAD WINDOW TSVAL TSECR MSS SCALE [START END]...   a segment that the sender receives
+  in T FLAGS SEQ ACK PAYLOAD WINDOW TSVAL TSECR MSS SCALE [START END]...   a segment that this end receives
   out T SEQ PAYLOAD                                                        one with data that it has sent
+  ack T FLAGS ACK [START END]...                                           one without that the receiver has sent
 
-The time of a segment sent is that of its arrival at the switch less the delay and its time on the link: it has left
-TCP then or before. A packet that the sender's link lost is not there.
+FLAGS has the bits of TCP, and above them the two of ECN in the header of IP. The time of a segment sent is that of its
+arrival at the switch less the delay and its time on the link: it has left TCP then or before. A packet that the link
+lost is not there.
 """
 import ctypes, json, os, select, signal, socket, struct, sys, time
 
 PLAN = json.load(open(sys.argv[1]))
 FOLDER = sys.argv[2]
-HOSTS = ["h%d" % i for i in range(PLAN["hosts"])]
+HOSTS = ["rx"] + ["h%d" % i for i in range(PLAN["hosts"])]
 SO_TIMESTAMPNS = 35
 # Long enough for all packets of a tick.
 SO_RCVBUFFORCE, ROOM = 33, 64 << 20
 
 
 def sockets():
-    """A socket for each sender's interface of the switch, once they are there."""
+    """A socket for each host's interface of the switch, once they are there."""
     while True:
         time.sleep(0.001)
         try:
@@ -50,7 +52,9 @@ def segment(frame):
     length = struct.unpack_from("!H", frame, 16)[0]
     source, destination, seq, ack, data, flags, window = struct.unpack_from("!HHIIBBH", frame, head)
     size = (data >> 4) * 4
-    found = {"ports": (source, destination), "seq": seq, "ack": ack, "flags": flags, "window": window,
+    flags |= (frame[15] & 3) << 8
+    found = {"ports": (source, destination), "hosts": (frame[29] - 1, frame[33] - 1),
+             "seq": seq, "ack": ack, "flags": flags, "window": window,
              "payload": length + 14 - head - size, "length": length + 14, "stamps": (0, 0), "mss": 0, "scale": 0, "sack": ()}
     at = head + 20
     while at < head + size and frame[at]:
@@ -101,8 +105,11 @@ def main():
 
 
 def note(streams, name, time, outgoing, one):
-    """Outgoing of the switch is what the sender receives."""
+    """Outgoing of the switch is what the host receives."""
     local, remote = one["ports"][::-1] if outgoing else one["ports"]
+    receives = name == "rx"
+    if receives:
+        name = "rx-h%d" % one["hosts"][0 if outgoing else 1]
     # The lab's receiver has the ports that it counts up, whoever connects.
     key = (name, local if 5000 < local < 6000 else remote)
     lines = streams.setdefault(key, [])
@@ -117,6 +124,9 @@ def note(streams, name, time, outgoing, one):
         lines.append("in %d %s\n" % (time, " ".join(map(str, numbers))))
     elif one["payload"]:
         lines.append("out %d %d %d\n" % (sent(time, one), one["seq"], one["payload"]))
+    elif receives and not one["flags"] & 2:
+        numbers = [one["flags"], one["ack"], *one["sack"]]
+        lines.append("ack %d %s\n" % (sent(time, one), " ".join(map(str, numbers))))
 
 
 def lines_begin(lines):

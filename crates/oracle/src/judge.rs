@@ -105,7 +105,7 @@ fn begun(answers: &[Answer]) -> Vec<Answer> {
     answers.iter().filter(has_begun).cloned().collect()
 }
 
-/// Whether so many boots and seeds can be told apart at all: the least chance is one arrangement of all.
+/// Whether this many boots and seeds can be told apart at all: the least chance is one arrangement of all.
 fn can_tell(theirs: usize, ours: usize) -> bool {
     let arrangements = (1..=theirs as u64).fold(1.0, |product, boot| {
         product * number(ours as u64 + boot) / number(boot)

@@ -19,7 +19,9 @@ use oracle::answer::{self, Answers};
 use oracle::kernel::Kernel;
 use oracle::list::Scenario;
 use oracle::page::Reasons;
-use oracle::stream::{Replayed, Sent, Stream};
+use oracle::stream::receiver::Acknowledged;
+use oracle::stream::sender::Replayed;
+use oracle::stream::{Sent, Stream};
 use oracle::{boot, compare, list, page};
 
 /// Compares the simulator with the TCP of a Linux kernel in virtual time
@@ -40,8 +42,9 @@ struct Cli {
     /// Boots at a time
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
-    /// Segment by segment: lets endpoints receive what the kernel's senders received, prints whether they send the same,
-    /// and keeps what these received and sent in this folder; with --stored it reads this folder and boots no kernel
+    /// Segment by segment: lets endpoints receive what both ends of the kernel's connections received, prints whether they
+    /// send and acknowledge the same, and keeps what these received and sent in this folder; with --stored it reads this
+    /// folder and boots no kernel
     #[arg(long, value_name = "DIR")]
     streams: Option<PathBuf>,
     /// The folder of the repository
@@ -107,49 +110,103 @@ fn replay(cli: &Cli, scenarios: &[Scenario], folder: &Path) -> Result<()> {
     );
     println!("|---|---|---|---|---|---|");
     for scenario in scenarios {
-        let place = folder.join(&scenario.name);
-        if !place.exists() {
-            continue;
-        }
-        let mut files: Vec<PathBuf> = fs::read_dir(&place)?
-            .map(|entry| entry.map(|entry| entry.path()))
-            .collect::<Result<_, _>>()?;
-        files.sort();
-        let told: Vec<Replayed> = files
-            .par_iter()
-            .map(|file| Stream::read(file)?.replay(scenario, &cli.set))
-            .collect::<Result<_>>()?;
-        let same = told.iter().filter(|one| one.differs.is_none()).count();
-        let sum = |count: fn(&Replayed) -> usize| told.iter().map(count).sum::<usize>();
-        let first = files.iter().zip(&told).find_map(|(file, one)| {
-            let (theirs, ours) = one.differs?;
-            let name = file
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned());
-            let of = |sent: Option<Sent>| {
-                sent.map_or("none".to_owned(), |sent| {
-                    format!(
-                        "{} bytes from {} on at {} ns",
-                        sent.payload, sent.offset, sent.ns
-                    )
-                })
-            };
-            Some(format!(
-                "{}: Linux {}, ours {}",
-                name.unwrap_or_default(),
-                of(theirs),
-                of(ours)
-            ))
-        });
-        println!(
-            "| {} | {} | {same} | {} | {} | {} |",
-            scenario.name,
-            told.len(),
-            sum(|one| one.segments),
-            sum(|one| one.lost),
-            first.unwrap_or_default(),
-        );
+        senders(cli, scenario, &streams_of(scenario, &folder, false)?)?;
     }
+    println!();
+    println!(
+        "| scenario | receivers | acknowledgements | the same | ours | the first that differs |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for scenario in scenarios {
+        receivers(cli, scenario, &streams_of(scenario, &folder, true)?)?;
+    }
+    Ok(())
+}
+
+/// The files of a scenario's senders, or of its receivers, if there are any.
+fn streams_of(scenario: &Scenario, folder: &Path, receivers: bool) -> Result<Vec<PathBuf>> {
+    let place = folder.join(&scenario.name);
+    if !place.exists() {
+        return Ok(Vec::new());
+    }
+    let files = fs::read_dir(&place)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut files: Vec<PathBuf> = files.collect::<Result<_, _>>()?;
+    files.retain(|file| name(file).starts_with("rx-") == receivers);
+    files.sort();
+    Ok(files)
+}
+
+fn name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn senders(cli: &Cli, scenario: &Scenario, files: &[PathBuf]) -> Result<()> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let told: Vec<Replayed> = files
+        .par_iter()
+        .map(|file| Stream::read(file)?.replay(scenario, &cli.set))
+        .collect::<Result<_>>()?;
+    let same = told.iter().filter(|one| one.differs.is_none()).count();
+    let sum = |count: fn(&Replayed) -> usize| told.iter().map(count).sum::<usize>();
+    let first = files.iter().zip(&told).find_map(|(file, one)| {
+        let (theirs, ours) = one.differs?;
+        let of = |sent: Option<Sent>| {
+            sent.map_or("none".to_owned(), |sent| {
+                format!(
+                    "{} bytes from {} on at {} ns",
+                    sent.payload, sent.offset, sent.ns
+                )
+            })
+        };
+        Some(format!(
+            "{}: Linux {}, ours {}",
+            name(file),
+            of(theirs),
+            of(ours)
+        ))
+    });
+    println!(
+        "| {} | {} | {same} | {} | {} | {} |",
+        scenario.name,
+        told.len(),
+        sum(|one| one.segments),
+        sum(|one| one.lost),
+        first.unwrap_or_default(),
+    );
+    Ok(())
+}
+
+fn receivers(cli: &Cli, scenario: &Scenario, files: &[PathBuf]) -> Result<()> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let told: Vec<Acknowledged> = files
+        .par_iter()
+        .map(|file| Stream::read(file)?.acknowledge(scenario, &cli.set))
+        .collect::<Result<_>>()?;
+    let sum = |count: fn(&Acknowledged) -> usize| told.iter().map(count).sum::<usize>();
+    let first = files.iter().zip(&told).find_map(|(file, one)| {
+        let ack = one.differs.as_ref()?;
+        Some(format!(
+            "{}: {} with {:?} at {} ns",
+            name(file),
+            ack.ack,
+            ack.sack,
+            ack.ns
+        ))
+    });
+    println!(
+        "| {} | {} | {} | {} | {} | {} |",
+        scenario.name,
+        told.len(),
+        sum(|one| one.acks),
+        sum(|one| one.same),
+        sum(|one| one.ours),
+        first.unwrap_or_default(),
+    );
     Ok(())
 }
 

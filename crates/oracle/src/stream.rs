@@ -1,30 +1,33 @@
-//! What a sender of the kernel's received, and what it sent: an endpoint here that receives the same has to send the
-//! same segments.
+//! What one end of a connection of the kernel's received, and what it sent: an endpoint here that receives the same has to
+//! send the same.
 //!
-//! A scenario compares two networks, in which one difference hides others. A stream compares two senders alone: segments
-//! come to ours when they came to the kernel's, and the first one that it sends otherwise names the place where the two
-//! differ.
+//! A scenario compares two networks, in which one difference hides others. A stream compares two ends alone: segments come
+//! to ours when they came to the kernel's. [`sender`] compares the data that senders send, segment by segment, and
+//! [`receiver`] the acknowledgements that receivers send.
+
+pub mod receiver;
+pub mod sender;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use base::{
-    Beside, FlowId, HostId, Options, Packet, SackBlocks, Seq, SynOptions, TcpFlags, Time,
+    Beside, Ecn, FlowId, HostId, Options, Packet, SackBlocks, Seq, SynOptions, TcpFlags, Time,
     Timestamps,
 };
 use scenario::PointSpec;
 use schemes::{FlowInfo, Sender};
 use tcp::{Endpoint, Identity};
 
-use crate::list::{Kind, Scenario};
+use crate::list::Scenario;
 use crate::simulate::{LEAD, scheme, settings};
 
-/// A sender's side of one connection, as `guest/capture.py` writes it.
+/// One side of a connection, as `guest/capture.py` writes it.
 #[derive(Clone, Debug)]
 pub struct Stream {
     is_server: bool,
-    /// When its SYN left, in ns.
+    /// When the SYN of this end left, in ns.
     begins: u64,
     initial: Seq,
     /// The first timestamp less the time of its segment, in ms.
@@ -36,6 +39,7 @@ pub struct Stream {
 enum Event {
     In(u64, Box<Packet>),
     Out(Sent),
+    Ack(Acked),
 }
 
 /// A segment with data.
@@ -49,15 +53,27 @@ pub struct Sent {
     pub payload: u64,
 }
 
-/// How an endpoint has answered a stream.
-#[derive(Clone, Copy, Debug)]
-pub struct Replayed {
-    /// Segments that the kernel sent.
-    pub segments: usize,
-    /// Segments of ours that nothing of the kernel's answers to, because its link has lost them.
-    pub lost: usize,
-    /// The first segments that are not the same: the kernel's and ours.
-    pub differs: Option<(Option<Sent>, Option<Sent>)>,
+/// A segment without data that a receiver has sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Acked {
+    /// When it left, in ns; of the kernel's at the latest.
+    pub ns: u64,
+    /// What it acknowledges.
+    pub ack: u32,
+    /// Whether it echoes a mark.
+    pub echo: bool,
+    /// Its SACK blocks.
+    pub sack: Vec<(u32, u32)>,
+}
+
+impl Event {
+    fn ns(&self) -> u64 {
+        match self {
+            Self::In(ns, _) => *ns,
+            Self::Out(sent) => sent.ns,
+            Self::Ack(ack) => ack.ns,
+        }
+    }
 }
 
 impl Stream {
@@ -109,6 +125,12 @@ impl Stream {
                 })
             }
             ("in", [ns, rest @ ..]) => Event::In(*ns, Box::new(self.packet(rest)?)),
+            ("ack", [ns, flags, ack, sack @ ..]) => Event::Ack(Acked {
+                ns: *ns,
+                ack: u32::try_from(*ack).ok()?,
+                echo: flags & 64 != 0,
+                sack: blocks(sack)?,
+            }),
             _ => return None,
         };
         self.events.push(event);
@@ -123,7 +145,7 @@ impl Stream {
     fn sent(&self) -> impl Iterator<Item = Sent> {
         self.events.iter().filter_map(|event| match event {
             Event::Out(sent) => Some(*sent),
-            Event::In(..) => None,
+            Event::In(..) | Event::Ack(_) => None,
         })
     }
 
@@ -144,12 +166,17 @@ impl Stream {
         .fold(TcpFlags::NONE, |all, (bit, flag)| {
             all.with(flag.when(flags & bit != 0))
         });
+        packet.ecn = match flags >> 8 & 3 {
+            3 => Ecn::Marked,
+            0 => Ecn::NotCapable,
+            _ => Ecn::Capable,
+        };
         (packet.seq, packet.ack) = (seq_of(seq)?, seq_of(ack)?);
         packet.payload = u16::try_from(payload).ok()?;
         packet.window = u16::try_from(window).ok()?;
-        let mut blocks = SackBlocks::new();
-        for block in sack.chunks_exact(2) {
-            blocks.push(seq_of(block[0])?, seq_of(block[1])?);
+        let mut told = SackBlocks::new();
+        for (start, end) in blocks(sack)? {
+            told.push(Seq(start), Seq(end));
         }
         let beside = if packet.flags.has(TcpFlags::SYN) {
             Beside::Syn(SynOptions {
@@ -160,7 +187,7 @@ impl Stream {
         } else if sack.is_empty() {
             Beside::None
         } else {
-            Beside::Sack(blocks)
+            Beside::Sack(told)
         };
         let stamps = Timestamps {
             value: u32::try_from(value).ok()?,
@@ -169,37 +196,6 @@ impl Stream {
         };
         packet.options = Options::Stamped(stamps, beside);
         Some(packet)
-    }
-
-    /// An endpoint receives what the kernel's sender of `scenario` received.
-    ///
-    /// # Errors
-    /// If a setting of `sets`, as `KEY=VALUE`, is wrong.
-    pub fn replay(&self, scenario: &Scenario, sets: &[String]) -> Result<Replayed> {
-        let mut endpoint = self.endpoint(scenario, sets)?;
-        let mut ours = Vec::new();
-        if !self.is_server {
-            endpoint.connect();
-            endpoint.write(WITHOUT_END);
-            self.flush(&mut endpoint, at(self.begins), &mut ours);
-        }
-        for event in &self.events {
-            if let Event::In(ns, packet) = event {
-                self.pass(&mut endpoint, at(*ns), &mut ours);
-                let before = endpoint.received();
-                endpoint.on_segment(packet, at(*ns));
-                // A request may come twice.
-                if let Kind::Incast { size, .. } = &scenario.kind {
-                    endpoint.write(size * (endpoint.received() - before));
-                }
-                self.flush(&mut endpoint, at(*ns), &mut ours);
-            }
-        }
-        // What only a timer sends comes behind the last segment that was received.
-        let last = self.sent().map(|sent| sent.ns).max().unwrap_or(0);
-        self.pass(&mut endpoint, at(last), &mut ours);
-        let lossy = matches!(&scenario.kind, Kind::Stream(stream) if stream.loss > 0.0);
-        Ok(compared(&self.sent().collect::<Vec<_>>(), &ours, lossy))
     }
 
     fn endpoint(&self, scenario: &Scenario, sets: &[String]) -> Result<Endpoint<Sender>> {
@@ -231,56 +227,15 @@ impl Stream {
         }
         Ok(endpoint)
     }
-
-    /// Timers expire until `now`.
-    fn pass(&self, endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Sent>) {
-        while endpoint.deadline() < now {
-            let due = endpoint.deadline();
-            endpoint.on_deadline(due);
-            self.flush(endpoint, due, ours);
-        }
-    }
-
-    fn flush(&self, endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Sent>) {
-        while let Some(packet) = endpoint.poll(now) {
-            if packet.payload > 0 {
-                let reference = ours.last().map_or(1, |sent| sent.offset);
-                ours.push(Sent {
-                    ns: now.as_ps() / 1000,
-                    offset: self.initial.near(packet.seq, reference),
-                    payload: packet.payload.into(),
-                });
-            }
-        }
-        while endpoint.due_ack(now).is_some() {}
-    }
 }
 
-/// Compares in the order of sending. What a link has lost only ours has sent.
-fn compared(theirs: &[Sent], ours: &[Sent], lossy: bool) -> Replayed {
-    let same = |a: &Sent, b: &Sent| (a.offset, a.payload) == (b.offset, b.payload);
-    let mut replayed = Replayed {
-        segments: theirs.len(),
-        lost: 0,
-        differs: None,
-    };
-    let mut rest = ours;
-    for their in theirs {
-        let most = if lossy { MOST_LOST } else { 1 }.min(rest.len());
-        let found = rest[..most]
-            .iter()
-            .position(|own| same(own, their) && (!lossy || own.ns.abs_diff(their.ns) < NEAR));
-        let Some(skipped) = found else {
-            replayed.differs = Some((Some(*their), rest.first().copied()));
-            return replayed;
-        };
-        replayed.lost += skipped;
-        rest = &rest[skipped + 1..];
-    }
-    let last = theirs.last().map_or(0, |sent| sent.ns);
-    let more = rest.iter().find(|own| !lossy && own.ns < last);
-    replayed.differs = more.map(|own| (None, Some(*own)));
-    replayed
+/// START END of each block.
+fn blocks(numbers: &[u64]) -> Option<Vec<(u32, u32)>> {
+    let seq = |number: u64| u32::try_from(number).ok();
+    let pairs = numbers.chunks_exact(2);
+    pairs
+        .map(|pair| Some((seq(pair[0])?, seq(pair[1])?)))
+        .collect()
 }
 
 fn at(ns: u64) -> Time {
@@ -295,42 +250,4 @@ fn at(ns: u64) -> Time {
 )]
 const fn wrapped(number: i64) -> u32 {
     number as u32
-}
-
-/// More than any scenario sends.
-const WITHOUT_END: u64 = 1 << 40;
-/// Segments lost one behind the other, at most.
-const MOST_LOST: usize = 9;
-/// A segment that is the same has left so near, in ns: the kernel's time is that of its link.
-const NEAR: u64 = 30_000;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sent(offset: u64) -> Sent {
-        Sent {
-            ns: 0,
-            offset,
-            payload: 1000,
-        }
-    }
-
-    #[test]
-    fn the_first_segment_that_differs_is_found_and_lost_ones_are_passed_over() {
-        let ours = [1, 1001, 2001, 1].map(sent);
-        let told = |theirs: &[u64], lossy| {
-            let theirs: Vec<Sent> = theirs.iter().copied().map(sent).collect();
-            let replayed = compared(&theirs, &ours, lossy);
-            (replayed.lost, replayed.differs)
-        };
-        assert_eq!(told(&[1, 1001, 2001, 1], false), (0, None));
-        assert_eq!(told(&[1, 2001, 1], true), (1, None));
-        let differs = Some((Some(sent(2001)), Some(sent(1001))));
-        assert_eq!(told(&[1, 2001, 1], false), (0, differs));
-        assert_eq!(
-            told(&[1, 5001], true),
-            (0, Some((Some(sent(5001)), Some(sent(1001)))))
-        );
-    }
 }

@@ -58,22 +58,61 @@ fn every_answer_is_to_a_scenario_of_the_list_and_every_scenario_has_one() {
 /// or hundreds of segments: duplicates, lost retransmissions, timeouts, probes, marks.
 #[test]
 fn senders_send_what_those_of_the_kernel_sent() {
-    let folder = repository().join("crates/oracle/data/streams");
     let mut segments = 0;
+    for (scenario, path) in streams(|name| !name.starts_with("rx-")) {
+        let stream = Stream::read(&path).unwrap();
+        let replayed = stream.replay(&scenario, &[]).unwrap();
+        assert_eq!(replayed.differs, None, "{}", path.display());
+        segments += replayed.segments;
+        // The paper's sender is another one: the comparison can fail.
+        let other = stream.replay(&scenario, &["tcp.profile=paper".to_owned()]);
+        assert_ne!(other.unwrap().differs, None, "{}", path.display());
+    }
+    assert!(segments > 2000, "{segments} segments");
+}
+
+/// The same of receivers, and their acknowledgements: quick ones, delayed ones, duplicates, reports of SACK that wait,
+/// echoes of marks. When the kernel's application reads decides over some.
+#[test]
+fn receivers_acknowledge_nearly_as_those_of_the_kernel() {
+    let mut acks = 0;
+    for (scenario, path) in streams(|name| name.starts_with("rx-")) {
+        let stream = Stream::read(&path).unwrap();
+        // In thousandths of those that either side sent.
+        let same = |sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+            let told = stream.acknowledge(&scenario, &sets).unwrap();
+            (told.acks, 1000 * told.same / told.acks.max(told.ours))
+        };
+        let (count, share) = same(&[]);
+        assert!(share > 930, "{}: {share}", path.display());
+        acks += count;
+        // Receivers that lack a part of it do worse.
+        let others = [
+            &["tcp.profile=paper", "tcp.sack=true"][..],
+            &["tcp.quick_acks=0"],
+        ];
+        for other in others {
+            assert!(same(other).1 < 920, "{}: {other:?}", path.display());
+        }
+    }
+    assert!(acks > 500, "{acks} acknowledgements");
+}
+
+/// The committed streams of these names, with their scenarios.
+fn streams(is_meant: fn(&str) -> bool) -> Vec<(Scenario, PathBuf)> {
+    let folder = repository().join("crates/oracle/data/streams");
+    let mut found = Vec::new();
     for scenario in list::all() {
         let Ok(files) = std::fs::read_dir(folder.join(&scenario.name)) else {
             continue;
         };
         for file in files {
-            let path = file.unwrap().path();
-            let stream = Stream::read(&path).unwrap();
-            let replayed = stream.replay(&scenario, &[]).unwrap();
-            assert_eq!(replayed.differs, None, "{}", path.display());
-            segments += replayed.segments;
-            // The paper's sender is another one: the comparison can fail.
-            let other = stream.replay(&scenario, &["tcp.profile=paper".to_owned()]);
-            assert_ne!(other.unwrap().differs, None, "{}", path.display());
+            let file = file.expect("a listed file");
+            if is_meant(&file.file_name().to_string_lossy()) {
+                found.push((scenario.clone(), file.path()));
+            }
         }
     }
-    assert!(segments > 2000, "{segments} segments");
+    found
 }

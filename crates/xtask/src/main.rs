@@ -137,9 +137,9 @@ enum Oracle {
         /// Change a setting of the simulator, once or several: prints the page and writes no file
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
-        /// Segment by segment: lets endpoints receive what the kernel's senders received, prints whether they send the
-        /// same, and keeps what these received and sent in this folder; with --stored it reads this folder and boots no
-        /// kernel
+        /// Segment by segment: lets endpoints receive what both ends of the kernel's connections received, prints
+        /// whether they send and acknowledge the same, and keeps what these received and sent in this folder; with
+        /// --stored it reads this folder and boots no kernel
         #[arg(long, value_name = "DIR")]
         streams: Option<PathBuf>,
     },

@@ -1,0 +1,143 @@
+//! Receivers: an endpoint acknowledges what it receives as the kernel's did.
+
+use anyhow::Result;
+use base::{Packet, TcpFlags, Time};
+use schemes::Sender;
+use tcp::Endpoint;
+
+use super::{Acked, Event, Stream, at};
+use crate::list::Scenario;
+
+/// How an endpoint has acknowledged a stream.
+#[derive(Clone, Debug)]
+pub struct Acknowledged {
+    /// Acknowledgements that the kernel sent.
+    pub acks: usize,
+    /// Of these, those that say the same as one of ours that left at the same time.
+    pub same: usize,
+    /// The first of the others.
+    pub differs: Option<Acked>,
+    /// Acknowledgements that ours sent.
+    pub ours: usize,
+}
+
+impl Stream {
+    /// An endpoint receives what the kernel's receiver of `scenario` received, and asks when it asked.
+    ///
+    /// # Errors
+    /// If a setting of `sets`, as `KEY=VALUE`, is wrong.
+    pub fn acknowledge(&self, scenario: &Scenario, sets: &[String]) -> Result<Acknowledged> {
+        let mut endpoint = self.endpoint(scenario, sets)?;
+        let mut ours = Vec::new();
+        if !self.is_server {
+            endpoint.connect();
+            acks_of(&mut endpoint, at(self.begins), &mut ours);
+        }
+        // The file has the order of the switch.
+        let mut events: Vec<&Event> = self.events.iter().collect();
+        events.sort_by_key(|event| event.ns());
+        for event in events {
+            let now = at(event.ns());
+            while endpoint.deadline() < now {
+                let due = endpoint.deadline();
+                endpoint.on_deadline(due);
+                acks_of(&mut endpoint, due, &mut ours);
+            }
+            match event {
+                Event::In(_, packet) => {
+                    endpoint.on_segment(packet, now);
+                }
+                Event::Out(request) => endpoint.write(request.payload),
+                Event::Ack(_) => {}
+            }
+            acks_of(&mut endpoint, now, &mut ours);
+        }
+        let theirs = self.events.iter().filter_map(|event| match event {
+            Event::Ack(ack) => Some(ack),
+            Event::In(..) | Event::Out(_) => None,
+        });
+        Ok(compared(theirs, &ours))
+    }
+}
+
+fn acks_of(endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Acked>) {
+    while let Some(packet) = endpoint.poll(now).or_else(|| endpoint.due_ack(now)) {
+        if packet.payload == 0 && !packet.flags.has(TcpFlags::SYN) {
+            ours.push(acked(&packet, now));
+        }
+    }
+}
+
+fn acked(packet: &Packet, now: Time) -> Acked {
+    let sack = packet.options.sack();
+    let sack = sack.map_or(&[][..], |sack| sack.as_slice());
+    Acked {
+        ns: now.as_ps() / 1000,
+        ack: packet.ack.0,
+        echo: packet.flags.has(TcpFlags::ECE),
+        sack: sack.iter().map(|(start, end)| (start.0, end.0)).collect(),
+    }
+}
+
+/// Each of ours, in the order of time, answers to one of the kernel's.
+fn compared<'a>(theirs: impl Iterator<Item = &'a Acked>, ours: &[Acked]) -> Acknowledged {
+    let says_the_same = |a: &Acked, b: &Acked| (a.ack, a.echo, &a.sack) == (b.ack, b.echo, &b.sack);
+    let mut taken = vec![false; ours.len()];
+    let mut told = Acknowledged {
+        acks: 0,
+        same: 0,
+        differs: None,
+        ours: ours.len(),
+    };
+    for their in theirs {
+        told.acks += 1;
+        let first = ours.partition_point(|own| own.ns + NEAR < their.ns);
+        let found = (first..ours.len())
+            .take_while(|place| ours[*place].ns <= their.ns + NEAR)
+            .find(|place| !taken[*place] && says_the_same(&ours[*place], their));
+        if let Some(place) = found {
+            taken[place] = true;
+            told.same += 1;
+        } else {
+            told.differs.get_or_insert_with(|| their.clone());
+        }
+    }
+    told
+}
+
+/// In ns: acknowledgements that leave when the lab's receiver reads do so after some us, one connection behind the other.
+const NEAR: u64 = 5_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(ns: u64, ack: u32, sack: &[(u32, u32)]) -> Acked {
+        Acked {
+            ns,
+            ack,
+            echo: false,
+            sack: sack.to_vec(),
+        }
+    }
+
+    #[test]
+    fn an_acknowledgement_is_the_same_if_one_says_the_same_at_the_same_time() {
+        let ours = [ack(0, 1, &[]), ack(10, 2, &[(3, 4)]), ack(9_000, 5, &[])];
+        let told = |theirs: &[Acked]| {
+            let told = compared(theirs.iter(), &ours);
+            (told.same, told.differs.map(|ack| ack.ns))
+        };
+        assert_eq!(
+            told(&[ack(5_000, 1, &[]), ack(11, 2, &[(3, 4)])]),
+            (2, None)
+        );
+        // Too late, other blocks, and one of ours for two.
+        assert_eq!(told(&[ack(5_001, 1, &[])]), (0, Some(5_001)));
+        assert_eq!(told(&[ack(10, 2, &[])]), (0, Some(10)));
+        assert_eq!(
+            told(&[ack(9_000, 5, &[]), ack(9_001, 5, &[])]),
+            (1, Some(9_001))
+        );
+    }
+}

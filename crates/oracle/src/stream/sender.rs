@@ -1,0 +1,141 @@
+//! Senders: an endpoint sends the segments that the kernel's sent.
+
+use anyhow::Result;
+use base::Time;
+use schemes::Sender;
+use tcp::Endpoint;
+
+use super::{Event, Sent, Stream, at};
+use crate::list::{Kind, Scenario};
+
+/// How an endpoint has answered a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Replayed {
+    /// Segments that the kernel sent.
+    pub segments: usize,
+    /// Segments of ours that nothing of the kernel's answers to, because its link has lost them.
+    pub lost: usize,
+    /// The first segments that are not the same: the kernel's and ours.
+    pub differs: Option<(Option<Sent>, Option<Sent>)>,
+}
+
+impl Stream {
+    /// An endpoint receives what the kernel's sender of `scenario` received.
+    ///
+    /// # Errors
+    /// If a setting of `sets`, as `KEY=VALUE`, is wrong.
+    pub fn replay(&self, scenario: &Scenario, sets: &[String]) -> Result<Replayed> {
+        let mut endpoint = self.endpoint(scenario, sets)?;
+        let mut ours = Vec::new();
+        if !self.is_server {
+            endpoint.connect();
+            endpoint.write(WITHOUT_END);
+            self.flush(&mut endpoint, at(self.begins), &mut ours);
+        }
+        for event in &self.events {
+            if let Event::In(ns, packet) = event {
+                self.pass(&mut endpoint, at(*ns), &mut ours);
+                let before = endpoint.received();
+                endpoint.on_segment(packet, at(*ns));
+                // A request may come twice.
+                if let Kind::Incast { size, .. } = &scenario.kind {
+                    endpoint.write(size * (endpoint.received() - before));
+                }
+                self.flush(&mut endpoint, at(*ns), &mut ours);
+            }
+        }
+        // What only a timer sends comes behind the last segment that was received.
+        let last = self.sent().map(|sent| sent.ns).max().unwrap_or(0);
+        self.pass(&mut endpoint, at(last), &mut ours);
+        let lossy = matches!(&scenario.kind, Kind::Stream(stream) if stream.loss > 0.0);
+        Ok(compared(&self.sent().collect::<Vec<_>>(), &ours, lossy))
+    }
+
+    /// Timers expire until `now`.
+    fn pass(&self, endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Sent>) {
+        while endpoint.deadline() < now {
+            let due = endpoint.deadline();
+            endpoint.on_deadline(due);
+            self.flush(endpoint, due, ours);
+        }
+    }
+
+    fn flush(&self, endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Sent>) {
+        while let Some(packet) = endpoint.poll(now) {
+            if packet.payload > 0 {
+                let reference = ours.last().map_or(1, |sent| sent.offset);
+                ours.push(Sent {
+                    ns: now.as_ps() / 1000,
+                    offset: self.initial.near(packet.seq, reference),
+                    payload: packet.payload.into(),
+                });
+            }
+        }
+        while endpoint.due_ack(now).is_some() {}
+    }
+}
+
+/// Compares in the order of sending. What a link has lost only ours has sent.
+fn compared(theirs: &[Sent], ours: &[Sent], lossy: bool) -> Replayed {
+    let same = |a: &Sent, b: &Sent| (a.offset, a.payload) == (b.offset, b.payload);
+    let mut replayed = Replayed {
+        segments: theirs.len(),
+        lost: 0,
+        differs: None,
+    };
+    let mut rest = ours;
+    for their in theirs {
+        let most = if lossy { MOST_LOST } else { 1 }.min(rest.len());
+        let found = rest[..most]
+            .iter()
+            .position(|own| same(own, their) && (!lossy || own.ns.abs_diff(their.ns) < NEAR));
+        let Some(skipped) = found else {
+            replayed.differs = Some((Some(*their), rest.first().copied()));
+            return replayed;
+        };
+        replayed.lost += skipped;
+        rest = &rest[skipped + 1..];
+    }
+    let last = theirs.last().map_or(0, |sent| sent.ns);
+    let more = rest.iter().find(|own| !lossy && own.ns < last);
+    replayed.differs = more.map(|own| (None, Some(*own)));
+    replayed
+}
+
+/// More than any scenario sends.
+const WITHOUT_END: u64 = 1 << 40;
+/// Segments lost one behind the other, at most.
+const MOST_LOST: usize = 9;
+/// A segment that is the same has left so near, in ns: the kernel's time is that of its link.
+const NEAR: u64 = 30_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(offset: u64) -> Sent {
+        Sent {
+            ns: 0,
+            offset,
+            payload: 1000,
+        }
+    }
+
+    #[test]
+    fn the_first_segment_that_differs_is_found_and_lost_ones_are_passed_over() {
+        let ours = [1, 1001, 2001, 1].map(sent);
+        let told = |theirs: &[u64], lossy| {
+            let theirs: Vec<Sent> = theirs.iter().copied().map(sent).collect();
+            let replayed = compared(&theirs, &ours, lossy);
+            (replayed.lost, replayed.differs)
+        };
+        assert_eq!(told(&[1, 1001, 2001, 1], false), (0, None));
+        assert_eq!(told(&[1, 2001, 1], true), (1, None));
+        let differs = Some((Some(sent(2001)), Some(sent(1001))));
+        assert_eq!(told(&[1, 2001, 1], false), (0, differs));
+        assert_eq!(
+            told(&[1, 5001], true),
+            (0, Some((Some(sent(5001)), Some(sent(1001)))))
+        );
+    }
+}
