@@ -259,17 +259,17 @@ impl Calendar {
     /// ahead.
     #[inline(never)]
     fn turn_further(&mut self, word: usize) {
-        self.crossings += 1;
-        if self.crossings + self.sorts >= REVIEWED {
-            // What it was has been popped.
-            self.near = EMPTY;
-            return self.review_width();
-        }
         let words = self.last / 64 + 1;
         for ahead in 1..=words {
             let found = (word + ahead) & (words - 1) & (WORDS - 1);
             let bits = &mut self.occupied[found];
             if *bits != 0 {
+                self.crossings += 1;
+                if self.crossings + self.sorts >= REVIEWED {
+                    // What it was has been popped.
+                    self.near = EMPTY;
+                    return self.review_width();
+                }
                 let place = found * 64 + bits.trailing_zeros() as usize;
                 *bits &= *bits - 1;
                 return self.open(place);
