@@ -122,7 +122,7 @@ pub enum ReceiveWindow {
     Buffer,
     /// What a sender uses: 64 KiB at first, and then twice what is read in a round trip (Linux, `tcp_rcv_space_adjust`
     /// and `tcp_grow_window`). A segment with which it grows is acknowledged at once where [`Config::quick_acks`] has
-    /// any.
+    /// any. It takes the application to read at once: what is read late counts for nothing.
     Grows,
 }
 

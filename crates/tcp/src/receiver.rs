@@ -10,6 +10,7 @@ use base::{Ecn, Extension, Options, Packet, SackBlocks, Seq, Span, Time};
 
 use crate::assembler::Assembler;
 use crate::config::{Config, EcnMode};
+use crate::sender::Agreement;
 use policy::Policy;
 
 /// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.
@@ -86,6 +87,13 @@ pub struct Arrival {
     pub extension: Extension,
 }
 
+impl Arrival {
+    /// Whether all of its data had come in order before.
+    const fn is_old(&self) -> bool {
+        self.payload > 0 && self.offset + self.payload <= self.expected
+    }
+}
+
 /// A segment's place in the stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
@@ -95,6 +103,13 @@ pub(crate) struct Segment {
     pub(crate) ecn: Ecn,
     pub(crate) cwr: bool,
     pub(crate) extension: Extension,
+}
+
+impl Segment {
+    /// Whether all of its data has come in order before.
+    const fn is_old(&self, next: u64) -> bool {
+        self.payload > 0 && self.offset + self.payload <= next
+    }
 }
 
 impl Receiver {
@@ -125,10 +140,17 @@ impl Receiver {
         }
     }
 
-    /// Both sides have agreed on SACK.
-    pub(crate) fn agree_on_sack(&mut self, config: &Config) {
+    /// What both SYNs have agreed on.
+    pub(crate) fn agree(&mut self, agreed: Agreement, config: &Config) {
         if let Some(policy) = &mut self.policy {
-            policy.agree_on_sack(config);
+            policy.agree(agreed, config);
+        }
+    }
+
+    /// The handshake is over.
+    pub(crate) fn begin(&mut self, now: Time) {
+        if let Some(policy) = &mut self.policy {
+            policy.begin(now);
         }
     }
 
@@ -158,7 +180,11 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, rtt: Span, now: Time) {
         let marked = segment.ecn == Ecn::Marked;
-        self.note_mark(segment.ecn, segment.cwr);
+        if self.policy.is_some() && segment.is_old(self.next) {
+            self.note_answer(segment.cwr);
+        } else {
+            self.note_mark(segment.ecn, segment.cwr);
+        }
         let plain = self.store(segment, marked);
         self.schedule_ack(plain, config, rtt, now);
         if self.dsack && self.arrival.new_bytes < segment.payload {

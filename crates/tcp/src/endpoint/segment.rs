@@ -255,9 +255,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             let sender = &self.sender;
             self.receiver
                 .on_segment(&segment, &sender.config, sender.srtt(), now);
+            progress.report_waits = self.receiver.begins_to_wait();
         }
         progress.stored = true;
-        progress.report_waits = self.receiver.begins_to_wait();
         if self.receiver.is_finished() && !was_finished {
             progress.peer_finished = true;
             match self.state {
@@ -324,9 +324,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             sack: self.sender.config.sack && theirs.sack_permitted,
             ecn: asked && self.sender.config.ecn != EcnMode::Off,
         };
-        if agreed.sack {
-            self.receiver.agree_on_sack(&self.sender.config);
-        }
+        self.receiver.agree(agreed, &self.sender.config);
         self.sender.agree(agreed);
         self.prediction = if self.sender.has_low_loop() {
             Prediction::Off
@@ -357,6 +355,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     fn establish(&mut self, packet: &Packet, now: Time) {
         self.syn_due = false;
         self.state_deadline = Time::NEVER;
+        self.receiver.begin(now);
         let (tries, sent) = self.syn_sent;
         // Karn: a SYN sent twice gives no sample.
         let first_try = (tries == 1).then(|| now.since(sent));

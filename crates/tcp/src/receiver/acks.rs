@@ -28,6 +28,19 @@ impl Receiver {
         }
     }
 
+    /// A segment with data that has come before answers a mark or not. What it is marked with itself says nothing (RFC
+    /// 3168 §6.1.5; Linux 6.12, `tcp_data_queue`).
+    // DEVIATION(RFC 3168 §6.1.5): a receiver without a policy reads these marks, too, as ns-2's does.
+    #[cold]
+    pub(super) fn note_answer(&mut self, cwr: bool) {
+        if cwr && self.mode == EcnMode::Classic {
+            self.echo = false;
+        }
+        if cwr && let Some(policy) = &mut self.policy {
+            policy.note_change_of_marks();
+        }
+    }
+
     /// RFC 8257 §3.2: the pending ACK belongs to segments with the old mark.
     #[inline(always)]
     fn on_change_of_marks(&mut self, marked: bool) {
@@ -53,7 +66,7 @@ impl Receiver {
         self.unacknowledged += 1;
         let mut at_once = !plain;
         if self.policy.is_some() {
-            match self.judge(plain, config, rtt, now) {
+            match self.judge(plain, rtt, now) {
                 Verdict::Usual => {}
                 Verdict::Now => at_once = true,
                 Verdict::Waits => return,

@@ -7,8 +7,9 @@ use base::{Ecn, Span, Time};
 use super::compression::Compression;
 use super::quick_acks::QuickAcks;
 use super::tuning::Tuning;
-use super::{Arrival, Receiver};
+use super::Receiver;
 use crate::config::{Config, ReceiveWindow};
+use crate::sender::Agreement;
 
 /// The parts that settings ask for.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub(super) struct Policy {
     tuning: Option<Tuning>,
     /// Whether the report of the segment stored last waits, as the first one.
     report_begins: bool,
+    /// Segment size that both sides have agreed on.
+    mss: u64,
 }
 
 impl Policy {
@@ -37,10 +40,22 @@ impl Policy {
         })
     }
 
-    /// Both sides have agreed on SACK.
-    pub(super) fn agree_on_sack(&mut self, config: &Config) {
-        self.compression = (config.sack_delay > Span::ZERO)
-            .then(|| Compression::new(config.sack_delay, config.sack_delay_slack));
+    /// What both SYNs have agreed on.
+    pub(super) fn agree(&mut self, agreed: Agreement, config: &Config) {
+        self.mss = agreed.mss.into();
+        let waits = agreed.sack && config.sack_delay > Span::ZERO;
+        self.compression =
+            waits.then(|| Compression::new(config.sack_delay, config.sack_delay_slack));
+        if let Some(tuning) = &mut self.tuning {
+            tuning.agree(agreed);
+        }
+    }
+
+    /// The handshake is over.
+    pub(super) fn begin(&mut self, now: Time) {
+        if let Some(tuning) = &mut self.tuning {
+            tuning.begin(now);
+        }
     }
 
     /// The window in force, if it grows.
@@ -132,16 +147,16 @@ impl Receiver {
 
     /// What waits goes with what waits of other connections, if it can.
     pub(crate) fn wait_with(&mut self, times: &mut Vec<Time>, now: Time) {
-        let compression = self.policy.as_ref().map(|policy| &policy.compression);
-        if let Some(Some(compression)) = compression {
+        let policy = self.policy.as_ref();
+        if let Some(compression) = policy.and_then(|policy| policy.compression.as_ref()) {
             self.ack_deadline = self.ack_deadline.min(compression.join(times, now));
         }
     }
 
     /// A segment echoes a timestamp that left here so long ago.
     pub(crate) fn on_echo(&mut self, echo: u32, age: Span, payload: u64) {
-        let tuning = self.policy.as_mut().map(|policy| &mut policy.tuning);
-        if let Some(Some(tuning)) = tuning {
+        let policy = self.policy.as_mut();
+        if let Some(tuning) = policy.and_then(|policy| policy.tuning.as_mut()) {
             tuning.on_echo(echo, age, payload);
         }
     }
@@ -156,7 +171,7 @@ impl Receiver {
     /// What the policy says about the segment stored last, which was the next one with nothing beyond it (`plain`) or
     /// not.
     #[inline(never)]
-    pub(super) fn judge(&mut self, plain: bool, config: &Config, rtt: Span, now: Time) -> Verdict {
+    pub(super) fn judge(&mut self, plain: bool, rtt: Span, now: Time) -> Verdict {
         let grows = self.grow(now);
         let Some(policy) = &mut self.policy else {
             return Verdict::Usual;
@@ -166,7 +181,7 @@ impl Receiver {
         if quick.is_some_and(|quick| quick.on_data(&self.arrival, grows, now)) {
             return Verdict::Now;
         }
-        if !plain && self.report_waits(config, rtt, now) {
+        if !plain && self.report_waits(rtt, now) {
             return Verdict::Waits;
         }
         Verdict::Usual
@@ -176,8 +191,8 @@ impl Receiver {
     /// it does.
     #[inline(always)]
     fn grow(&mut self, now: Time) -> bool {
-        let tuning = self.policy.as_mut().map(|policy| &mut policy.tuning);
-        let Some(Some(tuning)) = tuning else {
+        let policy = self.policy.as_mut();
+        let Some(tuning) = policy.and_then(|policy| policy.tuning.as_mut()) else {
             return false;
         };
         let grows = tuning.on_data(&self.arrival, now);
@@ -190,17 +205,15 @@ impl Receiver {
     }
 
     /// Whether the report of the segment stored last waits for more, with a hole before it or left by it.
-    fn report_waits(&mut self, config: &Config, rtt: Span, now: Time) -> bool {
-        let Arrival {
-            held, new_bytes, ..
-        } = self.arrival;
+    fn report_waits(&mut self, rtt: Span, now: Time) -> bool {
         let Some(policy) = self.policy.as_mut().filter(|_| !self.ack_due) else {
             return false;
         };
         let Some(compression) = &mut policy.compression else {
             return false;
         };
-        if held == 0 || new_bytes == 0 {
+        // What has come in order before is acknowledged at once; what is there beyond a hole is reported as news is.
+        if self.arrival.held == 0 || self.arrival.is_old() {
             return false;
         }
         let rtt = match policy.tuning.as_ref().map(Tuning::rtt) {
@@ -209,7 +222,7 @@ impl Receiver {
             Some(seen) => seen.map_or(Span::ZERO, |seen| seen.min(rtt)),
             None => rtt,
         };
-        let until = compression.wait(self.next, config.mss.into(), rtt, now);
+        let until = compression.wait(self.next, policy.mss, rtt, now);
         // The first that waits decides how long.
         self.ack_deadline = self.ack_deadline.min(until.unwrap_or(Time::NEVER));
         policy.report_begins = until.is_some() && compression.begins();

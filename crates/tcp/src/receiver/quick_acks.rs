@@ -55,7 +55,7 @@ impl QuickAcks {
                 self.left = self.left.max(self.most);
             }
             self.last = Some(now);
-        } else if arrival.payload > 0 && arrival.new_bytes == 0 {
+        } else if arrival.is_old() {
             // The ACK of the first copy may have been lost.
             self.acknowledge_soon(self.most);
         }
@@ -115,6 +115,8 @@ mod tests {
     fn arrival(new_bytes: u64) -> Arrival {
         Arrival {
             payload: 1000,
+            // What brings nothing has come in order before.
+            expected: 1000 - new_bytes,
             new_bytes,
             in_order: new_bytes,
             ..Arrival::default()
@@ -148,6 +150,20 @@ mod tests {
         let new_bytes = [1000, 1000, 1000, 1000, 0, 1000, 1000, 1000];
         let told = new_bytes.map(|bytes| step(&mut quick, bytes, 0));
         assert_eq!(told, [true, true, true, false, true, true, true, false]);
+    }
+
+    // Linux 6.12, tcp_data_queue_ofo.
+    #[test]
+    fn what_comes_twice_beyond_a_hole_does_not() {
+        let mut quick = quick();
+        let new_bytes = [1000; 3];
+        assert_eq!(new_bytes.map(|bytes| step(&mut quick, bytes, 0)), [true; 3]);
+        let beyond = Arrival {
+            offset: 5000,
+            held: 1000,
+            ..arrival(0)
+        };
+        assert!(!quick.on_data(&beyond, false, at(0)));
     }
 
     #[test]

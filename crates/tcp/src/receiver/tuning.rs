@@ -10,6 +10,7 @@ use base::{Span, Time};
 
 use super::Arrival;
 use crate::config::Config;
+use crate::sender::Agreement;
 
 /// How far the window has grown and may.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Tuning {
     /// To what it may grow at all.
     most: u64,
     mss: u64,
+    /// Whether both sides have agreed on SACK.
+    sack: bool,
     /// What was read in a round trip last.
     read: u64,
     /// When a round trip of reading began, and where.
@@ -44,10 +47,21 @@ impl Tuning {
             mss,
             read: READ * mss,
             since: (Time::ZERO, 1),
+            sack: false,
             rtt: None,
             offered: None,
             echo: 0,
         }
+    }
+
+    /// What both SYNs have agreed on.
+    pub(super) fn agree(&mut self, agreed: Agreement) {
+        (self.mss, self.sack) = (agreed.mss.into(), agreed.sack);
+    }
+
+    /// The handshake is over.
+    pub(super) const fn begin(&mut self, now: Time) {
+        self.since.0 = now;
     }
 
     /// The window in force.
@@ -98,8 +112,14 @@ impl Tuning {
         } else {
             held - new_bytes
         };
+        // Without SACK a duplicate ACK has to look like one: its window stays (RFC 5681 §2).
+        let may_grow = if in_order > 0 {
+            payload >= LEAST
+        } else {
+            self.sack
+        };
         let free = self.room.saturating_sub(waits);
-        if payload < LEAST || free <= self.window {
+        if !may_grow || free <= self.window {
             return false;
         }
         self.window = (self.window + 2 * self.mss).min(free);
@@ -154,12 +174,22 @@ mod tests {
     const MSS: u64 = 1448;
 
     fn tuning(receive_buffer: u64) -> Tuning {
-        Tuning::new(&Config {
+        let mut tuning = Tuning::new(&Config {
             mss: 1448,
             receive_buffer,
             receive_window: ReceiveWindow::Grows,
             ..Config::default()
-        })
+        });
+        tuning.agree(agreement(true));
+        tuning
+    }
+
+    fn agreement(sack: bool) -> Agreement {
+        Agreement {
+            mss: 1448,
+            sack,
+            ecn: false,
+        }
     }
 
     fn at(us: u64) -> Time {
@@ -250,6 +280,24 @@ mod tests {
             ..first
         };
         assert!(!tuning.on_data(&twice, at(0)));
+    }
+
+    // RFC 5681 §2: an ACK with another window is no duplicate.
+    #[test]
+    fn without_sack_a_segment_beyond_a_hole_leaves_the_window_as_it_is() {
+        for sack in [true, false] {
+            let mut tuning = tuning(4 << 20);
+            tuning.agree(agreement(sack));
+            let beyond = Arrival {
+                offset: 1 + MSS,
+                expected: 1,
+                payload: MSS,
+                new_bytes: MSS,
+                held: MSS,
+                ..Arrival::default()
+            };
+            assert_eq!(tuning.on_data(&beyond, at(0)), sack);
+        }
     }
 
     #[test]

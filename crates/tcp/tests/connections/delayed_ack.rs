@@ -128,7 +128,8 @@ fn the_fourth_report_of_a_hole_waits_for_more() {
     t.at(ms(100)).expect_nothing();
 }
 
-// A hole that is filled, and what comes twice, is acknowledged at once, with all that waited (RFC 5681 §4.2).
+// A hole that is filled, and what has come in order before, is acknowledged at once, with all that waited (RFC 5681 §4.2).
+// What comes twice beyond a hole is one more report (Linux 6.12, tcp_data_queue_ofo).
 #[test]
 fn nothing_but_reports_waits() {
     let mut t = compressing();
@@ -137,6 +138,7 @@ fn nothing_but_reports_waits() {
     t.receive(0..1).expect_ack(5);
     t.receive(5..6).expect_ack(6);
     t.receive(7..11).expect_ack(6).expect_ack(6).expect_ack(6);
-    t.expect_nothing().receive(8..9).expect_ack(6);
+    t.expect_nothing().receive(8..9).expect_nothing();
+    t.receive(0..1).expect_ack(6);
     t.at(ms(100)).expect_nothing();
 }

@@ -290,3 +290,34 @@ fn an_echo_on_the_ack_that_ends_recovery_changes_nothing() {
         .expect_cwnd(3 * MSS);
     t.expect_data(14..15);
 }
+
+// RFC 3168 §6.1.5, as in Linux: what has come before is not in the window. A receiver without quick ACKs reads it.
+#[test]
+fn marks_of_data_that_has_come_before_say_nothing() {
+    for (quick_acks, echoed) in [(0, true), (16, false)] {
+        for ecn in [EcnMode::Classic, EcnMode::Accurate] {
+            let mut t = Timeline::established(Config {
+                quick_acks,
+                ..with_ecn(ecn)
+            });
+            t.receive(0..1).expect_ack(1);
+            t.receive_marked(0..1);
+            assert_eq!(t.take().flags.has(TcpFlags::ECE), echoed, "{ecn:?}");
+        }
+    }
+}
+
+// Its answer to a mark counts all the same.
+#[test]
+fn data_that_has_come_before_may_say_that_the_window_was_reduced() {
+    let mut t = Timeline::established(Config {
+        quick_acks: 16,
+        ..with_ecn(EcnMode::Classic)
+    });
+    t.receive_marked(0..1);
+    assert!(t.take().flags.has(TcpFlags::ECE));
+    let mut again = t.peer_data(0);
+    again.flags = again.flags.with(TcpFlags::CWR);
+    t.deliver(again);
+    assert!(!t.take().flags.has(TcpFlags::ECE));
+}

@@ -223,6 +223,25 @@ fn copies_leave_beyond_the_advertised_window() {
     t.ack(1).expect_data(2..3).expect_nothing();
 }
 
+// A report that waits begins to do so once, whatever comes at low priority meanwhile.
+#[test]
+fn copies_begin_no_wait_of_reports() {
+    let mut t = Timeline::established(Config {
+        sack: true,
+        sack_delay: ms(10),
+        ..scripted()
+    });
+    t.write(script::MSS).expect_data(0..1);
+    t.at(ms(4)).ack(1).expect_nothing();
+    t.receive(1..4).expect_ack(0).expect_ack(0).expect_ack(0);
+    t.receive(4..5).expect_nothing();
+    assert!(t.progress.report_waits);
+    let mut copy = t.peer_data(7);
+    copy.dscp = 2;
+    t.deliver(copy).take();
+    assert!(t.progress.stored && !t.progress.report_waits);
+}
+
 // rc3 §9, receive window: whatever a role lets the receiver advertise, what the buffer has room for is
 // kept, and no byte beyond. Copies are answered at their own priority alone: TCP's ACKs tell nothing of them.
 // Clauses: RC3-4.2.2-ack
