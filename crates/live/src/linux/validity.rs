@@ -125,6 +125,24 @@ mod tests {
         assert_eq!(idle.reasons(), [""; 0]);
     }
 
+    // The tests of ICTCP look for these words: without windows in time a run says nothing about them.
+    #[test]
+    fn reasons_about_windows_name_slots_or_the_law() {
+        let wrong = Facts {
+            slots: facts().slots.map(|slots| Slots {
+                count: 0,
+                mean_us: 2_000.0,
+                untold: 3,
+                ..slots
+            }),
+            ..facts()
+        };
+        let reasons = wrong.reasons();
+        assert_eq!(reasons.len(), 3);
+        let named = |reason: &String| reason.contains("slot") || reason.contains("law");
+        assert!(reasons.iter().all(named), "{reasons:?}");
+    }
+
     #[test]
     fn a_run_that_ends_before_its_first_slot_does_not_count() {
         let wrong = Facts {

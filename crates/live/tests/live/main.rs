@@ -135,8 +135,9 @@ fn disturbances(lines: &[Value]) -> Vec<String> {
         }
         let reasons = line["live"]["reasons"].as_array().into_iter().flatten();
         all.extend(reasons.filter_map(Value::as_str).map(str::to_owned));
-        if line["type"] == "capture" && line["lost"] != 0 {
-            all.push(format!("{} packets not captured", line["lost"]));
+        if line["type"] == "capture" {
+            let lost = line["lost"].as_u64().expect("a count of packets");
+            all.extend((lost > 0).then(|| format!("{lost} packets not captured")));
         }
     }
     all
@@ -264,22 +265,30 @@ fn receivers_delay_acks_as_hosts_do_whose_windows_have_grown() {
     ];
     words.extend(sets.iter().flat_map(|set| ["--set", set]));
     words.extend(["--rate", "20Mbps", "--no-sim", "--pcap", "--out", name]);
-    let told = emulated(&words);
-    let file = folder.join("capture-1-newreno.pcapng");
-    let acks = told.as_ref().map(|_| programs::acks(&file).1.len());
-    drop(fs::remove_dir_all(&folder));
-    let (Some((_, lines)), Some(acks)) = (told, acks) else {
-        return;
+    // A machine that is late for a moment, which no reason tells, may drop packets once.
+    let mut dropped = 0;
+    let acks = loop {
+        let told = emulated(&words);
+        let file = folder.join("capture-1-newreno.pcapng");
+        let acks = told.as_ref().map(|_| programs::acks(&file).1.len());
+        drop(fs::remove_dir_all(&folder));
+        let (Some((_, lines)), Some(acks)) = (told, acks) else {
+            return;
+        };
+        let points = lines.iter().filter(|line| line["type"] == "point");
+        let drops = points.map(|point| point["metrics"]["drops"].as_u64());
+        let drops: Option<u64> = drops.sum();
+        let disturbances = disturbances(&lines);
+        if drops.expect("a count of drops") == 0 && disturbances.is_empty() {
+            break acks;
+        }
+        if !disturbances.is_empty() {
+            testing::skipped(&format!("this machine is too busy: {disturbances:?}"));
+            return;
+        }
+        dropped += 1;
+        assert!(dropped < 3, "a buffer of 1 MB drops packets each time");
     };
-    let is_whole = |line: &Value| match line["type"].as_str() {
-        Some("capture") => line["lost"] == 0,
-        Some("point") => line["metrics"]["drops"] == 0,
-        _ => true,
-    };
-    if !lines.iter().all(is_whole) {
-        testing::skipped("this machine is too busy to carry and keep all packets");
-        return;
-    }
     // Of twice 208 segments, none of which is lost, 32 are acknowledged one by one and the others in pairs.
     assert!((40..300).contains(&acks), "{acks} ACKs");
 }

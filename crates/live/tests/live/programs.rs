@@ -179,7 +179,7 @@ fn a_capture_shows_that_no_window_is_raised_and_some_are_lowered() {
     let line = lines.iter().find(|line| line["type"] == "capture");
     let line = line.expect("a line about the capture");
     assert_eq!(line["packets"], packets, "{line}");
-    if line["lost"] != 0 {
+    if line["lost"].as_u64().expect("a count of packets") > 0 {
         testing::skipped("this machine is too busy to keep all packets");
         return;
     }
@@ -196,7 +196,7 @@ fn a_capture_shows_that_no_window_is_raised_and_some_are_lowered() {
 
 /// Receivers get windows from the law of the simulator: two segments at first, where TCP alone offers many.
 #[test]
-fn receivers_offer_the_windows_of_ictcp_and_less_than_a_quarter_is_dropped() {
+fn receivers_offer_the_windows_of_ictcp_and_drops_fall_below_a_quarter() {
     let Some(_machine) = machine() else { return };
     if !has_programs() {
         return;
