@@ -45,7 +45,7 @@ impl Progress for Bar {
 }
 
 impl Bar {
-    /// Of this many simulations.
+    /// Of `points` simulations.
     pub(crate) fn new(points: usize, quiet: bool) -> Self {
         let target = if quiet {
             ProgressDrawTarget::hidden()

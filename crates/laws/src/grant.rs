@@ -59,8 +59,7 @@ impl Grants {
         laws_grant_open(&self.params, &mut self.flight, flow, ack, most_bytes)
     }
 
-    /// This side opened the connection with a SYN that told a window of this many bytes, and acknowledges with this
-    /// number from now on.
+    /// This side opened the connection with a SYN whose window was `told_bytes`, and acknowledges with `ack` from now on.
     pub fn on_join(&mut self, flow: &mut Granted, ack: u32, told_bytes: u32) {
         laws_grant_join(&mut self.flight, flow, ack, told_bytes);
     }

@@ -28,7 +28,7 @@ pub use hscc::{Hscc, HsccSettings};
 pub use idle::{Idle, Life};
 pub use rwndq::{Case, Rwndq, RwndqSettings};
 
-/// This many bytes of `memory` from this place on.
+/// `N` bytes of `memory` from `at` on.
 fn bytes<const N: usize>(memory: &[u8], at: usize) -> Option<[u8; N]> {
     memory.get(at..)?.first_chunk().copied()
 }

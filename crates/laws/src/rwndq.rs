@@ -92,7 +92,7 @@ impl Rwndq {
         laws_rwndq_on_flow(&self.params, &mut self.state, CLOSES);
     }
 
-    /// This many flows are idle from now on.
+    /// `flows` more flows are idle from now on.
     pub fn on_idle(&mut self, flows: u32) {
         let left = self.state.flows.saturating_sub(flows);
         laws_rwndq_share(&self.params, &mut self.state, left.into());

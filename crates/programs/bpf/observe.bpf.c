@@ -41,7 +41,7 @@ struct {
 
 struct device_totals totals SEC(".data.totals") = {};
 
-// For how many ms this many flows at once went to a receiver.
+// By number of flows: for how many ms that number went to one receiver at once.
 struct {
     UINT(type, BPF_MAP_TYPE_ARRAY);
     UINT(max_entries, DEGREES);

@@ -7,7 +7,7 @@
 #include "rwndq.h"
 
 // Timers of a kernel come late by as much as an interval is long, so what has passed since the last packet is
-// made up for with the next ones: this many samples with each, which a kernel can verify, and after a pause this many
+// made up for with the next ones: MOST_SAMPLES with each, which a kernel can verify, and after a pause MOST_BEHIND
 // altogether. By then the queue is empty anyway.
 enum { MOST_SAMPLES = 8, MOST_BEHIND = 200 };
 

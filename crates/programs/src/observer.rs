@@ -193,7 +193,7 @@ impl Observer {
         Ok(totals)
     }
 
-    /// By number of flows: for how many milliseconds at most this many went to one receiver at once.
+    /// By number of flows: the milliseconds in which that number at most went to one receiver at once.
     pub fn degrees(&self) -> Result<Vec<u64>, LoadError> {
         let map = self.map("degrees")?;
         let count = |key: Vec<u8>| {

@@ -15,7 +15,7 @@ pub fn has_ring_buffer() -> Result<bool, LoadError> {
     Ok(returned(&load(RING)?)? == DONE)
 }
 
-/// Of this many values that a function of a struct of functions returns to the kernel, how many arrive as others.
+/// A struct of functions returns `calls` values to the kernel: how many arrive changed.
 pub fn wrong_returns(calls: u32) -> Result<u32, LoadError> {
     let object = load(RETURNS)?;
     let mut programs = object.progs_mut();

@@ -385,7 +385,7 @@ base::settings! {
         pub size_step: DataSize = "1B",
         /// When the first flow starts.
         pub start: Span = "10ms",
-        /// Flow i starts i times this later.
+        /// Flow i starts i times this later; of requests, connection i does in every round.
         pub interval: Span = "0s",
         /// When the first unlimited flow stops: its application closes the connection, and what it has not sent by then is never sent.
         pub stop: OrNever<Span> = "never",

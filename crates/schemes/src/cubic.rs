@@ -176,7 +176,7 @@ impl Law {
         self.c * from_k * from_k * from_k + self.w_max
     }
 
-    /// An ACK for this many segments of a sender that the window limits.
+    /// An ACK of `acked` segments, of a sender that its window limits.
     fn grow(&self, stage: &mut Stage, acked: f64, rtt: Span) {
         // RFC 9438 §4.3: as the average of Reno's sawtooth, and as Reno beyond the last event.
         let alpha = if stage.w_est < self.cwnd_prior {

@@ -127,8 +127,8 @@ pub struct Sender {
     min_segments: u32,
     /// Whether losses are answered as in Linux.
     as_linux: bool,
-    /// Whether alpha counts as in Linux, by what is delivered: as soon as the endpoint tells of that, for which it keeps
-    /// a record of segments.
+    /// Whether alpha counts deliveries, as in Linux: since the first that the endpoint told of, which takes a record of
+    /// segments.
     counts_deliveries: bool,
     /// What answers ACKs instead of RFC 8257, if anything does.
     variant: Option<Box<Variant>>,

@@ -1,8 +1,8 @@
 //! RWNDQ: a switch that shares out its target queue and its pipe by writing windows.
 //!
 //! Every port keeps one window for all flows through it and writes it into their ACKs where they carry
-//! more. A flow that begins takes its share from the others, one that ends leaves it to them, and every
-//! this many samples of the queue the window moves by the distance from a target. The law is
+//! more. A flow that begins takes its share from the others, one that ends leaves it to them, and each time
+//! some samples of the queue have been taken the window moves by the distance from a target. The law is
 //! [`laws::Rwndq`], the text of `crates/laws/c/rwndq.h`; here are its timer, how flows are counted
 //! (`rwndq/count.rs`), and how a switch learns by how much windows are shifted.
 //!

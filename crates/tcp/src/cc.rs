@@ -70,7 +70,7 @@ pub trait SenderCc {
     /// Nothing was sent for longer than the retransmission timeout, and something is about to be.
     fn on_idle(&mut self) {}
 
-    /// Data is about to leave while none is in the network; `last` is when data left before. The window stays as it is.
+    /// Data is about to leave while none is in the network; `last` is when data last left. The window stays as it is.
     /// Only senders that keep a record of what they have in flight call this.
     fn on_start(&mut self, last: Time, now: Time) {
         let _ = (last, now);

@@ -55,7 +55,7 @@ pub struct Config {
     pub syn_retries: u32,
     /// How often data is sent again after timeouts in a row before the connection fails (RFC 9293 §3.8.3).
     pub retries: u32,
-    /// ACK every this many segments; 1: every one (RFC 5681 §4.2).
+    /// Segments that one ACK acknowledges at most; 1: each has its own (RFC 5681 §4.2).
     pub delayed_ack: u32,
     /// Longest delay of an ACK, as far as `delayed_ack_bound` allows.
     pub delayed_ack_timeout: Span,

@@ -169,7 +169,7 @@ fn emulated() -> Option<(Vec<Value>, Vec<Value>, Value)> {
     let output = emulation.wait_with_output().expect("it ends");
     let told = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
-        // Whoever watched has ended with the device, be it that it never found it.
+        // The watcher has ended with the device, or never found it.
         drop(child.map(Child::wait_with_output));
         assert!(told.contains("this machine holds"), "{told}");
         testing::skipped("this machine is too busy to hold the rate");

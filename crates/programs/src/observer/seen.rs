@@ -77,7 +77,7 @@ pub struct Socket {
 pub enum Told {
     /// A transfer, which another one followed on its connection.
     Transfer(Way, Transfer),
-    /// For a millisecond from this time on this many flows went to the receiver of this one.
+    /// For a millisecond from this time on, this number of flows went to the receiver of this one.
     Incast(Way, Duration, u32),
     /// The queue dropped a packet to this receiver, for the first time in this millisecond; the transfer of the packet
     /// began at the second time.

@@ -77,7 +77,7 @@ impl Looks {
         all / mss
     }
 
-    /// This many segments are acknowledged at a window of `cwnd`. Returns by how many it grows.
+    /// `acked` segments are acknowledged at a window of `cwnd`. Returns by how many it grows.
     pub(super) fn grow(&mut self, law: &Law, cwnd: u64, acked: u64, rtt: Span, now: Time) -> u64 {
         self.look(law, cwnd, acked, rtt, now);
         // What was acknowledged while more was asked for counts for one segment.

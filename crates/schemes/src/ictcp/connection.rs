@@ -212,7 +212,7 @@ impl Connection {
         }
     }
 
-    /// This many round trips in which nothing came, one after the other.
+    /// Nothing came in `silent` round trips, one after the other.
     fn sit_out(&mut self, silent: u64, rtt: Span, closed: &mut Quota, params: &Params) {
         let least = u64::from(params.min_window.0) * self.mss;
         for _ in 0..silent.min(MOST_SILENT) {

@@ -60,7 +60,7 @@ impl Router {
         router
     }
 
-    /// An interval ends at which this many bytes wait.
+    /// An interval ends with `queue` bytes waiting.
     #[expect(clippy::cast_precision_loss, reason = "queues are below 2^53 bytes")]
     fn decide(&mut self, queue: u64) {
         let Params {

@@ -105,9 +105,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             now,
         });
         if has_data {
-            if self.receiver.is_tuned() && self.stamps.is_some() {
-                self.note_echo(packet, now);
-            }
+            self.note_echo(packet, now);
             let sender = &self.sender;
             self.receiver
                 .on_next(packet, &sender.config, sender.srtt(), now);

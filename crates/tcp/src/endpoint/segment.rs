@@ -249,9 +249,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.receiver
                 .on_low_segment(&segment, packet.dscp, answered);
         } else {
-            if self.receiver.is_tuned() && self.stamps.is_some() {
-                self.note_echo(packet, now);
-            }
+            self.note_echo(packet, now);
             let sender = &self.sender;
             self.receiver
                 .on_segment(&segment, &sender.config, sender.srtt(), now);
@@ -272,9 +270,16 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         }
     }
 
-    /// The receiver sees the sender's round trip in what comes back with data.
-    #[inline(never)]
+    /// A receiver whose window grows sees the sender's round trip in what comes back with data.
+    #[inline(always)]
     pub(super) fn note_echo(&mut self, packet: &Packet, now: Time) {
+        if self.receiver.is_tuned() && self.stamps.is_some() {
+            self.read_echo(packet, now);
+        }
+    }
+
+    #[inline(never)]
+    fn read_echo(&mut self, packet: &Packet, now: Time) {
         if let Some(theirs) = packet.options.timestamps() {
             let age = timestamps::age(theirs.echo, now);
             self.receiver

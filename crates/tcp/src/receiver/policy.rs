@@ -4,10 +4,10 @@
 
 use base::{Ecn, Span, Time};
 
+use super::Receiver;
 use super::compression::Compression;
 use super::quick_acks::QuickAcks;
 use super::tuning::Tuning;
-use super::Receiver;
 use crate::config::{Config, ReceiveWindow};
 use crate::sender::Agreement;
 

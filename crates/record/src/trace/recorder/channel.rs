@@ -182,7 +182,7 @@ impl Meter {
         Self { block, tracks }
     }
 
-    /// This many `bytes` came.
+    /// `bytes` more came.
     pub(super) fn add(&mut self, rows: &mut Rows, id: u32, time: u64, bytes: u64) {
         match &mut self.tracks {
             Meters::Stream(length, tracks) => {
@@ -236,7 +236,7 @@ pub(super) struct Kept {
 /// An even choice of a sequence.
 #[derive(Clone)]
 struct Sieve {
-    /// Every this many are kept.
+    /// One of this number is kept.
     stride: u64,
     seen: u64,
     kept: Vec<Event>,
