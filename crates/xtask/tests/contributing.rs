@@ -143,7 +143,10 @@ fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
 }
 
 const REGISTRY: &str = "crates/schemes/src/lib.rs";
-/// What is copied beside `crates`.
+/// The folders that are copied: all that something is compiled from, since Cargo compiles a crate again each time that
+/// one of its files is missing.
+const FOLDERS: [&str; 3] = ["crates", "examples", "experiments"];
+/// The files beside them.
 const FILES: [&str; 5] = [
     "Cargo.toml",
     "Cargo.lock",
@@ -180,8 +183,14 @@ impl Copy {
         for file in FILES {
             fs::copy(from.join(file), self.root.join(file))?;
         }
-        copy_folder(&from.join("crates"), &self.root.join("crates"))?;
-        copy_folder(&from.join("examples"), &self.root.join("examples"))
+        self.write(
+            "Cargo.toml",
+            &without_optimisation(&self.read("Cargo.toml")),
+        );
+        for folder in FOLDERS {
+            copy_folder(&from.join(folder), &self.root.join(folder))?;
+        }
+        Ok(())
     }
 
     fn read(&self, file: &str) -> String {
@@ -223,6 +232,19 @@ impl Copy {
         );
         text
     }
+}
+
+/// The manifest of the workspace where none of its own crates is optimised: its profile says so crate by crate, which
+/// outweighs a variable. Crates from outside stay as they are, and compile once for both.
+fn without_optimisation(manifest: &str) -> String {
+    let is_ours = |line: &&str| line.starts_with("tailwater-") && line.contains("{ opt-level = ");
+    let lines = manifest.lines().filter(|line| !is_ours(line));
+    let kept: Vec<&str> = lines.collect();
+    assert!(
+        kept.len() < manifest.lines().count(),
+        "the profiles have moved"
+    );
+    kept.join("\n") + "\n"
 }
 
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
