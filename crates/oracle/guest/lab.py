@@ -16,7 +16,7 @@ What makes it a lab rather than a network of containers:
 - A late packet is one of a distribution of delays in the lower one of two queues, because a queue with a rate keeps
   packets in order. The others wait 1 us there: tc takes no delay of 0.
 """
-import ctypes, json, mmap, os, random, select, signal, socket, struct, subprocess, sys, time
+import ctypes, json, mmap, os, random, select, signal, socket, struct, subprocess, sys, threading, time
 
 PLAN = json.load(open(sys.argv[1]))
 BOOT = PLAN["boot"]
@@ -212,6 +212,8 @@ def stream_socket(cc):
 
 def incast(scenario, port):
     """Rounds on persistent connections: rx asks all senders with one byte each, and again when all have answered."""
+    # Each request leaves at a time of its own within the jitter. Else, as processors cost no time, all boots would do the
+    # same until chance or a tick has parted them.
     senders, size, cc = scenario["senders"], scenario["size"], scenario["cc"]
     names = ["h%d" % i for i in range(senders)]
     number, answer, children = new_port(), b"x" * size, []
@@ -242,11 +244,14 @@ def incast(scenario, port):
     looks.begin()
     for _ in range(scenario["rounds"]):
         enter("rx")
-        start, left, poll = now(), {}, select.poll()
+        left, poll = {}, select.poll()
         for connection in connections:
-            connection.send(b"g")
             left[connection.fileno()] = [connection, size]
             poll.register(connection, select.POLLIN)
+        begin = now()
+        times = sorted((begin + RANDOM.randrange(scenario["jitter"]), place) for place in range(senders))
+        asker = threading.Thread(target=ask, args=(connections, times))
+        asker.start()
         while left:
             for fd, _ in poll.poll():
                 entry = left[fd]
@@ -255,9 +260,10 @@ def incast(scenario, port):
                     del left[fd]
                     poll.unregister(fd)
         end = now()
+        asker.join()
         after, new = tcp_counters(names), port.counters()
         done = since(before, after)
-        rounds.append([end - start, done.get("TCPTimeouts", 0)])
+        rounds.append([end - times[0][0], done.get("TCPTimeouts", 0)])
         before = after
     answer = {
         "rounds": rounds,
@@ -274,6 +280,19 @@ def incast(scenario, port):
     return answer
 
 
+def ask(connections, times):
+    """Sends requests at their times, in ns."""
+    sleep_exactly()
+    for at, place in times:
+        time.sleep(max(0, at - now()) / 1e9)
+        connections[place].send(b"g")
+
+
+def sleep_exactly():
+    """The kernel may make sleeps of a thread 50 us longer unless it is asked not to."""
+    assert LIBC.prctl(PR_SET_TIMERSLACK, 1) == 0
+
+
 class Looks:
     """Looks at the queue from a process of its own, every five packets of the port on average and at random, so that no
     look keeps step with packets. Whoever looked only when the receiver reads would miss the times in which a hole holds
@@ -283,8 +302,7 @@ class Looks:
         self.shared = mmap.mmap(-1, 16)
         self.child = os.fork()
         if self.child == 0:
-            # The kernel may make sleeps 50 us longer unless it is asked not to.
-            assert LIBC.prctl(PR_SET_TIMERSLACK, 1) == 0
+            sleep_exactly()
             self.watch(Port(), interval / 1e9)
         while not self.seen()[1]:
             time.sleep(0.001)

@@ -53,6 +53,8 @@ pub enum Kind {
         size: u64,
         /// How often.
         rounds: u32,
+        /// Each request leaves later by a random time below this, in ns.
+        jitter: u64,
     },
     /// Senders send without end.
     Stream(Stream),
@@ -86,6 +88,8 @@ pub const PACKET: u64 = 1514;
 
 /// The three congestion controls.
 const CCS: [&str; 3] = ["reno", "cubic", "dctcp"];
+/// About what four packets take at the port: senders answer in another order each time, and nearly at once.
+const JITTER: u64 = 50_000;
 /// Boots where a timer can expire, or chance decides.
 const MANY: u32 = 20;
 /// Boots where neither does.
@@ -190,6 +194,7 @@ fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scenario {
         senders,
         size: kib * 1024,
         rounds: 20,
+        jitter: JITTER,
     };
     Scenario {
         boots: MANY,
@@ -231,7 +236,7 @@ impl Scenario {
         self
     }
 
-    /// With so many packets in the buffer and below the threshold.
+    /// With this many packets in the buffer and below the threshold.
     fn with_buffer(self, suffix: &str, buffer: u64, threshold: u64) -> Self {
         Self {
             buffer: buffer * PACKET,

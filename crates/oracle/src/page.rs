@@ -1,6 +1,6 @@
 //! The page: ours beside Linux's, with the kernel's counters.
 
-use std::collections::BTreeMap;
+use serde::Deserialize;
 
 use crate::answer::{Answer, COUNTERS};
 use crate::judge::{Side, Verdict, short};
@@ -18,8 +18,23 @@ pub struct Row {
     pub ours: Vec<Answer>,
 }
 
-/// Why scenarios disagree, by name.
-pub type Reasons = BTreeMap<String, String>;
+/// Why scenarios differ.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reasons {
+    /// Each with the scenarios that it is about.
+    pub reason: Vec<Reason>,
+}
+
+/// The counter that differs, and the mechanism suspected.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// What it is.
+    pub says: String,
+    /// Names of scenarios.
+    pub scenarios: Vec<String>,
+}
 
 /// The page, of a kernel called `release`.
 pub fn page(rows: &[Row], release: &str, reasons: &Reasons) -> String {
@@ -34,8 +49,7 @@ pub fn page(rows: &[Row], release: &str, reasons: &Reasons) -> String {
     );
     parts.push(collapse(rows));
     parts.push(DIFFERENT.to_owned());
-    let different = rows.iter().filter(|row| row.verdict.word() == "differs");
-    parts.extend(different.map(|row| reason(row, reasons)));
+    parts.push(differences(rows, reasons));
     parts.push(counters(rows));
     parts.concat()
 }
@@ -158,14 +172,38 @@ fn collapse(rows: &[Row]) -> String {
     lines.concat()
 }
 
-fn reason(row: &Row, reasons: &Reasons) -> String {
-    let failed = row.verdict.checks.iter().filter(|check| !check.agrees);
-    let failed: Vec<String> = failed
-        .map(|check| format!("{} ({})", check.what, check.found))
-        .collect();
-    let name = &row.scenario.name;
-    let known = reasons.get(name).map_or("not known", String::as_str);
-    format!("| {name} | {} | {known} |\n", failed.join(", "))
+/// What differs, with the letters of reasons, and below it what these say.
+fn differences(rows: &[Row], reasons: &Reasons) -> String {
+    let mut used: Vec<&Reason> = Vec::new();
+    let mut lines = Vec::new();
+    for row in rows.iter().filter(|row| row.verdict.word() == "differs") {
+        let failed = row.verdict.checks.iter().filter(|check| !check.agrees);
+        let failed: Vec<String> = failed
+            .map(|check| format!("{} ({})", check.what, check.found))
+            .collect();
+        let name = &row.scenario.name;
+        let mut known = reasons.reason.iter();
+        let cause = match known.find(|reason| reason.scenarios.contains(name)) {
+            Some(reason) => {
+                let place = used.iter().position(|other| std::ptr::eq(*other, reason));
+                let place = place.unwrap_or_else(|| {
+                    used.push(reason);
+                    used.len() - 1
+                });
+                letter(place).to_string()
+            }
+            None => "not known".to_owned(),
+        };
+        lines.push(format!("| {name} | {} | {cause} |\n", failed.join(", ")));
+    }
+    for (place, reason) in used.iter().enumerate() {
+        lines.push(format!("\n{}: {}\n", letter(place), reason.says));
+    }
+    lines.concat()
+}
+
+fn letter(place: usize) -> char {
+    ('a'..='z').nth(place).unwrap_or('?')
 }
 
 /// The kernel's counters, and ours where we have them.
@@ -215,20 +253,23 @@ the delays of links here are shorter by as much in each round trip. The packet t
 as one in the queue.
 
 A scenario without timeouts agrees if goodput is within 2 % and the mean queue within 10 %. Where a timer expires, the
-round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; the first rounds of
-connections apart), medians lie within 15 %, and drops, timeouts and the share of rounds with a timeout within 20 % or
+round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; a packet's time at the
+port counts as nothing, as the lab's receiver reads late by some us; the first rounds of connections apart), medians lie within 15 %, and drops, timeouts and the share of rounds with a timeout within 20 % or
 inside the range of the kernel's boots. Of a flow without end the goodput of boots takes the place of round times; one
 whose SYN was lost waits for a second, carries nothing until then, and is left out.
 
-Boots are not as many samples as they are boots: processors cost no time, and until chance or a tick has made a difference
-all of them do the same to the microsecond.
+Processors cost no time there. If all requests left at once, all boots would do the same to the microsecond until chance or
+a tick made a difference, and twenty would tell as much as one. So each request of a round waits for a random time of up to
+50 us, there and here.
 
-Two networks differ for many reasons at once, so senders are compared alone, too: an endpoint here receives what a sender of
-the kernel's received, when it did, and has to send the same segments. `cargo xtask oracle linux --streams DIR` captures that
-in boots of their own and tells of each scenario how many senders do, and where the first one differs; what some senders
-received and sent is kept in `crates/oracle/data/streams`, and a test holds that endpoints send it. A capture is taken behind
-the links of the senders: it does not show what these have lost, and where they change the order of packets (reordering) it
-does not show in which one they were sent.
+Two networks differ for many reasons at once, so ends of connections are compared by themselves, too: an endpoint here
+receives what one of the kernel's received, when it did, and has to send the same segments, or acknowledge the same within
+5 us. `cargo xtask oracle linux --streams DIR` captures that in boots of their own and tells of each scenario how many do, and
+where the first one differs; what some senders and receivers received and sent is kept in `crates/oracle/data/streams`, and
+tests hold endpoints to it. Nearly all senders send the same, and receivers 94 to 98 % of their acknowledgements: the others
+leave when the lab's application reads, or after a PSH, which is not simulated. A capture is taken behind the links of the
+senders: it does not show what these have lost, and where they change the order of packets (reordering) it does not show in
+which one they were sent.
 ";
 
 const INCASTS: &str = "

@@ -54,6 +54,7 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
             senders,
             size,
             rounds,
+            jitter,
         } => {
             all.extend([
                 ("workload.kind", "requests".to_owned()),
@@ -61,6 +62,7 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
                 ("workload.senders", senders.to_string()),
                 ("workload.connections", senders.to_string()),
                 ("workload.rounds", rounds.to_string()),
+                ("workload.jitter", ns(*jitter)),
                 ("workload.request_size", "1B".to_owned()),
                 ("workload.size", format!("{size}B")),
             ]);
