@@ -134,8 +134,9 @@ fn the_answer_comes_before_files_that_find_no_room() {
 }
 
 /// Runs the command and sends it a signal as soon as `ready` says so. One that comes to its end before is started
-/// again, at most twice.
+/// again, at most twice, and one that ends as the signal comes once.
 fn signalled(workspace: &Workspace, words: &str, signal: &str, ready: &dyn Fn() -> bool) -> Output {
+    let mut unheard = 0;
     for _ in 0..3 {
         let mut command = workspace.command(words);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -149,11 +150,13 @@ fn signalled(workspace: &Workspace, words: &str, signal: &str, ready: &dyn Fn() 
                 .args([&format!("-{signal}"), &child.id().to_string()])
                 .status();
             assert!(kill.expect("kill").success(), "nobody waited for it");
+            unheard += 1;
         }
         let output = child.wait_with_output().expect("a child");
         if !output.status.success() {
             return output;
         }
+        assert!(unheard < 2, "{words}: it does not hear {signal}");
         fs::remove_dir_all(workspace.path("folder")).expect("a folder of results");
     }
     panic!("{words}: no signal ends it");
