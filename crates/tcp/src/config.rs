@@ -115,6 +115,14 @@ pub struct Config {
     pub growth: Growth,
 }
 
+/// What the options of both SYNs decided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agreement {
+    pub(crate) mss: u16,
+    pub(crate) sack: bool,
+    pub(crate) ecn: bool,
+}
+
 /// How much of its buffer a receiver offers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReceiveWindow {

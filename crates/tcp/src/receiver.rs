@@ -9,8 +9,7 @@ mod tuning;
 use base::{Ecn, Extension, Options, Packet, SackBlocks, Seq, Span, Time};
 
 use crate::assembler::Assembler;
-use crate::config::{Config, EcnMode};
-use crate::sender::Agreement;
+use crate::config::{Agreement, Config, EcnMode};
 use policy::Policy;
 
 /// See the module documentation. Offsets count the peer's stream: 0 is its SYN, 1 its first byte.

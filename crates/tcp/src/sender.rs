@@ -17,7 +17,7 @@ use std::sync::Arc;
 use base::{Extension, Packet, Span, Time};
 
 use crate::cc::SenderCc;
-use crate::config::Config;
+use crate::config::{Agreement, Config};
 use crate::low_priority::{LowLoop, LowSegment};
 use crate::plays::Plays;
 use crate::rtt::RttEstimator;
@@ -159,14 +159,6 @@ pub(crate) struct Outgoing {
     pub(crate) again: bool,
     /// Whether it tells the peer that the window was reduced (RFC 3168 §6.1.2).
     pub(crate) cwr: bool,
-}
-
-/// What the options of both SYNs decided.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Agreement {
-    pub(crate) mss: u16,
-    pub(crate) sack: bool,
-    pub(crate) ecn: bool,
 }
 
 /// What an arriving segment tells the sender.

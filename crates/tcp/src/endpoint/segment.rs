@@ -4,10 +4,10 @@ use base::{Options, Packet, SynOptions, TcpFlags, Time};
 
 use super::{Endpoint, Prediction, Progress, State};
 use crate::cc::SenderCc;
-use crate::config::EcnMode;
+use crate::config::{Agreement, EcnMode};
 use crate::plays::Plays;
 use crate::receiver::Segment;
-use crate::sender::{Agreement, Feedback};
+use crate::sender::Feedback;
 use crate::timestamps::{self, Stamps};
 
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {

@@ -8,8 +8,7 @@ use super::Receiver;
 use super::compression::Compression;
 use super::quick_acks::QuickAcks;
 use super::tuning::Tuning;
-use crate::config::{Config, ReceiveWindow};
-use crate::sender::Agreement;
+use crate::config::{Agreement, Config, ReceiveWindow};
 
 /// The parts that settings ask for.
 #[derive(Debug, Default)]

@@ -9,8 +9,7 @@
 use base::{Span, Time};
 
 use super::Arrival;
-use crate::config::Config;
-use crate::sender::Agreement;
+use crate::config::{Agreement, Config};
 
 /// How far the window has grown and may.
 #[derive(Debug)]
