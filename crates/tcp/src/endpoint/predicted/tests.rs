@@ -175,11 +175,12 @@ fn config_with_more() -> impl Strategy<Value = Config> {
         ],
         any::<[bool; 4]>(),
     );
-    let without_record = any::<[bool; 5]>();
+    let without_record = any::<[bool; 6]>();
     (config(), prop::option::of(record), without_record).prop_map(|(config, record, more)| {
-        let [timestamps, grows, quick, delays, linux_rto] = more;
+        let [timestamps, grows, quick, delays, linux_rto, fast_retransmit] = more;
         let mut config = Config {
             timestamps: timestamps || record.is_none(),
+            fast_retransmit,
             quick_acks: if quick { 16 } else { 0 },
             ..config
         };
