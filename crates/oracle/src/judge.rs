@@ -3,8 +3,7 @@
 //! Where no timer expires, their goodput and mean queue are compared as numbers. Where one does, a few rounds decide
 //! every mean, so distributions are compared: rounds of one boot share their connections and their luck, which is why
 //! whole boots are permuted, not rounds. The first round of a connection has another window than the rest and is judged
-//! by itself. Times are told apart by more than a packet takes at the port: the lab's receiver learns of the end of a round
-//! when it reads, some us later.
+//! by itself.
 
 use engine::random::Stream;
 
@@ -154,12 +153,7 @@ fn distributions(
         answers.iter().map(of).collect()
     };
     let is_incast = scenario.is_incast();
-    let slack_us = if is_incast {
-        number(PACKET * 8) / number(scenario.rig.rate) * 1e6
-    } else {
-        0.0
-    };
-    let chance = permuted(&rounds(theirs), &rounds(ours), slack_us);
+    let chance = permuted(&rounds(theirs), &rounds(ours));
     let mut checks = vec![
         Check {
             what: if is_incast {
@@ -302,8 +296,8 @@ fn timeout_rounds(answer: &Answer) -> f64 {
 }
 
 /// How likely the distributions of two sides are at least this far apart if both are the same: the share of
-/// permutations of whole boots with as large a [distance], which counts itself as one.
-fn permuted(a: &[Vec<f64>], b: &[Vec<f64>], slack: f64) -> f64 {
+/// permutations of whole boots with as large a Kolmogorov-Smirnov distance, which counts itself as one.
+fn permuted(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let mut values: Vec<(f64, usize)> = Vec::new();
     for (boot, rounds) in a.iter().chain(b).enumerate() {
         values.extend(rounds.iter().map(|value| (*value, boot)));
@@ -311,8 +305,8 @@ fn permuted(a: &[Vec<f64>], b: &[Vec<f64>], slack: f64) -> f64 {
     values.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
     let boots = a.len() + b.len();
     let mut is_first: Vec<bool> = (0..boots).map(|boot| boot < a.len()).collect();
-    let reach = reach(&values, slack);
-    let found = distance(&values, &reach, &is_first);
+    let sizes: Vec<usize> = a.iter().chain(b).map(Vec::len).collect();
+    let found = distance(&values, &is_first, &sizes);
     let mut draws = Stream::new(1, "permutations", 0);
     let mut as_far = 1;
     for _ in 0..PERMUTATIONS {
@@ -320,51 +314,30 @@ fn permuted(a: &[Vec<f64>], b: &[Vec<f64>], slack: f64) -> f64 {
             let other = draws.below(place as u64 + 1);
             is_first.swap(place, usize::try_from(other).expect("a place"));
         }
-        if distance(&values, &reach, &is_first) >= found - 1e-12 {
+        if distance(&values, &is_first, &sizes) >= found - 1e-12 {
             as_far += 1;
         }
     }
     number(as_far) / number(PERMUTATIONS + 1)
 }
 
-/// For each of sorted values, how many are not larger by more than the slack.
-fn reach(values: &[(f64, usize)], slack: f64) -> Vec<usize> {
-    let mut end = 0;
-    let count = |(value, _): &(f64, usize)| {
-        while values.get(end).is_some_and(|next| next.0 <= value + slack) {
-            end += 1;
-        }
-        end
+/// The largest difference between the two distribution functions of sorted values.
+fn distance(values: &[(f64, usize)], is_first: &[bool], sizes: &[usize]) -> f64 {
+    let total = |first: bool| -> f64 {
+        let own = is_first
+            .iter()
+            .zip(sizes)
+            .filter(|(is_first, _)| **is_first == first);
+        number(own.map(|(_, size)| *size as u64).sum())
     };
-    values.iter().map(count).collect()
-}
-
-/// By how much one distribution function of sorted values exceeds the other at most, be it moved by the slack that is in
-/// `reach`. Without slack it is the distance of Kolmogorov and Smirnov.
-fn distance(values: &[(f64, usize)], reach: &[usize], is_first: &[bool]) -> f64 {
-    // How many of the first values are of each side.
-    let mut counts = vec![(0_u64, 0_u64)];
-    let mut so_far = (0, 0);
-    for (_, boot) in values {
-        if is_first[*boot] {
-            so_far.0 += 1;
-        } else {
-            so_far.1 += 1;
-        }
-        counts.push(so_far);
-    }
-    let (all_a, all_b) = (number(so_far.0), number(so_far.1));
-    let mut most = 0.0_f64;
-    for (index, end) in reach.iter().enumerate() {
+    let (a, b) = (total(true), total(false));
+    let (mut at, mut most) = (0.0_f64, 0.0_f64);
+    for (index, (value, boot)) in values.iter().enumerate() {
+        at += if is_first[*boot] { 1.0 / a } else { -1.0 / b };
         // Equal values make one step.
-        let is_step = values
-            .get(index + 1)
-            .is_none_or(|next| next.0 > values[index].0);
+        let is_step = values.get(index + 1).is_none_or(|next| next.0 > *value);
         if is_step {
-            let (here, there) = (counts[index + 1], counts[*end]);
-            let a_first = number(here.0) / all_a - number(there.1) / all_b;
-            let b_first = number(here.1) / all_b - number(there.0) / all_a;
-            most = most.max(a_first).max(b_first);
+            most = most.max(at.abs());
         }
     }
     most
@@ -410,14 +383,14 @@ mod tests {
     #[test]
     fn a_boot_counts_once_however_many_rounds_it_has() {
         // Two boots on each side can be arranged in six ways, of which two are as far apart as possible.
-        let chance = permuted(&boots(&[1.0, 2.0]), &boots(&[3.0, 4.0]), 0.0);
+        let chance = permuted(&boots(&[1.0, 2.0]), &boots(&[3.0, 4.0]));
         assert!((chance - 1.0 / 3.0).abs() < 0.02, "{chance}");
         // Ten on each side: 2 of 184,756.
         let low: Vec<f64> = (0..10).map(f64::from).collect();
         let high: Vec<f64> = (10..20).map(f64::from).collect();
-        assert!(permuted(&boots(&low), &boots(&high), 0.0) < 1e-3);
+        assert!(permuted(&boots(&low), &boots(&high)) < 1e-3);
         let mixed: Vec<f64> = (0..10).map(|at| f64::from(at) + 0.5).collect();
-        assert!(permuted(&boots(&low), &boots(&mixed), 0.0) > 0.9);
+        assert!(permuted(&boots(&low), &boots(&mixed)) > 0.9);
     }
 
     #[test]
@@ -460,11 +433,9 @@ mod tests {
     #[test]
     fn the_distance_of_distributions_is_that_of_kolmogorov_and_smirnov() {
         let values = [(1.0, 0), (2.0, 1), (2.0, 0), (3.0, 1)];
-        let found = |slack| distance(&values, &reach(&values, slack), &[true, false]);
         // After 1 it is 1/2, at 2 both sides take a step.
-        assert!((found(0.0) - 0.5).abs() < 1e-12);
-        // Each value of one side has one of the other within the slack.
-        assert!((found(0.9) - 0.5).abs() < 1e-12 && found(1.0) < 1e-12);
+        let found = distance(&values, &[true, false], &[2, 2]);
+        assert!((found - 0.5).abs() < 1e-12, "{found}");
     }
 
     #[test]

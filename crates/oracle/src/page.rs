@@ -253,8 +253,8 @@ the delays of links here are shorter by as much in each round trip. The packet t
 as one in the queue.
 
 A scenario without timeouts agrees if goodput is within 2 % and the mean queue within 10 %. Where a timer expires, the
-round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; a packet's time at the
-port counts as nothing, as the lab's receiver reads late by some us; the first rounds of connections apart), medians lie within 15 %, and drops, timeouts and the share of rounds with a timeout within 20 % or
+round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; the first rounds of
+connections apart), medians lie within 15 %, and drops, timeouts and the share of rounds with a timeout within 20 % or
 inside the range of the kernel's boots. Of a flow without end the goodput of boots takes the place of round times; one
 whose SYN was lost waits for a second, carries nothing until then, and is left out.
 
