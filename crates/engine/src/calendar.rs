@@ -469,6 +469,19 @@ mod tests {
         }
     }
 
+    // A turn that finds nothing has crossed nothing: wider buckets would not spare it.
+    #[test]
+    fn keys_beyond_the_horizon_alone_do_not_change_the_width_of_buckets() {
+        let mut calendar = Calendar::new(1 << 20, 1_000, 1);
+        let width = calendar.shift;
+        for time in 1..=2 * u64::from(REVIEWED) {
+            let key = u128::from(time << 30) << 64;
+            calendar.push(key);
+            assert_eq!(calendar.pop(u64::MAX), Some(key));
+        }
+        assert_eq!(calendar.shift, width);
+    }
+
     /// One key is popped and one pushed at most a horizon later, over and over.
     fn buckets_after(pending: u64, calendar: &mut Calendar) -> usize {
         let mut random = Stream::new(pending, "calendar", 0);

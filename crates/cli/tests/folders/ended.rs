@@ -133,8 +133,8 @@ fn the_answer_comes_before_files_that_find_no_room() {
     workspace.assert_same("folder", "whole");
 }
 
-/// Runs the command and sends it a signal as soon as `ready` says so. One that comes to its end before is started
-/// again, at most twice, and one that ends as the signal comes once.
+/// Runs the command and sends it a signal as soon as `ready` says so. A run that ends before is repeated, at most twice;
+/// one that succeeds in spite of the signal is repeated once.
 fn signalled(workspace: &Workspace, words: &str, signal: &str, ready: &dyn Fn() -> bool) -> Output {
     let mut unheard = 0;
     for _ in 0..3 {

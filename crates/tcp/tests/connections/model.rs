@@ -30,7 +30,7 @@ proptest! {
     }
 
     #[test]
-    fn so_it_does_if_both_sides_open_at_once(
+    fn everything_written_arrives_once_if_both_sides_open_at_once(
         settings in [settings(), settings()],
         intervals in [interval(), interval()],
         operations in prop::collection::vec(operation(), 0..150),
