@@ -1,5 +1,6 @@
 //! What needs Linux: everything but the description of a bed.
 
+mod alone;
 mod calibrate;
 mod capture;
 mod cell;

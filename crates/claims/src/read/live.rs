@@ -42,9 +42,10 @@ impl Reader<'_> {
         })
     }
 
-    /// Complains of a claim that says nothing on another machine than the paper's, or about what no kernel tells.
+    /// Complains of a claim that says nothing on another machine than the paper's, or about what no kernel tells. Of one
+    /// that cannot be tested the number is shown all the same.
     fn judged_live(&mut self, claim: &Claim, word: &Word) {
-        if !is_relative(claim) {
+        if !is_relative(claim) && claim.untestable.is_none() {
             let message = format!("{} is a number of the paper's own machines", claim.id);
             let expected =
                 "an order, a ratio or a level in packets: on other machines only these are judged";
@@ -129,11 +130,17 @@ const METRICS: [&str; 20] = [
 ];
 
 /// What Linux tells of a flow.
-const FLOWS: [&str; 6] = [
+const FLOWS: [&str; 12] = [
     "fct_us",
     "start_us",
     "completion_us",
     "received_bytes",
+    "size_bytes",
+    "packets",
+    "retransmissions",
+    "timeouts",
+    "syn_timeouts",
+    "late",
     crate::measure::THROUGHPUT,
     crate::measure::GOODPUT,
 ];

@@ -14,13 +14,14 @@ use scenario::{PointSpec, Problems, Scenario};
 use serde_json::{Map, Value, json};
 
 use crate::bed::Bed;
+use crate::linux::alone::{self, Unknown};
 use crate::linux::calibrate::{self, RateChoice, Unfit};
 use crate::linux::cell::{self, Arm, Cell};
 use crate::linux::lan::{Lan, Speed};
-use crate::linux::measure;
+use crate::linux::measure::{self, ToldFlow};
 use crate::linux::paths;
 use crate::linux::starts::Starts;
-use crate::linux::traffic::Work;
+use crate::linux::traffic::{Counts, Work};
 use crate::linux::twin::{self, Found};
 
 /// What is to be done.
@@ -72,6 +73,15 @@ impl From<io::Error> for Failure {
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         Self::Problems(problems)
+    }
+}
+
+impl From<Unknown> for Failure {
+    fn from(unknown: Unknown) -> Self {
+        match unknown {
+            Unknown::Problems(problems) => problems.into(),
+            Unknown::Failed(why) => Self::Failed(why),
+        }
     }
 }
 
@@ -144,10 +154,19 @@ fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Value)) -> Resu
         spread_us: 0.0,
     };
     tell(describe(cell, order, &bed, &found));
+    let alone = cell.arms.iter().map(|arm| match &order.folder {
+        Some(folder) if order.flows => alone::completions_us(arm, (&bed, &found), folder),
+        _ => Ok(Vec::new()),
+    });
+    let alone = alone.collect::<Result<Vec<_>, _>>()?;
     let mut late = Vec::new();
     let mut starts: Vec<Vec<Option<Starts>>> = vec![Vec::new(); cell.arms.len()];
     for run in 0..order.runs.get() {
-        for (arm, starts) in cell.arms.iter().zip(&mut starts) {
+        for (place, (arm, starts)) in cell.arms.iter().zip(&mut starts).enumerate() {
+            let tell = &mut |mut told: Value| {
+                add_alone(&mut told, &alone[place]);
+                tell(told);
+            };
             let begun = live_point(arm, run, order, (&bed, &lan, &found), tell)?;
             late.extend(begun.late_us);
             starts.push(begun.starts);
@@ -159,7 +178,11 @@ fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Value)) -> Resu
     // The simulator would take the cores from the kernel.
     drop(lan);
     if order.simulate {
-        for (arm, starts) in cell.arms.iter().zip(starts) {
+        for ((arm, starts), alone) in cell.arms.iter().zip(starts).zip(&alone) {
+            let tell = &mut |mut told: Value| {
+                add_alone(&mut told, alone);
+                tell(told);
+            };
             let starts = starts.into_iter().collect::<Option<Vec<_>>>();
             simulate(arm, (&bed, &found), starts.unwrap_or_default(), order, tell)?;
         }
@@ -279,7 +302,7 @@ fn live_point(
         "fct_us": done.completions_us(),
     });
     if order.flows {
-        told["flows"] = done.flows();
+        told["flows"] = done.flows().map(|flow| flow.row()).collect();
         told["ended_us"] = clock::micros(done.traffic.ended).into();
     }
     tell(told);
@@ -360,11 +383,18 @@ fn simulate(
             let mut leads = starts.get(run).map(Starts::leads_us);
             let flows = outcome.flows.iter().map(|flow| {
                 let lead = leads.as_mut().and_then(Iterator::next).unwrap_or(0.0);
-                json!([
-                    flow.start_us - lead,
-                    flow.completion_us,
-                    flow.received_bytes
-                ])
+                let told = ToldFlow {
+                    start_us: Some(flow.start_us - lead),
+                    completion_us: flow.completion_us.get(),
+                    received: flow.received_bytes,
+                    counts: Counts {
+                        packets: Some(flow.packets),
+                        retransmissions: Some(flow.retransmissions),
+                        timeouts: Some(flow.timeouts),
+                        syn_timeouts: Some(flow.syn_timeouts),
+                    },
+                };
+                told.row()
             });
             told["flows"] = flows.collect();
             told["ended_us"] = outcome.cost.simulated_us.into();
@@ -372,6 +402,17 @@ fn simulate(
         tell(told);
     }
     Ok(())
+}
+
+/// Appends to the row of each flow how long it takes alone.
+fn add_alone(told: &mut Value, alone: &[Option<f64>]) {
+    let flows = told.get_mut("flows").and_then(Value::as_array_mut);
+    let flows = flows.into_iter().flatten();
+    for (flow, alone) in flows.zip(alone) {
+        if let Some(row) = flow.as_array_mut() {
+            row.push(json!(alone));
+        }
+    }
 }
 
 fn set(point: &PointSpec) -> Value {

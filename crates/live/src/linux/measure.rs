@@ -14,8 +14,34 @@ use crate::linux::capture::{Captured, Tap};
 use crate::linux::counters::{self, Cores, Sample, TcpCounters};
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::ports::{self, Told};
-use crate::linux::traffic::{self, Traffic, Work};
+use crate::linux::traffic::{self, Counts, Traffic, Work};
 use crate::linux::validity::Facts;
+
+/// What is told of a flow in either world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToldFlow {
+    pub(crate) start_us: Option<f64>,
+    pub(crate) completion_us: Option<f64>,
+    pub(crate) received: u64,
+    pub(crate) counts: Counts,
+}
+
+impl ToldFlow {
+    /// A row: start, completion, bytes that have come, segments sent, segments sent again, timeouts, and timeouts of
+    /// SYNs. Times are in microseconds; null is what is not known.
+    pub(crate) fn row(&self) -> Value {
+        let counts = self.counts;
+        json!([
+            self.start_us,
+            self.completion_us,
+            self.received,
+            counts.packets,
+            counts.retransmissions,
+            counts.timeouts,
+            counts.syn_timeouts,
+        ])
+    }
+}
 
 /// One run and everything that was seen of it.
 pub(crate) struct Run {
@@ -146,17 +172,15 @@ impl Run {
         times
     }
 
-    /// Start and completion of every flow in microseconds and the bytes that have come, in the order of the plan.
-    pub(crate) fn flows(&self) -> Value {
+    /// What is told of every flow, in the order of the plan.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = ToldFlow> {
         let flows = self.traffic.flows.iter();
-        let told = flows.map(|flow| {
-            json!([
-                flow.start.map(micros),
-                flow.completion.map(micros),
-                flow.received
-            ])
-        });
-        told.collect()
+        flows.map(|flow| ToldFlow {
+            start_us: flow.start.map(micros),
+            completion_us: flow.completion.map(micros),
+            received: flow.received,
+            counts: flow.counts,
+        })
     }
 
     /// What decides whether the run counts.
@@ -325,7 +349,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::linux::ports::Counts;
+    use crate::linux::ports;
     use crate::linux::traffic::Sent;
     use machine::clock;
     use machine::netlink::Counters;
@@ -369,7 +393,7 @@ mod tests {
                 sample(30, 100, 2800),
             ],
             told: Told {
-                counts: Counts::from([("marked", 4)]),
+                counts: ports::Counts::from([("marked", 4)]),
                 slots: None,
             },
             captured: None,

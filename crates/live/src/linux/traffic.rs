@@ -4,6 +4,8 @@
 //! complete when its last byte has been read at the receiver.
 
 mod connection;
+mod counts;
+mod sockets;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -19,12 +21,13 @@ use machine::interrupt;
 use machine::payload::Payload;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use scenario::workload::{Barrier, PlannedConnection, PlannedFlow};
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::Socket;
 
-use crate::bed::{Bed, settings::BACKLOG};
+use crate::bed::Bed;
 use crate::linux::lan::{self, Lan};
 use crate::linux::stack::Law;
 use connection::{Incoming, Outgoing};
+pub(crate) use counts::Counts;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,8 @@ pub(crate) struct Sent {
     pub(crate) size: u64,
     pub(crate) received: u64,
     pub(crate) failed: bool,
+    /// What the kernel counted from the end of the flow before on, of the same connection, to the end of this one.
+    pub(crate) counts: Counts,
 }
 
 impl Sent {
@@ -86,8 +91,9 @@ pub(crate) fn send(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic>
     let mut sender = Generator::new(bed, lan, work)?;
     sender.run()?;
     sender.traffic.ended = sender.now();
-    for outgoing in &sender.outgoing {
-        outgoing.abort()?;
+    for connection in 0..sender.outgoing.len() {
+        sender.book(connection)?;
+        sender.outgoing[connection].abort()?;
     }
     let Generator { traffic, .. } = sender;
     Ok(traffic)
@@ -135,12 +141,12 @@ impl<'a> Generator<'a> {
             .collect();
         let mut listeners = Vec::new();
         for host in receivers {
-            let listener = (lan.host(bed, host)).within(|| listen(host, work.control))?;
+            let listener = (lan.host(bed, host)).within(|| sockets::listen(host, work.control))?;
             let event = EpollEvent::new(EpollFlags::EPOLLIN, LISTENER | listeners.len() as u64);
             epoll.add(&listener, event)?;
             listeners.push(listener);
         }
-        let outgoing = sockets(bed, lan, work)?;
+        let outgoing = sockets::outgoing(bed, lan, work)?;
         let mut generator = Self {
             work,
             mss: bed.mss,
@@ -236,10 +242,7 @@ impl<'a> Generator<'a> {
         match event.data() & KIND {
             LISTENER => self.accept(place),
             OUTGOING => self.on_sender(place, event.events()),
-            _ => {
-                self.read(place);
-                Ok(())
-            }
+            _ => self.read(place),
         }
     }
 
@@ -297,7 +300,8 @@ impl<'a> Generator<'a> {
     fn on_sender(&mut self, connection: usize, flags: EpollFlags) -> io::Result<()> {
         let outgoing = &mut self.outgoing[connection];
         if flags.intersects(EpollFlags::EPOLLERR) {
-            if let Some(flows) = outgoing.fail() {
+            self.book(connection)?;
+            if let Some(flows) = self.outgoing[connection].fail() {
                 self.open -= 1;
                 for flow in flows {
                     self.end(flow, None);
@@ -321,7 +325,10 @@ impl<'a> Generator<'a> {
         }
         if flags.contains(EpollFlags::EPOLLIN) {
             let (heard, is_closed) = self.outgoing[connection].hear()?;
-            self.open -= usize::from(is_closed);
+            if is_closed {
+                self.open -= 1;
+                self.book(connection)?;
+            }
             if heard > 0 {
                 return self.answer(connection, heard);
             }
@@ -370,22 +377,22 @@ impl<'a> Generator<'a> {
             self.incoming.push(Some(Incoming::new(socket, connection)));
             self.asking[connection].0 = Some(place);
             self.ask(connection)?;
-            self.read(place);
+            self.read(place)?;
         }
     }
 
-    fn read(&mut self, place: usize) {
+    fn read(&mut self, place: usize) -> io::Result<()> {
         while let Some(incoming) = &mut self.incoming[place] {
             let (connection, offset) = (incoming.connection, incoming.received);
             let count = match incoming.read(&mut self.buffer) {
                 Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 // The other end knows more of a failure.
                 Err(_) => 0,
             };
             if count == 0 {
                 self.incoming[place] = None;
-                return;
+                return Ok(());
             }
             if offset == 0 {
                 // A socket that cannot be told is closed.
@@ -401,10 +408,28 @@ impl<'a> Generator<'a> {
             for (flow, received, complete) in self.outgoing[connection].arrived(arrived) {
                 self.traffic.flows[flow].received = received;
                 if complete {
+                    let counts = self.outgoing[connection].book()?;
+                    self.add(flow, counts);
                     self.end(flow, Some(now));
                 }
             }
         }
+        Ok(())
+    }
+
+    /// What the kernel has counted of a connection since its last flow arrived belongs to the flow under way, or to that
+    /// last one.
+    fn book(&mut self, connection: usize) -> io::Result<()> {
+        if let Some(flow) = self.outgoing[connection].latest() {
+            let counts = self.outgoing[connection].book()?;
+            self.add(flow, counts);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, flow: usize, counts: Counts) {
+        let sent = &mut self.traffic.flows[flow];
+        sent.counts = sent.counts.and(counts);
     }
 
     /// A flow is complete, or has failed.
@@ -428,46 +453,6 @@ impl<'a> Generator<'a> {
                 .push(Reverse((base + own, Start::Flow(flow as usize))));
         }
     }
-}
-
-/// Sockets of all connections, each in the namespace of its sender.
-fn sockets(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<Outgoing>> {
-    let mut hosts: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
-    for (number, connection) in work.connections.iter().enumerate() {
-        hosts.entry(connection.sender).or_default().push(number);
-    }
-    let mut sockets: Vec<Option<Socket>> = Vec::new();
-    sockets.resize_with(work.connections.len(), || None);
-    for (host, connections) in hosts {
-        let made = lan.host(bed, host).within(|| {
-            let sockets = connections.iter().map(|_| {
-                let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-                socket.set_nonblocking(true)?;
-                socket.set_tcp_nodelay(true)?;
-                socket.set_tcp_congestion(work.control.as_bytes())?;
-                Ok(socket)
-            });
-            sockets.collect::<io::Result<Vec<_>>>()
-        })?;
-        for (number, socket) in connections.into_iter().zip(made) {
-            sockets[number] = Some(socket);
-        }
-    }
-    let all = sockets.into_iter();
-    Ok(all
-        .map(|socket| Outgoing::new(socket.expect("every connection has a sender")))
-        .collect())
-}
-
-/// Accepted sockets have the congestion control of the listener: marks are refused to hosts whose own ignores them.
-fn listen(host: HostId, control: &str) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_tcp_congestion(control.as_bytes())?;
-    socket.set_reuse_address(true)?;
-    socket.bind(&SocketAddrV4::new(lan::host_address(host), PORT).into())?;
-    socket.listen(BACKLOG)?;
-    socket.set_nonblocking(true)?;
-    Ok(socket)
 }
 
 /// Bytes of a flow without end: more than any run sends.

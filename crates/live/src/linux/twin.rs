@@ -33,19 +33,8 @@ pub(crate) fn of(
     seeds: NonZeroU32,
 ) -> Result<Scenario, Problems> {
     let load = |seeds| {
-        let overrides = Overrides {
-            sets: settings(point, stack, network, starts),
-            seed: Some(point.seed),
-            seeds: Some(seeds),
-            ..Overrides::default()
-        };
-        let mut text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", stack.bundle);
-        text += &groups(point);
-        if !starts.is_empty() {
-            writeln!(text, "workload.trace = {starts:?}").expect("a string takes everything");
-        }
-        let name = folder.join("twin").display().to_string();
-        Scenario::load(Source::new(name, text), &overrides)
+        let sets = settings(point, stack, network, starts);
+        load(point, stack, (folder, starts), (sets, seeds))
     };
     let twin = load(if starts.is_empty() {
         seeds
@@ -57,6 +46,45 @@ pub(crate) fn of(
     } else {
         load(NonZeroU32::MIN)
     }
+}
+
+/// The twin of `point` that replays the trace called `name` in `folder` without losses, to its end.
+pub(crate) fn alone(
+    point: &PointSpec,
+    stack: &Stack,
+    network: (&Bed, &Found),
+    (folder, name): (&Path, &str),
+) -> Result<Scenario, Problems> {
+    let traces = [name.to_owned()];
+    let mut sets = settings(point, stack, network, &traces);
+    for key in ["switch.buffer", "run.duration"] {
+        let own = format!("{key}=");
+        sets.retain(|set| !set.starts_with(&own));
+        sets.push(own + "unlimited");
+    }
+    load(point, stack, (folder, &traces), (sets, NonZeroU32::MIN))
+}
+
+/// A twin with these settings and seeds.
+fn load(
+    point: &PointSpec,
+    stack: &Stack,
+    (folder, starts): (&Path, &[String]),
+    (sets, seeds): (Vec<String>, NonZeroU32),
+) -> Result<Scenario, Problems> {
+    let overrides = Overrides {
+        sets,
+        seed: Some(point.seed),
+        seeds: Some(seeds),
+        ..Overrides::default()
+    };
+    let mut text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", stack.bundle);
+    text += &groups(point);
+    if !starts.is_empty() {
+        writeln!(text, "workload.trace = {starts:?}").expect("a string takes everything");
+    }
+    let name = folder.join("twin").display().to_string();
+    Scenario::load(Source::new(name, text), &overrides)
 }
 
 /// A twin as the text of a scenario in `folder`, where its traces are, too.

@@ -251,6 +251,53 @@ fn all_is_answered(point: &Value) -> bool {
         && flows.is_some_and(|flows| flows[..2].iter().all(has_some))
 }
 
+/// What sockets count of their flows is what the namespaces count of all.
+#[test]
+fn timeouts_of_flows_make_those_of_the_network() {
+    let Some(_machine) = machine() else { return };
+    let folder = std::env::temp_dir().join(format!("tailwater-counts-{}", std::process::id()));
+    let mut words = vec!["emulate", "incast", "--scheme", "newreno", "--runs", "1"];
+    let sets = [
+        "workload.senders=12",
+        "workload.size=100KB",
+        "workload.deadline=200ms",
+        "switch.buffer=20pkt",
+        "switch.ecn_threshold=off",
+    ];
+    words.extend(sets.iter().flat_map(|set| ["--set", set]));
+    let out = folder.to_str().expect("a path in Unicode");
+    words.extend(["--rate", "20Mbps", "--flows", "--out", out]);
+    let told = emulated(&words);
+    drop(fs::remove_dir_all(&folder));
+    let Some((_, lines)) = told else { return };
+    let points: Vec<_> = (lines.iter())
+        .filter(|line| line["type"] == "point")
+        .collect();
+    assert_eq!(points.len(), 2);
+    for point in points {
+        let flows = point["flows"].as_array().expect("every flow");
+        assert_eq!(flows.len(), 12);
+        let sum = |place: usize| {
+            flows
+                .iter()
+                .map(|flow| flow[place].as_u64())
+                .sum::<Option<u64>>()
+        };
+        let metric = |name: &str| point["metrics"][name].as_u64();
+        assert_eq!(sum(5), metric("timeouts"), "{point}");
+        assert_eq!(sum(6), metric("syn_timeouts"), "{point}");
+        // Twelve windows of ten segments meet a queue of 20.
+        assert!(metric("timeouts").is_some_and(|count| count > 0), "{point}");
+        // 70 segments of 1,514 bytes take 42 ms alone.
+        let alone = |flow: &Value| {
+            flow[7]
+                .as_f64()
+                .is_some_and(|us| (41_000.0..60_000.0).contains(&us))
+        };
+        assert!(flows.iter().all(alone), "{point}");
+    }
+}
+
 /// Linux delays no ACK while the window that it offers grows.
 #[test]
 fn receivers_delay_acks_as_hosts_do_whose_windows_have_grown() {

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use claims::judge::{self, Bench, Finding, Verdict, digits};
-use claims::{Claim, Experiment, Live, Measured};
+use claims::{Claim, Experiment, Live, Measured, Of};
 use scenario::{Problems, Scenario};
 use serde_json::{Value, json};
 
-use super::measured::measured;
+use super::measured::{measured, untold};
 use emulated::instead;
 
 /// A line for each claim that is judged live. Tables of single flows are in `folder` only meanwhile.
@@ -129,6 +129,11 @@ fn verdict(
         if let Some(line) = skipped.find(|line| line["scheme"] == operand.scheme) {
             let reason = line["reason"].as_str().unwrap_or_default();
             let reason = format!("{} did not run: {reason}", operand.scheme);
+            return (Verdict::NotTestable.to_string(), reason, 0);
+        }
+        if let Of::Flows { column, .. } = &operand.measure.of
+            && let Some(reason) = untold(column, lines, &operand.scheme)
+        {
             return (Verdict::NotTestable.to_string(), reason, 0);
         }
         for row in linux.rows(&operand.scheme, &[&claim.at, &operand.at]) {

@@ -88,7 +88,21 @@ fn outcome(point: &PointSpec, line: &Value) -> Result<Outcome, serde_json::Error
     })
 }
 
-/// The flows that were told, each with what the plan says of it.
+/// What a row of a flow lacks of a column that a claim is about, if anything.
+pub(super) fn untold(column: &str, lines: &[Value], scheme: &str) -> Option<String> {
+    let (_, place, lacks) = COUNTS.iter().find(|(name, ..)| *name == column)?;
+    let mut points = lines.iter().filter(|line| {
+        line["type"] == "point" && line["world"] == "linux" && line["scheme"] == scheme
+    });
+    let is_untold = points.any(|line| {
+        let mut flows = line["flows"].as_array().into_iter().flatten();
+        flows.any(|flow| flow[*place].is_null())
+    });
+    is_untold.then(|| format!("flows have no {column}: {lacks}"))
+}
+
+/// The flows that were told, each with what the plan says of it. One is late that takes `workload.deadline` longer than
+/// alone.
 fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
     let plan = Plan::of(point);
     let told = line["flows"].as_array().into_iter().flatten();
@@ -97,9 +111,18 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
         let connection = &plan.connections[planned.connection as usize];
         let start_us = told[0].as_f64()?;
         let completion_us = told[1].as_f64();
+        let group = &point.groups[planned.group as usize];
+        let count = |place: usize| {
+            let count = told[place].as_u64().unwrap_or(0);
+            u32::try_from(count).unwrap_or(u32::MAX)
+        };
+        let end_us = completion_us.or(line["ended_us"].as_f64());
+        let deadline = group.keys.workload.deadline.0;
+        let limit_us = told[ALONE].as_f64().zip(deadline);
+        let limit_us = limit_us.map(|(alone, deadline)| alone + deadline.as_micros());
         Some(FlowRecord {
             flow: number,
-            group: point.groups[planned.group as usize].name.to_string(),
+            group: group.name.to_string(),
             connection: planned.connection,
             sender: connection.sender.0,
             receiver: connection.receiver.0,
@@ -111,17 +134,37 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             fct_us: completion_us.map(|end| end - start_us).into(),
             acknowledged_us: None.into(),
             buffered_us: None.into(),
-            packets: 0,
-            retransmissions: 0,
+            packets: count(PACKETS),
+            retransmissions: count(RETRANSMISSIONS),
             after_timeout: 0,
-            timeouts: 0,
+            timeouts: count(TIMEOUTS),
             tail_timeouts: 0,
-            syn_timeouts: 0,
+            syn_timeouts: count(SYN_TIMEOUTS),
             drops: 0,
-            late: false,
+            late: end_us
+                .zip(limit_us)
+                .is_some_and(|(end, limit)| end - start_us > limit),
             failed: false,
             breakdown: None,
         })
     });
     flows.collect()
 }
+
+/// Where the row of a flow has its counts, and how long it takes alone.
+const PACKETS: usize = 3;
+const RETRANSMISSIONS: usize = 4;
+const TIMEOUTS: usize = 5;
+const SYN_TIMEOUTS: usize = 6;
+const ALONE: usize = 7;
+
+/// Columns that not every kernel or run tells, their place in a row, and what is lacking then.
+const COUNTS: [(&str, usize, &str); 5] = [
+    ("packets", PACKETS, SEGMENTS),
+    ("retransmissions", RETRANSMISSIONS, SEGMENTS),
+    ("timeouts", TIMEOUTS, TIMERS),
+    ("syn_timeouts", SYN_TIMEOUTS, TIMERS),
+    ("late", ALONE, "what flows take alone is not known"),
+];
+const SEGMENTS: &str = "this kernel does not count segments of a connection";
+const TIMERS: &str = "kernels count timers of a connection (tcpi_total_rto) since Linux 6.7";

@@ -12,6 +12,8 @@ use nix::sys::socket::sockopt::SetStruct;
 use nix::{libc, setsockopt_impl};
 use socket2::Socket;
 
+use super::counts::Counts;
+
 /// The end that sends.
 pub(super) struct Outgoing {
     /// `None` once it is over.
@@ -27,6 +29,11 @@ pub(super) struct Outgoing {
     /// Flows that are asked for, each with its bytes, and bytes of these requests that have come.
     expected: VecDeque<(usize, u64)>,
     heard: u64,
+    /// What the kernel had counted when it was last asked, and the part of it that belongs to no flow yet.
+    counted: Counts,
+    unbooked: Counts,
+    /// The flow that arrived last.
+    last: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,6 +56,9 @@ impl Outgoing {
             underway: VecDeque::new(),
             expected: VecDeque::new(),
             heard: 0,
+            counted: Counts::NONE,
+            unbooked: Counts::NONE,
+            last: None,
         }
     }
 
@@ -108,6 +118,8 @@ impl Outgoing {
     /// The handshake is over. Returns what the socket has otherwise than asked.
     pub(super) fn opened(&mut self, mss: u32, control: &str) -> io::Result<Vec<String>> {
         self.state = State::Open;
+        self.count()?;
+        self.unbooked = self.unbooked.of_handshake();
         let socket = self.socket()?;
         let mut strange = Vec::new();
         let found = socket.tcp_mss()?;
@@ -162,6 +174,7 @@ impl Outgoing {
             };
             match socket.read(&mut [0; 4096]) {
                 Ok(0) => {
+                    self.count()?;
                     self.socket = None;
                     return Ok((heard, true));
                 }
@@ -172,6 +185,28 @@ impl Outgoing {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Asks the kernel what it has counted.
+    fn count(&mut self) -> io::Result<()> {
+        if let Some(socket) = &self.socket {
+            let counted = Counts::read(socket)?;
+            let more = counted.since(self.counted);
+            self.counted = counted;
+            self.unbooked = self.unbooked.and(more);
+        }
+        Ok(())
+    }
+
+    /// What the kernel has counted since the last call.
+    pub(super) fn book(&mut self) -> io::Result<Counts> {
+        self.count()?;
+        Ok(std::mem::take(&mut self.unbooked))
+    }
+
+    /// The flow under way, or the one that arrived last.
+    pub(super) fn latest(&self) -> Option<usize> {
+        self.underway().next().or(self.last)
     }
 
     /// What has not arrived is not to arrive later, when something else is measured.
@@ -206,6 +241,7 @@ impl Outgoing {
             if !complete {
                 break;
             }
+            self.last = Some(*flow);
             self.underway.pop_front();
         }
         told

@@ -13,12 +13,13 @@ schemes = ["cubic", "hscc+cubic", "dctcp"]
 [workload]
 senders = 2
 size = "10KB"
+deadline = "20ms"
 
 [live]
 scale = "half of the flows"
 runs = 4
 set = { "workload.senders" = 1 }
-claims = ["half", "order", "of-dctcp"]
+claims = ["half", "order", "of-dctcp", "timeouts", "late"]
 
 [[claim]]
 id = "half"
@@ -49,6 +50,27 @@ measure = "queue_mean_bytes"
 highest = "dctcp"
 
 [[claim]]
+id = "timeouts"
+kind = "number"
+says = "One of ten segments is followed by a timeout"
+where = "Fig. 1"
+measure = { flows = "timeouts", statistic = "sum" }
+of = "cubic"
+against = { scheme = "cubic", measure = { flows = "packets", statistic = "sum" } }
+compare = "ratio"
+paper = 0.1
+
+[[claim]]
+id = "late"
+kind = "shape"
+says = "More flows are late without HSCC"
+where = "Fig. 1"
+measure = { flows = "late", statistic = "sum" }
+shape = "greater"
+of = "cubic"
+than = "hscc+cubic"
+
+[[claim]]
 id = "not-live"
 kind = "number"
 says = "The queue is 10 KB"
@@ -67,9 +89,10 @@ fn lines(invalid: usize) -> Vec<Value> {
         json!({ "type": "bed", "set": set, "rate_bps": 1e8, "scenario_rate_bps": 1e9 }),
     ];
     for world in WORLDS {
+        // Completions at 36 and 35 ms are 26 and 25 ms from the start, of which 5.5 ms would do alone.
         for (scheme, queue, end) in [
-            ("cubic", 10_000.0, 30_000.0),
-            ("hscc+cubic", 5_200.0, 20_000.0),
+            ("cubic", 10_000.0, 36_000.0),
+            ("hscc+cubic", 5_200.0, 35_000.0),
         ] {
             for run in 0..4 {
                 let valid = world != "linux" || run >= invalid;
@@ -85,7 +108,7 @@ fn lines(invalid: usize) -> Vec<Value> {
                         "flows_completed": 1, "flows_failed": 0, "flows_unfinished": 0,
                     },
                     "live": { "valid": valid, "reasons": if valid { json!([]) } else { json!(["cores 99 % busy"]) } },
-                    "flows": [[10_000.0, end, 10_000]],
+                    "flows": [[10_000.0, end, 10_000, 10, 2, 1, 0, 5_500.0]],
                     "ended_us": 40_000.0,
                 }));
             }
@@ -127,7 +150,7 @@ fn orders_and_ratios_are_judged_on_linux_with_the_twin_beside() {
         .iter()
         .filter_map(|line| line["claim"].as_str())
         .collect();
-    assert_eq!(ids, ["half", "order", "of-dctcp"]);
+    assert_eq!(ids, ["half", "order", "of-dctcp", "timeouts", "late"]);
     assert_eq!(judged[0]["verdict"], "reproduced");
     assert_eq!(judged[0]["linux"]["text"], "48 \u{b1} 0 %");
     assert_eq!(judged[0]["simulated"]["ours"], 48.0);
@@ -135,6 +158,32 @@ fn orders_and_ratios_are_judged_on_linux_with_the_twin_beside() {
     let scale = "half of the flows; 100 Mbit/s instead of 1 Gbit/s, 4 runs of each scheme";
     assert_eq!(judged[0]["scale"], scale);
     assert_eq!(judged[1]["verdict"], "reproduced", "{}", judged[1]);
+}
+
+#[test]
+fn timeouts_are_those_of_each_flow_and_deadlines_begin_where_it_would_end_alone() {
+    let judged = judged("counts", &lines(0));
+    assert_eq!(judged[3]["verdict"], "reproduced", "{}", judged[3]);
+    assert_eq!(judged[3]["linux"]["ours"], 0.1);
+    assert_eq!(judged[4]["verdict"], "reproduced", "{}", judged[4]);
+}
+
+#[test]
+fn what_a_kernel_does_not_tell_is_not_zero() {
+    let mut told = lines(0);
+    for line in &mut told {
+        if line["world"] == "linux" {
+            line["flows"][0][5] = Value::Null;
+        }
+    }
+    let judged = judged("untold", &told);
+    assert_eq!(judged[3]["verdict"], "not testable");
+    let reason = judged[3]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("flows have no timeouts: kernels"),
+        "{reason}"
+    );
+    assert_eq!(judged[4]["verdict"], "reproduced", "the others are told");
 }
 
 #[test]
