@@ -266,7 +266,11 @@ impl<'a> Generator<'a> {
             return self.ask(connection);
         }
         sent.wrote = Some(now);
-        self.outgoing[connection].add(number, sent.size);
+        if sent.is_endless() {
+            self.outgoing[connection].hold_back()?;
+        }
+        let size = self.traffic.flows[number].size;
+        self.outgoing[connection].add(number, size);
         if self.outgoing[connection].is_new() {
             self.connect(connection)
         } else {

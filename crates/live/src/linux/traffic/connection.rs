@@ -75,6 +75,12 @@ impl Outgoing {
         socket.ok_or_else(|| io::Error::other("the connection is over"))
     }
 
+    /// Takes no more than [`UNSENT`] that it cannot send yet. A flow without end would fill the buffer of its socket with
+    /// megabytes, for which all others wait: one thread writes for all hosts.
+    pub(super) fn hold_back(&self) -> io::Result<()> {
+        Ok(setsockopt(self.socket()?, Unsent, &UNSENT)?)
+    }
+
     /// A flow of this many bytes behind those before.
     pub(super) fn add(&mut self, flow: usize, size: u64) {
         self.added += 1;
@@ -297,8 +303,23 @@ setsockopt_impl!(
     SetStruct<'_, u32>
 );
 
+/// `TCP_NOTSENT_LOWAT` of `tcp(7)`.
+#[derive(Clone, Copy, Debug)]
+struct Unsent;
+
+setsockopt_impl!(
+    Unsent,
+    libc::IPPROTO_TCP,
+    libc::TCP_NOTSENT_LOWAT,
+    u32,
+    SetStruct<'_, u32>
+);
+
 /// Bytes that are written at once.
 const CHUNK: usize = 1 << 18;
+
+/// Bytes of a flow without end that wait to be sent. At 200 Mbit/s they last for 5 ms.
+const UNSENT: u32 = 1 << 17;
 
 #[cfg(test)]
 mod tests {
