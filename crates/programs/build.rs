@@ -54,7 +54,7 @@ fn compile(program: &str, more: &[&str], object: &Path) {
 }
 
 /// Objects, the program each is compiled from, and what the compiler is told besides.
-const OBJECTS: [(&str, &str, &[&str]); 17] = [
+const OBJECTS: [(&str, &str, &[&str]); 18] = [
     ("hscc", "hscc", &[]),
     ("rwndq", "rwndq", &[]),
     ("mark", "mark", &[]),
@@ -62,6 +62,7 @@ const OBJECTS: [(&str, &str, &[&str]); 17] = [
     ("assigned", "assigned", &[]),
     ("queue", "queue", &[]),
     ("observe", "observe", &[]),
+    ("losses", "losses", &[]),
     ("probe_loop", "probe_loop", &[]),
     ("probe_ring", "probe_ring", &[]),
     ("probe_returns", "probe_returns", &[]),

@@ -95,6 +95,9 @@ pub(super) fn figures(
             Err(found) => problems.extend(found.0),
         }
     }
+    if problems.is_empty() {
+        problems = live::inherit(&mut experiments);
+    }
     Problems::unless(problems, experiments)
 }
 
@@ -224,7 +227,7 @@ fn figure(
             experiment.causes.push(cause);
         }
     }
-    experiment.live = reader.live(&fields, &experiment.claims);
+    experiment.live = reader.live(&fields, &experiment.claims, experiment.uses.as_deref());
     let live = experiment.live.iter().flat_map(|live| &live.set);
     for set in [
         experiment.full.set.iter().collect::<Vec<_>>(),
@@ -272,7 +275,7 @@ fn uses(
         let settings = [
             "seed", "seeds", "schemes", "columns", "goals", "variant", "name", "group", "cause",
         ];
-        if settings.contains(&name) || item.is_table_like() && name != "full" {
+        if settings.contains(&name) || item.is_table_like() && !["full", "live"].contains(&name) {
             let place = fields.place_of(name);
             let problem = Problem::new(format!("{name} has no place beside `uses`"));
             let problem = problem.at(reader.source, place, "about a scenario");

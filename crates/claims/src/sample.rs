@@ -78,7 +78,8 @@ impl Sample {
                     .map_or(f64::INFINITY, |level| column(level, units));
                 let inside = |value: f64| value > low && value < high;
                 let part = self.values.iter().filter(|(value, _)| inside(*value));
-                part.map(|(_, weight)| weight).sum::<f64>() / weight
+                // A sum of nothing is -0, which looks strange.
+                (part.map(|(_, weight)| weight).sum::<f64>() + 0.0) / weight
             }
             Statistic::Clusters { gap } => {
                 let gap = column(gap, units);

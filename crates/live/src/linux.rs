@@ -1,6 +1,7 @@
 //! What needs Linux: everything but the description of a bed.
 
 mod alone;
+mod along;
 mod calibrate;
 mod capture;
 mod cell;
@@ -10,6 +11,7 @@ pub mod deploy;
 mod doctor;
 pub mod emulate;
 mod lan;
+mod losses;
 mod measure;
 mod paths;
 mod ports;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use live::emulate::{Failure, Order, emulate, up};
+use live::emulate::{Detail, Failure, Order, emulate, up};
 use live::{RateChoice, doctor};
 use machine::privilege::{lacks, lacks_for_programs};
 use machine::record::down;
@@ -110,9 +110,9 @@ struct Emulate {
     /// The run folder
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Tell every flow
-    #[arg(long)]
-    flows: bool,
+    /// How much is told of every run
+    #[arg(long, default_value = "metrics")]
+    detail: Detail,
 }
 
 impl Network {
@@ -173,7 +173,7 @@ fn call(command: Command) -> Result<(), Failure> {
                 simulate: !args.no_sim,
                 folder: args.out.clone(),
                 captures: args.pcap,
-                flows: args.flows,
+                detail: args.detail,
             };
             let mut folder = args.out.map(RunFolder::create).transpose()?;
             let mut kept = Ok(());
@@ -247,8 +247,10 @@ impl RunFolder {
         }
         let mut value = value.clone();
         if let Value::Object(fields) = &mut value {
-            // Whoever asks for every flow keeps it elsewhere.
-            fields.remove("flows");
+            // Whoever asks for these keeps them elsewhere.
+            for name in ["flows", "queue", "losses"] {
+                fields.remove(name);
+            }
         }
         writeln!(self.lines, "{value}")
     }

@@ -15,6 +15,7 @@ struct in6_addr {
 struct sock_common {
     uint32_t skc_daddr, skc_rcv_saddr;
     uint16_t skc_dport, skc_num, skc_family;
+    volatile unsigned char skc_state;
     struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 };
 struct sock {

@@ -15,6 +15,8 @@ mod error;
 #[cfg(feature = "kernel")]
 mod law;
 #[cfg(feature = "kernel")]
+mod losses;
+#[cfg(feature = "kernel")]
 mod maps;
 #[cfg(feature = "kernel")]
 pub mod observer;
@@ -37,6 +39,8 @@ mod watchdog;
 pub use error::LoadError;
 #[cfg(feature = "kernel")]
 pub use law::Law;
+#[cfg(feature = "kernel")]
+pub use losses::{Losses, Noticed};
 #[cfg(feature = "kernel")]
 pub use maps::Maps;
 #[cfg(feature = "kernel")]

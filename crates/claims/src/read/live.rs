@@ -1,17 +1,31 @@
 //! Reading how a figure runs on real stacks.
 
+use std::mem;
 use std::num::NonZeroU32;
 
 use base::{Quantity, Rate};
+use scenario::Problem;
 
 use super::fields::{Fields, Reader, Word};
-use crate::{Claim, ClaimKind, Compare, Live, Measure, Of, ShapeKind};
+use crate::{
+    At, Claim, ClaimKind, Compare, Experiment, Live, Measure, Of, Place, ShapeKind, Statistic,
+};
 
 impl Reader<'_> {
-    /// The table `[live]`, if there is one, whose claims are among `claims`.
-    pub(super) fn live(&mut self, fields: &Fields<'_>, claims: &[Claim]) -> Option<Live> {
+    /// The table `[live]`, if there is one, whose claims are among `claims`. A figure that `uses` the runs of another
+    /// one has claims there, and nothing else.
+    pub(super) fn live(
+        &mut self,
+        fields: &Fields<'_>,
+        claims: &[Claim],
+        uses: Option<&str>,
+    ) -> Option<Live> {
         let fields = self.table(fields, "live")?;
-        self.only(&fields, &["scale", "runs", "rate", "set", "claims"]);
+        if uses.is_some() {
+            self.only(&fields, &["claims"]);
+        } else {
+            self.only(&fields, &["scale", "runs", "rate", "set", "claims"]);
+        }
         if !fields.has("claims") {
             self.missing(&fields, "claims");
         }
@@ -34,7 +48,10 @@ impl Reader<'_> {
             );
         }
         Some(Live {
-            scale: self.required_text(&fields, "scale"),
+            scale: match uses {
+                Some(_) => String::new(),
+                None => self.required_text(&fields, "scale"),
+            },
             runs: runs.unwrap_or(RUNS),
             rate: rate.map(|word| word.text),
             set: self.settings(&fields, "set"),
@@ -66,6 +83,8 @@ impl Reader<'_> {
             let message = format!("{} is about {column}, which Linux does not tell", claim.id);
             let mut all = METRICS.to_vec();
             all.extend(FLOWS);
+            all.push(QUEUE);
+            all.extend(LOSSES);
             self.wrong(
                 message,
                 word.place.clone(),
@@ -75,7 +94,61 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a claim is about an order or a ratio, or a level of a queue, which is a share of its buffer.
+/// Gives figures that use the runs of another one the scale of these. Complains where the other one does not run on real
+/// stacks, and of claims about values of settings that it has otherwise there.
+pub(super) fn inherit(experiments: &mut [Experiment]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let all: Vec<(String, Option<Live>)> = (experiments.iter())
+        .map(|other| (other.name.clone(), other.live.clone()))
+        .collect();
+    for experiment in experiments {
+        let id = experiment.id();
+        let Some(live) = &mut experiment.live else {
+            continue;
+        };
+        if let Some(used) = &experiment.uses {
+            let found = all.iter().find(|(name, _)| name == used);
+            let Some(other) = found.and_then(|(_, live)| live.clone()) else {
+                let problem = Problem::new(format!("{id} is judged live, and {used} does not run"));
+                problems.push(problem.help(format!("a table [live] in the file of {used}")));
+                continue;
+            };
+            let claims = mem::take(&mut live.claims);
+            *live = Live { claims, ..other };
+        }
+        let judged = experiment.claims.iter();
+        for claim in judged.filter(|claim| live.claims.contains(&claim.id)) {
+            if let Some(key) = missed(claim, live) {
+                let problem = format!("{id}/{} is about values of {key} that do not run", claim.id);
+                let help = format!("its table [live] sets {key} otherwise: name other claims");
+                problems.push(Problem::new(problem).help(help));
+            }
+        }
+    }
+    problems
+}
+
+/// A setting of which a claim names a value that is not among those of real stacks.
+fn missed<'a>(claim: &Claim, live: &'a Live) -> Option<&'a str> {
+    let operands = claim.kind.operands();
+    let of_operands = operands.iter().map(|operand| &operand.at);
+    let all: Vec<&At> = [&claim.at, &claim.except]
+        .into_iter()
+        .chain(of_operands)
+        .collect();
+    let mut set = live.set.iter();
+    let found = set.find(|(key, text)| {
+        let values: Vec<&str> = text.split(',').map(str::trim).collect();
+        let mut named = all.iter().flat_map(|at| at.iter());
+        named.any(|(own, texts)| {
+            own == key && texts.iter().any(|text| !values.contains(&text.as_str()))
+        })
+    });
+    found.map(|(key, _)| key.as_str())
+}
+
+/// Whether a claim is about an order or a ratio, or a level that does not depend on a machine: of a queue, which is a
+/// share of its buffer, of a share, or of fairness.
 fn is_relative(claim: &Claim) -> bool {
     match &claim.kind {
         ClaimKind::Order(_) => true,
@@ -86,10 +159,21 @@ fn is_relative(claim: &Claim) -> bool {
             ShapeKind::Above(level)
             | ShapeKind::Below(level)
             | ShapeKind::Near(level)
-            | ShapeKind::Reaches(level) => ["pkt", "packets"].contains(&level.unit.as_str()),
+            | ShapeKind::Reaches(level) => {
+                let mut operands = claim.kind.operands().into_iter();
+                ["pkt", "packets"].contains(&level.unit.as_str())
+                    || operands.all(|operand| is_share(&operand.measure))
+            }
             _ => true,
         },
     }
+}
+
+/// Whether it is a share of a whole or an index of fairness.
+fn is_share(measure: &Measure) -> bool {
+    let statistic = measure.statistic.as_ref();
+    statistic
+        .is_some_and(|statistic| matches!(statistic, Statistic::Share { .. } | Statistic::Jain))
 }
 
 /// Whether a test bed has what is measured.
@@ -97,8 +181,12 @@ fn is_known(measure: &Measure) -> bool {
     match &measure.of {
         Of::Metric(name) => METRICS.contains(name),
         Of::Flows { column, .. } => FLOWS.contains(column),
+        Of::Series { column, place, .. } => *column == QUEUE && *place == Place::default(),
+        Of::Events { kinds, group } => {
+            group.is_none() && kinds.iter().all(|kind| LOSSES.contains(kind))
+        }
         Of::Model { .. } => true,
-        Of::Ports { .. } | Of::Series { .. } | Of::Events { .. } => false,
+        Of::Ports { .. } => false,
     }
 }
 
@@ -144,3 +232,9 @@ const FLOWS: [&str; 12] = [
     crate::measure::THROUGHPUT,
     crate::measure::GOODPUT,
 ];
+
+/// The queue of the bottleneck over time.
+const QUEUE: &str = "queue_bytes";
+
+/// What Linux tells over time of senders.
+const LOSSES: [&str; 2] = ["fast_retransmit", "timeout"];

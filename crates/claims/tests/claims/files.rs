@@ -278,6 +278,32 @@ fn several_files_of_a_paper_are_put_together() {
 }
 
 #[test]
+fn figures_that_share_runs_share_their_scale_on_real_stacks() {
+    let claim = "[[claim]]\nid = \"drops\"\nkind = \"order\"\nsays = \"s\"\nwhere = \"§1\"\n\
+        measure = \"drops\"\nlowest = \"rcc\"\n";
+    let uses = "title = \"t\"\nfigure = \"Fig. 2\"\nscale = \"s\"\nuses = \"fig1\"\n\
+        [live]\nclaims = [\"drops\"]\n";
+    let live = "[live]\nscale = \"a part\"\nrate = \"50Mbps\"\nclaims = []\n";
+    let folder = Folder::with("files_live_uses", &format!("{INCAST}\n{live}"));
+    folder.write("fig2.toml", &format!("{uses}{claim}"));
+    let paper = folder.paper();
+    let live = paper.experiments[1].live.clone().unwrap();
+    assert_eq!(live.scale, "a part");
+    assert_eq!(live.rate.as_deref(), Some("50Mbps"));
+    assert_eq!(live.claims, ["drops"]);
+    folder.write("fig2.toml", &format!("{uses}runs = 3\n{claim}"));
+    let own = folder.find().unwrap_err().to_string();
+    assert!(own.contains("runs"), "{own}");
+    folder.write("fig2.toml", &format!("{uses}{claim}"));
+    folder.write("fig1.toml", INCAST);
+    let none = folder.find().unwrap_err().to_string();
+    assert!(
+        none.contains("is judged live, and fig1 does not run"),
+        "{none}"
+    );
+}
+
+#[test]
 fn only_orders_and_ratios_about_what_linux_tells_are_judged_live() {
     let figure = |live: &str| {
         let claims = r#"
@@ -302,6 +328,25 @@ level = "40pkt"
 of = "rcc"
 
 [[claim]]
+id = "busy"
+kind = "shape"
+says = "a share of time"
+where = "§1"
+measure = { series = "queue_bytes", statistic = "share", above = "0B" }
+shape = "above"
+level = "90%"
+of = "rcc"
+
+[[claim]]
+id = "at-40"
+kind = "order"
+says = "an order at 40 senders"
+where = "§1"
+measure = "drops"
+at = { "workload.senders" = 40 }
+lowest = "rcc"
+
+[[claim]]
 id = "marked"
 kind = "order"
 says = "an order of marks"
@@ -311,11 +356,11 @@ lowest = "rcc"
 "#;
         format!("{INCAST}\n[live]\nscale = \"a part\"\n{live}\n{claims}")
     };
-    let folder = Folder::with("files_live", &figure("claims = [\"share\"]"));
+    let folder = Folder::with("files_live", &figure("claims = [\"share\", \"busy\"]"));
     let live = folder.paper().experiments[0].live.clone().unwrap();
     assert_eq!(
         (live.runs.get(), &*live.claims),
-        (5, &["share".to_owned()][..])
+        (5, &["share".to_owned(), "busy".to_owned()][..])
     );
     for (number, (live, expected)) in [
         (
@@ -328,6 +373,10 @@ lowest = "rcc"
         ),
         ("claims = [\"shared\"]", "there is no claim \"shared\""),
         ("runs = 3", "live has no claims"),
+        (
+            "claims = [\"at-40\"]\nset = { \"workload.senders\" = [2, 4] }",
+            "at-40 is about values of workload.senders that do not run",
+        ),
         (
             "claims = []\nset = { \"workload.senders\" = 9000000 }",
             "workload.senders",

@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use claims::catalogue::{self, Selection};
-use claims::{Experiment, Live};
+use claims::{Claim, Experiment, Live, Of};
 use emulated::Emulated;
 use scenario::{Overrides, Problem, Problems, Scenario};
 use serde_json::Value;
@@ -23,24 +23,33 @@ use crate::{privileged, report};
 /// Runs every chosen figure that has a test bed, judges its claims and prints the verdicts.
 pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let selections = catalogue::find(&args.what)?;
-    let figures: Vec<(&Experiment, &Live)> = selections.iter().flat_map(beds).collect();
+    let figures: Vec<Bed<'_>> = selections.iter().flat_map(beds).collect();
     if figures.is_empty() {
         return Err(no_bed(args).into());
+    }
+    // Figures with the same runs run once.
+    let mut together: Vec<Vec<Bed<'_>>> = Vec::new();
+    for bed in figures {
+        let mut all = together.iter_mut();
+        match all.find(|beds| beds[0].has_runs_of(&bed)) {
+            Some(beds) => beds.push(bed),
+            None => together.push(vec![bed]),
+        }
     }
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| Path::new("results").join("reproduce-live"));
     // Everything is checked before anything runs.
-    let scaled = figures
-        .iter()
-        .map(|(figure, live)| Scaled::of(figure, live, args, &out));
+    let scaled = together.iter().map(|beds| Scaled::of(beds, args, &out));
     let scaled = scaled.collect::<Result<Vec<_>, _>>()?;
     let mut ran = Vec::new();
     for (number, scaled) in scaled.iter().enumerate() {
         if !args.quiet {
-            let (number, of, id) = (number + 1, figures.len(), scaled.figure.id());
-            output::complain(&format!("figure {number} of {of}: {id}"));
+            let ids = scaled.beds.iter().map(|bed| bed.figure.id());
+            let ids: Vec<String> = ids.collect();
+            let (number, of, ids) = (number + 1, together.len(), ids.join(", "));
+            output::complain(&format!("figure {number} of {of}: {ids}"));
         }
-        ran.push(scaled.run(args)?);
+        ran.extend(scaled.run(args)?);
     }
     output::answer(&match args.format {
         Format::Table => emulated::claims::table(&ran),
@@ -56,11 +65,36 @@ pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     Ok(())
 }
 
+/// A figure that has a test bed.
+#[derive(Clone, Copy)]
+struct Bed<'a> {
+    figure: &'a Experiment,
+    live: &'a Live,
+    /// The figure whose runs it shows: mostly itself.
+    run: &'a Experiment,
+}
+
+impl Bed<'_> {
+    fn has_runs_of(&self, other: &Bed<'_>) -> bool {
+        self.run.source.name() == other.run.source.name()
+    }
+
+    /// Its claims that are judged.
+    fn claims(&self) -> impl Iterator<Item = &Claim> {
+        let claims = self.figure.claims.iter();
+        claims.filter(|claim| self.live.claims.contains(&claim.id))
+    }
+}
+
 /// The chosen figures that have a test bed.
-fn beds(selection: &Selection) -> impl Iterator<Item = (&Experiment, &Live)> {
+fn beds(selection: &Selection) -> impl Iterator<Item = Bed<'_>> {
+    let all = &selection.paper.experiments;
     let chosen = |figure: &&Experiment| selection.figures.contains(&figure.name);
-    let figures = selection.paper.experiments.iter().filter(chosen);
-    figures.filter_map(|figure| Some((figure, figure.live.as_ref()?)))
+    all.iter().filter(chosen).filter_map(|figure| {
+        let run = all.iter().find(|other| other.name == figure.runs())?;
+        let live = figure.live.as_ref()?;
+        Some(Bed { figure, live, run })
+    })
 }
 
 fn no_bed(args: &ReproduceArgs) -> Problems {
@@ -68,7 +102,7 @@ fn no_bed(args: &ReproduceArgs) -> Problems {
     let all: Vec<String> = all
         .iter()
         .flat_map(beds)
-        .map(|(figure, _)| figure.id())
+        .map(|bed| bed.figure.id())
         .collect();
     let what = args.what.join(", ");
     let problem = Problem::new(format!("{what}: no figure of it runs on real stacks"));
@@ -79,10 +113,9 @@ fn no_bed(args: &ReproduceArgs) -> Problems {
     problem.help(help).into()
 }
 
-/// A figure as this machine runs it.
+/// Figures with the same runs, as this machine runs them.
 struct Scaled<'a> {
-    figure: &'a Experiment,
-    live: &'a Live,
+    beds: &'a [Bed<'a>],
     runs: NonZeroU32,
     folder: PathBuf,
     /// What is run: its points are those of both worlds.
@@ -90,12 +123,8 @@ struct Scaled<'a> {
 }
 
 impl<'a> Scaled<'a> {
-    fn of(
-        figure: &'a Experiment,
-        live: &'a Live,
-        args: &ReproduceArgs,
-        out: &Path,
-    ) -> Result<Self, Problems> {
+    fn of(beds: &'a [Bed<'a>], args: &ReproduceArgs, out: &Path) -> Result<Self, Problems> {
+        let Bed { live, run, .. } = beds[0];
         let runs = args.runs.unwrap_or(live.runs);
         let overrides = Overrides {
             sets: sets(live),
@@ -103,18 +132,17 @@ impl<'a> Scaled<'a> {
             ..Overrides::default()
         };
         Ok(Self {
-            figure,
-            live,
+            beds,
             runs,
-            folder: out.join(&figure.paper).join(&figure.name),
-            scenario: Scenario::load(figure.source.clone(), &overrides)?,
+            folder: out.join(&run.paper).join(&run.name),
+            scenario: Scenario::load(run.source.clone(), &overrides)?,
         })
     }
 
-    /// Runs it in both worlds, and judges what came out.
-    fn run(&self, args: &ReproduceArgs) -> Result<Emulated, Stop> {
+    /// Runs them in both worlds, and judges what came out, figure by figure.
+    fn run(&self, args: &ReproduceArgs) -> Result<Vec<Emulated>, Stop> {
         let file = self.folder.join(SCENARIO);
-        let text = catalogue::scenario_text(&self.figure.source)?;
+        let text = catalogue::scenario_text(&self.beds[0].run.source)?;
         fs::create_dir_all(&self.folder)
             .and_then(|()| fs::write(&file, text))
             .map_err(|error| Problems::from(unwritten(&file, &error)))?;
@@ -127,32 +155,52 @@ impl<'a> Scaled<'a> {
             }
         });
         let mut lines = called.inspect_err(|_| self.forget(&file))?;
-        let judged = judged::judge(
-            self.figure,
-            self.live,
-            (&self.scenario, &self.folder),
-            &lines,
-        )?;
-        self.keep(&judged)?;
-        lines.extend(judged);
-        let emulated = Emulated::new(lines);
-        if !args.no_report {
-            let page = self.folder.join(report::NAME);
-            ::report::write_live(&emulated::page(&emulated), &page).map_err(Problems::from)?;
+        let judged = judged::judge(self.beds, (&self.scenario, &self.folder), &lines)?;
+        self.keep(&judged.concat())?;
+        // Series and single flows have been judged: a table needs neither.
+        for line in &mut lines {
+            forget_details(line);
         }
-        Ok(emulated)
+        if !args.no_report {
+            let all = [lines.clone(), judged.concat()].concat();
+            let page = self.folder.join(report::NAME);
+            let shown = emulated::page(&Emulated::new(all));
+            ::report::write_live(&shown, &page).map_err(Problems::from)?;
+        }
+        let figures = judged.into_iter();
+        Ok(figures
+            .map(|judged| Emulated::new([lines.clone(), judged].concat()))
+            .collect())
     }
 
     fn words(&self, args: &ReproduceArgs, file: &Path) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["emulate".into(), file.into()];
-        for set in sets(self.live) {
+        for set in sets(self.live()) {
             words.extend(["--set".into(), set.into()]);
         }
-        let rate = args.rate.as_deref().or(self.live.rate.as_deref());
+        let rate = args.rate.as_deref().or(self.live().rate.as_deref());
         words.extend(["--rate".into(), rate.unwrap_or("auto").into()]);
         words.extend(["--runs".into(), self.runs.to_string().into()]);
-        words.extend(["--flows".into(), "--out".into(), self.folder.clone().into()]);
+        words.extend(["--detail".into(), self.detail().into()]);
+        words.extend(["--out".into(), self.folder.clone().into()]);
         words
+    }
+
+    /// The scale that they share.
+    fn live(&self) -> &Live {
+        self.beds[0].live
+    }
+
+    /// How much is told of every run: series are long.
+    fn detail(&self) -> &'static str {
+        let over_time = |of: &Of| matches!(of, Of::Series { .. } | Of::Events { .. });
+        let claims = self.beds.iter().flat_map(Bed::claims);
+        let mut operands = claims.flat_map(|claim| claim.kind.operands());
+        if operands.any(|operand| over_time(&operand.measure.of)) {
+            "series"
+        } else {
+            "flows"
+        }
     }
 
     /// The verdicts belong to what was told.
@@ -170,6 +218,15 @@ impl<'a> Scaled<'a> {
         for folder in self.folder.ancestors().take(3) {
             // One that holds something stays.
             drop(fs::remove_dir(folder));
+        }
+    }
+}
+
+/// Takes away what only claims are judged by.
+fn forget_details(line: &mut Value) {
+    if let Value::Object(fields) = line {
+        for name in ["flows", "queue", "losses"] {
+            fields.remove(name);
         }
     }
 }

@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use machine::clock;
+use base::Span;
+use machine::clock::{self, duration};
 use machine::netlink::{Counters, Routing};
 
 use crate::linux::lan::Lan;
@@ -143,13 +144,13 @@ pub(crate) fn watch(index: u32, stop: &AtomicBool) -> io::Result<Vec<Sample>> {
         let queue = routing.counters(index)?;
         let at = clock::now();
         samples.push(Sample { at, queue });
-        thread::sleep(EVERY);
+        thread::sleep(duration(EVERY));
     }
     Ok(samples)
 }
 
 /// A full packet takes 60 us at 200 Mbit/s; a look costs some 20 us of a core.
-const EVERY: Duration = Duration::from_micros(500);
+pub(crate) const EVERY: Span = Span::from_micros(500);
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ValueEnum;
 use machine::{Sysctl, clock, interrupt};
 use scenario::workload::Plan;
 use scenario::{PointSpec, Problems, Scenario};
@@ -15,8 +16,10 @@ use serde_json::{Map, Value, json};
 
 use crate::bed::Bed;
 use crate::linux::alone::{self, Unknown};
+use crate::linux::along::{self, Along};
 use crate::linux::calibrate::{self, RateChoice, Unfit};
 use crate::linux::cell::{self, Arm, Cell};
+use crate::linux::counters;
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::measure::{self, ToldFlow};
 use crate::linux::paths;
@@ -39,8 +42,19 @@ pub struct Order {
     pub folder: Option<PathBuf>,
     /// Whether packets of the first run of every scheme go there, too.
     pub captures: bool,
-    /// Whether every flow is told.
-    pub flows: bool,
+    /// How much is told of every run.
+    pub detail: Detail,
+}
+
+/// How much is told of a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum)]
+pub enum Detail {
+    /// Its metrics.
+    Metrics,
+    /// Every flow, too.
+    Flows,
+    /// The queue and the losses over time, too.
+    Series,
 }
 
 /// Why it was not done.
@@ -155,7 +169,9 @@ fn run_cell(cell: &Cell<'_>, order: &Order, tell: &mut dyn FnMut(Value)) -> Resu
     };
     tell(describe(cell, order, &bed, &found));
     let alone = cell.arms.iter().map(|arm| match &order.folder {
-        Some(folder) if order.flows => alone::completions_us(arm, (&bed, &found), folder),
+        Some(folder) if order.detail >= Detail::Flows => {
+            alone::completions_us(arm, (&bed, &found), folder)
+        }
         _ => Ok(Vec::new()),
     });
     let alone = alone.collect::<Result<Vec<_>, _>>()?;
@@ -260,6 +276,7 @@ fn live_point(
         laws: &arm.stack.laws,
         limit,
         capture: capture.as_deref(),
+        losses: order.detail == Detail::Series,
     };
     let done = measure::run(bed, lan, found.speed, &work)?;
     if let Some(captured) = &done.captured {
@@ -301,9 +318,12 @@ fn live_point(
         "live": live,
         "fct_us": done.completions_us(),
     });
-    if order.flows {
+    if order.detail >= Detail::Flows {
         told["flows"] = done.flows().map(|flow| flow.row()).collect();
         told["ended_us"] = clock::micros(done.traffic.ended).into();
+    }
+    if order.detail == Detail::Series {
+        done.along().tell(&mut told);
     }
     tell(told);
     Ok(Begun {
@@ -353,8 +373,12 @@ fn simulate(
         if interrupt::heard().is_some() {
             return Err(Failure::Interrupted);
         }
-        let outcome = sim::run::run(simulated);
-        let outcome = outcome.map_err(|error| Failure::Failed(error.to_string()))?;
+        let outcome = if order.detail == Detail::Series {
+            along::simulate(simulated, counters::EVERY)
+        } else {
+            sim::run::run(simulated).map(|outcome| (outcome, Along::default()))
+        };
+        let (outcome, along) = outcome.map_err(|error| Failure::Failed(error.to_string()))?;
         let mut metrics = json!(outcome.metrics);
         let flows = outcome.flows.iter().map(|flow| flow.fct_us.get());
         let mut fct: Vec<f64> = match starts.get(run) {
@@ -379,7 +403,7 @@ fn simulate(
             "metrics": metrics,
             "fct_us": fct,
         });
-        if order.flows {
+        if order.detail >= Detail::Flows {
             let mut leads = starts.get(run).map(Starts::leads_us);
             let flows = outcome.flows.iter().map(|flow| {
                 let lead = leads.as_mut().and_then(Iterator::next).unwrap_or(0.0);
@@ -398,6 +422,9 @@ fn simulate(
             });
             told["flows"] = flows.collect();
             told["ended_us"] = outcome.cost.simulated_us.into();
+        }
+        if order.detail == Detail::Series {
+            along.tell(&mut told);
         }
         tell(told);
     }

@@ -10,9 +10,11 @@ use machine::priority::Priority;
 use serde_json::{Value, json};
 
 use crate::bed::Bed;
+use crate::linux::along::{Along, Loss};
 use crate::linux::capture::{Captured, Tap};
 use crate::linux::counters::{self, Cores, Sample, TcpCounters};
 use crate::linux::lan::{Lan, Speed};
+use crate::linux::losses::{self, Heard};
 use crate::linux::ports::{self, Told};
 use crate::linux::traffic::{self, Counts, Traffic, Work};
 use crate::linux::validity::Facts;
@@ -49,6 +51,8 @@ pub(crate) struct Run {
     tcp: TcpCounters,
     drops: u64,
     samples: Vec<Sample>,
+    /// When senders noticed losses, if that was asked for and can be told.
+    losses: Option<Vec<Heard>>,
     /// What programs told; nothing without any.
     pub(crate) told: Told,
     pub(crate) captured: Option<Captured>,
@@ -63,13 +67,14 @@ pub(crate) struct Run {
 /// Sends `work` through the network and looks at its busiest port meanwhile.
 pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
     let (tcp, drops) = (TcpCounters::read(lan)?, counters::drops(lan)?);
-    let send = || observed(bed, lan, work);
-    let (seen, told) = ports::during((bed, lan, speed), work, send)?;
+    let send = || losses::during(work.losses, || observed(bed, lan, work));
+    let ((seen, losses), told) = ports::during((bed, lan, speed), work, send)?;
     Ok(Run {
         traffic: seen.traffic,
         tcp: TcpCounters::read(lan)?.since(&tcp),
         drops: counters::drops(lan)? - drops,
         samples: seen.samples,
+        losses,
         told,
         captured: seen.captured,
         busy_share: seen.busy_share,
@@ -181,6 +186,37 @@ impl Run {
             received: flow.received,
             counts: flow.counts,
         })
+    }
+
+    /// The queue over time, and when senders noticed losses.
+    pub(crate) fn along(&self) -> Along {
+        let mut queue: Vec<(f64, u64)> = Vec::new();
+        for sample in self.samples.iter().filter(|_| self.is_bottleneck) {
+            let at = sample.at.saturating_duration_since(self.traffic.zero);
+            let level = u64::from(sample.queue.backlog);
+            if queue.last().map(|(_, level)| *level) != Some(level) {
+                queue.push((micros(at), level));
+            }
+        }
+        Along {
+            queue,
+            losses: self.losses.as_ref().map(|heard| {
+                let known = heard.iter().filter_map(|heard| self.loss(heard));
+                known.collect()
+            }),
+        }
+    }
+
+    /// A loss with its time and connection; nothing of another process's connection.
+    fn loss(&self, heard: &Heard) -> Option<(f64, u32, Loss)> {
+        let connection = *self.traffic.senders.get(&heard.from)?;
+        let at = heard.at.checked_duration_since(self.traffic.zero)?;
+        let loss = if heard.by_timer {
+            Loss::Timeout
+        } else {
+            Loss::Recovery
+        };
+        Some((micros(at), u32::try_from(connection).ok()?, loss))
     }
 
     /// What decides whether the run counts.
@@ -346,7 +382,8 @@ const LEAST: Duration = Duration::from_millis(2);
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::net::SocketAddr;
 
     use super::*;
     use crate::linux::ports;
@@ -375,6 +412,13 @@ mod tests {
                 drops: 0,
             },
         };
+        let address = |port| SocketAddr::from(([10, 88, 0, 1], port));
+        let (sender, other) = (address(7001), address(7002));
+        let heard = |at, from, by_timer| Heard {
+            at: zero + ms(at),
+            from,
+            by_timer,
+        };
         let run = Run {
             traffic: Traffic {
                 flows: vec![flow(10, 20), flow(10, 30)],
@@ -382,7 +426,9 @@ mod tests {
                 ended: ms(30),
                 corrupted: 0,
                 strange: BTreeSet::new(),
+                senders: BTreeMap::from([(sender, 4)]),
             },
+            losses: Some(vec![heard(20, sender, true), heard(21, other, false)]),
             tcp: TcpCounters::default(),
             drops: 3,
             // 100 bytes a millisecond while two packets wait, 90 of which leave.
@@ -411,6 +457,11 @@ mod tests {
         assert_eq!(metrics["fct_max_us"], 20_000.0);
         assert_eq!(metrics["goodput_bps"], 800_000.0);
         assert_eq!(metrics["queue_mean_bytes"], 300.0);
+        let along = run.along();
+        let queue = [(5_000.0, 0), (10_000.0, 300), (30_000.0, 100)];
+        assert_eq!(along.queue, queue, "what has not changed is told once");
+        let losses = vec![(20_000.0, 4, Loss::Timeout)];
+        assert_eq!(along.losses, Some(losses), "the other one is a stranger's");
         assert_eq!(metrics["drops"], 3);
         assert_eq!(metrics["marks"], 4);
         assert!((run.rate_share().unwrap() - 0.9).abs() < 1e-9);

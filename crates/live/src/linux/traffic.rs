@@ -43,6 +43,8 @@ pub(crate) struct Work<'a> {
     pub(crate) limit: Duration,
     /// Where the packets of the bottleneck's switch go, if anywhere.
     pub(crate) capture: Option<&'a Path>,
+    /// Whether it matters when senders notice losses.
+    pub(crate) losses: bool,
 }
 
 /// A flow that was sent.
@@ -84,6 +86,8 @@ pub(crate) struct Traffic {
     pub(crate) corrupted: u64,
     /// Segment sizes and congestion controls that sockets had, if other than asked.
     pub(crate) strange: BTreeSet<String>,
+    /// Connections by the address of their sender.
+    pub(crate) senders: BTreeMap<SocketAddr, usize>,
 }
 
 /// Sends everything and waits until it has arrived and every connection is closed, or the time is over.
@@ -108,8 +112,6 @@ struct Generator<'a> {
     payload: Payload,
     listeners: Vec<Socket>,
     outgoing: Vec<Outgoing>,
-    /// Connections by the address of their sender, once it has one.
-    senders: BTreeMap<SocketAddr, usize>,
     /// By number of acceptance.
     incoming: Vec<Option<Incoming>>,
     /// By connection: its number of acceptance, and bytes of requests that it has not taken.
@@ -156,7 +158,6 @@ impl<'a> Generator<'a> {
             listeners,
             open: work.flows.len() + outgoing.len(),
             outgoing,
-            senders: BTreeMap::new(),
             incoming: Vec::new(),
             asking: vec![(None, 0); work.connections.len()],
             waiting: work.barriers.iter().map(|one| one.waits_for).collect(),
@@ -168,6 +169,7 @@ impl<'a> Generator<'a> {
                 ended: Duration::ZERO,
                 corrupted: 0,
                 strange: BTreeSet::new(),
+                senders: BTreeMap::new(),
             },
             buffer: vec![0; BUFFER],
         };
@@ -297,7 +299,7 @@ impl<'a> Generator<'a> {
         let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         let event = EpollEvent::new(flags, OUTGOING | connection as u64);
         self.epoll.add(outgoing.socket()?, event)?;
-        self.senders.insert(from, connection);
+        self.traffic.senders.insert(from, connection);
         Ok(())
     }
 
@@ -370,7 +372,7 @@ impl<'a> Generator<'a> {
             };
             socket.set_nonblocking(true)?;
             let from = from.as_socket();
-            let connection = from.and_then(|from| self.senders.get(&from));
+            let connection = from.and_then(|from| self.traffic.senders.get(&from));
             let Some(connection) = connection.copied() else {
                 return Err(io::Error::other("a connection from outside the plan"));
             };

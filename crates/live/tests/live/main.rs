@@ -196,7 +196,7 @@ fn requests_are_answered_beside_flows_without_end() {
     let mut others = Vec::new();
     let lines = loop {
         let told = emulated(&[
-            "emulate", name, "--rate", "20Mbps", "--runs", "1", "--flows",
+            "emulate", name, "--rate", "20Mbps", "--runs", "1", "--detail", "flows",
         ]);
         let Some((pid, lines)) = told else { break None };
         assert_eq!(left(pid), [""; 0]);
@@ -266,7 +266,7 @@ fn timeouts_of_flows_make_those_of_the_network() {
     ];
     words.extend(sets.iter().flat_map(|set| ["--set", set]));
     let out = folder.to_str().expect("a path in Unicode");
-    words.extend(["--rate", "20Mbps", "--flows", "--out", out]);
+    words.extend(["--rate", "20Mbps", "--detail", "flows", "--out", out]);
     let told = emulated(&words);
     drop(fs::remove_dir_all(&folder));
     let Some((_, lines)) = told else { return };

@@ -81,6 +81,48 @@ fn hscc_drops_less_than_half_of_what_drop_tail_drops_in_the_median_of_five() {
     assert_eq!(left(pid), [""; 0]);
 }
 
+/// The kernel enters Loss once for every timer.
+#[test]
+fn losses_are_heard_when_senders_notice_them() {
+    let Some(_machine) = machine() else { return };
+    if !has_programs() {
+        return;
+    }
+    let mut words = vec!["emulate", "incast", "--scheme", "newreno", "--runs", "1"];
+    let sets = [
+        "workload.senders=12",
+        "workload.size=200KB",
+        "switch.buffer=20pkt",
+        "switch.ecn_threshold=off",
+    ];
+    words.extend(sets.iter().flat_map(|set| ["--set", set]));
+    words.extend(["--rate", "20Mbps", "--detail", "series"]);
+    let Some((_, lines)) = emulated(&words) else {
+        return;
+    };
+    let points = of_scheme(&lines, "newreno");
+    assert_eq!(points.len(), 2);
+    for point in points {
+        let losses = point["losses"].as_array().expect("losses are told");
+        let of = |kind: &str| losses.iter().filter(|loss| loss[2] == kind).count() as u64;
+        assert_eq!(point["metrics"]["timeouts"], of("timeout"), "{point}");
+        // Windows of ten and more segments meet a queue of 20.
+        assert!(of("fast_retransmit") > 0, "{point}");
+        let ended = point["ended_us"].as_f64().expect("a time");
+        let is_one = |loss: &Value| {
+            let at = loss[0].as_f64().is_some_and(|at| at > 0.0 && at <= ended);
+            at && loss[1].as_u64().is_some_and(|connection| connection < 12)
+        };
+        assert!(losses.iter().all(is_one), "{point}");
+        let queue = point["queue"].as_array().expect("a queue");
+        let most = queue.iter().filter_map(|level| level[1].as_u64()).max();
+        assert!(
+            most.is_some_and(|most| (1..=32_000).contains(&most)),
+            "{most:?}"
+        );
+    }
+}
+
 #[test]
 fn ports_mark_for_hosts_that_answer_marks() {
     let Some(_machine) = machine() else { return };

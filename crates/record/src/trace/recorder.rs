@@ -19,7 +19,7 @@ use super::file::{Event, EventKind, SeriesFile, Subject};
 use super::plan::Plan;
 use super::thin::Keep;
 use channel::{Channel, Kept, Meter};
-use rows::Rows;
+pub(super) use rows::Rows;
 
 /// Records what a [`Plan`] says into a series file.
 pub struct Recorder {

@@ -9,25 +9,27 @@ use claims::{Claim, Experiment, Live, Measured, Of};
 use scenario::{Problems, Scenario};
 use serde_json::{Value, json};
 
-use super::measured::{measured, untold};
+use super::Bed;
+use super::measured::{measured, unnoticed, untold};
 use emulated::instead;
 
-/// A line for each claim that is judged live. Tables of single flows are in `folder` only meanwhile.
+/// A line for each claim that is judged live, figure by figure of those with the same runs. Tables of single flows are in
+/// `folder` only meanwhile.
 pub(super) fn judge(
-    figure: &Experiment,
-    live: &Live,
+    beds: &[Bed<'_>],
     (scenario, folder): (&Scenario, &Path),
     lines: &[Value],
-) -> Result<Vec<Value>, Problems> {
+) -> Result<Vec<Vec<Value>>, Problems> {
     let folders = WORLDS.map(|world| folder.join(world));
     let measured = |place: usize| measured(scenario, &folders[place], (WORLDS[place], lines));
     let worlds = [measured(0)?, measured(1)?];
-    let scale = scale(live, scenario, lines);
-    let mut judged = Vec::new();
-    let claims = figure.claims.iter();
-    for claim in claims.filter(|claim| live.claims.contains(&claim.id)) {
-        judged.push(line(figure, claim, &worlds, (lines, &scale))?);
-    }
+    let figures = beds.iter().map(|bed| {
+        let scale = scale(bed.live, scenario, lines);
+        let claims = bed.claims();
+        let judged = claims.map(|claim| line(bed.figure, claim, &worlds, (lines, &scale)));
+        judged.collect::<Result<Vec<_>, _>>()
+    });
+    let judged = figures.collect::<Result<Vec<_>, _>>()?;
     drop(worlds);
     for folder in folders {
         // What stays is read by nobody.
@@ -131,9 +133,12 @@ fn verdict(
             let reason = format!("{} did not run: {reason}", operand.scheme);
             return (Verdict::NotTestable.to_string(), reason, 0);
         }
-        if let Of::Flows { column, .. } = &operand.measure.of
-            && let Some(reason) = untold(column, lines, &operand.scheme)
-        {
+        let lacks = match &operand.measure.of {
+            Of::Flows { column, .. } => untold(column, lines, &operand.scheme),
+            Of::Events { .. } => unnoticed(lines, &operand.scheme),
+            _ => None,
+        };
+        if let Some(reason) = lacks {
             return (Verdict::NotTestable.to_string(), reason, 0);
         }
         for row in linux.rows(&operand.scheme, &[&claim.at, &operand.at]) {

@@ -1,14 +1,16 @@
 //! What one world told, as a run folder by which claims are judged.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use claims::Measured;
+use record::trace::{EventKind, Told};
 use results::{Access, RunInfo, Store};
 use scenario::workload::Plan;
 use scenario::{PointSpec, Problem, Problems, Scenario};
 use serde_json::{Value, json};
-use sim::metrics::{Cost, FlowRecord, Metrics, Outcome};
+use sim::metrics::{Cost, FlowRecord, Metrics, Outcome, PortRecord};
 
 /// The runs of `world` among `lines`, each a point of `scenario`; `folder` is there while they are put together.
 /// A run that is not valid has no result.
@@ -31,8 +33,17 @@ pub(super) fn measured(
             Some(line) if line["live"]["valid"] == false => Err(reasons(line)),
             Some(line) => Ok(outcome(point, line).map_err(|error| damaged(&error))?),
         };
-        let kept = store.keep(point, scenario, &result);
-        kept.map_err(|error| damaged(&error))?;
+        let told = line.zip(record::trace::Plan::of(point));
+        match (result, told) {
+            (Ok(outcome), Some((line, plan))) => {
+                let files = store.files(point, scenario);
+                let written = series(point, line, (&plan, files.series()));
+                written.map_err(|error| damaged(&error))?;
+                store.keep_with(point, scenario, outcome, &files)
+            }
+            (result, _) => store.keep(point, scenario, &result),
+        }
+        .map_err(|error| damaged(&error))?;
     }
     store.assemble(scenario, |_| ())?;
     store.write_info(&RunInfo::default())?;
@@ -82,19 +93,78 @@ fn outcome(point: &PointSpec, line: &Value) -> Result<Outcome, serde_json::Error
             ns_per_hop: 0.0,
         },
         flows: flows(point, line),
-        ports: Vec::new(),
+        ports: vec![bottleneck(point)],
         tiers: Vec::new(),
         digest: 0,
+    })
+}
+
+/// The queue and the losses of a run, as the file of its series.
+fn series(
+    point: &PointSpec,
+    line: &Value,
+    (plan, path): (&record::trace::Plan, &Path),
+) -> io::Result<()> {
+    let mut told = Told::new(plan, point, File::create(path)?)?;
+    let rows = |name: &str| line[name].as_array().into_iter().flatten();
+    let port = Plan::of(point).bottleneck;
+    for row in rows("queue") {
+        if let Some((at, bytes)) = row[0].as_f64().zip(row[1].as_f64()) {
+            told.queue(port, at, bytes);
+        }
+    }
+    for row in rows("losses") {
+        let kind = match row[2].as_str() {
+            Some("timeout") => EventKind::Timeout,
+            _ => EventKind::FastRetransmit,
+        };
+        let flow = row[1].as_u64().and_then(|flow| u32::try_from(flow).ok());
+        if let Some((at, flow)) = row[0].as_f64().zip(flow) {
+            told.event(kind, flow, at);
+        }
+    }
+    told.finish()
+}
+
+/// The port whose queue is told. What its metrics would be is among those of the run.
+fn bottleneck(point: &PointSpec) -> PortRecord {
+    PortRecord {
+        port: Plan::of(point).bottleneck.0,
+        tier: String::new(),
+        from: "switch".to_owned(),
+        to: "host".to_owned(),
+        bottleneck: true,
+        packets: 0,
+        bytes: 0,
+        drops: 0,
+        marks: 0,
+        threshold_crossings: 0,
+        queue_mean_bytes: 0.0,
+        queue_p50_bytes: 0,
+        queue_p95_bytes: 0,
+        queue_p99_bytes: 0,
+        queue_max_bytes: 0,
+    }
+}
+
+/// Why losses over time are not known of a scheme, if they are not.
+pub(super) fn unnoticed(lines: &[Value], scheme: &str) -> Option<String> {
+    let mut points = linux(lines, scheme);
+    let is_untold = points.any(|line| line["losses"].is_null());
+    let why = "when senders noticed losses is not told: it needs programs in the kernel, which this build lacks or the kernel refused";
+    is_untold.then(|| why.to_owned())
+}
+
+fn linux<'a>(lines: &'a [Value], scheme: &'a str) -> impl Iterator<Item = &'a Value> {
+    lines.iter().filter(move |line| {
+        line["type"] == "point" && line["world"] == "linux" && line["scheme"] == scheme
     })
 }
 
 /// What a row of a flow lacks of a column that a claim is about, if anything.
 pub(super) fn untold(column: &str, lines: &[Value], scheme: &str) -> Option<String> {
     let (_, place, lacks) = COUNTS.iter().find(|(name, ..)| *name == column)?;
-    let mut points = lines.iter().filter(|line| {
-        line["type"] == "point" && line["world"] == "linux" && line["scheme"] == scheme
-    });
-    let is_untold = points.any(|line| {
+    let is_untold = linux(lines, scheme).any(|line| {
         let mut flows = line["flows"].as_array().into_iter().flatten();
         flows.any(|flow| flow[*place].is_null())
     });

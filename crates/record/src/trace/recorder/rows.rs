@@ -6,7 +6,7 @@ use crate::trace::file::{Block, Event, GROUP, Sample, SeriesFile, Subject};
 
 /// Rows of a row group that is not full yet. What is full is written at once; if that fails, the
 /// first failure is kept and later rows are dropped.
-pub(super) struct Rows {
+pub(in crate::trace) struct Rows {
     blocks: Vec<Block>,
     events: Vec<Event>,
     pending: usize,
@@ -15,7 +15,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) const fn new(file: SeriesFile) -> Self {
+    pub(in crate::trace) const fn new(file: SeriesFile) -> Self {
         Self {
             blocks: Vec::new(),
             events: Vec::new(),
@@ -26,7 +26,7 @@ impl Rows {
     }
 
     /// A place for samples of a quantity; returns its number.
-    pub(super) fn add(&mut self, quantity: usize, subject: Subject) -> usize {
+    pub(in crate::trace) fn add(&mut self, quantity: usize, subject: Subject) -> usize {
         self.blocks.push(Block {
             quantity,
             subject,
@@ -36,12 +36,12 @@ impl Rows {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, block: usize, sample: Sample) {
+    pub(in crate::trace) fn push(&mut self, block: usize, sample: Sample) {
         self.blocks[block].samples.push(sample);
         self.count();
     }
 
-    pub(super) fn event(&mut self, event: Event) {
+    pub(in crate::trace) fn event(&mut self, event: Event) {
         self.events.push(event);
         self.count();
     }
@@ -67,11 +67,11 @@ impl Rows {
     }
 
     /// Whether rows have been dropped.
-    pub(super) const fn has_failed(&self) -> bool {
+    pub(in crate::trace) const fn has_failed(&self) -> bool {
         self.failure.is_some()
     }
 
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(in crate::trace) fn finish(mut self) -> io::Result<()> {
         self.flush();
         match self.failure {
             Some(failure) => Err(failure),

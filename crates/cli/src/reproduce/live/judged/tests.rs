@@ -15,11 +15,15 @@ senders = 2
 size = "10KB"
 deadline = "20ms"
 
+[trace]
+series = "queue, events"
+interval = "change"
+
 [live]
 scale = "half of the flows"
 runs = 4
 set = { "workload.senders" = 1 }
-claims = ["half", "order", "of-dctcp", "timeouts", "late"]
+claims = ["half", "order", "of-dctcp", "timeouts", "late", "waits", "cycle"]
 
 [[claim]]
 id = "half"
@@ -71,6 +75,28 @@ of = "cubic"
 than = "hscc+cubic"
 
 [[claim]]
+id = "waits"
+kind = "shape"
+says = "Packets wait for half of the time"
+where = "Fig. 1"
+measure = { series = "queue_bytes", statistic = "share", above = "0B", during = ["0s", "40ms"] }
+shape = "near"
+level = "50%"
+tolerance = 0.01
+of = "cubic"
+
+[[claim]]
+id = "cycle"
+kind = "number"
+says = "The time from one loss to the next is twice as long with HSCC"
+where = "Fig. 1"
+measure = { events = ["fast_retransmit", "timeout"], statistic = "mean" }
+of = "hscc+cubic"
+against = "cubic"
+compare = "ratio"
+paper = 2
+
+[[claim]]
 id = "not-live"
 kind = "number"
 says = "The queue is 10 KB"
@@ -90,9 +116,10 @@ fn lines(invalid: usize) -> Vec<Value> {
     ];
     for world in WORLDS {
         // Completions at 36 and 35 ms are 26 and 25 ms from the start, of which 5.5 ms would do alone.
-        for (scheme, queue, end) in [
-            ("cubic", 10_000.0, 36_000.0),
-            ("hscc+cubic", 5_200.0, 35_000.0),
+        // Losses are 5 and 10 ms apart.
+        for (scheme, queue, end, loss) in [
+            ("cubic", 10_000.0, 36_000.0, 17_000.0),
+            ("hscc+cubic", 5_200.0, 35_000.0, 22_000.0),
         ] {
             for run in 0..4 {
                 let valid = world != "linux" || run >= invalid;
@@ -109,6 +136,8 @@ fn lines(invalid: usize) -> Vec<Value> {
                     },
                     "live": { "valid": valid, "reasons": if valid { json!([]) } else { json!(["cores 99 % busy"]) } },
                     "flows": [[10_000.0, end, 10_000, 10, 2, 1, 0, 5_500.0]],
+                    "queue": [[0.0, 0], [10_000.0, 700], [30_000.0, 0]],
+                    "losses": [[12_000.0, 0, "fast_retransmit"], [loss, 0, "timeout"]],
                     "ended_us": 40_000.0,
                 }));
             }
@@ -136,11 +165,16 @@ fn judged(name: &str, lines: &[Value]) -> Vec<Value> {
     };
     let source = Source::new("fig1", catalogue::scenario_text(&figure.source).unwrap());
     let scenario = Scenario::load(source, &overrides).unwrap();
-    let judged = judge(figure, live, (&scenario, &folder), lines).unwrap();
+    let bed = Bed {
+        figure,
+        live,
+        run: figure,
+    };
+    let judged = judge(&[bed], (&scenario, &folder), lines).unwrap();
     let left: Vec<_> = fs::read_dir(&folder).unwrap().collect();
     assert_eq!(left.len(), 1, "the figure alone is left");
     fs::remove_dir_all(folder).unwrap();
-    judged
+    judged.concat()
 }
 
 #[test]
@@ -150,7 +184,12 @@ fn orders_and_ratios_are_judged_on_linux_with_the_twin_beside() {
         .iter()
         .filter_map(|line| line["claim"].as_str())
         .collect();
-    assert_eq!(ids, ["half", "order", "of-dctcp", "timeouts", "late"]);
+    assert_eq!(
+        ids,
+        [
+            "half", "order", "of-dctcp", "timeouts", "late", "waits", "cycle"
+        ]
+    );
     assert_eq!(judged[0]["verdict"], "reproduced");
     assert_eq!(judged[0]["linux"]["text"], "48 \u{b1} 0 %");
     assert_eq!(judged[0]["simulated"]["ours"], 48.0);
@@ -166,6 +205,33 @@ fn timeouts_are_those_of_each_flow_and_deadlines_begin_where_it_would_end_alone(
     assert_eq!(judged[3]["verdict"], "reproduced", "{}", judged[3]);
     assert_eq!(judged[3]["linux"]["ours"], 0.1);
     assert_eq!(judged[4]["verdict"], "reproduced", "{}", judged[4]);
+}
+
+#[test]
+fn the_queue_and_losses_are_judged_over_time() {
+    let judged = judged("over-time", &lines(0));
+    assert_eq!(judged[5]["linux"]["ours"], "50 %", "{}", judged[5]);
+    assert_eq!(judged[5]["verdict"], "reproduced", "{}", judged[5]);
+    assert_eq!(judged[6]["linux"]["ours"], 2.0, "{}", judged[6]);
+    assert_eq!(judged[6]["verdict"], "reproduced", "{}", judged[6]);
+}
+
+#[test]
+fn losses_that_nobody_hears_of_are_not_none() {
+    let mut told = lines(0);
+    for line in &mut told {
+        if line["world"] == "linux" {
+            line["losses"] = Value::Null;
+        }
+    }
+    let judged = judged("unheard", &told);
+    assert_eq!(judged[6]["verdict"], "not testable");
+    let reason = judged[6]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("when senders noticed losses"),
+        "{reason}"
+    );
+    assert_eq!(judged[5]["verdict"], "reproduced", "the queue is told");
 }
 
 #[test]

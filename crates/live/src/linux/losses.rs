@@ -1,0 +1,24 @@
+//! When senders noticed losses, as far as programs in the kernel can hear of it.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+#[cfg_attr(feature = "kernel", path = "losses/heard.rs")]
+#[cfg_attr(not(feature = "kernel"), path = "losses/absent.rs")]
+mod heard;
+
+pub(crate) use heard::during;
+
+/// A sender noticed a loss.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "kernel"),
+    expect(dead_code, reason = "without programs nothing is heard")
+)]
+pub(crate) struct Heard {
+    pub(crate) at: Instant,
+    /// The end that sends.
+    pub(crate) from: SocketAddr,
+    /// Whether a timer told of it; else ACKs did.
+    pub(crate) by_timer: bool,
+}

@@ -1,0 +1,120 @@
+//! Hears when senders of this machine notice losses, whatever their devices.
+//!
+//! A tracepoint of the kernel's TCP is called whenever a connection enters a state of congestion control: Recovery,
+//! when ACKs tell of a loss, and Loss, once for every timer of retransmissions that expires.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, RingBufferBuilder};
+
+use crate::error::LoadError;
+use crate::observer::Way;
+use crate::port::{opened, verified};
+
+/// A sender noticed a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Noticed {
+    /// The time by the monotonic clock.
+    pub at: Duration,
+    /// The way of its data.
+    pub way: Way,
+    /// Whether a timer told of it; else ACKs did.
+    pub by_timer: bool,
+}
+
+/// Hears of losses, until this is dropped.
+pub struct Losses {
+    object: Object,
+    _links: Vec<Link>,
+}
+
+impl Losses {
+    /// Begins to hear of all senders of this machine.
+    pub fn hear() -> Result<Self, LoadError> {
+        let object = verified(opened(OBJECT)?)?;
+        let refused = |error| LoadError::Refused("attach a program", error);
+        let links = object.progs_mut().map(|program| program.attach());
+        let links = links.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+        Ok(Self {
+            object,
+            _links: links,
+        })
+    }
+
+    /// What was noticed since the last call, nearly in the order of time; nothing if some of it found no room.
+    pub fn heard(&self) -> Result<Option<Vec<Noticed>>, LoadError> {
+        let refused = |error| LoadError::Refused("read a ring", error);
+        let heard = Rc::new(RefCell::new(Vec::new()));
+        let all = Rc::clone(&heard);
+        let map = self.map("ring")?;
+        let mut builder = RingBufferBuilder::new();
+        let hear = move |bytes: &[u8]| {
+            all.borrow_mut().extend(Noticed::read(bytes));
+            0
+        };
+        builder.add(&map, hear).map_err(refused)?;
+        let ring = builder.build().map_err(refused)?;
+        ring.consume().map_err(refused)?;
+        drop(ring);
+        let untold = self.map("untold")?.lookup(&[0; 4], MapFlags::ANY);
+        let untold = untold.map_err(|error| LoadError::Refused("read a map", error))?;
+        let is_whole = untold.is_some_and(|count| count.iter().all(|byte| *byte == 0));
+        Ok(is_whole.then(|| heard.take()))
+    }
+
+    fn map(&self, name: &str) -> Result<MapHandle, LoadError> {
+        let mut maps = self.object.maps();
+        let map = maps.find(|map| map.name() == name);
+        let map = map.ok_or(LoadError::Lacks("map"))?;
+        MapHandle::try_from(&map).map_err(|error| LoadError::Refused("open a map", error))
+    }
+}
+
+impl Noticed {
+    /// `struct told_loss` of `bpf/losses.bpf.c`.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| {
+            let word = bytes.get(at..)?.first_chunk().copied();
+            word.map(u32::from_ne_bytes)
+        };
+        let key = match word(12)? {
+            0 => bytes.get(16..28)?,
+            _ => bytes.get(16..52)?,
+        };
+        Some(Self {
+            at: Duration::from_nanos(u64::from_ne_bytes(*bytes.first_chunk()?)),
+            way: Way::read(key)?,
+            by_timer: word(8)? == LOSS,
+        })
+    }
+}
+
+/// A state of Linux's TCP (`linux/tcp.h`).
+const LOSS: u32 = 4;
+
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/losses.o"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_read() {
+        let mut bytes = [0; 56];
+        bytes[..8].copy_from_slice(&1_500_u64.to_ne_bytes());
+        bytes[8..12].copy_from_slice(&3_u32.to_ne_bytes());
+        // Ports and addresses as they lie in headers.
+        bytes[16..20].copy_from_slice(&[0x1b, 0x58, 0, 80]);
+        bytes[20..28].copy_from_slice(&[10, 88, 0, 1, 10, 88, 0, 2]);
+        let noticed = Noticed::read(&bytes).unwrap();
+        assert_eq!(noticed.at, Duration::from_nanos(1_500));
+        assert_eq!(noticed.way.from, "10.88.0.1:7000".parse().unwrap());
+        assert_eq!(noticed.way.to, "10.88.0.2:80".parse().unwrap());
+        assert!(!noticed.by_timer);
+        bytes[8..12].copy_from_slice(&4_u32.to_ne_bytes());
+        assert!(Noticed::read(&bytes).unwrap().by_timer);
+        assert_eq!(Noticed::read(&bytes[..20]), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! A series file of what was seen elsewhere than in a simulation.
+
+use std::fs::File;
+use std::io;
+
+use fabric::PortId;
+use scenario::PointSpec;
+use scenario::series;
+
+use super::file::{Event, EventKind, Sample, SeriesFile, Subject};
+use super::plan::Plan;
+use super::recorder::Rows;
+
+/// Writes the rows of a point whose series somebody tells.
+///
+/// Rows of one port or flow come in the order of time, as in any series file. What the [`Plan`] of the point does
+/// not record is left out.
+pub struct Told {
+    rows: Rows,
+    /// The block of queues, if they are recorded.
+    queue: Option<usize>,
+    events: bool,
+}
+
+impl Told {
+    /// Writes series of `point` into `file`, which is empty.
+    pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
+        let file = SeriesFile::new(point.index, &plan.quantities, file)?;
+        let mut rows = Rows::new(file);
+        let mut quantities = plan.quantities.iter();
+        let place = quantities.position(|quantity| quantity.name == series::QUEUE);
+        Ok(Self {
+            queue: place.map(|place| rows.add(place, Subject::Port)),
+            events: plan.events,
+            rows,
+        })
+    }
+
+    /// From this time on this many bytes wait at `port`.
+    pub fn queue(&mut self, port: PortId, time_us: f64, bytes: f64) {
+        if let Some(block) = self.queue {
+            let sample = Sample {
+                time: picoseconds(time_us),
+                id: port.0,
+                value: bytes,
+            };
+            self.rows.push(block, sample);
+        }
+    }
+
+    /// Something has happened to a flow.
+    pub fn event(&mut self, kind: EventKind, flow: u32, time_us: f64) {
+        if self.events {
+            self.rows.event(Event {
+                time: picoseconds(time_us),
+                kind,
+                flow,
+                port: None,
+            });
+        }
+    }
+
+    /// Writes what is left and ends the file. Fails if writing did, then or before.
+    pub fn finish(self) -> io::Result<()> {
+        self.rows.finish()
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "times of a run are not negative, and end long before 2^64 picoseconds"
+)]
+fn picoseconds(time_us: f64) -> u64 {
+    (time_us * 1e6).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::trace::read;
+    use scenario::{Overrides, Scenario, Source};
+
+    #[test]
+    fn what_is_told_is_read_back() {
+        let path = std::env::temp_dir().join(format!("tailwater-told-{}", std::process::id()));
+        let rows = |series: &str| {
+            let overrides = Overrides {
+                trace: Some(series.to_owned()),
+                ..Overrides::default()
+            };
+            let source = Source::builtin("incast").unwrap();
+            let scenario = Scenario::load(source, &overrides).unwrap();
+            let point = &scenario.points()[0];
+            let plan = Plan::of(point).unwrap();
+            let mut told = Told::new(&plan, point, File::create(&path).unwrap()).unwrap();
+            told.queue(PortId(3), 1.5, 700.0);
+            told.event(EventKind::Timeout, 2, 7.25);
+            told.finish().unwrap();
+            let mut rows = Vec::new();
+            read(&path, &mut |row| {
+                let value = row.values.first().map(|(_, value)| *value);
+                let event = row.event.map(str::to_owned);
+                rows.push((row.time_us, row.port, row.flow, event, value));
+            })
+            .unwrap();
+            fs::remove_file(&path).unwrap();
+            rows
+        };
+        let queue = (1.5, Some(3), None, None, Some(700.0));
+        let timeout = (7.25, None, Some(2), Some("timeout".to_owned()), None);
+        assert_eq!(rows("queue,events"), [queue.clone(), timeout]);
+        assert_eq!(rows("queue"), [queue], "events are not recorded");
+    }
+}
