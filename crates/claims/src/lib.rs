@@ -127,12 +127,24 @@ pub struct Live {
     pub scale: String,
     /// Runs of each scheme.
     pub runs: NonZeroU32,
+    /// What stands between the hosts.
+    pub bed: Bed,
     /// The rate of the fastest link; none for the fastest that the machine holds.
     pub rate: Option<String>,
     /// Settings by full key, each with its texts joined by commas.
     pub set: Vec<(String, String)>,
     /// Names of the claims that are judged.
     pub claims: Vec<String>,
+}
+
+/// What stands between the hosts of a figure on real stacks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Bed {
+    /// A network of the kernel, with the kernel's TCP at all hosts.
+    #[default]
+    Namespaces,
+    /// A TUN device: our TCP sends, the kernel's receives, and a process makes the delay.
+    Tun,
 }
 
 impl Experiment {

@@ -200,13 +200,23 @@ fn title(emulated: &Emulated, bed: &Value) -> String {
     let kernel = bed["kernel"].as_str().unwrap_or_default();
     let version: Vec<_> = kernel.split(['.', '-']).take(2).collect();
     let nodes = bed["hosts"].as_u64().unwrap_or(0) + bed["switches"].as_u64().unwrap_or(0);
+    // A process in place of a network has no buckets.
+    let place = match bed["burst_bytes"].as_f64() {
+        Some(burst) => format!(
+            "{nodes} namespaces, {}, RTT {:.0} us, bucket {burst:.0} B",
+            instead(bed),
+            number("rtt_us")
+        ),
+        None => format!(
+            "our TCP at the sender, {}, RTT {:.0} us",
+            instead(bed),
+            number("rtt_us")
+        ),
+    };
     format!(
-        "{} on Linux {}: {nodes} namespaces, {}, RTT {:.0} us, bucket {:.0} B, {} interleaved runs",
+        "{} on Linux {}: {place}, {} interleaved runs",
         emulated.scenario(),
         version.join("."),
-        instead(bed),
-        number("rtt_us"),
-        number("burst_bytes"),
         emulated.about("runs"),
     )
 }
@@ -359,7 +369,7 @@ fn validity(emulated: &Emulated, set: &Value) -> String {
         let values = runs().filter_map(|point| point["live"][name].as_f64());
         values.reduce(pick)
     };
-    let late = worst("start_lateness_p99_us", f64::max).unwrap_or(0.0) / 1e3;
+    let late = worst("start_lateness_p99_us", f64::max);
     let busy = worst("busy_share", f64::max).unwrap_or(0.0) * 100.0;
     let reordered = worst("reordered_share", f64::max).unwrap_or(0.0) * 100.0;
     let link = match worst("rate_share", f64::min) {
@@ -371,8 +381,13 @@ fn validity(emulated: &Emulated, set: &Value) -> String {
     } else {
         "no reordering".to_owned()
     };
-    let facts =
-        format!("starts late by {late:.1} ms (p99), {link}, cores {busy:.0} % busy, {order}");
+    let facts = match late.map(|late| late / 1e3) {
+        Some(late) => {
+            format!("starts late by {late:.1} ms (p99), {link}, cores {busy:.0} % busy, {order}")
+        }
+        // A process in place of a network has no queues to look at.
+        None => format!("cores {busy:.0} % busy"),
+    };
     let count = invalid(emulated, set).count();
     if count == 0 {
         return format!("valid: {facts}");

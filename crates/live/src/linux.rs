@@ -18,6 +18,7 @@ mod ports;
 mod stack;
 mod starts;
 mod traffic;
+pub mod transfers;
 mod twin;
 mod validity;
 

@@ -7,8 +7,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use live::emulate::{Detail, Failure, Order, emulate, up};
+use live::transfers::transfers;
 use live::{RateChoice, doctor};
 use machine::privilege::{lacks, lacks_for_programs};
 use machine::record::down;
@@ -113,6 +114,17 @@ struct Emulate {
     /// How much is told of every run
     #[arg(long, default_value = "metrics")]
     detail: Detail,
+    /// What stands between the hosts
+    #[arg(long, default_value = "namespaces")]
+    bed: Between,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Between {
+    /// A network of the kernel, with the kernel's TCP at all hosts
+    Namespaces,
+    /// A TUN device, with our TCP at the sender
+    Tun,
 }
 
 impl Network {
@@ -183,7 +195,10 @@ fn call(command: Command) -> Result<(), Failure> {
                     kept = folder.keep(&value);
                 }
             };
-            emulate(&scenario, &order, tell)?;
+            match args.bed {
+                Between::Namespaces => emulate(&scenario, &order, tell)?,
+                Between::Tun => transfers(&scenario, &order, tell)?,
+            }
             Ok(kept?)
         }
         Command::Up(args) => {

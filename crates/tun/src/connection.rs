@@ -213,6 +213,11 @@ impl Connection {
         self.is_ended() && fin_sent && fin_received && resets == 0 && !aborted
     }
 
+    /// When it began.
+    pub(crate) fn began(&self) -> Time {
+        self.facts.began
+    }
+
     /// From its beginning until both directions were complete.
     pub(crate) fn took(&self) -> Option<Span> {
         let ended = self.facts.ended?;

@@ -84,7 +84,12 @@ impl Host {
 
     /// Time since the start.
     pub(crate) fn now(&self) -> Time {
-        let passed = self.start.elapsed().as_nanos();
+        self.at(clock::now())
+    }
+
+    /// A moment by the clock of this host.
+    pub(crate) fn at(&self, moment: Instant) -> Time {
+        let passed = moment.saturating_duration_since(self.start).as_nanos();
         Time::from_ps(u64::try_from(passed).unwrap_or(u64::MAX / 1000) * 1000)
     }
 

@@ -1,17 +1,18 @@
 //! Transfers between our TCP and the kernel's, each byte of which is looked at on arrival.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read as _, Write};
 use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base::{Span, Time};
 use machine::namespace::Namespace;
 use machine::payload::Payload;
-use machine::{Sysctl, interrupt};
+use machine::{Sysctl, clock, interrupt};
 use nix::sys::socket::{setsockopt, sockopt::RcvBufForce};
+use scenario::Problems;
 use serde::Serialize;
 use socket2::{Domain, Protocol, Socket, Type};
 use tcp::Progress;
@@ -58,6 +59,8 @@ pub struct Done {
     pub failure: Option<String>,
     /// From its opening until both directions were complete, in milliseconds.
     pub took_ms: Option<f64>,
+    /// From its opening until the kernel's side had read the last byte, in milliseconds, if our side sent it.
+    pub arrived_ms: Option<f64>,
     /// Fast recoveries of our side.
     pub fast_recoveries: u64,
     /// Its timeouts.
@@ -124,6 +127,14 @@ impl Session {
         })?;
         let count = 0;
         Ok(Self { host, setup, count })
+    }
+
+    /// Whether our side can be this scheme with these settings.
+    ///
+    /// # Errors
+    /// If there is none, a setting is wrong, or the scheme needs more than its sender.
+    pub fn check(scheme: &str, sets: &[String]) -> Result<(), Problems> {
+        Stack::of(scheme, sets).map(drop)
     }
 
     /// Makes transfers, all of them at the same time.
@@ -207,8 +218,8 @@ impl Session {
         &mut self,
         batch: &mut Batch<'_>,
         events: &Receiver<(usize, Event)>,
-    ) -> io::Result<Vec<Option<io::Result<bool>>>> {
-        let mut results: Vec<Option<io::Result<bool>>> =
+    ) -> io::Result<Vec<Option<io::Result<Read>>>> {
+        let mut results: Vec<Option<io::Result<Read>>> =
             batch.transfers.iter().map(|_| None).collect();
         let end = self.host.now() + LONGEST;
         let mut look = Time::ZERO;
@@ -277,7 +288,7 @@ impl Batch<'_> {
     }
 
     /// The result of a transfer, from what both sides know.
-    fn judge(&self, number: usize, result: Option<&io::Result<bool>>, host: &Host) -> Done {
+    fn judge(&self, number: usize, result: Option<&io::Result<Read>>, host: &Host) -> Done {
         let transfer = &self.transfers[number];
         let connection = host
             .connections()
@@ -287,18 +298,22 @@ impl Batch<'_> {
             Some(Err(error)) => Some(error.to_string()),
             None => Some("it took too long".to_owned()),
         };
-        let told = matches!(result, Some(Ok(true)));
+        let read = result.and_then(|result| result.as_ref().ok());
+        let told = read.is_some_and(|read| read.right);
         let right = match transfer.sender {
             Side::Ours => told,
             Side::Kernel => told && self.received[number] == (transfer.size, true),
         };
         let counters = connection.map(Connection::counters).unwrap_or_default();
         let took = connection.and_then(Connection::took);
+        let last = read.and_then(|read| read.last).zip(connection);
+        let arrived = last.map(|(last, connection)| host.at(last).since(connection.began()));
         Done {
             right,
             orderly: connection.is_some_and(Connection::is_orderly),
             failure,
             took_ms: took.map(|took| took.as_secs() * 1e3),
+            arrived_ms: arrived.map(|arrived| arrived.as_secs() * 1e3),
             fast_recoveries: counters.fast_recoveries,
             timeouts: counters.timeouts,
             retransmissions: counters.retransmissions,
@@ -334,8 +349,17 @@ impl Application for Batch<'_> {
 enum Event {
     /// Our side may connect.
     Listening,
-    /// It is over, and what arrived was right.
-    Done(io::Result<bool>),
+    /// It is over.
+    Done(io::Result<Read>),
+}
+
+/// What the kernel's side has read.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    /// Whether it was right.
+    right: bool,
+    /// When the last byte came that our side sent.
+    last: Option<Instant>,
 }
 
 /// The kernel's side of a transfer.
@@ -348,7 +372,7 @@ struct Kernel<'a> {
 }
 
 impl Kernel<'_> {
-    fn run(&self, told: &Sender<(usize, Event)>) -> io::Result<bool> {
+    fn run(&self, told: &Sender<(usize, Event)>) -> io::Result<Read> {
         let mut stream = self.open(told)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -356,12 +380,14 @@ impl Kernel<'_> {
             self.write(&mut stream)?;
             stream.shutdown(Shutdown::Write)?;
         }
-        let (received, right) = self.read(&mut stream)?;
+        let (received, right, last) = self.read(&mut stream)?;
         if self.transfer.sender == Side::Ours {
             stream.shutdown(Shutdown::Write)?;
-            return Ok(right && received == self.transfer.size);
+            let right = right && received == self.transfer.size;
+            return Ok(Read { right, last });
         }
-        Ok(received == 0)
+        let right = received == 0;
+        Ok(Read { right, last: None })
     }
 
     fn open(&self, told: &Sender<(usize, Event)>) -> io::Result<TcpStream> {
@@ -392,9 +418,9 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// Reads until the end. Returns how much it was and whether it was right.
-    fn read(&self, stream: &mut TcpStream) -> io::Result<(u64, bool)> {
-        let (mut received, mut right) = (0, true);
+    /// Reads until the end. Returns how much it was, whether it was right, and when the last byte came.
+    fn read(&self, stream: &mut TcpStream) -> io::Result<(u64, bool, Option<Instant>)> {
+        let (mut received, mut right, mut last) = (0, true, None);
         let mut buffer = vec![0; 1 << 16];
         loop {
             let length = match stream.read(&mut buffer) {
@@ -402,12 +428,13 @@ impl Kernel<'_> {
                 length => length?,
             };
             if length == 0 {
-                return Ok((received, right));
+                return Ok((received, right, last));
             }
             right &= self
                 .payload
                 .is_right(self.number, received, &buffer[..length]);
             received += length as u64;
+            last = Some(clock::now());
         }
     }
 }

@@ -8,7 +8,7 @@ use scenario::Problem;
 
 use super::fields::{Fields, Reader, Word};
 use crate::{
-    At, Claim, ClaimKind, Compare, Experiment, Live, Measure, Of, Place, ShapeKind, Statistic,
+    At, Bed, Claim, ClaimKind, Compare, Experiment, Live, Measure, Of, Place, ShapeKind, Statistic,
 };
 
 impl Reader<'_> {
@@ -24,7 +24,7 @@ impl Reader<'_> {
         if uses.is_some() {
             self.only(&fields, &["claims"]);
         } else {
-            self.only(&fields, &["scale", "runs", "rate", "set", "claims"]);
+            self.only(&fields, &["scale", "runs", "bed", "rate", "set", "claims"]);
         }
         if !fields.has("claims") {
             self.missing(&fields, "claims");
@@ -37,7 +37,13 @@ impl Reader<'_> {
             }
         }
         let runs = self.whole(&fields, "runs").and_then(NonZeroU32::new);
+        let beds = [("namespaces", Bed::Namespaces), ("tun", Bed::Tun)];
+        let bed = self.choice(&fields, "bed", &beds).unwrap_or_default();
         let rate = self.text(&fields, "rate");
+        if let Some(word) = rate.as_ref().filter(|_| bed == Bed::Tun) {
+            let message = "a TUN device has the rate of the scenario";
+            self.wrong(message.into(), word.place.clone(), "link.rate in set");
+        }
         if let Some(word) = &rate
             && let Err(error) = Rate::parse(&word.text)
         {
@@ -53,6 +59,7 @@ impl Reader<'_> {
                 None => self.required_text(&fields, "scale"),
             },
             runs: runs.unwrap_or(RUNS),
+            bed,
             rate: rate.map(|word| word.text),
             set: self.settings(&fields, "set"),
             claims: named.into_iter().map(|word| word.text).collect(),

@@ -371,6 +371,11 @@ lowest = "rcc"
             "claims = [\"marked\"]",
             "marked is about marks, which Linux does not tell",
         ),
+        (
+            "bed = \"tun\"\nrate = \"1Gbps\"\nclaims = [\"share\"]",
+            "a TUN device has the rate of the scenario",
+        ),
+        ("bed = \"tap\"\nclaims = []", "tap"),
         ("claims = [\"shared\"]", "there is no claim \"shared\""),
         ("runs = 3", "live has no claims"),
         (

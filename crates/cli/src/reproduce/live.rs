@@ -179,7 +179,12 @@ impl<'a> Scaled<'a> {
             words.extend(["--set".into(), set.into()]);
         }
         let rate = args.rate.as_deref().or(self.live().rate.as_deref());
-        words.extend(["--rate".into(), rate.unwrap_or("auto").into()]);
+        match self.live().bed {
+            claims::Bed::Namespaces => {
+                words.extend(["--rate".into(), rate.unwrap_or("auto").into()]);
+            }
+            claims::Bed::Tun => words.extend(["--bed".into(), "tun".into()]),
+        }
         words.extend(["--runs".into(), self.runs.to_string().into()]);
         words.extend(["--detail".into(), self.detail().into()]);
         words.extend(["--out".into(), self.folder.clone().into()]);
@@ -231,10 +236,11 @@ fn forget_details(line: &mut Value) {
     }
 }
 
-/// Settings of the test bed: those of the file, and headers as Linux has them.
+/// Settings of the test bed: those of the file, and headers as Linux has them on Ethernet.
 fn sets(live: &Live) -> Vec<String> {
     let own = live.set.iter().map(|(key, value)| format!("{key}={value}"));
-    own.chain(["net.header_bytes=66".to_owned()]).collect()
+    let headers = (live.bed == claims::Bed::Namespaces).then(|| "net.header_bytes=66".to_owned());
+    own.chain(headers).collect()
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Problem {

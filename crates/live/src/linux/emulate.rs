@@ -442,7 +442,8 @@ fn add_alone(told: &mut Value, alone: &[Option<f64>]) {
     }
 }
 
-fn set(point: &PointSpec) -> Value {
+/// The settings of a point that have several values.
+pub(crate) fn set(point: &PointSpec) -> Value {
     let pairs = point.set.iter();
     let pairs = pairs.map(|(key, text)| (key.clone(), Value::from(text.as_str())));
     Value::Object(pairs.collect::<Map<_, _>>())

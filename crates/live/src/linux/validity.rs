@@ -29,6 +29,11 @@ pub(crate) struct Facts {
     pub(crate) strange: Vec<String>,
 }
 
+/// Why a run of cores that were so busy does not count, if it does not.
+pub(crate) fn busy(share: f64) -> Option<String> {
+    (share > MOST_BUSY).then(|| format!("cores {:.0} % busy", share * 100.0))
+}
+
 impl Facts {
     /// Why the run does not count; empty if it does.
     pub(crate) fn reasons(&self) -> Vec<String> {
@@ -45,9 +50,7 @@ impl Facts {
                 "starts late by {share:.0} % of the median completion time"
             ));
         }
-        if self.busy_share > MOST_BUSY {
-            reasons.push(format!("cores {:.0} % busy", self.busy_share * 100.0));
-        }
+        reasons.extend(busy(self.busy_share));
         if let Some(share) = self.rate_share.filter(|share| *share < LEAST_RATE) {
             reasons.push(format!("link at {:.1} % while queued", share * 100.0));
         }

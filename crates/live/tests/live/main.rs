@@ -298,6 +298,47 @@ fn timeouts_of_flows_make_those_of_the_network() {
     }
 }
 
+/// Endpoints of the simulator send to a receiver of the kernel.
+#[test]
+fn our_tcp_sends_to_the_kernel_over_a_device() {
+    let Some(_machine) = machine() else { return };
+    let file = std::env::temp_dir().join(format!("tailwater-tun-{}.toml", std::process::id()));
+    let text = "schemes = [\"newreno\", \"rc3\", \"rcc\"]\n[link]\nrate = \"200Mbps\"\ndelay = \"5ms\"\n\
+        [tcp]\ninitial_window = 10\nreceive_buffer = \"4MB\"\n[switch]\nbuffer = \"4MB\"\n\
+        [workload]\nkind = \"incast\"\nsenders = 1\nsize = \"146000B\"\nstart = \"0s\"\n";
+    fs::write(&file, text).expect("a file");
+    let name = file.to_str().expect("a path in Unicode");
+    let (output, lines) = run(&["emulate", name, "--bed", "tun", "--runs", "2"]);
+    fs::remove_file(&file).expect("a file");
+    assert!(output.status.success(), "{lines:?}");
+    let skipped = lines.iter().filter(|line| line["type"] == "skipped");
+    let skipped: Vec<_> = skipped.map(|line| &line["scheme"]).collect();
+    assert_eq!(skipped, ["rcc"]);
+    let points = |scheme: &str, world: &str| {
+        let points = lines.iter().filter(|line| line["type"] == "point");
+        let own = points.filter(|line| line["scheme"] == scheme && line["world"] == world);
+        let times = own.map(|line| line["metrics"]["fct_mean_us"].as_f64());
+        times
+            .map(|time| time.expect("it is complete"))
+            .collect::<Vec<_>>()
+    };
+    for scheme in ["newreno", "rc3"] {
+        let linux = points(scheme, "linux");
+        assert_eq!(linux.len(), 2);
+        // A handshake, half a round trip, and the bytes at the rate: 30 ms and 5.8 ms.
+        assert!(linux.iter().all(|us| *us > 35_000.0), "{linux:?}");
+        assert_eq!(points(scheme, "simulated").len(), 1);
+    }
+    // Slow start takes two round trips more, which RC3 does not wait for.
+    let least = |scheme| {
+        points(scheme, "linux")
+            .into_iter()
+            .fold(f64::INFINITY, f64::min)
+    };
+    assert!(least("newreno") > 70_000.0, "{}", least("newreno"));
+    assert!(points("rc3", "simulated")[0] < 45_000.0);
+}
+
 /// Linux delays no ACK while the window that it offers grows.
 #[test]
 fn receivers_delay_acks_as_hosts_do_whose_windows_have_grown() {
