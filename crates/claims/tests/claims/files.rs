@@ -305,8 +305,49 @@ fn figures_that_share_runs_share_their_scale_on_real_stacks() {
 
 #[test]
 fn only_orders_and_ratios_about_what_linux_tells_are_judged_live() {
-    let figure = |live: &str| {
-        let claims = r#"
+    let figure =
+        |live: &str| format!("{INCAST}\n[live]\nscale = \"a part\"\n{live}\n{LIVE_CLAIMS}");
+    let folder = Folder::with("files_live", &figure("claims = [\"share\", \"busy\"]"));
+    let live = folder.paper().experiments[0].live.clone().unwrap();
+    assert_eq!(
+        (live.runs.get(), &*live.claims),
+        (5, &["share".to_owned(), "busy".to_owned()][..])
+    );
+    for (number, (live, expected)) in [
+        (
+            "claims = [\"number\"]",
+            "number is a number of the paper's own machines",
+        ),
+        (
+            "claims = [\"marked\"]",
+            "marked is about marks, which Linux does not tell",
+        ),
+        (
+            "bed = \"tun\"\nrate = \"1Gbps\"\nclaims = [\"share\"]",
+            "a TUN device has the rate of the scenario",
+        ),
+        ("bed = \"tap\"\nclaims = []", "tap"),
+        ("claims = [\"shared\"]", "there is no claim \"shared\""),
+        ("runs = 3", "live has no claims"),
+        (
+            "claims = [\"at-40\"]\nset = { \"workload.senders\" = [2, 4] }",
+            "at-40 is about values of workload.senders that do not run",
+        ),
+        (
+            "claims = []\nset = { \"workload.senders\" = 9000000 }",
+            "workload.senders",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let told = problems(&format!("files_live_{number}"), &figure(live));
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+/// Claims of which some may be judged on real stacks.
+const LIVE_CLAIMS: &str = r#"
 [[claim]]
 id = "number"
 kind = "number"
@@ -354,43 +395,3 @@ where = "§1"
 measure = "marks"
 lowest = "rcc"
 "#;
-        format!("{INCAST}\n[live]\nscale = \"a part\"\n{live}\n{claims}")
-    };
-    let folder = Folder::with("files_live", &figure("claims = [\"share\", \"busy\"]"));
-    let live = folder.paper().experiments[0].live.clone().unwrap();
-    assert_eq!(
-        (live.runs.get(), &*live.claims),
-        (5, &["share".to_owned(), "busy".to_owned()][..])
-    );
-    for (number, (live, expected)) in [
-        (
-            "claims = [\"number\"]",
-            "number is a number of the paper's own machines",
-        ),
-        (
-            "claims = [\"marked\"]",
-            "marked is about marks, which Linux does not tell",
-        ),
-        (
-            "bed = \"tun\"\nrate = \"1Gbps\"\nclaims = [\"share\"]",
-            "a TUN device has the rate of the scenario",
-        ),
-        ("bed = \"tap\"\nclaims = []", "tap"),
-        ("claims = [\"shared\"]", "there is no claim \"shared\""),
-        ("runs = 3", "live has no claims"),
-        (
-            "claims = [\"at-40\"]\nset = { \"workload.senders\" = [2, 4] }",
-            "at-40 is about values of workload.senders that do not run",
-        ),
-        (
-            "claims = []\nset = { \"workload.senders\" = 9000000 }",
-            "workload.senders",
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let told = problems(&format!("files_live_{number}"), &figure(live));
-        assert!(told.contains(expected), "{told}");
-    }
-}

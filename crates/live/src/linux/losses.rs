@@ -11,10 +11,6 @@ pub(crate) use heard::during;
 
 /// A sender noticed a loss.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(
-    not(feature = "kernel"),
-    expect(dead_code, reason = "without programs nothing is heard")
-)]
 pub(crate) struct Heard {
     pub(crate) at: Instant,
     /// The end that sends.
