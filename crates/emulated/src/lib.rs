@@ -9,6 +9,8 @@
 //! ```
 
 pub mod claims;
+pub mod judged;
+mod measured;
 mod page;
 
 use std::fmt::Write;

@@ -1,9 +1,6 @@
 //! `tailwater reproduce --live`: figures on the real stacks of this machine, scaled to what it holds. Orders and
 //! ratios are judged; numbers of a paper are of its own machines.
 
-mod judged;
-mod measured;
-
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
@@ -11,8 +8,9 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use claims::catalogue::{self, Selection};
-use claims::{Claim, Experiment, Live, Of};
+use claims::{Experiment, Live, Of};
 use emulated::Emulated;
+use emulated::judged::{self, Bed};
 use scenario::{Overrides, Problem, Problems, Scenario};
 use serde_json::Value;
 
@@ -31,7 +29,7 @@ pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let mut together: Vec<Vec<Bed<'_>>> = Vec::new();
     for bed in figures {
         let mut all = together.iter_mut();
-        match all.find(|beds| beds[0].has_runs_of(&bed)) {
+        match all.find(|beds| beds[0].run.source.name() == bed.run.source.name()) {
             Some(beds) => beds.push(bed),
             None => together.push(vec![bed]),
         }
@@ -63,27 +61,6 @@ pub(super) fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         return Err(Stop::Failed);
     }
     Ok(())
-}
-
-/// A figure that has a test bed.
-#[derive(Clone, Copy)]
-struct Bed<'a> {
-    figure: &'a Experiment,
-    live: &'a Live,
-    /// The figure whose runs it shows: mostly itself.
-    run: &'a Experiment,
-}
-
-impl Bed<'_> {
-    fn has_runs_of(&self, other: &Bed<'_>) -> bool {
-        self.run.source.name() == other.run.source.name()
-    }
-
-    /// Its claims that are judged.
-    fn claims(&self) -> impl Iterator<Item = &Claim> {
-        let claims = self.figure.claims.iter();
-        claims.filter(|claim| self.live.claims.contains(&claim.id))
-    }
 }
 
 /// The chosen figures that have a test bed.

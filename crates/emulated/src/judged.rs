@@ -9,13 +9,31 @@ use claims::{Claim, Experiment, Live, Measured, Of};
 use scenario::{Problems, Scenario};
 use serde_json::{Value, json};
 
-use super::Bed;
-use super::measured::{measured, unnoticed, untold};
-use emulated::instead;
+use crate::instead;
+use crate::measured::{measured, unnoticed, untold};
+
+/// A figure that has a test bed.
+#[derive(Clone, Copy, Debug)]
+pub struct Bed<'a> {
+    /// The figure.
+    pub figure: &'a Experiment,
+    /// How it runs there.
+    pub live: &'a Live,
+    /// The figure whose runs it shows: mostly itself.
+    pub run: &'a Experiment,
+}
+
+impl Bed<'_> {
+    /// Its claims that are judged.
+    pub fn claims(&self) -> impl Iterator<Item = &Claim> {
+        let claims = self.figure.claims.iter();
+        claims.filter(|claim| self.live.claims.contains(&claim.id))
+    }
+}
 
 /// A line for each claim that is judged live, figure by figure of those with the same runs. Tables of single flows are in
 /// `folder` only meanwhile.
-pub(super) fn judge(
+pub fn judge(
     beds: &[Bed<'_>],
     (scenario, folder): (&Scenario, &Path),
     lines: &[Value],
