@@ -37,7 +37,7 @@ mod routes;
 mod topology;
 mod watch;
 
-pub use disorder::Disorder;
+pub use disorder::{Disorder, Jitter};
 pub use histogram::{LevelHistogram, QueueStatistics};
 pub use hook::{Calls, Quiet, SwitchHook};
 pub use loss::LossLaw;

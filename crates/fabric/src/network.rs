@@ -3,7 +3,7 @@
 use base::{Beside, Extension, FlowId, HostId, Options, Packet, Time, Timestamps};
 use engine::{Scheduler, Token};
 
-use crate::disorder::{Detained, Disorder, Fate};
+use crate::disorder::{Detained, Disorder, Jitter};
 use crate::histogram::QueueStatistics;
 use crate::hook::SwitchHook;
 use crate::port::{End, Offer, Port, PortConfig};
@@ -63,11 +63,11 @@ pub struct Network {
     hooked: bool,
     prioritised: bool,
     /// Whether packets that come out of a port may be other than those that went in: withdrawn by priority,
-    /// or in disorder.
+    /// or kept behind a link.
     disturbed: bool,
     /// The ports below this one are fetched ahead of time: all, if they are more than the nearer caches hold.
     fetched: u32,
-    /// The link that delivers late or twice, if one does.
+    /// What is kept behind links, if any delivers late or twice.
     detained: Option<Box<Detained>>,
     /// The only port of each host.
     host_ports: Vec<PortId>,
@@ -146,9 +146,10 @@ impl Network {
         Ok(network)
     }
 
-    /// Makes a link deliver late or twice; it is the only one.
-    pub fn disturb(&mut self, disorder: Disorder) {
-        self.detained = Some(Box::new(Detained::new(disorder)));
+    /// Makes a link deliver late or twice, or the links of all hosts with jitter. Events of packets that are kept have
+    /// this token; no other event may.
+    pub fn disturb(&mut self, disorder: Option<Disorder>, jitter: Option<Jitter>, token: Token) {
+        self.detained = Some(Box::new(Detained::new(disorder, jitter, token)));
         self.disturbed = true;
     }
 
@@ -219,7 +220,7 @@ impl Network {
         }
     }
 
-    /// The event of a link in disorder has come: a packet that it has kept goes on, into `packet`. As
+    /// An event of what is kept behind links has come: the next packet goes on, into `packet`. As
     /// [`Network::on_arrival`].
     pub fn on_release<W: Watch>(
         &mut self,
@@ -245,20 +246,18 @@ impl Network {
             return false;
         };
         let token = detained.token();
-        match detained.on_arrival(port, packet, sched.now()) {
-            Fate::Passes => false,
-            Fate::Late(at) => {
-                sched.at(at, token);
-                true
-            }
-            Fate::Twice(at) => {
-                // The books count the copy as sent.
-                self.sent += 1;
-                watch.on_copy(packet);
-                sched.at(at, token);
-                false
-            }
+        let of_host = self.ports[port.0 as usize].of_host;
+        let fate = detained.on_arrival(port, of_host, packet, sched.now());
+        if let Some(at) = fate.later {
+            sched.at(at, token);
         }
+        if let Some(at) = fate.copy {
+            // The books count the copy as sent.
+            self.sent += 1;
+            watch.on_copy(packet);
+            sched.at(at, token);
+        }
+        fate.later.is_some()
     }
 
     /// A packet that has come out of `port` is forwarded or delivered.
@@ -357,19 +356,19 @@ impl Network {
         self.digest
     }
 
-    /// Packets at ports or kept by a link in disorder, counted one port after the other.
+    /// Packets at ports or kept behind links, counted one port after the other.
     pub fn held(&self) -> usize {
         let kept = self.detained.as_ref().map_or(0, |detained| detained.len());
         self.ports.iter().map(Port::held).sum::<usize>() + kept
     }
 
-    /// Packets at ports or kept by a link in disorder, as the books have it: O(1). Of those that hosts withdraw,
+    /// Packets at ports or kept behind links, as the books have it: O(1). Of those that hosts withdraw,
     /// some may be gone already.
     pub fn inside(&self) -> u64 {
         self.sent - self.delivered - self.lost
     }
 
-    /// Packets that hosts have sent, copies of a link in disorder included, and packets that hosts have received.
+    /// Packets that hosts have sent, copies that links have made included, and packets that hosts have received.
     pub fn sent_and_delivered(&self) -> (u64, u64) {
         (self.sent, self.delivered)
     }

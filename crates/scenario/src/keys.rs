@@ -191,6 +191,8 @@ base::settings! {
         pub rate: Rate = "1Gbps",
         /// Propagation delay of every such link, one way.
         pub delay: Span = "40us",
+        /// Longest time that a packet which a host has sent waits, at random and in order, at the end of this link. Without it everything that depends on each other keeps step to the picosecond, and the same senders find room in a full queue again and again (Floyd and Jacobson, "On Traffic Phase Effects", 1992). Real hosts and links are never that regular: the time of a packet at the bottleneck is enough.
+        pub jitter: Span = "0s",
         /// Rate of these links from the switch to the host; "auto" is link.rate. With a lower one, the links to receivers are the bottleneck even where hosts send to one receiver each.
         pub down_rate: OrAuto<Rate> = "auto",
     }
@@ -317,7 +319,7 @@ base::settings! {
         pub window_validation: bool = "true",
         /// Receive buffer of a connection: the largest window it may advertise.
         pub receive_buffer: DataSize = "4MiB",
-        /// How much of tcp.receive_buffer a receiver offers: all of it ("buffer"), or 64 KiB at first and then twice what its application reads in a round trip ("grows", Linux). A segment with which the window grows is then acknowledged at once, if tcp.quick_acks allows any.
+        /// How much of tcp.receive_buffer a receiver offers: all of it ("buffer"), or 64 KiB at first and then twice what its application reads in a round trip ("grows", Linux). A segment with which the window grows is then acknowledged at once, if tcp.quick_acks allows any. Bytes that wait to be read do not widen it later.
         pub receive_window: ReceiveWindow = "buffer",
         /// Shift of advertised windows (RFC 7323): 0 to 14; "auto" is the smallest that can advertise the receive buffer, "off" leaves the option out.
         pub window_scale: WindowScale = "auto",
@@ -349,7 +351,7 @@ base::settings! {
         pub undo: bool = "false",
         /// Whether receivers report segments that came twice (RFC 2883). Needs tcp.sack.
         pub dsack: bool = "false",
-        /// Segments that a receiver acknowledges one by one whatever tcp.delayed_ack: at the start, after idle time and after duplicates, at most half of its buffer. "0" delays these ACKs as all others; Linux has 16. A congestion mark that begins or ends is then acknowledged at once, too, and so is an answer to one (CWR).
+        /// Segments that a receiver acknowledges one by one whatever tcp.delayed_ack: at the start, after idle time and after data that had come in order before, at most half of its buffer. "0" delays these ACKs as all others; Linux has 16. A congestion mark that begins or ends is then acknowledged at once, too, and so are an answer to one (CWR) and, on a connection on which one side sends, a segment that is not full, which ends what its sender has to say; marks of data that had come in order before count no more.
         pub quick_acks: u32 = "0",
         /// Longest time that a receiver holds reports of SACK back, to send one for many: after three reports of a hole, for a twentieth of the round trip and at most for this time. "0s" reports each segment at once (RFC 5681); Linux has 1 ms. Needs tcp.sack.
         pub sack_delay: Span = "0s",
@@ -385,7 +387,7 @@ base::settings! {
         pub size_step: DataSize = "1B",
         /// When the first flow starts.
         pub start: Span = "10ms",
-        /// Flow i starts i times this later; of requests, connection i does in every round.
+        /// Flow i starts i times this later. For requests: in every round, the request on connection i leaves i times this later.
         pub interval: Span = "0s",
         /// When the first unlimited flow stops: its application closes the connection, and what it has not sent by then is never sent.
         pub stop: OrNever<Span> = "never",

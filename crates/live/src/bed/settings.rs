@@ -54,12 +54,18 @@ struct Fixed {
     twin: Option<&'static str>,
 }
 
-const QUEUES: [Fixed; 4] = [
+const QUEUES: [Fixed; 5] = [
     Fixed {
         key: "link.delay",
         agrees: |_| false,
         instead: "none is added; the round-trip time is measured, and the twin has it",
         twin: None,
+    },
+    Fixed {
+        key: "link.jitter",
+        agrees: |keys| keys.link.jitter == Span::ZERO,
+        instead: "what this machine makes it; the twin has none",
+        twin: Some("0s"),
     },
     Fixed {
         key: "net.header_bytes",

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use base::{Packet, Time, WireSize};
+use base::{Packet, Span, Time, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Backlog, Discipline, Disorder, Limit, LinkSpec, LossLaw, Network, Node, NodeId, PortId,
+    Backlog, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId, PortId,
     PortParts, QueueDisc, Strict, Topology, Verdict,
 };
 use scenario::PointSpec;
@@ -194,17 +194,23 @@ fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
     })
 }
 
-/// Makes the bottleneck deliver late or twice, if it does; its events have this token.
+/// Makes the bottleneck deliver late or twice, and links of hosts with jitter, if they do; the events have this token.
 pub(super) fn disturb(network: &mut Network, point: &PointSpec, bottleneck: PortId, token: Token) {
     let settings = &point.keys.bottleneck;
-    if settings.reordering.0 > 0.0 || settings.duplication.0 > 0.0 {
-        network.disturb(Disorder {
-            link: bottleneck,
-            late: (settings.reordering.0, settings.reordering_delay),
-            twice: settings.duplication.0,
-            stream: Stream::new(point.seed, "disorder", u64::from(bottleneck.0)),
-            token,
-        });
+    let disorder = Disorder {
+        link: bottleneck,
+        late: (settings.reordering.0, settings.reordering_delay),
+        twice: settings.duplication.0,
+        stream: Stream::new(point.seed, "disorder", u64::from(bottleneck.0)),
+    };
+    let jitter = Jitter {
+        most: point.keys.link.jitter,
+        stream: Stream::new(point.seed, "jitter of links", 0),
+    };
+    let disorder = Some(disorder).filter(|one| one.late.0 > 0.0 || one.twice > 0.0);
+    let jitter = Some(jitter).filter(|jitter| jitter.most > Span::ZERO);
+    if disorder.is_some() || jitter.is_some() {
+        network.disturb(disorder, jitter, token);
     }
 }
 
