@@ -124,7 +124,7 @@ def note(streams, name, time, outgoing, one):
         lines.append("in %d %s\n" % (time, " ".join(map(str, numbers))))
     elif one["payload"]:
         lines.append("out %d %d %d\n" % (sent(time, one), one["seq"], one["payload"]))
-    elif receives and not one["flags"] & 2:
+    elif receives and not one["flags"] & 3:
         numbers = [one["flags"], one["ack"], *one["sack"]]
         lines.append("ack %d %s\n" % (sent(time, one), " ".join(map(str, numbers))))
 

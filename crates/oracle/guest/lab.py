@@ -3,15 +3,16 @@
 It runs in User-mode Linux with time travel: a processor costs no time, so that a transfer takes what links, queues and
 timers make it take. Standard output gets one line "ANSWER {...}" for each scenario, in JSON.
 
-The plan is a JSON file: {"boot", "rate", "access", "delay", "hosts", "scenarios": [...]}. Rates are in bit/s, delays in
-ns, sizes in bytes. A scenario has "name", "kind" (incast, bulk, writes), "cc", "buffer", "threshold" (0: none), and what
+The plan is a JSON file: {"boot", "rate", "access", "delay", "jitter", "hosts", "scenarios": [...]}. Rates are in bit/s,
+delays in ns, sizes in bytes. A scenario has "name", "kind" (incast, bulk, writes), "cc", "buffer", "threshold" (0: none), and what
 the functions of its kind read below.
 
 What makes it a lab rather than a network of containers:
 
 - gso_max_segs 1: without segmentation offload in the device TCP still builds trains, which netem delays as one packet.
 - The switch port is a token bucket with room for one packet, over a queue in bytes. A packet counts in that queue until
-  its last bit has left; the first packet of an idle port leaves at once.
+  its last bit has left; the first packet of an idle port leaves at once. The bucket is as small as tc can make it, six
+  bytes more than a packet: with more room the second packet of an idle port would leave early, too.
 - Marking at a threshold is RED with weight 1, which tc cannot express: the queue is made by netlink.
 - A late packet is one of a distribution of delays in the lower one of two queues, because a queue with a rate keeps
   packets in order. The others wait 1 us there: tc takes no delay of 0.
@@ -65,6 +66,8 @@ def make_network(hosts):
         for key, value in settings.items():
             set_tcp(key, value)
         run("tc qdisc add dev e0 root handle 1: " + link())
+        if PLAN["jitter"]:
+            run(late_by_chance())
         enter("s")
         run("ethtool -K p%s tso off gso off gro off" % name)
 
@@ -81,6 +84,14 @@ def link(loss=0.0):
     return "netem delay %dus limit 100000 rate %dbit%s" % (PLAN["delay"] // 1000, PLAN["access"], lost)
 
 
+def late_by_chance():
+    """Behind its link each packet waits for a random time, in order: a second netem whose rate, by far the highest of the
+    lab, keeps the order. Without it everything keeps step to the nanosecond, and the same senders find room in a full
+    queue again and again (Floyd and Jacobson, "On Traffic Phase Effects", 1992)."""
+    half = PLAN["jitter"] / 2000
+    return "tc qdisc add dev e0 parent 1:1 handle 2: netem delay %gus %gus limit 100000 rate 1tbit" % (half, half)
+
+
 def disturb(scenario):
     """Puts the losses and late packets of a scenario into the link of the first sender."""
     enter("h0")
@@ -92,6 +103,8 @@ def disturb(scenario):
         with open(TC_LIB + "/late.dist", "w") as file:
             file.write("8192\n" + "0\n" * (late - 1))
         run("tc qdisc add dev e0 parent 1:1 handle 2: netem delay 1us %dus distribution late limit 100000" % (scenario["late"] // 1000))
+    elif PLAN["jitter"]:
+        run(late_by_chance())
 
 
 def link_drops():
@@ -115,7 +128,7 @@ class Port:
     def make(self, buffer, threshold):
         enter("s")
         subprocess.run("tc qdisc del dev prx root", shell=True, capture_output=True)
-        run("tc qdisc add dev prx root handle 1: tbf rate %dbit burst 1600 limit 100000000" % PLAN["rate"])
+        run("tc qdisc add dev prx root handle 1: tbf rate %dbit burst 1520 limit 100000000" % PLAN["rate"])
         if not threshold:
             run("tc qdisc add dev prx parent 1:1 handle 2: bfifo limit %d" % buffer)
             return

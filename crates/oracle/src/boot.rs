@@ -77,7 +77,11 @@ pub fn capturing<'a>(scenarios: &'a [Scenario], folder: &Path) -> Vec<Boot<'a>> 
     let number = |name: &str| (1..).zip(&all).find(|(_, one)| one.name == name);
     let one = |scenario: &'a Scenario| Boot {
         number: number(&scenario.name).map_or(0, |(number, _)| number),
-        rig: scenario.rig,
+        // When a packet has left an end can be told from when it comes to the switch.
+        rig: Rig {
+            jitter: 0,
+            ..scenario.rig
+        },
         scenarios: vec![scenario],
         streams: Some(folder.join(&scenario.name)),
     };

@@ -37,6 +37,8 @@ pub struct Rig {
     pub access: u64,
     /// Delay from host to host, one way, in ns.
     pub delay: u64,
+    /// Longest time that a packet of a host waits at the end of its link, in ns.
+    pub jitter: u64,
     /// Senders.
     pub hosts: u32,
 }
@@ -95,10 +97,12 @@ const MANY: u32 = 20;
 /// Boots where neither does.
 const FEW: u32 = 2;
 
+/// A packet takes 12.1 us at the port: nobody keeps step with it.
 const SLOW: Rig = Rig {
     rate: 1_000_000_000,
     access: 1_000_000_000,
     delay: 40_000,
+    jitter: 12_000,
     hosts: 64,
 };
 const LONG: Rig = Rig {
@@ -109,12 +113,15 @@ const LONG: Rig = Rig {
 const FAST: Rig = Rig {
     rate: 10_000_000_000,
     access: 10_000_000_000,
+    // The least that tc can make.
+    jitter: 2_000,
     hosts: 16,
     ..SLOW
 };
 /// Hosts that are faster than the port, so that a flow queues there.
 const STEEP: Rig = Rig {
     access: 10_000_000_000,
+    jitter: 0,
     hosts: 2,
     ..SLOW
 };

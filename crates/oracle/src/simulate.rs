@@ -40,6 +40,7 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
         ("link.rate", format!("{}bps", rig.access)),
         ("link.down_rate", format!("{}bps", rig.rate)),
         ("link.delay", ns(link_delay(scenario))),
+        ("link.jitter", ns(rig.jitter)),
         ("switch.buffer", format!("{}B", scenario.buffer)),
         ("switch.ecn_threshold", threshold),
         ("net.header_bytes", (PACKET - MSS).to_string()),

@@ -54,6 +54,19 @@ fn every_answer_is_to_a_scenario_of_the_list_and_every_scenario_has_one() {
     assert_eq!(answered, names);
 }
 
+#[test]
+fn every_reason_is_about_scenarios_of_the_list_and_no_scenario_has_two() {
+    let text = std::fs::read_to_string(repository().join("crates/oracle/reasons.toml")).unwrap();
+    let reasons: page::Reasons = toml::from_str(&text).unwrap();
+    let named = reasons.reason.iter().flat_map(|reason| &reason.scenarios);
+    let mut named: Vec<&String> = named.collect();
+    named.sort_unstable();
+    assert!(named.windows(2).all(|two| two[0] != two[1]), "{named:?}");
+    let names: Vec<String> = list::all().into_iter().map(|one| one.name).collect();
+    let unknown: Vec<&&String> = named.iter().filter(|name| !names.contains(name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
 /// What some of the kernel's senders received and sent, from `cargo xtask oracle linux --streams`, cut after some rounds
 /// or hundreds of segments: duplicates, lost retransmissions, timeouts, probes, marks.
 #[test]

@@ -55,7 +55,7 @@ pub struct Config {
     pub syn_retries: u32,
     /// How often data is sent again after timeouts in a row before the connection fails (RFC 9293 §3.8.3).
     pub retries: u32,
-    /// Segments that one ACK acknowledges at most; 1: each has its own (RFC 5681 §4.2).
+    /// After how many segments an ACK is due; 1: after each (RFC 5681 §4.2).
     pub delayed_ack: u32,
     /// Longest delay of an ACK, as far as `delayed_ack_bound` allows.
     pub delayed_ack_timeout: Span,
@@ -100,7 +100,8 @@ pub struct Config {
     pub undo: bool,
     /// Whether a receiver reports what it got twice (RFC 2883).
     pub dsack: bool,
-    /// Segments acknowledged at once at the start, after idle time, duplicates and marks; 0: as all others.
+    /// Segments acknowledged at once at the start, after idle time, data that had come in order before, and marks; 0: as
+    /// all others.
     pub quick_acks: u32,
     /// Longest time that a receiver holds SACK reports back to send one for many; zero: it sends each at once.
     pub sack_delay: Span,
@@ -118,8 +119,11 @@ pub struct Config {
 /// What the options of both SYNs decided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agreement {
+    /// Bytes of a full segment: the smaller of both.
     pub(crate) mss: u16,
+    /// Whether both permit SACK.
     pub(crate) sack: bool,
+    /// Whether both use ECN.
     pub(crate) ecn: bool,
 }
 
@@ -130,7 +134,8 @@ pub enum ReceiveWindow {
     Buffer,
     /// What a sender uses: 64 KiB at first, and then twice what is read in a round trip (Linux, `tcp_rcv_space_adjust`
     /// and `tcp_grow_window`). A segment with which it grows is acknowledged at once where [`Config::quick_acks`] has
-    /// any. It takes the application to read at once: what is read late counts for nothing.
+    /// any. It takes for granted that the application reads at once: bytes that wait to be read do not widen the window
+    /// later.
     Grows,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Receiver {
     arrival: Arrival,
     /// Offset of the peer's FIN, once known.
     fin: Option<u64>,
-    /// What came twice, until an ACK has told.
+    /// What came twice, until an ACK has told; where reports wait, until more has come.
     duplicate: Option<(u64, u64)>,
     /// What else decides about ACKs and the window, if anything does.
     policy: Option<Box<Policy>>,
@@ -89,7 +89,7 @@ pub struct Arrival {
 impl Arrival {
     /// Whether all of its data had come in order before.
     const fn is_old(&self) -> bool {
-        self.payload > 0 && self.offset + self.payload <= self.expected
+        came_before(self.offset, self.payload, false, self.expected)
     }
 }
 
@@ -105,10 +105,15 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Whether all of its data has come in order before.
+    /// Whether all of it has come in order before.
     const fn is_old(&self, next: u64) -> bool {
-        self.payload > 0 && self.offset + self.payload <= next
+        came_before(self.offset, self.payload, self.fin, next)
     }
+}
+
+/// Whether a segment with data ends no later than `next`, up to where everything is there.
+const fn came_before(offset: u64, payload: u64, fin: bool, next: u64) -> bool {
+    payload > 0 && offset + payload + fin as u64 <= next
 }
 
 impl Receiver {
@@ -179,8 +184,8 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_segment(&mut self, segment: &Segment, config: &Config, rtt: Span, now: Time) {
         let marked = segment.ecn == Ecn::Marked;
-        if self.policy.is_some() && segment.is_old(self.next) {
-            self.note_answer(segment.cwr);
+        if self.passes_over(segment) {
+            self.note_answer(segment);
         } else {
             self.note_mark(segment.ecn, segment.cwr);
         }

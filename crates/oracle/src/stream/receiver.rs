@@ -36,22 +36,27 @@ impl Stream {
         // The file has the order of the switch.
         let mut events: Vec<&Event> = self.events.iter().collect();
         events.sort_by_key(|event| event.ns());
+        let mut asked = 1;
         for event in events {
             let now = at(event.ns());
-            while endpoint.deadline() < now {
-                let due = endpoint.deadline();
-                endpoint.on_deadline(due);
-                acks_of(&mut endpoint, due, &mut ours);
-            }
+            pass(&mut endpoint, now, &mut ours);
             match event {
                 Event::In(_, packet) => {
                     endpoint.on_segment(packet, now);
                 }
-                Event::Out(request) => endpoint.write(request.payload),
+                // A request may leave twice.
+                Event::Out(request) => {
+                    let end = request.offset + request.payload;
+                    endpoint.write(end.saturating_sub(asked));
+                    asked = asked.max(end);
+                }
                 Event::Ack(_) => {}
             }
             acks_of(&mut endpoint, now, &mut ours);
         }
+        // What waits for a timer leaves behind the last segment.
+        let last = self.events.iter().map(Event::ns).max().unwrap_or(0);
+        pass(&mut endpoint, at(last + NEAR), &mut ours);
         let theirs = self.events.iter().filter_map(|event| match event {
             Event::Ack(ack) => Some(ack),
             Event::In(..) | Event::Out(_) => None,
@@ -60,9 +65,19 @@ impl Stream {
     }
 }
 
+/// Timers expire until `now`.
+fn pass(endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Acked>) {
+    while endpoint.deadline() < now {
+        let due = endpoint.deadline();
+        endpoint.on_deadline(due);
+        acks_of(endpoint, due, ours);
+    }
+}
+
 fn acks_of(endpoint: &mut Endpoint<Sender>, now: Time, ours: &mut Vec<Acked>) {
     while let Some(packet) = endpoint.poll(now).or_else(|| endpoint.due_ack(now)) {
-        if packet.payload == 0 && !packet.flags.has(TcpFlags::SYN) {
+        let control = packet.flags.has(TcpFlags::SYN) || packet.flags.has(TcpFlags::FIN);
+        if packet.payload == 0 && !control {
             ours.push(acked(&packet, now));
         }
     }

@@ -3,7 +3,7 @@
 use base::{Ecn, Span, Time};
 
 use super::policy::Verdict;
-use super::{EarlyAck, Receiver};
+use super::{EarlyAck, Receiver, Segment};
 use crate::config::{Config, EcnMode};
 
 impl Receiver {
@@ -28,16 +28,22 @@ impl Receiver {
         }
     }
 
-    /// A segment with data that has come before answers a mark or not. What it is marked with itself says nothing (RFC
-    /// 3168 §6.1.5; Linux 6.12, `tcp_data_queue`).
-    // DEVIATION(RFC 3168 §6.1.5): a receiver without a policy reads these marks, too, as ns-2's does.
+    /// Whether what this segment is marked with says nothing, as it is not in the window (RFC 3168 §6.1.5; Linux 6.12,
+    /// `tcp_data_queue`).
+    // DEVIATION(RFC 3168 §6.1.5): a receiver that delays all ACKs, or none, reads these marks, too, as ns-2's does.
+    #[inline(always)]
+    pub(super) fn passes_over(&self, segment: &Segment) -> bool {
+        self.policy.is_some() && segment.is_old(self.next) && self.is_quick()
+    }
+
+    /// A segment whose mark is passed over answers one or not. It does so no more if an ACK has told of all of it: then a
+    /// newer mark may wait for its own answer (Linux 6.12, `tcp_sequence`, `tcp_ecn_accept_cwr`).
     #[cold]
-    pub(super) fn note_answer(&mut self, cwr: bool) {
-        if cwr && self.mode == EcnMode::Classic {
+    pub(super) fn note_answer(&mut self, segment: &Segment) {
+        let end = segment.offset + segment.payload;
+        let told = self.policy.as_ref().map_or(0, |policy| policy.told());
+        if segment.cwr && end >= told && self.mode == EcnMode::Classic {
             self.echo = false;
-        }
-        if cwr && let Some(policy) = &mut self.policy {
-            policy.note_change_of_marks();
         }
     }
 

@@ -6,7 +6,7 @@ use base::{Ecn, Span, Time};
 
 use super::Receiver;
 use super::compression::Compression;
-use super::quick_acks::QuickAcks;
+use super::quick_acks::{Place, QuickAcks};
 use super::tuning::Tuning;
 use crate::config::{Agreement, Config, ReceiveWindow};
 
@@ -21,8 +21,10 @@ pub(super) struct Policy {
     tuning: Option<Tuning>,
     /// Whether the report of the segment stored last waits, as the first one.
     report_begins: bool,
-    /// Segment size that both sides have agreed on.
+    /// Segment size that both sides have agreed on, bytes.
     mss: u64,
+    /// What the last ACK acknowledged.
+    told: u64,
 }
 
 impl Policy {
@@ -47,6 +49,9 @@ impl Policy {
             waits.then(|| Compression::new(config.sack_delay, config.sack_delay_slack));
         if let Some(tuning) = &mut self.tuning {
             tuning.agree(agreed);
+        }
+        if let Some(quick) = &mut self.quick {
+            quick.agree(agreed, config);
         }
     }
 
@@ -90,6 +95,11 @@ impl Policy {
         }
     }
 
+    /// What the last ACK acknowledged.
+    pub(super) const fn told(&self) -> u64 {
+        self.told
+    }
+
     /// Whether a report waits for more.
     pub(super) fn is_waiting(&self) -> bool {
         self.compression
@@ -99,6 +109,7 @@ impl Policy {
 
     /// An ACK up to `next` leaves, of data or of nothing new.
     pub(super) const fn on_acknowledged(&mut self, data: bool, next: u64) {
+        self.told = next;
         if let Some(quick) = &mut self.quick {
             quick.on_acknowledged(data);
         }
@@ -160,6 +171,13 @@ impl Receiver {
         }
     }
 
+    /// Whether some ACKs are not delayed although others are.
+    #[inline(always)]
+    pub(super) fn is_quick(&self) -> bool {
+        let policy = self.policy.as_ref();
+        policy.is_some_and(|policy| policy.quick.is_some())
+    }
+
     /// Whether the window grows with what is read.
     #[inline(always)]
     pub(crate) fn is_tuned(&self) -> bool {
@@ -172,12 +190,22 @@ impl Receiver {
     #[inline(never)]
     pub(super) fn judge(&mut self, plain: bool, rtt: Span, now: Time) -> Verdict {
         let grows = self.grow(now);
+        let place = Place {
+            grows,
+            read: self.reading && self.arrival.held == 0,
+            rtt,
+            now,
+        };
         let Some(policy) = &mut self.policy else {
             return Verdict::Usual;
         };
         policy.report_begins = false;
+        if policy.compression.is_some() {
+            // As Linux (tcp_data_queue): only the ACK of the segment itself tells.
+            self.duplicate = None;
+        }
         let quick = policy.quick.as_mut();
-        if quick.is_some_and(|quick| quick.on_data(&self.arrival, grows, now)) {
+        if quick.is_some_and(|quick| quick.on_data(&self.arrival, &place)) {
             return Verdict::Now;
         }
         if !plain && self.report_waits(rtt, now) {

@@ -2,13 +2,14 @@
 //!
 //! RFC 5681 §4.2 allows an ACK to wait for a second segment. A sender in slow start grows with every ACK, so
 //! Linux acknowledges the first segments of a connection one by one, and again after idle time, after data
-//! that came twice and when congestion marks begin or end. A connection on which both sides send answers
-//! with data soon, so there ACKs wait after all, until one has waited in vain.
+//! that had come in order before and when congestion marks begin or end. A segment that is not full probably ends what
+//! its sender has to say: it is acknowledged when the application has read everything. A connection on which both sides
+//! send answers with data soon, so there ACKs wait after all, until one has waited in vain.
 
 use base::{Span, Time};
 
 use super::Arrival;
-use crate::config::Config;
+use crate::config::{Agreement, Config};
 
 /// Which ACKs leave at once.
 #[derive(Debug)]
@@ -17,6 +18,11 @@ pub(super) struct QuickAcks {
     left: u32,
     /// How many that are when it begins anew.
     most: u32,
+    /// A full segment, as far as has been seen, and the last one that was not; bytes.
+    full: u64,
+    last_size: u64,
+    /// Segments in order that were not full and are not acknowledged: up to two count.
+    small: u8,
     /// Whether data was sent soon after data had come: then an ACK waits for the next data.
     interactive: bool,
     /// Whether the next segment is acknowledged at once, whatever else.
@@ -27,31 +33,64 @@ pub(super) struct QuickAcks {
     last: Option<Time>,
     /// Data that is sent this soon after data is an answer.
     soon: Span,
+    /// Least retransmission timeout of this side.
+    min_rto: Span,
+    /// In what pauses are counted; zero: exactly.
+    tick: Span,
+}
+
+/// What else decides about the ACK of a segment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    /// Whether the window grows with it.
+    pub(super) grows: bool,
+    /// Whether the application has read everything that has come.
+    pub(super) read: bool,
+    /// The round trip of this side's own data; zero: not known.
+    pub(super) rtt: Span,
+    pub(super) now: Time,
 }
 
 impl QuickAcks {
     pub(super) fn new(config: &Config) -> Self {
-        // Linux: at most half the receive window.
-        let half = config.receive_buffer / (2 * u64::from(config.mss));
-        let most = u32::try_from(half).unwrap_or(u32::MAX).max(2);
-        let most = config.quick_acks.min(most);
+        let most = most(config, config.mss);
         Self {
             left: most,
             most,
+            full: FULL_AT_FIRST,
+            last_size: 0,
+            small: 0,
             interactive: false,
             next: false,
             capable: false,
             last: None,
             soon: config.delayed_ack_timeout,
+            min_rto: config.min_rto,
+            tick: config.tick,
         }
     }
 
-    /// A segment has been stored, with which the window grows or not. Returns whether it is acknowledged at once.
+    /// What both SYNs have agreed on.
+    pub(super) fn agree(&mut self, agreed: Agreement, config: &Config) {
+        self.most = most(config, agreed.mss);
+        self.left = self.most;
+    }
+
+    /// A segment has been stored at `place`. Returns whether it is acknowledged at once.
     #[inline(never)]
-    pub(super) fn on_data(&mut self, arrival: &Arrival, grows: bool, now: Time) -> bool {
+    pub(super) fn on_data(&mut self, arrival: &Arrival, place: &Place) -> bool {
+        let Place {
+            grows,
+            read,
+            rtt,
+            now,
+        } = *place;
         if arrival.in_order > 0 {
-            // A long pause: the sender may have begun again with a small window.
-            if self.last.is_some_and(|last| now.since(last) > IDLE) {
+            self.measure(arrival.payload);
+            // A pause that no answer makes, and longer than the retransmission timeout of this side, which has sent little:
+            // the sender may have begun again with a small window.
+            let is_long = |pause| pause >= self.soon && pause > self.min_rto + rtt;
+            if self.pause(now).is_some_and(is_long) {
                 self.left = self.left.max(self.most);
             }
             self.last = Some(now);
@@ -61,7 +100,22 @@ impl QuickAcks {
         }
         // Linux: an odd number stays as it is.
         self.left |= u32::from(grows);
-        std::mem::take(&mut self.next) || (self.left > 0 && !self.interactive)
+        let ends = read && self.small > u8::from(self.interactive);
+        std::mem::take(&mut self.next) || ends || (self.left > 0 && !self.interactive)
+    }
+
+    /// Linux 6.12, `tcp_measure_rcv_mss`: how large full segments are is seen, and whether this is one.
+    // Segments are taken for full there, too, if they carry PSH: senders here have none.
+    fn measure(&mut self, payload: u64) {
+        if payload >= self.full {
+            self.full = payload;
+            return;
+        }
+        if payload >= LEAST_FULL && payload == std::mem::replace(&mut self.last_size, payload) {
+            self.full = payload;
+        } else {
+            self.small = (self.small + 1).min(2);
+        }
     }
 
     /// The next segments are acknowledged at once, this one and others up to `count`.
@@ -82,13 +136,24 @@ impl QuickAcks {
 
     /// An ACK leaves, of data or of nothing new.
     pub(super) const fn on_acknowledged(&mut self, data: bool) {
+        self.small = 0;
         self.left = self.left.saturating_sub(data as u32);
     }
 
     /// Data leaves.
     #[inline(never)]
     pub(super) fn on_data_sent(&mut self, now: Time) {
-        self.interactive |= self.last.is_some_and(|last| now.since(last) < self.soon);
+        self.interactive |= self.pause(now).is_some_and(|pause| pause < self.soon);
+    }
+
+    /// How long no data has come in order, as the clock tells it.
+    fn pause(&self, now: Time) -> Option<Span> {
+        let last = self.last?;
+        let ticks = |time: Time| time.as_ps().checked_div(self.tick.as_ps());
+        Some(match (ticks(last), ticks(now)) {
+            (Some(last), Some(now)) => self.tick * (now - last),
+            _ => now.since(last),
+        })
     }
 
     /// An ACK has waited as long as it may.
@@ -97,9 +162,17 @@ impl QuickAcks {
     }
 }
 
-/// A pause after which a connection has to be acknowledged quickly again: Linux compares with the
-/// retransmission timeout of this side, which has sent little; this is its minimum.
-const IDLE: Span = Span::from_millis(200);
+/// How many segments in a row, of `mss` bytes: in Linux at most half the receive window.
+fn most(config: &Config, mss: u16) -> u32 {
+    let half = config.receive_buffer / (2 * u64::from(mss));
+    let half = u32::try_from(half).unwrap_or(u32::MAX);
+    config.quick_acks.min(half.max(2))
+}
+
+/// A full segment is this large at least, until a larger one has come; and smaller ones count as full if two of one size
+/// come in a row, but for these: 536 bytes with the timestamps that Linux subtracts (`tcp_measure_rcv_mss`).
+const FULL_AT_FIRST: u64 = 536;
+const LEAST_FULL: u64 = 524;
 
 #[cfg(test)]
 mod tests {
@@ -123,13 +196,21 @@ mod tests {
         }
     }
 
+    fn place(read: bool, ms: u64) -> Place {
+        Place {
+            read,
+            now: at(ms),
+            ..Place::default()
+        }
+    }
+
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
     /// A segment comes; an ACK leaves if it leaves at once.
     fn step(quick: &mut QuickAcks, new_bytes: u64, ms: u64) -> bool {
-        let at_once = quick.on_data(&arrival(new_bytes), false, at(ms));
+        let at_once = quick.on_data(&arrival(new_bytes), &place(false, ms));
         if at_once {
             quick.on_acknowledged(true);
         }
@@ -163,14 +244,20 @@ mod tests {
             held: 1000,
             ..arrival(0)
         };
-        assert!(!quick.on_data(&beyond, false, at(0)));
+        assert!(!quick.on_data(&beyond, &place(false, 0)));
     }
 
     #[test]
     fn segments_with_which_the_window_grows_are_acknowledged_at_once() {
         let mut quick = quick();
         let mut step = |grows| {
-            let at_once = quick.on_data(&arrival(1000), grows, at(0));
+            let at_once = quick.on_data(
+                &arrival(1000),
+                &Place {
+                    grows,
+                    ..place(false, 0)
+                },
+            );
             if at_once {
                 quick.on_acknowledged(true);
             }
@@ -201,6 +288,67 @@ mod tests {
         assert!(step(&mut quick, 1000, 101));
     }
 
+    /// A segment of this size comes and is read at once; an ACK leaves if it leaves at once.
+    fn read(quick: &mut QuickAcks, payload: u64, ms: u64) -> bool {
+        let arrival = Arrival {
+            payload,
+            new_bytes: payload,
+            in_order: payload,
+            ..Arrival::default()
+        };
+        let at_once = quick.on_data(&arrival, &place(true, ms));
+        if at_once {
+            quick.on_acknowledged(true);
+        }
+        at_once
+    }
+
+    // Linux: 40 whole ticks of 1 ms are no answer, though it is less than 40 ms.
+    #[test]
+    fn pauses_are_counted_in_ticks() {
+        for (tick, at_once) in [(Span::ZERO, false), (Span::from_millis(1), true)] {
+            let mut quick = QuickAcks::new(&Config {
+                quick_acks: 3,
+                tick,
+                ..Config::default()
+            });
+            let us = |us| Time::ZERO + Span::from_micros(us);
+            let step = |quick: &mut QuickAcks, now| {
+                let place = Place {
+                    now,
+                    ..Place::default()
+                };
+                quick.on_data(&arrival(1000), &place)
+            };
+            assert!(step(&mut quick, us(900)));
+            quick.on_data_sent(us(40_100));
+            assert_eq!(step(&mut quick, us(40_200)), at_once);
+        }
+    }
+
+    #[test]
+    fn a_segment_that_is_not_full_is_acknowledged_when_it_is_read() {
+        let mut quick = quick();
+        for _ in 0..3 {
+            assert!(read(&mut quick, 1448, 0));
+        }
+        assert!(!read(&mut quick, 1448, 0));
+        assert!(read(&mut quick, 376, 0));
+        assert!(!read(&mut quick, 1448, 0));
+        // Not on a connection on which both sides send, but for two of them.
+        quick.on_data_sent(at(10));
+        assert!(!read(&mut quick, 376, 11));
+        assert!(read(&mut quick, 376, 11));
+        // Who sends smaller ones all the time has no larger ones.
+        assert!(!read(&mut quick, 1000, 11));
+        assert!(!read(&mut quick, 1000, 11));
+        quick.on_delayed();
+        assert!(read(&mut quick, 1000, 60), "the first was small");
+        assert!(!read(&mut quick, 1000, 60));
+        // Nothing tells that there is no more beyond a hole.
+        assert!(!quick.on_data(&arrival(10), &place(false, 60)));
+    }
+
     #[test]
     fn a_small_receive_buffer_allows_fewer() {
         let quick = QuickAcks::new(&Config {
@@ -209,5 +357,22 @@ mod tests {
             ..Config::default()
         });
         assert_eq!(quick.left, 3);
+    }
+
+    #[test]
+    fn segments_as_the_peer_sends_them_count() {
+        let config = Config {
+            quick_acks: 16,
+            receive_buffer: 6 * 1460,
+            ..Config::default()
+        };
+        let mut quick = QuickAcks::new(&config);
+        let agreed = Agreement {
+            mss: 730,
+            sack: true,
+            ecn: false,
+        };
+        quick.agree(agreed, &config);
+        assert_eq!(quick.left, 6);
     }
 }

@@ -20,7 +20,9 @@ pub(super) struct Tuning {
     room: u64,
     /// To what it may grow at all.
     most: u64,
+    /// Own segment size, by which the window grows, and a full segment of the peer's; bytes.
     mss: u64,
+    full: u64,
     /// Whether both sides have agreed on SACK.
     sack: bool,
     /// What was read in a round trip last.
@@ -44,6 +46,7 @@ impl Tuning {
             room: ROOM.min(most),
             most,
             mss,
+            full: mss,
             read: READ * mss,
             since: (Time::ZERO, 1),
             sack: false,
@@ -55,7 +58,7 @@ impl Tuning {
 
     /// What both SYNs have agreed on.
     pub(super) fn agree(&mut self, agreed: Agreement) {
-        (self.mss, self.sack) = (agreed.mss.into(), agreed.sack);
+        (self.full, self.sack) = (agreed.mss.into(), agreed.sack);
     }
 
     /// The handshake is over.
@@ -84,7 +87,7 @@ impl Tuning {
             return;
         }
         self.echo = echo;
-        if payload >= self.mss && age > Span::ZERO {
+        if payload >= self.full && age > Span::ZERO {
             self.rtt = Some(match self.rtt {
                 Some(old) if age >= old => old - old / 8 + age / 8,
                 _ => age,
@@ -162,7 +165,7 @@ const FIRST: u64 = 65_536;
 const ROOM: u64 = 80_896;
 /// Segments that count as read in a round trip at first.
 const READ: u64 = 10;
-/// A window does not grow for less.
+/// In order, a window does not grow with fewer bytes (`tcp_event_data_recv`).
 const LEAST: u64 = 128;
 
 #[cfg(test)]
@@ -297,6 +300,23 @@ mod tests {
             };
             assert_eq!(tuning.on_data(&beyond, at(0)), sack);
         }
+    }
+
+    // Linux grows by two of its own segments, and measures by those of its peer.
+    #[test]
+    fn segments_of_a_peer_with_smaller_ones_are_full() {
+        let mut tuning = tuning(4 << 20);
+        tuning.agree(Agreement {
+            mss: 536,
+            ..agreement(true)
+        });
+        let before = tuning.window();
+        assert!(step(&mut tuning, 0, 0));
+        assert_eq!(tuning.window(), before + 2 * MSS);
+        tuning.on_echo(7, Span::from_millis(1), 535);
+        assert_eq!(tuning.rtt(), None);
+        tuning.on_echo(8, Span::from_millis(1), 536);
+        assert_eq!(tuning.rtt(), Some(Span::from_millis(1)));
     }
 
     #[test]

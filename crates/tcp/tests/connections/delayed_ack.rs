@@ -107,6 +107,7 @@ fn compressing() -> Timeline {
         sack: true,
         sack_delay: ms(10),
         sack_delay_slack: Span::from_micros(100),
+        dsack: true,
         ..config()
     });
     t.write(MSS).expect_data(0..1);
@@ -140,5 +141,28 @@ fn nothing_but_reports_waits() {
     t.receive(7..11).expect_ack(6).expect_ack(6).expect_ack(6);
     t.expect_nothing().receive(8..9).expect_nothing();
     t.receive(0..1).expect_ack(6);
+    t.receive(8..9).expect_nothing();
+    let until = t.clock() + t.endpoint.srtt() / 20 + Span::from_micros(100);
+    t.quiet_until(until).at(until).expect_ack(6);
     t.at(ms(100)).expect_nothing();
+}
+
+// Linux 6.12, tcp_data_queue: what came twice is forgotten with the next segment.
+#[test]
+fn of_what_came_twice_while_reports_wait_the_last_is_told() {
+    let mut t = compressing();
+    t.receive(1..4).expect_ack(0).expect_ack(0).expect_ack(0);
+    t.receive(2..4).expect_nothing();
+    let until = t.clock() + t.endpoint.srtt() / 20 + Span::from_micros(100);
+    let ack = t.quiet_until(until).at(until).take();
+    let blocks = ack.options.sack().expect("a hole stays");
+    let first = t.peer_seq;
+    let of = |segment: u64| first.at(1 + segment * MSS);
+    assert_eq!(blocks.as_slice(), [(of(3), of(4)), (of(1), of(4))]);
+    // New data.
+    t.receive(2..3).receive(4..5).expect_nothing();
+    let until = t.clock() + t.endpoint.srtt() / 20 + Span::from_micros(100);
+    let ack = t.quiet_until(until).at(until).take();
+    let blocks = ack.options.sack().expect("a hole stays");
+    assert_eq!(blocks.as_slice(), [(of(1), of(5))]);
 }

@@ -1,7 +1,7 @@
 //! Explicit congestion notification: RFC 3168 §6.1 and RFC 8257 §3.2.
 
 use base::{Ecn, TcpFlags};
-use tcp::{Config, EcnMode, LossDetection};
+use tcp::{Config, EcnMode, LossDetection, ReceiveWindow};
 
 use crate::script::{MSS, Timeline, config, ms, willing};
 
@@ -291,13 +291,18 @@ fn an_echo_on_the_ack_that_ends_recovery_changes_nothing() {
     t.expect_data(14..15);
 }
 
-// RFC 3168 §6.1.5, as in Linux: what has come before is not in the window. A receiver without quick ACKs reads it.
+// RFC 3168 §6.1.5, as in Linux: what has come before is not in the window. A receiver without quick ACKs reads it, whatever
+// else it does.
 #[test]
 fn marks_of_data_that_has_come_before_say_nothing() {
-    for (quick_acks, echoed) in [(0, true), (16, false)] {
+    let grows = ReceiveWindow::Grows;
+    let all = ReceiveWindow::Buffer;
+    for (quick_acks, receive_window, echoed) in [(0, all, true), (0, grows, true), (16, all, false)]
+    {
         for ecn in [EcnMode::Classic, EcnMode::Accurate] {
             let mut t = Timeline::established(Config {
                 quick_acks,
+                receive_window,
                 ..with_ecn(ecn)
             });
             t.receive(0..1).expect_ack(1);
@@ -320,4 +325,23 @@ fn data_that_has_come_before_may_say_that_the_window_was_reduced() {
     again.flags = again.flags.with(TcpFlags::CWR);
     t.deliver(again);
     assert!(!t.take().flags.has(TcpFlags::ECE));
+}
+
+// Linux drops what an ACK has told of before it looks for an answer.
+#[test]
+fn an_answer_that_comes_again_does_not_end_the_echo_of_a_newer_mark() {
+    let mut t = Timeline::established(Config {
+        quick_acks: 16,
+        ..with_ecn(EcnMode::Classic)
+    });
+    let mut answer = t.peer_data(1);
+    answer.flags = answer.flags.with(TcpFlags::CWR);
+    t.receive_marked(0..1);
+    assert!(t.take().flags.has(TcpFlags::ECE));
+    t.deliver(answer);
+    assert!(!t.take().flags.has(TcpFlags::ECE));
+    t.receive_marked(2..3);
+    assert!(t.take().flags.has(TcpFlags::ECE));
+    t.deliver(answer);
+    assert!(t.take().flags.has(TcpFlags::ECE));
 }
