@@ -464,8 +464,15 @@ fn is_random(point: &PointSpec) -> bool {
     };
     let paths = several_paths && topology.spread() != Ecmp::Off;
     let bottleneck = &point.keys.bottleneck;
-    let lossy = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
-        || point.keys.switch.loss.0 > 0.0;
+    let shares = [
+        bottleneck.ack_loss,
+        bottleneck.reordering,
+        bottleneck.duplication,
+        point.keys.switch.loss,
+    ];
+    let links = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
+        || shares.iter().any(|share| share.0 > 0.0)
+        || point.keys.link.jitter > base::Span::ZERO;
     let drawn = |group: &Group| {
         let workload = &group.keys.workload;
         matches!(workload.kind, WorkloadKind::Poisson | WorkloadKind::Trace)
@@ -477,7 +484,7 @@ fn is_random(point: &PointSpec) -> bool {
             || workload.size.is_random()
             || group.roles().random
     };
-    paths || lossy || point.groups.iter().any(drawn)
+    paths || links || point.groups.iter().any(drawn)
 }
 
 #[cfg(test)]

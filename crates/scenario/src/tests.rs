@@ -335,7 +335,17 @@ fn seeds_without_anything_random_are_worth_a_warning() {
         scenario(&text, set).warnings().len()
     };
     assert_eq!(warnings("newreno", &[]), 1);
-    assert_eq!(warnings("newreno", &["workload.jitter=1us"]), 0);
+    for random in [
+        "workload.jitter=1us",
+        "link.jitter=1us",
+        "switch.loss=0.1",
+        "bottleneck.loss=0.1",
+        "bottleneck.ack_loss=0.1",
+        "bottleneck.reordering=0.1",
+        "bottleneck.duplication=0.1",
+    ] {
+        assert_eq!(warnings("newreno", &[random]), 0, "{random}");
+    }
     // A ramp of probabilities is left to chance, a step is not.
     assert_eq!(warnings("red-ecn", &[]), 0);
     assert_eq!(warnings("red", &["red.min=0.4"]), 1);
