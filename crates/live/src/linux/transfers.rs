@@ -219,7 +219,7 @@ fn reasons(done: &Done, busy_share: f64) -> Vec<String> {
     reasons
 }
 
-/// What is known of a transfer; null is the rest.
+/// What is known of a transfer. The device drops nothing, and segments are not counted.
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
 fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> Value {
     let mut metrics = json!({
@@ -228,9 +228,9 @@ fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> Value {
         "syn_timeouts": 0,
         "timeout_rate": null,
         "retransmissions": done.retransmissions,
-        "packets": null,
+        "packets": 0,
         "fairness": null,
-        "drops": null,
+        "drops": 0,
         "flows_completed": u8::from(fct_us.is_some()),
         "flows_failed": u8::from(fct_us.is_none()),
         "flows_unfinished": 0,
