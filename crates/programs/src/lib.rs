@@ -11,6 +11,8 @@
 //! Without the feature `kernel` this crate is empty: the programs need clang, libelf and zlib to build.
 
 #[cfg(feature = "kernel")]
+mod ear;
+#[cfg(feature = "kernel")]
 mod error;
 #[cfg(feature = "kernel")]
 mod law;
@@ -36,6 +38,8 @@ mod vectors;
 mod watchdog;
 
 #[cfg(feature = "kernel")]
+pub use ear::Ear;
+#[cfg(feature = "kernel")]
 pub use error::LoadError;
 #[cfg(feature = "kernel")]
 pub use law::Law;
@@ -50,7 +54,7 @@ pub use port::{Attached, Direction, Hook, Port, Setup};
 #[cfg(feature = "kernel")]
 pub use reason::Reason;
 #[cfg(feature = "kernel")]
-pub use receiver::{Ear, Receiver, Segment, What};
+pub use receiver::{Receiver, Segment, What};
 #[cfg(feature = "kernel")]
 pub use vectors::{Vector, Vectors};
 #[cfg(feature = "kernel")]

@@ -3,12 +3,11 @@
 //! A tracepoint of the kernel's TCP is called whenever a connection enters a state of congestion control: Recovery,
 //! when ACKs tell of a loss, and Loss, once for every timer of retransmissions that expires.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, RingBufferBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 
+use crate::ear::Ear;
 use crate::error::LoadError;
 use crate::observer::Way;
 use crate::port::{opened, verified};
@@ -45,23 +44,11 @@ impl Losses {
 
     /// What was noticed since the last call, nearly in the order of time; nothing if some of it found no room.
     pub fn heard(&self) -> Result<Option<Vec<Noticed>>, LoadError> {
-        let refused = |error| LoadError::Refused("read a ring", error);
-        let heard = Rc::new(RefCell::new(Vec::new()));
-        let all = Rc::clone(&heard);
-        let map = self.map("ring")?;
-        let mut builder = RingBufferBuilder::new();
-        let hear = move |bytes: &[u8]| {
-            all.borrow_mut().extend(Noticed::read(bytes));
-            0
-        };
-        builder.add(&map, hear).map_err(refused)?;
-        let ring = builder.build().map_err(refused)?;
-        ring.consume().map_err(refused)?;
-        drop(ring);
+        let heard = Ear::at(&self.map("ring")?, Noticed::read)?.heard()?;
         let untold = self.map("untold")?.lookup(&[0; 4], MapFlags::ANY);
         let untold = untold.map_err(|error| LoadError::Refused("read a map", error))?;
         let is_whole = untold.is_some_and(|count| count.iter().all(|byte| *byte == 0));
-        Ok(is_whole.then(|| heard.take()))
+        Ok(is_whole.then_some(heard))
     }
 
     fn map(&self, name: &str) -> Result<MapHandle, LoadError> {

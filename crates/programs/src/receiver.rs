@@ -4,12 +4,11 @@
 //! these carry the window that was assigned last. So whoever decides them needs neither the sockets nor a copy of any
 //! packet, and is asked by none: acknowledgements never wait for it.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
+use crate::ear::Ear;
 use crate::error::LoadError;
 use crate::law::Law;
 use crate::observer::Way;
@@ -88,19 +87,8 @@ impl Receiver {
     }
 
     /// Listens to what the programs tell. One ear at a time hears everything.
-    pub fn listen(&self) -> Result<Ear, LoadError> {
-        let refused = |error| LoadError::Refused("read a ring", error);
-        let heard = Rc::new(RefCell::new(Vec::new()));
-        let all = Rc::clone(&heard);
-        let map = self.map("ring")?;
-        let mut builder = RingBufferBuilder::new();
-        let hear = move |bytes: &[u8]| {
-            all.borrow_mut().extend(Segment::read(bytes));
-            0
-        };
-        builder.add(&map, hear).map_err(refused)?;
-        let ring = builder.build().map_err(refused)?;
-        Ok(Ear { ring, heard })
+    pub fn listen(&self) -> Result<Ear<Segment>, LoadError> {
+        Ear::at(&self.map("ring")?, Segment::read)
     }
 
     /// How many segments were not told, for want of room.
@@ -126,21 +114,6 @@ impl Receiver {
         let map = maps.find(|map| map.name() == name);
         let map = map.ok_or(LoadError::Lacks("map"))?;
         MapHandle::try_from(&map).map_err(|error| LoadError::Refused("open a map", error))
-    }
-}
-
-/// Hears what the programs of a receiver tell.
-pub struct Ear {
-    ring: RingBuffer<'static>,
-    heard: Rc<RefCell<Vec<Segment>>>,
-}
-
-impl Ear {
-    /// What was told since the last call, nearly in the order of time.
-    pub fn heard(&self) -> Result<Vec<Segment>, LoadError> {
-        let consumed = self.ring.consume();
-        consumed.map_err(|error| LoadError::Refused("read a ring", error))?;
-        Ok(self.heard.take())
     }
 }
 

@@ -24,7 +24,7 @@ use crate::linux::lan::{Lan, Speed};
 use crate::linux::measure::{self, ToldFlow};
 use crate::linux::paths;
 use crate::linux::starts::Starts;
-use crate::linux::traffic::{Counts, Work};
+use crate::linux::traffic::Work;
 use crate::linux::twin::{self, Found};
 
 /// What is to be done.
@@ -407,17 +407,7 @@ fn simulate(
             let mut leads = starts.get(run).map(Starts::leads_us);
             let flows = outcome.flows.iter().map(|flow| {
                 let lead = leads.as_mut().and_then(Iterator::next).unwrap_or(0.0);
-                let told = ToldFlow {
-                    start_us: Some(flow.start_us - lead),
-                    completion_us: flow.completion_us.get(),
-                    received: flow.received_bytes,
-                    counts: Counts {
-                        packets: Some(flow.packets),
-                        retransmissions: Some(flow.retransmissions),
-                        timeouts: Some(flow.timeouts),
-                        syn_timeouts: Some(flow.syn_timeouts),
-                    },
-                };
+                let told = ToldFlow::simulated(flow, lead);
                 told.row()
             });
             told["flows"] = flows.collect();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use machine::clock::micros;
 use machine::priority::Priority;
 use serde_json::{Value, json};
+use sim::metrics::FlowRecord;
 
 use crate::bed::Bed;
 use crate::linux::along::{Along, Loss};
@@ -29,6 +30,21 @@ pub(crate) struct ToldFlow {
 }
 
 impl ToldFlow {
+    /// What the simulator tells of a flow, which starts `lead` us sooner than it has it.
+    pub(crate) fn simulated(flow: &FlowRecord, lead: f64) -> Self {
+        Self {
+            start_us: Some(flow.start_us - lead),
+            completion_us: flow.completion_us.get(),
+            received: flow.received_bytes,
+            counts: Counts {
+                packets: Some(flow.packets),
+                retransmissions: Some(flow.retransmissions),
+                timeouts: Some(flow.timeouts),
+                syn_timeouts: Some(flow.syn_timeouts),
+            },
+        }
+    }
+
     /// A row: start, completion, bytes that have come, segments sent, segments sent again, timeouts, and timeouts of
     /// SYNs. Times are in microseconds; null is what is not known.
     pub(crate) fn row(&self) -> Value {

@@ -243,17 +243,7 @@ fn metrics(done: &Done, size: u64, fct_us: Option<f64>) -> Value {
 fn simulated(point: &PointSpec) -> Result<Value, Failure> {
     let outcome = sim::run::run(point).map_err(|error| Failure::Failed(error.to_string()))?;
     let flow = &outcome.flows[0];
-    let told = ToldFlow {
-        start_us: Some(flow.start_us),
-        completion_us: flow.completion_us.get(),
-        received: flow.received_bytes,
-        counts: Counts {
-            packets: Some(flow.packets),
-            retransmissions: Some(flow.retransmissions),
-            timeouts: Some(flow.timeouts),
-            syn_timeouts: Some(flow.syn_timeouts),
-        },
-    };
+    let told = ToldFlow::simulated(flow, 0.0);
     Ok(json!({
         "type": "point",
         "world": "simulated",

@@ -1,0 +1,38 @@
+//! Hears what programs of the kernel tell through a ring.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
+
+use crate::error::LoadError;
+
+/// What programs tell, read as they tell it. One ear at a time hears everything.
+pub struct Ear<T> {
+    ring: RingBuffer<'static>,
+    heard: Rc<RefCell<Vec<T>>>,
+}
+
+impl<T: 'static> Ear<T> {
+    /// Listens to a ring, whose entries `read` understands.
+    pub(crate) fn at(map: &MapHandle, read: fn(&[u8]) -> Option<T>) -> Result<Self, LoadError> {
+        let refused = |error| LoadError::Refused("read a ring", error);
+        let heard = Rc::new(RefCell::new(Vec::new()));
+        let all = Rc::clone(&heard);
+        let mut builder = RingBufferBuilder::new();
+        let hear = move |bytes: &[u8]| {
+            all.borrow_mut().extend(read(bytes));
+            0
+        };
+        builder.add(map, hear).map_err(refused)?;
+        let ring = builder.build().map_err(refused)?;
+        Ok(Self { ring, heard })
+    }
+
+    /// What was told since the last call, nearly in the order of time.
+    pub fn heard(&self) -> Result<Vec<T>, LoadError> {
+        let consumed = self.ring.consume();
+        consumed.map_err(|error| LoadError::Refused("read a ring", error))?;
+        Ok(self.heard.take())
+    }
+}
