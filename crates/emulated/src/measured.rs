@@ -99,7 +99,7 @@ fn outcome(point: &PointSpec, line: &Value) -> Result<Outcome, serde_json::Error
     })
 }
 
-/// The queue and the losses of a run, as the file of its series.
+/// What a run did over time, as the file of its series.
 fn series(
     point: &PointSpec,
     line: &Value,
@@ -111,6 +111,12 @@ fn series(
     for row in rows("queue") {
         if let Some((at, bytes)) = row[0].as_f64().zip(row[1].as_f64()) {
             told.queue(port, at, bytes);
+        }
+    }
+    for row in rows("arrivals") {
+        let connection = row[1].as_u64().and_then(|flow| u32::try_from(flow).ok());
+        if let Some(((at, flow), bytes)) = row[0].as_f64().zip(connection).zip(row[2].as_u64()) {
+            told.arrived(flow, at, bytes);
         }
     }
     for row in rows("losses") {
@@ -201,7 +207,9 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             start_us,
             first_byte_us: None.into(),
             completion_us: completion_us.into(),
-            fct_us: completion_us.map(|end| end - start_us).into(),
+            fct_us: (completion_us.filter(|_| planned.size.is_some()))
+                .map(|end| end - start_us)
+                .into(),
             acknowledged_us: None.into(),
             buffered_us: None.into(),
             packets: count(PACKETS),

@@ -90,7 +90,7 @@ impl Reader<'_> {
             let message = format!("{} is about {column}, which Linux does not tell", claim.id);
             let mut all = METRICS.to_vec();
             all.extend(FLOWS);
-            all.push(QUEUE);
+            all.extend(SERIES);
             all.extend(LOSSES);
             self.wrong(
                 message,
@@ -188,7 +188,15 @@ fn is_known(measure: &Measure) -> bool {
     match &measure.of {
         Of::Metric(name) => METRICS.contains(name),
         Of::Flows { column, .. } => FLOWS.contains(column),
-        Of::Series { column, place, .. } => *column == QUEUE && *place == Place::default(),
+        Of::Series {
+            column,
+            place,
+            apart_from,
+            ..
+        } => {
+            let mut columns = [Some(*column), *apart_from].into_iter().flatten();
+            columns.all(|column| SERIES.contains(&column)) && *place == Place::default()
+        }
         Of::Events { kinds, group } => {
             group.is_none() && kinds.iter().all(|kind| LOSSES.contains(kind))
         }
@@ -240,8 +248,8 @@ const FLOWS: [&str; 12] = [
     crate::measure::GOODPUT,
 ];
 
-/// The queue of the bottleneck over time.
-const QUEUE: &str = "queue_bytes";
+/// What Linux tells over time: the queue of the bottleneck, and what receivers read.
+const SERIES: [&str; 2] = ["queue_bytes", crate::measure::THROUGHPUT];
 
 /// What Linux tells over time of senders.
 const LOSSES: [&str; 2] = ["fast_retransmit", "timeout"];

@@ -207,7 +207,7 @@ impl<'a> Scaled<'a> {
 /// Takes away what only claims are judged by.
 fn forget_details(line: &mut Value) {
     if let Value::Object(fields) = line {
-        for name in ["flows", "queue", "losses"] {
+        for name in ["flows", "queue", "arrivals", "losses"] {
             fields.remove(name);
         }
     }

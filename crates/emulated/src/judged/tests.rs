@@ -16,14 +16,15 @@ size = "10KB"
 deadline = "20ms"
 
 [trace]
-series = "queue, events"
+series = "queue, throughput, events"
 interval = "change"
+window = "10ms"
 
 [live]
 scale = "half of the flows"
 runs = 4
 set = { "workload.senders" = 1 }
-claims = ["half", "order", "of-dctcp", "timeouts", "late", "waits", "cycle"]
+claims = ["half", "order", "of-dctcp", "timeouts", "late", "waits", "cycle", "slower"]
 
 [[claim]]
 id = "half"
@@ -97,6 +98,16 @@ compare = "ratio"
 paper = 2
 
 [[claim]]
+id = "slower"
+kind = "number"
+says = "Its second half is a quarter as fast as its first"
+where = "Fig. 1"
+of = { scheme = "cubic", measure = { series = "throughput_bps", statistic = "mean", flow = 0, during = ["20ms", "30ms"] } }
+against = { scheme = "cubic", measure = { series = "throughput_bps", statistic = "mean", flow = 0, during = ["10ms", "20ms"] } }
+compare = "ratio"
+paper = 0.25
+
+[[claim]]
 id = "not-live"
 kind = "number"
 says = "The queue is 10 KB"
@@ -137,6 +148,7 @@ fn lines(invalid: usize) -> Vec<Value> {
                     "live": { "valid": valid, "reasons": if valid { json!([]) } else { json!(["cores 99 % busy"]) } },
                     "flows": [[10_000.0, end, 10_000, 10, 2, 1, 0, 5_500.0]],
                     "queue": [[0.0, 0], [10_000.0, 700], [30_000.0, 0]],
+                    "arrivals": [[11_000.0, 0, 7_000], [19_000.0, 0, 1_000], [20_000.0, 0, 2_000]],
                     "losses": [[12_000.0, 0, "fast_retransmit"], [loss, 0, "timeout"]],
                     "ended_us": 40_000.0,
                 }));
@@ -187,7 +199,7 @@ fn orders_and_ratios_are_judged_on_linux_with_the_twin_beside() {
     assert_eq!(
         ids,
         [
-            "half", "order", "of-dctcp", "timeouts", "late", "waits", "cycle"
+            "half", "order", "of-dctcp", "timeouts", "late", "waits", "cycle", "slower"
         ]
     );
     assert_eq!(judged[0]["verdict"], "reproduced");
@@ -208,12 +220,13 @@ fn timeouts_are_those_of_each_flow_and_deadlines_begin_where_it_would_end_alone(
 }
 
 #[test]
-fn the_queue_and_losses_are_judged_over_time() {
+fn the_queue_what_is_read_and_losses_are_judged_over_time() {
     let judged = judged("over-time", &lines(0));
     assert_eq!(judged[5]["linux"]["ours"], "50 %", "{}", judged[5]);
     assert_eq!(judged[5]["verdict"], "reproduced", "{}", judged[5]);
     assert_eq!(judged[6]["linux"]["ours"], 2.0, "{}", judged[6]);
     assert_eq!(judged[6]["verdict"], "reproduced", "{}", judged[6]);
+    assert_eq!(judged[7]["linux"]["ours"], 0.25, "{}", judged[7]);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! What the bed cannot have, and what to say instead.
 
-use base::Time;
 use scenario::keys::{self, ConnectionKind, Keys, TopologyKind, WorkloadKind};
 use scenario::workload::Plan;
 use scenario::{Group, PointSpec, Problem, Problems};
@@ -126,10 +125,6 @@ pub(super) fn check_plan(plan: &Plan) -> Result<(), Problems> {
     if flows > MOST_FLOWS {
         let text = format!("{flows} flows are more than the bed carries: {MOST_FLOWS}");
         problems.push(Problem::new(text).help("set fewer workload.senders, flows or rounds"));
-    }
-    if plan.flows.iter().any(|flow| flow.stop != Time::NEVER) {
-        let problem = Problem::new("workload.stop: a flow without end lasts as long as its run");
-        problems.push(problem.help("set it to off; run.duration ends the run"));
     }
     Problems::unless(problems, ())
 }

@@ -81,12 +81,6 @@ fn what_linux_cannot_have_is_refused() {
     if !cfg!(feature = "kernel") {
         assert!(refused(&[("tcp.ecn", "true")]).starts_with("tcp.ecn"));
     }
-    let stopped = refused(&[
-        ("workload.size", "unlimited"),
-        ("run.duration", "1s"),
-        ("workload.stop", "500ms"),
-    ]);
-    assert!(stopped.starts_with("workload.stop"), "{stopped}");
     let unasked = refused(&[("workload.kind", "requests")]);
     assert!(unasked.starts_with("workload.connection"), "{unasked}");
     let many = refused(&[("workload.senders", "300")]);

@@ -1,6 +1,9 @@
-//! What happens in a run over time, in either world: the queue of the bottleneck, and when senders noticed losses.
+//! What happens in a run over time, in either world: the queue of the bottleneck, what receivers have read, and when senders
+//! noticed losses.
 
-use base::{Span, Time};
+use std::collections::BTreeMap;
+
+use base::Time;
 use fabric::PortId;
 use scenario::PointSpec;
 use scenario::workload::Plan;
@@ -12,11 +15,15 @@ use sim::probe::{End, Probe};
 use sim::run::{self, Limits, Watching};
 use tcp::Endpoint;
 
+use crate::linux::counters::EVERY;
+
 /// A run over time, in microseconds from its zero.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Along {
     /// From when on how many bytes waited at the bottleneck.
     pub(crate) queue: Vec<(f64, u64)>,
+    /// When how many bytes more were read, of which connection.
+    pub(crate) arrivals: Vec<(f64, u32, u64)>,
     /// When the sender of which connection noticed which loss; nothing if nobody can tell.
     pub(crate) losses: Option<Vec<(f64, u32, Loss)>>,
 }
@@ -34,6 +41,7 @@ impl Along {
     /// Adds it to what is told of a run.
     pub(crate) fn tell(&self, told: &mut Value) {
         told["queue"] = json!(self.queue);
+        told["arrivals"] = json!(self.arrivals);
         let losses = self.losses.as_ref().map(|losses| {
             let rows = losses.iter();
             let rows = rows.map(|(at, connection, loss)| json!([at, connection, loss.name()]));
@@ -53,16 +61,45 @@ impl Loss {
     }
 }
 
+/// What receivers have read, of each connection once in as long as between two looks at a queue.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Arrivals {
+    rows: Vec<(f64, u32, u64)>,
+    /// By connection: its last row.
+    last: BTreeMap<u32, usize>,
+}
+
+impl Arrivals {
+    /// This many bytes more were read at `at_us`, which is not before the last time.
+    pub(crate) fn add(&mut self, connection: u32, at_us: f64, bytes: u64) {
+        let slot = |at_us: f64| (at_us / EVERY.as_micros()).floor();
+        if let Some(last) = self.last.get(&connection) {
+            let row = &mut self.rows[*last];
+            if slot(row.0) >= slot(at_us) {
+                row.2 += bytes;
+                return;
+            }
+        }
+        self.last.insert(connection, self.rows.len());
+        self.rows.push((at_us, connection, bytes));
+    }
+
+    /// Rows of microseconds, connection and bytes, in the order of time.
+    pub(crate) fn into_rows(self) -> Vec<(f64, u32, u64)> {
+        self.rows
+    }
+}
+
 /// Simulates a point and looks at its queue as often as at that of a kernel.
-pub(crate) fn simulate(point: &PointSpec, every: Span) -> Result<(Outcome, Along), RunError> {
+pub(crate) fn simulate(point: &PointSpec) -> Result<(Outcome, Along), RunError> {
     let plan = Plan::of(point);
     let mut looks = Looks {
         port: plan.bottleneck,
-        every,
         next: Time::ZERO,
         level: 0,
         queue: Vec::new(),
         losses: Vec::new(),
+        arrivals: Arrivals::default(),
         known: vec![Known::default(); plan.connections.len()],
     };
     let watching = Watching {
@@ -72,29 +109,31 @@ pub(crate) fn simulate(point: &PointSpec, every: Span) -> Result<(Outcome, Along
     let outcome = run::watch(Limits::NONE, point, watching)?;
     let along = Along {
         queue: looks.queue,
+        arrivals: looks.arrivals.into_rows(),
         losses: Some(looks.losses),
     };
     Ok((outcome, along))
 }
 
-/// Looks at a queue at regular times, and notes losses when they are noticed.
+/// Looks at a queue at regular times, and notes what is read, and losses when they are noticed.
 struct Looks {
     port: PortId,
-    every: Span,
     /// When it looks next, and what waits until then.
     next: Time,
     level: u64,
     queue: Vec<(f64, u64)>,
     losses: Vec<(f64, u32, Loss)>,
+    arrivals: Arrivals,
     /// By connection.
     known: Vec<Known>,
 }
 
-/// What is known of a sender.
+/// What is known of a connection: of its sender, and bytes that its receiver has read.
 #[derive(Clone, Copy, Default)]
 struct Known {
     timeouts: u64,
     is_recovering: bool,
+    received: u64,
 }
 
 impl Looks {
@@ -105,7 +144,7 @@ impl Looks {
             if self.queue.last().map(|(_, level)| *level) != Some(self.level) {
                 self.queue.push((micros(self.next), self.level));
             }
-            self.next += self.every;
+            self.next += EVERY;
         }
     }
 }
@@ -119,15 +158,18 @@ impl Probe for Looks {
     }
 
     fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
+        let known = &mut self.known[end.flow.0 as usize];
         if !end.sends {
+            let new = endpoint.received() - known.received;
+            known.received += new;
+            if new > 0 {
+                self.arrivals.add(end.flow.0, micros(now), new);
+            }
             return;
         }
-        let known = &mut self.known[end.flow.0 as usize];
         let earlier = *known;
-        *known = Known {
-            timeouts: endpoint.counters().timeouts,
-            is_recovering: endpoint.is_recovering(),
-        };
+        known.timeouts = endpoint.counters().timeouts;
+        known.is_recovering = endpoint.is_recovering();
         let loss = if known.timeouts > earlier.timeouts {
             Some(Loss::Timeout)
         } else {
@@ -157,8 +199,7 @@ mod tests {
             run.duration = \"200ms\"\nlink.rate = \"100Mbps\"\n\
             [workload]\nkind = \"incast\"\nsenders = 3\nsize = \"unlimited\"\n";
         let scenario = Scenario::load(Source::new("long", text), &Overrides::default()).unwrap();
-        let every = Span::from_micros(500);
-        let (outcome, along) = simulate(&scenario.points()[0], every).unwrap();
+        let (outcome, along) = simulate(&scenario.points()[0]).unwrap();
         assert!(
             (100..=400).contains(&along.queue.len()),
             "{}",
@@ -167,6 +208,11 @@ mod tests {
         let of_looks = along.queue.iter().map(|(_, bytes)| *bytes).max();
         assert!(of_looks.is_some_and(|most| most <= outcome.metrics.queue_max_bytes));
         assert!(along.queue.iter().all(|(at, _)| (at % 500.0).abs() < 1e-6));
+        // 200 ms have 400 slots, each with a row of three connections at most.
+        assert!(along.arrivals.len() <= 400 * 3, "{}", along.arrivals.len());
+        let bytes = |rows: &[(f64, u32, u64)]| rows.iter().map(|(.., bytes)| bytes).sum::<u64>();
+        let received: u64 = outcome.flows.iter().map(|flow| flow.received_bytes).sum();
+        assert_eq!(bytes(&along.arrivals), received);
         let mut told = json!({});
         along.tell(&mut told);
         let losses = told["losses"].as_array().unwrap();
@@ -174,7 +220,24 @@ mod tests {
         let timeouts = losses.iter().filter(|loss| loss[2] == "timeout").count() as u64;
         assert_eq!(timeouts, outcome.metrics.timeouts);
         assert!(losses.iter().any(|loss| loss[2] == "fast_retransmit"));
+        assert_eq!(told["arrivals"][0].as_array().map(Vec::len), Some(3));
         Along::default().tell(&mut told);
         assert!(told["losses"].is_null(), "not told is not none");
+    }
+
+    #[test]
+    fn what_is_read_in_one_slot_is_one_row() {
+        let mut arrivals = Arrivals::default();
+        for (connection, at_us, bytes) in [
+            (0, 10.0, 1),
+            (1, 20.0, 2),
+            (0, 499.0, 4),
+            (0, 500.0, 8),
+            (1, 1200.0, 16),
+        ] {
+            arrivals.add(connection, at_us, bytes);
+        }
+        let rows = [(10.0, 0, 5), (20.0, 1, 2), (500.0, 0, 8), (1200.0, 1, 16)];
+        assert_eq!(arrivals.into_rows(), rows);
     }
 }

@@ -130,7 +130,7 @@ fn starts_on_time(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result
         laws: &[],
         limit: TRIAL,
         capture: None,
-        losses: false,
+        over_time: false,
     };
     let late = measure::run(bed, lan, speed, &work)?.facts().late_share();
     Ok(late.is_none_or(|share| share <= LATE))
@@ -178,7 +178,7 @@ fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f6
         laws: &[],
         limit: TRIAL,
         capture: None,
-        losses: false,
+        over_time: false,
     };
     Ok(measure::run(bed, lan, speed, &work)?.rate_share())
 }

@@ -19,7 +19,6 @@ use crate::linux::alone::{self, Unknown};
 use crate::linux::along::{self, Along};
 use crate::linux::calibrate::{self, RateChoice, Unfit};
 use crate::linux::cell::{self, Arm, Cell};
-use crate::linux::counters;
 use crate::linux::lan::{Lan, Speed};
 use crate::linux::measure::{self, ToldFlow};
 use crate::linux::paths;
@@ -53,7 +52,7 @@ pub enum Detail {
     Metrics,
     /// Every flow, too.
     Flows,
-    /// The queue and the losses over time, too.
+    /// The queue, what is read and the losses over time, too.
     Series,
 }
 
@@ -276,7 +275,7 @@ fn live_point(
         laws: &arm.stack.laws,
         limit,
         capture: capture.as_deref(),
-        losses: order.detail == Detail::Series,
+        over_time: order.detail == Detail::Series,
     };
     let done = measure::run(bed, lan, found.speed, &work)?;
     if let Some(captured) = &done.captured {
@@ -374,7 +373,7 @@ fn simulate(
             return Err(Failure::Interrupted);
         }
         let outcome = if order.detail == Detail::Series {
-            along::simulate(simulated, counters::EVERY)
+            along::simulate(simulated)
         } else {
             sim::run::run(simulated).map(|outcome| (outcome, Along::default()))
         };

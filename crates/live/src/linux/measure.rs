@@ -83,7 +83,7 @@ pub(crate) struct Run {
 /// Sends `work` through the network and looks at its busiest port meanwhile.
 pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
     let (tcp, drops) = (TcpCounters::read(lan)?, counters::drops(lan)?);
-    let send = || losses::during(work.losses, || observed(bed, lan, work));
+    let send = || losses::during(work.over_time, || observed(bed, lan, work));
     let ((seen, losses), told) = ports::during((bed, lan, speed), work, send)?;
     Ok(Run {
         traffic: seen.traffic,
@@ -204,7 +204,7 @@ impl Run {
         })
     }
 
-    /// The queue over time, and when senders noticed losses.
+    /// The queue over time, what was read, and when senders noticed losses.
     pub(crate) fn along(&self) -> Along {
         let mut queue: Vec<(f64, u64)> = Vec::new();
         for sample in self.samples.iter().filter(|_| self.is_bottleneck) {
@@ -216,6 +216,7 @@ impl Run {
         }
         Along {
             queue,
+            arrivals: self.traffic.arrivals.clone().into_rows(),
             losses: self.losses.as_ref().map(|heard| {
                 let known = heard.iter().filter_map(|heard| self.loss(heard));
                 known.collect()
@@ -338,7 +339,8 @@ impl Run {
 impl traffic::Sent {
     /// From its start to its last byte.
     fn completed_us(&self) -> Option<f64> {
-        Some(micros(self.completion?.saturating_sub(self.start?)))
+        let completion = self.completion.filter(|_| !self.is_endless())?;
+        Some(micros(completion.saturating_sub(self.start?)))
     }
 }
 
@@ -402,6 +404,7 @@ mod tests {
     use std::net::SocketAddr;
 
     use super::*;
+    use crate::linux::along::Arrivals;
     use crate::linux::ports;
     use crate::linux::traffic::Sent;
     use machine::clock;
@@ -435,6 +438,8 @@ mod tests {
             from,
             by_timer,
         };
+        let mut arrivals = Arrivals::default();
+        arrivals.add(4, 15_000.0, 1448);
         let run = Run {
             traffic: Traffic {
                 flows: vec![flow(10, 20), flow(10, 30)],
@@ -442,6 +447,7 @@ mod tests {
                 ended: ms(30),
                 corrupted: 0,
                 strange: BTreeSet::new(),
+                arrivals,
                 senders: BTreeMap::from([(sender, 4)]),
             },
             losses: Some(vec![heard(20, sender, true), heard(21, other, false)]),
@@ -476,6 +482,7 @@ mod tests {
         let along = run.along();
         let queue = [(5_000.0, 0), (10_000.0, 300), (30_000.0, 100)];
         assert_eq!(along.queue, queue, "what has not changed is told once");
+        assert_eq!(along.arrivals, [(15_000.0, 4, 1448)]);
         let losses = vec![(20_000.0, 4, Loss::Timeout)];
         assert_eq!(along.losses, Some(losses), "the other one is a stranger's");
         assert_eq!(metrics["drops"], 3);

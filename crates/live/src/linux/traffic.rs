@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use base::{HostId, Time};
-use machine::clock::{self, duration};
+use machine::clock::{self, duration, micros};
 use machine::interrupt;
 use machine::payload::Payload;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -24,6 +24,7 @@ use scenario::workload::{Barrier, PlannedConnection, PlannedFlow};
 use socket2::Socket;
 
 use crate::bed::Bed;
+use crate::linux::along::Arrivals;
 use crate::linux::lan::{self, Lan};
 use crate::linux::stack::Law;
 use connection::{Incoming, Outgoing};
@@ -43,8 +44,8 @@ pub(crate) struct Work<'a> {
     pub(crate) limit: Duration,
     /// Where the packets of the bottleneck's switch go, if anywhere.
     pub(crate) capture: Option<&'a Path>,
-    /// Whether it matters when senders notice losses.
-    pub(crate) losses: bool,
+    /// Whether it matters what happens when.
+    pub(crate) over_time: bool,
 }
 
 /// A flow that was sent.
@@ -86,6 +87,8 @@ pub(crate) struct Traffic {
     pub(crate) corrupted: u64,
     /// Segment sizes and congestion controls that sockets had, if other than asked.
     pub(crate) strange: BTreeSet<String>,
+    /// What was read when, if that matters.
+    pub(crate) arrivals: Arrivals,
     /// Connections by the address of their sender.
     pub(crate) senders: BTreeMap<SocketAddr, usize>,
 }
@@ -118,8 +121,8 @@ struct Generator<'a> {
     asking: Vec<(Option<usize>, u64)>,
     /// Flows of each barrier that are not complete.
     waiting: Vec<u32>,
-    /// What starts next, and when.
-    agenda: BinaryHeap<Reverse<(Duration, Start)>>,
+    /// What is done next, and when.
+    agenda: BinaryHeap<Reverse<(Duration, Act)>>,
     /// Flows and connections that are not over.
     open: usize,
     /// Nothing that is handled now happened earlier.
@@ -128,11 +131,15 @@ struct Generator<'a> {
     buffer: Vec<u8>,
 }
 
-/// Something that begins by the clock.
+/// Something that is done by the clock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Start {
-    Connection(usize),
-    Flow(usize),
+enum Act {
+    /// Opens a connection.
+    Open(usize),
+    /// Starts a flow.
+    Start(usize),
+    /// Ends a flow that has no end of its own.
+    Stop(usize),
 }
 
 impl<'a> Generator<'a> {
@@ -169,6 +176,7 @@ impl<'a> Generator<'a> {
                 ended: Duration::ZERO,
                 corrupted: 0,
                 strange: BTreeSet::new(),
+                arrivals: Arrivals::default(),
                 senders: BTreeMap::new(),
             },
             buffer: vec![0; BUFFER],
@@ -177,7 +185,7 @@ impl<'a> Generator<'a> {
         Ok(generator)
     }
 
-    /// Everything that begins by the clock and not at the end of a round.
+    /// Everything that is done by the clock and not at the end of a round.
     fn plan(&mut self) {
         let mut behind = vec![false; self.work.flows.len()];
         for barrier in self.work.barriers {
@@ -188,13 +196,17 @@ impl<'a> Generator<'a> {
         for (number, connection) in self.work.connections.iter().enumerate() {
             if connection.open != Time::NEVER {
                 let at = duration(connection.open.since(Time::ZERO));
-                self.agenda.push(Reverse((at, Start::Connection(number))));
+                self.agenda.push(Reverse((at, Act::Open(number))));
             }
         }
         for (number, flow) in self.work.flows.iter().enumerate() {
             if !behind[number] {
                 let at = duration(flow.start.since(Time::ZERO));
-                self.agenda.push(Reverse((at, Start::Flow(number))));
+                self.agenda.push(Reverse((at, Act::Start(number))));
+            }
+            if flow.stop != Time::NEVER {
+                let at = duration(flow.stop.since(Time::ZERO));
+                self.agenda.push(Reverse((at, Act::Stop(number))));
             }
         }
     }
@@ -206,14 +218,15 @@ impl<'a> Generator<'a> {
         loop {
             interrupt::check()?;
             let now = self.now();
-            while let Some(Reverse((at, start))) = self.agenda.peek().copied() {
+            while let Some(Reverse((at, act))) = self.agenda.peek().copied() {
                 if at > self.now() {
                     break;
                 }
                 self.agenda.pop();
-                match start {
-                    Start::Connection(connection) => self.connect(connection)?,
-                    Start::Flow(flow) => self.start(flow, at)?,
+                match act {
+                    Act::Open(connection) => self.connect(connection)?,
+                    Act::Start(flow) => self.start(flow, at)?,
+                    Act::Stop(flow) => self.stop(flow)?,
                 }
             }
             if self.open == 0 || now > self.work.limit {
@@ -269,7 +282,8 @@ impl<'a> Generator<'a> {
         }
         sent.wrote = Some(now);
         if sent.is_endless() {
-            self.outgoing[connection].hold_back()?;
+            let stops = self.work.flows[number].stop != Time::NEVER;
+            self.outgoing[connection].hold_back(stops)?;
         }
         let size = self.traffic.flows[number].size;
         self.outgoing[connection].add(number, size);
@@ -278,6 +292,13 @@ impl<'a> Generator<'a> {
         } else {
             self.write(connection)
         }
+    }
+
+    /// Writes no more of a flow without end, which ends with what has been written.
+    fn stop(&mut self, number: usize) -> io::Result<()> {
+        let connection = self.work.flows[number].connection as usize;
+        self.outgoing[connection].stop(number);
+        self.write(connection)
     }
 
     /// The receiver asks for what it has not asked for, once the connection is open.
@@ -398,7 +419,8 @@ impl<'a> Generator<'a> {
             };
             if count == 0 {
                 self.incoming[place] = None;
-                return Ok(());
+                // A flow that was stopped may have been read before.
+                return self.arrived(connection, offset..offset);
             }
             if offset == 0 {
                 // A socket that cannot be told is closed.
@@ -406,18 +428,25 @@ impl<'a> Generator<'a> {
             }
             let right = (self.payload).is_right(connection, offset, &self.buffer[..count]);
             self.traffic.corrupted += u64::from(!right);
-            let arrived = Range {
-                start: offset,
-                end: offset + count as u64,
-            };
-            let now = self.now();
-            for (flow, received, complete) in self.outgoing[connection].arrived(arrived) {
-                self.traffic.flows[flow].received = received;
-                if complete {
-                    let counts = self.outgoing[connection].book()?;
-                    self.add(flow, counts);
-                    self.end(flow, Some(now));
-                }
+            if self.work.over_time {
+                let number = u32::try_from(connection).expect("connections have 32-bit numbers");
+                let at = micros(self.now());
+                self.traffic.arrivals.add(number, at, count as u64);
+            }
+            self.arrived(connection, offset..offset + count as u64)?;
+        }
+        Ok(())
+    }
+
+    /// These bytes of a connection have been read.
+    fn arrived(&mut self, connection: usize, bytes: Range<u64>) -> io::Result<()> {
+        let now = self.now();
+        for (flow, received, complete) in self.outgoing[connection].arrived(bytes) {
+            self.traffic.flows[flow].received = received;
+            if complete {
+                let counts = self.outgoing[connection].book()?;
+                self.add(flow, counts);
+                self.end(flow, Some(now));
             }
         }
         Ok(())
@@ -456,7 +485,7 @@ impl<'a> Generator<'a> {
         for flow in barrier.next.clone() {
             let own = duration(self.work.flows[flow as usize].start.since(Time::ZERO));
             self.agenda
-                .push(Reverse((base + own, Start::Flow(flow as usize))));
+                .push(Reverse((base + own, Act::Start(flow as usize))));
         }
     }
 }

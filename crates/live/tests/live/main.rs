@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod programs;
+mod stops;
 mod wrapper;
 
 use std::fs;

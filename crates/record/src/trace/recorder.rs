@@ -18,7 +18,8 @@ use tcp::{Endpoint, Host, Plays as _};
 use super::file::{Event, EventKind, SeriesFile, Subject};
 use super::plan::Plan;
 use super::thin::Keep;
-use channel::{Channel, Kept, Meter};
+pub(super) use channel::Meter;
+use channel::{Channel, Kept};
 pub(super) use rows::Rows;
 
 /// Records what a [`Plan`] says into a series file.
@@ -357,7 +358,7 @@ impl Probe for Recorder {
 }
 
 /// How many there are, and how many of them are recorded.
-fn counted(chosen: &[bool]) -> (usize, usize) {
+pub(super) fn counted(chosen: &[bool]) -> (usize, usize) {
     let recorded = chosen.iter().filter(|chosen| **chosen);
     (chosen.len(), recorded.count())
 }

@@ -9,7 +9,7 @@ use scenario::series;
 
 use super::file::{Event, EventKind, Sample, SeriesFile, Subject};
 use super::plan::Plan;
-use super::recorder::Rows;
+use super::recorder::{Meter, Rows, counted};
 
 /// Writes the rows of a point whose series somebody tells.
 ///
@@ -19,6 +19,9 @@ pub struct Told {
     rows: Rows,
     /// The block of queues, if they are recorded.
     queue: Option<usize>,
+    throughput: Option<Meter>,
+    /// Whether each flow is recorded.
+    flows: Vec<bool>,
     events: bool,
 }
 
@@ -27,10 +30,20 @@ impl Told {
     pub fn new(plan: &Plan, point: &PointSpec, file: File) -> io::Result<Self> {
         let file = SeriesFile::new(point.index, &plan.quantities, file)?;
         let mut rows = Rows::new(file);
-        let mut quantities = plan.quantities.iter();
-        let place = quantities.position(|quantity| quantity.name == series::QUEUE);
+        let place = |name| {
+            let mut quantities = plan.quantities.iter();
+            quantities.position(|quantity| quantity.name == name)
+        };
+        let queue = place(series::QUEUE).map(|place| rows.add(place, Subject::Port));
+        let throughput = place(series::THROUGHPUT).map(|place| {
+            let block = rows.add(place, Subject::Flow);
+            let window = point.keys.trace.window;
+            Meter::new(block, plan.interval, window, counted(&plan.flows))
+        });
         Ok(Self {
-            queue: place.map(|place| rows.add(place, Subject::Port)),
+            queue,
+            throughput,
+            flows: plan.flows.clone(),
             events: plan.events,
             rows,
         })
@@ -48,6 +61,15 @@ impl Told {
         }
     }
 
+    /// This many bytes more of a flow have been read at this time.
+    pub fn arrived(&mut self, flow: u32, time_us: f64, bytes: u64) {
+        if let Some(meter) = &mut self.throughput
+            && self.flows.get(flow as usize) == Some(&true)
+        {
+            meter.add(&mut self.rows, flow, picoseconds(time_us), bytes);
+        }
+    }
+
     /// Something has happened to a flow.
     pub fn event(&mut self, kind: EventKind, flow: u32, time_us: f64) {
         if self.events {
@@ -61,7 +83,10 @@ impl Told {
     }
 
     /// Writes what is left and ends the file. Fails if writing did, then or before.
-    pub fn finish(self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(meter) = self.throughput {
+            meter.finish(&mut self.rows);
+        }
         self.rows.finish()
     }
 }
@@ -89,6 +114,10 @@ mod tests {
         let rows = |series: &str| {
             let overrides = Overrides {
                 trace: Some(series.to_owned()),
+                sets: vec![
+                    "trace.interval=change".to_owned(),
+                    "trace.window=100us".to_owned(),
+                ],
                 ..Overrides::default()
             };
             let source = Source::builtin("incast").unwrap();
@@ -98,6 +127,11 @@ mod tests {
             let mut told = Told::new(&plan, point, File::create(&path).unwrap()).unwrap();
             told.queue(PortId(3), 1.5, 700.0);
             told.event(EventKind::Timeout, 2, 7.25);
+            // In three windows of 100 us, of which nothing comes in the second.
+            for (time_us, bytes) in [(110.0, 1000), (190.0, 250), (300.0, 125)] {
+                told.arrived(1, time_us, bytes);
+            }
+            told.arrived(u32::MAX, 400.0, 1);
             told.finish().unwrap();
             let mut rows = Vec::new();
             read(&path, &mut |row| {
@@ -113,5 +147,8 @@ mod tests {
         let timeout = (7.25, None, Some(2), Some("timeout".to_owned()), None);
         assert_eq!(rows("queue,events"), [queue.clone(), timeout]);
         assert_eq!(rows("queue"), [queue], "events are not recorded");
+        let window = |time_us, bps| (time_us, None, Some(1), None, Some(bps));
+        let windows = [window(100.0, 1e8), window(200.0, 0.0), window(300.0, 1e7)];
+        assert_eq!(rows("throughput"), windows, "of flows of the plan");
     }
 }

@@ -153,7 +153,7 @@ impl Pulse {
 }
 
 /// Throughput of flows.
-pub(super) struct Meter {
+pub(in crate::trace) struct Meter {
     block: usize,
     tracks: Meters,
 }
@@ -168,7 +168,7 @@ enum Meters {
 
 impl Meter {
     /// `block` of the rows, for this many flows, of which `chosen` are recorded.
-    pub(super) fn new(
+    pub(in crate::trace) fn new(
         block: usize,
         interval: TraceInterval,
         window: Span,
@@ -183,7 +183,7 @@ impl Meter {
     }
 
     /// `bytes` more came.
-    pub(super) fn add(&mut self, rows: &mut Rows, id: u32, time: u64, bytes: u64) {
+    pub(in crate::trace) fn add(&mut self, rows: &mut Rows, id: u32, time: u64, bytes: u64) {
         match &mut self.tracks {
             Meters::Stream(length, tracks) => {
                 let now = time / *length;
@@ -200,7 +200,7 @@ impl Meter {
     }
 
     /// Gives the rows what has been held back.
-    pub(super) fn finish(self, rows: &mut Rows) {
+    pub(in crate::trace) fn finish(self, rows: &mut Rows) {
         match self.tracks {
             Meters::Stream(length, tracks) => {
                 for (id, track) in (0..).zip(tracks) {
