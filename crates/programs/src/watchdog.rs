@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
 use libbpf_rs::Program;
 
@@ -19,6 +20,10 @@ pub struct Watchdog {
 impl Watchdog {
     /// What the pin of its program is called.
     pub const PIN: &str = RELEASE;
+
+    /// How often it is to look: as long as the packets of a full queue take at some ten Mbit/s, and less than any timer
+    /// of a sender.
+    pub const PERIOD: Duration = Duration::from_millis(10);
 
     /// The one that is pinned in `folder`; `None` if none is.
     pub fn open(folder: &Path, maps: Maps) -> Result<Option<Self>, LoadError> {

@@ -226,7 +226,7 @@ fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<Value> {
         ),
         told(
             "rcc",
-            Some("attach alone"),
+            switch.or_else(|| first(&[GRANTS])),
             first(&port).or_else(|| first(&[GRANTS])),
         ),
     ]
@@ -268,5 +268,7 @@ mod tests {
         let without = schemes(&|name| name != RING);
         assert_eq!(without[6]["emulate"], "no: ring buffer");
         assert_eq!(without[5]["emulate"], "yes");
+        let without = schemes(&|name| name != GRANTS);
+        assert_eq!(without[7]["emulate"], "no: grants");
     }
 }

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use base::setting::{Key, Settings};
-use base::{OrOff, Span};
-use laws::{Hscc, Idle, Rwndq};
+use base::{Count, OrOff, Span};
+use laws::{Grants, Hscc, Idle, Rwndq};
 use machine::clock::duration;
 use scenario::PointSpec;
 use scenario::keys::{Profile, profile};
-use schemes::{Bundle, hscc, ictcp, rwndq};
+use schemes::{Bundle, hscc, ictcp, rcc, rwndq};
 
 use crate::bed::Bed;
 use crate::bed::settings::Different;
@@ -24,8 +24,10 @@ pub(crate) struct Stack {
     /// What every port of a switch does, and every receiver.
     pub(crate) laws: Vec<Law>,
     /// What Linux has otherwise than the scenario: parameters that nothing here follows (the twin has their defaults),
-    /// and slots that are longer (the twin has them too).
+    /// and those that are others here (the twin has them, too).
     pub(crate) different: Vec<Different>,
+    /// The latter, by key.
+    pub(crate) twin: Vec<(&'static str, String)>,
 }
 
 /// What the port of a switch does, or a receiver.
@@ -45,6 +47,19 @@ pub(crate) enum Law {
     Mark(u64),
     /// At receivers: user space decides windows by the law of the simulator, once per slot.
     Ictcp(ictcp::Params),
+    /// At receivers: RCC by grants.
+    Grants(Grants),
+}
+
+#[cfg_attr(
+    not(feature = "kernel"),
+    expect(dead_code, reason = "places matter where programs are loaded")
+)]
+impl Law {
+    /// Whether receivers follow it, and not the ports of switches.
+    pub(crate) const fn is_of_receivers(&self) -> bool {
+        matches!(self, Self::Ictcp(_) | Self::Grants(_))
+    }
 }
 
 impl Stack {
@@ -70,13 +85,57 @@ impl Stack {
                 "this kernel has no {control} (CONFIG_TCP_CONG_{option})"
             ));
         }
+        if parts.contains(&"rcc") && parameters::<rcc::Params>(point).max_queue.0.is_none() {
+            let reason = "rcc.max_queue = auto is found by marks, at which no receiver of Linux looks: set it to a size";
+            return Err(reason.to_owned());
+        }
         let bundle = parts.join("+");
-        Ok(Self {
+        let mut stack = Self {
             control,
             laws: laws(point, bed, &parts),
             different: different(point, &bundle),
             bundle,
-        })
+            twin: Vec::new(),
+        };
+        if parts.contains(&"ictcp") {
+            stack.keep_slots(point);
+        }
+        if parts.contains(&"rcc") {
+            stack.grant(point);
+        }
+        Ok(stack)
+    }
+
+    /// Slots of ICTCP may be longer than the scenario has them.
+    fn keep_slots(&mut self, point: &PointSpec) {
+        let params: ictcp::Params = parameters(point);
+        let slot = slot_of(&params);
+        if params.min_slot.0 == Some(slot) {
+            return;
+        }
+        let slot = slot.to_string();
+        let instead =
+            format!("{slot}, as windows are decided beside the kernel; the twin has it, too");
+        self.change(point, ("ictcp.min_slot", slot), instead);
+    }
+
+    /// RCC withholds grants instead of ACKs.
+    fn grant(&mut self, point: &PointSpec) {
+        let instead = "grant: every ACK leaves, and what it allows waits; the twin has it, too";
+        self.change(point, ("rcc.hold", "grant".to_owned()), instead.to_owned());
+        let least = least_of(&parameters(point)).to_string();
+        let instead = format!(
+            "{least}: of a peer that offers one segment Linux takes segments of half that size; the twin has it, too"
+        );
+        self.change(point, ("rcc.grant_least", least), instead);
+    }
+
+    /// Linux has another value than the scenario, and the twin has it, too.
+    fn change(&mut self, point: &PointSpec, (key, text): (&'static str, String), instead: String) {
+        if point.text(key) != text {
+            self.different.push(Different { key, instead });
+            self.twin.push((key, text));
+        }
     }
 }
 
@@ -108,6 +167,15 @@ fn laws(point: &PointSpec, bed: &Bed, parts: &[&str]) -> Vec<Law> {
         let min_slot = OrOff(Some(slot_of(&params)));
         laws.push(Law::Ictcp(ictcp::Params { min_slot, ..params }));
     }
+    if parts.contains(&"rcc") {
+        let params: rcc::Params = parameters(point);
+        let grant_least = Count(least_of(&params));
+        let params = rcc::Params {
+            grant_least,
+            ..params
+        };
+        laws.push(Law::Grants(params.grants(bed.packet_bytes().into(), mss)));
+    }
     laws
 }
 
@@ -115,6 +183,12 @@ fn laws(point: &PointSpec, bed: &Bed, parts: &[&str]) -> Vec<Law> {
 fn slot_of(params: &ictcp::Params) -> Span {
     let asked = params.min_slot.0.unwrap_or(Span::ZERO);
     asked.max(LEAST_SLOT)
+}
+
+/// The fewest segments that a connection of RCC is allowed: Linux takes segments of half of the largest window that its
+/// peer has offered (`tcp_bound_to_half_wnd` in `net/ipv4/tcp.h`).
+fn least_of(params: &rcc::Params) -> u32 {
+    params.grant_least.0.max(2)
 }
 
 fn parameters<T: Settings>(point: &PointSpec) -> T {
@@ -136,21 +210,7 @@ fn different(point: &PointSpec, bundle: &str) -> Vec<Different> {
         key: key.name,
         instead: format!("Linux has its own; the twin has {}", usual(key)),
     };
-    let mut all: Vec<_> = keys.filter(changed).map(row).collect();
-    if bundle.parts().iter().any(|scheme| scheme.name == "ictcp") {
-        all.extend(slow_slots(point));
-    }
-    all
-}
-
-/// Slots of ICTCP that are longer than the scenario has them.
-fn slow_slots(point: &PointSpec) -> Option<Different> {
-    let params: ictcp::Params = parameters(point);
-    let slot = slot_of(&params);
-    (params.min_slot.0 != Some(slot)).then(|| Different {
-        key: "ictcp.min_slot",
-        instead: format!("{slot}, as windows are decided beside the kernel; the twin has it, too"),
-    })
+    keys.filter(changed).map(row).collect()
 }
 
 /// Senders of the simulator with the kernel's names.
@@ -160,13 +220,17 @@ const SENDERS: [(&str, &str); 3] = [("newreno", "reno"), ("cubic", "cubic"), ("d
 const USUAL: &str = "cubic";
 
 /// Schemes with a program for ports or receivers.
-const PROGRAMS: [&str; 3] = ["hscc", "rwndq", "ictcp"];
+const PROGRAMS: [&str; 4] = ["hscc", "rwndq", "ictcp", "rcc"];
 
 /// In which user space hears what came and decides windows anew.
 pub(crate) const LEAST_SLOT: Span = Span::from_millis(1);
 
 /// Parameters that reach the programs, or the law beside them.
-const FOLLOWED: [&str; 22] = [
+const FOLLOWED: [&str; 26] = [
+    "rcc.hold",
+    "rcc.max_queue",
+    "rcc.grant_idle",
+    "rcc.grant_least",
     "hscc.alpha1",
     "hscc.alpha2",
     "hscc.window",
@@ -271,12 +335,35 @@ mod tests {
     }
 
     #[test]
+    fn receivers_of_rcc_grant_and_let_every_ack_leave() {
+        let all = stacks("rcc", &["rcc.max_queue=40pkt", "tcp.mss=1446"]);
+        let stack = all[0].as_ref().expect("a stack");
+        assert_eq!((stack.control, &*stack.bundle), ("cubic", "rcc+cubic"));
+        let [Law::Grants(law)] = &*stack.laws else {
+            panic!("{stack:?}")
+        };
+        assert_eq!(law.budget(), 40 * 1446);
+        let rows: Vec<_> = stack.different.iter().map(|row| row.key).collect();
+        assert_eq!(rows, ["rcc.hold", "rcc.grant_least"]);
+        let twin = [("rcc.hold", "grant"), ("rcc.grant_least", "2")];
+        assert_eq!(stack.twin, twin.map(|(key, text)| (key, text.to_owned())));
+        let same = ["rcc.hold=grant", "rcc.grant_least=3", "rcc.priority=off"];
+        let same = stacks("rcc", &same)[0].clone().expect("a stack");
+        let rows: Vec<_> = same.different.iter().map(|row| row.key).collect();
+        assert_eq!(rows, ["rcc.priority"], "which nothing follows");
+        assert!(same.twin.is_empty());
+        let reason = stacks("rcc", &["rcc.max_queue=auto"])[0].clone();
+        let reason = reason.expect_err("no marks are looked at");
+        assert!(reason.starts_with("rcc.max_queue = auto"), "{reason}");
+    }
+
+    #[test]
     fn a_scheme_without_a_stack_has_a_reason() {
         for (scheme, why) in [
             ("slow", "variant"),
             ("dctcp", "CONFIG_TCP_CONG_DCTCP"),
-            ("rcc", "only the simulator has rcc"),
-            ("rcc+cubic", "only the simulator has rcc"),
+            ("rdtcp", "only the simulator has rdtcp"),
+            ("rc3+cubic", "only the simulator has rc3"),
         ] {
             let reason = stacks(scheme, &[])[0].clone().expect_err(scheme);
             assert!(reason.contains(why), "{reason}");

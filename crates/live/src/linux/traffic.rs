@@ -100,7 +100,9 @@ pub(crate) fn send(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic>
     sender.traffic.ended = sender.now();
     for connection in 0..sender.outgoing.len() {
         sender.book(connection)?;
-        sender.outgoing[connection].abort()?;
+        let outgoing = &sender.outgoing[connection];
+        (sender.traffic.strange).extend(outgoing.segments_but(bed.mss));
+        outgoing.abort()?;
     }
     let Generator { traffic, .. } = sender;
     Ok(traffic)
@@ -108,7 +110,6 @@ pub(crate) fn send(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Traffic>
 
 struct Generator<'a> {
     work: &'a Work<'a>,
-    mss: u32,
     /// The largest window that receivers offer.
     window: u32,
     epoll: Epoll,
@@ -158,7 +159,6 @@ impl<'a> Generator<'a> {
         let outgoing = sockets::outgoing(bed, lan, work)?;
         let mut generator = Self {
             work,
-            mss: bed.mss,
             window: bed.route.window,
             epoll,
             payload: Payload::new(),
@@ -345,7 +345,7 @@ impl<'a> Generator<'a> {
                     sent.waited = now.saturating_sub(open);
                     sent.wrote = Some(now);
                 }
-                let strange = outgoing.opened(self.mss, self.work.control)?;
+                let strange = outgoing.opened(self.work.control)?;
                 self.traffic.strange.extend(strange);
             }
             self.write(connection)?;

@@ -10,7 +10,7 @@ use scenario::{Overrides, PointSpec, Problems, Scenario, Source};
 
 use crate::bed::{Bed, settings::span_text};
 use crate::linux::lan::Speed;
-use crate::linux::stack::{Law, Stack};
+use crate::linux::stack::Stack;
 
 /// The network as it was found.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ fn settings(
     starts: &[String],
 ) -> Vec<String> {
     let mut own = own(point, bed, found);
-    own.extend(slots(stack));
+    own.extend(stack.twin.clone());
     if !starts.is_empty() {
         own.retain(|(key, _)| keys::group(key) != "workload");
         own.push(("workload.kind", "trace".to_owned()));
@@ -125,16 +125,6 @@ fn settings(
         }
     }
     all
-}
-
-/// Slots as long as those of the receivers.
-fn slots(stack: &Stack) -> Option<(&'static str, String)> {
-    let slot = |law: &Law| match law {
-        Law::Ictcp(params) => params.min_slot.0,
-        _ => None,
-    };
-    let slot = stack.laws.iter().find_map(slot)?;
-    Some(("ictcp.min_slot", slot.to_string()))
 }
 
 /// The groups of flows of `point`, as the scenario has them.

@@ -268,6 +268,57 @@ fn receivers_offer_the_windows_of_ictcp_and_drops_fall_below_a_quarter() {
     }
 }
 
+/// Receivers of RCC withhold grants: what all senders have under way stays below a budget that the queue has room for.
+#[test]
+fn receivers_of_rcc_withhold_grants_and_drops_fall_below_a_quarter() {
+    let Some(_machine) = machine() else { return };
+    if !has_programs() {
+        return;
+    }
+    let words = ["emulate", "incast", "--scheme", "cubic,rcc", "--runs", "1"];
+    let sets = ["workload.senders=20", "workload.size=64KiB"];
+    let mut words = words.to_vec();
+    words.extend(sets.iter().flat_map(|set| ["--set", set]));
+    words.extend(["--rate", "50Mbps"]);
+    let mut told = Vec::new();
+    loop {
+        let Some((pid, lines)) = emulated(&words) else {
+            return;
+        };
+        assert_eq!(left(pid), [""; 0]);
+        let points = of_scheme(&lines, "rcc");
+        assert_eq!(points.len(), 2, "Linux and its twin");
+        for point in &points {
+            assert_eq!(point["metrics"]["flows_completed"], 20, "{point}");
+        }
+        let twin = lines.iter().rfind(|line| line["type"] == "twin");
+        let twin = twin.expect("twins")["toml"].as_str().expect("a scenario");
+        assert!(twin.contains("hold = \"grant\""), "{twin}");
+        assert!(twin.contains("grant_least = 2"), "{twin}");
+        let live = &points[0]["live"];
+        assert_eq!(live["ports"]["failed"], 0, "{live}");
+        let reasons = live["reasons"].to_string();
+        assert!(
+            !reasons.contains("instead of"),
+            "halved segments: {reasons}"
+        );
+        let drops = [of_scheme(&lines, "cubic")[0], points[0]]
+            .map(|point| point["metrics"]["drops"].as_u64().expect("a count"));
+        let rewritten = live["ports"]["rewritten"].as_u64().expect("a count");
+        if drops[0] > 20 && 4 * drops[1] < drops[0] && rewritten > 100 {
+            return;
+        }
+        // Judged again once, as other comparisons are.
+        let disturbances = disturbances(&lines);
+        if !disturbances.is_empty() {
+            testing::skipped(&format!("this machine is too busy: {disturbances:?}"));
+            return;
+        }
+        told.push((drops, rewritten));
+        assert!(told.len() < 2, "drops without and with RCC: {told:?}");
+    }
+}
+
 /// What became of an incast without and with ICTCP.
 #[derive(Debug)]
 struct Compared {

@@ -41,7 +41,7 @@ pub fn watch(netns: &str, device: &str) -> Result<(), Failure> {
         // A device that is gone, too, ends it.
         watchdog.look(place.device)?;
         interrupt::check()?;
-        thread::sleep(PERIOD);
+        thread::sleep(Watchdog::PERIOD);
     }
     Ok(())
 }
@@ -91,6 +91,3 @@ impl Place {
         Ok(false)
     }
 }
-
-/// As long as the packets of a full queue take at some ten Mbit/s, and less than any timer of a sender.
-const PERIOD: Duration = Duration::from_millis(10);

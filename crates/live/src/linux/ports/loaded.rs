@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
 use fabric::PortId;
-use programs::{Attached, LoadError, Port, Reason, Receiver};
+use programs::{Attached, LoadError, Port, Reason, Receiver, Watchdog};
 use schemes::ictcp;
 
 use super::receivers::{self, Host};
@@ -22,7 +22,7 @@ pub(crate) fn loadable(law: &Law) -> Result<(), String> {
     loaded.map_err(|error| error.to_string())
 }
 
-/// A law of switches.
+/// A law that the kernel follows alone.
 fn load(law: &Law) -> Result<Port, LoadError> {
     Port::load(&match law {
         Law::Hscc(law) => programs::Law::Hscc(law.clone()),
@@ -30,7 +30,8 @@ fn load(law: &Law) -> Result<Port, LoadError> {
             programs::Law::Rwndq(law.clone(), *interval, idle.clone())
         }
         Law::Mark(from_bytes) => programs::Law::Mark(*from_bytes),
-        Law::Ictcp(_) => unreachable!("receivers follow it"),
+        Law::Grants(law) => programs::Law::Grants(law.clone()),
+        Law::Ictcp(_) => unreachable!("it is decided beside the kernel"),
     })
 }
 
@@ -40,9 +41,15 @@ pub(crate) fn during<T>(
     (laws, sites): (&[Law], &Sites),
     act: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Told)> {
-    let at_switches = laws.iter().filter(|law| !matches!(law, Law::Ictcp(_)));
-    let ports = at_switches.flat_map(|law| sites.switches.iter().map(move |port| (law, *port)));
-    let ports = ports.map(|(law, port)| attach(lan, port, law));
+    let places = |law: &Law| match law {
+        Law::Ictcp(_) => Vec::new(),
+        law if law.is_of_receivers() => sites.receivers.iter().map(|site| site.port).collect(),
+        _ => sites.switches.iter().copied().collect(),
+    };
+    let ports = laws.iter().flat_map(|law| {
+        let places = places(law).into_iter();
+        places.map(move |place| attach(lan, place, law))
+    });
     let ports = ports.collect::<io::Result<Vec<_>>>()?;
     let params = laws.iter().find_map(|law| match law {
         Law::Ictcp(params) => Some(params),
@@ -58,6 +65,14 @@ pub(crate) fn during<T>(
     let all: Vec<&Port> = all
         .chain(hosts.iter().map(|host| host.receiver.port()))
         .collect();
+    let watched = ports.iter().zip(laws.iter().flat_map(places));
+    let watched = watched.map(|((port, _), place)| {
+        let dog = port.watchdog().map_err(refused)?;
+        Ok(dog.map(|dog| (dog, place)))
+    });
+    let dogs = watched.filter_map(io::Result::transpose);
+    let dogs = dogs.collect::<io::Result<Vec<_>>>()?;
+    let act = || watched_by(lan, &dogs, act);
     let (done, slots) = beside(&all, (&hosts, params), act)?;
     let mut counts = Counts::new();
     for port in all {
@@ -93,6 +108,37 @@ fn beside<T>(
         renewed?;
         Ok((done?, slots?))
     })
+}
+
+/// Does `act` while watchdogs give those that wait for a grant their turn where no ACK leaves.
+fn watched_by<T>(
+    lan: &Lan,
+    dogs: &[(Watchdog, PortId)],
+    act: impl FnOnce() -> io::Result<T>,
+) -> io::Result<T> {
+    if dogs.is_empty() {
+        return act();
+    }
+    thread::scope(|scope| {
+        let (over, until) = mpsc::channel();
+        let watching = scope.spawn(move || watch(lan, dogs, &until));
+        let done = act();
+        drop(over);
+        watching.join().expect("watching does not panic")?;
+        done
+    })
+}
+
+/// Looks at all lines again and again until the other end of `until` is gone.
+fn watch(lan: &Lan, dogs: &[(Watchdog, PortId)], until: &mpsc::Receiver<()>) -> io::Result<()> {
+    while until.recv_timeout(Watchdog::PERIOD) == Err(RecvTimeoutError::Timeout) {
+        for (dog, place) in dogs {
+            let device = lan.interfaces[place.0 as usize];
+            let look = || dog.look(device).map_err(refused);
+            lan.owner(*place).within(look)?;
+        }
+    }
+    Ok(())
 }
 
 /// Loads a law for a port. It is detached when what this returns is dropped, or with this process.

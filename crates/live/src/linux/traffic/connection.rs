@@ -34,6 +34,8 @@ pub(super) struct Outgoing {
     unbooked: Counts,
     /// The flow that arrived last.
     last: Option<usize>,
+    /// Bytes of a full segment when it was last asked.
+    segment: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +61,7 @@ impl Outgoing {
             counted: Counts::NONE,
             unbooked: Counts::NONE,
             last: None,
+            segment: None,
         }
     }
 
@@ -132,24 +135,22 @@ impl Outgoing {
         from.ok_or_else(|| io::Error::other("a socket without an address"))
     }
 
-    /// The handshake is over. Returns what the socket has otherwise than asked.
-    pub(super) fn opened(&mut self, mss: u32, control: &str) -> io::Result<Vec<String>> {
+    /// The handshake is over. Returns the congestion control, if it is another one than asked.
+    pub(super) fn opened(&mut self, control: &str) -> io::Result<Option<String>> {
         self.state = State::Open;
         self.count()?;
         self.unbooked = self.unbooked.of_handshake();
-        let socket = self.socket()?;
-        let mut strange = Vec::new();
-        let found = socket.tcp_mss()?;
-        if found != mss {
-            strange.push(format!("segments of {found} instead of {mss} bytes"));
-        }
-        let found = socket.tcp_congestion()?;
+        let found = self.socket()?.tcp_congestion()?;
         let found = String::from_utf8_lossy(&found);
         let found = found.trim_end_matches('\0');
-        if found != control {
-            strange.push(format!("congestion control {found} instead of {control}"));
-        }
-        Ok(strange)
+        let is_other = found != control;
+        Ok(is_other.then(|| format!("congestion control {found} instead of {control}")))
+    }
+
+    /// The segments that it had at last, if others than these. At first they are half of a window that is small.
+    pub(super) fn segments_but(&self, mss: u32) -> Option<String> {
+        let found = self.segment.filter(|found| *found != mss)?;
+        Some(format!("segments of {found} instead of {mss} bytes"))
     }
 
     /// Writes what the kernel takes, and closes behind the last of `all` messages.
@@ -207,6 +208,7 @@ impl Outgoing {
     /// Asks the kernel what it has counted.
     fn count(&mut self) -> io::Result<()> {
         if let Some(socket) = &self.socket {
+            self.segment = Some(socket.tcp_mss()?);
             let counted = Counts::read(socket)?;
             let more = counted.since(self.counted);
             self.counted = counted;
