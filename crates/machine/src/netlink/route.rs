@@ -207,6 +207,23 @@ impl Routing {
         )
     }
 
+    /// Lets the token bucket in front of a link serve packets by priority: gives it three queues with room for this many
+    /// packets each, instead of its own. Give it no other numbers before [`Self::remove_bands`]: old kernels take bands for
+    /// a queue whose limit can be set (`fifo_set_limit` in `net/sched/sch_fifo.c`).
+    pub fn set_bands(&mut self, index: u32, packets: u32) -> io::Result<()> {
+        // A queue with bands gets its room when it is made.
+        let length = RouteNetlinkMessage::SetLink(length(index, packets));
+        self.tell("the length of a queue", length, 0)?;
+        let message = RouteNetlinkMessage::NewQueueDiscipline(bands(index));
+        self.tell("bands", message, NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Takes away what [`Self::set_bands`] gave. The bucket then takes no packet until [`Self::set_queue`].
+    pub fn remove_bands(&mut self, index: u32) -> io::Result<()> {
+        let message = RouteNetlinkMessage::DelQueueDiscipline(bands(index));
+        self.tell("bands", message, 0)
+    }
+
     /// What the queue in front of a link has counted.
     pub fn counters(&mut self, index: u32) -> io::Result<Counters> {
         // Without the echo only listeners are told.
@@ -262,6 +279,23 @@ fn queue(index: u32) -> TcMessage {
     message
 }
 
+/// Bands below the token bucket.
+fn bands(index: u32) -> TcMessage {
+    let mut message = queue(index);
+    message.header.parent = TcHandle { major: 1, minor: 1 };
+    message.header.handle = TcHandle { major: 2, minor: 0 };
+    message.attributes = vec![TcAttribute::Kind("pfifo_fast".to_owned())];
+    message
+}
+
+/// Packets for which a queue that is made later has room.
+fn length(index: u32, packets: u32) -> LinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = index;
+    message.attributes = vec![LinkAttribute::TxQueueLen(packets)];
+    message
+}
+
 fn metrics(options: &RouteOptions) -> Vec<RouteMetric> {
     vec![
         // TCP obeys the least timeout of a route only if it is locked.
@@ -302,6 +336,8 @@ const TBF_BURST: u16 = 6;
 
 #[cfg(test)]
 mod tests {
+    use netlink_packet_core::NetlinkSerializable;
+
     use super::super::{attributes, find};
     use super::*;
 
@@ -318,4 +354,35 @@ mod tests {
         assert_eq!(parameters[8..12], 25_000_000_u32.to_ne_bytes());
         assert_eq!(parameters[24..28], 120_960_u32.to_ne_bytes());
     }
+
+    #[test]
+    fn bands_are_below_the_only_class_of_the_bucket() {
+        let bytes = sent(&RouteNetlinkMessage::NewQueueDiscipline(bands(17)));
+        // `struct tcmsg` (`linux/rtnetlink.h`): family and padding, interface, handle 2:0, parent 1:1.
+        assert_eq!(bytes[4..8], 17_i32.to_ne_bytes());
+        assert_eq!(bytes[8..12], 0x0002_0000_u32.to_ne_bytes());
+        assert_eq!(bytes[12..16], 0x0001_0001_u32.to_ne_bytes());
+        assert_eq!(find(&bytes[20..], TCA_KIND), Some(&b"pfifo_fast\0"[..]));
+    }
+
+    #[test]
+    fn the_length_of_a_queue_is_in_packets() {
+        let bytes = sent(&RouteNetlinkMessage::SetLink(length(17, 80)));
+        // Behind `struct ifinfomsg`, which names the interface and changes no flag.
+        assert_eq!(bytes[4..8], 17_i32.to_ne_bytes());
+        assert_eq!(bytes[12..16], [0; 4]);
+        assert_eq!(
+            find(&bytes[16..], IFLA_TXQLEN),
+            Some(&80_u32.to_ne_bytes()[..])
+        );
+    }
+
+    fn sent(message: &RouteNetlinkMessage) -> Vec<u8> {
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        bytes
+    }
+
+    const TCA_KIND: u16 = 1;
+    const IFLA_TXQLEN: u16 = 13;
 }
