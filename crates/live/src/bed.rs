@@ -84,6 +84,11 @@ impl Bed {
         self.mss + HEADERS
     }
 
+    /// Full packets that have room where this many bytes have: a band counts packets.
+    pub fn room_of_band(&self, limit: u32) -> u32 {
+        (limit / self.packet_bytes()).max(1)
+    }
+
     /// The largest IP packet of every link: a full segment with timestamps.
     pub fn mtu(&self) -> u32 {
         self.mss + HEADERS - ETHERNET

@@ -275,6 +275,8 @@ fn sysctls(tcp: &Tcp) -> Vec<Sysctl> {
         // What a flow writes waits in its socket, not in the generator.
         ("ipv4/tcp_wmem", format!("4096 {SEND_BUFFER} {SEND_BUFFER}")),
         ("ipv4/tcp_no_metrics_save", flag(true)),
+        // A SYN-ACK has the priority of its SYN.
+        ("ipv4/tcp_reflect_tos", flag(true)),
         // An incast of SYNs is no attack.
         ("ipv4/tcp_syncookies", flag(false)),
         ("ipv4/tcp_max_syn_backlog", BACKLOG.to_string()),

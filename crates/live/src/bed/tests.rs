@@ -88,10 +88,10 @@ fn what_linux_cannot_have_is_refused() {
 }
 
 #[test]
-fn groups_differ_in_their_workload_alone() {
+fn groups_differ_in_their_workload_and_their_priority_alone() {
     let of = |more: &str| {
         let text = format!(
-            "schemes = [\"cubic\"]\nrun.duration = \"1s\"\n[group.mice.workload]\nkind = \"requests\"\n\
+            "schemes = [\"qos+cubic\"]\nrun.duration = \"1s\"\n[group.mice.workload]\nkind = \"requests\"\n\
              connection = \"persistent\"\n[group.elephants]\nworkload.size = \"unlimited\"\n{more}"
         );
         let scenario = Scenario::load(Source::new("test", text), &Overrides::default()).unwrap();
@@ -102,6 +102,7 @@ fn groups_differ_in_their_workload_alone() {
         different.iter().any(|row| row.key == "workload.kind"),
         "servers open"
     );
+    assert!(of("qos.priority = 0").is_ok());
     let Problems(problems) = of("tcp.min_rto = \"5ms\"").unwrap_err();
     let expected = "group.elephants: a group of the bed has no tcp.min_rto of its own";
     assert_eq!(problems[0].to_string(), expected);

@@ -219,6 +219,7 @@ fn schemes(works: &dyn Fn(&'static str) -> bool) -> Vec<Value> {
         told("hscc", switch, first(&port)),
         told("rwndq", switch, first(&port)),
         told("mark", switch, first(&port)),
+        told("qos", first(&bed), Some("emulate alone")),
         told(
             "ictcp",
             switch.or_else(|| first(&[RING])),
@@ -260,15 +261,20 @@ mod tests {
 
     #[test]
     fn a_scheme_works_where_all_works_that_it_needs() {
-        let all = schemes(&|_| true);
-        assert_eq!(all[3]["attach"], "yes");
-        let without = schemes(&|name| name != TCX);
-        assert_eq!(without[3]["attach"], "no: tcx");
-        assert_eq!(without[0]["emulate"], "yes");
-        let without = schemes(&|name| name != RING);
-        assert_eq!(without[6]["emulate"], "no: ring buffer");
-        assert_eq!(without[5]["emulate"], "yes");
-        let without = schemes(&|name| name != GRANTS);
-        assert_eq!(without[7]["emulate"], "no: grants");
+        let told = |works: &dyn Fn(&'static str) -> bool, scheme: &str, world: &str| {
+            let all = schemes(works);
+            let own = all.iter().find(|own| own["name"] == scheme);
+            own.expect("a scheme of Linux")[world].clone()
+        };
+        assert_eq!(told(&|_| true, "hscc", "attach"), "yes");
+        let no_tcx = |name| name != TCX;
+        assert_eq!(told(&no_tcx, "hscc", "attach"), "no: tcx");
+        assert_eq!(told(&no_tcx, "newreno", "emulate"), "yes");
+        assert_eq!(told(&no_tcx, "qos", "emulate"), "yes");
+        let no_ring = |name| name != RING;
+        assert_eq!(told(&no_ring, "ictcp", "emulate"), "no: ring buffer");
+        assert_eq!(told(&no_ring, "mark", "emulate"), "yes");
+        let no_grants = |name| name != GRANTS;
+        assert_eq!(told(&no_grants, "rcc", "emulate"), "no: grants");
     }
 }

@@ -273,6 +273,7 @@ fn live_point(
         barriers: &plan.barriers,
         control: arm.stack.control,
         laws: &arm.stack.laws,
+        tos: &arm.stack.tos,
         limit,
         capture: capture.as_deref(),
         over_time: order.detail == Detail::Series,

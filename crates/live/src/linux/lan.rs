@@ -116,26 +116,50 @@ impl Lan {
 
     /// Gives every port its rate and its room.
     pub(crate) fn set_speed(&self, bed: &Bed, speed: Speed) -> io::Result<()> {
+        self.at_all_ports(bed, |routing, port, limit| {
+            let tbf = Tbf {
+                rate_bps: speed.of(bed.port_rate(port).as_bps()),
+                burst: speed.burst * bed.packet_bytes(),
+                limit,
+            };
+            routing.set_queue(self.interfaces[port.0 as usize], tbf)
+        })
+    }
+
+    /// Lets every port serve packets by priority while it does `act`. Each band has the room of the port, in packets.
+    pub(crate) fn in_bands<T>(
+        &self,
+        (bed, speed): (&Bed, Speed),
+        act: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.at_all_ports(bed, |routing, port, limit| {
+            routing.set_bands(self.interfaces[port.0 as usize], bed.room_of_band(limit))
+        })?;
+        let done = act()?;
+        self.at_all_ports(bed, |routing, port, _| {
+            routing.remove_bands(self.interfaces[port.0 as usize])
+        })?;
+        self.set_speed(bed, speed)?;
+        Ok(done)
+    }
+
+    /// Does `act` for every port with the room that its queue is to have, in the namespace of its node.
+    fn at_all_ports(
+        &self,
+        bed: &Bed,
+        act: impl Fn(&mut Routing, PortId, u32) -> io::Result<()> + Sync,
+    ) -> io::Result<()> {
         for (place, node) in bed.topology.nodes().iter().enumerate() {
             let limit = match node {
                 Node::Host(_) => bed.host_limit,
                 Node::Switch => bed.switch_limit,
             };
             let id = NodeId(u32::try_from(place).expect("nodes have 32-bit numbers"));
-            let queues = self.ports_of(id).map(|port| {
-                let tbf = Tbf {
-                    rate_bps: speed.of(bed.port_rate(port).as_bps()),
-                    burst: speed.burst * bed.packet_bytes(),
-                    limit,
-                };
-                (self.interfaces[port.0 as usize], tbf)
-            });
-            let queues: Vec<_> = queues.collect();
+            let ports: Vec<_> = self.ports_of(id).collect();
             self.namespaces[place].within(|| {
                 let mut routing = Routing::open()?;
-                queues
-                    .into_iter()
-                    .try_for_each(|(index, tbf)| routing.set_queue(index, tbf))
+                let mut ports = ports.into_iter();
+                ports.try_for_each(|port| act(&mut routing, port, limit))
             })?;
         }
         Ok(())

@@ -80,8 +80,18 @@ pub(crate) struct Run {
     packet: u32,
 }
 
-/// Sends `work` through the network and looks at its busiest port meanwhile.
+/// Sends `work` through the network and looks at its busiest port meanwhile. Ports have bands only if packets of
+/// `work` have priorities: other schemes share the network.
 pub(crate) fn run(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
+    if work.tos.is_empty() {
+        through(bed, lan, speed, work)
+    } else {
+        lan.in_bands((bed, speed), || through(bed, lan, speed, work))
+    }
+}
+
+/// Sends `work` through the network as it is.
+fn through(bed: &Bed, lan: &Lan, speed: Speed, work: &Work<'_>) -> io::Result<Run> {
     let (tcp, drops) = (TcpCounters::read(lan)?, counters::drops(lan)?);
     let send = || losses::during(work.over_time, || observed(bed, lan, work));
     let ((seen, losses), told) = ports::during((bed, lan, speed), work, send)?;

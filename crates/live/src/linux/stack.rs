@@ -1,5 +1,5 @@
-//! What a scheme of the simulator is on Linux: the congestion control of hosts, and what the ports of
-//! switches do.
+//! What a scheme of the simulator is on Linux: the congestion control of hosts, what the ports of switches do,
+//! and which flows ports serve first.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use base::setting::{Key, Settings};
 use base::{Count, OrOff, Span};
 use laws::{Grants, Hscc, Idle, Rwndq};
 use machine::clock::duration;
-use scenario::PointSpec;
 use scenario::keys::{Profile, profile};
-use schemes::{Bundle, hscc, ictcp, rcc, rwndq};
+use scenario::{Group, PointSpec};
+use schemes::{Bundle, hscc, ictcp, qos, rcc, rwndq};
 
 use crate::bed::Bed;
 use crate::bed::settings::Different;
@@ -23,6 +23,8 @@ pub(crate) struct Stack {
     pub(crate) bundle: String,
     /// What every port of a switch does, and every receiver.
     pub(crate) laws: Vec<Law>,
+    /// By place of a group, what its packets say of their priority. Empty where ports have no bands.
+    pub(crate) tos: Vec<u8>,
     /// What Linux has otherwise than the scenario: parameters that nothing here follows (the twin has their defaults),
     /// and those that are others here (the twin has them, too).
     pub(crate) different: Vec<Different>,
@@ -70,9 +72,10 @@ impl Stack {
             return Err("a variant may have settings of its own: give them with --set".to_owned());
         }
         let mut parts: Vec<&str> = point.bundle.split('+').map(str::trim).collect();
-        let is_known = |part: &&str| sender(part).is_some() || PROGRAMS.contains(part);
+        let is_known =
+            |part: &&str| sender(part).is_some() || PROGRAMS.contains(part) || *part == BANDS;
         if let Some(part) = parts.iter().find(|part| !is_known(part)) {
-            return Err(format!("only the simulator has {part}"));
+            return Err(unknown(part));
         }
         if !parts.iter().any(|part| sender(part).is_some()) {
             parts.push(USUAL);
@@ -93,7 +96,8 @@ impl Stack {
         let mut stack = Self {
             control,
             laws: laws(point, bed, &parts),
-            different: different(point, &bundle),
+            tos: tos(point, &parts)?,
+            different: different(point, bed, &bundle),
             bundle,
             twin: Vec::new(),
         };
@@ -143,6 +147,38 @@ impl Stack {
 fn sender(part: &str) -> Option<&'static str> {
     let found = SENDERS.iter().find(|(own, _)| *own == part);
     found.map(|(_, control)| *control)
+}
+
+/// Why Linux has no such part.
+fn unknown(part: &str) -> String {
+    let only = format!("only the simulator has {part}");
+    match part {
+        "pias" | "rc3" => {
+            only + ", which gives packets of one flow several priorities; sockets have one: use qos"
+        }
+        _ => only,
+    }
+}
+
+/// What packets of each group say of their priority, if ports are to serve some first.
+fn tos(point: &PointSpec, parts: &[&str]) -> Result<Vec<u8>, String> {
+    if !parts.contains(&BANDS) {
+        return Ok(Vec::new());
+    }
+    let levels = parameters::<qos::Params>(point).levels.0 as usize;
+    if levels > TOS.len() {
+        return Err(format!(
+            "qos.levels: ports of Linux have {} bands; set it to at most {}",
+            TOS.len(),
+            TOS.len()
+        ));
+    }
+    let of_group = |group: &Group| {
+        let params = qos::Params::read(&|key| group.texts[key].to_string());
+        let params = params.expect("the scenario checked every text");
+        TOS[params.priority as usize]
+    };
+    Ok(point.groups.iter().map(of_group).collect())
 }
 
 /// What the parts ask of the port of a switch.
@@ -196,8 +232,8 @@ fn parameters<T: Settings>(point: &PointSpec) -> T {
     read.unwrap_or_else(|_| unreachable!("the scenario checked every text"))
 }
 
-/// Parameters that the scenario changes and nothing here follows.
-fn different(point: &PointSpec, bundle: &str) -> Vec<Different> {
+/// Parameters that the scenario changes and nothing here follows, and what bands have otherwise.
+fn different(point: &PointSpec, bed: &Bed, bundle: &str) -> Vec<Different> {
     let bundle = Bundle::parse(bundle).expect("schemes that fill different roles");
     let keys = bundle.parts().iter().flat_map(|scheme| scheme.keys);
     // What the twin has without the setting.
@@ -210,7 +246,19 @@ fn different(point: &PointSpec, bundle: &str) -> Vec<Different> {
         key: key.name,
         instead: format!("Linux has its own; the twin has {}", usual(key)),
     };
-    keys.filter(changed).map(row).collect()
+    let mut all: Vec<_> = keys.filter(changed).map(row).collect();
+    let is_bounded = point.keys.switch.buffer.0.is_some();
+    if is_bounded && bundle.parts().iter().any(|scheme| scheme.name == BANDS) {
+        all.push(Different {
+            key: "switch.buffer",
+            instead: format!(
+                "under qos each priority of a port has room for {} packets of its own, and none pushes out another; the \
+                 twin's priorities share the room",
+                bed.room_of_band(bed.switch_limit)
+            ),
+        });
+    }
+    all
 }
 
 /// Senders of the simulator with the kernel's names.
@@ -219,6 +267,14 @@ const SENDERS: [(&str, &str); 3] = [("newreno", "reno"), ("cubic", "cubic"), ("d
 /// What most hosts run below a scheme of switches.
 const USUAL: &str = "cubic";
 
+/// The scheme for which ports serve some packets first.
+const BANDS: &str = "qos";
+
+/// What an IPv4 header says of its packet's priority, which is its place here. Hosts and routers make of it the
+/// priority of the packet in the kernel (`rt_tos2priority` in `include/net/route.h`): interactive, best effort and bulk.
+/// These are in the first, the second and the last band of a port (`sch_default_prio2band` in `net/sched/sch_generic.c`).
+const TOS: [u8; 3] = [0x10, 0, 0x08];
+
 /// Schemes with a program for ports or receivers.
 const PROGRAMS: [&str; 4] = ["hscc", "rwndq", "ictcp", "rcc"];
 
@@ -226,7 +282,7 @@ const PROGRAMS: [&str; 4] = ["hscc", "rwndq", "ictcp", "rcc"];
 pub(crate) const LEAST_SLOT: Span = Span::from_millis(1);
 
 /// Parameters that reach the programs, or the law beside them.
-const FOLLOWED: [&str; 26] = [
+const FOLLOWED: [&str; 28] = [
     "rcc.hold",
     "rcc.max_queue",
     "rcc.grant_idle",
@@ -253,6 +309,8 @@ const FOLLOWED: [&str; 26] = [
     "ictcp.base_rtt",
     "ictcp.max_rtt",
     "ictcp.min_slot",
+    "qos.priority",
+    "qos.levels",
 ];
 
 /// Programs learn the scale of each connection from its SYNs; RFC 7323 2.3 allows this one at most.
@@ -363,7 +421,8 @@ mod tests {
             ("slow", "variant"),
             ("dctcp", "CONFIG_TCP_CONG_DCTCP"),
             ("rdtcp", "only the simulator has rdtcp"),
-            ("rc3+cubic", "only the simulator has rc3"),
+            ("pias", "use qos"),
+            ("rc3", "use qos"),
         ] {
             let reason = stacks(scheme, &[])[0].clone().expect_err(scheme);
             assert!(reason.contains(why), "{reason}");
@@ -383,6 +442,33 @@ mod tests {
         let keys: Vec<_> = rows.iter().map(|row| row.key).collect();
         assert_eq!(keys, ["hscc.encoding", "cubic.beta"]);
         assert!(rows[1].instead.ends_with("0.7"), "{rows:?}");
+    }
+
+    #[test]
+    fn groups_have_the_band_of_their_priority() {
+        let stack = |scheme: &str, levels: u32| {
+            let text = format!(
+                "schemes = [\"{scheme}\"]\nqos.levels = {levels}\n[group.first]\nqos.priority = 0\n[group.usual]\n\
+                 [group.last]\nqos.priority = {}\n",
+                levels - 1
+            );
+            let scenario = Scenario::load(Source::new("bands", text), &Overrides::default());
+            let scenario = scenario.expect("a correct scenario");
+            let point = &scenario.points()[0];
+            let bed = Bed::of(point).expect("a star");
+            Stack::of(point, &bed, &["reno".to_owned(), "cubic".to_owned()])
+        };
+        let bands = stack("qos", 3).expect("a stack");
+        assert_eq!((bands.control, &*bands.bundle), ("cubic", "qos+cubic"));
+        assert_eq!(bands.tos, [0x10, 0, 0x08]);
+        let keys: Vec<_> = bands.different.iter().map(|row| row.key).collect();
+        assert_eq!(keys, ["switch.buffer"]);
+        assert_eq!(stack("newreno", 3).expect("a stack").tos, [0; 0]);
+        let many = stack("qos", 4).expect_err("a port has three bands");
+        assert_eq!(
+            many,
+            "qos.levels: ports of Linux have 3 bands; set it to at most 3"
+        );
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub(crate) struct Work<'a> {
     pub(crate) control: &'a str,
     /// What every port of a switch does meanwhile.
     pub(crate) laws: &'a [Law],
+    /// By place of a group, what its packets say of their priority. Empty where ports have no bands.
+    pub(crate) tos: &'a [u8],
     /// When what is unfinished is given up.
     pub(crate) limit: Duration,
     /// Where the packets of the bottleneck's switch go, if anywhere.
@@ -66,6 +68,14 @@ pub(crate) struct Sent {
     pub(crate) failed: bool,
     /// What the kernel counted from the end of the flow before on, of the same connection, to the end of this one.
     pub(crate) counts: Counts,
+}
+
+impl Work<'_> {
+    /// What packets of a connection say of their priority, if ports have bands.
+    fn tos(&self, connection: usize) -> Option<u8> {
+        let group = self.connections[connection].group as usize;
+        self.tos.get(group).copied()
+    }
 }
 
 impl Sent {
@@ -397,6 +407,10 @@ impl<'a> Generator<'a> {
             let Some(connection) = connection.copied() else {
                 return Err(io::Error::other("a connection from outside the plan"));
             };
+            if let Some(tos) = self.work.tos(connection) {
+                // Its ACKs have it already, but for the ports of its own host.
+                socket.set_tos_v4(tos.into())?;
+            }
             let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
             let place = self.incoming.len();
             self.epoll

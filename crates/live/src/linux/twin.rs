@@ -79,7 +79,7 @@ fn load(
         ..Overrides::default()
     };
     let mut text = format!("name = \"twin\"\nschemes = [\"{}\"]\n", stack.bundle);
-    text += &groups(point);
+    text += &groups(point, stack);
     if !starts.is_empty() {
         writeln!(text, "workload.trace = {starts:?}").expect("a string takes everything");
     }
@@ -128,13 +128,15 @@ fn settings(
 }
 
 /// The groups of flows of `point`, as the scenario has them.
-fn groups(point: &PointSpec) -> String {
+fn groups(point: &PointSpec, stack: &Stack) -> String {
     let mut text = String::new();
     let named = point.groups.iter().filter(|group| !group.name.is_empty());
     for group in named {
         writeln!(text, "[group.{}]", group.name).expect("a string takes everything");
         let own = keys::all_keys().iter().filter(|key| {
-            keys::group(key.name) == "workload" && group.texts[key.name] != *key.default
+            let of_workload = keys::group(key.name) == "workload";
+            let of_bands = key.name == "qos.priority" && !stack.tos.is_empty();
+            (of_workload || of_bands) && group.texts[key.name] != *key.default
         });
         for key in own {
             let value = &group.texts[key.name];
@@ -249,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_twin_has_the_groups_of_the_scenario() {
-        let text = "schemes = [\"cubic\"]\nrun.duration = \"1s\"\n[group.mice.workload]\nkind = \"requests\"\n\
+        let text = "schemes = [\"qos\"]\nrun.duration = \"1s\"\ngroup.mice.qos.priority = 0\n[group.mice.workload]\nkind = \"requests\"\n\
             connection = \"persistent\"\nrequests = 3\nstart = \"10ms\"\n[group.elephants.workload]\nkind = \"incast\"\n\
             size = \"unlimited\"\n";
         let scenario = Scenario::load(Source::new("groups", text), &Overrides::default()).unwrap();
@@ -273,7 +275,7 @@ mod tests {
         for (own, twin) in point.groups.iter().zip(twin.groups.iter()) {
             assert_eq!(own.name, twin.name);
             for key in keys::all_keys() {
-                if keys::group(key.name) == "workload" {
+                if keys::group(key.name) == "workload" || key.name == "qos.priority" {
                     assert_eq!(&own.texts[key.name], &twin.texts[key.name], "{}", key.name);
                 }
             }

@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod bands;
 mod programs;
 mod stops;
 mod wrapper;

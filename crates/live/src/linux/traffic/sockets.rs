@@ -22,11 +22,14 @@ pub(super) fn outgoing(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<
     sockets.resize_with(work.connections.len(), || None);
     for (host, connections) in hosts {
         let made = lan.host(bed, host).within(|| {
-            let sockets = connections.iter().map(|_| {
+            let sockets = connections.iter().map(|number| {
                 let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
                 socket.set_nonblocking(true)?;
                 socket.set_tcp_nodelay(true)?;
                 socket.set_tcp_congestion(work.control.as_bytes())?;
+                if let Some(tos) = work.tos(*number) {
+                    socket.set_tos_v4(tos.into())?;
+                }
                 Ok(socket)
             });
             sockets.collect::<io::Result<Vec<_>>>()
