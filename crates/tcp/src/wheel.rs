@@ -59,4 +59,11 @@ mod tests {
         assert_eq!(fires(0, 504_000), 512_000);
         assert_eq!(fires(1_000, 511_000), 576_000);
     }
+
+    #[test]
+    fn no_place_is_longer_than_those_of_the_last_level() {
+        // Twenty days are beyond the ninth level, whose places have 2^24 ticks.
+        let ms = 20 * 24 * 3_600_000;
+        assert_eq!(fires(0, ms * 1_000), (((ms >> 24) + 1) << 24) * 1_000);
+    }
 }

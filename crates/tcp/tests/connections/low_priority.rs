@@ -223,6 +223,35 @@ fn copies_leave_beyond_the_advertised_window() {
     t.ack(1).expect_data(2..3).expect_nothing();
 }
 
+// RC3 §4.2.2: what the ordinary loop has passed need not leave a second time. A copy on the way is withdrawn where that is set,
+// and never data of the ordinary loop, an ACK, or what is not passed as a whole.
+#[test]
+fn copies_that_tcp_has_passed_are_withdrawn_where_that_is_set() {
+    for withdraw in [true, false] {
+        let mut t = Timeline::established(Config {
+            low_priority: Some(LowPriority { withdraw, ..LOW }),
+            initial_window: 1,
+            ..script::config()
+        });
+        t.write(6 * script::MSS).expect_data(0..1);
+        let copies: Vec<_> = (1..6).map(|_| t.take()).collect();
+        let withdrawn = |t: &Timeline| {
+            let copies = copies.iter().rev();
+            copies
+                .map(|copy| t.endpoint.withdraws(copy))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(withdrawn(&t), [false; 5]);
+        // Slow start sends segments 1 and 2, and then 3 and 4 with the copy of 5 left.
+        t.ack(1).expect_data(1..3);
+        let two = [withdraw, withdraw, false, false, false];
+        assert_eq!(withdrawn(&t), two);
+        let mut ack = t.peer_segment(TcpFlags::ACK);
+        ack.seq = t.endpoint.identity().initial_seq.at(1);
+        assert!(!t.endpoint.withdraws(&ack), "it carries nothing");
+    }
+}
+
 // A report that waits begins to do so once, whatever comes at low priority meanwhile.
 #[test]
 fn copies_begin_no_wait_of_reports() {

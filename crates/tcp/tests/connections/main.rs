@@ -7,6 +7,7 @@ mod close;
 mod congestion;
 mod delayed_ack;
 mod ecn;
+mod facts;
 mod handshake;
 mod header;
 mod host;

@@ -49,6 +49,7 @@ fn paced(window: u64) -> Timeline<Paced> {
 fn the_segments_of_a_window_leave_one_interval_apart() {
     let mut t = paced(4);
     t.write(6 * MSS).expect_data(0..1);
+    assert!(t.endpoint.paces());
     for segment in 1..4 {
         t.quiet_until(ms(2 * segment)).at(ms(2 * segment));
         t.expect_data(segment..segment + 1);
