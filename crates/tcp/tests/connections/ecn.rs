@@ -1,6 +1,6 @@
 //! Explicit congestion notification: RFC 3168 §6.1 and RFC 8257 §3.2.
 
-use base::{Ecn, TcpFlags};
+use base::{Ecn, Packet, TcpFlags};
 use tcp::{Config, EcnMode, LossDetection, ReceiveWindow};
 
 use crate::script::{MSS, Timeline, config, ms, willing};
@@ -344,4 +344,81 @@ fn an_answer_that_comes_again_does_not_end_the_echo_of_a_newer_mark() {
     assert!(t.take().flags.has(TcpFlags::ECE));
     t.deliver(answer);
     assert!(t.take().flags.has(TcpFlags::ECE));
+}
+
+/// A segment of data of a peer that is capable of ECN, with or without a mark.
+fn capable(t: &Timeline, segment: u64, ecn: Ecn) -> Packet {
+    let mut packet = t.peer_data(segment);
+    packet.ecn = ecn;
+    packet
+}
+
+// Linux 6.12, __tcp_ecn_check_ce and tcp_ecn_accept_cwr: ACKs of two segments do not wait when a mark may have made the
+// window of the sender small, and none of data that says so.
+#[test]
+fn quick_acks_begin_again_when_marks_may_have_made_the_window_small() {
+    let mut t = Timeline::established(Config {
+        quick_acks: 2,
+        delayed_ack: 2,
+        ..with_ecn(EcnMode::Classic)
+    });
+    let plain = |t: &mut Timeline, segment| {
+        let packet = capable(t, segment, Ecn::Capable);
+        t.deliver(packet);
+    };
+    // The first two, and then every second one.
+    plain(&mut t, 0);
+    t.expect_ack(1);
+    plain(&mut t, 1);
+    t.expect_ack(2);
+    plain(&mut t, 2);
+    t.expect_nothing();
+    plain(&mut t, 3);
+    t.expect_ack(4);
+    // The first mark: this one and the next.
+    let mark = capable(&t, 4, Ecn::Marked);
+    t.deliver(mark).expect_ack(5);
+    plain(&mut t, 5);
+    t.expect_ack(6);
+    plain(&mut t, 6);
+    t.expect_nothing();
+    plain(&mut t, 7);
+    t.expect_ack(8);
+    // Another one while it is echoed says nothing new.
+    let mark = capable(&t, 8, Ecn::Marked);
+    t.deliver(mark).expect_nothing();
+    plain(&mut t, 9);
+    t.expect_ack(10);
+    // What says that the window was reduced is acknowledged at once, by itself.
+    for (segment, acked) in [(10, 11), (11, 12)] {
+        let mut answer = capable(&t, segment, Ecn::Capable);
+        answer.flags = answer.flags.with(TcpFlags::CWR);
+        t.deliver(answer).expect_ack(acked);
+    }
+    plain(&mut t, 12);
+    t.expect_nothing();
+    plain(&mut t, 13);
+    t.expect_ack(14);
+    // What is not capable among others was sent again.
+    t.receive(14..15).expect_ack(15);
+    plain(&mut t, 15);
+    t.expect_ack(16);
+    plain(&mut t, 16);
+    t.expect_nothing();
+    plain(&mut t, 17);
+    t.expect_ack(18);
+}
+
+// As long as no segment was capable, one that is not says nothing.
+#[test]
+fn a_peer_that_marks_nothing_capable_begins_no_quick_acks() {
+    let mut t = Timeline::established(Config {
+        quick_acks: 2,
+        delayed_ack: 2,
+        ..with_ecn(EcnMode::Classic)
+    });
+    t.receive(0..1).expect_ack(1);
+    t.receive(1..2).expect_ack(2);
+    t.receive(2..3).expect_nothing();
+    t.receive(3..4).expect_ack(4);
 }

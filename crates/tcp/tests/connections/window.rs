@@ -1,6 +1,6 @@
 //! The peer's window: zero windows, probes, silly windows (RFC 9293 §3.8.6, RFC 1122 §4.2.3.4).
 
-use tcp::Config;
+use tcp::{Config, EcnMode, ReceiveWindow};
 
 use crate::script::{MSS, Timeline, config, ms};
 
@@ -253,4 +253,80 @@ fn a_probe_of_a_closed_window_still_acknowledges() {
     probe.ack = t.endpoint.identity().initial_seq.at(1 + MSS);
     t.deliver(probe).expect_ack(2);
     assert_eq!(t.endpoint.acknowledged(), MSS);
+}
+
+/// A receiver of four segments, whose windows count units of eight bytes and whose ACKs wait for `delayed_ack` segments.
+fn scaled(delayed_ack: u32, ecn: EcnMode) -> Timeline {
+    Timeline::established(Config {
+        receive_buffer: 4 * MSS,
+        window_scale: Some(3),
+        delayed_ack,
+        ecn,
+        ..config()
+    })
+}
+
+// RFC 7323 §2.3, RFC 9293 §3.8.6: what any segment allows is accepted when it comes.
+#[test]
+fn the_window_that_data_carries_is_accepted() {
+    let mut t = scaled(2, EcnMode::Off);
+    // Its ACK waits, and leaves with data.
+    t.receive(0..1).expect_nothing();
+    t.act(|endpoint| endpoint.write(MSS));
+    let data = t.take();
+    assert_eq!((data.ack, data.window), (t.peer_seq.at(1 + MSS), 500));
+    let allowed = t.endpoint.acknowledgement_in(&data);
+    assert_eq!(allowed.map(|sent| sent.window), Some(4 * MSS));
+    // The fourth from there on is beyond what the handshake allowed.
+    t.receive(4..5).expect_ack(1);
+    assert_eq!(t.endpoint.held(), MSS);
+}
+
+#[test]
+fn the_window_that_an_early_ack_carries_is_accepted() {
+    let mut t = scaled(8, EcnMode::Accurate);
+    t.receive(0..3).receive_marked(3..4);
+    assert_eq!(t.take().window, 500);
+    t.receive_marked(4..7);
+    assert_eq!(t.endpoint.received(), 7 * MSS);
+}
+
+/// A receiver whose window grows, with segments of `MSS` bytes.
+fn growing() -> Config {
+    Config {
+        receive_window: ReceiveWindow::Grows,
+        receive_buffer: 1 << 20,
+        window_scale: Some(5),
+        ..config()
+    }
+}
+
+// Linux 6.12: 64 KiB less a segment at first, two segments more with each that comes, as far as there is room.
+#[test]
+fn a_window_that_grows_is_offered_as_it_grows() {
+    let mut t = Timeline::established(growing());
+    for segment in 0..4 {
+        t.receive(segment..segment + 1);
+        let window = 65_536 - MSS + 2 * MSS * (segment + 1);
+        let offered = u64::from(t.take().window);
+        assert_eq!(offered, window / 32, "segment {segment}");
+    }
+    // An application that reads nothing lets it grow all the same, and takes of it what waits.
+    t.act(|endpoint| endpoint.set_reading(false));
+    t.receive(4..5);
+    let window = 65_536 - MSS + 2 * MSS * 5 - MSS;
+    assert_eq!(u64::from(t.take().window), window / 32);
+}
+
+// Without SACK a duplicate ACK must not change its window (RFC 5681 §2); with it what lies beyond a hole lets it grow, too.
+#[test]
+fn beyond_a_hole_a_window_grows_with_sack_alone() {
+    for sack in [false, true] {
+        let mut t = Timeline::established(Config { sack, ..growing() });
+        t.receive(0..1);
+        let before = t.take().window;
+        t.receive(2..3);
+        let after = t.take();
+        assert_eq!(after.window > before, sack, "{before} and then {after:?}");
+    }
 }
