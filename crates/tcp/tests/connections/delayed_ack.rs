@@ -166,3 +166,22 @@ fn of_what_came_twice_while_reports_wait_the_last_is_told() {
     let blocks = ack.options.sack().expect("a hole stays");
     assert_eq!(blocks.as_slice(), [(of(1), of(5))]);
 }
+
+// Linux 6.12, tcp_event_data_sent and tcp_delack_timer_handler: on a connection whose data answer data ACKs wait for the next
+// answer, although the first ones would not; until one has waited in vain.
+#[test]
+fn first_acks_wait_where_data_answers_data() {
+    let mut t = Timeline::established(Config {
+        quick_acks: 4,
+        delayed_ack: 2,
+        delayed_ack_timeout: ms(40),
+        ..config()
+    });
+    t.receive(0..1).expect_ack(1);
+    t.at(ms(1)).write(MSS).expect_data(0..1);
+    t.receive(1..2).quiet_until(ms(41)).at(ms(41)).expect_ack(2);
+    t.receive(2..3).expect_ack(3);
+    // What leaves later answers nothing.
+    t.at(ms(81)).ack(1).write(MSS).expect_data(1..2);
+    t.receive(3..4).expect_ack(4);
+}

@@ -422,3 +422,34 @@ fn a_peer_that_marks_nothing_capable_begins_no_quick_acks() {
     t.receive(2..3).expect_nothing();
     t.receive(3..4).expect_ack(4);
 }
+
+// Linux 6.12, dctcp_ece_ack_update: when marks begin or end, the segment that shows it is acknowledged at once, after what
+// waited (RFC 8257 §3.2 step 2).
+// Clauses: RFC8257-3.2-change
+#[test]
+fn a_change_of_marks_is_acknowledged_at_once_where_some_acks_are_quick() {
+    for (quick_acks, at_once) in [(0, false), (2, true)] {
+        let mut t = Timeline::established(Config {
+            quick_acks,
+            delayed_ack: 2,
+            ..with_ecn(EcnMode::Accurate)
+        });
+        // Two by themselves if any are quick, and two that are acknowledged together.
+        let acked = if at_once { &[1, 2, 4][..] } else { &[2, 4] };
+        t.receive(0..4);
+        for segments in acked {
+            t.expect_ack(*segments);
+        }
+        t.receive(4..5).expect_nothing();
+        t.receive_marked(5..6);
+        let early = t.take();
+        assert_eq!(early.ack, t.peer_seq.at(1 + 5 * MSS));
+        assert!(!early.flags.has(TcpFlags::ECE));
+        if at_once {
+            let now = t.take();
+            assert_eq!(now.ack, t.peer_seq.at(1 + 6 * MSS));
+            assert!(now.flags.has(TcpFlags::ECE));
+        }
+        t.expect_nothing();
+    }
+}
