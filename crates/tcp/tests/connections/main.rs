@@ -22,5 +22,6 @@ mod sack;
 mod script;
 mod timer;
 mod timestamps;
+mod told;
 mod window;
 mod wrap;
