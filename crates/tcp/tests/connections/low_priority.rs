@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 
 use base::{FlowId, HostId, Options, Packet, SackBlocks, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
-use tcp::{Ack, Config, EcnMode, Endpoint, Identity, LowPriority, NewReno, SenderCc};
+use tcp::{
+    Ack, Config, EcnMode, Endpoint, Identity, LowPriority, NewReno, ReceiveWindow, SenderCc,
+};
 
 use crate::script::{self, Timeline, ms};
 
@@ -299,6 +301,23 @@ fn copies_are_kept_as_far_as_the_buffer_has_room() {
     t.receive(0..5);
     for segments in [1, 2, 3, 4, 8] {
         t.expect_ack(segments);
+    }
+}
+
+// A window that grows offers little at first. Copies have the room that it may grow to.
+#[test]
+fn copies_are_kept_beyond_a_window_that_has_yet_to_grow() {
+    let mut t = Timeline::established(Config {
+        receive_window: ReceiveWindow::Grows,
+        receive_buffer: 200 * script::MSS,
+        window_scale: Some(5),
+        ..scripted()
+    });
+    for (segment, held) in [(199, 1), (200, 1)] {
+        let mut copy = t.peer_data(segment);
+        copy.dscp = 2;
+        t.deliver(copy).take();
+        assert_eq!(t.endpoint.held(), held * script::MSS, "segment {segment}");
     }
 }
 

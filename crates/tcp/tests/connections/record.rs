@@ -1,9 +1,9 @@
 //! Senders that keep a record of every segment: RFC 8985, 5682, 2883, 3708 and 4015.
 
-use base::Options;
+use base::{Options, Time};
 use tcp::{Config, CongestionState, Growth, LossDetection, Recovery, TailLossProbe};
 
-use crate::script::{MSS, PEER_SEQ, Timeline, config, ms};
+use crate::script::{HANDSHAKE, MSS, PEER_SEQ, Timeline, config, ms};
 
 fn rack() -> Config {
     Config {
@@ -380,4 +380,23 @@ fn a_sender_without_a_record_tells_its_state() {
         (info.state, info.cwnd, info.unacked, info.lost),
         (CongestionState::Loss, 1, 10, None)
     );
+}
+
+// Linux 6.12, tcp_timeout_mark_lost: what left less than a round trip before the timer expired may still arrive.
+#[test]
+fn a_timeout_spares_what_was_sent_within_a_round_trip() {
+    for (before, is_lost) in [(ms(50), false), (ms(100), true)] {
+        let mut t = Timeline::established(rack());
+        t.write(MSS).expect_data(0..1);
+        t.at(ms(100)).ack(1);
+        t.write(MSS).expect_data(1..2);
+        let timer = t.endpoint.deadline().since(Time::ZERO) - HANDSHAKE;
+        t.at(timer - before).write(MSS).expect_data(2..3);
+        t.at(timer).expect_retransmission(1);
+        t.at(timer + ms(10)).ack(2);
+        if is_lost {
+            t.expect_retransmission(2);
+        }
+        t.expect_nothing();
+    }
 }
