@@ -13,8 +13,8 @@ pub(crate) use heard::during;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heard {
     pub(crate) at: Instant,
-    /// The end that sends.
-    pub(crate) from: SocketAddr,
+    /// The end that sends, and the other one.
+    pub(crate) ends: (SocketAddr, SocketAddr),
     /// Whether a timer told of it; else ACKs did.
     pub(crate) by_timer: bool,
 }

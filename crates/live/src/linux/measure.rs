@@ -236,7 +236,7 @@ impl Run {
 
     /// A loss with its time and connection; nothing of another process's connection.
     fn loss(&self, heard: &Heard) -> Option<(f64, u32, Loss)> {
-        let connection = *self.traffic.senders.get(&heard.from)?;
+        let connection = *self.traffic.by_ends.get(&heard.ends)?;
         let at = heard.at.checked_duration_since(self.traffic.zero)?;
         let loss = if heard.by_timer {
             Loss::Timeout
@@ -442,10 +442,12 @@ mod tests {
             },
         };
         let address = |port| SocketAddr::from(([10, 88, 0, 1], port));
-        let (sender, other) = (address(7001), address(7002));
-        let heard = |at, from, by_timer| Heard {
+        let (sender, other, receiver) = (address(7001), address(7002), address(7000));
+        // One port of a sender may serve connections to several receivers.
+        let second = SocketAddr::from(([10, 88, 0, 2], 7000));
+        let heard = |at, ends, by_timer| Heard {
             at: zero + ms(at),
-            from,
+            ends,
             by_timer,
         };
         let mut arrivals = Arrivals::default();
@@ -458,9 +460,13 @@ mod tests {
                 corrupted: 0,
                 strange: BTreeSet::new(),
                 arrivals,
-                senders: BTreeMap::from([(sender, 4)]),
+                by_ends: BTreeMap::from([((sender, receiver), 4), ((sender, second), 5)]),
             },
-            losses: Some(vec![heard(20, sender, true), heard(21, other, false)]),
+            losses: Some(vec![
+                heard(20, (sender, receiver), true),
+                heard(21, (other, receiver), false),
+                heard(22, (sender, second), false),
+            ]),
             tcp: TcpCounters::default(),
             drops: 3,
             // 100 bytes a millisecond while two packets wait, 90 of which leave.
@@ -493,8 +499,8 @@ mod tests {
         let queue = [(5_000.0, 0), (10_000.0, 300), (30_000.0, 100)];
         assert_eq!(along.queue, queue, "what has not changed is told once");
         assert_eq!(along.arrivals, [(15_000.0, 4, 1448)]);
-        let losses = vec![(20_000.0, 4, Loss::Timeout)];
-        assert_eq!(along.losses, Some(losses), "the other one is a stranger's");
+        let losses = vec![(20_000.0, 4, Loss::Timeout), (22_000.0, 5, Loss::Recovery)];
+        assert_eq!(along.losses, Some(losses), "one is a stranger's");
         assert_eq!(metrics["drops"], 3);
         assert_eq!(metrics["marks"], 4);
         assert!((run.rate_share().unwrap() - 0.9).abs() < 1e-9);

@@ -99,8 +99,8 @@ pub(crate) struct Traffic {
     pub(crate) strange: BTreeSet<String>,
     /// What was read when, if that matters.
     pub(crate) arrivals: Arrivals,
-    /// Connections by the address of their sender.
-    pub(crate) senders: BTreeMap<SocketAddr, usize>,
+    /// Connections by the addresses of their sender and receiver: a sender has the same port towards several receivers.
+    pub(crate) by_ends: BTreeMap<(SocketAddr, SocketAddr), usize>,
 }
 
 /// Sends everything and waits until it has arrived and every connection is closed, or the time is over.
@@ -124,7 +124,7 @@ struct Generator<'a> {
     window: u32,
     epoll: Epoll,
     payload: Payload,
-    listeners: Vec<Socket>,
+    listeners: Vec<(HostId, Socket)>,
     outgoing: Vec<Outgoing>,
     /// By number of acceptance.
     incoming: Vec<Option<Incoming>>,
@@ -164,7 +164,7 @@ impl<'a> Generator<'a> {
             let listener = (lan.host(bed, host)).within(|| sockets::listen(host, work.control))?;
             let event = EpollEvent::new(EpollFlags::EPOLLIN, LISTENER | listeners.len() as u64);
             epoll.add(&listener, event)?;
-            listeners.push(listener);
+            listeners.push((host, listener));
         }
         let outgoing = sockets::outgoing(bed, lan, work)?;
         let mut generator = Self {
@@ -187,7 +187,7 @@ impl<'a> Generator<'a> {
                 corrupted: 0,
                 strange: BTreeSet::new(),
                 arrivals: Arrivals::default(),
-                senders: BTreeMap::new(),
+                by_ends: BTreeMap::new(),
             },
             buffer: vec![0; BUFFER],
         };
@@ -323,14 +323,13 @@ impl<'a> Generator<'a> {
     }
 
     fn connect(&mut self, connection: usize) -> io::Result<()> {
-        let to = self.work.connections[connection].receiver;
-        let to = SocketAddr::V4(SocketAddrV4::new(lan::host_address(to), PORT));
+        let to = listening(self.work.connections[connection].receiver);
         let outgoing = &mut self.outgoing[connection];
         let from = outgoing.connect(to)?;
         let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         let event = EpollEvent::new(flags, OUTGOING | connection as u64);
         self.epoll.add(outgoing.socket()?, event)?;
-        self.traffic.senders.insert(from, connection);
+        self.traffic.by_ends.insert((from, to), connection);
         Ok(())
     }
 
@@ -394,16 +393,18 @@ impl<'a> Generator<'a> {
         self.outgoing[connection].write(&self.payload, connection, all)
     }
 
-    fn accept(&mut self, listener: usize) -> io::Result<()> {
+    fn accept(&mut self, number: usize) -> io::Result<()> {
         loop {
-            let (socket, from) = match self.listeners[listener].accept() {
+            let (host, listener) = &self.listeners[number];
+            let to = listening(*host);
+            let (socket, from) = match listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
             };
             socket.set_nonblocking(true)?;
             let from = from.as_socket();
-            let connection = from.and_then(|from| self.traffic.senders.get(&from));
+            let connection = from.and_then(|from| self.traffic.by_ends.get(&(from, to)));
             let Some(connection) = connection.copied() else {
                 return Err(io::Error::other("a connection from outside the plan"));
             };
@@ -502,6 +503,11 @@ impl<'a> Generator<'a> {
                 .push(Reverse((base + own, Act::Start(flow as usize))));
         }
     }
+}
+
+/// Where a receiver listens.
+fn listening(host: HostId) -> SocketAddr {
+    SocketAddr::V4(SocketAddrV4::new(lan::host_address(host), PORT))
 }
 
 /// Bytes of a flow without end: more than any run sends.

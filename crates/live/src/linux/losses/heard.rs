@@ -26,7 +26,7 @@ pub(crate) fn during<T>(
         let all = noticed.into_iter();
         let heard = all.map(|noticed| Heard {
             at: begun + noticed.at.saturating_sub(since),
-            from: noticed.way.from,
+            ends: (noticed.way.from, noticed.way.to),
             by_timer: noticed.by_timer,
         });
         heard.collect()
