@@ -131,7 +131,7 @@ fn a_comparison_leaves_a_page_that_can_be_written_again() {
         "emulate",
         "incast",
         "--scheme",
-        "newreno,rcc",
+        "newreno,rdtcp",
         "--runs",
         "2",
         "--out",
@@ -149,7 +149,7 @@ fn a_comparison_leaves_a_page_that_can_be_written_again() {
         return;
     }
     assert!(output.status.success(), "{complaint}");
-    assert!(said.contains("only the simulator has rcc"), "{said}");
+    assert!(said.contains("only the simulator has rdtcp"), "{said}");
     let page = out.join("report.html");
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.contains("newreno, Linux"), "no chart of both worlds");
@@ -192,13 +192,13 @@ fn a_figure_is_judged_on_linux_beside_its_twin() {
     let Some(program) = tailwater() else { return };
     let paper = folder("paper");
     let out = folder("judged");
-    let figure = "title = \"Sizes\"\nfigure = \"Fig. 1\"\nscale = \"1 seed\"\nschemes = [\"newreno\", \"rcc\"]\n\
+    let figure = "title = \"Sizes\"\nfigure = \"Fig. 1\"\nscale = \"1 seed\"\nschemes = [\"newreno\", \"rdtcp\"]\n\
         workload.senders = 2\nworkload.size = [\"10KB\", \"90KB\"]\n\
         [live]\nscale = \"slower links\"\nruns = 2\nclaims = [\"grows\", \"other\"]\n\
         [[claim]]\nid = \"grows\"\nkind = \"shape\"\nsays = \"times grow\"\nwhere = \"Fig. 1\"\n\
         measure = { flows = \"fct_us\", statistic = \"mean\" }\nshape = \"rising\"\nof = \"newreno\"\n\
         [[claim]]\nid = \"other\"\nkind = \"order\"\nsays = \"RCC is faster\"\nwhere = \"Fig. 1\"\n\
-        measure = \"fct_mean_us\"\nlowest = \"rcc\"\n";
+        measure = \"fct_mean_us\"\nlowest = \"rdtcp\"\n";
     fs::create_dir_all(&paper).unwrap();
     let file = paper.join("fig1.toml");
     fs::write(&file, figure).unwrap();
