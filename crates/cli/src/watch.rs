@@ -2,6 +2,7 @@
 //! ends because somebody pressed Ctrl-C or the system asked for it.
 
 use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -14,7 +15,7 @@ type Signal = i32;
 
 /// Does `work`. Meanwhile calls `tick` each time that `every` has passed, and if the process is asked to
 /// end, `tell`, behind which it ends with exit status 128 + signal: nothing finished is lost, and a single
-/// long simulation is not waited for.
+/// long simulation is not waited for. Of works that are watched at once the newest tells.
 pub(crate) fn watched<T>(
     every: Option<Duration>,
     tick: impl FnMut() + Send,
@@ -22,9 +23,9 @@ pub(crate) fn watched<T>(
     work: impl FnOnce() -> T,
 ) -> T {
     let (sender, receiver) = mpsc::channel();
-    *listener() = Some(sender);
+    let heard = Heard::by(sender);
     thread::scope(|scope| {
-        let _closed = Closed;
+        let _heard = heard;
         scope.spawn(move || wait(&receiver, every, tick, tell));
         work()
     })
@@ -101,9 +102,9 @@ fn is_ignored(signal: Signal) -> bool {
 
 #[cfg(unix)]
 fn forward(signal: Signal) {
-    let told = listener()
-        .as_ref()
-        .is_some_and(|listener| listener.send(signal).is_ok());
+    let told = listeners()
+        .last()
+        .is_some_and(|(_, listener)| listener.send(signal).is_ok());
     if !told {
         output::complain("interrupted");
         end(signal);
@@ -114,40 +115,61 @@ fn end(signal: Signal) -> ! {
     process::exit(128 + signal)
 }
 
-/// Ends the thread that listens, also where the work panics.
-struct Closed;
+/// One work's place among those that are told of signals. Its end ends the thread that listens for it, also
+/// where the work panics.
+struct Heard(u64);
 
-impl Drop for Closed {
-    fn drop(&mut self) {
-        *listener() = None;
+impl Heard {
+    fn by(listener: Sender<Signal>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        listeners().push((number, listener));
+        Self(number)
     }
 }
 
-/// Who is told of signals.
-fn listener() -> MutexGuard<'static, Option<Sender<Signal>>> {
-    static LISTENER: Mutex<Option<Sender<Signal>>> = Mutex::new(None);
-    LISTENER.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for Heard {
+    fn drop(&mut self) {
+        listeners().retain(|(number, _)| *number != self.0);
+    }
+}
+
+/// Who is told of signals, the newest last, by number.
+fn listeners() -> MutexGuard<'static, Vec<(u64, Sender<Signal>)>> {
+    static LISTENERS: Mutex<Vec<(u64, Sender<Signal>)>> = Mutex::new(Vec::new());
+    LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::AtomicU32;
 
     use super::*;
 
-    #[test]
-    fn progress_is_told_again_and_again_while_work_goes_on() {
+    /// Waits for three ticks while `meanwhile` is watched, and returns what that returns.
+    fn ticking<T>(meanwhile: impl FnOnce() -> T) -> T {
         let ticks = AtomicU32::new(0);
         let tick = || {
             ticks.fetch_add(1, Ordering::Relaxed);
         };
         let work = || {
-            while ticks.load(Ordering::Relaxed) < 3 {
+            let done = meanwhile();
+            let before = ticks.load(Ordering::Relaxed);
+            while ticks.load(Ordering::Relaxed) < before + 3 {
                 thread::yield_now();
             }
-            7
+            done
         };
-        let done = watched(Some(Duration::from_millis(1)), tick, || (), work);
-        assert_eq!(done, 7);
+        watched(Some(Duration::from_millis(1)), tick, || (), work)
+    }
+
+    #[test]
+    fn progress_is_told_again_and_again_while_work_goes_on() {
+        assert_eq!(ticking(|| 7), 7);
+    }
+
+    #[test]
+    fn watching_goes_on_behind_what_is_watched_meanwhile() {
+        assert_eq!(ticking(|| ticking(|| 7)), 7);
     }
 }
