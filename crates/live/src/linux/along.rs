@@ -24,7 +24,8 @@ pub(crate) struct Along {
     pub(crate) queue: Vec<(f64, u64)>,
     /// When how many bytes more were read, of which connection.
     pub(crate) arrivals: Vec<(f64, u32, u64)>,
-    /// When the sender of which connection noticed which loss; nothing if nobody can tell.
+    /// When which connection noticed which loss; nothing if nobody can tell. Its sender does, but for a timer of its
+    /// receiver's FIN.
     pub(crate) losses: Option<Vec<(f64, u32, Loss)>>,
 }
 
@@ -128,11 +129,14 @@ struct Looks {
     known: Vec<Known>,
 }
 
-/// What is known of a connection: of its sender, and bytes that its receiver has read.
+/// What is known of a connection.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    timeouts: u64,
+    /// Of its receiver and its sender.
+    timeouts: [u64; 2],
+    /// Whether its sender is.
     is_recovering: bool,
+    /// Bytes that its receiver has read.
     received: u64,
 }
 
@@ -159,21 +163,22 @@ impl Probe for Looks {
 
     fn on_endpoint(&mut self, end: End, endpoint: &Endpoint<Sender>, now: Time) {
         let known = &mut self.known[end.flow.0 as usize];
-        if !end.sends {
-            let new = endpoint.received() - known.received;
-            known.received += new;
+        let earlier = *known;
+        let timeouts = &mut known.timeouts[usize::from(end.sends)];
+        *timeouts = endpoint.counters().timeouts;
+        if end.sends {
+            known.is_recovering = endpoint.is_recovering();
+        } else {
+            known.received = endpoint.received();
+            let new = known.received - earlier.received;
             if new > 0 {
                 self.arrivals.add(end.flow.0, micros(now), new);
             }
-            return;
         }
-        let earlier = *known;
-        known.timeouts = endpoint.counters().timeouts;
-        known.is_recovering = endpoint.is_recovering();
-        let loss = if known.timeouts > earlier.timeouts {
-            Some(Loss::Timeout)
-        } else {
+        let loss = if known.timeouts == earlier.timeouts {
             (known.is_recovering && !earlier.is_recovering).then_some(Loss::Recovery)
+        } else {
+            Some(Loss::Timeout)
         };
         let noted = loss.map(|loss| (micros(now), end.flow.0, loss));
         self.losses.extend(noted);

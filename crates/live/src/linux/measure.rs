@@ -236,7 +236,10 @@ impl Run {
 
     /// A loss with its time and connection; nothing of another process's connection.
     fn loss(&self, heard: &Heard) -> Option<(f64, u32, Loss)> {
-        let connection = *self.traffic.by_ends.get(&heard.ends)?;
+        let by_ends = |ends| self.traffic.by_ends.get(&ends).copied();
+        let (near, far) = heard.ends;
+        // A receiver's timers are those of its FIN.
+        let connection = by_ends((near, far)).or_else(|| by_ends((far, near)))?;
         let at = heard.at.checked_duration_since(self.traffic.zero)?;
         let loss = if heard.by_timer {
             Loss::Timeout
@@ -417,6 +420,7 @@ mod tests {
     use crate::linux::along::Arrivals;
     use crate::linux::ports;
     use crate::linux::traffic::Sent;
+    use Loss::{Recovery, Timeout};
     use machine::clock;
     use machine::netlink::Counters;
 
@@ -466,6 +470,7 @@ mod tests {
                 heard(20, (sender, receiver), true),
                 heard(21, (other, receiver), false),
                 heard(22, (sender, second), false),
+                heard(29, (receiver, sender), true),
             ]),
             tcp: TcpCounters::default(),
             drops: 3,
@@ -499,10 +504,9 @@ mod tests {
         let queue = [(5_000.0, 0), (10_000.0, 300), (30_000.0, 100)];
         assert_eq!(along.queue, queue, "what has not changed is told once");
         assert_eq!(along.arrivals, [(15_000.0, 4, 1448)]);
-        let losses = vec![(20_000.0, 4, Loss::Timeout), (22_000.0, 5, Loss::Recovery)];
+        let losses = vec![(2e4, 4, Timeout), (2.2e4, 5, Recovery), (2.9e4, 4, Timeout)];
         assert_eq!(along.losses, Some(losses), "one is a stranger's");
-        assert_eq!(metrics["drops"], 3);
-        assert_eq!(metrics["marks"], 4);
+        assert_eq!([&metrics["drops"], &metrics["marks"]], [3, 4]);
         assert!((run.rate_share().unwrap() - 0.9).abs() < 1e-9);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -81,6 +81,42 @@ fn hscc_drops_less_than_half_of_what_drop_tail_drops_in_the_median_of_five() {
     assert_eq!(left(pid), [""; 0]);
 }
 
+/// What the kernel's own trace has of states of congestion control, in an instance that ends with this. Some kernels run
+/// no program of a tracepoint while they interrupt their first process, and count no miss: 30 softirqs in its time that
+/// the trace had were unknown to a program, which knew all others.
+struct Trace(PathBuf);
+
+impl Trace {
+    /// Begins, where there is such a trace.
+    fn begin() -> Option<Self> {
+        let name = format!("tailwater-{}", std::process::id());
+        let trace = Self(Path::new("/sys/kernel/tracing/instances").join(name));
+        fs::create_dir(&trace.0).ok()?;
+        fs::write(trace.0.join("events/tcp/tcp_cong_state_set/enable"), "1").ok()?;
+        Some(trace)
+    }
+
+    /// How many timers expired while the kernel interrupted its first process.
+    fn timers_during_the_first_process(&self) -> u64 {
+        let text = fs::read_to_string(self.0.join("trace")).expect("a trace is read");
+        let losses = text.lines().filter(|line| line.ends_with("cong_state=4"));
+        let is_of_first = |line: &&str| {
+            let thread = line
+                .split('[')
+                .next()
+                .and_then(|task| task.rsplit('-').next());
+            thread.is_some_and(|id| Path::new("/proc/1/task").join(id.trim()).exists())
+        };
+        losses.filter(is_of_first).count() as u64
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        drop(fs::remove_dir(&self.0));
+    }
+}
+
 /// The kernel enters Loss once for every timer.
 #[test]
 fn losses_are_heard_when_senders_notice_them() {
@@ -101,28 +137,23 @@ fn losses_are_heard_when_senders_notice_them() {
         let losses = point["losses"].as_array().expect("losses are told");
         losses.iter().filter(|loss| loss[2] == "timeout").count() as u64
     };
-    // On an idle machine a few of some twenty timers that the kernel counts are not heard of in two of five runs; why
-    // is not known. None is heard of that it does not count.
-    let mut others = Vec::new();
-    let lines = loop {
-        let Some((_, lines)) = emulated(&words) else {
-            return;
-        };
-        let linux = of_scheme(&lines, "newreno")[0];
-        let (counted, heard) = (&linux["metrics"]["timeouts"], timeouts(linux));
-        assert!(counted.as_u64() >= Some(heard), "{linux}");
-        if *counted == heard {
-            break lines;
-        }
-        others.push(linux.to_string());
-        assert!(others.len() < 8, "{others:?}");
+    let trace = Trace::begin();
+    let Some((_, lines)) = emulated(&words) else {
+        return;
     };
+    let linux = of_scheme(&lines, "newreno")[0];
+    let counted = linux["metrics"]["timeouts"].as_u64().expect("a count");
+    let heard = timeouts(linux);
+    let hidden = trace.map_or(0, |trace| trace.timers_during_the_first_process());
+    assert!((heard..=heard + hidden).contains(&counted), "{linux}");
     let points = of_scheme(&lines, "newreno");
     assert_eq!(points.len(), 2);
     for point in points {
         let losses = point["losses"].as_array().expect("losses are told");
         let of = |kind: &str| losses.iter().filter(|loss| loss[2] == kind).count() as u64;
-        assert_eq!(point["metrics"]["timeouts"], timeouts(point), "{point}");
+        if point["world"] == "simulated" {
+            assert_eq!(point["metrics"]["timeouts"], timeouts(point), "{point}");
+        }
         // Windows of ten and more segments meet a queue of 20.
         assert!(of("fast_retransmit") > 0, "{point}");
         let ended = point["ended_us"].as_f64().expect("a time");
