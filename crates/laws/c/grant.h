@@ -2,7 +2,7 @@
 // Here every ACK leaves, and its right edge moves only as the budget allows, and never back: what is held back is the
 // permission. Who asks in vain stands in line, which is the caller's. Freestanding C11: no loops, globals or floats.
 //
-// DEVIATION(RCC §4.2): SYN-ACKs leave, too, and allow a segment whatever the budget: else a sender would have to probe.
+// DEVIATION(RCC §4.2): SYNs and SYN-ACKs leave, too, and allow a segment whatever the budget: else senders would probe.
 #ifndef TAILWATER_GRANT_H
 #define TAILWATER_GRANT_H
 #include <stdint.h>
@@ -63,7 +63,7 @@ static inline uint32_t grant_ask(const struct grant_params *p, struct flight *s,
 }
 
 // The window of a SYN-ACK that acknowledges with `ack`, in bytes, of which its receiver allows `most_bytes`. It is never
-// shifted; later ones are, by `scale`.
+// shifted; later ones are, by `scale`. A SYN of this host likewise tells and counts one, with 0 for what nobody knows yet.
 static inline uint32_t grant_open(const struct grant_params *p, struct flight *s,
                                   struct flight_flow *f, uint32_t ack, uint32_t most_bytes) {
     // One that is sent again allows what the first one did.
@@ -83,8 +83,8 @@ static inline uint32_t grant_open(const struct grant_params *p, struct flight *s
     return f->edge - ack;
 }
 
-// A connection that this host opens: its SYN told the other side a window, which acknowledges with `ack` from now on. A
-// SYN-ACK that is repeated changes nothing.
+// The answer to this host's SYN, which told the other side a window: it acknowledges with `ack` from now on. A SYN-ACK
+// that is repeated changes nothing.
 static inline void grant_join(struct flight *s, struct flight_flow *f, uint32_t ack,
                               uint32_t told_bytes) {
     if (f->is_known && f->ack == ack) return;

@@ -59,6 +59,15 @@ impl Grants {
         laws_grant_open(&self.params, &mut self.flight, flow, ack, most_bytes)
     }
 
+    /// The window in bytes of a SYN of this side, of which the receiver allows `most_bytes`. It counts from now on, and
+    /// the connection is not known before [`on_join`](Self::on_join).
+    pub fn on_syn(&mut self, flow: &mut Granted, most_bytes: u32) -> u32 {
+        flow.is_known = 0;
+        let told = self.on_open(flow, 0, most_bytes);
+        flow.is_known = 0;
+        told
+    }
+
     /// This side opened the connection with a SYN whose window was `told_bytes`, and acknowledges with `ack` from now on.
     pub fn on_join(&mut self, flow: &mut Granted, ack: u32, told_bytes: u32) {
         laws_grant_join(&mut self.flight, flow, ack, told_bytes);

@@ -314,13 +314,25 @@ INLINE int take_turns(struct __sk_buff *skb, const struct segment *segment,
     return bpf_skb_store_bytes(skb, 0, scratch->own, length, 0) == 0;
 }
 
-// This host opens a connection: its SYN tells no more than others begin with, and what it told is noted.
+// This host opens a connection.
 INLINE enum reason on_own_syn(struct __sk_buff *skb, const struct segment *segment,
-                              const struct grant_params *params) {
-    struct flow *flow = find_flow(segment, &segment->way);
-    uint32_t window = flight_least(segment->window, (uint64_t)GRANT_FIRST * params->mss_bytes);
-    if (!flow) return PASS_UNKNOWN;
-    if (flow->foreign) return PASS_OPTIONS;
+                              const struct grant_params *params, struct receiver *here,
+                              struct connection *connection, struct flow *flow, uint64_t now) {
+    struct flight_flow *granted = &connection->granted;
+    uint32_t window, is_again;
+    bpf_spin_lock(&here->lock);
+    // One that is sent again tells what the first one did.
+    is_again = !granted->is_known && granted->edge != granted->ack && connection->seq == segment->seq + 1;
+    if (is_again) {
+        window = flight_least(granted->edge - granted->ack, segment->window);
+    } else {
+        catch_up(&here->flight, params, now);
+        granted->is_known = 0;
+        window = grant_open(params, &here->flight, granted, 0, segment->window);
+        granted->is_known = 0;
+    }
+    bpf_spin_unlock(&here->lock);
+    connection->seq = segment->seq + 1;
     flow->edge = window;
     flow->has_edge = 1;
     return rewrite(skb, segment, (uint16_t)window);
@@ -403,13 +415,15 @@ __attribute__((flatten)) int egress(struct __sk_buff *skb) {
         struct flow *flow;
         if (segment.flags & TCP_RST) return count(PASS_FLAGS);
         learn(skb, &segment);
-        if (!(segment.flags & TCP_ACK)) return count(on_own_syn(skb, &segment, params));
         flow = find_flow(&segment, &segment.way);
-        if (!flow || !flow->known) return count(PASS_UNKNOWN);
+        // What a SYN offers is known when it is answered.
+        if (!flow || (!flow->known && segment.flags & TCP_ACK)) return count(PASS_UNKNOWN);
         if (flow->foreign) return count(PASS_OPTIONS);
         if (segment.window == 0) return count(PASS_CLOSED);
         connection = get_connection(segment.is_v6, &segment.way, own);
         if (!connection) return count(PASS_UNKNOWN);
+        if (!(segment.flags & TCP_ACK))
+            return count(on_own_syn(skb, &segment, params, here, connection, flow, now));
         connection->granted.scale = flow->scale;
         return count(on_own_syn_ack(skb, &segment, params, here, connection, now));
     }

@@ -126,6 +126,28 @@ fn a_window_is_whole_units_never_above_what_the_receiver_allows_and_never_moves_
 }
 
 #[test]
+fn what_a_syn_tells_counts_before_it_is_answered() {
+    let mut all = grants(20);
+    let mut flows = [(); 4].map(|()| Granted::of_scale(7));
+    let told = flows.each_mut().map(|flow| all.on_syn(flow, 65_535));
+    assert_eq!(told, [10 * MSS, 10 * MSS, MSS, MSS]);
+    assert_eq!((all.in_flight(), all.connections()), (22_000, (4, 0)));
+    for (flow, told) in flows.iter_mut().zip(told) {
+        all.on_join(flow, 77, told);
+        assert_eq!((flow.window(), flow.edge()), (told, 77 + told));
+    }
+    assert_eq!((all.in_flight(), all.connections()), (22_000, (4, 0)));
+    // The same ends once more, and one whose receiver has little room.
+    all.on_close(&mut flows[1]);
+    assert_eq!(all.on_syn(&mut flows[0], 65_535), 6 * MSS);
+    assert_eq!(all.on_syn(&mut flows[1], 300), 300);
+    assert_eq!((all.in_flight(), all.connections()), (8_300, (4, 0)));
+    // What is not answered is idle like all else.
+    all.pass(30 * MS);
+    assert_eq!((all.in_flight(), all.connections()), (0, (0, 0)));
+}
+
+#[test]
 fn what_a_syn_told_counts_from_the_first_acknowledgement_on() {
     let mut all = grants(20);
     let mut flow = Granted::of_scale(7);
@@ -208,9 +230,16 @@ impl Network {
             loss,
             dice: seed | 1,
         };
-        for size in sizes {
+        for (at, size) in sizes.iter().enumerate() {
             let mut law = Granted::of_scale(SCALE);
-            let window = network.grants.on_open(&mut law, 1, 65_535);
+            // Every other connection is opened by the receiver.
+            let window = if at % 2 == 0 {
+                network.grants.on_open(&mut law, 1, 65_535)
+            } else {
+                let told = network.grants.on_syn(&mut law, 65_535);
+                network.grants.on_join(&mut law, 1, told);
+                told
+            };
             network.flows.push(Flow {
                 law,
                 size: *size,

@@ -194,6 +194,50 @@ fn what_grants_may_not_touch_passes_as_it_is_and_is_counted() {
 }
 
 #[test]
+fn what_own_syns_tell_stays_within_the_budget_but_for_a_segment_each() {
+    let Some(port) = port(&grants(20, LONG)) else {
+        return;
+    };
+    let syn = |at: u8, seq| Frame {
+        host: 10 + at,
+        back: true,
+        seq,
+        ..Frame::syn(Some(7))
+    };
+    let mut law = grants(20, LONG);
+    let mut flows = [(); 4].map(|()| Granted::of_scale(7));
+    // Each once more, too: one that is sent again tells what the first one did. Then another connection of the same
+    // ends, and an answer to one of them, which changes nothing.
+    for (at, seq) in [(0, 5), (1, 5), (2, 5), (3, 5), (1, 77)] {
+        let window = law.on_syn(&mut flows[usize::from(at)], 64_000);
+        let syn = syn(at, seq);
+        let told = Frame {
+            window: u16::try_from(window).expect("it is not shifted"),
+            ..syn.clone()
+        };
+        for _ in 0..2 {
+            assert_eq!(leaves(&port, &syn), told.bytes(), "{at}");
+        }
+    }
+    assert_eq!(
+        flows.each_ref().map(Granted::window),
+        [14_600, 7_300, 1_460, 1_460]
+    );
+    let answer = Frame {
+        host: 11,
+        back: false,
+        ..Frame::syn_ack(Some(9))
+    };
+    comes_in(&port, &answer);
+    let memory = port.maps().law(&Law::Grants(law.clone()));
+    let Some(Law::Grants(now)) = memory.expect("a map") else {
+        panic!("another law");
+    };
+    assert_eq!(now.connections(), law.connections());
+    assert_eq!(now.in_flight(), law.in_flight());
+}
+
+#[test]
 fn a_connection_that_the_receiver_opens_goes_on_from_what_its_syn_told() {
     let Some(port) = port(&grants(20, LONG)) else {
         return;
