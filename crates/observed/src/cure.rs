@@ -1,5 +1,7 @@
 //! What could be there instead of what is there today.
 
+use serde::{Deserialize, Serialize};
+
 use crate::seen::Observation;
 
 /// One cure, as a row of the scenario.
@@ -9,10 +11,31 @@ pub struct Cure {
     pub name: String,
     /// Its label among the schemes of the scenario.
     pub scheme: String,
-    /// What `tailwater attach` calls it, if that can put it at the port.
-    pub attach: Option<&'static str>,
+    /// How `tailwater attach` puts it there, if it can.
+    pub attach: Option<Attach>,
     /// If the label is that of a variant: the label, the scheme it varies, and the setting that differs.
     pub(crate) variant: Option<(String, String, &'static str, String)>,
+}
+
+/// How `tailwater attach` puts a cure there.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Attach {
+    /// What it calls the cure.
+    pub scheme: String,
+    /// Where.
+    pub at: Place,
+    /// Settings as in `--set`, beside those that it has by itself.
+    pub sets: Vec<String>,
+}
+
+/// Where a cure stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// At the port that was watched, in front of whose link the queue is.
+    Port,
+    /// At the device by which the receiver's ACKs leave.
+    Receiver,
 }
 
 impl Cure {
@@ -23,11 +46,31 @@ impl Cure {
             .map_or(&self.scheme, |(_, base, ..)| base)
     }
 
-    fn law(name: &'static str, today: &str) -> Self {
+    /// A law at the port. Where traffic comes in by the device, the queue is that of a switch before it.
+    fn law(name: &str, seen: &Observation, today: &str) -> Self {
+        let attach = seen.leaves().then(|| Attach {
+            scheme: name.to_owned(),
+            at: Place::Port,
+            sets: Vec::new(),
+        });
         Self {
             name: name.to_owned(),
             scheme: format!("{name}+{today}"),
-            attach: Some(name),
+            attach,
+            variant: None,
+        }
+    }
+
+    /// RCC as a kernel has it, by grants, beside the senders that are there.
+    fn grants(seen: &Observation, today: &str) -> Self {
+        Self {
+            name: "rcc (grant)".to_owned(),
+            scheme: format!("rcc+{today}"),
+            attach: Some(Attach {
+                scheme: "rcc".to_owned(),
+                at: Place::Receiver,
+                sets: vec![format!("rcc.max_queue={}B", seen.budget())],
+            }),
             variant: None,
         }
     }
@@ -57,9 +100,9 @@ type MakeCure = fn(&Observation, &str) -> Option<Cure>;
 
 /// All of them.
 pub(crate) const CURES: [MakeCure; 6] = [
-    |_, _| Some(Cure::alone("rcc")),
-    |_, today| Some(Cure::law("hscc", today)),
-    |_, today| Some(Cure::law("rwndq", today)),
+    |seen, today| Some(Cure::grants(seen, today)),
+    |seen, today| Some(Cure::law("hscc", seen, today)),
+    |seen, today| Some(Cure::law("rwndq", seen, today)),
     |_, today| (today != "dctcp").then(|| Cure::alone("dctcp")),
     |seen, today| {
         let has_longer = seen.min_rto_ms.is_none_or(|rto| rto > 10.0);

@@ -12,7 +12,7 @@ mod scenario;
 mod seen;
 mod verdict;
 
-pub use cure::Cure;
+pub use cure::{Attach, Cure, Place};
 pub use numbers::percentile;
 pub use prediction::{Predicted, Prediction, Times};
 pub use scenario::trace;

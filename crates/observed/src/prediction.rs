@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cure::Cure;
+use crate::cure::{Attach, Cure, Place};
 use crate::numbers::percentile;
 use crate::seen::Flow;
 
@@ -24,8 +24,8 @@ pub struct Predicted {
     pub name: String,
     /// Its label among the schemes of the scenario.
     pub scheme: String,
-    /// What `tailwater attach` calls it, if that can put it at the port.
-    pub attach: Option<String>,
+    /// How `tailwater attach` puts it there, if it can.
+    pub attach: Option<Attach>,
     /// The flows with it; none if it could not be simulated.
     pub times: Option<Times>,
 }
@@ -78,7 +78,7 @@ impl Prediction {
             .map(|(cure, times)| Predicted {
                 name: cure.name,
                 scheme: cure.scheme,
-                attach: cure.attach.map(str::to_owned),
+                attach: cure.attach,
                 times,
             })
             .collect();
@@ -100,11 +100,16 @@ impl Prediction {
         ratio(self.observed.fct_p99_s, self.model.fct_p99_s)
     }
 
-    /// The best cure that `tailwater attach` can put at the port.
+    /// The best cure that `tailwater attach` can put there, if it is better than what there is, and how.
     #[must_use]
-    pub fn attachable(&self) -> Option<&Predicted> {
-        let mut cures = self.cures.iter();
-        cures.find(|cure| cure.attach.is_some() && cure.times.is_some())
+    pub fn attachable(&self, at: Place) -> Option<&Attach> {
+        let is_better = |times: Times| times.fct_p99_s < self.model.fct_p99_s;
+        let better = self
+            .cures
+            .iter()
+            .filter(|cure| cure.times.is_some_and(is_better));
+        let mut ways = better.filter_map(|cure| cure.attach.as_ref());
+        ways.find(|way| way.at == at)
     }
 }
 
@@ -165,8 +170,24 @@ mod tests {
         assert!((said.observed.fct_p99_s - 0.2).abs() < 1e-9);
         assert!((said.observed.fct_p50_s - 0.004).abs() < 1e-9);
         let names: Vec<_> = said.cures.iter().map(|cure| cure.name.as_str()).collect();
-        assert_eq!(names, ["rwndq", "dctcp", "min_rto 10ms", "rcc", "hscc"]);
-        let best = said.attachable().and_then(|cure| cure.attach.as_deref());
-        assert_eq!(best, Some("rwndq"));
+        assert_eq!(
+            names,
+            ["rwndq", "dctcp", "min_rto 10ms", "rcc (grant)", "hscc"]
+        );
+        let best = |said: &Prediction, at| said.attachable(at).map(|way| way.scheme.clone());
+        assert_eq!(best(&said, Place::Port).as_deref(), Some("rwndq"));
+        assert_eq!(best(&said, Place::Receiver).as_deref(), Some("rcc"));
+        // What is no better than today is no advice.
+        let said = Prediction::new(&flows, times(0.02), cures());
+        assert_eq!(best(&said, Place::Port).as_deref(), Some("rwndq"));
+        assert_eq!(best(&said, Place::Receiver), None);
+        // The queue of what comes in is another machine's.
+        let receiver = Observation {
+            packet_bytes: [64, 1_500],
+            ..Observation::default()
+        };
+        let ways = receiver.cures().into_iter().filter_map(|cure| cure.attach);
+        let places: Vec<_> = ways.map(|way| way.at).collect();
+        assert_eq!(places, [Place::Receiver]);
     }
 }

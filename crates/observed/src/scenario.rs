@@ -150,6 +150,19 @@ impl Observation {
         }
     }
 
+    /// Whether most of what passed left by the device, so that its queue is in front of it.
+    #[must_use]
+    pub fn leaves(&self) -> bool {
+        let [left, came_in] = self.packet_bytes;
+        left >= came_in
+    }
+
+    /// What all senders may have under way with RCC, in bytes.
+    pub(crate) fn budget(&self) -> u64 {
+        let (buffer, ..) = self.room();
+        (self.pipe_bytes() + buffer / 2).max(PACKET)
+    }
+
     /// Bytes on their way in a round trip without queues.
     pub(crate) fn pipe_bytes(&self) -> u64 {
         let rtt_us = self.min_rtt_us.unwrap_or(6.0 * USUAL_DELAY_US);
@@ -279,42 +292,39 @@ impl Observation {
                 .iter()
                 .any(|cure| cure.bundle().split('+').any(|one| one == part))
         };
-        let (buffer, ..) = self.room();
-        let budget = (self.pipe_bytes() + buffer / 2).max(PACKET);
+        let attached = |key, value: &str| {
+            Fact::found(
+                key,
+                value.to_owned(),
+                "as `tailwater attach` has it".to_owned(),
+            )
+        };
+        let budget = Fact::found(
+            "max_queue",
+            format!("\"{}B\"", self.budget()),
+            "what is on its way in a round trip, and half of the room".to_owned(),
+        );
         let facts = [
-            (
-                "hscc",
-                Fact::found(
-                    "window",
-                    "2".to_owned(),
-                    "as `tailwater attach` has it".to_owned(),
-                ),
-            ),
-            (
-                "rwndq",
-                Fact::found(
-                    "idle_after",
-                    "\"100ms\"".to_owned(),
-                    "as `tailwater attach` has it".to_owned(),
-                ),
-            ),
+            ("hscc", vec![attached("window", "2")]),
+            ("rwndq", vec![attached("idle_after", "\"100ms\"")]),
             (
                 "rcc",
-                Fact::found(
-                    "max_queue",
-                    format!("\"{budget}B\""),
-                    "what is on its way in a round trip, and half of the room".to_owned(),
-                ),
+                vec![
+                    attached("hold", "\"grant\""),
+                    attached("grant_least", "2"),
+                    budget,
+                ],
             ),
         ];
         let facts = facts.into_iter().filter(|(scheme, _)| is_there(scheme));
         facts
-            .flat_map(|(scheme, fact)| [Fact::head(scheme), fact])
+            .flat_map(|(scheme, facts)| [vec![Fact::head(scheme)], facts].concat())
             .collect()
     }
 }
 
 /// A setting and where it is from.
+#[derive(Clone)]
 struct Fact {
     /// Empty for the head of a group, which is the value.
     key: &'static str,
@@ -534,7 +544,7 @@ mod tests {
             known.guesses(&flows)[0].starts_with("rate = \"100000000000bps\": senders are of this")
         );
         for line in [
-            "schemes = [\"newreno\", \"rcc\", \"hscc+newreno\", \"rwndq+newreno\", \"dctcp\", \"min_rto-10ms\", \"buffer-x4\"]",
+            "schemes = [\"newreno\", \"rcc+newreno\", \"hscc+newreno\", \"rwndq+newreno\", \"dctcp\", \"min_rto-10ms\", \"buffer-x4\"]",
             "kind = \"dumbbell\"",
             "hosts = 1",
             "delay = \"20000ns\"",
@@ -543,6 +553,7 @@ mod tests {
             "rate = \"1000000000bps\"",
             "min_rto = \"200ms\"",
             "initial_window = 2",
+            "hold = \"grant\"",
             // 1 Gbit/s for 120 us, and half of the room.
             "max_queue = \"47000B\"",
             "tcp.min_rto = \"10ms\"",
@@ -566,6 +577,6 @@ mod tests {
             ..seen
         };
         let names: Vec<_> = dctcp.cures().into_iter().map(|cure| cure.name).collect();
-        assert_eq!(names, ["rcc", "hscc", "rwndq", "buffer x4"]);
+        assert_eq!(names, ["rcc (grant)", "hscc", "rwndq", "buffer x4"]);
     }
 }

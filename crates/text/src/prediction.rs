@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use observed::{Observation, Predicted, Prediction, Times};
+use observed::{Attach, Observation, Place, Predicted, Prediction, Times};
 
 use crate::grouped;
 use crate::observation::{several, short, time};
@@ -24,7 +24,7 @@ pub fn predicted(
     };
     let p99 = cures(&|times| time(times.fct_p99_s));
     let timeouts = cures(&|times| grouped(times.timeouts));
-    let advice = advice(seen, prediction).unwrap_or_default();
+    let advice = advice(seen, prediction);
     format!(
         "{}p99 with a cure: {p99}\ntimeouts with a cure: {timeouts}\n{advice}Files: {}, to look at: {}\n",
         model(seen, prediction),
@@ -69,26 +69,45 @@ fn model(seen: &Observation, said: &Prediction) -> String {
     )
 }
 
-/// How to attach the best cure that can be attached, if it changes something.
-fn advice(seen: &Observation, said: &Prediction) -> Option<String> {
-    let cure = said.attachable()?;
-    let times = cure.times.as_ref()?;
-    if times.fct_p99_s >= said.model.fct_p99_s || !said.fits {
-        return None;
+/// How to attach the best cures that can be attached, where they are better than what there is: at the port, and at a
+/// receiver.
+fn advice(seen: &Observation, said: &Prediction) -> String {
+    if !said.fits {
+        return String::new();
     }
     let netns = match seen.netns.as_str() {
         "" => String::new(),
         netns => format!(" --netns {netns}"),
     };
-    Some(format!(
-        "try it: sudo tailwater attach {} --dev {}{netns} --for 10m\n",
-        cure.attach.as_deref()?,
-        seen.device
-    ))
+    let command = |way: &Attach, device: &str| {
+        let sets = way.sets.iter().map(|set| format!(" --set {set}"));
+        let sets: String = sets.collect();
+        let scheme = &way.scheme;
+        format!("sudo tailwater attach {scheme} --dev {device}{sets} --for 10m\n")
+    };
+    let here = format!("{}{netns}", seen.device);
+    let port = said.attachable(Place::Port).map(|way| {
+        let command = command(way, &here);
+        format!("try it: {command}")
+    });
+    let receiver = said.attachable(Place::Receiver).map(|way| {
+        if !seen.leaves() {
+            // Its ACKs leave by the device that was watched.
+            return format!("try it: {}", command(way, &here));
+        }
+        let whose = match &seen.judged.receiver {
+            Some(receiver) => format!("the receiver, {receiver}"),
+            None => "receivers".to_owned(),
+        };
+        format!("try it at {whose}: {}", command(way, "DEVICE"))
+    });
+    [port, receiver].into_iter().flatten().collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use observed::Judged;
+
     use super::*;
 
     fn times(p50_ms: f64, p99_ms: f64, timeouts: u64) -> Times {
@@ -99,11 +118,16 @@ mod tests {
         }
     }
 
-    fn cure(name: &str, attach: Option<&str>, times: Option<Times>) -> Predicted {
+    fn cure(name: &str, attach: Option<(Place, &[&str])>, times: Option<Times>) -> Predicted {
+        let scheme = name.split(' ').next().unwrap_or_default();
         Predicted {
             name: name.to_owned(),
-            scheme: name.to_owned(),
-            attach: attach.map(str::to_owned),
+            scheme: scheme.to_owned(),
+            attach: attach.map(|(at, sets)| Attach {
+                scheme: scheme.to_owned(),
+                at,
+                sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+            }),
             times,
         }
     }
@@ -118,8 +142,12 @@ mod tests {
             fits: true,
             guessed: vec!["delay = \"10us\": no handshake was seen".to_owned()],
             cures: vec![
-                cure("rcc", None, Some(times(2.0, 7.9, 0))),
-                cure("hscc", Some("hscc"), Some(times(2.0, 9.4, 1))),
+                cure(
+                    "rcc (grant)",
+                    Some((Place::Receiver, &["rcc.max_queue=32KB"])),
+                    Some(times(2.0, 7.9, 0)),
+                ),
+                cure("hscc", Some((Place::Port, &[])), Some(times(2.0, 9.4, 1))),
                 cure("dctcp", None, None),
             ],
         }
@@ -134,6 +162,10 @@ mod tests {
         Observation {
             device: "eth0".to_owned(),
             flows: 300,
+            judged: Judged {
+                receiver: Some("10.0.3.7".to_owned()),
+                ..Judged::default()
+            },
             ..Observation::default()
         }
     }
@@ -142,11 +174,31 @@ mod tests {
     fn a_model_that_fits_ranks_cures() {
         insta::assert_snapshot!(told(&seen(), &prediction()), @"
         model of today: p50 3.30 ms, p99 226 ms, 191 timeouts; observed: p50 3.10 ms, p99 218 ms, 203 timeouts: it fits
-        p99 with a cure: rcc 7.90 ms, hscc 9.40 ms, dctcp failed
-        timeouts with a cure: rcc 0, hscc 1, dctcp failed
+        p99 with a cure: rcc (grant) 7.90 ms, hscc 9.40 ms, dctcp failed
+        timeouts with a cure: rcc (grant) 0, hscc 1, dctcp failed
         try it: sudo tailwater attach hscc --dev eth0 --for 10m
+        try it at the receiver, 10.0.3.7: sudo tailwater attach rcc --dev DEVICE --set rcc.max_queue=32KB --for 10m
         Files: results/seen, to look at: results/seen/report.html
         ");
+    }
+
+    #[test]
+    fn what_comes_in_is_cured_where_acks_leave() {
+        let mut said = prediction();
+        said.cures[1].attach = None;
+        let seen = Observation {
+            packet_bytes: [64, 1_500],
+            netns: "box".to_owned(),
+            ..seen()
+        };
+        let told = told(&seen, &said);
+        let advice: Vec<_> = told.lines().filter(|line| line.contains("try")).collect();
+        assert_eq!(
+            advice,
+            [
+                "try it: sudo tailwater attach rcc --dev eth0 --netns box --set rcc.max_queue=32KB --for 10m"
+            ]
+        );
     }
 
     #[test]
@@ -165,8 +217,8 @@ mod tests {
         THE MODEL DOES NOT FIT THIS NETWORK: the 99th percentiles differ by a factor of 3.00
         model of today: p50 3.30 ms, p99 654 ms, 191 timeouts; observed: p50 3.10 ms, p99 218 ms, 203 timeouts
           guessed: delay = "10us": no handshake was seen
-        p99 with a cure: rcc 7.90 ms, hscc 9.40 ms, dctcp failed
-        timeouts with a cure: rcc 0, hscc 1, dctcp failed
+        p99 with a cure: rcc (grant) 7.90 ms, hscc 9.40 ms, dctcp failed
+        timeouts with a cure: rcc (grant) 0, hscc 1, dctcp failed
         Files: results/seen, to look at: results/seen/report.html
         "#);
     }

@@ -317,7 +317,8 @@ fn label(line: &str) -> Option<String> {
     let end = [":", ",", "  "].map(|end| line.find(end).unwrap_or(line.len()));
     let label = shape(&line[..end.into_iter().min()?]);
     let label = label.split(" 0").next()?.to_owned();
-    (!["", "on", "off", "passed", "try it"].contains(&label.as_str())).then_some(label)
+    let is_told = !["", "on", "off", "passed"].contains(&label.as_str());
+    (is_told && !label.starts_with("try it")).then_some(label)
 }
 
 fn path_of(page: &str) -> PathBuf {
