@@ -169,6 +169,7 @@ mod tests {
     fn flow(number: u32) -> Flow {
         Flow {
             start_s: f64::from(number) * 1e-5,
+            opened_s: None,
             fct_s: 0.002,
             bytes: 20_000,
             sender: format!("10.0.0.{number}:5"),

@@ -128,6 +128,7 @@ mod tests {
     fn flow(fct_s: f64, timeouts: u32) -> Flow {
         Flow {
             start_s: 0.0,
+            opened_s: None,
             fct_s,
             bytes: 1_000,
             sender: "10.0.0.1:5".to_owned(),

@@ -21,20 +21,39 @@ pub fn trace(flows: &[Flow]) -> String {
         of.1 += 1;
     }
     let persist = connections.values().any(|(_, count)| *count > 1);
-    let end = if persist { ",connection" } else { "" };
+    // Where a program waited before it sent, the handshake had an earlier time of its own.
+    let waited = flows.iter().any(|flow| opened_before(flow).is_some());
     let row = |flow: &Flow| {
         let (sender, receiver) = hosts.ends(flow);
-        let start_us = FIRST_US + flow.start_s * 1e6;
-        let row = format!("{start_us:.3},{},{sender},{receiver}", flow.bytes);
+        let start_us = on_clock_us(flow.start_s);
+        let mut row = format!("{start_us:.3},{},{sender},{receiver}", flow.bytes);
+        let mut more = |is_there: bool, text: String| {
+            if is_there {
+                row.push(',');
+                row.push_str(&text);
+            }
+        };
+        let opened = opened_before(flow).map(|at_s| format!("{:.3}", on_clock_us(at_s)));
+        more(waited, opened.unwrap_or_default());
         let (number, _) = connections[&(flow.sender.as_str(), flow.receiver.as_str())];
-        if persist {
-            format!("{row},{number}\n")
-        } else {
-            row + "\n"
-        }
+        more(persist, number.to_string());
+        row + "\n"
     };
     let rows: String = flows.iter().map(row).collect();
-    format!("start_us,size_bytes,sender,receiver{end}\n{rows}")
+    let columns = [(waited, ",open_us"), (persist, ",connection")];
+    let more = columns.iter().filter(|(is_there, _)| *is_there);
+    let more: String = more.map(|(_, name)| *name).collect();
+    format!("start_us,size_bytes,sender,receiver{more}\n{rows}")
+}
+
+/// When the connection opened, if that was before the flow began.
+fn opened_before(flow: &Flow) -> Option<f64> {
+    flow.opened_s.filter(|opened_s| *opened_s < flow.start_s)
+}
+
+/// A time of the observation on the clock of the simulation.
+fn on_clock_us(seconds: f64) -> f64 {
+    FIRST_US + seconds * 1e6
 }
 
 impl Observation {
@@ -471,6 +490,7 @@ mod tests {
     fn flow(sender: &str, start_s: f64) -> Flow {
         Flow {
             start_s,
+            opened_s: None,
             fct_s: 0.1,
             bytes: 1_000,
             sender: sender.to_owned(),
@@ -500,6 +520,19 @@ mod tests {
             trace(&again),
             "start_us,size_bytes,sender,receiver,connection\n10000.000,1000,0,2,0\n10001.500,1000,1,2,1\n\
              510000.000,1000,0,2,0\n"
+        );
+        // A program waited behind a handshake.
+        let waited = Flow {
+            opened_s: Some(0.4),
+            ..flow("10.0.0.1:5", 0.5)
+        };
+        let opened = Flow {
+            opened_s: Some(0.0),
+            ..flow("10.0.0.2:6", 0.0)
+        };
+        assert_eq!(
+            trace(&[opened, waited]),
+            "start_us,size_bytes,sender,receiver,open_us\n10000.000,1000,1,2,\n510000.000,1000,0,2,410000.000\n"
         );
         // What comes in is sent from behind the port.
         let answer = Flow {

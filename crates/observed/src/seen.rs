@@ -7,8 +7,12 @@ use crate::numbers::as_f64;
 /// One transfer: data that went one way together.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Flow {
-    /// Start in seconds since the observation began: the SYN, or the first byte behind a pause.
+    /// Start in seconds since the observation began: the SYN, or the first byte where it came behind a pause or longer
+    /// after the handshake than that took, since a program waited then.
     pub start_s: f64,
+    /// When its connection opened, if it is the first one there.
+    #[serde(default)]
+    pub opened_s: Option<f64>,
     /// Seconds until the last byte, and until it has left the queue of the device if it leaves by it.
     pub fct_s: f64,
     /// Payload; each byte counts once.

@@ -132,6 +132,7 @@ mod tests {
     fn flow(bytes: u64, fct_s: f64) -> Flow {
         Flow {
             start_s: 0.0,
+            opened_s: None,
             fct_s,
             bytes,
             sender: "10.0.0.1:5".to_owned(),

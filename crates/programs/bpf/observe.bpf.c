@@ -161,7 +161,7 @@ APART void begin(const struct segment *segment, uint32_t side, uint64_t now) {
     struct seen *flow = find_seen(segment->is_v6, &segment->way);
     if (flow && flow->has_end && flow->end == segment->seq + 1 && !flow->transfer.closed) {
         __sync_fetch_and_add(answers ? &totals.syn_ack_repeats : &totals.syn_repeats, 1);
-        flow->syn_ns = 0;
+        if (flow->syn_ns) flow->syn_ns |= 1;
         return;
     }
     if (flow) {
@@ -177,7 +177,8 @@ APART void begin(const struct segment *segment, uint32_t side, uint64_t now) {
         __sync_fetch_and_add(&totals.lost_flows, 1);
         return;
     }
-    flow->syn_ns = now;
+    flow->syn_ns = now & ~1ULL;
+    flow->transfer.opened_ns = now;
     flow->transfer.from_syn = 1;
     flow->end = segment->seq + 1;
     flow->has_end = 1;
@@ -218,10 +219,13 @@ INLINE void acknowledge(const struct segment *segment, uint64_t now) {
     }
     if (LIKELY(!other->syn_ns)) return;
     own = find_seen(segment->is_v6, &segment->way);
-    if (own && own->syn_ns && own->syn_ns < other->syn_ns) {
+    if (own && own->syn_ns) {
         handshake = now - own->syn_ns;
-        if (totals.handshake_ns == 0 || handshake < totals.handshake_ns)
+        if (own->syn_ns < other->syn_ns && !((own->syn_ns | other->syn_ns) & 1) &&
+            (totals.handshake_ns == 0 || handshake < totals.handshake_ns))
             totals.handshake_ns = handshake;
+        own->transfer.last_ns = other->transfer.last_ns = now;
+        own->syn_ns = 0;
     }
     other->syn_ns = 0;
 }
@@ -253,8 +257,10 @@ INLINE void carry(struct seen *flow, const struct segment *segment, uint32_t byt
             transfer->first_ns = now;
             transfer->is_own = is_own;
             transfer->side = side;
-        } else if (RARE(transfer->bytes == 0 && !transfer->from_syn)) {
-            transfer->first_ns = now;
+        } else if (RARE(transfer->bytes == 0)) {
+            // Whose program waited behind the handshake for longer than that took did not wait for the network.
+            uint64_t handshake = transfer->last_ns - transfer->first_ns;
+            if (!transfer->from_syn || (!flow->syn_ns && silence >= handshake)) transfer->first_ns = now;
         }
         transfer->bytes += fresh;
         flow->has_data = 1;

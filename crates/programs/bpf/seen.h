@@ -8,7 +8,7 @@
 // One direction of a connection with data: those that went together, and what became of them. Times are ns by the
 // clock of leases.
 struct transfer {
-    // The SYN, or the first byte behind a pause; and the last byte.
+    // The SYN, or the first byte behind a pause; and the last byte, or the end of the handshake before there is one.
     uint64_t first_ns, last_ns;
     // Bytes that were new.
     uint64_t bytes;
@@ -32,6 +32,8 @@ struct transfer {
     uint32_t timeouts, fast, probes;
     // What the queue of the device dropped.
     uint32_t drops;
+    // When the SYN or SYN-ACK passed; zero without one.
+    uint64_t opened_ns;
 };
 
 // A transfer that another one followed on its connection.

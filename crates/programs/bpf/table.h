@@ -11,7 +11,7 @@
 // A direction of a connection. What ACKs need comes first, and what only losses change comes last: a packet then needs
 // few lines of the cache.
 struct seen {
-    // When the SYN or SYN-ACK passed; zero if none did, or more than one.
+    // When the SYN or SYN-ACK passed, while the handshake has not ended; odd if more than one did.
     uint64_t syn_ns;
     // The epoch in which it last told its receiver that it is there.
     uint64_t joined;

@@ -17,8 +17,11 @@ pub struct Way {
 /// Data that went one way together: from a SYN on, or behind a pause. Times are those of the monotonic clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transfer {
-    /// The SYN, or the first byte.
+    /// The SYN, or the first byte: of what came behind a pause, and where programs waited behind the handshake for longer
+    /// than that took.
     pub first: Duration,
+    /// The SYN or SYN-ACK, if it began with one.
+    pub opened: Option<Duration>,
     /// The last byte.
     pub last: Duration,
     /// Bytes, each counted once.
@@ -180,6 +183,7 @@ impl Transfer {
             fast: word(bytes, 60)?,
             probes: word(bytes, 64)?,
             drops: word(bytes, 68)?,
+            opened: time(72).filter(|time| *time > Duration::ZERO),
         })
     }
 }

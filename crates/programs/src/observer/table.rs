@@ -84,6 +84,6 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 const VERSION: usize = 4;
 const KEY: usize = 8;
 const SEEN: usize = 24;
-const MORE: usize = 160;
+const MORE: usize = 168;
 /// Of `struct seen`: the transfer.
 pub(super) const TRANSFER: usize = 56;

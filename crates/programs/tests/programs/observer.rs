@@ -282,6 +282,63 @@ fn a_pause_behind_a_short_segment_parts_transfers() {
 }
 
 #[test]
+fn what_programs_wait_behind_a_handshake_is_no_part_of_a_transfer() {
+    const PAUSE: Duration = Duration::from_millis(20);
+    let watch = Watch {
+        has_queue: false,
+        ..WATCH
+    };
+    // A SYN that comes twice takes as long as the pause.
+    for (pauses, is_part) in [([false, true], false), ([true, false], true)] {
+        let Some(observer) = loaded(Observer::load(watch)) else {
+            return;
+        };
+        let run = |frame: Frame| {
+            let way = if frame.back {
+                Direction::Ingress
+            } else {
+                Direction::Egress
+            };
+            observer
+                .run(way, &frame.bytes(), 1)
+                .expect("a frame is run");
+        };
+        let segment = |back, payload| Frame {
+            back,
+            payload,
+            seq: 10,
+            ..Frame::ack(60_000)
+        };
+        let [twice, waits] = pauses;
+        run(Frame::syn(Some(7)));
+        if twice {
+            thread::sleep(PAUSE);
+            run(Frame::syn(Some(7)));
+        }
+        run(Frame::syn_ack(Some(7)));
+        run(segment(false, 0));
+        if waits {
+            thread::sleep(PAUSE);
+        }
+        run(segment(false, 300));
+        run(segment(true, 0));
+        run(segment(true, 900));
+        let mut seen = observer.transfers().expect("maps");
+        seen.sort_by_key(|(_, transfer)| transfer.bytes);
+        let [request, answer] = [&seen[0].1, &seen[1].1];
+        assert_eq!([request.bytes, answer.bytes], [300, 900]);
+        let [opened, answered] = [request, answer].map(|one| one.opened.expect("a handshake"));
+        if is_part {
+            assert_eq!(request.first, opened);
+            assert!(request.last >= opened + PAUSE);
+        } else {
+            assert!(request.first >= opened + PAUSE && answer.first >= answered + PAUSE);
+            assert_eq!(request.first, request.last);
+        }
+    }
+}
+
+#[test]
 fn packets_beyond_what_was_asked_for_are_counted_and_not_looked_at() {
     let watch = Watch {
         has_queue: false,

@@ -140,7 +140,7 @@ impl Count {
         if transfer.from_syn && transfer.bytes > transfer.first_bytes.into() {
             self.first.push(transfer.first_bytes);
         }
-        let start = transfer.first.saturating_sub(self.begin);
+        let since_begin = |time: Duration| time.saturating_sub(self.begin).as_secs_f64();
         let queued = match self.queue_bps {
             Some(bps) => u64::from(transfer.queued) * 8_000_000_000 / bps.max(1),
             None => 0,
@@ -152,7 +152,8 @@ impl Count {
             transfer.late_repeats
         };
         self.flows.push(Flow {
-            start_s: start.as_secs_f64(),
+            start_s: since_begin(transfer.first),
+            opened_s: transfer.opened.map(since_begin),
             fct_s: fct.as_secs_f64(),
             bytes: transfer.bytes,
             sender: way.from.to_string(),
