@@ -309,7 +309,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// The next segment of a connection with a record.
     pub(super) fn next_recorded(&mut self, repair: &mut Repair, now: Time) -> Option<Outgoing> {
         if std::mem::take(&mut self.retransmit_first) && repair.flight.len() > 0 {
-            return Some(self.send_again(0, repair, now));
+            return self.send_again(0, repair, now);
         }
         if std::mem::take(&mut repair.probe_due) {
             return self.send_probe(repair, now);
@@ -323,8 +323,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if may_repair
             && !repair.new_first
             && let Some(place) = repair.flight.next_lost()
+            && let Some(outgoing) = self.send_again(place, repair, now)
         {
-            return Some(self.send_again(place, repair, now));
+            return Some(outgoing);
         }
         let segment = if room > 0 {
             self.send_new(repair, now)
@@ -383,11 +384,23 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Outgoing {
+    /// A segment once more, as far as it lies within the peer's window, which may have shrunk: what lies behind it may
+    /// be sent again (RFC 9293 §3.8.6 MAY-7), which Linux does not. The first one is, whatever the window.
+    fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Option<Outgoing> {
         let segment = *repair.flight.segment(place);
         let payload = segment.end.min(self.written) - segment.start;
+        let room = self.edge.saturating_sub(segment.start);
+        let (mut payload, mut end) = (payload, segment.end);
+        if room < payload.max(1) {
+            if room > 0 {
+                (payload, end) = (room, segment.start + room);
+                repair.flight.split(place, end);
+            } else if place > 0 {
+                return None;
+            }
+        }
         self.note_start(repair, now);
-        let outgoing = self.commit(segment.start, payload, segment.end, now);
+        let outgoing = self.commit(segment.start, payload, end, now);
         repair.flight.repeat(place, now);
         if let Some(undo) = &mut repair.undo {
             undo.on_copy(timestamps::clock(now));
@@ -398,7 +411,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if place == 0 && !matches!(self.timer, Timer::Reorder(_)) {
             self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
         }
-        outgoing
+        Some(outgoing)
     }
 
     /// This many bytes in whole segments; at least one.

@@ -128,6 +128,21 @@ impl Flight {
         self.repeated_up_to = self.repeated_up_to.max(segment.end);
     }
 
+    /// The segment at this place, which no SACK block has reported, is two from now on: the second one begins at `at`.
+    /// O(segments) behind it.
+    pub(crate) fn split(&mut self, place: usize, at: u64) {
+        let segment = &mut self.segments[place];
+        debug_assert!(segment.start < at && at < segment.end && segment.fate != Fate::Sacked);
+        let second = Segment {
+            start: at,
+            ..*segment
+        };
+        segment.end = at;
+        self.lost += u32::from(second.fate == Fate::Lost);
+        self.again += u32::from(second.again);
+        self.segments.insert(place + 1, second);
+    }
+
     /// Everything below `una` is acknowledged.
     pub(crate) fn acknowledge(&mut self, una: u64, judge: &Judge, delivered: &mut Delivered) {
         while let Some(first) = self.segments.front()
@@ -481,6 +496,24 @@ mod tests {
         // 20 bytes acknowledged: a copy and a lost segment leave.
         assert_eq!(acknowledge(&mut flight, 20).segments, 2);
         assert_eq!((flight.pipe(), flight.lost(), flight.again()), (3, 2, 0));
+    }
+
+    #[test]
+    fn the_parts_of_a_segment_are_known_as_the_whole_was() {
+        let mut flight = flight();
+        let before = flight.len();
+        flight.lose(0);
+        flight.repeat(0, at(9));
+        let (pipe, lost, again) = (flight.pipe(), flight.lost(), flight.again());
+        let whole = *flight.segment(0);
+        flight.split(0, whole.start + 1);
+        assert_eq!((flight.len(), flight.pipe()), (before + 1, pipe + 1));
+        assert_eq!((flight.lost(), flight.again()), (lost + 1, again + 1));
+        let [first, second] = [0, 1].map(|place| *flight.segment(place));
+        assert_eq!((first.start, first.end), (whole.start, whole.start + 1));
+        assert_eq!((second.start, second.end), (whole.start + 1, whole.end));
+        acknowledge(&mut flight, whole.end);
+        assert_eq!((flight.lost(), flight.again()), (lost - 1, again - 1));
     }
 
     #[test]

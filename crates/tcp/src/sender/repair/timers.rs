@@ -15,7 +15,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let segments = repair.flight.len();
         let outgoing = match self.send_new(repair, now) {
             Some(outgoing) => outgoing,
-            None if segments > 0 => self.send_again(segments - 1, repair, now),
+            // One behind the peer's window does not leave; the timer stays.
+            None if segments > 0 => self.send_again(segments - 1, repair, now)?,
             None => return None,
         };
         self.counters.tail_probes += 1;
