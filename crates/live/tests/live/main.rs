@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod bands;
+mod ends;
 mod programs;
 mod stops;
 mod wrapper;
