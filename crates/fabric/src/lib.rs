@@ -37,12 +37,12 @@ mod routes;
 mod topology;
 mod watch;
 
-pub use disorder::{Disorder, Jitter};
+pub use disorder::Disorder;
 pub use histogram::{LevelHistogram, QueueStatistics};
 pub use hook::{Calls, Quiet, SwitchHook};
 pub use loss::LossLaw;
 pub use network::{Network, NetworkConfig, PortParts};
-pub use port::{Offer, Port, PortConfig, PortCounters};
+pub use port::{Jitter, Offer, Port, PortConfig, PortCounters};
 pub use port_id::PortId;
 pub use priority::Strict;
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};

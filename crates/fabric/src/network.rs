@@ -3,10 +3,10 @@
 use base::{Beside, Extension, FlowId, HostId, Options, Packet, Time, Timestamps};
 use engine::{Scheduler, Token};
 
-use crate::disorder::{Detained, Disorder, Jitter};
+use crate::disorder::{Detained, Disorder};
 use crate::histogram::QueueStatistics;
 use crate::hook::SwitchHook;
-use crate::port::{End, Offer, Port, PortConfig};
+use crate::port::{End, Jitter, Offer, Port, PortConfig};
 use crate::port_id::PortId;
 use crate::priority::Strict;
 use crate::queue::{Discipline, Limit};
@@ -47,6 +47,8 @@ pub struct PortParts {
     pub hook: Option<Box<dyn SwitchHook>>,
     /// How packets are served by priority.
     pub priorities: Strict,
+    /// What each packet waits at the end of the wire.
+    pub jitter: Option<Jitter>,
 }
 
 /// Ports, switches and the packets between them.
@@ -126,6 +128,7 @@ impl Network {
                 let port = PortConfig {
                     rate: spec.rate,
                     delay: spec.delay + spec.rate.serialisation(held),
+                    jitter: made.jitter,
                     limit,
                     discipline: made.discipline,
                     hook: made.hook,
@@ -146,10 +149,9 @@ impl Network {
         Ok(network)
     }
 
-    /// Makes a link deliver late or twice, or the links of all hosts with jitter. Events of packets that are kept have
-    /// this token; no other event may.
-    pub fn disturb(&mut self, disorder: Option<Disorder>, jitter: Option<Jitter>, token: Token) {
-        self.detained = Some(Box::new(Detained::new(disorder, jitter, token)));
+    /// Makes a link deliver late or twice. Events of packets that are kept have this token; no other event may.
+    pub fn disturb(&mut self, disorder: Disorder, token: Token) {
+        self.detained = Some(Box::new(Detained::new(disorder, token)));
         self.disturbed = true;
     }
 
@@ -246,8 +248,7 @@ impl Network {
             return false;
         };
         let token = detained.token();
-        let of_host = self.ports[port.0 as usize].of_host;
-        let fate = detained.on_arrival(port, of_host, packet, sched.now());
+        let fate = detained.on_arrival(port, packet, sched.now());
         if let Some(at) = fate.later {
             sched.at(at, token);
         }
@@ -432,6 +433,7 @@ impl PortParts {
             discipline: Discipline::DropTail,
             hook: None,
             priorities: Strict::FIFO,
+            jitter: None,
         }
     }
 }

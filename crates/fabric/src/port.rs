@@ -3,6 +3,7 @@
 mod busy;
 mod facts;
 mod hooks;
+mod jitter;
 mod room;
 
 use std::slice::from_ref;
@@ -20,12 +21,16 @@ use crate::ring::Ring;
 use crate::routes::Row;
 use crate::watch::Watch;
 
+pub use jitter::Jitter;
+
 /// What a port is made of.
 pub struct PortConfig {
     /// Rate of the transmitter.
     pub rate: Rate,
     /// One-way delay of the wire.
     pub delay: Span,
+    /// What each packet waits at its end besides.
+    pub jitter: Option<Jitter>,
     /// How much may wait.
     pub limit: Limit,
     /// What happens to arriving packets.
@@ -66,6 +71,8 @@ pub struct Port {
     watches_idle: bool,
     /// Whether a packet that finds the transmitter idle is sent at once: nothing looks at it, and there is no hook.
     plain: bool,
+    /// Whether there is a [`Jitter`].
+    has_jitter: bool,
     /// What the hook is told; nothing without one.
     calls: Calls,
     /// Whether SACK blocks count beside the header bytes.
@@ -100,6 +107,7 @@ pub struct Port {
     /// Packets that were accepted and not sent, and not told yet.
     gone: u64,
     rate: Rate,
+    jitter: Option<Box<Jitter>>,
 }
 
 /// The other end of a wire.
@@ -157,6 +165,7 @@ impl Port {
             counts_sack: false,
             watches_idle,
             plain: !watches_idle && hook.is_none(),
+            has_jitter: config.jitter.is_some(),
             calls,
             quiet: hook.map_or(Quiet::NEVER, |hook| hook.quiet()),
             packets: 0,
@@ -178,6 +187,7 @@ impl Port {
             marks: 0,
             threshold_crossings: 0,
             rate: config.rate,
+            jitter: config.jitter.map(Box::new),
             priorities: (config.priorities.classes > 1)
                 .then(|| Box::new(Priorities::new(config.priorities))),
             end: End::Host(HostId(0)),
@@ -433,7 +443,7 @@ impl Port {
     #[inline(always)]
     fn start(&mut self, packet: &Packet, size: u64, now: Time) -> Time {
         self.free_at = now + self.serialisation(size);
-        let arrival = self.free_at + self.delay;
+        let arrival = self.arrival();
         self.ring.push_started(packet, arrival);
         arrival
     }

@@ -413,7 +413,9 @@ fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
     let problem = Problem::warning(format!(
         "nothing in this scenario is random, so {seeds} seeds give {seeds} times the same result"
     ));
-    Some(problem.help("let flows start at random times, as in workload.jitter=100us"))
+    Some(problem.help(
+        "let packets of hosts be late by random times, as in link.jitter=auto: random starts alone leave senders in step",
+    ))
 }
 
 fn has_endless(point: &PointSpec) -> bool {
@@ -472,7 +474,7 @@ fn is_random(point: &PointSpec) -> bool {
     ];
     let links = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
         || shares.iter().any(|share| share.0 > 0.0)
-        || point.keys.link.jitter > base::Span::ZERO;
+        || point.keys.link.jitter.0 != Some(base::Span::ZERO);
     let drawn = |group: &Group| {
         let workload = &group.keys.workload;
         matches!(workload.kind, WorkloadKind::Poisson | WorkloadKind::Trace)

@@ -96,7 +96,8 @@ impl Port {
                 self.next_start = self.free_at;
             }
             self.free_at += self.serialisation(size);
-            self.ring.push(packet, self.free_at + self.delay);
+            let arrival = self.arrival();
+            self.ring.push(packet, arrival);
         }
         self.change_level(now);
         self.waiting_bytes += size;

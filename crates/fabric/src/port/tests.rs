@@ -11,6 +11,7 @@ fn port(limit: Limit, discipline: Discipline) -> Port {
         PortConfig {
             rate,
             delay,
+            jitter: None,
             limit,
             discipline,
             hook: None,
@@ -172,6 +173,7 @@ fn what_waits_before_the_measured_period_does_not_count() {
     let config = PortConfig {
         rate: Rate::from_bps(1_000_000_000),
         delay: Span::from_micros(40),
+        jitter: None,
         limit: Limit::Unlimited,
         discipline: Discipline::DropTail,
         hook: None,
@@ -287,6 +289,7 @@ fn hooked_for(only: Option<Calls>, priorities: u8, period: Option<Span>) -> (Por
     let config = PortConfig {
         rate: Rate::from_bps(1_000_000_000),
         delay: Span::from_micros(40),
+        jitter: None,
         limit: Limit::Unlimited,
         discipline: Discipline::DropTail,
         hook: Some(Box::new(hook)),
@@ -401,6 +404,7 @@ fn a_hook_does_not_hear_of_lengths_that_tell_it_nothing() {
             PortConfig {
                 rate: Rate::from_bps(1_000_000_000),
                 delay: Span::from_micros(40),
+                jitter: None,
                 limit,
                 discipline: Discipline::DropTail,
                 hook: Some(Box::new(Above(most, heard.clone()))),
@@ -442,6 +446,7 @@ fn what_a_hook_wants_changes_with_the_queue() {
         PortConfig {
             rate: Rate::from_bps(1_000_000_000),
             delay: Span::from_micros(40),
+            jitter: None,
             limit: Limit::Unlimited,
             discipline: Discipline::DropTail,
             hook: Some(Box::new(WhileWaiting(came.clone(), false))),
@@ -522,6 +527,7 @@ fn classes_share_the_limit_and_the_arriving_packet_is_dropped() {
         PortConfig {
             rate: Rate::from_bps(1_000_000_000),
             delay: Span::from_micros(40),
+            jitter: None,
             limit: Limit::Packets(2),
             discipline: Discipline::DropTail,
             hook: None,
@@ -543,6 +549,7 @@ fn pushing_out(limit: Limit) -> Port {
         PortConfig {
             rate: Rate::from_bps(1_000_000_000),
             delay: Span::from_micros(40),
+            jitter: None,
             limit,
             discipline: Discipline::DropTail,
             hook: None,

@@ -22,6 +22,7 @@ fn port(limit: Limit) -> Port {
     let config = PortConfig {
         rate: RATE,
         delay: Span::from_micros(5),
+        jitter: None,
         limit,
         discipline: Discipline::DropTail,
         hook: None,

@@ -63,9 +63,9 @@ const QUEUES: [Fixed; 5] = [
     },
     Fixed {
         key: "link.jitter",
-        agrees: |keys| keys.link.jitter == Span::ZERO,
-        instead: "what this machine makes it; the twin has none",
-        twin: Some("0s"),
+        agrees: |keys| keys.link.jitter.0.is_none_or(|jitter| jitter == Span::ZERO),
+        instead: "what this machine makes it; the twin has a twenty-fifth of a packet's time",
+        twin: Some("auto"),
     },
     Fixed {
         key: "net.header_bytes",

@@ -38,6 +38,7 @@ pub fn sets(name: &str) -> bool {
 const LINUX: &[(&str, &str)] = &[
     ("cubic.hystart", "true"),
     ("cubic.update_interval", "31ms"),
+    ("link.jitter", "auto"),
     ("net.sack_bytes", "true"),
     ("tcp.clock_granularity", "4ms"),
     ("tcp.delayed_ack", "2"),

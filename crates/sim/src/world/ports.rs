@@ -118,10 +118,18 @@ impl<'a> Ports<'a> {
     /// A port of a host.
     pub(super) fn of_host(&self, port: PortId, link: &LinkSpec) -> PortParts {
         let mut made = self.of_lossless_host(port, link);
+        made.jitter = self.jitter(port);
         if self.point.keys.host.queue == HostQueue::Own {
             made.discipline = self.losing_acks(port, made.discipline);
         }
         made
+    }
+
+    /// What packets of a host wait behind its link.
+    fn jitter(&self, port: PortId) -> Option<Jitter> {
+        let most = self.point.keys.link.jitter(self.point.keys.packet_bytes());
+        let stream = || Stream::new(self.point.seed, "link jitter", u64::from(port.0));
+        (most > Span::ZERO).then(|| Jitter::new(most, stream()))
     }
 
     /// Loss of ACKs alone is that of the bottleneck's other direction.
@@ -194,7 +202,7 @@ fn loss_law(keys: &Keys, seed: u64, bottleneck: PortId) -> Option<LossLaw> {
     })
 }
 
-/// Makes the bottleneck deliver late or twice, and links of hosts with jitter, if they do; the events have this token.
+/// Makes the bottleneck deliver late or twice, if it does; the events have this token.
 pub(super) fn disturb(network: &mut Network, point: &PointSpec, bottleneck: PortId, token: Token) {
     let settings = &point.keys.bottleneck;
     let disorder = Disorder {
@@ -203,14 +211,8 @@ pub(super) fn disturb(network: &mut Network, point: &PointSpec, bottleneck: Port
         twice: settings.duplication.0,
         stream: Stream::new(point.seed, "disorder", u64::from(bottleneck.0)),
     };
-    let jitter = Jitter {
-        most: point.keys.link.jitter,
-        stream: Stream::new(point.seed, "jitter of links", 0),
-    };
-    let disorder = Some(disorder).filter(|one| one.late.0 > 0.0 || one.twice > 0.0);
-    let jitter = Some(jitter).filter(|jitter| jitter.most > Span::ZERO);
-    if disorder.is_some() || jitter.is_some() {
-        network.disturb(disorder, jitter, token);
+    if disorder.late.0 > 0.0 || disorder.twice > 0.0 {
+        network.disturb(disorder, token);
     }
 }
 

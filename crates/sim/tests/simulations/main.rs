@@ -11,6 +11,7 @@ mod limits;
 mod linux;
 mod networks;
 mod oracle;
+mod phase;
 mod rc3;
 mod rcc_section13;
 mod rcp;

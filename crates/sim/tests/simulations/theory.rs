@@ -460,6 +460,7 @@ fn port(limit: Limit) -> Port {
     let config = PortConfig {
         rate: Rate::from_bps(1_000_000_000),
         delay: Span::from_micros(40),
+        jitter: None,
         limit,
         discipline: Discipline::DropTail,
         hook: None,
