@@ -1,13 +1,14 @@
 //! What was observed, simulated: as it is today, and with every cure.
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use observed::{Flow, Observation, Prediction, Times};
 use results::{Folder, Row};
 use scenario::work::Work;
-use scenario::{Problems, Scenario, Source};
+use scenario::{Overrides, Problems, Scenario, Source};
 
 use crate::api::{self, Access, Destination, Ended, Monitor};
 use crate::output::{self, Stop};
@@ -33,6 +34,11 @@ pub(crate) fn predict(
     let (source, part) = affordable(out, seen, flows)?;
     let request = Request {
         command: given.to_vec(),
+        // Flows are as they were seen, once.
+        overrides: Overrides {
+            seeds: Some(NonZeroU32::MIN),
+            ..Overrides::default()
+        },
         ..Request::new(source)
     };
     let to = Destination {
@@ -73,7 +79,7 @@ fn affordable<'a>(
     let mut part = flows;
     let mut source = Source::find(&file)?;
     loop {
-        let scenario = Scenario::load(source.clone(), &scenario::Overrides::default())?;
+        let scenario = Scenario::load(source.clone(), &Overrides::default())?;
         let steps = scenario.points().iter();
         let steps: f64 = steps.map(|point| Work::of(point, true).steps()).sum();
         if steps <= MOST_STEPS || part.len() < 2 {

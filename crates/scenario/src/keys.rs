@@ -451,13 +451,15 @@ base::settings! {
         pub duration: OrUnlimited<Span> = "unlimited",
         /// Upper bounds of size classes, joined by +: "100KB+10MB" makes three classes. Results report classes as they report groups. Flows without end belong to the last class. Changes nothing else.
         pub classes: SizeClasses = "off",
+        /// Number from which the order of events at the same instant is drawn; "auto" is the seed where anything is random, else 1. A result that changes with it hangs on that order and on nothing else: with link.jitter above "0s" none should. `run --ties` compares several.
+        pub tie_order: OrAuto<u64> = "auto",
     }
 }
 
 base::settings! {
     /// What is recorded over time. It changes no result, so it cannot be swept.
     pub struct Trace in "trace" {
-        /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept, there is one seed, and there are at most 200 flows.
+        /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept and there are at most 200 flows.
         pub series: TracedSeries = "auto",
         /// Which samples are kept: "change" keeps every change, a time the value at each of its multiples. "auto" keeps up to 4,096 for a port and, for each of many flows, down to 256: of more, the largest of a queue and the last of anything else in each of equal periods, and of each kind of event an even choice.
         pub interval: TraceInterval = "auto",

@@ -96,6 +96,8 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// How many seeds to run.
     pub seeds: Option<NonZeroU32>,
+    /// How many seeds to run if anything is random and neither `seeds` nor the scenario says it; 1 if that is `None`.
+    pub usual_seeds: Option<NonZeroU32>,
     /// What to record over time, as [`trace.series`](crate::keys::Trace::series) reads it.
     pub trace: Option<String>,
     /// Goals; if there are any, they replace the scenario's.
@@ -218,10 +220,11 @@ impl PointSpec {
         &self.texts[key]
     }
 
-    /// What the order of events at the same instant is drawn from: the seed, unless nothing else is, so
-    /// that such a simulation has one result.
+    /// What the order of events at the same instant is drawn from, unless `run.tie_order` says it: the seed where
+    /// anything else is drawn from it, so that a simulation in which nothing is random has one result.
     pub fn order_seed(&self) -> u64 {
-        if is_random(self) { self.seed } else { 1 }
+        let usual = if is_random(self) { self.seed } else { 1 };
+        self.keys.run.tie_order.0.unwrap_or(usual)
     }
 }
 
@@ -272,8 +275,7 @@ impl Scenario {
         let seeds = overrides
             .seeds
             .map(NonZeroU32::get)
-            .or(seeds.map(|count| count.0))
-            .unwrap_or(1);
+            .or(seeds.map(|count| count.0));
         let seed = overrides.seed.or(seed).unwrap_or(1);
         let groups = arms::flows(&draft, &sources[0])?;
         let resolver = Resolver::new(
@@ -282,9 +284,10 @@ impl Scenario {
             arguments,
             &arms,
         )?;
-        let points = resolver.points(&arms, seed, seeds)?;
+        let points = points(&resolver, &arms, seed, (seeds, overrides.usual_seeds))?;
         let goals = goals::check(goals, &points)?;
         let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
+        let seeds = seeds_of(&points);
         warnings.extend(unused_seeds(&points, seeds));
         warnings.extend(
             points
@@ -404,6 +407,29 @@ fn read_seed<T: Quantity>(
             problems.push(problem);
         })
         .ok()
+}
+
+/// Every point, with the seeds that somebody wants or, where anything is random, the usual ones.
+fn points(
+    resolver: &Resolver,
+    arms: &[Arm],
+    seed: u64,
+    (wanted, usual): (Option<u32>, Option<NonZeroU32>),
+) -> Result<Vec<PointSpec>, Problems> {
+    let points = resolver.points(arms, seed, wanted.unwrap_or(1))?;
+    match usual {
+        Some(usual) if wanted.is_none() && points.iter().any(is_random) => {
+            resolver.points(arms, seed, usual.get())
+        }
+        _ => Ok(points),
+    }
+}
+
+/// How many seeds each row of points has.
+fn seeds_of(points: &[PointSpec]) -> u32 {
+    let first = |point: &&PointSpec| point.seed == points[0].seed;
+    let rows = points.iter().filter(first).count().max(1);
+    u32::try_from(points.len() / rows).unwrap_or(u32::MAX)
 }
 
 fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {

@@ -150,7 +150,7 @@ impl Resolver {
                 let flows = Layout::of(&shared.keys, &groups).all_flows(&groups);
                 let series = |seed| {
                     let size = (combinations, rows);
-                    TracedSeries::automatic(size, (seed, u64::from(seeds)), flows)
+                    TracedSeries::automatic(size, seed, flows)
                 };
                 let first = shared.tracing(series(0), &mut pool);
                 let others = if series(0) == series(1) {

@@ -1,5 +1,7 @@
 //! Reading, precedence, sweeps, variants, writing out.
 
+use std::num::NonZeroU32;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -435,7 +437,40 @@ fn what_is_traced_by_itself_depends_on_the_size_of_the_sweep() {
     assert_eq!(series(&["workload.senders=1,2"]), ["queue, events"; 2]);
     assert_eq!(series(&["workload.senders=1..51:1"]), ["off"; 51]);
     let seeds = texts(&scenario(&format!("seeds = 3\n{two}"), &[]), "trace.series");
-    assert_eq!(seeds, ["queue, events", "off", "off"]);
+    assert_eq!(seeds, ["queue, cwnd, rwnd, events", "off", "off"]);
+}
+
+#[test]
+fn what_is_random_has_the_usual_seeds_unless_somebody_says_how_many() {
+    let seeds = |text: &str, sets: &[&str], given: Option<u32>| {
+        let overrides = Overrides {
+            sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+            seeds: given.and_then(NonZeroU32::new),
+            usual_seeds: NonZeroU32::new(10),
+            ..Overrides::default()
+        };
+        let scenario = Scenario::load(Source::new("my.toml", text), &overrides).unwrap();
+        assert_eq!(scenario.points().len(), scenario.seeds() as usize);
+        scenario.seeds()
+    };
+    let text = "schemes = [\"newreno\"]";
+    assert_eq!(seeds(text, &[], None), 1);
+    assert_eq!(seeds(text, &["link.jitter=auto"], None), 10);
+    assert_eq!(seeds(text, &["link.jitter=auto"], Some(3)), 3);
+    let two = format!("seeds = 2\n{text}");
+    assert_eq!(seeds(&two, &["link.jitter=auto"], None), 2);
+}
+
+#[test]
+fn the_order_of_events_is_the_seeds_where_anything_is_random_or_what_is_given() {
+    let order = |sets: &[&str]| {
+        let scenario = scenario("schemes = [\"newreno\"]\nseed = 7", sets);
+        scenario.points()[0].order_seed()
+    };
+    assert_eq!(order(&[]), 1);
+    assert_eq!(order(&["link.jitter=auto"]), 7);
+    assert_eq!(order(&["run.tie_order=3"]), 3);
+    assert_eq!(order(&["link.jitter=auto", "run.tie_order=3"]), 3);
 }
 
 #[test]

@@ -21,15 +21,15 @@ pub enum TracedSeries {
 impl TracedSeries {
     /// What "auto" means for a point: the word of each quantity, or "off".
     ///
-    /// `rows` are the combinations of values and schemes, `seeds` their seeds, of which the point has
-    /// the one at `seed`; `combinations` are those of values alone.
+    /// `rows` are the combinations of values and schemes, `combinations` those of values alone, and `seed` is the
+    /// place of the point's seed among those of its row.
     pub(crate) fn automatic(
         (combinations, rows): (u64, u64),
-        (seed, seeds): (u64, u64),
+        seed: u64,
         flows: u64,
     ) -> &'static str {
         match (seed, rows) {
-            (0, ..=MOST_ROWS) if combinations == 1 && seeds == 1 && flows <= MOST_FLOWS => {
+            (0, ..=MOST_ROWS) if combinations == 1 && flows <= MOST_FLOWS => {
                 "queue, cwnd, rwnd, events"
             }
             (0, ..=MOST_ROWS) => "queue, events",
@@ -226,10 +226,10 @@ mod tests {
     #[test]
     fn auto_records_less_the_larger_the_sweep_is() {
         let automatic = TracedSeries::automatic;
-        assert_eq!(automatic((1, 3), (0, 1), 200), "queue, cwnd, rwnd, events");
-        assert_eq!(automatic((1, 3), (0, 1), 201), "queue, events");
-        assert_eq!(automatic((1, 3), (0, 10), 40), "queue, events");
-        assert_eq!(automatic((1, 3), (1, 10), 40), "off");
-        assert_eq!(automatic((50, 150), (0, 1), 40), "off");
+        assert_eq!(automatic((1, 3), 0, 200), "queue, cwnd, rwnd, events");
+        assert_eq!(automatic((1, 3), 0, 201), "queue, events");
+        assert_eq!(automatic((2, 6), 0, 40), "queue, events");
+        assert_eq!(automatic((1, 3), 1, 40), "off");
+        assert_eq!(automatic((50, 150), 0, 40), "off");
     }
 }
