@@ -59,6 +59,7 @@ class Scenario:
         until: Run more seeds until the 95 % interval of every row's 99th percentile of completion times is within
             this part of its mean: ``0.05`` or ``"5%"``.
         max_seeds: Most seeds that ``until`` runs.
+        ties: Under how many orders of simultaneous events every row is simulated again, without jitter.
         goals: Goals for every row, as in ``"p99 < 15ms"``; they replace those of the scenario.
         trace: What to record over time, as in ``["queue", "cwnd"]``.
         pcap: Where to capture packets: ``"bottleneck"``, ``"host:N"``, ``"port:N"``, or several of them.
@@ -77,6 +78,7 @@ class Scenario:
         seed: int | None = None,
         until: float | str | None = None,
         max_seeds: int = 100,
+        ties: int | None = None,
         goals: str | Sequence[str] | None = None,
         trace: str | Sequence[str] | None = None,
         pcap: str | Sequence[str] | None = None,
@@ -95,6 +97,7 @@ class Scenario:
             "trace": _values.names("trace", trace),
             "until": _values.percent("until", until),
             "max_seeds": _values.whole("max_seeds", max_seeds, 2, _MOST),
+            "ties": _values.whole("ties", ties, 1, _MOST),
             "pcap": _values.names("pcap", pcap),
         }
         self._request = _tailwater.prepare(given)
@@ -154,6 +157,7 @@ def run(
     seed: int | None = None,
     until: float | str | None = None,
     max_seeds: int = 100,
+    ties: int | None = None,
     goals: str | Sequence[str] | None = None,
     trace: str | Sequence[str] | None = None,
     pcap: str | Sequence[str] | None = None,
@@ -197,6 +201,7 @@ def run(
     seed: int | None = None,
     until: float | str | None = None,
     max_seeds: int = 100,
+    ties: int | None = None,
     goals: str | Sequence[str] | None = None,
     trace: str | Sequence[str] | None = None,
     pcap: str | Sequence[str] | None = None,
@@ -237,7 +242,7 @@ def run(
     if isinstance(scenario, Scenario):
         asked = scenario
         others = {"schemes": schemes, "set": set, "seeds": seeds, "seed": seed, "until": until}
-        others |= {"goals": goals, "trace": trace, "pcap": pcap}
+        others |= {"ties": ties, "goals": goals, "trace": trace, "pcap": pcap}
         for name, value in others.items():
             if value is not None:
                 raise _values.wrong(name, value, "it belongs to tw.Scenario(...), which is given")
@@ -250,12 +255,13 @@ def run(
             seed=seed,
             until=until,
             max_seeds=max_seeds,
+            ties=ties,
             goals=goals,
             trace=trace,
             pcap=pcap,
         )
     limits = _limits(jobs, memory, work, disk)
-    part = _shard(shard, until, out)
+    part = _shard(shard, until, ties, out)
     if resume and out is None:
         raise _values.wrong("resume", resume, "name the folder to go on with: out='results/incast'")
     sourceless = [scheme.__name__ for scheme in asked._request.classes if not has_source(scheme)]
@@ -411,7 +417,7 @@ def _driven(
 
 
 def _shard(
-    shard: tuple[int, int] | None, until: object, out: object
+    shard: tuple[int, int] | None, until: object, ties: object, out: object
 ) -> tuple[int, int] | None:
     if shard is None:
         return None
@@ -421,6 +427,8 @@ def _shard(
         raise _values.wrong("shard", shard, expected)
     if until is not None:
         raise _values.wrong("shard", shard, "until needs the results of all shards: leave one out")
+    if ties is not None:
+        raise _values.wrong("shard", shard, "ties needs the results of all shards: leave one out")
     if out is None:
         raise _values.wrong("shard", shard, "name the folder of the shard: out='results/shard-1'")
     return shard
@@ -463,6 +471,8 @@ def _command(given: Mapping[str, Any]) -> list[str]:
     for flag in ("seed", "seeds", "trace"):
         if given[flag] is not None:
             words += [f"--{flag}", str(given[flag])]
+    if given["ties"] is not None:
+        words += ["--ties", str(given["ties"])]
     if given["until"] is not None:
         words += ["--until", f"{given['until'] * 100:g}%", "--max-seeds", str(given["max_seeds"])]
     if given["pcap"] is not None:

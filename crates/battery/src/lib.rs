@@ -6,8 +6,12 @@
 //! battery::lone_flow("newreno");
 //! ```
 
+mod phase;
+
 use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::run;
+
+pub use phase::hangs_on_no_order;
 
 /// Runs the scheme called `scheme`, or a composition of schemes, on every network.
 ///

@@ -123,8 +123,8 @@ pub fn run(
     let front = Program { monitor, stop };
     if sweep::finished_before(request, &store, &scenario)?.is_none() {
         let sweep = Sweep::new(request, &store, &front, now());
-        let (finished, until) = sweep.complete(&mut scenario)?;
-        sweep::write(&store, &scenario, &finished.info, until)?;
+        let finished = sweep.complete(&mut scenario)?;
+        sweep::write(&store, &scenario, &finished)?;
     }
     if to.report {
         return Ok(finish(&store)?);

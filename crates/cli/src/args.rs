@@ -29,7 +29,7 @@ use examples::{
 pub(crate) use goals::{GoalArgs, ViewArgs};
 use pcap::PcapArgs;
 pub(crate) use report::ReportArgs;
-use value::{jobs, length, percent, seed, seeds, shard, size, steps};
+use value::{jobs, length, orders, percent, seed, seeds, shard, size, steps};
 
 /// Simulates, explains and compares the cures for TCP incast
 #[derive(Parser)]
@@ -122,6 +122,10 @@ pub(crate) struct RunArgs {
     /// Most seeds that --until runs
     #[arg(long, value_name = "N", value_parser = seeds, default_value = "100", requires = "until")]
     pub(crate) max_seeds: NonZeroU32,
+    /// Simulate every row again without link.jitter under N orders of simultaneous events, and say whether the answer
+    /// depends on them
+    #[arg(long, value_name = "N", value_parser = orders, conflicts_with_all = ["shard", "search"])]
+    pub(crate) ties: Option<NonZeroU32>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     /// Add a record of every flow to the JSON
@@ -368,7 +372,8 @@ pub(crate) struct ScenarioArgs {
     /// The first seed [default: the scenario's, or 1]
     #[arg(long, value_name = "S", value_parser = seed)]
     seed: Option<u64>,
-    /// How many seeds to run every combination with [default: the scenario's, or 1]
+    /// How many seeds to run every combination with [default: the scenario's, or 10 if anything is random and neither
+    /// --trace nor --pcap is given, else 1]
     #[arg(long, value_name = "N", value_parser = seeds)]
     seeds: Option<NonZeroU32>,
     /// Record these quantities over time, as in queue,cwnd, or "off"; see `explain results`

@@ -6,9 +6,9 @@ use std::thread;
 
 use clap::ValueEnum;
 use record::pcap::Places;
-use results::Shard;
+use results::{Shard, ties};
 use scenario::search::{Search, Searched};
-use scenario::{Overrides, Problems, Scenario, Source};
+use scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 /// A scenario and how to run it: what `tailwater run` is told by its arguments.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Request {
     pub search: Option<Search>,
     /// Until when more seeds are run.
     pub until: Option<Precision>,
+    /// Under how many orders of simultaneous events every row is simulated again, without jitter.
+    pub ties: Option<NonZeroU32>,
     /// Where packets are captured.
     pub captures: Option<Places>,
     /// Which points to run, if not all.
@@ -94,6 +96,7 @@ impl Request {
             overrides: Overrides::default(),
             search: None,
             until: None,
+            ties: None,
             captures: None,
             shard: None,
             allowance: Allowance::default(),
@@ -120,7 +123,32 @@ impl Request {
         if let Some(places) = &self.captures {
             places.check(&scenario)?;
         }
+        if self.ties.is_some() {
+            can_have_orders(&scenario)?;
+        }
         Ok(scenario)
+    }
+
+    /// The sweep under several orders of simultaneous events, if it is asked for: without jitter, with the first seed
+    /// of what is random besides.
+    pub(crate) fn under_orders(&self) -> Result<Option<Scenario>, Problems> {
+        let Some(orders) = self.ties else {
+            return Ok(None);
+        };
+        let own = [ties::JITTER, ties::ORDER].map(|key| format!("{key}="));
+        let is_own = |set: &String| own.iter().any(|key| set.trim_start().starts_with(key));
+        let mut overrides = Overrides {
+            seeds: Some(NonZeroU32::MIN),
+            trace: None,
+            ..self.overrides.clone()
+        };
+        overrides.sets.retain(|set| !is_own(set));
+        let numbers: Vec<String> = (1..=orders.get()).map(|order| order.to_string()).collect();
+        overrides.sets.push(format!("{}0s", own[0]));
+        overrides
+            .sets
+            .push(format!("{}{}", own[1], numbers.join(",")));
+        Scenario::load(self.source.clone(), &overrides).map(Some)
     }
 
     /// The scenario with as many seeds and with the values of a search.
@@ -129,8 +157,11 @@ impl Request {
         seeds: Option<u32>,
         search: Option<Searched>,
     ) -> Result<Scenario, Problems> {
+        // Whoever records packets or quantities wants to look at one simulation.
+        let records = self.captures.is_some() || self.overrides.trace.is_some();
         let mut overrides = Overrides {
             search,
+            usual_seeds: NonZeroU32::new(if records { 1 } else { USUAL_SEEDS }),
             ..self.overrides.clone()
         };
         if let Some(seeds) = seeds {
@@ -140,10 +171,31 @@ impl Request {
     }
 }
 
+/// Whether a sweep can be simulated under other orders: it does not sweep what these set.
+fn can_have_orders(scenario: &Scenario) -> Result<(), Problems> {
+    let points = scenario.points();
+    for key in [ties::JITTER, ties::ORDER] {
+        if points
+            .iter()
+            .any(|point| point.text(key) != points[0].text(key))
+        {
+            let problem = Problem::new(format!(
+                "--ties sets {key}, which this sweep has as an axis"
+            ));
+            return Err(problem
+                .help(format!("leave out --ties, or give {key} one value"))
+                .into());
+        }
+    }
+    Ok(())
+}
+
 /// Threads that the machine runs at a time.
 pub(crate) fn cores() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
+/// Seeds where something is random and nobody says how many: a difference between two draws is no result.
+const USUAL_SEEDS: u32 = 10;
 /// Seeds that a wanted precision begins with: fewer give intervals too wide to be worth a look.
 const FIRST_SEEDS: u32 = 5;

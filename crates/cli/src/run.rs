@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 
 use claims::catalogue;
-use results::{Access, Folder, Store, Summary, Transient, Until};
+use results::{Access, Folder, Store, Summary, Transient};
 use scenario::{Problem, Problems, Scenario};
 use serde_json::json;
 use sim::metrics::FlowRecord;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
     if args.keep.no_save {
         let kept = Transient::new(args.flows);
         let sweep = Sweep::new(&request, &kept, &terminal, start);
-        let (finished, _) = sweep.complete(&mut scenario)?;
+        let finished = sweep.complete(&mut scenario)?;
         print(args, &finished, &scenario, &sweep)?;
         return succeed(args, &finished);
     }
@@ -61,10 +61,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Stop> {
         sweep.simulate(&scenario)?;
         return report_shard(args, &sweep, &store, &scenario);
     }
-    let (finished, until) = sweep.complete(&mut scenario)?;
+    let finished = sweep.complete(&mut scenario)?;
     // The answer first: should there be no room for the files, it has been given all the same.
     let printed = print(args, &finished, &scenario, &sweep);
-    write(args, &store, &scenario, (&finished, until))?;
+    write(args, &store, &scenario, &finished)?;
     printed?;
     succeed(args, &finished)
 }
@@ -81,6 +81,7 @@ fn request(args: &RunArgs) -> Result<Request, Problems> {
             width,
             max_seeds: args.max_seeds,
         }),
+        ties: args.ties,
         captures,
         shard: args.keep.shard,
         allowance: Allowance {
@@ -118,7 +119,13 @@ impl<'a> Terminal<'a> {
         let all_done = format!("{why}: done {done} of {}", text::grouped(all as u64));
         output::complain(&match kept.store() {
             Some(store) => format!("{all_done}; go on with: {}", go_on(self.args, store)),
-            None => format!("{all_done}, and nothing is kept (--no-save)"),
+            None if self.args.keep.no_save => {
+                format!("{all_done}, and nothing is kept (--no-save)")
+            }
+            None => format!(
+                "{all_done} of --ties; the sweep itself is kept, and the same command with --out and --resume \
+                 goes on"
+            ),
         });
         if self.args.keep.shard.is_some() {
             return;
@@ -217,7 +224,7 @@ fn write(
     args: &RunArgs,
     store: &Store,
     scenario: &Scenario,
-    (finished, until): (&Finished, Option<Until>),
+    finished: &Finished,
 ) -> Result<(), Stop> {
     let go_on = || {
         format!(
@@ -227,7 +234,7 @@ fn write(
     };
     let tell = || output::complain(&format!("interrupted: {}", go_on()));
     let write = || {
-        sweep::write(store, scenario, &finished.info, until)?;
+        sweep::write(store, scenario, finished)?;
         finish(store)
     };
     match watched(None, || (), tell, write) {

@@ -1,10 +1,11 @@
 //! From a request to results: simulates what is missing, then more seeds or more values, then the files.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use results::{Access, Host, Keep, PointResults, RunInfo, Store, Summary, Until};
+use results::{Access, Host, Keep, PointResults, RunInfo, Store, Summary, Ties, Transient, Until};
 use scenario::search::Searched;
 use scenario::{Argument, Help, PointSpec, Problem, Problems, Scenario};
 
@@ -72,20 +73,32 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Simulates what is missing, and with a wanted precision more seeds.
-    pub(crate) fn complete(
-        &self,
-        scenario: &mut Scenario,
-    ) -> Result<(Finished, Option<Until>), Stop> {
+    /// Simulates what is missing, and if asked for more seeds and other orders of simultaneous events.
+    pub(crate) fn complete(&self, scenario: &mut Scenario) -> Result<Finished, Stop> {
         let before = scenario.points().len() - self.missing(scenario)?.len();
         let jobs = self.simulate(scenario)?;
         self.search(scenario)?;
         let until = self.more_seeds(scenario)?;
         let results = self.kept.results(scenario)?;
         let mut summary = Summary::new(scenario, &results);
-        summary.until.clone_from(&until);
-        let finished = self.finished(summary, results, (before, jobs));
-        Ok((finished, until))
+        summary.until = until;
+        summary.ties = self.ties(&summary)?;
+        Ok(self.finished(summary, results, (before, jobs)))
+    }
+
+    /// Simulates every row under several orders of simultaneous events, without jitter, and keeps no files of that.
+    fn ties(&self, summary: &Summary) -> Result<Option<Ties>, Stop> {
+        let Some(scenario) = self.request.under_orders()? else {
+            return Ok(None);
+        };
+        let kept = Transient::new(false);
+        let sweep = Sweep {
+            kept: &kept,
+            ..*self
+        };
+        sweep.simulate(&scenario)?;
+        let results = kept.results(&scenario)?;
+        Ok(Some(Ties::new(summary, &Summary::new(&scenario, &results))))
     }
 
     /// Numbers of the points, of which this many were there before, on this many threads.
@@ -205,11 +218,14 @@ impl<'a> Sweep<'a> {
 pub(crate) fn write(
     store: &Store,
     scenario: &Scenario,
-    info: &RunInfo,
-    until: Option<Until>,
+    finished: &Finished,
 ) -> Result<(), Problems> {
-    store.assemble(scenario, |summary| summary.until = until)?;
-    store.write_info(info)
+    let told = &finished.summary;
+    store.assemble(scenario, |summary| {
+        summary.until.clone_from(&told.until);
+        summary.ties.clone_from(&told.ties);
+    })?;
+    store.write_info(&finished.info)
 }
 
 /// A folder for the run of a request, whose points may be there already.
@@ -251,6 +267,10 @@ pub(crate) fn finished_before(
         None => summary.seeds == scenario.seeds(),
         Some(_) => asked == done,
     };
+    if same && summary.ties.as_ref().map(|ties| ties.orders) != request.ties.map(NonZeroU32::get) {
+        // The points are there, so that only the orders are simulated.
+        return Ok(None);
+    }
     if same {
         if store.judge_again(scenario)? {
             finished.summary.judge(scenario.goals());

@@ -30,6 +30,7 @@ pub(crate) struct Given {
     seeds: Option<NonZeroU32>,
     trace: Option<String>,
     until: Option<f64>,
+    ties: Option<NonZeroU32>,
     max_seeds: NonZeroU32,
     pcap: Option<String>,
 }
@@ -121,6 +122,7 @@ impl Request {
                     sets: given.sets,
                     seed: given.seed,
                     seeds: given.seeds,
+                    usual_seeds: None,
                     trace: given.trace,
                     goals: given.goals,
                     search: None,
@@ -129,6 +131,7 @@ impl Request {
                     width,
                     max_seeds: given.max_seeds,
                 }),
+                ties: given.ties,
                 captures,
                 ..api::Request::new(source)
             };

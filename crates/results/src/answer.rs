@@ -5,6 +5,7 @@ mod goals;
 mod parts;
 mod standing;
 mod sweep;
+mod ties;
 mod words;
 
 pub use parts::{drops, worst_tiers};
@@ -31,6 +32,7 @@ pub fn answer(summary: &Summary) -> Vec<String> {
     // The values of a search were chosen to answer one question.
     if summary.search.is_none() {
         sentences.extend(sweep::sentences(summary, &standings));
+        sentences.extend(ties::sentences(summary, &standings));
         // Why rows miss the goals says more than why a scheme is behind.
         let goals = summary.goals.as_ref();
         if goals.is_none_or(|goals| goals::cause(summary, goals).is_none()) {

@@ -64,6 +64,7 @@ pub mod statistics;
 mod store;
 mod summary;
 mod tiers;
+pub mod ties;
 
 use std::error::Error;
 use std::path::Path;
@@ -92,6 +93,7 @@ pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{FailedPoint, PointSummary, Summary, Until};
 pub use tables::{Cell, Field, Kind};
 pub use tiers::Tier;
+pub use ties::Ties;
 
 /// The columns with which the rows of every table begin; one for each setting that results show follows,
 /// named like it.

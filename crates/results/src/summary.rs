@@ -13,6 +13,7 @@ use crate::point_result::{PointResult, PointResults};
 use crate::row::{Row, Rows, Waits};
 use crate::statistics::Estimate;
 use crate::tiers;
+use crate::ties::Ties;
 
 /// A sweep in numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,6 +49,9 @@ pub struct Summary {
     /// How far `--until` went, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
+    /// What the order of simultaneous events changes, if it was asked for with `--ties`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ties: Option<Ties>,
     /// Every simulation that has results.
     pub points: Vec<PointSummary>,
     /// Every simulation that failed.
@@ -133,6 +137,7 @@ impl Summary {
             goals: None,
             search: scenario.search().map(str::to_owned),
             until: None,
+            ties: None,
             points: Vec::new(),
             failures: Vec::new(),
             checksums: IndexMap::new(),

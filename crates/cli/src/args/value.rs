@@ -12,6 +12,19 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     u64::parse(text).map_err(|error| error.to_string())
 }
 
+/// How many orders of simultaneous events.
+pub(super) fn orders(text: &str) -> Result<NonZeroU32, String> {
+    let count = text
+        .parse()
+        .ok()
+        .filter(|count| (2..=MOST_ORDERS).contains(count));
+    count.and_then(NonZeroU32::new).ok_or_else(|| {
+        format!(
+            "expected a whole number from 2 to {MOST_ORDERS}: one order tells nothing about others"
+        )
+    })
+}
+
 pub(super) fn seeds(text: &str) -> Result<NonZeroU32, String> {
     let count = Count::parse(text).map_err(|error| error.to_string())?;
     NonZeroU32::new(count.0).ok_or_else(Count::expected)
@@ -107,6 +120,9 @@ const LONGEST_LEASE: u64 = 30 * 86_400;
 
 /// More threads than any machine has cores.
 const MAX_JOBS: usize = 4096;
+
+/// Most orders that are compared: a few show whether anything depends on them.
+const MOST_ORDERS: u32 = 1000;
 
 #[cfg(test)]
 mod tests {

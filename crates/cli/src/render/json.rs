@@ -39,6 +39,9 @@ pub(crate) fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowReco
     if let Some(until) = &summary.until {
         object["until"] = json!(until);
     }
+    if let Some(ties) = &summary.ties {
+        object["ties"] = json!(ties);
+    }
     let failed = summary.failures.iter().map(|failure| {
         let (scheme, set) = (
             &summary.rows[failure.row as usize].scheme,

@@ -5,6 +5,7 @@
 
 mod column;
 mod tiers;
+mod ties;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -83,6 +84,11 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
     writeln!(out)?;
     for sentence in results::answer(summary) {
         paragraph(out, &sentence);
+    }
+    if let Some((title, lines)) = ties::ties(summary) {
+        writeln!(out)?;
+        paragraph(out, &title);
+        writeln!(out, "{lines}")?;
     }
     if let Some(tiers) = tiers::tiers(summary) {
         writeln!(out)?;

@@ -25,7 +25,7 @@ impl Measure {
         }
     }
 
-    const fn metric(self) -> &'static str {
+    pub(super) const fn metric(self) -> &'static str {
         match self {
             Self::Tail => "fct_p99_us",
             Self::Queue => "queue_mean_bytes",
@@ -185,7 +185,7 @@ fn completed(row: &Row) -> f64 {
     if all > 0.0 { completed / all } else { 1.0 }
 }
 
-fn within_a_percent(best: f64, other: f64) -> bool {
+pub(super) fn within_a_percent(best: f64, other: f64) -> bool {
     other - best <= 0.01 * other
 }
 

@@ -5,6 +5,7 @@ use sim::metrics::{Cost, Metrics};
 
 use super::*;
 use crate::point_result::{PointResult, PointResults};
+use crate::ties::Ties;
 
 /// A hundred flows that all complete, within 30 ms, without a timer.
 fn metrics() -> Metrics {
@@ -453,5 +454,61 @@ fn alike_leads_are_told_once() {
     assert_eq!(
         answered(text, tails),
         ["rcc is fastest at the 99th percentile at both points, 50 % less than the next best."]
+    );
+}
+
+/// The answer to two schemes at two points whose 99th percentiles in ms under three orders are these.
+fn under_orders(of: [[f64; 3]; 2]) -> Vec<String> {
+    let text = "schemes = [\"newreno\", \"dctcp\"]\n[workload]\nsenders = 20\n";
+    let source = Source::new("test.toml", text);
+    let scenario = Scenario::load(source, &Overrides::default()).expect("a correct scenario");
+    let result = |point: &PointSpec| {
+        let mut metrics = metrics();
+        tails(&[("newreno", 30.0), ("dctcp", 20.0)])(point, &mut metrics);
+        Ok(PointResult {
+            metrics,
+            groups: Vec::new(),
+            tiers: Vec::new(),
+            cost: Cost {
+                simulated_us: 5e4,
+                packet_hops: 1000,
+                events: 1000,
+                cpu_us: 70.0,
+                ns_per_hop: 70.0,
+            },
+            digest: 0,
+        })
+    };
+    let results: PointResults = scenario.points().iter().map(result).collect();
+    let mut summary = Summary::new(&scenario, &results);
+    let row = |values: [f64; 3]| {
+        let us = values.iter().map(|ms| ms * 1e3).collect();
+        [("fct_p99_us".to_owned(), us)].into_iter().collect()
+    };
+    summary.ties = Some(Ties {
+        orders: 3,
+        rows: of.into_iter().map(row).collect(),
+    });
+    let all = answer(&summary).into_iter();
+    all.filter(|sentence| sentence.contains("simultaneous"))
+        .collect()
+}
+
+#[test]
+fn the_answer_says_whether_the_leader_hangs_on_the_order_of_events() {
+    assert_eq!(
+        under_orders([[30.0, 31.0, 29.0], [20.0, 21.0, 22.0]]),
+        ["Whoever leads also leads under each of 3 orders of simultaneous events without jitter."]
+    );
+    let changes = under_orders([[30.0, 18.0, 29.0], [20.0, 21.0, 22.0]]);
+    assert!(
+        changes[0].contains("dctcp leads under 2 of 3, newreno leads under 1 of 3"),
+        "{changes:?}"
+    );
+    let other = under_orders([[18.0, 18.0, 18.0], [20.0, 21.0, 22.0]]);
+    assert!(
+        other[0].starts_with("Without jitter another scheme leads under each of 3 orders")
+            && other[0].contains("newreno"),
+        "{other:?}"
     );
 }
