@@ -59,7 +59,7 @@ class Sender(_tailwater.Sender, Declared):
         return False
 
     def retransmits(self) -> bool:
-        """Whether the endpoint repairs losses of data by itself. Asked once."""
+        """Whether the endpoint repairs losses of data by itself; one that does not obeys pushed ACKs. Asked once."""
         return True
 
     def pacing(self) -> int | None:

@@ -6,9 +6,10 @@ pub use base::{
 };
 pub use fabric::{Discipline, QueueDisc, SwitchHook};
 pub use schemes::{
-    FlowInfo, HostInfo, Origin, PortInfo, Receiver, Role, Roles, Scheme, Sender, Ticker, TickerOf,
+    FlowInfo, Helper, HostInfo, Origin, PortInfo, Receiver, Role, Roles, Scheme, Sender, Ticker,
+    TickerOf,
 };
 pub use tcp::{
-    Ack, AckKind, AckSent, AckVerdict, Arrival, EcnMode, Gauge, HostHelper, Loss, NewReno, Plain,
-    ReceiverCc, SenderCc, Slot,
+    Ack, AckKind, AckSent, AckVerdict, Arrival, DeliveryCc, EcnMode, Established, Gauge,
+    HostHelper, Loss, NewReno, Orders, Plain, ReceiverCc, SegmentCc, SenderCc, Slot,
 };

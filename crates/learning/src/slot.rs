@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{Extension, FlowId, Packet, Span, Time};
+use base::{FlowId, Packet, Span, Time};
 use schemes::{FlowInfo, Sender};
-use tcp::{Ack, Config, Echo, Loss, SenderCc};
+use tcp::{Ack, Config, Echo, Established, Loss, SegmentCc, SenderCc};
 
 use crate::facts::real;
 
@@ -229,13 +229,9 @@ impl SenderCc for Steered {
         self.window
     }
 
-    fn on_established(&mut self, mss: u16, _segments: u32) {
-        self.slot.mss.store(mss.into(), Ordering::Relaxed);
-        self.read();
-    }
-
-    fn on_handshake(&mut self, rtt: Option<Span>, _extension: Extension) {
-        self.note_rtt(rtt);
+    fn on_established(&mut self, handshake: &Established) {
+        self.slot.mss.store(handshake.mss.into(), Ordering::Relaxed);
+        self.note_rtt(handshake.rtt);
         self.read();
     }
 
@@ -265,8 +261,14 @@ impl SenderCc for Steered {
         self.read();
     }
 
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        self.paced.then_some(self)
+    }
+}
+
+impl SegmentCc for Steered {
     fn on_send(&mut self, packet: &mut Packet, now: Time) {
-        if self.paced && packet.payload > 0 {
+        if packet.payload > 0 {
             self.last = Some((now, u64::from(packet.payload) + self.header_bytes));
         }
     }
@@ -278,9 +280,6 @@ impl SenderCc for Steered {
         reason = "a packet at more than a byte per second: not negative and below 2^64 ps"
     )]
     fn pacing(&self) -> Option<Time> {
-        if !self.paced {
-            return None;
-        }
         let after = |(at, bytes): (Time, u64)| {
             at + Span::from_ps((bytes as f64 / self.rate * 1e12).round() as u64)
         };

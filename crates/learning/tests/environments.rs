@@ -12,7 +12,7 @@ use learning::{
 use scenario::{Overrides, PointSpec, Problems, Source};
 use schemes::{FlowInfo, Sender};
 use sim::stepper::Stepper;
-use tcp::{Ack, Loss, SenderCc};
+use tcp::{Ack, Established, Loss, SegmentCc, SenderCc};
 
 const SENDERS: usize = 8;
 const STEP: Span = Span::from_micros(100);
@@ -70,8 +70,8 @@ impl SenderCc for Played {
         self.window
     }
 
-    fn on_handshake(&mut self, rtt: Option<Span>, _extension: base::Extension) {
-        self.play(self.syn + rtt.expect("the SYN was sent once"));
+    fn on_established(&mut self, handshake: &Established) {
+        self.play(self.syn + handshake.rtt.expect("the SYN was sent once"));
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -82,6 +82,12 @@ impl SenderCc for Played {
         self.play(now);
     }
 
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        Some(self)
+    }
+}
+
+impl SegmentCc for Played {
     fn on_send(&mut self, packet: &mut Packet, now: Time) {
         if packet.flags.has(TcpFlags::SYN) {
             self.syn = now;

@@ -221,7 +221,8 @@ impl Stream {
             initial_seq: self.initial,
         };
         let info = FlowInfo { size: None, config };
-        let mut endpoint = Endpoint::new(identity, Arc::new(config), roles.make_sender(&info));
+        let sender = roles.make_sender(&info);
+        let mut endpoint = roles.make_endpoint(identity, Arc::new(config), &info, sender);
         if self.is_server {
             endpoint.listen();
         }

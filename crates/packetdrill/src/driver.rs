@@ -3,7 +3,7 @@
 use base::{Ecn, Timestamps};
 use base::{FlowId, HostId, Options, Packet, SackBlocks, Seq, Span, SynOptions, TcpFlags, Time};
 use schemes::Sender;
-use tcp::{CongestionState, Endpoint, Identity, Plays as _, SSTHRESH, State};
+use tcp::{CongestionState, Endpoint, Plays as _, SSTHRESH, State};
 
 use crate::assertion::{Problem, Python};
 use crate::matcher::{self, Clocks, Exactness, Sent};
@@ -34,13 +34,7 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new(machine: Machine) -> Self {
-        let identity = Identity {
-            flow: FlowId(0),
-            local: HostId(0),
-            remote: HostId(1),
-            initial_seq: Seq(0),
-        };
-        let mut endpoint = Endpoint::new(identity, machine.config, machine.sender);
+        let mut endpoint = machine.endpoint;
         endpoint.set_reading(false);
         Self {
             endpoint,

@@ -1,18 +1,18 @@
 //! What the head of a script makes of a host: the machine that a driver needs.
 
-use base::Span;
+use base::{FlowId, HostId, Seq, Span};
 use scenario::PointSpec;
 use schemes::{FlowInfo, Sender};
-use tcp::Config;
+use tcp::{Config, Endpoint, Identity};
 
 use crate::kernel::{Changes, Host};
 use crate::script::Script;
 use crate::{Failure, Lacks};
 
-/// An endpoint that is not connected, and how exact its times are to be.
+/// An endpoint that is not connected, whose SYN has the number 0, and how exact its times are to be.
 pub(crate) struct Machine {
     pub(crate) config: Config,
-    pub(crate) sender: Sender,
+    pub(crate) endpoint: Endpoint<Sender>,
     /// By how much a time may differ.
     pub(crate) tolerance: Span,
     /// The period of the clock of timestamps, if their values are compared.
@@ -57,9 +57,15 @@ pub(crate) fn machine(script: &Script, host: &dyn Host) -> Result<Machine, Failu
     let roles = group.roles();
     let config = sim::endpoint_config(&group.keys, &roles);
     let info = FlowInfo { size: None, config };
+    let identity = Identity {
+        flow: FlowId(0),
+        local: HostId(0),
+        remote: HostId(1),
+        initial_seq: Seq(0),
+    };
     Ok(Machine {
         config,
-        sender: roles.make_sender(&info),
+        endpoint: roles.make_endpoint(identity, config, &info, roles.make_sender(&info)),
         tolerance: Span::from_micros(tolerance_us),
         tick,
         strict: host.is_strict(),

@@ -25,7 +25,7 @@
 
 use base::setting::Settings;
 use base::{Fraction, Quantity, QuantityError, Span, Time};
-use tcp::{Ack, Echo, Gauge, Loss, SSTHRESH, SenderCc, SsthreshOf};
+use tcp::{Ack, DeliveryCc, Echo, Established, Gauge, Loss, SSTHRESH, SenderCc, SsthreshOf};
 
 mod hystart;
 mod looks;
@@ -375,9 +375,9 @@ impl SenderCc for Sender {
         self.cwnd
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        (self.mss, self.initial_window) = (u32::from(mss), segments);
-        self.cwnd = self.whole(segments);
+    fn on_established(&mut self, handshake: &Established) {
+        (self.mss, self.initial_window) = (u32::from(handshake.mss), handshake.segments);
+        self.cwnd = self.whole(handshake.segments);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -399,14 +399,8 @@ impl SenderCc for Sender {
         }
     }
 
-    fn on_start(&mut self, last: Time, now: Time) {
-        if let Some(looks) = &mut self.looks {
-            looks.on_start(last, now);
-        }
-    }
-
-    fn sees_sent(&self) -> bool {
-        false
+    fn as_delivery_cc(&mut self) -> Option<&mut dyn DeliveryCc> {
+        Some(self)
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
@@ -467,6 +461,14 @@ impl SenderCc for Sender {
         }
         if self.law.w_max > 0.0 {
             sink(W_MAX.name, self.law.w_max * f64::from(self.mss));
+        }
+    }
+}
+
+impl DeliveryCc for Sender {
+    fn on_start(&mut self, last: Time, now: Time) {
+        if let Some(looks) = &mut self.looks {
+            looks.on_start(last, now);
         }
     }
 }

@@ -23,7 +23,10 @@
 
 use base::setting::Settings;
 use base::{Count, Fraction, OrOff, Span, Time};
-use tcp::{Ack, Delivery, Echo, EcnMode, Gauge, Growth, Loss, NewReno, SSTHRESH, SenderCc};
+use tcp::{
+    Ack, Delivery, DeliveryCc, Echo, EcnMode, Established, Gauge, Growth, Loss, NewReno, SSTHRESH,
+    SenderCc,
+};
 
 use crate::registry::{FlowInfo, MakeReceiver, Role, Roles, Scheme};
 
@@ -231,8 +234,8 @@ impl SenderCc for Sender {
         self.reno.window()
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        self.reno.on_established(mss, segments);
+    fn on_established(&mut self, handshake: &Established) {
+        self.reno.on_established(handshake);
     }
 
     #[inline]
@@ -247,35 +250,8 @@ impl SenderCc for Sender {
         self.variant = Some(variant);
     }
 
-    /// Where windows grow by deliveries, so does alpha: with every ACK, those that report by SACK and those that come while
-    /// nothing is outstanding, too (`dctcp_update_alpha`).
-    fn on_delivery(&mut self, delivery: &Delivery) {
-        if !self.as_linux || self.variant.is_some() {
-            return;
-        }
-        if !std::mem::replace(&mut self.counts_deliveries, true) {
-            (self.acked, self.marked) = (0, 0);
-        }
-        self.acked += delivery.segments;
-        if delivery.echo {
-            self.marked += delivery.segments;
-        }
-        if delivery.acknowledged >= self.window_end {
-            self.estimate_in_parts();
-            self.window_end = delivery.next;
-        }
-    }
-
-    /// Linux halves what marks have left of the window (`dctcp_react_to_loss`).
-    fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
-        if self.as_linux {
-            self.reno.cwnd = window;
-            self.reno.on_loss(Loss::FastRetransmit, window, now);
-        }
-    }
-
-    fn sees_sent(&self) -> bool {
-        false
+    fn as_delivery_cc(&mut self) -> Option<&mut dyn DeliveryCc> {
+        Some(self)
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
@@ -301,6 +277,35 @@ impl SenderCc for Sender {
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         self.reno.gauges(sink);
         sink(ALPHA.name, self.alpha);
+    }
+}
+
+impl DeliveryCc for Sender {
+    /// Where windows grow by deliveries, so does alpha: with every ACK, those that report by SACK and those that come while
+    /// nothing is outstanding, too (`dctcp_update_alpha`).
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        if !self.as_linux || self.variant.is_some() {
+            return;
+        }
+        if !std::mem::replace(&mut self.counts_deliveries, true) {
+            (self.acked, self.marked) = (0, 0);
+        }
+        self.acked += delivery.segments;
+        if delivery.echo {
+            self.marked += delivery.segments;
+        }
+        if delivery.acknowledged >= self.window_end {
+            self.estimate_in_parts();
+            self.window_end = delivery.next;
+        }
+    }
+
+    /// Linux halves what marks have left of the window (`dctcp_react_to_loss`).
+    fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
+        if self.as_linux {
+            self.reno.cwnd = window;
+            self.reno.on_loss(Loss::FastRetransmit, window, now);
+        }
     }
 }
 

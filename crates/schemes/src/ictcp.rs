@@ -45,9 +45,9 @@ pub use interface::Interface;
 
 use base::setting::Settings;
 use base::{Count, Fraction, OrAuto, OrOff, Span};
-use tcp::SenderCc;
+use tcp::Orders;
 
-use crate::registry::{HostInfo, Role, Roles, Scheme};
+use crate::registry::{Helper, HostInfo, Role, Roles, Scheme};
 
 /// The registry entry.
 pub const SCHEME: Scheme = Scheme {
@@ -69,7 +69,11 @@ pub const SCHEME: Scheme = Scheme {
         Ok(Roles {
             helper: match params.sender {
                 Window::NewReno => None,
-                Window::Rwnd => Some(Box::new(|_, other| other.unwrap_or_else(|| Sender.into()))),
+                Window::Rwnd => Some(Helper {
+                    tells_size: false,
+                    orders: Orders::Ignored,
+                    is_unlimited: true,
+                }),
             },
             receiver: Some(Box::new(move |host| Interface::new(&params, host).into())),
             initial_window,
@@ -153,20 +157,5 @@ impl Params {
     /// The least length of a part of a slot.
     fn least_part(&self) -> Span {
         self.min_slot.0.map_or(Span::ZERO, |slot| slot / 2)
-    }
-}
-
-/// A sender that only the advertised window limits.
-#[derive(Clone, Copy, Debug)]
-pub struct Sender;
-
-impl SenderCc for Sender {
-    #[inline]
-    fn window(&self) -> u64 {
-        u64::MAX
-    }
-
-    fn sees_sent(&self) -> bool {
-        false
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A scheme is a bundle of roles. A role it leaves out is the plain one: a NewReno sender, a receiver
 //! that acknowledges at once. Schemes that fill different roles compose: `rcc+newreno` puts RCC's receiver
-//! and its helper at the sending host around a sender with a congestion window. Adding a scheme is one file and two lines below; `CONTRIBUTING.md`
+//! and its helper at the sending host beside a sender with a congestion window. Adding a scheme is one file and two lines below; `CONTRIBUTING.md`
 //! shows it with an example.
 //!
 //! ```
@@ -33,18 +33,17 @@ pub mod rwndq;
 pub mod xcp;
 
 pub use registry::{
-    BuildRoles, Bundle, BundleError, Cause, Derived, FlowInfo, Hold, HostInfo, MakeHelper,
-    MakeHook, MakeHost, MakeQueue, MakeReceiver, MakeSender, Misfit, Origin, PlainSwitches,
-    PortInfo, Refusal, Role, Roles, Scheme, Texts, Ticker, TickerOf, all, give_up, given_up,
-    register,
+    BuildRoles, Bundle, BundleError, Cause, Derived, FlowInfo, Helper, Hold, HostInfo, MakeHook,
+    MakeHost, MakeQueue, MakeReceiver, MakeSender, Misfit, Origin, PlainSwitches, PortInfo,
+    Refusal, Role, Roles, Scheme, Texts, Ticker, TickerOf, all, give_up, given_up, register,
 };
 
 schemes! {
     newreno,
     dctcp { sender: Sender, receiver: Observer },
-    rcc { sender: Sender, receiver: Scheduler },
+    rcc { receiver: Scheduler },
     rdtcp,
-    ictcp { sender: Sender, receiver: Interface },
+    ictcp { receiver: Interface },
     cubic { sender: Sender },
     hscc,
     rwndq,

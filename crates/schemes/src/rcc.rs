@@ -4,8 +4,8 @@
 //! data that senders may have in the network (`scheduler`), and lets an ACK leave only while
 //! that stays below the budget; the others wait in the buffer queue (`ack_queue`), short flows
 //! first. Each connection runs a NewReno-like control, an ECN response (`control`) and a round-trip
-//! estimate with a timer that sends lost ACKs again (`timing`). The sender obeys (`sender`); composed
-//! with another scheme, `rcc+newreno`, it keeps that one's congestion window beside the receiver's.
+//! estimate with a timer that sends lost ACKs again (`timing`). The sender obeys ([`tcp::Orders`]); composed
+//! with another scheme, `rcc+newreno`, it has that one's congestion window beside the receiver's.
 //!
 //! | symbol | field | default | source |
 //! |---|---|---|---|
@@ -42,17 +42,15 @@ mod control;
 mod grants;
 mod params;
 mod scheduler;
-mod sender;
 mod timing;
 
 pub use scheduler::Scheduler;
-pub use sender::Sender;
 
 use base::setting::Settings;
-use tcp::EcnMode;
+use tcp::{EcnMode, Orders};
 
 use crate::Receiver;
-use crate::registry::{HostInfo, Misfit, Role, Roles, Scheme, Ticker, TickerOf};
+use crate::registry::{Helper, HostInfo, Misfit, Role, Roles, Scheme, Ticker, TickerOf};
 use grants::Grants;
 use params::Hold;
 pub use params::Params;
@@ -85,9 +83,7 @@ pub const SCHEME: Scheme = Scheme {
                 every: params.min_rto,
                 each: TickerOf::Flow,
             }],
-            helper: Some(Box::new(move |flow, sender| {
-                Sender::new(flow, sender, params.sender_retransmits).into()
-            })),
+            helper: Some(helper(&params)),
             misfits: misfit(&params).into_iter().collect(),
             receiver: Some(Box::new(move |host| receiver(&params, host))),
             ecn: Some(EcnMode::Unechoed),
@@ -96,6 +92,21 @@ pub const SCHEME: Scheme = Scheme {
     },
     ..Scheme::PLAIN
 };
+
+/// RCC §4.7: congestion control is the receiver's, so only the advertised window limits senders. They tell the size of a
+/// flow, so that the receiver can prefer short ones, and send again what it orders.
+pub(crate) const fn helper(params: &Params) -> Helper {
+    Helper {
+        tells_size: true,
+        // RCC footnote 7.
+        orders: if params.sender_retransmits {
+            Orders::Obeyed
+        } else {
+            Orders::Awaited
+        },
+        is_unlimited: true,
+    }
+}
 
 /// The receiver's role: what it holds back decides which one.
 pub(crate) fn receiver(params: &Params, host: &HostInfo) -> Receiver {

@@ -24,7 +24,7 @@
 use base::setting::{SettingError, Settings};
 use tcp::EcnMode;
 
-use crate::rcc::{self, Params, Sender};
+use crate::rcc::{self, Params};
 use crate::registry::{Role, Roles, Scheme, Texts};
 
 /// The registry entry.
@@ -42,11 +42,8 @@ pub const SCHEME: Scheme = Scheme {
     tcp: rcc::SCHEME.tcp,
     build: &|text| {
         let params = params(text)?;
-        let retransmits = params.sender_retransmits;
         Ok(Roles {
-            helper: Some(Box::new(move |flow, sender| {
-                Sender::new(flow, sender, retransmits).into()
-            })),
+            helper: Some(rcc::helper(&params)),
             misfits: rcc::misfit(&params).into_iter().collect(),
             receiver: Some(Box::new(move |host| rcc::receiver(&params, host))),
             ecn: Some(EcnMode::Unechoed),

@@ -5,11 +5,14 @@ mod hold;
 mod outside;
 
 use std::fmt;
+use std::sync::Arc;
 
 use base::setting::{Key, SettingError};
-use base::{Rate, Span};
+use base::{Extension, Rate, Span};
 use fabric::{Discipline, Limit, PortId, Strict, SwitchHook};
-use tcp::{Config, EcnMode, Gauge, HostHelper, LowPriority};
+use tcp::{
+    Config, EcnMode, Endpoint, Gauge, HostHelper, Identity, LowPriority, Orders, SenderHelper,
+};
 
 use crate::{Receiver, Sender};
 pub use bundle::{Bundle, BundleError};
@@ -51,8 +54,6 @@ pub type BuildRoles = dyn Fn(&Texts<'_>) -> Result<Roles, SettingError> + Send +
 pub type Texts<'a> = dyn Fn(&str) -> String + 'a;
 /// Makes the sender of a connection.
 pub type MakeSender = Box<dyn Fn(&FlowInfo) -> Sender + Send + Sync>;
-/// Makes the sender of a connection around the sender of the bundle, if a part of it has one.
-pub type MakeHelper = Box<dyn Fn(&FlowInfo, Option<Sender>) -> Sender + Send + Sync>;
 /// Makes the receiver control of a host.
 pub type MakeReceiver = Box<dyn Fn(&HostInfo) -> Receiver + Send + Sync>;
 
@@ -68,7 +69,7 @@ pub type MakeHost = Box<dyn Fn(&HostInfo) -> Box<dyn HostHelper> + Send + Sync>;
 pub enum Role {
     /// Congestion control of a sender, per connection.
     Sender,
-    /// What a receiver's or switch's scheme adds at the sending host, around whatever sender it has.
+    /// What a receiver's or switch's scheme adds at the sending host, beside whatever sender it has.
     Helper,
     /// Control of a receiving host over all its connections.
     Receiver,
@@ -103,8 +104,8 @@ impl Role {
 pub struct Roles {
     /// Makes the sender of a connection.
     pub sender: Option<MakeSender>,
-    /// Wraps the sender of a connection, that of another scheme included.
-    pub helper: Option<MakeHelper>,
+    /// What is added at the sending ends of connections, whichever scheme has the sender.
+    pub helper: Option<Helper>,
     /// Makes the receiver control of a host.
     pub receiver: Option<MakeReceiver>,
     /// How endpoints use congestion marks; `None`: as the scenario says.
@@ -137,6 +138,20 @@ pub struct Roles {
     pub timers: Vec<Ticker>,
     /// What a thread holds while it simulates with these roles, if anything.
     pub hold: Option<&'static dyn Hold>,
+}
+
+/// What a scheme of the receiver adds at the sending ends of its connections.
+///
+/// It is no sender and wraps none: what the sender of a composition is told of never passes through it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Helper {
+    /// Whether the SYN carries the size of the flow in the header space of schemes; 0: not known.
+    pub tells_size: bool,
+    /// What the receiver's orders to send again do at least.
+    pub orders: Orders,
+    /// Whether only the advertised window limits a sender where no part of the composition has one; if not, NewReno's
+    /// congestion window does, too.
+    pub is_unlimited: bool,
 }
 
 /// A timer that fires again and again.
@@ -258,17 +273,27 @@ impl Roles {
         }
     }
 
-    /// The sender of a connection: the scheme's or NewReno, within the helper if there is one.
+    /// The sender of a connection: the scheme's or the plain one.
     pub fn make_sender(&self, flow: &FlowInfo) -> Sender {
-        self.with_helper(flow, self.sender.as_ref().map(|make| make(flow)))
+        match &self.sender {
+            Some(make) => make(flow),
+            None if self.helper.is_some_and(|helper| helper.is_unlimited) => tcp::Unlimited.into(),
+            None => tcp::NewReno::new(&flow.config).into(),
+        }
     }
 
-    /// A sender of a connection, or NewReno, within the helper if there is one.
-    pub fn with_helper(&self, flow: &FlowInfo, sender: Option<Sender>) -> Sender {
-        match (&self.helper, sender) {
-            (Some(wrap), sender) => wrap(flow, sender),
-            (None, Some(sender)) => sender,
-            (None, None) => tcp::NewReno::new(&flow.config).into(),
+    /// An end of a connection, with this sender and what the helper adds, if there is one.
+    pub fn make_endpoint(
+        &self,
+        identity: Identity,
+        config: impl Into<Arc<Config>>,
+        flow: &FlowInfo,
+        sender: Sender,
+    ) -> Endpoint<Sender> {
+        let endpoint = Endpoint::new(identity, config, sender);
+        match &self.helper {
+            Some(helper) => endpoint.with_helper(helper.of(flow)),
+            None => endpoint,
         }
     }
 
@@ -297,6 +322,18 @@ impl Roles {
         match &self.receiver {
             Some(make) => make(host),
             None => tcp::Plain.into(),
+        }
+    }
+}
+
+impl Helper {
+    /// What it adds to this flow.
+    fn of(self, flow: &FlowInfo) -> SenderHelper {
+        SenderHelper {
+            announcement: self
+                .tells_size
+                .then(|| Extension::from_u64(flow.size.unwrap_or(0))),
+            orders: self.orders,
         }
     }
 }
@@ -332,7 +369,7 @@ macro_rules! schemes {
 
         players! {
             /// The sender role of any scheme, by the scheme's name.
-            Sender plays tcp::SenderCc, plainly as tcp::NewReno
+            Sender plays tcp::SenderCc, plainly as tcp::NewReno, unlimited as tcp::Unlimited
             $($($(, $name as $name::$sender)?)?)+
         }
 
@@ -405,6 +442,8 @@ macro_rules! players {
 
 #[cfg(test)]
 mod tests {
+    use base::{FlowId, HostId, Seq, Time};
+
     use super::*;
 
     fn defaults(key: &str) -> String {
@@ -458,7 +497,35 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_wraps_the_sender_in_either_order() {
+    fn a_helper_tells_the_size_in_the_syn_whoever_the_sender_is() {
+        let config = Config::default();
+        let identity = Identity {
+            flow: FlowId(0),
+            local: HostId(0),
+            remote: HostId(1),
+            initial_seq: Seq(0),
+        };
+        let told = |text: &str, size: Option<u64>| {
+            let bundle = Bundle::parse(text).expect("parts with different roles");
+            let roles = bundle.build(&defaults).expect("correct defaults");
+            let flow = FlowInfo { size, config };
+            let sender = roles.make_sender(&flow);
+            let mut endpoint = roles.make_endpoint(identity, config, &flow, sender);
+            endpoint.connect();
+            let syn = endpoint.poll(Time::ZERO).expect("a SYN");
+            syn.extension.as_u64()
+        };
+        for scheme in ["rcc", "rdtcp", "rcc+newreno", "cubic+rcc"] {
+            assert_eq!(told(scheme, Some(32_768)), 32_768, "{scheme}");
+            assert_eq!(told(scheme, None), 0, "{scheme}");
+        }
+        for scheme in ["cubic", "ictcp"] {
+            assert_eq!(told(scheme, Some(32_768)), 0, "{scheme}");
+        }
+    }
+
+    #[test]
+    fn a_helper_leaves_a_composition_its_sender_in_either_order() {
         use tcp::Plays;
 
         let flow = FlowInfo {

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use base::{Packet, Span, Time};
+use base::{Span, Time};
 use scenario::{Overrides, PointSpec, Scenario, Source};
 use schemes::{Hold, Origin, Role, Roles, Scheme, Sender};
 use sim::error::RunError;
 use sim::run::{self, Limits};
-use tcp::{Ack, Loss, NewReno, SenderCc};
+use tcp::{Ack, Established, Loss, NewReno, SenderCc};
 
 /// Counts its holders and their pauses.
 struct Counted;
@@ -41,8 +41,8 @@ impl SenderCc for Fickle {
         self.reno.window()
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        self.reno.on_established(mss, segments);
+    fn on_established(&mut self, handshake: &Established) {
+        self.reno.on_established(handshake);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -70,10 +70,6 @@ impl SenderCc for Fickle {
 
     fn is_slow_starting(&self) -> bool {
         self.reno.is_slow_starting()
-    }
-
-    fn on_send(&mut self, packet: &mut Packet, now: Time) {
-        self.reno.on_send(packet, now);
     }
 }
 

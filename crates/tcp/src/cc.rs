@@ -8,41 +8,22 @@ use crate::config::Config;
 ///
 /// It decides windows, never what is retransmitted: loss recovery belongs to the sender, which calls
 /// these methods after it has updated its own state.
+///
+/// What few schemes need is in two roles of their own: [`SegmentCc`], which sees every segment that leaves, and
+/// [`DeliveryCc`], which sees all that is delivered.
 pub trait SenderCc {
-    /// Bytes that may be outstanding. It holds until the next event, so it is asked after each of those below but
-    /// [`SenderCc::on_send`], which must not change it.
+    /// Bytes that may be outstanding. It holds until the next event, so it is asked after each of those below.
     fn window(&self) -> u64;
 
-    /// The handshake is complete: segments have `mss` bytes, and the first window has `segments` of
-    /// them (1 if a SYN was lost, RFC 5681 §3.1).
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        let _ = (mss, segments);
-    }
-
-    /// After [`SenderCc::on_established`]: the round trip of a SYN that was sent only once, and the
-    /// header space of the segment that completed the handshake.
-    fn on_handshake(&mut self, rtt: Option<Span>, extension: Extension) {
-        let _ = (rtt, extension);
+    /// The handshake is complete.
+    fn on_established(&mut self, handshake: &Established) {
+        let _ = handshake;
     }
 
     /// An ACK has arrived that acknowledges new data, carries an ECN echo, or something in the
     /// scheme's header space.
     fn on_ack(&mut self, ack: &Ack) {
         let _ = ack;
-    }
-
-    /// What an ACK says has been delivered, before anything follows from it; the window stays as it is. Only senders
-    /// that keep a record of what they have in flight call this, with every ACK but the one that ends the handshake
-    /// and those of data that say nothing new (Linux's header prediction).
-    fn on_delivery(&mut self, delivery: &Delivery) {
-        let _ = delivery;
-    }
-
-    /// A loss was detected in a window of data whose marks reduce the window already, to `window` bytes of whole
-    /// segments so far. RFC 3168 §6.1.2 asks for one reduction. Only with proportional rate reduction
-    /// ([`Recovery::Prr`](crate::Recovery::Prr)).
-    fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
-        let _ = (window, now);
     }
 
     /// A loss was detected with `in_flight` bytes outstanding; the sender is about to retransmit.
@@ -56,12 +37,6 @@ pub trait SenderCc {
         let _ = limit;
     }
 
-    /// Whether the window is below its threshold, so that it grows with all that is acknowledged. Asked where
-    /// windows count segments ([`Config::counts_segments`]).
-    fn is_slow_starting(&self) -> bool {
-        false
-    }
-
     /// The last [`SenderCc::on_loss`] was needless: nothing had been lost. The window is as before again, or
     /// larger if it has grown since (RFC 4015 §3.2). Only senders that look for it call this
     /// ([`Config::undo`], [`Config::frto`]).
@@ -70,47 +45,94 @@ pub trait SenderCc {
     /// Nothing was sent for longer than the retransmission timeout, and something is about to be.
     fn on_idle(&mut self) {}
 
-    /// Data is about to leave while none is in the network; `last` is when data last left. The window stays as it is.
-    /// Only senders that keep a record of what they have in flight call this.
-    fn on_start(&mut self, last: Time, now: Time) {
-        let _ = (last, now);
-    }
-
-    /// A segment of this connection is about to leave; header fields of the scheme may be set. The window stays as
-    /// it is.
-    fn on_send(&mut self, packet: &mut Packet, now: Time) {
-        let _ = (packet, now);
-    }
-
-    /// Whether [`SenderCc::on_send`] does anything. Asked once, when the endpoint is made.
-    fn sees_sent(&self) -> bool {
-        true
-    }
-
-    /// Whether an ACK with PSH and nothing else orders the segment at its number to be sent again,
-    /// whatever the count of duplicates ([`Release::push`](crate::Release::push)).
-    fn obeys_pushed_acks(&self) -> bool {
+    /// Whether the window is below its threshold, so that it grows with all that is acknowledged. Asked where
+    /// windows count segments ([`Config::counts_segments`]).
+    fn is_slow_starting(&self) -> bool {
         false
     }
 
-    /// Whether the endpoint repairs losses of data by itself, by duplicate ACKs, SACK blocks and its
-    /// timer, beside what the peer orders. Asked once, when the endpoint is made. SYN and FIN are sent
-    /// again in any case: no order asks for them.
-    fn retransmits(&self) -> bool {
-        true
+    /// The part that sees every segment that leaves; `None`: there is none. Whether there is one is asked once, when the
+    /// endpoint is made.
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        None
     }
 
-    /// The earliest time at which the next segment with data or FIN may leave, retransmissions
-    /// included; `None`: whenever the windows allow. It may change with every call of another method.
-    /// Asked when the endpoint is made: a sender that does not pace then is not asked again.
-    fn pacing(&self) -> Option<Time> {
+    /// The part that sees deliveries; `None`: there is none.
+    fn as_delivery_cc(&mut self) -> Option<&mut dyn DeliveryCc> {
         None
+    }
+
+    /// What it does with the peer's orders to send again. Asked once, when the endpoint is made.
+    fn orders(&self) -> Orders {
+        Orders::Ignored
     }
 
     /// Reports its state by the names of [`Gauge`]s, for traces; its window is known without.
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         let _ = sink;
     }
+}
+
+/// Of a congestion control: what sees every segment that leaves, and may say when the next one does.
+///
+/// None of its methods changes the window.
+pub trait SegmentCc {
+    /// A segment of this connection is about to leave; header fields of the scheme may be set.
+    fn on_send(&mut self, packet: &mut Packet, now: Time);
+
+    /// The earliest time at which the next segment with data or FIN may leave, retransmissions
+    /// included; `None`: whenever the windows allow. It may change with every event.
+    /// Asked when the endpoint is made: a sender that does not pace then is not asked again.
+    fn pacing(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// Of a congestion control: what only senders with a record of all that they have in flight can tell it.
+pub trait DeliveryCc {
+    /// What an ACK says has been delivered, before anything follows from it; the window stays as it is. Told with every
+    /// ACK but the one that ends the handshake and those of data that say nothing new (Linux's header prediction).
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        let _ = delivery;
+    }
+
+    /// A loss was detected in a window of data whose marks reduce the window already, to `window` bytes of whole
+    /// segments so far. RFC 3168 §6.1.2 asks for one reduction. Only with proportional rate reduction
+    /// ([`Recovery::Prr`](crate::Recovery::Prr)).
+    fn on_loss_in_reduction(&mut self, window: u64, now: Time) {
+        let _ = (window, now);
+    }
+
+    /// Data is about to leave while none is in the network; `last` is when data last left. The window stays as it is.
+    fn on_start(&mut self, last: Time, now: Time) {
+        let _ = (last, now);
+    }
+}
+
+/// What a handshake leaves a sender with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Established {
+    /// Bytes of a full segment.
+    pub mss: u16,
+    /// Segments of the first window; 1 if a SYN was lost (RFC 5681 §3.1).
+    pub segments: u32,
+    /// The round trip of a SYN that was sent only once.
+    pub rtt: Option<Span>,
+    /// The header space of the segment that completed the handshake.
+    pub extension: Extension,
+}
+
+/// What the end of a connection does with the peer's orders. A bare ACK with PSH orders the segment at its number to be
+/// sent again, whatever the count of duplicates ([`Release::push`](crate::Release::push)).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Orders {
+    /// It is an ACK like any other.
+    Ignored,
+    /// The segment is sent again.
+    Obeyed,
+    /// So it is, and losses of data are repaired in no other way: neither by duplicate ACKs and SACK blocks nor by the
+    /// timer. SYN and FIN are sent again in any case: no order asks for them.
+    Awaited,
 }
 
 /// A number of a role's state that traces can show.
@@ -201,6 +223,17 @@ pub enum Loss {
     Timeout,
     /// By the retransmission timer, again for the same segment.
     RepeatedTimeout,
+}
+
+/// A sender that only the advertised window limits.
+#[derive(Clone, Copy, Debug)]
+pub struct Unlimited;
+
+impl SenderCc for Unlimited {
+    #[inline]
+    fn window(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 /// RFC 5681 and RFC 6582, classic ECN response of RFC 3168.
@@ -325,9 +358,9 @@ impl SenderCc for NewReno {
         self.cwnd
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        self.mss = u64::from(mss);
-        self.initial_window = self.mss * u64::from(segments);
+    fn on_established(&mut self, handshake: &Established) {
+        self.mss = u64::from(handshake.mss);
+        self.initial_window = self.mss * u64::from(handshake.segments);
         self.cwnd = self.initial_window;
     }
 
@@ -364,10 +397,6 @@ impl SenderCc for NewReno {
             // RFC 5681 §3.1: ssthresh is held for a segment already sent again by the timer.
             Loss::RepeatedTimeout => self.cwnd = self.mss,
         }
-    }
-
-    fn sees_sent(&self) -> bool {
-        false
     }
 
     fn on_recovered(&mut self, limit: Option<u64>) {

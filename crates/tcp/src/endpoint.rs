@@ -2,12 +2,13 @@
 
 mod facts;
 mod header;
+mod helper;
 mod predicted;
 mod segment;
 
 use std::sync::Arc;
 
-use base::{FlowId, HostId, Packet, Seq, TcpFlags, Time};
+use base::{Extension, FlowId, HostId, Packet, Seq, TcpFlags, Time};
 
 use crate::cc::SenderCc;
 use crate::config::Config;
@@ -16,6 +17,8 @@ use crate::receiver::Receiver;
 use crate::receiver_cc::{AckKind, AckSent};
 use crate::sender::{Expiry, Outgoing, Sender};
 use crate::timestamps::Stamps;
+
+pub use helper::SenderHelper;
 
 /// Who an endpoint is.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +63,8 @@ pub struct Endpoint<C> {
     syn_sent: (u32, Time),
     /// Timestamps, if both SYNs carried them.
     stamps: Option<Stamps>,
+    /// What a helper puts into the SYN.
+    announcement: Option<Box<Extension>>,
 }
 
 /// Which segments of a connection are processed by a short way if they are as expected ([`predicted`]).
@@ -129,6 +134,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             state_deadline: Time::NEVER,
             ready: None,
             stamps: None,
+            announcement: None,
         }
     }
 

@@ -58,12 +58,15 @@ mod timestamps;
 mod wheel;
 
 pub use assembler::Assembler;
-pub use cc::{Ack, Delivery, Echo, Gauge, Loss, NewReno, SSTHRESH, SenderCc};
+pub use cc::{
+    Ack, Delivery, DeliveryCc, Echo, Established, Gauge, Loss, NewReno, Orders, SSTHRESH,
+    SegmentCc, SenderCc, Unlimited,
+};
 pub use config::{
     Config, EcnMode, Growth, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf,
     TailLossProbe,
 };
-pub use endpoint::{Endpoint, Identity, Progress, State};
+pub use endpoint::{Endpoint, Identity, Progress, SenderHelper, State};
 pub use host::{Host, Wire};
 pub use host_helper::HostHelper;
 pub use low_priority::LowPriority;

@@ -104,7 +104,7 @@ pub enum AckVerdict {
 pub struct Release {
     /// Whose ACK.
     pub slot: Slot,
-    /// Whether it carries PSH, which senders may obey ([`SenderCc::obeys_pushed_acks`](crate::SenderCc::obeys_pushed_acks)).
+    /// Whether it carries PSH, which senders may obey ([`Orders`](crate::Orders)).
     pub push: bool,
 }
 

@@ -4,6 +4,7 @@
 //! them. Loss detection and recovery are in [`recovery`], timers in [`timer`]; a sender that keeps a record
 //! of every segment has both in [`repair`].
 
+mod control;
 mod facts;
 pub(crate) mod info;
 mod pace;
@@ -14,9 +15,9 @@ mod window;
 
 use std::sync::Arc;
 
-use base::{Extension, Packet, Span, Time};
+use base::{Extension, Span, Time};
 
-use crate::cc::SenderCc;
+use crate::cc::{Established, Orders, SenderCc};
 use crate::config::{Agreement, Config};
 use crate::low_priority::{LowLoop, LowSegment};
 use crate::plays::Plays;
@@ -75,11 +76,11 @@ pub(crate) struct Sender<C> {
     probed: bool,
     /// Whether this recovery had its rescue retransmission (RFC 6675 §4 rule 4).
     rescued: bool,
-    /// Whether losses are repaired without an order of the peer ([`SenderCc::retransmits`]).
-    repairs: bool,
-    /// Whether the congestion control says when segments leave ([`SenderCc::pacing`]).
+    /// What the peer's orders to send again do: those that the congestion control asks for, or a helper.
+    orders: Orders,
+    /// Whether the congestion control says when segments leave ([`SegmentCc::pacing`](crate::SegmentCc::pacing)).
     paces: bool,
-    /// Whether the congestion control sees the segments that leave ([`SenderCc::sees_sent`]).
+    /// Whether the congestion control sees the segments that leave ([`SenderCc::as_segment_cc`]).
     sees_sent: bool,
     /// Whether a record of every segment is kept ([`repair`]).
     recorded: bool,
@@ -183,14 +184,16 @@ pub(crate) struct Feedback<'a> {
 }
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
-    pub(crate) fn new(config: Arc<Config>, cc: C) -> Self {
+    pub(crate) fn new(config: Arc<Config>, mut cc: C) -> Self {
+        let of_segments = cc.as_role_mut().as_segment_cc();
+        let paces = of_segments.as_ref().map(|cc| cc.pacing().is_some());
         Self {
-            repairs: cc.as_role().retransmits(),
+            orders: cc.as_role().orders(),
             low: config
                 .low_priority
                 .map(|settings| Box::new(LowLoop::new(settings))),
-            sees_sent: cc.as_role().sees_sent(),
-            paces: cc.as_role().pacing().is_some(),
+            sees_sent: paces.is_some(),
+            paces: paces.unwrap_or(false),
             held_until: Time::NEVER,
             window: cc.as_role().window(),
             recorded: false,
@@ -255,17 +258,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.ecn = agreed.ecn;
         // What arrives at low priority has no place in a record, and what only the peer repairs needs none.
         self.recorded =
-            agreed.sack && self.repairs && self.low.is_none() && self.config.keeps_record();
+            agreed.sack && self.repairs() && self.low.is_none() && self.config.keeps_record();
         self.repair = self.recorded.then(|| Box::new(Repair::new(&self.config)));
     }
 
     /// The SYN is acknowledged: data may flow up to `edge`. `first_try` is the round trip of a SYN
-    /// that was sent only once.
+    /// that was sent only once, and `extension` what the acknowledgement carries.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the agreed segment size came from 16 bits"
     )]
-    pub(crate) fn establish(&mut self, edge: u64, first_try: Option<Span>) {
+    pub(crate) fn establish(&mut self, edge: u64, first_try: Option<Span>, extension: Extension) {
         self.edge = edge;
         (self.una, self.next, self.max) = (1, 1, 1);
         match first_try {
@@ -276,9 +279,13 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             None => self.rtt.after_syn_loss(&self.config),
         }
         // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
-        let segments = first_try.map_or(1, |_| self.config.initial_window);
-        let mss = self.mss as u16;
-        self.control(|cc| cc.on_established(mss, segments));
+        let handshake = Established {
+            mss: self.mss as u16,
+            segments: first_try.map_or(1, |_| self.config.initial_window),
+            rtt: first_try,
+            extension,
+        };
+        self.control(|cc| cc.on_established(&handshake));
     }
 
     /// The connection is over: nothing more is sent.
@@ -445,24 +452,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             again,
             cwr,
         }
-    }
-
-    /// Header fields of the scheme.
-    #[inline(always)]
-    pub(crate) fn on_send(&mut self, packet: &mut Packet, now: Time) {
-        if self.sees_sent {
-            self.cc.as_role_mut().on_send(packet, now);
-        }
-        debug_assert_eq!(self.cc.as_role().window(), self.window, "no event");
-    }
-
-    /// Tells the congestion control of an event, and takes the window that it allows from now on.
-    #[inline(always)]
-    pub(crate) fn control(&mut self, tell: impl FnOnce(&mut dyn SenderCc)) {
-        self.window = self.cc.tell(|cc| {
-            tell(cc);
-            cc.window()
-        });
     }
 }
 

@@ -76,11 +76,9 @@ impl Stack {
             size: None,
             config: self.config,
         };
-        Endpoint::new(
-            identity,
-            Arc::clone(&self.shared),
-            self.roles.make_sender(&info),
-        )
+        let sender = self.roles.make_sender(&info);
+        self.roles
+            .make_endpoint(identity, Arc::clone(&self.shared), &info, sender)
     }
 
     /// Whether data is sent at low priorities besides.

@@ -98,7 +98,7 @@ const SKELETON: &str = r#"//! NAME: what it does, in one line.
 
 use base::setting::Settings;
 use base::{Count, Time};
-use tcp::{Ack, Loss, NewReno, SenderCc};
+use tcp::{Ack, Established, Loss, NewReno, SenderCc};
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
@@ -145,8 +145,8 @@ impl SenderCc for Sender {
         self.reno.window().max(self.min_segments * self.reno.mss())
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        self.reno.on_established(mss, segments);
+    fn on_established(&mut self, handshake: &Established) {
+        self.reno.on_established(handshake);
     }
 
     #[inline]
@@ -162,8 +162,16 @@ impl SenderCc for Sender {
         self.reno.on_recovered(limit);
     }
 
+    fn on_undo(&mut self) {
+        self.reno.on_undo();
+    }
+
     fn on_idle(&mut self) {
         self.reno.on_idle();
+    }
+
+    fn is_slow_starting(&self) -> bool {
+        self.reno.is_slow_starting()
     }
 
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {

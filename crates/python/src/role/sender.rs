@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use tailwater::base::{self, Span, Time};
 use tailwater::schemes::{FlowInfo, MakeSender};
-use tailwater::tcp::{self, Echo, SSTHRESH, SenderCc};
+use tailwater::tcp::{self, Echo, Orders, SSTHRESH, SegmentCc, SenderCc};
 
 use super::class::Class;
 use super::packet::Packet;
@@ -315,8 +315,8 @@ struct Playing {
     on_send: Option<Py<PyAny>>,
     pacing: Option<Py<PyAny>>,
     is_slow_starting: Option<Py<PyAny>>,
-    obeys_pushed_acks: bool,
-    retransmits: bool,
+    /// What it says about orders of the peer.
+    orders: Orders,
     /// Window and threshold before the last loss, until that is taken back.
     before_loss: Option<(u64, u64)>,
 }
@@ -332,18 +332,21 @@ impl Playing {
             Some(method) => method.call0(py)?.extract::<bool>(py),
             None => Ok(otherwise),
         };
-        let (obeys_pushed_acks, retransmits) = (
+        let orders = match (
             says("obeys_pushed_acks", false)?,
             says("retransmits", true)?,
-        );
+        ) {
+            (_, false) => Orders::Awaited,
+            (true, true) => Orders::Obeyed,
+            (false, true) => Orders::Ignored,
+        };
         Ok(Self {
             base,
             on_ack: player.method(py, "on_ack")?,
             on_send: player.method(py, "on_send")?,
             pacing: player.method(py, "pacing")?,
             is_slow_starting: player.method(py, "is_slow_starting")?,
-            obeys_pushed_acks,
-            retransmits,
+            orders,
             before_loss: None,
             player,
         })
@@ -372,12 +375,16 @@ impl SenderCc for Playing {
         self.base.get().cwnd()
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
+    /// In two steps: most schemes need none but the first, whose numbers are always there.
+    fn on_established(&mut self, handshake: &tcp::Established) {
+        let tcp::Established {
+            mss,
+            segments,
+            rtt,
+            extension,
+        } = *handshake;
         self.base.get().establish(mss, segments);
         self.tell("on_established", |py| (mss, segments).into_pyobject(py));
-    }
-
-    fn on_handshake(&mut self, rtt: Option<Span>, extension: base::Extension) {
         self.tell("on_handshake", |py| {
             (rtt.map(Span::as_ps), extension.0).into_pyobject(py)
         });
@@ -426,29 +433,13 @@ impl SenderCc for Playing {
         self.tell("on_idle", |py| Ok(PyTuple::empty(py)));
     }
 
-    fn on_send(&mut self, packet: &mut base::Packet, now: Time) {
-        let Some(on_send) = &self.on_send else { return };
-        *packet = played(&self.player.class, |py| {
-            Packet::shown(py, *packet, |packet| {
-                on_send.bind(py).call1((packet, now.as_ps())).map(drop)
-            })
-        });
+    fn orders(&self) -> Orders {
+        self.orders
     }
 
-    fn obeys_pushed_acks(&self) -> bool {
-        self.obeys_pushed_acks
-    }
-
-    fn retransmits(&self) -> bool {
-        self.retransmits
-    }
-
-    fn pacing(&self) -> Option<Time> {
-        let pacing = self.pacing.as_ref()?;
-        played(&self.player.class, |py| {
-            let time = pacing.call0(py)?;
-            Ok(time.extract::<Option<u64>>(py)?.map(Time::from_ps))
-        })
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        let has_part = self.on_send.is_some() || self.pacing.is_some();
+        has_part.then_some(self)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
@@ -458,5 +449,24 @@ impl SenderCc for Playing {
             sink(SSTHRESH.name, ssthresh as f64);
         }
         self.player.gauges(sink);
+    }
+}
+
+impl SegmentCc for Playing {
+    fn on_send(&mut self, packet: &mut base::Packet, now: Time) {
+        let Some(on_send) = &self.on_send else { return };
+        *packet = played(&self.player.class, |py| {
+            Packet::shown(py, *packet, |packet| {
+                on_send.bind(py).call1((packet, now.as_ps())).map(drop)
+            })
+        });
+    }
+
+    fn pacing(&self) -> Option<Time> {
+        let pacing = self.pacing.as_ref()?;
+        played(&self.player.class, |py| {
+            let time = pacing.call0(py)?;
+            Ok(time.extract::<Option<u64>>(py)?.map(Time::from_ps))
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! The sender's part: it asks, and sends segment by segment at the rate that it is granted.
 
 use base::{Extension, Packet, Span, TcpFlags, Time};
-use tcp::{Ack, Config, SenderCc};
+use tcp::{Ack, Config, Established, SegmentCc, SenderCc};
 
 use super::Request;
 use super::header::{EVERYTHING, Header};
@@ -90,19 +90,21 @@ impl SenderCc for Sender {
         self.window
     }
 
-    fn on_established(&mut self, mss: u16, _segments: u32) {
-        self.mss = mss;
-        self.update();
-    }
-
-    fn on_handshake(&mut self, rtt: Option<Span>, extension: Extension) {
-        self.learn(rtt, extension);
+    fn on_established(&mut self, handshake: &Established) {
+        self.mss = handshake.mss;
+        self.learn(handshake.rtt, handshake.extension);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
         self.learn(ack.rtt, ack.extension);
     }
 
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        Some(self)
+    }
+}
+
+impl SegmentCc for Sender {
     fn on_send(&mut self, packet: &mut Packet, now: Time) {
         let mut header = Header::of(packet.extension);
         if packet.flags.has(TcpFlags::SYN) {
@@ -148,6 +150,15 @@ mod tests {
         header.write()
     }
 
+    fn answered(rtt: Option<Span>, returned: f64) -> Established {
+        Established {
+            mss: 1460,
+            segments: 10,
+            rtt,
+            extension: returning(returned),
+        }
+    }
+
     fn ack(returned: f64, rtt: Option<Span>) -> Ack {
         Ack {
             bytes: 1460,
@@ -182,8 +193,7 @@ mod tests {
         assert!(Header::of(syn.extension).rate > 9e14);
         assert_eq!((sender.window(), sender.pacing()), (1460, Some(Time::ZERO)));
         // 6.25 MB/s over 40 ms are 250,000 bytes: 166 packets and a fraction.
-        sender.on_established(1460, 10);
-        sender.on_handshake(Some(Span::from_millis(40)), returning(6_250_000.0));
+        sender.on_established(&answered(Some(Span::from_millis(40)), 6_250_000.0));
         assert_eq!(sender.window(), 166 * 1460);
         let header = sent(&mut sender, 1460, us(1000));
         assert!(header.rate > 9e14 && (header.rtt - 0.04).abs() < 1e-8);
@@ -211,7 +221,7 @@ mod tests {
     #[test]
     fn a_loss_changes_neither_rate_nor_window() {
         let mut sender = sender(Request::Packet);
-        sender.on_handshake(Some(Span::from_millis(40)), returning(6_250_000.0));
+        sender.on_established(&answered(Some(Span::from_millis(40)), 6_250_000.0));
         for loss in [Loss::FastRetransmit, Loss::Timeout, Loss::RepeatedTimeout] {
             sender.on_loss(loss, 1460, us(1));
             assert_eq!(sender.window(), 166 * 1460);
@@ -221,7 +231,7 @@ mod tests {
     #[test]
     fn a_short_segment_is_followed_sooner_and_no_data_is_not_paced() {
         let mut sender = sender(Request::Packet);
-        sender.on_handshake(None, returning(1_000_000.0));
+        sender.on_established(&answered(None, 1_000_000.0));
         // Of a round trip that is not known, one segment.
         assert_eq!(sender.window(), 1460);
         sent(&mut sender, 60, us(0));
@@ -237,7 +247,7 @@ mod tests {
             (Request::RoundTrip, [true, false, false, true]),
         ] {
             let mut sender = sender(request);
-            sender.on_handshake(Some(Span::from_micros(1000)), returning(1e6));
+            sender.on_established(&answered(Some(Span::from_micros(1000)), 1e6));
             let asks = [0, 400, 999, 1000].map(|at| sent(&mut sender, 1460, us(at)).rate > 0.0);
             assert_eq!(asks, asked);
         }

@@ -1,7 +1,7 @@
 //! The sender's part: it says how it sends, asks for more, and does as it is told.
 
 use base::{Packet, Span, Time};
-use tcp::{Ack, Config, Echo, Loss, SenderCc};
+use tcp::{Ack, Config, Echo, Established, Loss, SegmentCc, SenderCc};
 
 use super::header::Header;
 
@@ -68,10 +68,10 @@ impl SenderCc for Sender {
         self.cwnd as u64 * u64::from(self.mss)
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        self.maximum *= f64::from(self.mss) / f64::from(mss);
-        self.mss = mss;
-        self.initial = f64::from(segments);
+    fn on_established(&mut self, handshake: &Established) {
+        self.maximum *= f64::from(self.mss) / f64::from(handshake.mss);
+        self.mss = handshake.mss;
+        self.initial = f64::from(handshake.segments);
         self.cwnd = self.initial;
     }
 
@@ -110,6 +110,12 @@ impl SenderCc for Sender {
         self.cwnd = self.cwnd.min(self.initial);
     }
 
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        Some(self)
+    }
+}
+
+impl SegmentCc for Sender {
     fn on_send(&mut self, packet: &mut Packet, _now: Time) {
         if packet.payload > 0 && self.srtt > Span::ZERO {
             let rtt = self.srtt.as_secs();

@@ -83,7 +83,7 @@ impl Pair {
                 initial_seq: Seq(u32::MAX - 1000),
             };
             let known = FlowInfo { size: None, config };
-            Endpoint::new(identity, config, hosts.make_sender(&known))
+            hosts.make_endpoint(identity, config, &known, hosts.make_sender(&known))
         };
         let helper = || hosts.host.as_ref().map(|make| make(&info));
         let hooks = || {

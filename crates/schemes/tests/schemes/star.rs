@@ -111,6 +111,9 @@ impl Star {
             now: Time::ZERO,
             check,
         };
+        let end = |identity, info: &FlowInfo| {
+            roles.make_endpoint(identity, config, info, roles.make_sender(info))
+        };
         for (number, flow) in (0..).zip(flows) {
             let known = FlowInfo {
                 size: flow.known.then_some(flow.size),
@@ -123,18 +126,15 @@ impl Star {
                 initial_seq: Seq(number * 1000),
             };
             let name = HostId(1 + number);
-            let cc = roles.make_sender(&known);
             model.senders.push(Peer {
-                endpoint: Endpoint::new(identity(name, RECEIVER), config, cc),
+                endpoint: end(identity(name, RECEIVER), &known),
                 size: flow.size,
                 known: flow.known,
                 opened: false,
                 upper: 1,
             });
-            let cc = roles.make_sender(&FlowInfo { size: None, config });
-            let slot = model
-                .host
-                .add(Endpoint::new(identity(RECEIVER, name), config, cc));
+            let unknown = FlowInfo { size: None, config };
+            let slot = model.host.add(end(identity(RECEIVER, name), &unknown));
             let Self {
                 host, acks, now, ..
             } = &mut model;

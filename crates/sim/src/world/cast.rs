@@ -26,7 +26,7 @@ impl Cast {
         }
     }
 
-    /// The same with others as senders of flows. What a scheme adds to a sender is added to them.
+    /// The same with others as senders of flows. What a helper adds is added to their connections, too.
     pub(crate) fn with_senders(self, senders: Arc<MakeSender>) -> Self {
         Self {
             senders: Some(senders),
@@ -41,10 +41,9 @@ impl Cast {
     }
 
     /// The sender of an end of connection `id`; `sends` if flows are sent from there.
-    pub(super) fn sender(&self, group: u32, id: FlowId, info: &FlowInfo, sends: bool) -> Sender {
-        let roles = &self.roles[group as usize];
+    pub(super) fn sender(&self, roles: &Roles, id: FlowId, info: &FlowInfo, sends: bool) -> Sender {
         match &self.senders {
-            Some(make) if sends => roles.with_helper(info, Some(make(id, info))),
+            Some(make) if sends => make(id, info),
             _ => roles.make_sender(info),
         }
     }

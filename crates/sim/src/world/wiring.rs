@@ -93,6 +93,7 @@ impl Endpoints {
         asked: bool,
     ) -> [Endpoint<Sender>; 2] {
         let config = &self.configs[group as usize];
+        let roles = &self.cast.roles[group as usize];
         // Which one changes no result: a group that is renamed keeps its own.
         let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
         [(sender, receiver), (receiver, sender)].map(|(local, remote)| {
@@ -109,8 +110,8 @@ impl Endpoints {
                 size: size.filter(|_| sends),
                 config: **config,
             };
-            let sender = self.cast.sender(group, id, &info, sends);
-            let mut endpoint = Endpoint::new(identity, Arc::clone(config), sender);
+            let sender = self.cast.sender(roles, id, &info, sends);
+            let mut endpoint = roles.make_endpoint(identity, Arc::clone(config), &info, sender);
             if sends == asked {
                 endpoint.listen();
             }

@@ -10,7 +10,7 @@ use sim::metrics::Outcome;
 use sim::observation::FlowState;
 use sim::run;
 use sim::stepper::Stepper;
-use tcp::{Ack, Loss, SenderCc};
+use tcp::{Ack, Established, Loss, SegmentCc, SenderCc};
 
 use super::support::points;
 
@@ -139,7 +139,7 @@ impl SenderCc for Decided {
         self.window
     }
 
-    fn on_handshake(&mut self, _rtt: Option<Span>, _extension: base::Extension) {
+    fn on_established(&mut self, _handshake: &Established) {
         self.read();
     }
 
@@ -175,8 +175,8 @@ impl SenderCc for Played {
         self.window
     }
 
-    fn on_handshake(&mut self, rtt: Option<Span>, _extension: base::Extension) {
-        self.play(self.syn + rtt.expect("the SYN was sent once"));
+    fn on_established(&mut self, handshake: &Established) {
+        self.play(self.syn + handshake.rtt.expect("the SYN was sent once"));
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -187,6 +187,12 @@ impl SenderCc for Played {
         self.play(now);
     }
 
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        Some(self)
+    }
+}
+
+impl SegmentCc for Played {
     fn on_send(&mut self, packet: &mut Packet, now: Time) {
         if packet.flags.has(base::TcpFlags::SYN) {
             self.syn = now;

@@ -84,6 +84,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         self.state_deadline = self.sender.config.expiry(now, timeout);
         self.syn_sent = (self.syn_sent.0 + 1, now);
         self.sender.on_send(packet, now);
+        if let Some(announcement) = &self.announcement {
+            packet.extension = **announcement;
+        }
     }
 
     #[inline(always)]

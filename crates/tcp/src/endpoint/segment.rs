@@ -204,7 +204,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         }
         // An order is an ACK like any other first.
         let pushed = packet.flags.has(TcpFlags::PSH) && packet.sequence_length() == 0;
-        if pushed && ack == self.sender.una() && self.sender.cc.as_role().obeys_pushed_acks() {
+        if pushed && ack == self.sender.una() && self.sender.obeys() {
             self.sender.retransmit_first();
         }
         if self.sender.is_finished() {
@@ -364,9 +364,8 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         let (tries, sent) = self.syn_sent;
         // Karn: a SYN sent twice gives no sample.
         let first_try = (tries == 1).then(|| now.since(sent));
-        self.sender.establish(1 + self.window_of(packet), first_try);
-        self.sender
-            .control(|cc| cc.on_handshake(first_try, packet.extension));
+        let edge = 1 + self.window_of(packet);
+        self.sender.establish(edge, first_try, packet.extension);
     }
 }
 

@@ -9,7 +9,8 @@ use crate::plays::Plays;
 impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Whether the next segment has to wait for its time, which is then part of the deadline.
     pub(super) fn holds_back(&mut self, now: Time) -> bool {
-        let earliest = self.cc.as_role().pacing().unwrap_or(Time::ZERO);
+        let earliest = self.cc.as_role_mut().as_segment_cc();
+        let earliest = earliest.and_then(|cc| cc.pacing()).unwrap_or(Time::ZERO);
         let held = earliest > now && self.could_send();
         self.held_until = if held { earliest } else { Time::NEVER };
         held

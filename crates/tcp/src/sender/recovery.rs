@@ -337,7 +337,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         } else {
             u64::from(self.dupacks) == DUP_THRESH && self.una > self.recover
         };
-        if detected && self.repairs && self.config.fast_retransmit {
+        if detected && self.repairs() && self.config.fast_retransmit {
             self.enter_recovery(now);
         }
     }

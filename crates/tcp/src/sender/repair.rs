@@ -260,7 +260,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         };
         let says_nothing = bytes == 0 && feedback.sacked.is_empty() && !feedback.echo;
         if !std::mem::take(&mut repair.opens) && !self.skips(feedback, says_nothing, moves_edge) {
-            self.cc.tell(|cc| cc.on_delivery(&delivery));
+            self.tell_delivery(&delivery);
         }
         let mut news = News {
             delivered,
@@ -380,7 +380,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if repair.flight.pipe() == 0
             && let Some(last) = self.last_sent
         {
-            self.cc.tell(|cc| cc.on_start(last, now));
+            self.cc.tell(|cc| {
+                if let Some(cc) = cc.as_delivery_cc() {
+                    cc.on_start(last, now);
+                }
+            });
         }
     }
 

@@ -109,7 +109,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Whether what is outstanding is this sender's to repair: a FIN alone always is.
     #[inline(always)]
     const fn repairs_outstanding(&self) -> bool {
-        self.repairs || self.una >= self.written
+        self.repairs() || self.una >= self.written
     }
 
     /// Starts probing when the peer's window has closed on waiting data, and stops when it opens.

@@ -2,7 +2,7 @@
 //! writes into an ACK reaches the sender's congestion control.
 
 use base::{Extension, Packet, Seq, Span, TcpFlags, Time};
-use tcp::{Ack, Arrival, Endpoint, Host, NewReno, ReceiverCc, SenderCc, Slot, Wire};
+use tcp::{Ack, Arrival, Endpoint, Established, Host, NewReno, ReceiverCc, SenderCc, Slot, Wire};
 
 use crate::script::{MSS, Timeline, config, identity, ms, willing};
 
@@ -69,8 +69,8 @@ impl SenderCc for Listener {
         self.reno.window()
     }
 
-    fn on_handshake(&mut self, rtt: Option<Span>, extension: Extension) {
-        self.handshake = Some((rtt, extension.as_u64()));
+    fn on_established(&mut self, handshake: &Established) {
+        self.handshake = Some((handshake.rtt, handshake.extension.as_u64()));
     }
 
     fn on_ack(&mut self, ack: &Ack) {

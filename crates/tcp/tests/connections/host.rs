@@ -1,12 +1,12 @@
 //! A host with a receiver role that holds ACKs back, and a sender that obeys orders.
 
-use base::{Options, Packet, Seq, Span, TcpFlags, Time};
+use base::{Extension, Options, Packet, Seq, Span, TcpFlags, Time};
 use tcp::{
-    AckKind, AckSent, AckVerdict, Config, EcnMode, Endpoint, Host, NewReno, ReceiverCc, Release,
-    SenderCc, Slot, Wire,
+    AckKind, AckSent, AckVerdict, Config, EcnMode, Endpoint, Host, NewReno, Orders, ReceiverCc,
+    Release, SenderCc, SenderHelper, Slot, Wire,
 };
 
-use crate::script::{MSS, RTO, Timeline, config, identity, ms};
+use crate::script::{MSS, RTO, Timeline, config, identity, ms, willing};
 
 /// What the gate lets every connection advertise.
 const WINDOW: u64 = 5 * MSS;
@@ -107,7 +107,7 @@ impl Fixture {
     /// The SYN has been answered and the answer released.
     fn opened() -> Self {
         let mut fixture = Self::new();
-        let syn = fixture.peer.syn(crate::script::willing());
+        let syn = fixture.peer.syn(willing());
         fixture.deliver(syn);
         fixture.release();
         assert_eq!(
@@ -147,7 +147,7 @@ impl Fixture {
 #[test]
 fn a_syn_ack_can_be_held() {
     let mut fixture = Fixture::new();
-    let syn = fixture.peer.syn(crate::script::willing());
+    let syn = fixture.peer.syn(willing());
     fixture.deliver(syn);
     assert_eq!(fixture.host.role().log, ["open 0 1000"]);
     assert_eq!(fixture.host.role().held, [(Slot(0), AckKind::Syn)]);
@@ -199,7 +199,7 @@ fn a_held_ack_reports_what_arrived_while_it_waited() {
         Time::ZERO,
         &mut fixture.wire,
     );
-    let syn = fixture.peer.syn(crate::script::willing());
+    let syn = fixture.peer.syn(willing());
     fixture.deliver(syn);
     fixture.release();
     fixture.take();
@@ -280,8 +280,8 @@ fn nothing_is_released_for_a_connection_that_is_gone() {
 /// NewReno that obeys an ACK with PSH, as RCC's sender does.
 struct Obedient {
     cc: NewReno,
-    /// Whether it also retransmits by itself.
-    retransmits: bool,
+    /// What an order does.
+    orders: Orders,
 }
 
 impl SenderCc for Obedient {
@@ -289,26 +289,22 @@ impl SenderCc for Obedient {
         self.cc.window()
     }
 
-    fn retransmits(&self) -> bool {
-        self.retransmits
-    }
-
-    fn obeys_pushed_acks(&self) -> bool {
-        true
+    fn orders(&self) -> Orders {
+        self.orders
     }
 }
 
-fn obedient(retransmits: bool) -> Timeline<Obedient> {
+fn obedient(orders: Orders) -> Timeline<Obedient> {
     let config = Config {
         ecn: EcnMode::Off,
         ..config()
     };
     let cc = NewReno::new(&config);
-    Timeline::established_with(config, Seq(1000), Obedient { cc, retransmits })
+    Timeline::established_with(config, Seq(1000), Obedient { cc, orders })
 }
 
 /// A bare ACK of the first `segments` with PSH.
-fn order(t: &mut Timeline<Obedient>, segments: u64) {
+fn order<C: SenderCc + 'static>(t: &mut Timeline<C>, segments: u64) {
     let mut packet = t.peer_segment(TcpFlags::ACK.with(TcpFlags::PSH));
     packet.ack = t.endpoint.identity().initial_seq.at(1 + segments * MSS);
     t.deliver(packet);
@@ -317,7 +313,7 @@ fn order(t: &mut Timeline<Obedient>, segments: u64) {
 // rcc §10: first an ACK like any other, then the segment at its number is sent again, once.
 #[test]
 fn a_pushed_ack_orders_the_segment_at_its_number() {
-    let mut t = obedient(true);
+    let mut t = obedient(Orders::Obeyed);
     t.write(12 * MSS).expect_data(0..10);
     order(&mut t, 0);
     t.expect_retransmission(0).expect_nothing();
@@ -332,8 +328,30 @@ fn a_pushed_ack_orders_the_segment_at_its_number() {
 }
 
 #[test]
+fn a_helper_makes_any_sender_obey_and_announces_in_its_syn() {
+    let mut t = Timeline::closed(config());
+    let announcement = Some(Extension::from_u64(32_768));
+    let orders = Orders::Obeyed;
+    let helper = SenderHelper {
+        announcement,
+        orders,
+    };
+    t.endpoint =
+        Endpoint::new(identity(Seq(1000)), config(), NewReno::new(&config())).with_helper(helper);
+    t.act(Endpoint::connect);
+    assert_eq!(t.take().extension.as_u64(), 32_768);
+    t.at(ms(1000));
+    assert_eq!(t.take().extension.as_u64(), 32_768, "again");
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(syn_ack).expect_ack(0);
+    t.write(2 * MSS).expect_data(0..1);
+    order(&mut t, 0);
+    t.expect_retransmission(0).expect_nothing();
+}
+
+#[test]
 fn pushed_data_orders_nothing() {
-    let mut t = obedient(true);
+    let mut t = obedient(Orders::Obeyed);
     t.write(4 * MSS).expect_data(0..4);
     let mut data = t.peer_data(0);
     data.flags = TcpFlags::ACK.with(TcpFlags::PSH);
@@ -345,7 +363,7 @@ fn pushed_data_orders_nothing() {
 // RCC footnote 7: neither duplicates nor the timer, only orders; a FIN alone is repaired all the same.
 #[test]
 fn a_sender_that_leaves_repairs_to_the_receiver_waits_for_orders() {
-    let mut t = obedient(false);
+    let mut t = obedient(Orders::Awaited);
     t.write(10 * MSS).expect_data(0..10);
     t.duplicates(5).expect_nothing();
     let later = t.clock() + RTO * 20;

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use base::{Ecn, FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
 use tcp::{
-    Ack, Config, EcnMode, Endpoint, Growth, Identity, Loss, LossDetection, NewReno, Recovery,
-    RtoEstimator, SenderCc, SsthreshOf, State, TailLossProbe,
+    Ack, Config, EcnMode, Endpoint, Established, Growth, Identity, Loss, LossDetection, NewReno,
+    Recovery, RtoEstimator, SegmentCc, SenderCc, SsthreshOf, State, TailLossProbe,
 };
 
 proptest! {
@@ -52,8 +52,8 @@ impl SenderCc for Paced {
         self.reno.window()
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        self.reno.on_established(mss, segments);
+    fn on_established(&mut self, handshake: &Established) {
+        self.reno.on_established(handshake);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -76,6 +76,12 @@ impl SenderCc for Paced {
         self.reno.on_idle();
     }
 
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        Some(self)
+    }
+}
+
+impl SegmentCc for Paced {
     fn on_send(&mut self, packet: &mut Packet, now: Time) {
         if let Some(interval) = self.interval
             && packet.payload > 0

@@ -1,7 +1,7 @@
 //! A congestion control that paces: segments leave one by one, each when its time has come.
 
 use base::{Packet, Seq, Span, TcpFlags, Time};
-use tcp::{Ack, Endpoint, SenderCc};
+use tcp::{Ack, Endpoint, SegmentCc, SenderCc};
 
 use crate::script::{HANDSHAKE, MSS, RTO, Timeline, config, ms};
 
@@ -24,6 +24,12 @@ impl SenderCc for Paced {
         }
     }
 
+    fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {
+        Some(self)
+    }
+}
+
+impl SegmentCc for Paced {
     fn on_send(&mut self, packet: &mut Packet, now: Time) {
         if packet.payload > 0 {
             self.last = Some(now);

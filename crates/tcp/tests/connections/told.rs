@@ -1,7 +1,7 @@
 //! What a congestion control is told of a connection with a record of its segments.
 
 use base::{Seq, TcpFlags, Time};
-use tcp::{Ack, Config, Delivery, EcnMode, Loss, LossDetection, SenderCc, SsthreshOf};
+use tcp::{Ack, Config, Delivery, DeliveryCc, EcnMode, Loss, LossDetection, SenderCc, SsthreshOf};
 
 use crate::script::{HANDSHAKE, MSS, Timeline, config, ms, willing};
 
@@ -22,8 +22,8 @@ impl SenderCc for Told {
         self.window * MSS
     }
 
-    fn on_delivery(&mut self, delivery: &Delivery) {
-        self.deliveries.push(delivery.segments);
+    fn as_delivery_cc(&mut self) -> Option<&mut dyn DeliveryCc> {
+        Some(self)
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -35,6 +35,12 @@ impl SenderCc for Told {
         if loss != Loss::FastRetransmit {
             self.window = 1;
         }
+    }
+}
+
+impl DeliveryCc for Told {
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        self.deliveries.push(delivery.segments);
     }
 
     fn on_start(&mut self, last: Time, _now: Time) {

@@ -6,7 +6,7 @@ use base::{Ecn, FlowId, HostId, Seq, Span};
 use proptest::prelude::*;
 
 use super::*;
-use crate::cc::{Ack, Delivery, Loss, NewReno, SenderCc};
+use crate::cc::{Ack, Delivery, DeliveryCc, Established, Loss, NewReno, SenderCc};
 use crate::config::{
     Config, EcnMode, Growth, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf,
     TailLossProbe,
@@ -79,8 +79,8 @@ impl SenderCc for Listening {
         self.reno.window()
     }
 
-    fn on_established(&mut self, mss: u16, segments: u32) {
-        self.reno.on_established(mss, segments);
+    fn on_established(&mut self, handshake: &Established) {
+        self.reno.on_established(handshake);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -89,9 +89,8 @@ impl SenderCc for Listening {
         self.reno.on_ack(ack);
     }
 
-    fn on_delivery(&mut self, delivery: &Delivery) {
-        self.deliveries += 1;
-        self.delivery = Some(*delivery);
+    fn as_delivery_cc(&mut self) -> Option<&mut dyn DeliveryCc> {
+        Some(self)
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
@@ -104,6 +103,13 @@ impl SenderCc for Listening {
 
     fn on_idle(&mut self) {
         self.reno.on_idle();
+    }
+}
+
+impl DeliveryCc for Listening {
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        self.deliveries += 1;
+        self.delivery = Some(*delivery);
     }
 }
 

@@ -49,7 +49,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             next: self.next,
         };
         if !std::mem::take(&mut repair.opens) && !self.skips(feedback, bytes == 0, moves_edge) {
-            self.cc.tell(|cc| cc.on_delivery(&delivery));
+            self.tell_delivery(&delivery);
         }
         if bytes > 0 {
             let grows = if self.config.growth == Growth::Delivery {

@@ -205,7 +205,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 // It has let segments go already and forces none, as in Linux (`tcp_cwnd_reduction`).
                 repair.begins = false;
                 let window = reduction.window() * self.mss;
-                self.control(|cc| cc.on_loss_in_reduction(window, now));
+                self.control(|cc| {
+                    if let Some(cc) = cc.as_delivery_cc() {
+                        cc.on_loss_in_reduction(window, now);
+                    }
+                });
                 reduction.redirect(self.segments(self.window));
             }
             return;
