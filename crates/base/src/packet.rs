@@ -16,7 +16,7 @@ pub struct HostId(pub u32);
 /// timestamps reach beyond a cache line. Its size on the
 /// wire is `payload` plus the header bytes of the network, which is a setting and not a field. The fields
 /// have an order, so that those before the options are copied together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Packet {
     /// The connection.
