@@ -6,11 +6,13 @@
 //! battery::lone_flow("newreno");
 //! ```
 
+mod composed;
 mod phase;
 
 use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::run;
 
+pub use composed::adds_nothing;
 pub use phase::hangs_on_no_order;
 
 /// Runs the scheme called `scheme`, or a composition of schemes, on every network.
@@ -34,7 +36,7 @@ pub fn lone_flow(scheme: &str) {
 
 fn survive(scheme: &str, network: &Network) {
     let place = format!("{scheme} on {}", network.name);
-    let point = point(scheme, network);
+    let point = point(scheme, network.sets);
     let first = run::run(&point).unwrap_or_else(|error| panic!("{place}: {error}"));
     let m = &first.metrics;
     let senders = u64::from(point.keys.workload.senders.0);
@@ -46,10 +48,10 @@ fn survive(scheme: &str, network: &Network) {
     assert_eq!(first.digest, second.digest, "{place} twice");
 }
 
-fn point(scheme: &str, network: &Network) -> PointSpec {
+fn point(scheme: &str, sets: &[&str]) -> PointSpec {
     let overrides = Overrides {
         schemes: Some(scheme.to_owned()),
-        sets: network.sets.iter().map(|set| (*set).to_owned()).collect(),
+        sets: sets.iter().map(|set| (*set).to_owned()).collect(),
         ..Overrides::default()
     };
     let scenario = Scenario::load(Source::new("battery", BASE), &overrides);

@@ -13,3 +13,26 @@ fn no_scheme_hangs_on_the_order_of_simultaneous_events() {
         battery::hangs_on_no_order(scheme.name);
     }
 }
+
+#[test]
+fn a_receiver_that_limits_nothing_adds_nothing_to_any_scheme() {
+    // Grants hold no ACK back, and this budget is larger than all windows together.
+    let settings = ["rcc.hold=grant", "rcc.max_queue=1GB"];
+    let mut composed = 0;
+    for receiver in ["rcc", "rdtcp"] {
+        for scheme in schemes::all() {
+            let name = scheme.name;
+            // Without another sender these receivers leave no window to the sender.
+            let composition = if scheme.roles.contains(&schemes::Role::Sender) {
+                format!("{receiver}+{name}")
+            } else {
+                format!("{receiver}+newreno+{name}")
+            };
+            if schemes::Bundle::parse(&composition).is_ok() {
+                battery::adds_nothing(&composition, &settings, name);
+                composed += 1;
+            }
+        }
+    }
+    assert!(composed >= 14, "{composed} compositions");
+}
