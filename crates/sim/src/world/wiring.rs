@@ -214,10 +214,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         delayed_ack_timeout: tcp.delayed_ack_timeout,
         delayed_ack_bound: delayed_ack_bound(tcp),
         receive_buffer,
-        receive_window: match tcp.receive_window {
-            ReceiveWindow::Buffer => tcp::ReceiveWindow::Buffer,
-            ReceiveWindow::Grows => tcp::ReceiveWindow::Grows,
-        },
+        receive_window: receive_window(tcp.receive_window),
         window_scale: match tcp.window_scale {
             WindowScale::Auto => Some(Config::scale_for(receive_buffer)),
             WindowScale::Off => None,
@@ -229,18 +226,11 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         time_wait: tcp.time_wait,
         receiver_control: roles.receiver.is_some(),
         low_priority: roles.low_priority,
-        loss_detection: match tcp.loss_detection {
-            LossDetection::DupAcks => tcp::LossDetection::DupAcks,
-            LossDetection::Rack => tcp::LossDetection::Rack,
-            LossDetection::RackLinux => tcp::LossDetection::RackLinux,
-        },
+        loss_detection: loss_detection(tcp.loss_detection),
         tail_loss_probe: tail_loss_probe(tcp.tail_loss_probe),
         timer_slack: tcp.timer_slack,
         timestamps: tcp.timestamps,
-        recovery: match tcp.recovery {
-            Recovery::Rfc6675 => tcp::Recovery::Rfc6675,
-            Recovery::Prr => tcp::Recovery::Prr,
-        },
+        recovery: recovery(tcp.recovery),
         ssthresh_of: ssthresh_of(tcp.ssthresh_of),
         keep_scoreboard: tcp.keep_scoreboard,
         frto: tcp.frto,
@@ -249,10 +239,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         quick_acks: tcp.quick_acks,
         sack_delay: tcp.sack_delay,
         sack_delay_slack: tcp.sack_delay_slack,
-        rto_estimator: match tcp.rto_estimator {
-            RtoEstimator::Rfc6298 => tcp::RtoEstimator::Rfc6298,
-            RtoEstimator::Linux => tcp::RtoEstimator::Linux,
-        },
+        rto_estimator: rto_estimator(tcp.rto_estimator),
         tick: match tcp.timer {
             TimerKind::Exact => Span::ZERO,
             TimerKind::Wheel => tcp.clock_granularity,
@@ -267,6 +254,35 @@ fn delayed_ack_bound(tcp: &scenario::keys::Tcp) -> Span {
         tcp.min_rto.max(tcp.clock_granularity * 2) - tcp.clock_granularity
     } else {
         Span::from_ps(u64::MAX)
+    }
+}
+
+const fn receive_window(window: ReceiveWindow) -> tcp::ReceiveWindow {
+    match window {
+        ReceiveWindow::Buffer => tcp::ReceiveWindow::Buffer,
+        ReceiveWindow::Grows => tcp::ReceiveWindow::Grows,
+    }
+}
+
+const fn loss_detection(detection: LossDetection) -> tcp::LossDetection {
+    match detection {
+        LossDetection::DupAcks => tcp::LossDetection::DupAcks,
+        LossDetection::Rack => tcp::LossDetection::Rack,
+        LossDetection::RackLinux => tcp::LossDetection::RackLinux,
+    }
+}
+
+const fn recovery(recovery: Recovery) -> tcp::Recovery {
+    match recovery {
+        Recovery::Rfc6675 => tcp::Recovery::Rfc6675,
+        Recovery::Prr => tcp::Recovery::Prr,
+    }
+}
+
+const fn rto_estimator(estimator: RtoEstimator) -> tcp::RtoEstimator {
+    match estimator {
+        RtoEstimator::Rfc6298 => tcp::RtoEstimator::Rfc6298,
+        RtoEstimator::Linux => tcp::RtoEstimator::Linux,
     }
 }
 
