@@ -49,7 +49,8 @@ class Sender(_tailwater.Sender, Declared):
         """The last loss was none. Without: ``cwnd`` and ``ssthresh`` are at least what they were before it."""
 
     def on_idle(self) -> None:
-        """Nothing was sent for longer than the retransmission timeout, and something is about to be."""
+        """Nothing was sent for longer than the retransmission timeout, and something is about to be. Not called with
+        ``tcp.idle_window = "halves"``: ``cwnd`` is halved then, and ``ssthresh`` raised, whatever the class."""
 
     def on_send(self, packet: Packet, now: int) -> None:
         """A segment is about to leave; fields of its header may be set. The window stays as it is."""

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{FlowId, Packet, Span, Time};
 use schemes::{FlowInfo, Sender};
-use tcp::{Ack, Config, Echo, Established, Loss, SegmentCc, SenderCc};
+use tcp::{Ack, Config, Echo, Established, Loss, Restart, SegmentCc, SenderCc};
 
 use crate::facts::real;
 
@@ -257,7 +257,7 @@ impl SenderCc for Steered {
         self.read();
     }
 
-    fn on_idle(&mut self) {
+    fn on_idle(&mut self, _restart: Restart) {
         self.read();
     }
 

@@ -24,9 +24,9 @@ use schemes::Derived;
 
 pub use capacity::Capacity;
 pub use choices::{
-    ConnectionKind, Ecmp, HostQueue, LoadOf, LossDetection, LossPattern, PeerKind, QueueUnit,
-    ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe, TimerKind, TopologyKind,
-    WindowGrowth, WorkloadKind,
+    ConnectionKind, Ecmp, HostQueue, IdleWindow, LoadOf, LossDetection, LossPattern, PeerKind,
+    QueueUnit, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe, TimerKind,
+    TopologyKind, WindowGrowth, WorkloadKind,
 };
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
@@ -319,8 +319,10 @@ base::settings! {
         pub delayed_ack_timeout: Span = "40ms",
         /// Whether an acknowledgement is delayed for less than tcp.min_rto, by a tick of tcp.clock_granularity, whatever tcp.delayed_ack_timeout, so that no timer expires for want of it; as in Linux since 6.7.
         pub delayed_ack_below_rto: bool = "false",
-        /// Whether a connection that was idle for a retransmission timeout starts again from its initial window (RFC 5681).
+        /// Whether a connection that was idle for a retransmission timeout starts again from a smaller window (RFC 5681), which tcp.idle_window says.
         pub idle_restart: bool = "true",
+        /// The window after a pause longer than the retransmission timeout: the initial one ("initial", RFC 5681), or one that is halved for each timeout of the pause but the first and is not below the initial one ("halves", RFC 2861 and Linux). With "halves" the slow-start threshold is then at least three quarters of the window before. Ignored without tcp.idle_restart.
+        pub idle_window: IdleWindow = "initial",
         /// Whether the congestion window of every scheme stays as it is while less than half of it is used, as when the application, the receiver or a switch allows less (RFC 7661). Without it windows grow whatever limits the sender, as in ns-2.
         pub window_validation: bool = "true",
         /// Receive buffer of a connection: the largest window it may advertise.

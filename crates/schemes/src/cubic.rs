@@ -13,8 +13,8 @@
 //! | time between two looks at the curve | `cubic.update_interval` | none | Linux |
 //! | an early end of slow start | `cubic.hystart` | off | Linux |
 //!
-//! `alpha_cubic` follows from beta (§4.3). Slow start is that of RFC 5681 and 3465, as for NewReno; the
-//! idle restart is that of RFC 5681 §4.1.
+//! `alpha_cubic` follows from beta (§4.3). Slow start is that of RFC 5681 and 3465, and so is the restart after
+//! a pause, as for NewReno.
 //!
 //! Deviations: `HyStart++`, which §4.10 recommends, is not included, so that slow starts of different
 //! senders differ in nothing, unless Linux's is asked for (`cubic/hystart.rs`); spurious congestion events (§4.9) are undone if the endpoint detects them.
@@ -25,7 +25,9 @@
 
 use base::setting::Settings;
 use base::{Fraction, Quantity, QuantityError, Span, Time};
-use tcp::{Ack, DeliveryCc, Echo, Established, Gauge, Loss, SSTHRESH, SenderCc, SsthreshOf};
+use tcp::{
+    Ack, DeliveryCc, Echo, Established, Gauge, Loss, Restart, SSTHRESH, SenderCc, SsthreshOf,
+};
 
 mod hystart;
 mod looks;
@@ -446,10 +448,12 @@ impl SenderCc for Sender {
         }
     }
 
-    fn on_idle(&mut self) {
-        // RFC 5681 §4.1: the restart window. Slow start ends the stage.
-        if self.cwnd > self.whole(self.initial_window) {
-            self.cwnd = self.whole(self.initial_window);
+    fn on_idle(&mut self, restart: Restart) {
+        self.ssthresh = restart.ssthresh(self.ssthresh, self.cwnd);
+        let window = restart.window(self.cwnd, self.whole(self.initial_window));
+        // Slow start ends the stage. Linux goes on with it, without the time of the pause (`Looks::on_start`).
+        if self.cwnd > window {
+            self.cwnd = window;
             self.stage = None;
         }
     }

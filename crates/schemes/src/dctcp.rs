@@ -24,8 +24,8 @@
 use base::setting::Settings;
 use base::{Count, Fraction, OrOff, Span, Time};
 use tcp::{
-    Ack, Delivery, DeliveryCc, Echo, EcnMode, Established, Gauge, Growth, Loss, NewReno, SSTHRESH,
-    SenderCc,
+    Ack, Delivery, DeliveryCc, Echo, EcnMode, Established, Gauge, Growth, Loss, NewReno, Restart,
+    SSTHRESH, SenderCc,
 };
 
 use crate::registry::{FlowInfo, MakeReceiver, Role, Roles, Scheme};
@@ -270,8 +270,8 @@ impl SenderCc for Sender {
         self.reno.on_undo();
     }
 
-    fn on_idle(&mut self) {
-        self.reno.on_idle();
+    fn on_idle(&mut self, restart: Restart) {
+        self.reno.on_idle(restart);
     }
 
     fn gauges(&self, sink: &mut dyn FnMut(&'static str, f64)) {

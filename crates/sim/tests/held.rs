@@ -9,7 +9,7 @@ use scenario::{Overrides, PointSpec, Scenario, Source};
 use schemes::{Hold, Origin, Role, Roles, Scheme, Sender};
 use sim::error::RunError;
 use sim::run::{self, Limits};
-use tcp::{Ack, Established, Loss, NewReno, SenderCc};
+use tcp::{Ack, Established, Loss, NewReno, Restart, SenderCc};
 
 /// Counts its holders and their pauses.
 struct Counted;
@@ -64,8 +64,8 @@ impl SenderCc for Fickle {
         self.reno.on_undo();
     }
 
-    fn on_idle(&mut self) {
-        self.reno.on_idle();
+    fn on_idle(&mut self, restart: Restart) {
+        self.reno.on_idle(restart);
     }
 
     fn is_slow_starting(&self) -> bool {

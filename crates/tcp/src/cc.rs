@@ -3,6 +3,7 @@
 use base::{Extension, Packet, Span, Time};
 
 use crate::config::Config;
+use crate::restart::Restart;
 
 /// Congestion control of one connection's sender.
 ///
@@ -42,8 +43,11 @@ pub trait SenderCc {
     /// ([`Config::undo`], [`Config::frto`]).
     fn on_undo(&mut self) {}
 
-    /// Nothing was sent for longer than the retransmission timeout, and something is about to be.
-    fn on_idle(&mut self) {}
+    /// Nothing was sent for longer than the retransmission timeout, and something is about to be: the window becomes what
+    /// `restart` makes of it.
+    fn on_idle(&mut self, restart: Restart) {
+        let _ = restart;
+    }
 
     /// Whether the window is below its threshold, so that it grows with all that is acknowledged. Asked where
     /// windows count segments ([`Config::counts_segments`]).
@@ -415,9 +419,9 @@ impl SenderCc for NewReno {
         }
     }
 
-    fn on_idle(&mut self) {
-        // RFC 5681 §4.1: the restart window.
-        self.cwnd = self.cwnd.min(self.initial_window);
+    fn on_idle(&mut self, restart: Restart) {
+        self.ssthresh = restart.ssthresh(self.ssthresh, self.cwnd);
+        self.cwnd = restart.window(self.cwnd, self.initial_window);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "gauges carry 53 bits")]
@@ -501,9 +505,22 @@ mod tests {
             cc.on_ack(&acked(3000));
             assert_eq!(cc.window(), expected);
         }
-        cc.on_idle();
+        cc.on_idle(Restart::Initial);
         cc.on_ack(&acked(3000));
         assert_eq!(cc.window(), 4000);
+    }
+
+    // Linux 6.12, tcp_cwnd_restart.
+    #[test]
+    fn a_halved_window_returns_to_three_quarters_of_what_it_was() {
+        let mut cc = NewReno::new(&Config::default());
+        (cc.cwnd, cc.ssthresh) = (80 * 1460, 30 * 1460);
+        cc.on_idle(Restart::Halved {
+            times: 2,
+            initial: 10 * 1460,
+            mss: 1460,
+        });
+        assert_eq!((cc.cwnd, cc.ssthresh), (20 * 1460, 60 * 1460));
     }
 
     #[test]

@@ -31,8 +31,10 @@ pub struct Config {
     /// Whether duplicate ACKs make the sender send again what they show to be lost (RFC 5681 §3.2); if not,
     /// only its timer does.
     pub fast_retransmit: bool,
-    /// Whether an idle connection starts again from the initial window (RFC 5681 §4.1).
+    /// Whether the window of an idle connection becomes smaller (RFC 5681 §4.1).
     pub idle_restart: bool,
+    /// What it becomes then.
+    pub idle_window: IdleWindow,
     /// Whether [`Ack::limited_by_window`] says how much of the window is used (RFC 7661); if not, every
     /// window counts as used.
     ///
@@ -137,6 +139,15 @@ pub enum ReceiveWindow {
     /// any. It takes for granted that the application reads at once: bytes that wait to be read do not widen the window
     /// later.
     Grows,
+}
+
+/// What the window of a connection becomes that was idle for longer than its retransmission timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IdleWindow {
+    /// The initial window (RFC 5681 §4.1).
+    Initial,
+    /// Half of what it was for each timeout but the first (RFC 2861 §3.1; Linux, `tcp_cwnd_restart`).
+    Halves,
 }
 
 /// What makes windows grow.
@@ -263,6 +274,15 @@ impl Config {
         wheel::expiry(now, timeout, self.tick)
     }
 
+    /// The last tick before this time, or at it.
+    #[must_use]
+    pub(crate) fn tick_of(&self, time: Time) -> Time {
+        if self.tick == Span::ZERO {
+            return time;
+        }
+        time.before(Span::from_ps(time.as_ps() % self.tick.as_ps()))
+    }
+
     /// This timeout as a clock that ticks keeps it: rounded up to whole ticks.
     #[must_use]
     pub(crate) fn in_ticks(&self, timeout: Span) -> Span {
@@ -299,6 +319,7 @@ impl Default for Config {
             limited_transmit: true,
             fast_retransmit: true,
             idle_restart: true,
+            idle_window: IdleWindow::Initial,
             window_validation: true,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),

@@ -51,6 +51,7 @@ mod low_priority;
 mod plays;
 mod receiver;
 mod receiver_cc;
+mod restart;
 mod rtt;
 mod scoreboard;
 mod sender;
@@ -63,8 +64,8 @@ pub use cc::{
     SegmentCc, SenderCc, Unlimited,
 };
 pub use config::{
-    Config, EcnMode, Growth, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf,
-    TailLossProbe,
+    Config, EcnMode, Growth, IdleWindow, LossDetection, ReceiveWindow, Recovery, RtoEstimator,
+    SsthreshOf, TailLossProbe,
 };
 pub use endpoint::{Endpoint, Identity, Progress, SenderHelper, State};
 pub use host::{Host, Wire};
@@ -73,5 +74,6 @@ pub use low_priority::LowPriority;
 pub use plays::Plays;
 pub use receiver::Arrival;
 pub use receiver_cc::{AckKind, AckSent, AckVerdict, Plain, ReceiverCc, Release, Slot};
+pub use restart::Restart;
 pub use sender::SenderCounters;
 pub use sender::info::{CongestionState, SenderInfo};

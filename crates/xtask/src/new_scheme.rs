@@ -98,7 +98,7 @@ const SKELETON: &str = r#"//! NAME: what it does, in one line.
 
 use base::setting::Settings;
 use base::{Count, Time};
-use tcp::{Ack, Established, Loss, NewReno, SenderCc};
+use tcp::{Ack, Established, Loss, NewReno, Restart, SenderCc};
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
 
@@ -166,8 +166,8 @@ impl SenderCc for Sender {
         self.reno.on_undo();
     }
 
-    fn on_idle(&mut self) {
-        self.reno.on_idle();
+    fn on_idle(&mut self, restart: Restart) {
+        self.reno.on_idle(restart);
     }
 
     fn is_slow_starting(&self) -> bool {

@@ -429,8 +429,19 @@ impl SenderCc for Playing {
         }
     }
 
-    fn on_idle(&mut self) {
-        self.tell("on_idle", |py| Ok(PyTuple::empty(py)));
+    fn on_idle(&mut self, restart: tcp::Restart) {
+        let sender = self.base.get();
+        match restart {
+            tcp::Restart::Initial => self.tell("on_idle", |py| Ok(PyTuple::empty(py))),
+            // Linux halves the windows of all congestion controls and asks none.
+            tcp::Restart::Halved { .. } => {
+                let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+                let window = restart.window(cwnd, sender.initial_window());
+                let ssthresh = restart.ssthresh(ssthresh, cwnd);
+                sender.cwnd.store(window, Ordering::Relaxed);
+                sender.ssthresh.store(ssthresh, Ordering::Relaxed);
+            }
+        }
     }
 
     fn orders(&self) -> Orders {

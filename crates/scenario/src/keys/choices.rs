@@ -127,6 +127,16 @@ base::choices! {
 }
 
 base::choices! {
+    /// The window of a connection after a pause.
+    pub enum IdleWindow {
+        /// The initial one, whatever the pause.
+        Initial = "initial",
+        /// Half of what it was for each timeout of the pause but the first.
+        Halves = "halves",
+    }
+}
+
+base::choices! {
     /// What shows a segment to be lost.
     pub enum LossDetection {
         /// Three duplicate ACKs, or with SACK three segments reported above it.

@@ -45,6 +45,7 @@ const LINUX: &[(&str, &str)] = &[
     ("tcp.delayed_ack_below_rto", "true"),
     ("tcp.dsack", "true"),
     ("tcp.frto", "true"),
+    ("tcp.idle_window", "halves"),
     ("tcp.keep_scoreboard", "true"),
     ("tcp.loss_detection", "rack-linux"),
     ("tcp.max_rto", "120s"),

@@ -1,7 +1,7 @@
 //! The sender's part: it says how it sends, asks for more, and does as it is told.
 
 use base::{Packet, Span, Time};
-use tcp::{Ack, Config, Echo, Established, Loss, SegmentCc, SenderCc};
+use tcp::{Ack, Config, Echo, Established, Loss, Restart, SegmentCc, SenderCc};
 
 use super::header::Header;
 
@@ -106,8 +106,14 @@ impl SenderCc for Sender {
         }
     }
 
-    fn on_idle(&mut self) {
-        self.cwnd = self.cwnd.min(self.initial);
+    fn on_idle(&mut self, restart: Restart) {
+        self.cwnd = match restart {
+            Restart::Initial => self.cwnd.min(self.initial),
+            Restart::Halved { times, .. } => {
+                let halved = libm::ldexp(self.cwnd, -times.min(64).cast_signed());
+                halved.max(self.cwnd.min(self.initial))
+            }
+        };
     }
 
     fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {

@@ -7,8 +7,8 @@ use base::{FlowId, HostId, Seq, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
 use scenario::keys::{
-    Ecmp, Keys, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
-    TimerKind, WindowGrowth, WindowScale,
+    Ecmp, IdleWindow, Keys, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf,
+    TailLossProbe, TimerKind, WindowGrowth, WindowScale,
 };
 use scenario::workload::{PlannedConnection, PlannedFlow};
 use scenario::{Group, PointSpec};
@@ -201,6 +201,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         limited_transmit: tcp.limited_transmit,
         fast_retransmit: tcp.fast_retransmit,
         idle_restart: tcp.idle_restart,
+        idle_window: idle_window(tcp.idle_window),
         window_validation: tcp.window_validation,
         min_rto: tcp.min_rto,
         max_rto: tcp.max_rto,
@@ -254,6 +255,13 @@ fn delayed_ack_bound(tcp: &scenario::keys::Tcp) -> Span {
         tcp.min_rto.max(tcp.clock_granularity * 2) - tcp.clock_granularity
     } else {
         Span::from_ps(u64::MAX)
+    }
+}
+
+const fn idle_window(window: IdleWindow) -> tcp::IdleWindow {
+    match window {
+        IdleWindow::Initial => tcp::IdleWindow::Initial,
+        IdleWindow::Halves => tcp::IdleWindow::Halves,
     }
 }
 

@@ -4,6 +4,7 @@
 //! 64 KiB from every sender to one receiver, 20 rounds on open connections, links of 1 Gbit/s and a round trip
 //! of 80 us, 121,000 bytes of buffer, marks from 30,000 bytes on, packets of 1,514 bytes. Three boots each.
 
+use sim::metrics::FlowRecord;
 use sim::run;
 
 use crate::support::points;
@@ -101,6 +102,57 @@ fn jitter_keeps_the_order_of_packets() {
     let metrics = run::run(&point).expect("a conserving run").metrics;
     assert_eq!((metrics.retransmissions, metrics.timeouts), (0, 0));
 }
+
+// Linux 6.18 over a path of 100 ms, told by TCP_INFO: 108.3 ms without a pause, and 204 to 210 ms after 400 ms, with windows of
+// 589, 985, 1183 and 1282 segments before the pauses, which are half the one before and the 691 of an answer. The timeout is
+// 300 ms. A pause lasts from the last data of an answer to the next request: the think time and 100 ms. Each timeout of it but
+// the first halves the window, which then needs a round trip more to send the answer; after 5 s it begins with ten segments,
+// and an answer takes seven round trips as the first one did (tcp_cwnd_restart).
+//
+// Slow start without a threshold adds every answer to the window, so that less and less is left for the last round trip:
+// later answers need as many, and what they take falls from 204 ms towards 200.
+#[test]
+fn an_answer_after_a_pause_takes_a_round_trip_more_for_each_further_timeout() {
+    let expected = [
+        ("100ms", 108.0),
+        ("250ms", 208.0),
+        ("400ms", 208.0),
+        ("800ms", 308.0),
+        ("5s", 700.0),
+    ];
+    for scheme in ["newreno", "cubic", "dctcp"] {
+        for (think, ms) in expected {
+            let think_set = format!("workload.think={think}");
+            let point = points(PAUSES, scheme, &[&think_set]).remove(0);
+            let flows = run::run(&point).expect("a conserving run").flows;
+            let time = |flow: &FlowRecord| flow.fct_us.get().expect("it is complete") / 1e3;
+            let times: Vec<f64> = flows.iter().map(time).collect();
+            let told = format!("{scheme} {think}: {times:?}");
+            let close = |time: &f64| (time / ms - 1.0).abs() < 0.03;
+            assert!(times[1..3].iter().all(close), "{told}");
+            let round_trips = |time: f64| (time / 100.0).floor();
+            let as_many = |time: &f64| (round_trips(*time) - round_trips(ms)).abs() < 0.5;
+            assert!(times[1..].iter().all(as_many), "{told}");
+        }
+    }
+}
+
+/// One connection that asks for one answer after the other.
+const PAUSES: &str = r#"
+[link]
+delay = "25ms"
+[switch]
+buffer = "unlimited"
+[tcp]
+profile = "linux"
+[workload]
+kind = "requests"
+connection = "persistent"
+senders = 1
+requests = 8
+size = "1MB"
+start = "1s"
+"#;
 
 const INCAST: &str = r#"
 [link]

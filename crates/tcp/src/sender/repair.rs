@@ -25,8 +25,9 @@ use base::{SackBlocks, Span, Time};
 
 use super::{Feedback, MAX_OFFSET, Outgoing, Sender, info::SenderInfo, timer::Timer};
 use crate::cc::{Delivery, Echo, SenderCc};
-use crate::config::{Config, Growth, SsthreshOf};
+use crate::config::{Config, Growth, IdleWindow, SsthreshOf};
 use crate::plays::Plays;
+use crate::restart::Restart;
 use crate::scoreboard::DUP_THRESH;
 use crate::timestamps;
 use flight::{Delivered, Flight, Judge};
@@ -349,7 +350,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             let fin_unsent = self.closed && start == self.written;
             return fin_unsent.then(|| self.send_first(0, repair, now));
         }
-        self.restart_after_idle(now);
+        if let Some(restart) = self.restart_due(now) {
+            self.begin_again(restart, repair);
+        }
         let wanted = (self.written - start).min(self.mss);
         let room = self.edge.saturating_sub(start);
         if room >= wanted {
@@ -361,6 +364,18 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         self.review_timer(now);
         None
+    }
+
+    /// The pause before this segment makes the window smaller. A reduction that had no acknowledgement to end with goes on,
+    /// from a smaller window to the same threshold (Linux, `tcp_cwnd_restart`).
+    #[cold]
+    fn begin_again(&mut self, restart: Restart, repair: &mut Repair) {
+        match &mut repair.reduction {
+            Some(reduction) if self.config.idle_window == IdleWindow::Halves => {
+                reduction.restart(restart, self.mss);
+            }
+            _ => self.control(|cc| cc.on_idle(restart)),
+        }
     }
 
     fn send_first(&mut self, payload: u64, repair: &mut Repair, now: Time) -> Outgoing {

@@ -4,7 +4,9 @@ use base::Time;
 
 use super::{Phase, Sender};
 use crate::cc::SenderCc;
+use crate::config::IdleWindow;
 use crate::plays::Plays;
+use crate::restart::Restart;
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Bytes between `una` and `next` that were passed and never sent at priority 0.
@@ -41,14 +43,44 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// RFC 5681 §4.1: nothing sent for longer than the timeout, and nothing outstanding.
     #[inline(always)]
     pub(super) fn restart_after_idle(&mut self, now: Time) {
+        if let Some(restart) = self.restart_due(now) {
+            self.control(|cc| cc.on_idle(restart));
+        }
+    }
+
+    /// What the window becomes if this is the end of a pause.
+    #[inline(always)]
+    pub(super) fn restart_due(&self, now: Time) -> Option<Restart> {
         if self.next != self.una || !self.config.idle_restart {
-            return;
+            return None;
         }
-        if let Some(last) = self.last_sent
-            && now.since(last) > self.rtt.rto()
-            && self.next == self.max
-        {
-            self.control(|cc| cc.on_idle());
+        let last = self.last_sent?;
+        if now.since(last) <= self.rtt.rto() || self.next != self.max {
+            return None;
         }
+        self.restart_of(last, now)
+    }
+
+    /// What the window becomes after a pause since `last` that was longer than the timeout.
+    // Linux also takes a window that is not used for a timeout halfway to what is used (`tcp_cwnd_application_limited`).
+    // Every ACK of new data begins that time anew, so that it passes only while none comes for a timeout and data leaves
+    // all the same: just before the timer expires, which makes the window one segment.
+    #[cold]
+    fn restart_of(&self, last: Time, now: Time) -> Option<Restart> {
+        if self.config.idle_window == IdleWindow::Initial {
+            return Some(Restart::Initial);
+        }
+        // Linux counts whole ticks of its clock.
+        let (last, now) = (self.config.tick_of(last), self.config.tick_of(now));
+        let (pause, timeout) = (now.since(last).as_ps(), self.rtt.rto().as_ps());
+        // Halved while more than another timeout is left.
+        let times = (pause.saturating_sub(1) / timeout).min(u64::from(u32::MAX));
+        #[expect(clippy::cast_possible_truncation, reason = "bounded above")]
+        let times = times as u32;
+        (times > 0).then(|| Restart::Halved {
+            times,
+            initial: u64::from(self.config.initial_window) * self.mss,
+            mss: self.mss,
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Growth of the window: RFC 5681 §3.1, RFC 3465, RFC 5681 §4.1.
 
-use tcp::Config;
+use tcp::{Config, IdleWindow};
 
 use crate::script::{MSS, Timeline, config, ms};
 
@@ -110,6 +110,24 @@ fn an_idle_connection_restarts_from_the_initial_window() {
         t.expect_cwnd(8 * MSS);
         // The last data left at 100 ms; the RTO is 212.5 ms after three samples of 100 ms.
         t.at(ms(320)).write(20 * MSS);
+        t.expect_data(6..6 + window).expect_cwnd(window * MSS);
+    }
+}
+
+// RFC 2861 §3.1; Linux 6.12, tcp_cwnd_restart. The RTO is 212.5 ms after three samples of 100 ms.
+#[test]
+fn a_pause_halves_the_window_for_each_timeout_but_the_first() {
+    for (pause, window) in [(212, 8), (213, 4), (425, 4), (426, 2), (5000, 2)] {
+        let mut t = Timeline::established(Config {
+            initial_window: 2,
+            idle_window: IdleWindow::Halves,
+            ..config()
+        });
+        t.write(6 * MSS).expect_data(0..2);
+        t.at(ms(100)).ack(1).ack(2).expect_data(2..6);
+        t.at(ms(200)).ack(3).ack(4).ack(5).ack(6);
+        t.expect_cwnd(8 * MSS);
+        t.at(ms(100 + pause)).write(20 * MSS);
         t.expect_data(6..6 + window).expect_cwnd(window * MSS);
     }
 }

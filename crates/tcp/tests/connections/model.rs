@@ -10,7 +10,7 @@ use base::{Ecn, FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
 use tcp::{
     Ack, Config, EcnMode, Endpoint, Established, Growth, Identity, Loss, LossDetection, NewReno,
-    Recovery, RtoEstimator, SegmentCc, SenderCc, SsthreshOf, State, TailLossProbe,
+    Recovery, Restart, RtoEstimator, SegmentCc, SenderCc, SsthreshOf, State, TailLossProbe,
 };
 
 proptest! {
@@ -72,8 +72,8 @@ impl SenderCc for Paced {
         self.reno.on_undo();
     }
 
-    fn on_idle(&mut self) {
-        self.reno.on_idle();
+    fn on_idle(&mut self, restart: Restart) {
+        self.reno.on_idle(restart);
     }
 
     fn as_segment_cc(&mut self) -> Option<&mut dyn SegmentCc> {

@@ -12,6 +12,7 @@ use crate::config::{
     TailLossProbe,
 };
 use crate::endpoint::Identity;
+use crate::restart::Restart;
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -101,8 +102,8 @@ impl SenderCc for Listening {
         self.reno.on_recovered(limit);
     }
 
-    fn on_idle(&mut self) {
-        self.reno.on_idle();
+    fn on_idle(&mut self, restart: Restart) {
+        self.reno.on_idle(restart);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Proportional rate reduction: the window moves to ssthresh with what is delivered (RFC 6937).
 
+use crate::restart::Restart;
+
 /// A reduction in progress. Windows count segments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduction {
@@ -35,6 +37,12 @@ impl Reduction {
     /// It leads to another window from here on.
     pub(crate) const fn redirect(&mut self, ssthresh: u64) {
         self.ssthresh = ssthresh;
+    }
+
+    /// A pause is over.
+    pub(crate) fn restart(&mut self, restart: Restart, mss: u64) {
+        let window = self.window * mss;
+        self.window = restart.window(window, window) / mss;
     }
 
     /// A segment has left.
