@@ -463,29 +463,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         exact
     }
 
-    /// RFC 3168 §6.1.2: one reduction per window of data, none while a loss is repaired; the ACK that ends the repair
-    /// may begin the next one, as in Linux. With nothing
-    /// outstanding, as on a request that still echoes marks of the answer before it, there is no window of data
-    /// to reduce (`tcp_ack`), and no delivery that would let a reduction go on.
-    fn echo_of(&self, feedback: &Feedback<'_>, repair: &Repair) -> Echo {
-        if !feedback.echo || !self.ecn || repair.flight.len() == 0 {
-            return Echo::None;
-        }
-        match repair.state {
-            State::Open | State::Disorder => Echo::Reduce,
-            // It ends this reduction and is the first of the next window of data.
-            State::Reduced if feedback.ack > repair.high => Echo::Reduce,
-            State::Recovery | State::Loss if feedback.ack >= repair.high => Echo::Reduce,
-            _ => Echo::Repeated,
-        }
-    }
-
-    /// Whether Linux does not look at an acknowledgement with data that says nothing: its header prediction has taken
-    /// it (`tcp_rcv_established`).
-    const fn skips(&self, feedback: &Feedback<'_>, says_nothing: bool, moves_edge: bool) -> bool {
-        self.next > 1 && !feedback.bare && says_nothing && !moves_edge
-    }
-
     /// Everything below `ack` is acknowledged. Returns how many bytes become so.
     fn move_to(&mut self, ack: u64, repair: &mut Repair) -> u64 {
         let bytes = ack.saturating_sub(self.una);
