@@ -197,7 +197,7 @@ pub enum TailLossProbe {
 pub enum Recovery {
     /// At once; then what has left the network is replaced (RFC 6675 §5).
     Rfc6675,
-    /// In proportion to what is delivered (RFC 6937). Needs SACK.
+    /// In proportion to what is delivered (RFC 6937); without SACK each duplicate ACK tells of a segment.
     Prr,
 }
 
@@ -248,15 +248,14 @@ impl Config {
         }
     }
 
-    /// Whether the sender keeps a record of every segment, which some mechanisms need and SACK fills.
+    /// Whether the sender keeps a record of every segment, which some mechanisms need. Some of them work with what SACK
+    /// reports, and do nothing without.
     #[must_use]
-    pub(crate) fn keeps_record(&self) -> bool {
-        self.loss_detection.is_by_time()
-            || self.recovery == Recovery::Prr
+    pub(crate) fn keeps_record(&self, sack: bool) -> bool {
+        let reported = self.loss_detection.is_by_time()
             || self.tail_loss_probe != TailLossProbe::Off
-            || self.keep_scoreboard
-            || self.frto
-            || self.undo
+            || self.keep_scoreboard;
+        sack && reported || self.recovery == Recovery::Prr || self.frto || self.undo
     }
 
     /// Whether windows have whole segments and grow by those that ACKs tell of, however few ACKs do.

@@ -258,8 +258,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.ecn = agreed.ecn;
         // What arrives at low priority has no place in a record, and what only the peer repairs needs none.
         self.recorded =
-            agreed.sack && self.repairs() && self.low.is_none() && self.config.keeps_record();
-        self.repair = self.recorded.then(|| Box::new(Repair::new(&self.config)));
+            self.repairs() && self.low.is_none() && self.config.keeps_record(agreed.sack);
+        self.repair = self
+            .recorded
+            .then(|| Box::new(Repair::new(&self.config, agreed.sack)));
     }
 
     /// The SYN is acknowledged: data may flow up to `edge`. `first_try` is the round trip of a SYN

@@ -4,8 +4,8 @@
 //! What came later needs to know when each segment left and what became of it, [`flight`]. On it stand
 //! mechanisms that do not know each other, one RFC in each file: [`rack`] finds losses, [`probe`] brings
 //! those of the last segments to light, [`reduction`] moves the window, [`undo`] and [`frto`] find out that
-//! nothing was lost. What joins them are the states of a sender in [`state`], as Linux has them. A
-//! connection without any of these mechanisms, or without SACK, keeps no record.
+//! nothing was lost. What joins them are the states of a sender in [`state`], as Linux has them. Without SACK,
+//! [`reno`] counts duplicates instead of reports. A connection without any of these mechanisms keeps no record.
 // DEVIATION(RFC 6675 §4): with a record, rules 3 and 4 of NextSeg are left out, as in Linux: what is not
 // judged lost is not sent again by recovery.
 
@@ -16,6 +16,7 @@ mod probe;
 mod quiet;
 mod rack;
 mod reduction;
+mod reno;
 mod state;
 mod timers;
 mod undo;
@@ -35,6 +36,7 @@ use frto::Frto;
 use probe::{Answer, TailProbe};
 use rack::{Path, Rack};
 use reduction::Reduction;
+use reno::Reno;
 use state::State;
 use undo::Undo;
 use usage::Usage;
@@ -57,6 +59,8 @@ pub(super) struct Repair {
     /// Duplicate ACKs since the last that moved on.
     dupacks: u32,
     rack: Option<Rack>,
+    /// What takes the place of reports where SACK is not in use.
+    reno: Option<Reno>,
     probe: Option<TailProbe>,
     /// Whether a probe is to leave, whatever the window.
     probe_due: bool,
@@ -83,6 +87,8 @@ struct News {
     duplicate: bool,
     /// Whether it carries nothing but an acknowledgement that does not move.
     idle: bool,
+    /// Whether it counts as a duplicate where SACK is not in use: it does not move the window either.
+    counts: bool,
     echo: Echo,
     /// The timestamp it echoes.
     stamp: Option<u32>,
@@ -100,7 +106,8 @@ impl News {
 }
 
 impl Repair {
-    pub(super) fn new(config: &Config) -> Self {
+    /// The mechanisms that these settings name, with or without SACK.
+    pub(super) fn new(config: &Config, sack: bool) -> Self {
         Self {
             flight: Flight::default(),
             state: State::Open,
@@ -108,8 +115,9 @@ impl Repair {
             min_rtt: Span::from_ps(u64::MAX),
             delivered: 0,
             dupacks: 0,
-            rack: Rack::of(config),
-            probe: TailProbe::of(config),
+            rack: Rack::of(config).filter(|_| sack),
+            reno: (!sack).then(Reno::new),
+            probe: TailProbe::of(config).filter(|_| sack),
             probe_due: false,
             reduction: None,
             undo: config.undo.then(Undo::default),
@@ -250,11 +258,13 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     ) {
         let losses = repair.flight.losses();
         let echo = self.echo_of(feedback, repair);
-        let delivered = repair.book(feedback, (self.una, self.next), self.written);
+        let mut delivered = repair.book(feedback, (self.una, self.next), self.written);
+        let told;
+        (delivered.segments, told) = repair.count_without_sack(delivered.segments);
         let bytes = self.move_to(feedback.ack, repair);
         let rtt = self.sample_recorded(&delivered, bytes, feedback, repair);
         let delivery = Delivery {
-            segments: delivered.segments.into(),
+            segments: told.into(),
             echo: feedback.echo && self.ecn,
             acknowledged: self.una,
             next: self.next,
@@ -263,11 +273,13 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if !std::mem::take(&mut repair.opens) && !self.skips(feedback, says_nothing, moves_edge) {
             self.tell_delivery(&delivery);
         }
+        let idle = feedback.bare && bytes == 0 && !delivered.sacked;
         let mut news = News {
             delivered,
             bytes,
             duplicate: Repair::duplicate(feedback).is_some(),
-            idle: feedback.bare && bytes == 0 && !delivered.sacked,
+            idle,
+            counts: idle && !moves_edge && repair.flight.len() > 0,
             echo,
             stamp: feedback.stamp,
             window: self.window,
@@ -276,7 +288,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         };
         repair.dupacks += u32::from(feedback.bare && bytes == 0 && repair.flight.len() > 0);
         self.answer_probe(feedback.ack, &news, repair);
-        let timer = self.change_state(&news, repair);
+        let timer = if repair.reno.is_some() {
+            self.change_state_without_sack(&mut news, repair);
+            None
+        } else {
+            self.change_state(&news, repair)
+        };
         if news.echo == Echo::Reduce && repair.state.repairs() {
             // The loss it came with has reduced the window.
             news.echo = Echo::Repeated;
@@ -296,6 +313,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             bytes: 0,
             duplicate: Repair::duplicate(feedback).is_some(),
             idle: false,
+            counts: false,
             echo: Echo::None,
             stamp: feedback.stamp,
             window: self.window,

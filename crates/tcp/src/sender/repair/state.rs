@@ -57,7 +57,7 @@ impl Repair {
     }
 
     /// Whether the last reduction is known to have been needless.
-    fn may_undo(&self, news: &News) -> bool {
+    pub(super) fn may_undo(&self, news: &News) -> bool {
         self.undo
             .is_some_and(|undo| undo.all_were_duplicates() || undo.answers_original(news.stamp))
     }
@@ -158,7 +158,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             State::Loss => repair.high <= self.una || self.attempts == 1,
         };
         let in_flight = self.share_of(repair);
-        if !self.config.keep_scoreboard || repair.flight.is_reneged() {
+        if !self.config.keep_scoreboard || repair.reno.is_some() || repair.flight.is_reneged() {
             repair.flight.clear_reports();
         }
         let rack = repair.rack;
@@ -302,7 +302,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// RFC 4015 §3.2: the window as before the reduction; with `found`, nothing counts as lost.
-    fn take_back(&mut self, repair: &mut Repair, found: bool) {
+    pub(super) fn take_back(&mut self, repair: &mut Repair, found: bool) {
         if found {
             repair.flight.clear_losses();
         }
@@ -319,7 +319,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// Nothing is to be repaired: open, or in disorder while something is missing.
-    fn open(&mut self, repair: &mut Repair) {
+    pub(super) fn open(&mut self, repair: &mut Repair) {
         let whole = repair.flight.sacked() == 0 && repair.flight.lost() == 0;
         if !repair.flight.any_repeated()
             && let Some(undo) = &mut repair.undo

@@ -1,0 +1,311 @@
+//! Repair without SACK, as Linux 6.12 has it: `NewReno` (RFC 6582) on the record of segments.
+//!
+//! Nobody reports which segments have come. Each duplicate ACK stands for one that has, so that the estimate of what is in
+//! the network, and with it proportional rate reduction, works as with SACK (`tcp_add_reno_sack`). Only the first segment
+//! is ever judged lost: after three duplicates, and with each partial ACK of a recovery (`tcp_newreno_mark_lost`). A recovery
+//! goes on until something beyond its end is acknowledged (RFC 6582 §4). Timestamps and F-RTO still show what was needless.
+
+use super::frto::{Evidence, Verdict};
+use super::state::State;
+use super::{Flight, News, Repair};
+use crate::cc::{Echo, SenderCc};
+use crate::plays::Plays;
+use crate::sender::Sender;
+
+/// What a sender counts instead of reports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reno {
+    /// Duplicates that show the first segment to be lost. More than the segments behind it show that the path changes their
+    /// order (`tcp_check_reno_reordering`).
+    threshold: u32,
+    /// Segments that duplicates stand for and that the congestion control has not been told of.
+    untold: u32,
+}
+
+impl Reno {
+    pub(super) const fn new() -> Self {
+        Self {
+            threshold: DUP_THRESH,
+            untold: 0,
+        }
+    }
+
+    /// `acked` segments are acknowledged; `flight` is the rest. Returns how many of them no duplicate has stood for
+    /// (`tcp_remove_reno_sacks`): the first one was missing, so that the others have caused duplicates.
+    fn on_acknowledged(&mut self, acked: u32, flight: &mut Flight) -> u32 {
+        if acked == 0 {
+            return 0;
+        }
+        let counted = flight.sacked();
+        flight.count_arrived(counted.saturating_sub(acked - 1));
+        self.limit(acked, flight);
+        acked.saturating_sub(counted).max(1)
+    }
+
+    /// A duplicate has come. Returns how many segments it stands for.
+    fn on_duplicate(&mut self, flight: &mut Flight) -> u32 {
+        let before = flight.sacked();
+        flight.count_arrived(before + 1);
+        self.limit(0, flight);
+        let delivered = flight.sacked().saturating_sub(before);
+        self.untold += delivered;
+        delivered
+    }
+
+    /// There are never more duplicates than segments behind those that are missing (`tcp_limit_reno_sacked`).
+    fn limit(&mut self, acked: u32, flight: &mut Flight) {
+        let all = u32::try_from(flight.len()).unwrap_or(u32::MAX);
+        let missing = flight.lost().max(1).min(all);
+        if flight.sacked() + missing > all {
+            flight.count_arrived(all - missing);
+            self.threshold = (all + acked).min(MOST_REORDERING);
+        }
+    }
+
+    /// The first segment is lost if there are enough duplicates.
+    fn judge(self, flight: &mut Flight) {
+        if flight.len() > 0 && flight.sacked() >= self.threshold {
+            flight.lose(0);
+        }
+    }
+}
+
+impl Repair {
+    /// Of what an ACK acknowledges, the segments that count as delivered with it; and those that the congestion control is
+    /// told of, with the duplicates before.
+    pub(super) fn count_without_sack(&mut self, acked: u32) -> (u32, u32) {
+        let Some(reno) = &mut self.reno else {
+            return (acked, acked);
+        };
+        let delivered = reno.on_acknowledged(acked, &mut self.flight);
+        (delivered, delivered + std::mem::take(&mut reno.untold))
+    }
+
+    /// Something is acknowledged in order: duplicates count from here on.
+    fn forget_duplicates(&mut self) {
+        self.flight.count_arrived(0);
+    }
+
+    fn add_duplicate(&mut self, news: &mut News) {
+        if let Some(reno) = &mut self.reno
+            && news.counts
+        {
+            news.delivered.segments += reno.on_duplicate(&mut self.flight);
+        }
+    }
+
+    /// The usual counting, outside of recovery.
+    fn count_duplicates(&mut self, news: &mut News) {
+        if news.advances() {
+            self.forget_duplicates();
+        }
+        self.add_duplicate(news);
+        if let Some(reno) = self.reno {
+            reno.judge(&mut self.flight);
+        }
+    }
+}
+
+impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// What the state makes of an ACK without SACK (`tcp_fastretrans_alert`).
+    pub(super) fn change_state_without_sack(&mut self, news: &mut News, repair: &mut Repair) {
+        repair.new_first = false;
+        if repair.state == State::Open && !news.counts && news.echo == Echo::None {
+            return;
+        }
+        if repair.flight.len() == 0 {
+            repair.forget_duplicates();
+        }
+        if self.leave_without_sack(news, repair) {
+            return;
+        }
+        match repair.state {
+            State::Recovery => {
+                if !news.advances() {
+                    return repair.add_duplicate(news);
+                }
+                if !self.undo_partial(news, repair) {
+                    return;
+                }
+            }
+            State::Loss => {
+                self.on_ack_after_timeout_without_sack(news, repair);
+                if repair.state == State::Loss {
+                    return;
+                }
+                repair.count_duplicates(news);
+            }
+            _ => repair.count_duplicates(news),
+        }
+        let lost = repair.flight.lost() > 0 && self.config.fast_retransmit;
+        if lost && repair.state != State::Recovery {
+            self.enter_recorded_recovery(news.now, repair);
+        } else if !repair.state.reduces() {
+            self.open(repair);
+        }
+    }
+
+    /// States end when what was sent before them is acknowledged; a recovery when something beyond it is, too, since
+    /// duplicates of its copies would begin another one (RFC 6582 §4). Returns whether it is held.
+    fn leave_without_sack(&mut self, news: &News, repair: &mut Repair) -> bool {
+        match repair.state {
+            State::Reduced if self.una > repair.high => {
+                repair.reduction = None;
+                self.open(repair);
+            }
+            State::Recovery if self.una >= repair.high => {
+                repair.forget_duplicates();
+                let undone = repair.may_undo(news);
+                if undone {
+                    self.take_back(repair, false);
+                }
+                if self.una == repair.high {
+                    return true;
+                }
+                if !undone {
+                    self.control(|cc| cc.on_recovered(None));
+                }
+                repair.reduction = None;
+                self.open(repair);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// A partial ACK: the next segment is lost, unless a timestamp tells that the last one was only late
+    /// (`tcp_try_undo_partial`). Returns whether losses are to be looked for.
+    fn undo_partial(&mut self, news: &News, repair: &mut Repair) -> bool {
+        let undo = repair.undo;
+        if !undo.is_some_and(|undo| undo.answers_original(news.stamp)) {
+            if repair.flight.len() > 0 {
+                repair.flight.lose(0);
+            }
+            return true;
+        }
+        // With copies still on their way nothing more is sent again.
+        if repair.flight.again() > 0 {
+            return false;
+        }
+        self.take_back(repair, true);
+        self.open(repair);
+        true
+    }
+
+    /// What an ACK means after a timeout (`tcp_process_loss`).
+    fn on_ack_after_timeout_without_sack(&mut self, news: &mut News, repair: &mut Repair) {
+        if news.advances() && repair.may_undo(news) {
+            // The state ends with what was sent before, as else a copy could begin a recovery.
+            return self.take_back(repair, true);
+        }
+        let complete = self.una >= repair.high;
+        let verdict = repair.frto.on_ack(Evidence {
+            advances: news.advances(),
+            complete,
+            // With a copy among them nobody knows who has brought the acknowledgement.
+            original: news.delivered.original && !news.delivered.repeated,
+            reports: self.next > repair.high && news.counts,
+            new_data: self.next < self.written && self.edge > self.next,
+        });
+        let beyond = self.una > repair.high;
+        match verdict {
+            Verdict::Spurious => {
+                self.take_back(repair, true);
+                if self.una != repair.high {
+                    self.open(repair);
+                }
+            }
+            Verdict::SendNew => {
+                repair.new_first = true;
+                if self.next > repair.high {
+                    self.count_new(news, repair);
+                }
+            }
+            Verdict::Repair if beyond => self.open(repair),
+            Verdict::Repair if complete => {}
+            Verdict::Repair => self.count_new(news, repair),
+        }
+    }
+
+    /// A duplicate tells that new data has come, which then lets more of the old go.
+    fn count_new(&mut self, news: &mut News, repair: &mut Repair) {
+        if self.next > repair.high && news.counts {
+            repair.add_duplicate(news);
+        } else if news.advances() {
+            repair.forget_duplicates();
+        }
+    }
+}
+
+/// RFC 5681 §3.2.
+const DUP_THRESH: u32 = 3;
+/// Linux: `tcp_max_reordering`.
+const MOST_REORDERING: u32 = 300;
+
+#[cfg(test)]
+mod tests {
+    use base::{Span, Time};
+
+    use super::super::flight::{Delivered, Judge};
+    use super::*;
+
+    /// Ten segments of 10 bytes.
+    fn flight() -> Flight {
+        let mut flight = Flight::default();
+        for segment in 0..10 {
+            flight.push(segment * 10, segment * 10 + 10, Time::ZERO);
+        }
+        flight
+    }
+
+    fn acknowledge(flight: &mut Flight, una: u64) -> u32 {
+        let judge = Judge {
+            now: Time::ZERO + Span::from_micros(100),
+            min_rtt: Span::from_micros(100),
+            limit: 0,
+        };
+        let mut delivered = Delivered::default();
+        flight.acknowledge(una, &judge, &mut delivered);
+        delivered.segments
+    }
+
+    // RFC 6582 §3.2 step 2; tcp_newreno_mark_lost.
+    #[test]
+    fn the_third_duplicate_loses_the_first_segment() {
+        let (mut reno, mut flight) = (Reno::new(), flight());
+        for pipe in [9, 8] {
+            assert_eq!(reno.on_duplicate(&mut flight), 1);
+            reno.judge(&mut flight);
+            assert_eq!((flight.pipe(), flight.lost()), (pipe, 0));
+        }
+        reno.on_duplicate(&mut flight);
+        reno.judge(&mut flight);
+        assert_eq!((flight.pipe(), flight.lost()), (6, 1));
+        assert_eq!(reno.untold, 3);
+    }
+
+    // tcp_remove_reno_sacks: of five segments the first was missing, and three duplicates stand for three others.
+    #[test]
+    fn an_acknowledgement_delivers_what_no_duplicate_stood_for() {
+        let (mut reno, mut flight) = (Reno::new(), flight());
+        (0..3).for_each(|_| assert_eq!(reno.on_duplicate(&mut flight), 1));
+        let acked = acknowledge(&mut flight, 50);
+        assert_eq!(reno.on_acknowledged(acked, &mut flight), 2);
+        assert_eq!(flight.sacked(), 0);
+        // A partial ACK of a single segment leaves the duplicates, and delivers one.
+        (0..3).for_each(|_| assert_eq!(reno.on_duplicate(&mut flight), 1));
+        let acked = acknowledge(&mut flight, 60);
+        assert_eq!(reno.on_acknowledged(acked, &mut flight), 1);
+        assert_eq!(flight.sacked(), 3);
+    }
+
+    // tcp_check_reno_reordering: nine duplicates for ten segments, and the tenth shows that order changes.
+    #[test]
+    fn more_duplicates_than_segments_raise_the_threshold() {
+        let (mut reno, mut flight) = (Reno::new(), flight());
+        (0..9).for_each(|_| assert_eq!(reno.on_duplicate(&mut flight), 1));
+        assert_eq!(reno.threshold, 3);
+        assert_eq!(reno.on_duplicate(&mut flight), 0);
+        assert_eq!((flight.sacked(), reno.threshold), (9, 10));
+    }
+}
