@@ -283,7 +283,7 @@ base::settings! {
 base::settings! {
     /// The endpoints.
     pub struct Tcp in "tcp" {
-        /// Whose TCP the endpoints speak: every setting that the scenario leaves out, in this table and of schemes, has the value of this profile. A setting that is given counts, whatever the profile.
+        /// Whose TCP the endpoints speak: every setting that the scenario leaves out, in this table and of schemes, has the value of this profile. A setting that is given counts, whatever the profile; a value of the profile that contradicts it is the default again, as all that needs SACK where tcp.sack = false.
         pub profile: Profile = "paper",
         /// Largest payload of a segment in bytes; with net.header_bytes it makes the size of a full packet.
         pub mss: Count = "1460",
@@ -345,7 +345,7 @@ base::settings! {
         pub tail_loss_probe: TailLossProbe = "off",
         /// Time added to the reordering timer of tcp.loss_detection = "rack" or "rack-linux" and to the timeout of a tail-loss probe with several segments in flight; Linux adds 2 ms.
         pub timer_slack: Span = "0s",
-        /// How a window moves to its new size after a loss: at once ("rfc6675"), or in proportion to what is delivered ("prr", RFC 6937), after marks too. "prr" needs tcp.sack.
+        /// How a window moves to its new size after a loss: at once ("rfc6675"), or in proportion to what is delivered ("prr", RFC 6937), after marks too. Without SACK each duplicate ACK tells of one segment delivered.
         pub recovery: Recovery = "rfc6675",
         /// What the new window after a loss is a share of: the bytes outstanding ("flight", RFC 5681), the congestion window ("window", Linux), or the bytes thought to be in the network ("pipe", ns-3).
         pub ssthresh_of: SsthreshOf = "flight",
@@ -353,9 +353,9 @@ base::settings! {
         pub timestamps: bool = "false",
         /// Whether a sender still believes after a timeout what the receiver had reported by SACK (RFC 6675, 5.1).
         pub keep_scoreboard: bool = "false",
-        /// Whether a sender finds out that a timeout was needless by sending new data after it (RFC 5682, with SACK).
+        /// Whether a sender finds out that a timeout was needless by sending new data after it (RFC 5682).
         pub frto: bool = "false",
-        /// Whether a reduction of the window is taken back when timestamps or reports of duplicates show that nothing was lost (RFC 3522, RFC 3708, RFC 4015). Needs tcp.sack.
+        /// Whether a reduction of the window is taken back when timestamps or reports of duplicates show that nothing was lost (RFC 3522, RFC 3708, RFC 4015). Without SACK only timestamps show it.
         pub undo: bool = "false",
         /// Whether receivers report segments that came twice (RFC 2883). Needs tcp.sack.
         pub dsack: bool = "false",
@@ -369,7 +369,7 @@ base::settings! {
         pub rto_estimator: RtoEstimator = "rfc6298",
         /// When timers fire: at their time ("exact"), or as Linux has it on a wheel that turns by tcp.clock_granularity ("wheel"): later, by one place of 1, 8 or 64 ticks and more, the longer the timer.
         pub timer: TimerKind = "exact",
-        /// What makes windows grow: ACKs, each by at most tcp.byte_counting_limit segments in slow start and as one segment beyond it ("acks"), or the segments that are acknowledged, however few ACKs say so ("segments"), or those that become known to be delivered ("delivery", Linux): what SACK reported before does not count when it is acknowledged, so that the end of a repair does not widen the window at once. "delivery" needs tcp.sack. With "segments", "delivery" and tcp.window_validation a window that nothing but itself limits grows, and one in slow start while less than twice the flight.
+        /// What makes windows grow: ACKs, each by at most tcp.byte_counting_limit segments in slow start and as one segment beyond it ("acks"), or the segments that are acknowledged, however few ACKs say so ("segments"), or those that become known to be delivered ("delivery", Linux): what SACK reported before does not count when it is acknowledged, so that the end of a repair does not widen the window at once; without SACK each duplicate ACK tells of a delivery. With "segments", "delivery" and tcp.window_validation a window that nothing but itself limits grows, and one in slow start while less than twice the flight.
         pub window_growth: WindowGrowth = "acks",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",

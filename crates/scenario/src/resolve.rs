@@ -473,8 +473,31 @@ impl<'a> Layer<'a> {
             let scheme = all.find(|scheme| scheme.name == part);
             self.default_to(scheme.map_or(&[], |scheme| scheme.tcp));
         }
+        self.yield_to_given();
         if self.texts["tcp.timestamps"] == "true" {
             self.default_to(profile::STAMPED);
+        }
+    }
+
+    /// A value that nobody has given and that contradicts one that somebody has is the default again.
+    fn yield_to_given(&mut self) {
+        let gives = |key: &&str| keys::group(key) == "tcp" && *key != "tcp.profile";
+        if !self.origins.keys().any(gives) {
+            return;
+        }
+        // A default contradicts no other one, so that each turn but the last gives some value up.
+        while let Ok(read) = Keys::read(&|key| self.texts[key].to_owned()) {
+            let mut yields = false;
+            for key in read.conflicts(None).iter().flat_map(|found| found.keys) {
+                let default = keys::key(key).map_or("", |key| key.default);
+                if !self.origins.contains_key(key) && self.texts[key] != default {
+                    self.texts.insert(key, default);
+                    yields = true;
+                }
+            }
+            if !yields {
+                return;
+            }
         }
     }
 

@@ -76,12 +76,41 @@ fn a_profile_gives_what_nobody_has_set() {
 }
 
 #[test]
+fn a_value_of_the_profile_yields_to_one_that_is_given() {
+    let swept = scenario("tcp.profile = \"linux\"", &["tcp.sack=true,false"]);
+    for (key, values) in [
+        ("tcp.loss_detection", ["rack-linux", "dupacks"]),
+        ("tcp.tail_loss_probe", ["linux", "off"]),
+        ("tcp.dsack", ["true", "false"]),
+        ("tcp.sack_delay", ["1ms", "0s"]),
+        // These work without SACK.
+        ("tcp.recovery", ["prr", "prr"]),
+        ("tcp.frto", ["true", "true"]),
+        ("tcp.undo", ["true", "true"]),
+        ("tcp.mss", ["1448", "1448"]),
+    ] {
+        assert_eq!(texts(&swept, key), values, "{key}");
+    }
+    let exact = scenario("tcp.profile = \"linux\"", &["tcp.clock_granularity=0s"]);
+    assert_eq!(texts(&exact, "tcp.timer"), ["exact"]);
+    let told = message(
+        "tcp.profile = \"linux\"\ntcp.sack = false",
+        &["tcp.dsack=true"],
+    );
+    assert!(
+        told.contains("tcp.dsack works with what SACK reports"),
+        "{told}"
+    );
+}
+
+#[test]
 fn what_follows_from_a_profile_is_written_unless_flows_differ() {
     for (text, sets) in [
         (
             "tcp.profile = \"linux\"",
             &["tcp.frto=false", "tcp.dsack=false"][..],
         ),
+        ("tcp.profile = \"linux\"", &["tcp.sack=false"]),
         ("tcp.timestamps = true", &[]),
         (
             "tcp.profile = [\"paper\", \"linux\"]",
@@ -128,10 +157,9 @@ fn what_reports_feed_needs_sack() {
     for key in [
         "loss_detection=rack",
         "tail_loss_probe=linux",
-        "recovery=prr",
+        "keep_scoreboard=true",
         "dsack=true",
         "sack_delay=1ms",
-        "window_growth=delivery",
     ] {
         let told = message("tcp.sack = false", &[&format!("tcp.{key}")]);
         assert!(

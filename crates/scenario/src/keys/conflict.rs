@@ -5,8 +5,7 @@ mod workload;
 use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
 
 use super::{
-    HostQueue, Keys, LossDetection, QueueUnit, Recovery, TailLossProbe, TimerKind, TopologyKind,
-    WindowGrowth, WindowScale,
+    HostQueue, Keys, LossDetection, QueueUnit, TailLossProbe, TimerKind, TopologyKind, WindowScale,
 };
 
 /// A contradiction between settings.
@@ -250,7 +249,7 @@ fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
     }
 }
 
-/// Mechanisms that are fed by SACK.
+/// Mechanisms that only SACK feeds.
 fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
     let tcp = &keys.tcp;
     if tcp.sack {
@@ -258,17 +257,12 @@ fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
     }
     let by_time = tcp.loss_detection != LossDetection::DupAcks;
     let probes = tcp.tail_loss_probe != TailLossProbe::Off;
-    let by_delivery = tcp.window_growth == WindowGrowth::Delivery;
-    let needs: [(&[&str], bool); 9] = [
+    let needs: [(&[&str], bool); 5] = [
         (&["tcp.loss_detection", "tcp.sack"], by_time),
         (&["tcp.tail_loss_probe", "tcp.sack"], probes),
-        (&["tcp.recovery", "tcp.sack"], tcp.recovery == Recovery::Prr),
         (&["tcp.keep_scoreboard", "tcp.sack"], tcp.keep_scoreboard),
-        (&["tcp.frto", "tcp.sack"], tcp.frto),
-        (&["tcp.undo", "tcp.sack"], tcp.undo),
         (&["tcp.dsack", "tcp.sack"], tcp.dsack),
         (&["tcp.sack_delay", "tcp.sack"], tcp.sack_delay > Span::ZERO),
-        (&["tcp.window_growth", "tcp.sack"], by_delivery),
     ];
     for (keys, _) in needs.into_iter().filter(|(_, needed)| *needed) {
         found.push(Conflict::new(
@@ -277,7 +271,7 @@ fn reports(keys: &Keys, found: &mut Vec<Conflict>) {
                 "{} works with what SACK reports, and tcp.sack = false",
                 keys[0]
             ),
-            format!("set tcp.sack = true, or leave {} at its default", keys[0]),
+            format!("set tcp.sack = true, or leave {} out", keys[0]),
         ));
     }
 }

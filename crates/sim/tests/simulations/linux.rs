@@ -4,6 +4,9 @@
 //! 64 KiB from every sender to one receiver, 20 rounds on open connections, links of 1 Gbit/s and a round trip
 //! of 80 us, 121,000 bytes of buffer, marks from 30,000 bytes on, packets of 1,514 bytes. Three boots each.
 
+use base::setting::Key;
+use scenario::keys::profile::of_linux;
+use scenario::keys::{all_keys, group};
 use sim::metrics::FlowRecord;
 use sim::run;
 
@@ -153,6 +156,50 @@ requests = 8
 size = "1MB"
 start = "1s"
 "#;
+
+/// Twelve senders that lose packets, with each setting that is true or false the other way round.
+#[test]
+fn each_yes_or_no_setting_of_tcp_can_be_turned_alone() {
+    let turned = |key: &&&Key| match key.default {
+        "true" | "false" => ["tcp", "net", "cubic"].contains(&group(key.name)),
+        _ => false,
+    };
+    for profile in ["paper", "linux"] {
+        let profile_set = format!("tcp.profile={profile}");
+        for key in all_keys().iter().filter(turned) {
+            let usual = of_linux(key.name).filter(|_| profile == "linux");
+            let other = usual.unwrap_or(key.default) == "false";
+            let set = format!("{}={other}", key.name);
+            let point = points(LOSSES, "cubic", &[&profile_set, &set]).remove(0);
+            assert_eq!(point.text(key.name), other.to_string());
+            let metrics = run::run(&point).expect("a conserving run").metrics;
+            let told = format!("{profile} {set}: {metrics:?}");
+            assert_eq!(metrics.flows_completed, 24, "{told}");
+            assert!(metrics.drops > 0, "{told}");
+        }
+    }
+}
+
+const LOSSES: &str = r#"
+[switch]
+buffer = "30pkt"
+ecn_threshold = "20pkt"
+[bottleneck]
+loss = 0.01
+[workload]
+senders = 12
+size = "40KB"
+rounds = 2
+"#;
+
+// Single losses are repaired by duplicates alone as well as by reports.
+#[test]
+fn without_sack_single_losses_cost_no_more() {
+    let lossy = ["bottleneck.loss=0.001", "tcp.sack=false"];
+    let (with, ..) = simulate(BULK, "newreno", &lossy[..1]);
+    let (without, ..) = simulate(BULK, "newreno", &lossy);
+    assert!(without > 0.98 * with, "{without} and {with} Mbit/s");
+}
 
 const INCAST: &str = r#"
 [link]
