@@ -179,7 +179,9 @@ impl Changes {
                 let probe = if on { "linux" } else { "off" };
                 self.set("tcp.tail_loss_probe", probe);
             }
-            "tcp_syn_retries" | "tcp_synack_retries" => self.set("tcp.syn_retries", value),
+            "tcp_syn_retries" => self.set("tcp.syn_retries", value),
+            "tcp_synack_retries" => self.set("tcp.syn_ack_retries", value),
+            "tcp_syn_linear_timeouts" => self.set("tcp.syn_linear_timeouts", value),
             "tcp_congestion_control" => {
                 let scheme = match value {
                     "reno" => "newreno",

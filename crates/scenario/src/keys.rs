@@ -24,9 +24,9 @@ use schemes::Derived;
 
 pub use capacity::Capacity;
 pub use choices::{
-    ConnectionKind, Ecmp, HostQueue, IdleWindow, LoadOf, LossDetection, LossPattern, PeerKind,
-    QueueUnit, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe, TimerKind,
-    TopologyKind, WindowGrowth, WorkloadKind,
+    AfterSynLoss, ConnectionKind, Ecmp, HostQueue, IdleWindow, LoadOf, LossDetection, LossPattern,
+    PeerKind, QueueUnit, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
+    TimerKind, TopologyKind, WindowGrowth, WorkloadKind,
 };
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
@@ -307,8 +307,14 @@ base::settings! {
         pub rto_after_syn_loss: Span = "3s",
         /// Timeout of the first SYN or SYN-ACK; doubled after each.
         pub syn_rto: Span = "1s",
-        /// How often a SYN or SYN-ACK is sent again before the connection fails.
+        /// First timeouts of a SYN that are not doubled (tcp_syn_linear_timeouts of Linux). A SYN is then sent again this many times more than tcp.syn_retries.
+        pub syn_linear_timeouts: u32 = "0",
+        /// How often a SYN is sent again before the connection fails.
         pub syn_retries: u32 = "6",
+        /// How often a SYN-ACK is sent again before the connection fails; "auto" is tcp.syn_retries.
+        pub syn_ack_retries: OrAuto<u32> = "auto",
+        /// What follows from a SYN or SYN-ACK that had to be sent again. "rfc5681": the first window is one segment, the timeout at least tcp.rto_after_syn_loss, and each SYN-ACK doubles the timeout of the next. "linux": the first window is one segment after two copies and more, unless the echo of a timestamp shows that the first one had come; the echo is also a sample of the round trip, without which the timeout is at least tcp.rto_after_syn_loss; and a SYN-ACK that answers another copy of the SYN doubles no timeout.
+        pub after_syn_loss: AfterSynLoss = "rfc5681",
         /// How often data is sent again after timeouts in a row before the connection fails.
         pub retries: u32 = "15",
         /// Granularity G of the clock that times round trips (RFC 6298).

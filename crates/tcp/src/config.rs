@@ -53,8 +53,14 @@ pub struct Config {
     pub rto_after_syn_loss: Span,
     /// Timeout of the first SYN or SYN-ACK; doubled each time.
     pub syn_rto: Span,
-    /// How often a SYN or SYN-ACK is sent again before the connection fails.
+    /// First timeouts of a SYN that are not doubled. It is sent again this many times more.
+    pub syn_linear_timeouts: u32,
+    /// How often a SYN is sent again before the connection fails.
     pub syn_retries: u32,
+    /// How often a SYN-ACK is sent again before the connection fails.
+    pub syn_ack_retries: u32,
+    /// What follows from a SYN or SYN-ACK that had to be sent again.
+    pub after_syn_loss: AfterSynLoss,
     /// How often data is sent again after timeouts in a row before the connection fails (RFC 9293 §3.8.3).
     pub retries: u32,
     /// After how many segments an ACK is due; 1: after each (RFC 5681 §4.2).
@@ -139,6 +145,18 @@ pub enum ReceiveWindow {
     /// any. It takes for granted that the application reads at once: bytes that wait to be read do not widen the window
     /// later.
     Grows,
+}
+
+/// What follows from a SYN or SYN-ACK that had to be sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AfterSynLoss {
+    /// The first window is one segment (RFC 5681 §3.1), there is no sample of the round trip (RFC 6298 §3), and every
+    /// SYN-ACK doubles the timeout of the next.
+    Rfc5681,
+    /// As Linux 6.12 has it: the first window is one segment after two copies and more, unless the echo of a timestamp shows
+    /// that the first one had arrived (`tcp_init_transfer`, `tcp_try_undo_spurious_syn`); the echo is a sample of the round
+    /// trip (`tcp_synack_rtt_meas`); and a SYN-ACK that answers a copy of the SYN doubles nothing (`tcp_check_req`).
+    Linux,
 }
 
 /// What the window of a connection becomes that was idle for longer than its retransmission timeout.
@@ -326,7 +344,10 @@ impl Default for Config {
             clock_granularity: Span::ZERO,
             rto_after_syn_loss: Span::from_secs(3),
             syn_rto: Span::from_secs(1),
+            syn_linear_timeouts: 0,
             syn_retries: 6,
+            syn_ack_retries: 6,
+            after_syn_loss: AfterSynLoss::Rfc5681,
             retries: 15,
             delayed_ack: 1,
             delayed_ack_timeout: Span::from_millis(40),

@@ -3,6 +3,7 @@
 mod facts;
 mod header;
 mod helper;
+mod opening;
 mod predicted;
 mod segment;
 
@@ -11,12 +12,13 @@ use std::sync::Arc;
 use base::{Extension, FlowId, HostId, Packet, Seq, TcpFlags, Time};
 
 use crate::cc::SenderCc;
-use crate::config::Config;
+use crate::config::{AfterSynLoss, Config};
 use crate::plays::Plays;
 use crate::receiver::Receiver;
 use crate::receiver_cc::{AckKind, AckSent};
 use crate::sender::{Expiry, Outgoing, Sender};
 use crate::timestamps::Stamps;
+use opening::Opening;
 
 pub use helper::SenderHelper;
 
@@ -59,8 +61,7 @@ pub struct Endpoint<C> {
     state_deadline: Time,
     receiver: Receiver,
     sender: Sender<C>,
-    /// How often the SYN or SYN-ACK has been sent, and when last.
-    syn_sent: (u32, Time),
+    opening: Opening,
     /// Timestamps, if both SYNs carried them.
     stamps: Option<Stamps>,
     /// What a helper puts into the SYN.
@@ -130,7 +131,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             scaling: false,
             prediction: Prediction::Off,
             syn_due: false,
-            syn_sent: (0, Time::ZERO),
+            opening: Opening::default(),
             state_deadline: Time::NEVER,
             ready: None,
             stamps: None,
@@ -447,7 +448,8 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             return Progress::default();
         }
         self.sender.count_handshake_timeout();
-        if self.syn_sent.0 > self.sender.config.syn_retries {
+        self.opening.timeouts += 1;
+        if self.gives_up_opening() {
             return self.give_up();
         }
         // A lost SYN is sent again; a lost SYN-ACK is offered again, so that a role may hold it.
@@ -455,14 +457,19 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.syn_due = true;
         } else {
             self.receiver.acknowledge_now();
-            self.state_deadline = now + self.sender.handshake_timeout(self.syn_sent.0);
+            self.state_deadline = now + self.opening_timeout(true);
         }
         Progress::default()
     }
 
-    /// RFC 9293 §3.8.3: the peer is told, in case it lives, and the application.
+    /// RFC 9293 §3.8.3: the peer is told, in case it lives, and the application. Linux forgets a SYN and tells nobody.
     fn give_up(&mut self) -> Progress {
-        self.abort();
+        let forgets = self.sender.config.after_syn_loss == AfterSynLoss::Linux;
+        if forgets && self.state == State::SynReceived {
+            self.enter_closed();
+        } else {
+            self.abort();
+        }
         Progress {
             aborted: true,
             ..Progress::default()

@@ -64,8 +64,8 @@ pub use cc::{
     SegmentCc, SenderCc, Unlimited,
 };
 pub use config::{
-    Config, EcnMode, Growth, IdleWindow, LossDetection, ReceiveWindow, Recovery, RtoEstimator,
-    SsthreshOf, TailLossProbe,
+    AfterSynLoss, Config, EcnMode, Growth, IdleWindow, LossDetection, ReceiveWindow, Recovery,
+    RtoEstimator, SsthreshOf, TailLossProbe,
 };
 pub use endpoint::{Endpoint, Identity, Progress, SenderHelper, State};
 pub use host::{Host, Wire};

@@ -264,26 +264,31 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             .then(|| Box::new(Repair::new(&self.config, agreed.sack)));
     }
 
-    /// The SYN is acknowledged: data may flow up to `edge`. `first_try` is the round trip of a SYN
-    /// that was sent only once, and `extension` what the acknowledgement carries.
+    /// The SYN is acknowledged: data may flow up to `edge`. `rtt` is the round trip that it shows; the first window has one
+    /// segment or is `whole`. Congestion control is told the round trip of a SYN that was sent only once, and what the
+    /// acknowledgement carries.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the agreed segment size came from 16 bits"
     )]
-    pub(crate) fn establish(&mut self, edge: u64, first_try: Option<Span>, extension: Extension) {
+    pub(crate) fn establish(
+        &mut self,
+        edge: u64,
+        (rtt, whole): (Option<Span>, bool),
+        (first_try, extension): (Option<Span>, Extension),
+    ) {
         self.edge = edge;
         (self.una, self.next, self.max) = (1, 1, 1);
-        match first_try {
+        match rtt {
             Some(rtt) => {
                 self.rtt.sample(rtt, (1, 1), &self.config);
                 self.note_handshake(rtt);
             }
             None => self.rtt.after_syn_loss(&self.config),
         }
-        // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
         let handshake = Established {
             mss: self.mss as u16,
-            segments: first_try.map_or(1, |_| self.config.initial_window),
+            segments: if whole { self.config.initial_window } else { 1 },
             rtt: first_try,
             extension,
         };

@@ -268,7 +268,11 @@ fn sysctls(tcp: &Tcp) -> Vec<Sysctl> {
         ),
         (
             "ipv4/tcp_synack_retries",
-            tcp.syn_retries.clamp(1, 127).to_string(),
+            tcp.syn_ack_retries
+                .0
+                .unwrap_or(tcp.syn_retries)
+                .clamp(1, 127)
+                .to_string(),
         ),
         ("ipv4/tcp_retries2", tcp.retries.clamp(1, 255).to_string()),
         ("ipv4/tcp_rmem", format!("4096 {buffer} {buffer}")),

@@ -127,6 +127,16 @@ base::choices! {
 }
 
 base::choices! {
+    /// What follows from a SYN or SYN-ACK that had to be sent again.
+    pub enum AfterSynLoss {
+        /// A first window of one segment, and no sample of the round trip.
+        Rfc5681 = "rfc5681",
+        /// Less: a timestamp may tell more, and one copy changes no window.
+        Linux = "linux",
+    }
+}
+
+base::choices! {
     /// The window of a connection after a pause.
     pub enum IdleWindow {
         /// The initial one, whatever the pause.

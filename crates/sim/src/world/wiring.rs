@@ -7,8 +7,8 @@ use base::{FlowId, HostId, Seq, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
 use scenario::keys::{
-    Ecmp, IdleWindow, Keys, LossDetection, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf,
-    TailLossProbe, TimerKind, WindowGrowth, WindowScale,
+    AfterSynLoss, Ecmp, IdleWindow, Keys, LossDetection, ReceiveWindow, Recovery, RtoEstimator,
+    SsthreshOf, TailLossProbe, TimerKind, WindowGrowth, WindowScale,
 };
 use scenario::workload::{PlannedConnection, PlannedFlow};
 use scenario::{Group, PointSpec};
@@ -209,7 +209,10 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         clock_granularity: tcp.clock_granularity,
         rto_after_syn_loss: tcp.rto_after_syn_loss,
         syn_rto: tcp.syn_rto,
+        syn_linear_timeouts: tcp.syn_linear_timeouts,
         syn_retries: tcp.syn_retries,
+        syn_ack_retries: tcp.syn_ack_retries.0.unwrap_or(tcp.syn_retries),
+        after_syn_loss: after_syn_loss(tcp.after_syn_loss),
         retries: tcp.retries,
         delayed_ack: tcp.delayed_ack.0,
         delayed_ack_timeout: tcp.delayed_ack_timeout,
@@ -255,6 +258,13 @@ fn delayed_ack_bound(tcp: &scenario::keys::Tcp) -> Span {
         tcp.min_rto.max(tcp.clock_granularity * 2) - tcp.clock_granularity
     } else {
         Span::from_ps(u64::MAX)
+    }
+}
+
+const fn after_syn_loss(loss: AfterSynLoss) -> tcp::AfterSynLoss {
+    match loss {
+        AfterSynLoss::Rfc5681 => tcp::AfterSynLoss::Rfc5681,
+        AfterSynLoss::Linux => tcp::AfterSynLoss::Linux,
     }
 }
 

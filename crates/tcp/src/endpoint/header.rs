@@ -80,9 +80,9 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             let value = timestamps::clock(now);
             packet.options = packet.options.stamped(Timestamps { value, echo: 0 });
         }
-        let timeout = self.sender.handshake_timeout(self.syn_sent.0);
+        let timeout = self.opening_timeout(answers);
         self.state_deadline = self.sender.config.expiry(now, timeout);
-        self.syn_sent = (self.syn_sent.0 + 1, now);
+        self.opening.on_sent(now);
         self.sender.on_send(packet, now);
         if let Some(announcement) = &self.announcement {
             packet.extension = **announcement;

@@ -361,11 +361,10 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         self.syn_due = false;
         self.state_deadline = Time::NEVER;
         self.receiver.begin(now);
-        let (tries, sent) = self.syn_sent;
-        // Karn: a SYN sent twice gives no sample.
-        let first_try = (tries == 1).then(|| now.since(sent));
+        let (rtt, whole) = self.judge_opening(packet, now);
         let edge = 1 + self.window_of(packet);
-        self.sender.establish(edge, first_try, packet.extension);
+        let told = (self.opening.first_try(now), packet.extension);
+        self.sender.establish(edge, (rtt, whole), told);
     }
 }
 

@@ -78,9 +78,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.repair = Some(repair);
     }
 
-    /// The timeout of the handshake segment sent for the `attempts`-th time: doubled each time.
-    pub(crate) fn handshake_timeout(&self, attempts: u32) -> Span {
-        (self.config.syn_rto * (1 << attempts.min(16))).min(self.config.max_rto)
+    /// The timeout of a handshake segment: doubled this often.
+    pub(crate) fn handshake_timeout(&self, doubled: u32) -> Span {
+        (self.config.syn_rto * (1 << doubled.min(16))).min(self.config.max_rto)
     }
 
     /// A SYN or SYN-ACK has timed out.

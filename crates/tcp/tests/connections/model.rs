@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 use base::{Ecn, FlowId, HostId, Packet, Seq, Span, TcpFlags, Time};
 use proptest::prelude::*;
 use tcp::{
-    Ack, Config, EcnMode, Endpoint, Established, Growth, Identity, Loss, LossDetection, NewReno,
-    Recovery, Restart, RtoEstimator, SegmentCc, SenderCc, SsthreshOf, State, TailLossProbe,
+    Ack, AfterSynLoss, Config, EcnMode, Endpoint, Established, Growth, Identity, IdleWindow, Loss,
+    LossDetection, NewReno, Recovery, Restart, RtoEstimator, SegmentCc, SenderCc, SsthreshOf,
+    State, TailLossProbe,
 };
 
 proptest! {
@@ -179,6 +180,7 @@ fn settings() -> impl Strategy<Value = (Config, Seq)> {
                 // Patience: every loss is survived, and nothing is forgotten before the end.
                 max_rto: Span::from_secs(2),
                 syn_retries: u32::MAX,
+                syn_ack_retries: u32::MAX,
                 retries: u32::MAX,
                 time_wait: Span::from_secs(1_000_000),
                 ..mechanisms
@@ -233,6 +235,16 @@ fn mechanisms() -> impl Strategy<Value = Config> {
             undo: has(7),
             dsack: has(8),
             tick: Span::from_millis(u64::from(has(9))),
+            after_syn_loss: if has(2) {
+                AfterSynLoss::Linux
+            } else {
+                AfterSynLoss::Rfc5681
+            },
+            idle_window: if has(7) {
+                IdleWindow::Halves
+            } else {
+                IdleWindow::Initial
+            },
             growth: if has(3) {
                 Growth::Delivery
             } else {

@@ -1,0 +1,90 @@
+//! How a connection opens where SYNs or SYN-ACKs are lost.
+
+use base::{Packet, Span, Time};
+
+use super::{Endpoint, State};
+use crate::cc::SenderCc;
+use crate::config::AfterSynLoss;
+use crate::plays::Plays;
+use crate::timestamps;
+
+/// What has become of the SYN or SYN-ACK of an endpoint.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Opening {
+    /// How often it was sent.
+    sent: u32,
+    /// How often its timer has expired.
+    pub(super) timeouts: u32,
+    /// When it was sent first, and when last.
+    first: Time,
+    last: Time,
+}
+
+impl Opening {
+    /// It leaves.
+    pub(super) const fn on_sent(&mut self, now: Time) {
+        if self.sent == 0 {
+            self.first = now;
+        }
+        self.sent += 1;
+        self.last = now;
+    }
+
+    /// Its round trip if it was sent once: nobody knows which copy an answer is for (Karn).
+    pub(super) fn first_try(&self, now: Time) -> Option<Span> {
+        (self.sent == 1).then(|| now.since(self.last))
+    }
+}
+
+impl<C: Plays<dyn SenderCc>> Endpoint<C> {
+    /// The timeout of the SYN or, if it `answers` one, SYN-ACK that leaves now.
+    pub(super) fn opening_timeout(&self, answers: bool) -> Span {
+        let config = &self.sender.config;
+        let doubled = match config.after_syn_loss {
+            AfterSynLoss::Rfc5681 => self.opening.sent,
+            AfterSynLoss::Linux => self.opening.timeouts,
+        };
+        let linear = if answers {
+            0
+        } else {
+            config.syn_linear_timeouts
+        };
+        self.sender
+            .handshake_timeout(doubled.saturating_sub(linear))
+    }
+
+    /// Whether the SYN or SYN-ACK whose timer has just expired was sent often enough.
+    pub(super) fn gives_up_opening(&self) -> bool {
+        let config = &self.sender.config;
+        let again = match config.after_syn_loss {
+            AfterSynLoss::Rfc5681 => self.opening.sent,
+            AfterSynLoss::Linux => self.opening.timeouts,
+        };
+        let most = if self.state == State::SynSent {
+            config
+                .syn_retries
+                .saturating_add(config.syn_linear_timeouts)
+        } else {
+            config.syn_ack_retries
+        };
+        again > most
+    }
+
+    /// What the answer to the SYN or SYN-ACK means: the round trip that it shows, and whether the first window is that of a
+    /// connection that has lost none.
+    pub(super) fn judge_opening(&self, packet: &Packet, now: Time) -> (Option<Span>, bool) {
+        let first_try = self.opening.first_try(now);
+        if first_try.is_some() || self.sender.config.after_syn_loss == AfterSynLoss::Rfc5681 {
+            // RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment.
+            return (first_try, first_try.is_some());
+        }
+        let theirs = packet.options.timestamps();
+        let theirs = theirs.filter(|theirs| self.stamps.is_some() && theirs.echo != 0);
+        let echo = theirs.map(|theirs| theirs.echo);
+        let rtt = echo.map(|echo| timestamps::round_trip(echo, now));
+        // The first one had come, and its answer was late or lost.
+        let needless = echo == Some(timestamps::clock(self.opening.first));
+        let cuts = self.opening.sent > 2 && self.opening.timeouts > 0 && !needless;
+        (rtt, !cuts)
+    }
+}
