@@ -182,6 +182,7 @@ impl Changes {
             "tcp_syn_retries" => self.set("tcp.syn_retries", value),
             "tcp_synack_retries" => self.set("tcp.syn_ack_retries", value),
             "tcp_syn_linear_timeouts" => self.set("tcp.syn_linear_timeouts", value),
+            "tcp_retries2" => self.set("tcp.retries", value),
             "tcp_congestion_control" => {
                 let scheme = match value {
                     "reno" => "newreno",

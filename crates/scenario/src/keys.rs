@@ -317,6 +317,8 @@ base::settings! {
         pub after_syn_loss: AfterSynLoss = "rfc5681",
         /// How often data is sent again after timeouts in a row before the connection fails.
         pub retries: u32 = "15",
+        /// Whether tcp.retries stands for a time, as in Linux: that of as many timeouts which begin with 200 ms and double up to tcp.max_rto, however often data is sent again in it. 15 are 924.6 s.
+        pub retries_by_time: bool = "false",
         /// Granularity G of the clock that times round trips (RFC 6298).
         pub clock_granularity: Span = "0s",
         /// Receivers acknowledge every n-th full segment; 1 acknowledges every one (RFC 5681).

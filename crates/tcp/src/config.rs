@@ -63,6 +63,8 @@ pub struct Config {
     pub after_syn_loss: AfterSynLoss,
     /// How often data is sent again after timeouts in a row before the connection fails (RFC 9293 §3.8.3).
     pub retries: u32,
+    /// For how long data is sent again after the first of such timeouts, instead of `retries`.
+    pub patience: Option<Span>,
     /// After how many segments an ACK is due; 1: after each (RFC 5681 §4.2).
     pub delayed_ack: u32,
     /// Longest delay of an ACK, as far as `delayed_ack_bound` allows.
@@ -309,6 +311,18 @@ impl Config {
         self.tick * timeout.as_ps().div_ceil(self.tick.as_ps())
     }
 
+    /// How long Linux sends data again: as long as `retries` timeouts take that begin with 200 ms, whatever the round trip,
+    /// and double up to `max_rto` (`retransmits_timed_out`, `tcp_model_timeout`).
+    #[must_use]
+    pub fn patience_of(retries: u32, max_rto: Span) -> Span {
+        let first = Span::from_millis(200);
+        let doubled = (max_rto.as_ps() / first.as_ps())
+            .checked_ilog2()
+            .unwrap_or(0);
+        let growing = first * ((2 << retries.min(doubled)) - 1);
+        growing + max_rto * u64::from(retries.saturating_sub(doubled))
+    }
+
     /// The smallest shift with which a window as large as the receive buffer can be advertised
     /// (RFC 7323 §2.3: at most 14).
     #[must_use]
@@ -349,6 +363,7 @@ impl Default for Config {
             syn_ack_retries: 6,
             after_syn_loss: AfterSynLoss::Rfc5681,
             retries: 15,
+            patience: None,
             delayed_ack: 1,
             delayed_ack_timeout: Span::from_millis(40),
             delayed_ack_bound: Span::from_ps(u64::MAX),
@@ -383,3 +398,16 @@ impl Default for Config {
 
 /// RFC 7323 §2.3.
 const MAX_SCALE: u8 = 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Documentation/networking/ip-sysctl: tcp_retries2 of 15 is 924.6 s, and of 8 it is 102.2 s.
+    #[test]
+    fn fifteen_retries_of_linux_take_a_quarter_of_an_hour() {
+        let patience = |retries| Config::patience_of(retries, Span::from_secs(120));
+        assert_eq!(patience(15), Span::from_millis(924_600));
+        assert_eq!(patience(8), Span::from_millis(102_200));
+    }
+}

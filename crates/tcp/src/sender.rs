@@ -109,6 +109,8 @@ pub(crate) struct Sender<C> {
     recover: u64,
     /// Highest offset sent again in this recovery (`HighRxt`, RFC 6675 §2).
     high_rxt: u64,
+    /// The first of timeouts in a row, where time bounds them ([`Config::patience`]).
+    first_timeout: Time,
 }
 
 /// What a sender did about losses.
@@ -216,6 +218,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             limited: 0,
             retransmit_first: false,
             high_rxt: 0,
+            first_timeout: Time::ZERO,
             rescued: false,
             scoreboard: Scoreboard::default(),
             sack: false,

@@ -53,6 +53,7 @@ const LINUX: &[(&str, &str)] = &[
     ("tcp.quick_acks", "16"),
     ("tcp.receive_window", "grows"),
     ("tcp.recovery", "prr"),
+    ("tcp.retries_by_time", "true"),
     ("tcp.rto_estimator", "linux"),
     ("tcp.sack_delay", "1ms"),
     ("tcp.sack_delay_slack", "100us"),

@@ -214,6 +214,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         syn_ack_retries: tcp.syn_ack_retries.0.unwrap_or(tcp.syn_retries),
         after_syn_loss: after_syn_loss(tcp.after_syn_loss),
         retries: tcp.retries,
+        patience: (tcp.retries_by_time).then(|| Config::patience_of(tcp.retries, tcp.max_rto)),
         delayed_ack: tcp.delayed_ack.0,
         delayed_ack_timeout: tcp.delayed_ack_timeout,
         delayed_ack_bound: delayed_ack_bound(tcp),

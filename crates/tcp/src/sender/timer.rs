@@ -54,7 +54,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return Expiry::Retransmit;
         }
         self.attempts += 1;
-        if self.attempts > self.config.retries && !matches!(self.timer, Timer::Persist(_)) {
+        if !matches!(self.timer, Timer::Persist(_)) && self.gives_up(now) {
             self.timer = Timer::Off;
             return Expiry::GaveUp;
         }
@@ -76,6 +76,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.on_probe_timeout(now, &mut repair);
         }
         self.repair = Some(repair);
+    }
+
+    /// Whether data was sent again for long enough (RFC 9293 §3.8.3).
+    fn gives_up(&mut self, now: Time) -> bool {
+        let Some(patience) = self.config.patience else {
+            return self.attempts > self.config.retries;
+        };
+        if self.attempts == 1 {
+            self.first_timeout = now;
+        }
+        now.since(self.first_timeout) >= patience
     }
 
     /// The timeout of a handshake segment: doubled this often.

@@ -121,6 +121,23 @@ fn exhausted_retries_abort_the_connection() {
     assert_eq!(t.endpoint.state(), State::Closed);
 }
 
+// Linux 6.12, retransmits_timed_out: the timeouts at 300 and 900 ms are within a second after the first, and the one at 2100 ms
+// is not, however many retries that are.
+#[test]
+fn patience_counts_from_the_first_timeout_in_a_row() {
+    let mut t = Timeline::established(Config {
+        retries: 1,
+        patience: Some(ms(1000)),
+        ..config()
+    });
+    t.write(MSS).expect_data(0..1);
+    t.at(ms(300)).expect_retransmission(0);
+    t.at(ms(900)).expect_retransmission(0);
+    t.quiet_until(ms(2100)).at(ms(2100));
+    assert!(t.progress.aborted);
+    assert!(t.take().flags.has(TcpFlags::RST));
+}
+
 // RFC 9293 §3.8.3: retries count from the last new acknowledgement.
 #[test]
 fn an_acknowledgement_of_new_data_starts_the_retries_again() {
