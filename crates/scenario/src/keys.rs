@@ -299,6 +299,8 @@ base::settings! {
         pub fast_retransmit: bool = "true",
         /// Lower bound of the retransmission timeout (RFC 6298).
         pub min_rto: Span = "200ms",
+        /// The same of the receiver of a flow, for what it sends itself, such as requests; "auto" is tcp.min_rto. Under tcp.delayed_ack_below_rto this one bounds how long the receiver delays acknowledgements: a host with the usual 200 ms delays them by up to 40 ms, although its senders may wait for 5 ms and no longer.
+        pub receiver_min_rto: OrAuto<Span> = "auto",
         /// Retransmission timeout before the first round-trip sample (RFC 6298).
         pub initial_rto: Span = "1s",
         /// Upper bound of the retransmission timeout (RFC 6298).
@@ -325,7 +327,7 @@ base::settings! {
         pub delayed_ack: Count = "1",
         /// Longest time an acknowledgement is delayed when delayed_ack is above 1.
         pub delayed_ack_timeout: Span = "40ms",
-        /// Whether an acknowledgement is delayed for less than tcp.min_rto, by a tick of tcp.clock_granularity, whatever tcp.delayed_ack_timeout, so that no timer expires for want of it; as in Linux since 6.7.
+        /// Whether an acknowledgement is delayed for less than the minimum RTO of the end that delays it, by a tick of tcp.clock_granularity, whatever tcp.delayed_ack_timeout, so that no timer expires for want of it; as in Linux since 6.7.
         pub delayed_ack_below_rto: bool = "false",
         /// Whether a connection that was idle for a retransmission timeout starts again from a smaller window (RFC 5681), which tcp.idle_window says.
         pub idle_restart: bool = "true",

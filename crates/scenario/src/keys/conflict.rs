@@ -214,8 +214,11 @@ fn marks(keys: &Keys, marking: Option<&str>, found: &mut Vec<Conflict>) {
 
 fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
     let tcp = &keys.tcp;
+    // Left to follow tcp.min_rto, it is as correct as that one.
+    let receiver_min_rto = tcp.receiver_min_rto.0.unwrap_or(MIN_RTO);
     for (key, span) in [
         (&["tcp.min_rto"], tcp.min_rto),
+        (&["tcp.receiver_min_rto"], receiver_min_rto),
         (&["tcp.initial_rto"], tcp.initial_rto),
         (&["tcp.syn_rto"], tcp.syn_rto),
         (&["tcp.delayed_ack_timeout"], tcp.delayed_ack_timeout),
@@ -237,6 +240,7 @@ fn timers(keys: &Keys, found: &mut Vec<Conflict>) {
     }
     for (key, span) in [
         (&["tcp.min_rto", "tcp.max_rto"], tcp.min_rto),
+        (&["tcp.receiver_min_rto", "tcp.max_rto"], receiver_min_rto),
         (&["tcp.initial_rto", "tcp.max_rto"], tcp.initial_rto),
     ] {
         if span > tcp.max_rto {
@@ -330,6 +334,8 @@ fn in_words(size: WireSize, packet_bytes: u64) -> String {
     }
 }
 
+/// A minimum that no other timer contradicts.
+const MIN_RTO: Span = Span::from_ps(1);
 /// The total length field of an IPv4 header has 16 bits (RFC 791 §3.1).
 const MAX_PACKET: u64 = 65_535;
 /// RFC 7323 §2.3: windows stay below 2^30.

@@ -56,15 +56,18 @@ pub(super) struct Endpoints {
     /// The first connection of each group; those of a group follow each other.
     first: Vec<u32>,
     cast: Cast,
-    /// Of each group.
-    configs: Vec<Arc<Config>>,
+    /// Of each group, at the senders and at the receivers of its flows.
+    configs: Vec<[Arc<Config>; 2]>,
 }
 
 impl Endpoints {
     pub(super) fn new(point: &PointSpec, cast: &Cast, planned: &[PlannedConnection]) -> Self {
         let groups = point.groups.iter().zip(&*cast.roles);
-        let config =
-            |(group, roles): (&Group, &Roles)| Arc::new(endpoint_config(&group.keys, roles));
+        let config = |(group, roles): (&Group, &Roles)| {
+            let sender = Arc::new(endpoint_config(&group.keys, roles));
+            let receiver = receiver_config(&group.keys, &sender);
+            [sender, receiver]
+        };
         Self {
             seed: point.seed,
             groups: Arc::clone(&point.groups),
@@ -92,7 +95,7 @@ impl Endpoints {
         (group, size): (u32, Option<u64>),
         asked: bool,
     ) -> [Endpoint<Sender>; 2] {
-        let config = &self.configs[group as usize];
+        let configs = &self.configs[group as usize];
         let roles = &self.cast.roles[group as usize];
         // Which one changes no result: a group that is renamed keeps its own.
         let mut initial = Stream::new(self.seed, "initial sequence number", id.0.into());
@@ -106,6 +109,7 @@ impl Endpoints {
                 initial_seq,
             };
             let sends = local == sender;
+            let config = &configs[usize::from(!sends)];
             let info = FlowInfo {
                 size: size.filter(|_| sends),
                 config: **config,
@@ -217,7 +221,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         patience: (tcp.retries_by_time).then(|| Config::patience_of(tcp.retries, tcp.max_rto)),
         delayed_ack: tcp.delayed_ack.0,
         delayed_ack_timeout: tcp.delayed_ack_timeout,
-        delayed_ack_bound: delayed_ack_bound(tcp),
+        delayed_ack_bound: delayed_ack_bound(tcp, tcp.min_rto),
         receive_buffer,
         receive_window: receive_window(tcp.receive_window),
         window_scale: match tcp.window_scale {
@@ -253,10 +257,22 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
     }
 }
 
-/// Linux: a tick before the least timeout of this side, which stands for that of the other.
-fn delayed_ack_bound(tcp: &scenario::keys::Tcp) -> Span {
+/// The settings of a receiver, where those of its senders are these.
+fn receiver_config(keys: &Keys, sender: &Arc<Config>) -> Arc<Config> {
+    match keys.tcp.receiver_min_rto.0 {
+        Some(min_rto) => Arc::new(Config {
+            min_rto,
+            delayed_ack_bound: delayed_ack_bound(&keys.tcp, min_rto),
+            ..**sender
+        }),
+        None => Arc::clone(sender),
+    }
+}
+
+/// Linux: a tick before the least timeout of this end, which stands for that of the other.
+fn delayed_ack_bound(tcp: &scenario::keys::Tcp, min_rto: Span) -> Span {
     if tcp.delayed_ack_below_rto {
-        tcp.min_rto.max(tcp.clock_granularity * 2) - tcp.clock_granularity
+        min_rto.max(tcp.clock_granularity * 2) - tcp.clock_granularity
     } else {
         Span::from_ps(u64::MAX)
     }

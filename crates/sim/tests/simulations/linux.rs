@@ -201,6 +201,35 @@ fn without_sack_single_losses_cost_no_more() {
     assert!(without > 0.98 * with, "{without} and {with} Mbit/s");
 }
 
+// A host delays an ACK for less than its own least timeout, which stands for that of the sender (tcp_delack_max). Where the
+// sender's is 5 ms and its own 200 ms, the ACK of an answer comes 40 ms later, and the sender's timer expires before.
+#[test]
+fn a_receiver_with_a_longer_timeout_delays_acks_beyond_that_of_its_sender() {
+    let timeouts = |set: &str| {
+        let point = points(SHORT, "newreno", &["tcp.min_rto=5ms", set]).remove(0);
+        run::run(&point).expect("a conserving run").metrics.timeouts
+    };
+    assert_eq!(timeouts("tcp.receiver_min_rto=auto"), 0);
+    assert_eq!(timeouts("tcp.receiver_min_rto=5ms"), 0);
+    // One for each answer but the last, which the end of the connection has acknowledged at once.
+    assert_eq!(timeouts("tcp.receiver_min_rto=200ms"), 4);
+}
+
+/// Answers of one segment, a second between them.
+const SHORT: &str = r#"
+[tcp]
+profile = "linux"
+quick_acks = 0
+tail_loss_probe = "off"
+[workload]
+kind = "requests"
+connection = "persistent"
+senders = 1
+requests = 5
+size = "1000B"
+think = "1s"
+"#;
+
 const INCAST: &str = r#"
 [link]
 delay = "16972ns"
