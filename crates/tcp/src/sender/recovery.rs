@@ -20,10 +20,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.on_overtaken(feedback);
             return false;
         }
-        let edge = self.edge;
+        let before = (self.edge, self.edge_set_by);
         self.note_edge(feedback);
         if self.recorded {
-            self.on_feedback_with_record(feedback, self.edge != edge);
+            self.on_feedback_with_record(feedback, before);
             return false;
         }
         let news = !feedback.sacked.is_empty() && self.note_sacked(feedback);
@@ -51,13 +51,13 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if !self.recorded {
             return self.on_plain_feedback(feedback);
         }
-        let edge = self.edge;
+        let before = (self.edge, self.edge_set_by);
         self.note_edge(feedback);
         if let Some(mut repair) = self.repair.take() {
             if repair.is_quiet(self.una, feedback.ack) {
-                self.on_quiet(feedback, self.edge != edge, &mut repair);
+                self.on_quiet(feedback, self.edge != before.0, &mut repair);
             } else {
-                self.on_recorded(feedback, self.edge != edge, &mut repair);
+                self.on_recorded(feedback, before, &mut repair);
             }
             self.repair = Some(repair);
         }
@@ -96,9 +96,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     #[inline(never)]
-    fn on_feedback_with_record(&mut self, feedback: &Feedback<'_>, moves_edge: bool) {
+    fn on_feedback_with_record(&mut self, feedback: &Feedback<'_>, before: (u64, u64)) {
         if let Some(mut repair) = self.repair.take() {
-            self.on_recorded(feedback, moves_edge, &mut repair);
+            self.on_recorded(feedback, before, &mut repair);
             self.repair = Some(repair);
         }
     }

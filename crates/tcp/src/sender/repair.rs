@@ -87,7 +87,8 @@ struct News {
     duplicate: bool,
     /// Whether it carries nothing but an acknowledgement that does not move.
     idle: bool,
-    /// Whether it counts as a duplicate where SACK is not in use: it does not move the window either.
+    /// Whether it counts as a duplicate where SACK is not in use: it does not move the window either, nor is it the first one
+    /// behind data of the peer, which Linux takes for news of the window (`tcp_may_update_window`).
     counts: bool,
     echo: Echo,
     /// The timestamp it echoes.
@@ -249,13 +250,15 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// Processes an acknowledgement that is not below `una`, which `moves_edge` of the peer's window or not.
+    /// Processes an acknowledgement that is not below `una`. The edge of the peer's window was the first of `before`, set by
+    /// a segment at the second.
     pub(super) fn on_recorded(
         &mut self,
         feedback: &Feedback<'_>,
-        moves_edge: bool,
+        before: (u64, u64),
         repair: &mut Repair,
     ) {
+        let moves_edge = self.edge != before.0;
         let losses = repair.flight.losses();
         let echo = self.echo_of(feedback, repair);
         let mut delivered = repair.book(feedback, (self.una, self.next), self.written);
@@ -279,7 +282,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             bytes,
             duplicate: Repair::duplicate(feedback).is_some(),
             idle,
-            counts: idle && !moves_edge && repair.flight.len() > 0,
+            counts: idle && !moves_edge && feedback.offset <= before.1 && repair.flight.len() > 0,
             echo,
             stamp: feedback.stamp,
             window: self.window,
