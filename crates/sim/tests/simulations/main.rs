@@ -10,6 +10,7 @@ mod ictcp;
 mod limits;
 mod linux;
 mod networks;
+mod ns3;
 mod oracle;
 mod phase;
 mod rc3;
