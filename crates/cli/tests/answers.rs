@@ -42,7 +42,8 @@ fn a_run_answers_with_one_json_object() {
     let text = answer(&[&SMALL[..], &["--format", "json", "--flows"]].concat());
     let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let points = value["points"].as_array().expect("an array of points");
-    assert_eq!(points.len(), 2 * 3);
+    // Two numbers of senders, three schemes, and the ten seeds of what is random.
+    assert_eq!(points.len(), 2 * 3 * 10);
     for point in points {
         assert!(point["set"]["workload.senders"].is_u64());
         assert!(point["metrics"]["fct_p99_us"].is_number());
@@ -354,4 +355,62 @@ fn a_scheme_says_how_it_works_before_its_settings() {
         );
         assert!(!scheme.how.contains("  "), "{}", scheme.name);
     }
+}
+
+/// Who leads at each number of senders of the README's table, with these arguments.
+fn leaders(more: &[&str]) -> String {
+    let text = answer(&[&["run", "incast", "--no-save", "--quiet"], more].concat());
+    let from = text.find("By the 99th percentile").expect("a sentence about leaders");
+    let sentence = &text[from..];
+    let sentence = &sentence[..sentence.find(".\n").expect("an end")];
+    // Numbers are left out: what is said is who leads where.
+    let words = sentence.split_whitespace();
+    let words = words.filter(|word| !word.contains(['(', ')', '%', '.']));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_sentence_of_the_readme_holds_for_half_and_five_times_the_jitter() {
+    let usual = leaders(&[]);
+    assert!(usual.contains("rcc is fastest at 60 to 100 senders"), "{usual}");
+    for jitter in ["link.jitter=240ns", "link.jitter=2400ns"] {
+        assert!(
+            leaders(&["--set", jitter]).contains("rcc is fastest at 60 to 100 senders"),
+            "{jitter}"
+        );
+    }
+}
+
+#[test]
+fn ties_show_what_hangs_on_the_order_of_simultaneous_events() {
+    let arguments = ["run", "incast", "--no-save", "--quiet", "--ties", "8"];
+    let text = answer(&arguments);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.contains("Whoever leads also leads under each of 8 orders of simultaneous events"),
+        "{text}"
+    );
+    let json = answer(&[&arguments[..], &["--format", "json"]].concat());
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(value["ties"]["orders"], 8);
+    let rows = value["ties"]["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), value["rows"].as_array().expect("rows").len());
+    for row in rows {
+        assert_eq!(row["fct_p99_us"].as_array().expect("values").len(), 8);
+        assert_eq!(row["drops"].as_array().expect("values").len(), 8);
+    }
+    // NewReno's drops at 100 senders hang on the order: that is what --ties is for.
+    let drops = rows[6]["drops"].as_array().expect("values");
+    assert!(drops.iter().any(|value| value != &drops[0]), "{drops:?}");
+}
+
+#[test]
+fn a_sweep_over_jitter_has_no_ties() {
+    let arguments = ["run", "incast", "--no-save", "--ties", "2"];
+    let sweep = ["--set", "link.jitter=0s,auto"];
+    let output = tailwater(&[&arguments[..], &sweep].concat()).output();
+    let output = output.expect("the command runs");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{complaints}");
+    assert!(complaints.contains("--ties sets link.jitter"), "{complaints}");
 }

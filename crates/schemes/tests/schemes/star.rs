@@ -67,6 +67,7 @@ pub(crate) fn config() -> Config {
         initial_rto: Span::from_millis(10),
         syn_rto: Span::from_millis(10),
         syn_retries: u32::MAX,
+        syn_ack_retries: u32::MAX,
         retries: u32::MAX,
         window_scale: None,
         time_wait: Span::from_secs(1_000_000),
