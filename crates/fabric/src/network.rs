@@ -161,7 +161,8 @@ impl Network {
         self.routes.introduce(flow, key, ends);
     }
 
-    /// A host sends a packet out of its port.
+    /// A host sends a packet out of its port. Returns when its transmission begins if it waits for others, and a time
+    /// that has passed if it does not, if it is dropped, and at a port with priorities, which decides that late.
     #[inline(always)]
     pub fn send<W: Watch>(
         &mut self,
@@ -169,9 +170,14 @@ impl Network {
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
-    ) {
+    ) -> Time {
         self.sent += 1;
-        self.offer(self.host_ports[from.0 as usize], packet, sched, watch);
+        let port = self.host_ports[from.0 as usize];
+        let begins = self.ports[port.0 as usize].next_begins();
+        match self.offer(port, packet, sched, watch) {
+            Offer::Queued => begins,
+            Offer::First(_) | Offer::Dropped => Time::ZERO,
+        }
     }
 
     /// The oldest packet of `port` comes out of its wire, and the arrival of the next one is scheduled.
@@ -281,7 +287,7 @@ impl Network {
             }
             End::Switch(row) => {
                 let out = self.routes.next(row, packet);
-                self.offer(out, packet, sched, watch);
+                let _offer = self.offer(out, packet, sched, watch);
                 None
             }
         }
@@ -381,9 +387,10 @@ impl Network {
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
-    ) {
+    ) -> Offer {
         let out = &mut self.ports[port.0 as usize];
-        match out.offer_watched(packet, sched.now(), port, watch) {
+        let offer = out.offer_watched(packet, sched.now(), port, watch);
+        match offer {
             Offer::Dropped => self.lost += 1,
             Offer::Queued => {}
             Offer::First(arrival) => sched.at(arrival, Token(port.0)),
@@ -391,6 +398,7 @@ impl Network {
         if self.prioritised {
             self.lost += self.ports[port.0 as usize].take_gone();
         }
+        offer
     }
 
     #[inline(always)]

@@ -279,6 +279,16 @@ impl Port {
         self.ring.next_arrival()
     }
 
+    /// When the transmission of a packet begins that is offered now and queued, if that is known: zero with
+    /// priorities. It has passed if the transmitter is idle.
+    #[inline(always)]
+    pub(crate) fn next_begins(&self) -> Time {
+        if self.priorities.is_some() {
+            return Time::ZERO;
+        }
+        self.free_at
+    }
+
     /// [`Port::arrive`] will probably be called next.
     #[inline(always)]
     pub(crate) fn expect_arrival(&self) {

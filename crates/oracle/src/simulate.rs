@@ -48,6 +48,8 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
         ("tcp.clock_granularity", "1ms".to_owned()),
         ("tcp.min_rto", format!("{}us", scenario.min_rto_us)),
         ("tcp.idle_restart", "false".to_owned()),
+        // A netem with a rate takes what it holds from the account of the socket (`sch_generic.h, skb_orphan_partial`).
+        ("tcp.small_queues", "false".to_owned()),
         ("workload.start", ns(start)),
     ];
     let stream = match &scenario.kind {

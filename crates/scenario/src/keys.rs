@@ -381,6 +381,8 @@ base::settings! {
         pub timer: TimerKind = "exact",
         /// What makes windows grow: ACKs, each by at most tcp.byte_counting_limit segments in slow start and as one segment beyond it ("acks"), or the segments that are acknowledged, however few ACKs say so ("segments"), or those that become known to be delivered ("delivery", Linux): what SACK reported before does not count when it is acknowledged, so that the end of a repair does not widen the window at once; without SACK each duplicate ACK tells of a delivery. With "segments", "delivery" and tcp.window_validation a window that nothing but itself limits grows, and one in slow start while less than twice the flight.
         pub window_growth: WindowGrowth = "acks",
+        /// Whether a connection keeps no more in the queue of its own host than two segments or what it sends in about a millisecond, and the rest in its socket: TCP small queues of Linux, without segmentation offload. Otherwise its whole window may wait there. At hosts that serve by priority nothing is kept back.
+        pub small_queues: bool = "false",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",
     }

@@ -124,6 +124,9 @@ pub struct Config {
     pub tick: Span,
     /// What makes windows grow.
     pub growth: Growth,
+    /// Whether a connection keeps little in the queue of its own host and the rest in its socket (Linux,
+    /// `tcp_small_queue_check`).
+    pub small_queues: bool,
 }
 
 /// What the options of both SYNs decided.
@@ -392,6 +395,7 @@ impl Default for Config {
             rto_estimator: RtoEstimator::Rfc6298,
             tick: Span::ZERO,
             growth: Growth::Acks,
+            small_queues: false,
         }
     }
 }

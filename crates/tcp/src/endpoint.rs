@@ -250,6 +250,12 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         true
     }
 
+    /// `packet`, which this endpoint has just handed over, waits in the queue of its host, and `begins` to leave then:
+    /// with [`Config::small_queues`] the endpoint hands over no more than its share.
+    pub fn note_waiting(&mut self, packet: &Packet, begins: Time, now: Time) {
+        self.sender.note_waiting(packet.payload, begins, now);
+    }
+
     /// Whether `packet`, which this endpoint handed over at a low priority and which has not left its host,
     /// is to be withdrawn.
     pub fn withdraws(&self, packet: &Packet) -> bool {

@@ -29,8 +29,9 @@ struct Reports {
 
 /// Where a host's segments and deadlines go.
 pub trait Wire {
-    /// A segment of connection `slot` leaves the host.
-    fn send(&mut self, slot: Slot, packet: &mut Packet);
+    /// A segment of connection `slot` leaves the host. Returns when the host begins to transmit it if it waits for
+    /// others, and a time that has passed if it does not or if nobody can tell.
+    fn send(&mut self, slot: Slot, packet: &mut Packet) -> Time;
 
     /// [`Host::on_deadline`] of `slot` is wanted at `deadline`, instead of whatever was announced
     /// before; [`Time::NEVER`] withdraws.
@@ -254,7 +255,10 @@ fn flush<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     if endpoint.has_data() {
         while endpoint.data_into(place, now) {
             note_sent(role, slot, endpoint, place, now);
-            wire.send(slot, place);
+            let begins = wire.send(slot, place);
+            if begins > now {
+                endpoint.note_waiting(place, begins, now);
+            }
         }
     }
     if let Some(kind) = endpoint.ack_due() {

@@ -10,6 +10,7 @@ pub(crate) mod info;
 mod pace;
 mod recovery;
 mod repair;
+mod small_queue;
 mod timer;
 mod window;
 
@@ -25,6 +26,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 
 use repair::Repair;
+use small_queue::HostQueue;
 pub(crate) use timer::Expiry;
 use timer::Timer;
 
@@ -80,11 +82,14 @@ pub(crate) struct Sender<C> {
     orders: Orders,
     /// Whether the congestion control says when segments leave ([`SegmentCc::pacing`](crate::SegmentCc::pacing)).
     paces: bool,
+    /// Whether something beside the windows may hold the next segment back: it paces, or segments wait in its host's
+    /// queue ([`small_queue`]).
+    gated: bool,
     /// Whether the congestion control sees the segments that leave ([`SenderCc::as_segment_cc`]).
     sees_sent: bool,
     /// Whether a record of every segment is kept ([`repair`]).
     recorded: bool,
-    /// When a segment that pacing holds back may leave; [`Time::NEVER`] if none is held.
+    /// When a segment that is held back by pacing or for its host's queue may leave; [`Time::NEVER`] if none is held.
     held_until: Time,
     /// Shared by the connections with these settings.
     pub(crate) config: Arc<Config>,
@@ -111,6 +116,8 @@ pub(crate) struct Sender<C> {
     high_rxt: u64,
     /// The first of timeouts in a row, where time bounds them ([`Config::patience`]).
     first_timeout: Time,
+    /// What waits in the host's queue, once anything has.
+    host_queue: Option<Box<HostQueue>>,
 }
 
 /// What a sender did about losses.
@@ -196,6 +203,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 .map(|settings| Box::new(LowLoop::new(settings))),
             sees_sent: paces.is_some(),
             paces: paces.unwrap_or(false),
+            gated: paces.unwrap_or(false),
+            host_queue: None,
             held_until: Time::NEVER,
             window: cc.as_role().window(),
             recorded: false,
@@ -309,7 +318,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// recovery asks for, lost data, new data.
     #[inline(always)]
     pub(crate) fn next_segment(&mut self, now: Time) -> Option<Outgoing> {
-        if self.paces && self.holds_back(now) {
+        if self.gated && self.holds_back(now) {
             return None;
         }
         if self.recorded {

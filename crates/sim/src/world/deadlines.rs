@@ -143,7 +143,7 @@ pub(super) struct Out<'a, P> {
 
 impl<P: Probe + Follow> Wire for Out<'_, P> {
     #[inline]
-    fn send(&mut self, slot: Slot, packet: &mut Packet) {
+    fn send(&mut self, slot: Slot, packet: &mut Packet) -> Time {
         let Outside {
             network,
             watch,
@@ -155,7 +155,7 @@ impl<P: Probe + Follow> Wire for Out<'_, P> {
         }
         watch.packets[packet.flow.0 as usize].inside += 1;
         watch.probe.on_send(packet, self.sched.now());
-        network.send(self.host, packet, self.sched, watch);
+        network.send(self.host, packet, self.sched, watch)
     }
 
     #[inline]

@@ -254,6 +254,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
             TimerKind::Wheel => tcp.clock_granularity,
         },
         growth: growth(tcp.window_growth),
+        small_queues: tcp.small_queues,
     }
 }
 

@@ -69,7 +69,7 @@ fn late_packets_and_copies_cost_a_linux_sender_little() {
 }
 
 /// The network of both, and its TCP. The kernel's port hands a packet on when ours begins to send it: 12.1 us of 80 in
-/// the four links of a round trip.
+/// the four links of a round trip. What its links hold counts no more as the sender's.
 const NETWORK: &str = r#"
 [switch]
 buffer = "121000B"
@@ -80,6 +80,7 @@ header_bytes = 66
 profile = "linux"
 idle_restart = false
 clock_granularity = "1ms"
+small_queues = false
 "#;
 
 // Beside the kernel with as much jitter 16 senders of 256 KiB wait for 2 to 4 timers in 20 rounds, and for 12 without, there

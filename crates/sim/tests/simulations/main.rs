@@ -18,6 +18,7 @@ mod rcc_section13;
 mod rcp;
 mod relations;
 mod rounds;
+mod small_queues;
 mod stepping;
 mod support;
 mod switch_schemes;

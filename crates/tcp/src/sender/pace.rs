@@ -1,4 +1,5 @@
-//! Segments that leave one by one, when the congestion control says so.
+//! Segments that are held back although the windows allow them: by a congestion control that paces, or because enough
+//! of the connection waits in its host.
 
 use base::Time;
 
@@ -13,7 +14,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let earliest = earliest.and_then(|cc| cc.pacing()).unwrap_or(Time::ZERO);
         let held = earliest > now && self.could_send();
         self.held_until = if held { earliest } else { Time::NEVER };
-        held
+        held || self.is_held_by_host(now)
     }
 
     /// When a segment that is held back may leave; [`Time::NEVER`] if none is.
@@ -30,7 +31,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// Whether the windows allow a segment, or recovery with SACK may find one.
-    fn could_send(&self) -> bool {
+    pub(super) fn could_send(&self) -> bool {
         let within = self.next < self.window_end().min(self.edge);
         self.retransmit_first
             // What a record asks for is known when a segment is asked for.

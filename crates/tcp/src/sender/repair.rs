@@ -345,11 +345,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if may_repair
             && !repair.new_first
             && let Some(place) = repair.flight.next_lost()
+            && !self.is_copy_held(place, repair, now)
             && let Some(outgoing) = self.send_again(place, repair, now)
         {
             return Some(outgoing);
         }
-        let segment = if room > 0 {
+        let segment = if room > 0 && !self.is_new_held(now) {
             self.send_new(repair, now)
         } else {
             self.review_timer(now);
@@ -362,6 +363,27 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 .judge(room == 0, in_flight, (self.una, self.next));
         }
         segment
+    }
+
+    /// Whether enough of the connection waits in its host that a copy has to wait (`tcp_output.c,
+    /// tcp_xmit_retransmit_queue`).
+    #[inline(always)]
+    fn is_copy_held(&mut self, place: usize, repair: &Repair, now: Time) -> bool {
+        self.gated && {
+            let segment = repair.flight.segment(place);
+            self.waits_for_host(segment.end - segment.start, true, now)
+        }
+    }
+
+    /// Whether enough of the connection waits in its host that new data has to wait (`tcp_output.c, tcp_write_xmit`).
+    #[inline(always)]
+    fn is_new_held(&mut self, now: Time) -> bool {
+        self.gated && {
+            let payload = self.written.saturating_sub(self.next).min(self.mss);
+            let may_leave = self.next < self.written + u64::from(self.closed)
+                && self.edge.saturating_sub(self.next) >= payload;
+            may_leave && self.waits_for_host(payload, false, now)
+        }
     }
 
     /// A segment of new data, or the FIN, within the peer's window.

@@ -20,6 +20,7 @@ mod record;
 mod reset;
 mod sack;
 mod script;
+mod small_queues;
 mod timer;
 mod timestamps;
 mod told;

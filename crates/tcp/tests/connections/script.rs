@@ -40,6 +40,14 @@ pub(crate) struct Timeline<C = NewReno> {
     now: Time,
     origin: Time,
     sent: VecDeque<Packet>,
+    port: Option<Port>,
+}
+
+/// The port of the endpoint's host, which sends a data segment in each interval.
+#[derive(Clone, Copy)]
+struct Port {
+    interval: Span,
+    free_at: Time,
 }
 
 /// The settings of most scripts: no options, so that each shows one mechanism.
@@ -129,6 +137,7 @@ impl<C: SenderCc + 'static> Timeline<C> {
             now: Time::ZERO,
             origin: Time::ZERO,
             sent: VecDeque::new(),
+            port: None,
         }
     }
 
@@ -276,6 +285,16 @@ impl<C: SenderCc + 'static> Timeline<C> {
         self.act(Endpoint::close)
     }
 
+    /// From now on data leaves through a port that sends a segment in each `interval`, and is free at `free_at`, counted
+    /// from the end of the handshake.
+    pub(crate) fn through_port(&mut self, interval: Span, free_at: Span) -> &mut Self {
+        self.port = Some(Port {
+            interval,
+            free_at: self.origin + free_at,
+        });
+        self
+    }
+
     #[track_caller]
     pub(crate) fn act(&mut self, action: impl FnOnce(&mut Endpoint<C>)) -> &mut Self {
         self.expect_nothing();
@@ -390,6 +409,13 @@ impl<C: SenderCc + 'static> Timeline<C> {
     fn collect(&mut self) {
         while let Some(packet) = self.endpoint.poll(self.now) {
             self.sent.push_back(packet);
+            if let Some(port) = &mut self.port {
+                let begins = port.free_at.max(self.now);
+                port.free_at = begins + port.interval;
+                if begins > self.now {
+                    self.endpoint.note_waiting(&packet, begins, self.now);
+                }
+            }
         }
         self.sent.extend(self.endpoint.due_ack(self.now));
     }

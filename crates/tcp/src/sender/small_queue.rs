@@ -1,0 +1,222 @@
+//! TCP small queues: a connection keeps little in the queue of its own host (Linux, `tcp_output.c`,
+//! `tcp_small_queue_check`).
+//!
+//! What waits in a host's port delays everything behind it, and makes the round trip longer without making the
+//! connection faster. So a connection has two segments there, or what it sends in about a millisecond, and the rest
+//! of its window waits in its socket. Whoever drives the endpoint tells which segments wait and until when
+//! ([`Endpoint::note_waiting`](crate::Endpoint::note_waiting)); where none ever does, nothing here is used. A
+//! connection that is held back has a deadline: the time at which the host begins to transmit the segment that stands
+//! in its way.
+// DEVIATION(Linux): memory is freed when the transmission of a segment begins, as a queue of the kernel does it that
+// hands over to a virtual link; a network card frees it when it has sent the segment.
+// DEVIATION(Linux): a segment is a buffer of its own (no segmentation offload), and a copy may leave while the segment
+// before it still waits in the host.
+
+use std::collections::VecDeque;
+
+use base::{Span, Time};
+
+use super::Sender;
+use crate::cc::SenderCc;
+use crate::plays::Plays;
+
+/// Segments of a connection that wait in the queue of their host. O(1) amortised per segment that waits.
+#[derive(Debug, Default)]
+pub(super) struct HostQueue {
+    /// When each begins to leave, in order, and the memory it takes.
+    waiting: VecDeque<(Time, u64)>,
+    /// The sum of their memory.
+    bytes: u64,
+}
+
+impl HostQueue {
+    /// Forgets what has begun to leave by now.
+    fn leave(&mut self, now: Time) {
+        while let Some((_, bytes)) = self.waiting.pop_front_if(|(begins, _)| *begins <= now) {
+            self.bytes -= bytes;
+        }
+    }
+
+    /// When less than `limit` waits, if that is not so now.
+    fn below(&self, limit: u64) -> Option<Time> {
+        let mut left = self.bytes;
+        let mut until = None;
+        for (begins, bytes) in &self.waiting {
+            // The count of Linux begins at one, so that the limit itself is too much (`sk_wmem_alloc`).
+            if left < limit {
+                break;
+            }
+            left -= bytes;
+            until = Some(*begins);
+        }
+        until
+    }
+}
+
+/// What decides how much of a connection may wait.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    /// Payload of the segment that is next.
+    payload: u64,
+    mss: u64,
+    /// Segments of the window, or those outstanding if they are more.
+    segments: u64,
+    /// Smoothed round trip.
+    srtt: Span,
+    slow_start: bool,
+}
+
+impl Share {
+    /// Bytes of memory: two segments as the next one or 2^-10 s of the rate, and not more than
+    /// `net.ipv4.tcp_limit_output_bytes`. The rate is the window for each round trip, and a fifth more, or twice that in
+    /// slow start (`tcp_input.c, tcp_update_pacing_rate`).
+    // DEVIATION(Linux): it takes the smaller rate from half of ssthresh on, and not from ssthresh.
+    fn limit(&self) -> u64 {
+        let percent = if self.slow_start { 200 } else { 120 };
+        let window = u128::from(self.mss * self.segments) * percent / 100;
+        let in_a_while = window * u128::from(Span::from_secs(1).as_ps()) >> 10;
+        let in_a_while = in_a_while
+            .checked_div(u128::from(self.srtt.as_ps()))
+            .map_or(LIMIT_OUTPUT, |bytes| {
+                u64::try_from(bytes).unwrap_or(LIMIT_OUTPUT)
+            });
+        in_a_while.max(2 * memory(self.payload)).min(LIMIT_OUTPUT)
+    }
+}
+
+impl<C: Plays<dyn SenderCc>> Sender<C> {
+    /// The segment that has just been handed over, with this payload, waits in its host's queue and `begins` to leave
+    /// then.
+    #[inline(never)]
+    pub(crate) fn note_waiting(&mut self, payload: u16, begins: Time, now: Time) {
+        if !self.config.small_queues {
+            return;
+        }
+        let queue = self.host_queue.get_or_insert_default();
+        queue.leave(now);
+        let bytes = memory(payload.into());
+        queue.waiting.push_back((begins, bytes));
+        queue.bytes += bytes;
+        self.gated = true;
+    }
+
+    /// Whether the next segment, of this payload, has to wait until less of this connection is in its host's queue,
+    /// which is then part of the deadline. A copy, which is sent `again`, may meet twice as much.
+    #[inline(never)]
+    pub(super) fn waits_for_host(&mut self, payload: u64, again: bool, now: Time) -> bool {
+        let segments = self.segments_outstanding();
+        let share = Share {
+            payload,
+            mss: self.mss,
+            segments: segments.max(self.window / self.mss),
+            srtt: self.rtt.srtt(),
+            slow_start: self.cc.as_role().is_slow_starting(),
+        };
+        let Some(queue) = &mut self.host_queue else {
+            return false;
+        };
+        queue.leave(now);
+        self.gated = self.paces || !queue.waiting.is_empty();
+        // With one segment outstanding at most, the next one leaves whatever waits.
+        let until = if segments > 1 {
+            queue.below(share.limit() << u32::from(again))
+        } else {
+            None
+        };
+        self.held_until = until.unwrap_or(Time::NEVER);
+        until.is_some()
+    }
+
+    /// Whether the next segment of a sender without a record has to wait for its host. A sender with one asks when it
+    /// knows which segment that is.
+    pub(super) fn is_held_by_host(&mut self, now: Time) -> bool {
+        if self.recorded || self.host_queue.is_none() || self.retransmit_first || !self.could_send()
+        {
+            return false;
+        }
+        let again = self.is_recovering() || self.next < self.max;
+        let payload = self.mss.min(self.written.saturating_sub(self.next));
+        self.waits_for_host(payload, again, now)
+    }
+
+    /// As Linux counts what is sent and not acknowledged, where every segment is a buffer.
+    fn segments_outstanding(&self) -> u64 {
+        self.outstanding().div_ceil(self.mss)
+    }
+}
+
+/// Memory that a segment takes in Linux 6.12 on a processor of 64 bits (`sk_buff.truesize`).
+const fn memory(payload: u64) -> u64 {
+    payload + OVERHEAD
+}
+
+/// Memory of a segment beside its payload: `sk_buff` (256 bytes), the room for headers (384) and what describes the
+/// pages of the payload (320; `tcp.c, tcp_stream_alloc_skb`, `skbuff.h, SKB_TRUESIZE`).
+const OVERHEAD: u64 = 960;
+/// `net.ipv4.tcp_limit_output_bytes` (`tcp_ipv4.c, tcp_sk_init`).
+const LIMIT_OUTPUT: u64 = 16 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 40 segments in 10 ms.
+    const SHARE: Share = Share {
+        payload: 1448,
+        mss: 1448,
+        segments: 40,
+        srtt: Span::from_millis(10),
+        slow_start: false,
+    };
+
+    #[test]
+    fn a_share_is_two_segments_or_a_millisecond_of_the_rate() {
+        // 1.2 * 40 * 1448 bytes in 10 ms are 6.95 MB/s: 6,787 bytes in 1/1024 s.
+        assert_eq!(SHARE.limit(), 6_787);
+        // In slow start twice the window and not 1.2 times: 11.58 MB/s.
+        let slow_start = Share {
+            slow_start: true,
+            ..SHARE
+        };
+        assert_eq!(slow_start.limit(), 11_312);
+        // Two segments of 1448 + 960 bytes are more than a millisecond of ten segments in 10 ms.
+        let few = Share {
+            segments: 10,
+            ..SHARE
+        };
+        assert_eq!(few.limit(), 4_816);
+        let short = Share { payload: 0, ..few };
+        assert_eq!(short.limit(), 2 * 960);
+    }
+
+    #[test]
+    fn a_share_has_a_limit_of_its_own() {
+        let near = Share {
+            srtt: Span::from_micros(10),
+            ..SHARE
+        };
+        assert_eq!(near.limit(), 1 << 20);
+        let unknown = Share {
+            srtt: Span::ZERO,
+            ..SHARE
+        };
+        assert_eq!(unknown.limit(), 1 << 20);
+    }
+
+    #[test]
+    fn a_queue_falls_below_its_limit_when_the_segment_in_the_way_begins_to_leave() {
+        let at = |us| Time::ZERO + Span::from_micros(us);
+        let mut queue = HostQueue::default();
+        for place in 1..=3 {
+            queue.waiting.push_back((at(10 * place), 100));
+            queue.bytes += 100;
+        }
+        assert_eq!(queue.below(301), None);
+        assert_eq!(queue.below(300), Some(at(10)));
+        assert_eq!(queue.below(101), Some(at(20)));
+        queue.leave(at(10));
+        assert_eq!((queue.bytes, queue.below(201)), (200, None));
+        queue.leave(at(30));
+        assert_eq!((queue.bytes, queue.waiting.len()), (0, 0));
+    }
+}
