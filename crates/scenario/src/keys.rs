@@ -383,6 +383,8 @@ base::settings! {
         pub window_growth: WindowGrowth = "acks",
         /// Whether a connection keeps no more in the queue of its own host than two segments or what it sends in about a millisecond, and the rest in its socket: TCP small queues of Linux, without segmentation offload. Otherwise its whole window may wait there. At hosts that serve by priority nothing is kept back.
         pub small_queues: bool = "false",
+        /// Whether applications set TCP_NODELAY: a last, short segment then leaves at once. Without it such a segment waits while an earlier short one of its connection is not acknowledged (Nagle's rule as Linux has it), unless the connection closes behind it. That delays what is written in pieces, as by workload.request_writes, and delayed acknowledgements make it 40 ms. Corks (TCP_CORK, MSG_MORE, autocorking) are not simulated.
+        pub nodelay: bool = "true",
         /// How long a closed connection answers stray segments: two segment lifetimes (RFC 9293).
         pub time_wait: Span = "60s",
     }

@@ -127,6 +127,9 @@ pub struct Config {
     /// Whether a connection keeps little in the queue of its own host and the rest in its socket (Linux,
     /// `tcp_small_queue_check`).
     pub small_queues: bool,
+    /// Whether a short segment leaves at once; if not, it waits while an earlier short one is not acknowledged
+    /// (RFC 9293 §3.7.4 in Linux's form; `TCP_NODELAY`).
+    pub nodelay: bool,
 }
 
 /// What the options of both SYNs decided.
@@ -396,6 +399,7 @@ impl Default for Config {
             tick: Span::ZERO,
             growth: Growth::Acks,
             small_queues: false,
+            nodelay: true,
         }
     }
 }

@@ -7,6 +7,7 @@
 mod control;
 mod facts;
 pub(crate) mod info;
+mod nagle;
 mod pace;
 mod recovery;
 mod repair;
@@ -82,8 +83,8 @@ pub(crate) struct Sender<C> {
     orders: Orders,
     /// Whether the congestion control says when segments leave ([`SegmentCc::pacing`](crate::SegmentCc::pacing)).
     paces: bool,
-    /// Whether something beside the windows may hold the next segment back: it paces, or segments wait in its host's
-    /// queue ([`small_queue`]).
+    /// Whether something beside the windows may hold the next segment back: it paces, segments wait in its host's
+    /// queue ([`small_queue`]), or short segments wait for more ([`nagle`]) where no record is kept.
     gated: bool,
     /// Whether the congestion control sees the segments that leave ([`SenderCc::as_segment_cc`]).
     sees_sent: bool,
@@ -116,6 +117,8 @@ pub(crate) struct Sender<C> {
     high_rxt: u64,
     /// The first of timeouts in a row, where time bounds them ([`Config::patience`]).
     first_timeout: Time,
+    /// Where the last short segment ends for which others wait.
+    short_end: u64,
     /// What waits in the host's queue, once anything has.
     host_queue: Option<Box<HostQueue>>,
 }
@@ -203,7 +206,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 .map(|settings| Box::new(LowLoop::new(settings))),
             sees_sent: paces.is_some(),
             paces: paces.unwrap_or(false),
-            gated: paces.unwrap_or(false),
+            gated: paces.unwrap_or(false) || !config.nodelay,
+            short_end: 0,
             host_queue: None,
             held_until: Time::NEVER,
             window: cc.as_role().window(),
@@ -274,6 +278,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.repair = self
             .recorded
             .then(|| Box::new(Repair::new(&self.config, agreed.sack)));
+        self.gated = self.may_always_be_held();
     }
 
     /// The SYN is acknowledged: data may flow up to `edge`. `rtt` is the round trip that it shows; the first window has one

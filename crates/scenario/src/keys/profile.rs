@@ -50,6 +50,7 @@ const LINUX: &[(&str, &str)] = &[
     ("tcp.keep_scoreboard", "true"),
     ("tcp.loss_detection", "rack-linux"),
     ("tcp.max_rto", "120s"),
+    ("tcp.nodelay", "false"),
     ("tcp.quick_acks", "16"),
     ("tcp.receive_window", "grows"),
     ("tcp.recovery", "prr"),

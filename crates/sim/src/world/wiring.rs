@@ -255,6 +255,7 @@ pub fn endpoint_config(keys: &Keys, roles: &Roles) -> Config {
         },
         growth: growth(tcp.window_growth),
         small_queues: tcp.small_queues,
+        nodelay: tcp.nodelay,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Segments that are held back although the windows allow them: by a congestion control that paces, or because enough
-//! of the connection waits in its host.
+//! Segments that are held back although the windows allow them: by a congestion control that paces, because enough of
+//! the connection waits in its host, or for want of a full segment.
 
 use base::Time;
 
@@ -8,13 +8,13 @@ use crate::cc::SenderCc;
 use crate::plays::Plays;
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
-    /// Whether the next segment has to wait for its time, which is then part of the deadline.
+    /// Whether the next segment has to wait: for its time, which is then part of the deadline, or for more to send.
     pub(super) fn holds_back(&mut self, now: Time) -> bool {
         let earliest = self.cc.as_role_mut().as_segment_cc();
         let earliest = earliest.and_then(|cc| cc.pacing()).unwrap_or(Time::ZERO);
         let held = earliest > now && self.could_send();
         self.held_until = if held { earliest } else { Time::NEVER };
-        held || self.is_held_by_host(now)
+        held || self.is_held_by_host(now) || self.keeps_next_for_more()
     }
 
     /// When a segment that is held back may leave; [`Time::NEVER`] if none is.

@@ -74,7 +74,7 @@ impl Share {
     fn limit(&self) -> u64 {
         let percent = if self.slow_start { 200 } else { 120 };
         let window = u128::from(self.mss * self.segments) * percent / 100;
-        let in_a_while = window * u128::from(Span::from_secs(1).as_ps()) >> 10;
+        let in_a_while = (window * u128::from(Span::from_secs(1).as_ps())) >> 10;
         let in_a_while = in_a_while
             .checked_div(u128::from(self.srtt.as_ps()))
             .map_or(LIMIT_OUTPUT, |bytes| {
@@ -116,7 +116,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return false;
         };
         queue.leave(now);
-        self.gated = self.paces || !queue.waiting.is_empty();
+        let is_empty = queue.waiting.is_empty();
         // With one segment outstanding at most, the next one leaves whatever waits.
         let until = if segments > 1 {
             queue.below(share.limit() << u32::from(again))
@@ -124,6 +124,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             None
         };
         self.held_until = until.unwrap_or(Time::NEVER);
+        self.gated = !is_empty || self.may_always_be_held();
         until.is_some()
     }
 

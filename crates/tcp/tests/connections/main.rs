@@ -13,6 +13,7 @@ mod header;
 mod host;
 mod low_priority;
 mod model;
+mod nagle;
 mod newreno;
 mod pace;
 mod receive;
