@@ -433,6 +433,10 @@ base::settings! {
         pub requests: Count = "1",
         /// Requests: payload of a request; workload.size is that of the answer. A flow starts when its request does.
         pub request_size: DataSize = "100B",
+        /// Requests on persistent connections: in how many parts each is written, one right after the other, as a header and a body are. Parts are equally long but for the last one. With Nagle's rule (tcp.nodelay = false) the second short one waits until the first is acknowledged.
+        pub request_writes: Count = "1",
+        /// Requests on persistent connections: in how many parts each answer is written, as workload.request_writes.
+        pub answer_writes: Count = "1",
         /// How often all flows start anew, on the clock: an epoch does not wait for the flows of the one before.
         pub epochs: Count = "1",
         /// Time from the start of an epoch to the start of the next.

@@ -110,6 +110,18 @@ fn endpoints(keys: &Keys) -> Vec<(String, &'static str)> {
             "set it to off",
         ));
     }
+    let parts = [
+        (
+            workload.request_writes.0,
+            "workload.request_writes: requests of the bed are written at once",
+        ),
+        (
+            workload.answer_writes.0,
+            "workload.answer_writes: answers of the bed are written at once",
+        ),
+    ];
+    let several = parts.into_iter().filter(|(parts, _)| *parts > 1);
+    refused.extend(several.map(|(_, text)| (text.to_owned(), "set it to 1")));
     refused
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use base::{FlowId, HostId, Time};
 use engine::Scheduler;
+use scenario::keys::Workload;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Plays, ReceiverCc, Slot};
 
@@ -47,7 +48,11 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         self.note_message(opener);
         // One that asks closes when it has been answered, and one without end when it is stopped.
         let (bytes, whole) = match request {
-            Some(request) => (request, false),
+            Some(request) => {
+                let parts = self.workload_of(id).request_writes.0;
+                let last = self.write_ahead(of, opener, (request, parts), sched);
+                (last, false)
+            }
             None => self.write_first(id, sched),
         };
         let act = |endpoint: &mut Endpoint<Sender>| {
@@ -64,6 +69,28 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             self.outside.watch.probe.on_start(of, sched.now());
         }
         self.report(end, false, sched.now());
+    }
+
+    /// Writes a message of this many bytes in this many parts, each by itself, but for the last part. Returns its bytes.
+    fn write_ahead(
+        &mut self,
+        of: FlowId,
+        end: (HostId, Slot),
+        (bytes, parts): (u64, u32),
+        sched: &mut Scheduler,
+    ) -> u64 {
+        let ahead = u64::from(parts).min(bytes) - 1;
+        let part = bytes / (ahead + 1);
+        for _ in 0..ahead {
+            self.apply(of, end, |endpoint| endpoint.write(part), sched);
+        }
+        bytes - ahead * part
+    }
+
+    /// How the applications of a flow behave.
+    fn workload_of(&self, id: u32) -> &Workload {
+        let group = self.flows[id as usize].group as usize;
+        &self.groups[group].keys.workload
     }
 
     /// Bytes that the application of a flow writes at once, and whether they are all of one with an end.
@@ -86,8 +113,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
     }
 
     fn write_later(&mut self, id: u32, sched: &mut Scheduler) {
-        let group = self.flows[id as usize].group as usize;
-        let interval = self.groups[group].keys.workload.write_interval;
+        let interval = self.workload_of(id).write_interval;
         let next = (sched.now() + interval, Act::Write(id));
         self.agenda.push(Reverse(next));
         self.arm_agenda(sched);
@@ -172,6 +198,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             let (sender, last) = (connection.sender, messages.ends_with(id));
             self.note_message(sender);
             let (bytes, whole) = self.write_first(id, sched);
+            let parts = self.workload_of(id).answer_writes.0;
+            let bytes = self.write_ahead(of, sender, (bytes, parts), sched);
             let answer = |endpoint: &mut Endpoint<Sender>| {
                 endpoint.write(bytes);
                 if last && whole {

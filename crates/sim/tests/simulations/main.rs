@@ -9,6 +9,7 @@ mod grants;
 mod ictcp;
 mod limits;
 mod linux;
+mod nagle;
 mod networks;
 mod ns3;
 mod oracle;

@@ -180,6 +180,7 @@ fn stops(keys: &Keys, found: &mut Vec<Conflict>) {
 /// Applications that write in parts and cannot.
 fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
+    parts(keys, found);
     let Some(first) = workload.first_write.0 else {
         return;
     };
@@ -209,6 +210,40 @@ fn writes(keys: &Keys, found: &mut Vec<Conflict>) {
             "an application would write nothing, or everything after no time",
             "give each a value above 0, as in \"1.5MB\", \"64KB\" and \"100ms\"",
         ));
+    }
+}
+
+/// Messages in parts, which follow each other on a connection that is open.
+fn parts(keys: &Keys, found: &mut Vec<Conflict>) {
+    let workload = &keys.workload;
+    let asked = workload.kind == WorkloadKind::Requests
+        && workload.connection == ConnectionKind::Persistent;
+    let settings: [(&'static [&'static str], u32); 2] = [
+        (
+            &[
+                "workload.request_writes",
+                "workload.kind",
+                "workload.connection",
+            ],
+            workload.request_writes.0,
+        ),
+        (
+            &[
+                "workload.answer_writes",
+                "workload.kind",
+                "workload.connection",
+            ],
+            workload.answer_writes.0,
+        ),
+    ];
+    for (keys, parts) in settings {
+        if parts > 1 && !asked {
+            found.push(Conflict::new(
+                keys,
+                "only messages on connections that are open are written in parts",
+                "set workload.kind = \"requests\" and workload.connection = \"persistent\", or 1 part",
+            ));
+        }
     }
 }
 
