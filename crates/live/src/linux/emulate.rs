@@ -272,6 +272,7 @@ fn live_point(
         flows: &plan.flows,
         barriers: &plan.barriers,
         control: arm.stack.control,
+        nodelay: point.keys.tcp.nodelay,
         laws: &arm.stack.laws,
         tos: &arm.stack.tos,
         limit,

@@ -38,6 +38,8 @@ pub(crate) struct Work<'a> {
     pub(crate) barriers: &'a [Barrier],
     /// The congestion control of every host, as the kernel calls it.
     pub(crate) control: &'a str,
+    /// Whether sockets of both ends set TCP_NODELAY.
+    pub(crate) nodelay: bool,
     /// What every port of a switch does meanwhile.
     pub(crate) laws: &'a [Law],
     /// By place of a group, what its packets say of their priority. Empty where ports have no bands.
@@ -161,7 +163,7 @@ impl<'a> Generator<'a> {
             .collect();
         let mut listeners = Vec::new();
         for host in receivers {
-            let listener = (lan.host(bed, host)).within(|| sockets::listen(host, work.control))?;
+            let listener = (lan.host(bed, host)).within(|| sockets::listen(host, work))?;
             let event = EpollEvent::new(EpollFlags::EPOLLIN, LISTENER | listeners.len() as u64);
             epoll.add(&listener, event)?;
             listeners.push((host, listener));

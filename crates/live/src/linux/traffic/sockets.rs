@@ -25,7 +25,7 @@ pub(super) fn outgoing(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<
             let sockets = connections.iter().map(|number| {
                 let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
                 socket.set_nonblocking(true)?;
-                socket.set_tcp_nodelay(true)?;
+                socket.set_tcp_nodelay(work.nodelay)?;
                 socket.set_tcp_congestion(work.control.as_bytes())?;
                 if let Some(tos) = work.tos(*number) {
                     socket.set_tos_v4(tos.into())?;
@@ -44,10 +44,11 @@ pub(super) fn outgoing(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<
         .collect())
 }
 
-/// Accepted sockets have the congestion control of the listener: marks are refused to hosts whose own ignores them.
-pub(super) fn listen(host: HostId, control: &str) -> io::Result<Socket> {
+/// Accepted sockets have the congestion control of the listener and its TCP_NODELAY: marks are refused to hosts whose own ignores them.
+pub(super) fn listen(host: HostId, work: &Work<'_>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_tcp_congestion(control.as_bytes())?;
+    socket.set_tcp_congestion(work.control.as_bytes())?;
+    socket.set_tcp_nodelay(work.nodelay)?;
     socket.set_reuse_address(true)?;
     socket.bind(&SocketAddrV4::new(lan::host_address(host), PORT).into())?;
     socket.listen(BACKLOG)?;
