@@ -466,7 +466,9 @@ fn starving(point: &PointSpec) -> Option<Problem> {
     for flow in &plan.flows {
         let host = &mut flows[sender(flow).0 as usize];
         host.0 += 1;
-        host.1 |= flow.size.is_none();
+        // What small queues keep back waits in its socket.
+        let small = point.groups[flow.group as usize].keys.tcp.small_queues;
+        host.1 |= flow.size.is_none() && !small;
     }
     let host = flows
         .iter()
@@ -475,7 +477,9 @@ fn starving(point: &PointSpec) -> Option<Problem> {
         "host {host} sends a flow without end beside others, and host.buffer = unlimited: where its own link is the \
          bottleneck, that flow fills the queue there and starves the others"
     ));
-    Some(problem.help("bound the queue, as in host.buffer=100pkt, or tcp.receive_buffer"))
+    Some(problem.help(
+        "bound the queue, as in host.buffer=100pkt, or tcp.receive_buffer, or set tcp.small_queues=true",
+    ))
 }
 
 /// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at

@@ -541,6 +541,22 @@ fn a_trace_is_the_same_for_all_schemes() {
 }
 
 #[test]
+fn a_message_in_parts_needs_a_connection_that_is_open() {
+    for key in ["request_writes", "answer_writes"] {
+        let set = format!("workload.{key}=2");
+        let persistent = [
+            "workload.kind=requests",
+            "workload.connection=persistent",
+            &set,
+        ];
+        let text = "schemes = \"newreno\"";
+        assert!(load(text, &persistent).is_ok(), "{key}");
+        let alone = [&*set];
+        assert!(message(text, &alone).contains("only messages on connections that are open"));
+    }
+}
+
+#[test]
 fn a_flow_without_end_beside_others_of_its_host_is_warned_of() {
     let warned = |sets: &str| {
         let text = format!(
@@ -558,4 +574,6 @@ fn a_flow_without_end_beside_others_of_its_host_is_warned_of() {
     assert!(warned(""));
     assert!(!warned("[host]\nbuffer = \"100pkt\"\n"));
     assert!(!warned("[host]\nqueue = \"switch\"\n"));
+    assert!(!warned("[tcp]\nsmall_queues = true\n"));
+    assert!(!warned("[tcp]\nprofile = \"linux\"\n"));
 }
