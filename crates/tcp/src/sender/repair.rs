@@ -12,6 +12,7 @@
 pub(super) mod flight;
 mod frto;
 mod growth;
+mod held;
 mod probe;
 mod quiet;
 mod rack;
@@ -363,31 +364,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 .judge(room == 0, in_flight, (self.una, self.next));
         }
         segment
-    }
-
-    /// Whether enough of the connection waits in its host that a copy has to wait (`tcp_output.c,
-    /// tcp_xmit_retransmit_queue`).
-    #[inline(always)]
-    fn is_copy_held(&mut self, place: usize, repair: &Repair, now: Time) -> bool {
-        self.gated && {
-            let segment = repair.flight.segment(place);
-            self.waits_for_host(segment.end - segment.start, true, now)
-        }
-    }
-
-    /// Whether new data that the window allows has to wait: for its host, or for more to be written (`tcp_output.c,
-    /// tcp_write_xmit`).
-    #[inline(always)]
-    fn is_new_held(&mut self, now: Time) -> bool {
-        let left = self.written.saturating_sub(self.next);
-        self.gated && self.is_new_held_by_host(left.min(self.mss), now)
-            || left < self.mss && self.is_kept_for_more(left)
-    }
-
-    fn is_new_held_by_host(&mut self, payload: u64, now: Time) -> bool {
-        let may_leave = self.next < self.written + u64::from(self.closed)
-            && self.edge.saturating_sub(self.next) >= payload;
-        may_leave && self.waits_for_host(payload, false, now)
     }
 
     /// A segment of new data, or the FIN, within the peer's window.
