@@ -73,14 +73,11 @@ impl Share {
     // DEVIATION(Linux): it takes the smaller rate from half of ssthresh on, and not from ssthresh.
     fn limit(&self) -> u64 {
         let percent = if self.slow_start { 200 } else { 120 };
-        let window = u128::from(self.mss * self.segments) * percent / 100;
-        let in_a_while = (window * u128::from(Span::from_secs(1).as_ps())) >> 10;
-        let in_a_while = in_a_while
-            .checked_div(u128::from(self.srtt.as_ps()))
-            .map_or(LIMIT_OUTPUT, |bytes| {
-                u64::try_from(bytes).unwrap_or(LIMIT_OUTPUT)
-            });
-        in_a_while.max(2 * memory(self.payload)).min(LIMIT_OUTPUT)
+        let scaled = (self.mss * self.segments).saturating_mul(percent * WHILE_PER_PERCENT);
+        let in_a_while = scaled
+            .checked_div(self.srtt.as_ps())
+            .unwrap_or(LIMIT_OUTPUT);
+        in_a_while.max(least(self.payload)).min(LIMIT_OUTPUT)
     }
 }
 
@@ -102,8 +99,23 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// Whether the next segment, of this payload, has to wait until less of this connection is in its host's queue,
     /// which is then part of the deadline. A copy, which is sent `again`, may meet twice as much.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn waits_for_host(&mut self, payload: u64, again: bool, now: Time) -> bool {
+        let Some(queue) = &mut self.host_queue else {
+            return false;
+        };
+        queue.leave(now);
+        if queue.bytes >= least(payload) {
+            return self.waits_for_share(payload, again);
+        }
+        self.held_until = Time::NEVER;
+        self.gated = queue.bytes > 0 || self.may_always_be_held();
+        false
+    }
+
+    /// [`Sender::waits_for_host`] where as much waits as any connection may have there.
+    #[inline(never)]
+    fn waits_for_share(&mut self, payload: u64, again: bool) -> bool {
         let segments = self.segments_outstanding();
         let share = Share {
             payload,
@@ -112,19 +124,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             srtt: self.rtt.srtt(),
             slow_start: self.cc.as_role().is_slow_starting(),
         };
-        let Some(queue) = &mut self.host_queue else {
-            return false;
-        };
-        queue.leave(now);
-        let is_empty = queue.waiting.is_empty();
         // With one segment outstanding at most, the next one leaves whatever waits.
-        let until = if segments > 1 {
-            queue.below(share.limit() << u32::from(again))
-        } else {
-            None
-        };
+        let queue = self.host_queue.as_ref().filter(|_| segments > 1);
+        let until = queue.and_then(|queue| queue.below(share.limit() << u32::from(again)));
         self.held_until = until.unwrap_or(Time::NEVER);
-        self.gated = !is_empty || self.may_always_be_held();
         until.is_some()
     }
 
@@ -151,9 +154,16 @@ const fn memory(payload: u64) -> u64 {
     payload + OVERHEAD
 }
 
+/// What a connection may have in its host's queue whatever its rate, if its next segment has this payload.
+const fn least(payload: u64) -> u64 {
+    2 * memory(payload)
+}
+
 /// Memory of a segment beside its payload: `sk_buff` (256 bytes), the room for headers (384) and what describes the
 /// pages of the payload (320; `tcp.c, tcp_stream_alloc_skb`, `skbuff.h, SKB_TRUESIZE`).
 const OVERHEAD: u64 = 960;
+/// 10^12 ps in a second, divided by the 2^10 parts of it in which a share is sent, and by 100 percent.
+const WHILE_PER_PERCENT: u64 = 1_000_000_000_000 / 1024 / 100;
 /// `net.ipv4.tcp_limit_output_bytes` (`tcp_ipv4.c, tcp_sk_init`).
 const LIMIT_OUTPUT: u64 = 16 << 16;
 
