@@ -83,14 +83,15 @@ pub(crate) struct Sender<C> {
     orders: Orders,
     /// Whether the congestion control says when segments leave ([`SegmentCc::pacing`](crate::SegmentCc::pacing)).
     paces: bool,
-    /// Whether something beside the windows may hold the next segment back: it paces, segments wait in its host's
-    /// queue ([`small_queue`]), or short segments wait for more ([`nagle`]) where no record is kept.
+    /// Whether [`pace`] asks before each segment: it paces, or it keeps no record and others may hold segments back.
     gated: bool,
+    /// Whether segments may wait in the host's queue ([`small_queue`]).
+    crowds_host: bool,
     /// Whether the congestion control sees the segments that leave ([`SenderCc::as_segment_cc`]).
     sees_sent: bool,
     /// Whether a record of every segment is kept ([`repair`]).
     recorded: bool,
-    /// When a segment that is held back by pacing or for its host's queue may leave; [`Time::NEVER`] if none is held.
+    /// When a segment that pacing or the host's queue holds back may leave; [`Time::NEVER`] if none is held.
     held_until: Time,
     /// Shared by the connections with these settings.
     pub(crate) config: Arc<Config>,
@@ -208,6 +209,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             paces: paces.unwrap_or(false),
             gated: paces.unwrap_or(false) || !config.nodelay,
             short_end: 0,
+            crowds_host: false,
             host_queue: None,
             held_until: Time::NEVER,
             window: cc.as_role().window(),
@@ -482,10 +484,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 /// A segment has at most as many bytes as 16 bits agree on.
 #[inline(always)]
 fn low_16(payload: u64) -> u16 {
-    debug_assert!(
-        u16::try_from(payload).is_ok(),
-        "bounded by the segment size"
-    );
+    debug_assert!(u16::try_from(payload).is_ok(), "bounded by the mss");
     #[expect(
         clippy::cast_possible_truncation,
         reason = "bounded by the segment size, asserted above"

@@ -58,9 +58,8 @@ impl HostQueue {
 struct Share {
     /// Payload of the segment that is next.
     payload: u64,
-    mss: u64,
-    /// Segments of the window, or those outstanding if they are more.
-    segments: u64,
+    /// The window, or what is outstanding if that is more.
+    window: u64,
     /// Smoothed round trip.
     srtt: Span,
     slow_start: bool,
@@ -72,12 +71,22 @@ impl Share {
     /// slow start (`tcp_input.c, tcp_update_pacing_rate`).
     // DEVIATION(Linux): it takes the smaller rate from half of ssthresh on, and not from ssthresh.
     fn limit(&self) -> u64 {
-        let percent = if self.slow_start { 200 } else { 120 };
-        let scaled = (self.mss * self.segments).saturating_mul(percent * WHILE_PER_PERCENT);
-        let in_a_while = scaled
-            .checked_div(self.srtt.as_ps())
-            .unwrap_or(LIMIT_OUTPUT);
+        let in_a_while = self.in_a_while().checked_div(self.srtt.as_ps().into());
+        let in_a_while = in_a_while.and_then(|bytes| u64::try_from(bytes).ok());
+        let in_a_while = in_a_while.unwrap_or(LIMIT_OUTPUT);
         in_a_while.max(least(self.payload)).min(LIMIT_OUTPUT)
+    }
+
+    /// Whether `bytes`, which are no less than the least share, are below the limit; without a division.
+    fn has_room_beside(&self, bytes: u64) -> bool {
+        let fits = u128::from(bytes + 1) * u128::from(self.srtt.as_ps()) <= self.in_a_while();
+        bytes < LIMIT_OUTPUT && fits
+    }
+
+    /// 2^-10 s of the rate, times the round trip.
+    fn in_a_while(&self) -> u128 {
+        let percent = if self.slow_start { 200 } else { 120 };
+        u128::from(self.window) * (percent * WHILE_PER_PERCENT)
     }
 }
 
@@ -94,7 +103,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let bytes = memory(payload.into());
         queue.waiting.push_back((begins, bytes));
         queue.bytes += bytes;
-        self.gated = true;
+        self.crowds_host = true;
+        self.gated |= !self.recorded;
     }
 
     /// Whether the next segment, of this payload, has to wait until less of this connection is in its host's queue,
@@ -109,24 +119,31 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return self.waits_for_share(payload, again);
         }
         self.held_until = Time::NEVER;
-        self.gated = queue.bytes > 0 || self.may_always_be_held();
+        if queue.bytes == 0 {
+            self.crowds_host = false;
+            self.gated = self.may_always_be_held();
+        }
         false
     }
 
     /// [`Sender::waits_for_host`] where as much waits as any connection may have there.
     #[inline(never)]
     fn waits_for_share(&mut self, payload: u64, again: bool) -> bool {
-        let segments = self.segments_outstanding();
         let share = Share {
             payload,
-            mss: self.mss,
-            segments: segments.max(self.window / self.mss),
+            window: self.window.max(self.outstanding()),
             srtt: self.rtt.srtt(),
             slow_start: self.cc.as_role().is_slow_starting(),
         };
+        self.held_until = Time::NEVER;
+        let Some(queue) = &self.host_queue else {
+            return false;
+        };
         // With one segment outstanding at most, the next one leaves whatever waits.
-        let queue = self.host_queue.as_ref().filter(|_| segments > 1);
-        let until = queue.and_then(|queue| queue.below(share.limit() << u32::from(again)));
+        if share.has_room_beside(queue.bytes) || self.outstanding() <= self.mss {
+            return false;
+        }
+        let until = queue.below(share.limit() << u32::from(again));
         self.held_until = until.unwrap_or(Time::NEVER);
         until.is_some()
     }
@@ -134,18 +151,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Whether the next segment of a sender without a record has to wait for its host. A sender with one asks when it
     /// knows which segment that is.
     pub(super) fn is_held_by_host(&mut self, now: Time) -> bool {
-        if self.recorded || self.host_queue.is_none() || self.retransmit_first || !self.could_send()
-        {
+        if self.recorded || !self.crowds_host || self.retransmit_first || !self.could_send() {
             return false;
         }
         let again = self.is_recovering() || self.next < self.max;
         let payload = self.mss.min(self.written.saturating_sub(self.next));
         self.waits_for_host(payload, again, now)
-    }
-
-    /// As Linux counts what is sent and not acknowledged, where every segment is a buffer.
-    fn segments_outstanding(&self) -> u64 {
-        self.outstanding().div_ceil(self.mss)
     }
 }
 
@@ -163,7 +174,7 @@ const fn least(payload: u64) -> u64 {
 /// pages of the payload (320; `tcp.c, tcp_stream_alloc_skb`, `skbuff.h, SKB_TRUESIZE`).
 const OVERHEAD: u64 = 960;
 /// 10^12 ps in a second, divided by the 2^10 parts of it in which a share is sent, and by 100 percent.
-const WHILE_PER_PERCENT: u64 = 1_000_000_000_000 / 1024 / 100;
+const WHILE_PER_PERCENT: u128 = 1_000_000_000_000 / 1024 / 100;
 /// `net.ipv4.tcp_limit_output_bytes` (`tcp_ipv4.c, tcp_sk_init`).
 const LIMIT_OUTPUT: u64 = 16 << 16;
 
@@ -174,8 +185,7 @@ mod tests {
     /// 40 segments in 10 ms.
     const SHARE: Share = Share {
         payload: 1448,
-        mss: 1448,
-        segments: 40,
+        window: 40 * 1448,
         srtt: Span::from_millis(10),
         slow_start: false,
     };
@@ -192,12 +202,29 @@ mod tests {
         assert_eq!(slow_start.limit(), 11_312);
         // Two segments of 1448 + 960 bytes are more than a millisecond of ten segments in 10 ms.
         let few = Share {
-            segments: 10,
+            window: 10 * 1448,
             ..SHARE
         };
         assert_eq!(few.limit(), 4_816);
         let short = Share { payload: 0, ..few };
         assert_eq!(short.limit(), 2 * 960);
+    }
+
+    #[test]
+    fn there_is_room_up_to_the_limit() {
+        for slow_start in [false, true] {
+            let share = Share {
+                slow_start,
+                ..SHARE
+            };
+            let limit = share.limit();
+            assert!(share.has_room_beside(limit - 1) && !share.has_room_beside(limit));
+        }
+        let near = Share {
+            srtt: Span::from_micros(10),
+            ..SHARE
+        };
+        assert!(near.has_room_beside((1 << 20) - 1) && !near.has_room_beside(1 << 20));
     }
 
     #[test]

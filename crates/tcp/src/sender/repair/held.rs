@@ -12,7 +12,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// tcp_xmit_retransmit_queue`).
     #[inline(always)]
     pub(super) fn is_copy_held(&mut self, place: usize, repair: &Repair, now: Time) -> bool {
-        self.gated && {
+        self.crowds_host && {
             let segment = repair.flight.segment(place);
             self.waits_for_host(segment.end - segment.start, true, now)
         }
@@ -23,7 +23,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     #[inline(always)]
     pub(super) fn is_new_held(&mut self, now: Time) -> bool {
         let left = self.written.saturating_sub(self.next);
-        self.gated && self.is_new_held_by_host(left.min(self.mss), now)
+        self.crowds_host && self.is_new_held_by_host(left.min(self.mss), now)
             || left < self.mss && self.is_kept_for_more(left)
     }
 
