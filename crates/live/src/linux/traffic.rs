@@ -38,7 +38,7 @@ pub(crate) struct Work<'a> {
     pub(crate) barriers: &'a [Barrier],
     /// The congestion control of every host, as the kernel calls it.
     pub(crate) control: &'a str,
-    /// Whether sockets of both ends set TCP_NODELAY.
+    /// Whether sockets of both ends set `TCP_NODELAY`.
     pub(crate) nodelay: bool,
     /// What every port of a switch does meanwhile.
     pub(crate) laws: &'a [Law],

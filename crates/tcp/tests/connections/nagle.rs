@@ -5,7 +5,7 @@ use tcp::{Config, LossDetection, Recovery, TailLossProbe};
 
 use crate::script::{MSS, Timeline, config, ms};
 
-/// Without TCP_NODELAY, with and without a record of segments.
+/// Without `TCP_NODELAY`, with and without a record of segments.
 fn plain() -> [Config; 2] {
     let without = Config {
         nodelay: false,

@@ -44,7 +44,7 @@ pub(super) fn outgoing(bed: &Bed, lan: &Lan, work: &Work<'_>) -> io::Result<Vec<
         .collect())
 }
 
-/// Accepted sockets have the congestion control of the listener and its TCP_NODELAY: marks are refused to hosts whose own ignores them.
+/// Accepted sockets have the congestion control of the listener and its `TCP_NODELAY`: marks are refused to hosts whose own ignores them.
 pub(super) fn listen(host: HostId, work: &Work<'_>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_congestion(work.control.as_bytes())?;
