@@ -359,9 +359,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         };
         if segment.is_none() {
             let in_flight = repair.flight.len() as u64;
+            let unsent = self.next < self.written + u64::from(self.closed);
             repair
                 .usage
-                .judge(room == 0, in_flight, (self.una, self.next));
+                .judge((room == 0, unsent), in_flight, (self.una, self.next));
         }
         segment
     }

@@ -20,10 +20,17 @@ impl Usage {
         self.sent = true;
     }
 
-    /// The sender stops sending for now, because of its window or for want of anything else, with
-    /// `in_flight` segments outstanding up to `next`.
-    pub(crate) const fn judge(&mut self, limited: bool, in_flight: u64, (una, next): (u64, u64)) {
-        let news = self.sent || limited;
+    /// The sender stops sending for now, because of its window (`limited`) or for want of anything else, with
+    /// `in_flight` segments outstanding up to `next`. Without `unsent` data, and if none has left since the last time,
+    /// nothing is judged: a window that only retransmissions fill tells nothing of the application (Linux 6.12,
+    /// `tcp_write_xmit` calls `tcp_cwnd_validate`, and only data that waits calls `tcp_write_xmit`).
+    pub(crate) const fn judge(
+        &mut self,
+        (limited, unsent): (bool, bool),
+        in_flight: u64,
+        (una, next): (u64, u64),
+    ) {
+        let news = self.sent || limited && unsent;
         self.sent = false;
         let stronger = limited || !self.limited && in_flight > self.most;
         if news && (una >= self.until || stronger) {
@@ -46,16 +53,28 @@ mod tests {
     fn a_window_that_limits_may_grow_for_a_round_trip() {
         let mut usage = Usage::default();
         usage.on_sent();
-        usage.judge(true, 10, (1, 11));
+        usage.judge((true, true), 10, (1, 11));
         assert!(usage.may_grow(10, false));
         // The same round trip: less in flight says nothing.
         usage.on_sent();
-        usage.judge(false, 4, (5, 12));
+        usage.judge((false, true), 4, (5, 12));
         assert!(usage.may_grow(10, false));
         // The next one.
         usage.on_sent();
-        usage.judge(false, 4, (11, 15));
+        usage.judge((false, true), 4, (11, 15));
         assert!(!usage.may_grow(10, false));
+    }
+
+    // Linux 6.12: tcp_write_xmit is not called while no data waits.
+    #[test]
+    fn a_window_that_only_retransmissions_fill_is_not_used() {
+        let mut usage = Usage::default();
+        usage.on_sent();
+        usage.judge((false, false), 12, (1, 13));
+        usage.judge((true, false), 6, (7, 13));
+        assert!(!usage.may_grow(24, false) && !usage.may_grow(24, true));
+        usage.judge((true, true), 6, (7, 13));
+        assert!(usage.may_grow(24, false));
     }
 
     #[test]
@@ -63,12 +82,12 @@ mod tests {
         let mut usage = Usage::default();
         for in_flight in [3, 6, 2] {
             usage.on_sent();
-            usage.judge(false, in_flight, (1, 20));
+            usage.judge((false, true), in_flight, (1, 20));
         }
         assert!(usage.may_grow(11, true));
         assert!(!usage.may_grow(12, true) && !usage.may_grow(11, false));
         // Nothing was sent since: nothing is judged.
-        usage.judge(false, 0, (20, 20));
+        usage.judge((false, true), 0, (20, 20));
         assert!(usage.may_grow(11, true));
     }
 }
