@@ -360,7 +360,9 @@ fn a_scheme_says_how_it_works_before_its_settings() {
 /// Who leads at each number of senders of the README's table, with these arguments.
 fn leaders(more: &[&str]) -> String {
     let text = answer(&[&["run", "incast", "--no-save", "--quiet"], more].concat());
-    let from = text.find("By the 99th percentile").expect("a sentence about leaders");
+    let from = text
+        .find("By the 99th percentile")
+        .expect("a sentence about leaders");
     let sentence = &text[from..];
     let sentence = &sentence[..sentence.find(".\n").expect("an end")];
     // Numbers are left out: what is said is who leads where.
@@ -372,7 +374,10 @@ fn leaders(more: &[&str]) -> String {
 #[test]
 fn the_sentence_of_the_readme_holds_for_half_and_five_times_the_jitter() {
     let usual = leaders(&[]);
-    assert!(usual.contains("rcc is fastest at 60 to 100 senders"), "{usual}");
+    assert!(
+        usual.contains("rcc is fastest at 60 to 100 senders"),
+        "{usual}"
+    );
     for jitter in ["link.jitter=240ns", "link.jitter=2400ns"] {
         assert!(
             leaders(&["--set", jitter]).contains("rcc is fastest at 60 to 100 senders"),
@@ -412,5 +417,8 @@ fn a_sweep_over_jitter_has_no_ties() {
     let output = output.expect("the command runs");
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{complaints}");
-    assert!(complaints.contains("--ties sets link.jitter"), "{complaints}");
+    assert!(
+        complaints.contains("--ties sets link.jitter"),
+        "{complaints}"
+    );
 }

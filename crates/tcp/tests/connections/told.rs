@@ -65,8 +65,20 @@ fn open(window: u64, config: Config) -> Timeline<Told> {
     Timeline::established_with(config, Seq(1000), cc)
 }
 
-// Linux 6.12, tcp_rcv_established: an acknowledgement that comes with data and says nothing is taken by header prediction,
-// before anything is counted.
+// Linux 6.12, tcp_rcv_established: header prediction takes data only into memory that the socket has, and one with nothing
+// outstanding has none. So each request for another answer ends DCTCP's window of data once more, and alpha decays.
+#[test]
+fn a_request_is_told_once_everything_is_acknowledged() {
+    let mut t = open(4, recorded());
+    t.receive(0..1).expect_ack(1);
+    assert_eq!(t.endpoint.cc().deliveries, [0], "before the first answer");
+    t.write(2 * MSS).expect_data(0..2);
+    t.ack(2).receive(1..2).expect_ack(2);
+    assert_eq!(t.endpoint.cc().deliveries, [0, 2, 0]);
+}
+
+// Linux 6.12, tcp_rcv_established: an acknowledgement that comes with data and says nothing while something is outstanding
+// is taken by header prediction, before anything is counted.
 #[test]
 fn deliveries_are_told_but_with_data_that_says_nothing() {
     for hole in [false, true] {

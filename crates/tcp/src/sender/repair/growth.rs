@@ -96,13 +96,14 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     /// Whether Linux does not look at an acknowledgement with data that says nothing: its header prediction has taken
-    /// it (`tcp_rcv_established`).
+    /// it (`tcp_rcv_established`). It takes data only into memory that the socket has already, and one with nothing
+    /// outstanding has given back what it had (`sk_mem_uncharge`): a request is looked at.
     pub(super) const fn skips(
         &self,
         feedback: &Feedback<'_>,
         says_nothing: bool,
         moves_edge: bool,
     ) -> bool {
-        self.next > 1 && !feedback.bare && says_nothing && !moves_edge
+        self.next > self.una && !feedback.bare && says_nothing && !moves_edge
     }
 }
