@@ -471,7 +471,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// RFC 6298 §3 and, where what was acknowledged had been sent again, RFC 7323 §4.
+    /// RFC 6298 §3 and, where what was acknowledged had been sent again, RFC 7323 §4. The congestion control is told of
+    /// both, as those of Linux are (`tcp_ack_update_rtt` fills `rate_sample.rtt_us`).
     fn sample_recorded(
         &mut self,
         delivered: &Delivered,
@@ -484,7 +485,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let coarse = || echoed.map(|echo| timestamps::round_trip(echo, feedback.now));
         let rtt = exact.or_else(coarse)?;
         self.rtt.sample(rtt, (self.una, self.next), &self.config);
-        exact
+        Some(rtt)
     }
 
     /// Everything below `ack` is acknowledged. Returns how many bytes become so.

@@ -1,6 +1,6 @@
 //! What a congestion control is told of a connection with a record of its segments.
 
-use base::{Seq, TcpFlags, Time};
+use base::{Packet, Seq, Span, TcpFlags, Time, Timestamps};
 use tcp::{Ack, Config, Delivery, DeliveryCc, EcnMode, Loss, LossDetection, SenderCc, SsthreshOf};
 
 use crate::script::{HANDSHAKE, MSS, Timeline, config, ms, willing};
@@ -15,6 +15,8 @@ struct Told {
     acks: Vec<u64>,
     losses: Vec<(Loss, u64)>,
     starts: Vec<Time>,
+    /// Round trips of acknowledgements.
+    samples: Vec<Option<Span>>,
 }
 
 impl SenderCc for Told {
@@ -28,6 +30,7 @@ impl SenderCc for Told {
 
     fn on_ack(&mut self, ack: &Ack) {
         self.acks.push(ack.bytes);
+        self.samples.push(ack.rtt);
     }
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
@@ -147,6 +150,37 @@ fn acks_are_told_that_acknowledge_or_echo() {
     echo.options = base::Options::None;
     t.deliver(echo);
     assert_eq!(t.endpoint.cc().acks, [MSS, 0]);
+}
+
+// RFC 7323 §4.1; Linux 6.12, tcp_ack_update_rtt: what was sent again has a round trip by its echo, and the congestion
+// control learns it, too.
+#[test]
+fn the_round_trip_of_a_copy_is_told_by_its_echo() {
+    let cc = Told {
+        window: 4,
+        ..Told::default()
+    };
+    let config = Config {
+        timestamps: true,
+        ..recorded()
+    };
+    let mut t = Timeline::with(config, Seq(1000), cc);
+    t.act(tcp::Endpoint::connect).take();
+    let with_echo = |mut packet: Packet, echo| {
+        packet.options = packet.options.stamped(Timestamps { value: 700, echo });
+        packet
+    };
+    let syn_ack = t.syn_ack(willing());
+    t.deliver(with_echo(syn_ack, 1)).take();
+    t.write(MSS).take();
+    let timer = t.endpoint.deadline().since(Time::ZERO);
+    t.at(timer);
+    let copy = t.take().options.timestamps().expect("timestamps");
+    t.at(timer + ms(30));
+    let mut ack = t.peer_segment(TcpFlags::ACK);
+    ack.ack = Seq(1000).at(1 + MSS);
+    t.deliver(with_echo(ack, copy.value));
+    assert_eq!(t.endpoint.cc().samples, [Some(ms(30))]);
 }
 
 // A window begins anew where nothing is in the network.
