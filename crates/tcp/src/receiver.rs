@@ -82,6 +82,8 @@ pub struct Arrival {
     pub held: u64,
     /// Whether it carried a congestion mark.
     pub marked: bool,
+    /// Whether it ends something that the peer's application has written (PSH).
+    pub pushed: bool,
     /// The scheme's header space.
     pub extension: Extension,
 }
@@ -101,6 +103,7 @@ pub(crate) struct Segment {
     pub(crate) fin: bool,
     pub(crate) ecn: Ecn,
     pub(crate) cwr: bool,
+    pub(crate) push: bool,
     pub(crate) extension: Extension,
 }
 
@@ -218,6 +221,7 @@ impl Receiver {
             in_order: payload,
             held: 0,
             marked,
+            pushed: false,
             extension: packet.extension,
         };
         self.schedule_ack(true, config, rtt, now);
@@ -270,6 +274,7 @@ impl Receiver {
             in_order,
             held: self.assembler.held(),
             marked,
+            pushed: segment.push,
             extension: segment.extension,
         };
         // RFC 5681 §4.2: at once when out of order, when a gap is filled, for a duplicate and a FIN.

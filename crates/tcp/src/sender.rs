@@ -164,6 +164,10 @@ enum Phase {
 }
 
 /// A segment to be sent. It is returned in registers.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the segment"
+)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) offset: u64,
@@ -173,6 +177,9 @@ pub(crate) struct Outgoing {
     pub(crate) again: bool,
     /// Whether it tells the peer that the window was reduced (RFC 3168 §6.1.2).
     pub(crate) cwr: bool,
+    /// Whether it ends what the application has written so far: it carries PSH (RFC 9293 §3.9.1.2). Of senders with a
+    /// record alone.
+    pub(crate) push: bool,
 }
 
 /// What an arriving segment tells the sender.
@@ -477,6 +484,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             fin,
             again,
             cwr,
+            push: self.recorded && payload > 0 && data_end == self.written,
         }
     }
 }

@@ -93,7 +93,8 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
     pub(super) fn put_data(&mut self, packet: &mut Packet, segment: &Outgoing, now: Time) {
         let flags = TcpFlags::FIN
             .when(segment.fin)
-            .with(TcpFlags::CWR.when(segment.cwr));
+            .with(TcpFlags::CWR.when(segment.cwr))
+            .with(TcpFlags::PSH.when(segment.push));
         *packet = self.header(segment.offset, flags);
         packet.payload = segment.payload;
         if self.sender.uses_ecn() && segment.payload > 0 {

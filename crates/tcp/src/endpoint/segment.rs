@@ -240,6 +240,7 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             fin: packet.flags.has(TcpFlags::FIN),
             ecn: packet.ecn,
             cwr: packet.flags.has(TcpFlags::CWR),
+            push: packet.flags.has(TcpFlags::PSH),
             extension: packet.extension,
         };
         if self.is_low(packet) {

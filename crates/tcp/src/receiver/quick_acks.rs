@@ -86,7 +86,7 @@ impl QuickAcks {
             now,
         } = *place;
         if arrival.in_order > 0 {
-            self.measure(arrival.payload);
+            self.measure(arrival);
             // A pause that no answer makes, and longer than the retransmission timeout of this side, which has sent little:
             // the sender may have begun again with a small window.
             let is_long = |pause| pause >= self.soon && pause > self.min_rto + rtt;
@@ -104,11 +104,13 @@ impl QuickAcks {
         std::mem::take(&mut self.next) || ends || (self.left > 0 && !self.interactive)
     }
 
-    /// Linux 6.12, `tcp_measure_rcv_mss`: how large full segments are is seen, and whether this is one.
-    // Segments are taken for full there, too, if they carry PSH: senders here have none.
-    fn measure(&mut self, payload: u64) {
+    /// Linux 6.12, `tcp_measure_rcv_mss`: how large full segments are is seen, and whether this is one. A full one that
+    /// ends what was written counts as one that is not, but does not make two of one.
+    fn measure(&mut self, arrival: &Arrival) {
+        let payload = arrival.payload;
         if payload >= self.full {
             self.full = payload;
+            self.small = self.small.max(u8::from(arrival.pushed));
             return;
         }
         if payload >= LEAST_FULL && payload == std::mem::replace(&mut self.last_size, payload) {
@@ -347,6 +349,31 @@ mod tests {
         assert!(!read(&mut quick, 1000, 60));
         // Nothing tells that there is no more beyond a hole.
         assert!(!quick.on_data(&arrival(10), &place(false, 60)));
+    }
+
+    // Linux 6.12: PSH makes a full segment the end of a write, whose ACK leaves when all is read, but for a connection on
+    // which both sides send.
+    #[test]
+    fn a_full_segment_that_ends_a_write_is_acknowledged_when_it_is_read() {
+        let mut quick = quick();
+        for _ in 0..3 {
+            assert!(read(&mut quick, 1448, 0));
+        }
+        let ends = Arrival {
+            payload: 1448,
+            new_bytes: 1448,
+            in_order: 1448,
+            pushed: true,
+            ..Arrival::default()
+        };
+        assert!(!quick.on_data(&ends, &place(false, 0)), "not read yet");
+        quick.on_acknowledged(true);
+        assert!(quick.on_data(&ends, &place(true, 0)));
+        quick.on_acknowledged(true);
+        quick.on_data_sent(at(10));
+        for _ in 0..3 {
+            assert!(!quick.on_data(&ends, &place(true, 11)));
+        }
     }
 
     #[test]

@@ -196,6 +196,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             fin: false,
             again: true,
             cwr: false,
+            push: false,
         })
     }
 }

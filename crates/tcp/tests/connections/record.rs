@@ -1,6 +1,6 @@
 //! Senders that keep a record of every segment: RFC 8985, 5682, 2883, 3708 and 4015.
 
-use base::{Options, Time};
+use base::{Options, TcpFlags, Time};
 use tcp::{Config, CongestionState, Growth, LossDetection, Recovery, TailLossProbe};
 
 use crate::script::{HANDSHAKE, MSS, PEER_SEQ, Timeline, config, ms};
@@ -224,6 +224,21 @@ fn new_data_probes_first() {
     t.quiet_until(ms(200)).at(ms(200)).expect_data(2..3);
     t.at(ms(300)).sack(0, &[(2, 3)]).expect_retransmission(0);
     t.expect_retransmission(1);
+}
+
+// RFC 9293 §3.9.1.2: the last segment of what is written is pushed, also when it is sent again.
+#[test]
+fn the_last_segment_of_a_write_carries_psh() {
+    let mut t = Timeline::established(Config {
+        initial_window: 4,
+        ..rack()
+    });
+    let pushed = |t: &mut Timeline| t.take().flags.has(TcpFlags::PSH);
+    t.write(2 * MSS);
+    assert_eq!([pushed(&mut t), pushed(&mut t)], [false, true]);
+    t.at(ms(100)).ack(1);
+    t.at(ms(350));
+    assert!(pushed(&mut t));
 }
 
 fn frto() -> Config {
