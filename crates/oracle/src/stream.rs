@@ -158,6 +158,7 @@ impl Stream {
         packet.flags = [
             (1, TcpFlags::FIN),
             (2, TcpFlags::SYN),
+            (8, TcpFlags::PSH),
             (16, TcpFlags::ACK),
             (64, TcpFlags::ECE),
             (128, TcpFlags::CWR),
