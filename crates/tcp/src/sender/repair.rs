@@ -427,9 +427,25 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
+    /// A segment once more to repair its loss.
+    fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Option<Outgoing> {
+        let outgoing = self.send_copy(place, repair, now)?;
+        repair.flight.repeat(place, now);
+        if let Some(undo) = &mut repair.undo {
+            undo.on_copy(timestamps::clock(now));
+        }
+        if let Some(reduction) = &mut repair.reduction {
+            reduction.on_sent();
+        }
+        if place == 0 && !matches!(self.timer, Timer::Reorder(_)) {
+            self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
+        }
+        Some(outgoing)
+    }
+
     /// A segment once more, as far as it lies within the peer's window, which may have shrunk: what lies behind it may
     /// be sent again (RFC 9293 §3.8.6 MAY-7), which Linux does not. The first one is, whatever the window.
-    fn send_again(&mut self, place: usize, repair: &mut Repair, now: Time) -> Option<Outgoing> {
+    fn send_copy(&mut self, place: usize, repair: &mut Repair, now: Time) -> Option<Outgoing> {
         let segment = *repair.flight.segment(place);
         let payload = segment.end.min(self.written) - segment.start;
         let room = self.edge.saturating_sub(segment.start);
@@ -443,18 +459,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             }
         }
         self.note_start(repair, now);
-        let outgoing = self.commit(segment.start, payload, end, now);
-        repair.flight.repeat(place, now);
-        if let Some(undo) = &mut repair.undo {
-            undo.on_copy(timestamps::clock(now));
-        }
-        if let Some(reduction) = &mut repair.reduction {
-            reduction.on_sent();
-        }
-        if place == 0 && !matches!(self.timer, Timer::Reorder(_)) {
-            self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
-        }
-        Some(outgoing)
+        Some(self.commit(segment.start, payload, end, now))
     }
 
     /// This many bytes in whole segments; at least one.

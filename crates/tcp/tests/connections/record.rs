@@ -210,6 +210,26 @@ fn a_probe_of_a_single_segment_waits_for_a_delayed_ack() {
     t.at(ms(440)).ack(2).expect_ssthresh(2 * MSS);
 }
 
+// Linux 6.12, tcp_init_undo: a copy that has left as a probe may be reported as a duplicate, too. The reports of both
+// copies, and not of one, show that the recovery was needless.
+#[test]
+fn the_copy_of_a_probe_is_awaited_before_a_recovery_is_taken_back() {
+    let mut t = Timeline::established(Config {
+        tail_loss_probe: TailLossProbe::Rfc8985,
+        undo: true,
+        dsack: true,
+        ..rack()
+    });
+    t.write(4 * MSS).expect_data(0..4);
+    t.at(ms(200)).expect_retransmission(3);
+    assert_eq!(t.endpoint.info().retransmitted, Some(0));
+    t.at(ms(300)).sack(0, &[(1, 4)]).expect_retransmission(0);
+    t.at(ms(400)).sack(4, &[(3, 4)]);
+    assert_eq!(t.endpoint.counters().undone, 0);
+    t.sack(4, &[(0, 1)]);
+    assert_eq!(t.endpoint.counters().undone, 1);
+}
+
 // RFC 8985 §7.3: new data is the probe if there is any, whatever the congestion window.
 // Clauses: RFC8985-7.3-segment
 #[test]

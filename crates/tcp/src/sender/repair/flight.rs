@@ -128,6 +128,14 @@ impl Flight {
         self.repeated_up_to = self.repeated_up_to.max(segment.end);
     }
 
+    /// The segment at this place has left again to probe, although nothing says that it is lost: its copy is not thought
+    /// to be in the network beside it (Linux 6.12, `tcp_send_loss_probe`).
+    pub(crate) fn probe(&mut self, place: usize, sent: Time) {
+        let segment = &mut self.segments[place];
+        (segment.sent, segment.repeated) = (sent, true);
+        self.repeated_up_to = self.repeated_up_to.max(segment.end);
+    }
+
     /// The segment at this place, which no SACK block has reported, is two from now on: the second one begins at `at`.
     /// O(segments) behind it.
     pub(crate) fn split(&mut self, place: usize, at: u64) {
@@ -501,6 +509,17 @@ mod tests {
         // 20 bytes acknowledged: a copy and a lost segment leave.
         assert_eq!(acknowledge(&mut flight, 20).segments, 2);
         assert_eq!((flight.pipe(), flight.lost(), flight.again()), (3, 2, 0));
+    }
+
+    // Linux: a probe is no repair.
+    #[test]
+    fn the_copy_of_a_probe_is_not_in_the_pipe_and_gives_no_sample() {
+        let mut flight = flight();
+        flight.probe(9, at(50));
+        assert_eq!((flight.pipe(), flight.again()), (10, 0));
+        let delivered = report(&mut flight, 90, 100);
+        assert_eq!((delivered.reported, flight.pipe()), (None, 9));
+        assert_eq!(delivered.newest, Some((at(50), 100)));
     }
 
     #[test]

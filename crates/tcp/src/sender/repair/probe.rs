@@ -54,6 +54,11 @@ impl TailProbe {
         self.sent = Some((end, again));
     }
 
+    /// Copies of segments that are out as probes: none or one.
+    pub(crate) fn copies(&self) -> u32 {
+        u32::from(self.sent.is_some_and(|(_, again)| again))
+    }
+
     /// A reduction of the window answers whatever a probe could find.
     pub(crate) const fn settle(&mut self) {
         self.sent = None;

@@ -1,7 +1,7 @@
 //! The states of a sender with a record, as Linux 6.12 has them: what an ACK means in each.
 
 use super::frto::{Evidence, Frto, Verdict};
-use super::{Answer, News, Reduction, Repair};
+use super::{Answer, News, Reduction, Repair, TailProbe};
 use crate::cc::{Echo, Loss, SenderCc};
 use crate::config::Recovery;
 use crate::plays::Plays;
@@ -53,6 +53,15 @@ impl Repair {
         let safe = news.advances() && self.flight.losses() == news.losses;
         if let Some(reduction) = &mut self.reduction {
             reduction.on_delivered(news.delivered.segments.into(), pipe, safe);
+        }
+    }
+
+    /// The window is reduced, with `una` the first offset not acknowledged. Copies that are out already may be reported as
+    /// duplicates, too: those of repairs, and that of a probe (`tcp_init_undo`).
+    fn note_reduced(&mut self, una: u64) {
+        let probes = self.probe.as_ref().map_or(0, TailProbe::copies);
+        if let Some(undo) = &mut self.undo {
+            undo.on_reduced(una, self.flight.again() + probes);
         }
     }
 
@@ -174,8 +183,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.control(|cc| cc.on_loss(loss, in_flight, now));
         self.note_reduction();
         repair.reduction = None;
-        if reduces && let Some(undo) = &mut repair.undo {
-            undo.on_reduced(self.una, repair.flight.again());
+        if reduces {
+            repair.note_reduced(self.una);
         }
         if let Some(probe) = &mut repair.probe {
             probe.settle();
@@ -194,9 +203,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(super) fn enter_recorded_recovery(&mut self, now: base::Time, repair: &mut Repair) {
         self.counters.fast_recoveries += 1;
         repair.begins = true;
-        if let Some(undo) = &mut repair.undo {
-            undo.on_reduced(self.una, repair.flight.again());
-        }
+        repair.note_reduced(self.una);
         if repair.state == State::Reduced {
             // One reduction per window of data, unless the scheme says otherwise: only what is repaired changes.
             repair.state = State::Recovery;

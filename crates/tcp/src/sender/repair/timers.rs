@@ -16,7 +16,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let outgoing = match self.send_new(repair, now) {
             Some(outgoing) => outgoing,
             // One behind the peer's window does not leave; the timer stays.
-            None if segments > 0 => self.send_again(segments - 1, repair, now)?,
+            None if segments > 0 => {
+                let outgoing = self.send_copy(segments - 1, repair, now)?;
+                repair.flight.probe(segments - 1, now);
+                outgoing
+            }
             None => return None,
         };
         self.counters.tail_probes += 1;
