@@ -18,6 +18,18 @@ fn echo(t: &mut Timeline, segments: u64) -> &mut Timeline {
     t.deliver(packet)
 }
 
+/// An ACK of `segments` that reports `block`, as segments, and echoes a mark or not.
+fn report(t: &mut Timeline, segments: u64, block: (u64, u64), marked: bool) -> &mut Timeline {
+    let mut packet = t.peer_segment(TcpFlags::ACK.with(TcpFlags::ECE.when(marked)));
+    let initial = t.endpoint.identity().initial_seq;
+    let at = |segment| initial.at(1 + segment * MSS);
+    packet.ack = at(segments);
+    let mut list = base::SackBlocks::new();
+    list.push(at(block.0), at(block.1));
+    packet.options = base::Options::Sack(list);
+    t.deliver(packet)
+}
+
 // RFC 3168 §6.1.1: asked with ECE and CWR, agreed with ECE; neither segment is ECN-capable (§6.1.1).
 // Clauses: RFC3168-6.1.1-ask, RFC3168-6.1.1-agree, RFC3168-6.1.1-syn
 #[test]
@@ -452,4 +464,41 @@ fn a_change_of_marks_is_acknowledged_at_once_where_some_acks_are_quick() {
         }
         t.expect_nothing();
     }
+}
+
+fn undoing() -> Config {
+    Config {
+        sack: true,
+        undo: true,
+        loss_detection: LossDetection::Rack,
+        ..with_ecn(EcnMode::Classic)
+    }
+}
+
+// Linux 6.12, tcp_fastretrans_alert: congestion that a mark proves is not taken back, although the receiver reports that
+// the copy was a duplicate. What is thought to be lost is forgotten all the same.
+#[test]
+fn a_recovery_that_began_with_a_mark_is_not_taken_back() {
+    for (marked, window) in [(false, 10), (true, 5)] {
+        let mut t = Timeline::established(undoing());
+        t.write(10 * MSS).expect_data(0..10);
+        report(t.at(ms(100)), 0, (1, 4), marked).expect_retransmission(0);
+        t.at(ms(110)).ack(4).expect_cwnd(5 * MSS);
+        report(t.at(ms(200)), 4, (0, 1), false).expect_cwnd(window * MSS);
+        assert_eq!(t.endpoint.counters().undone, u64::from(!marked));
+    }
+}
+
+// Linux 6.12, tcp_enter_cwr: the reduction that follows a mark ends what could be taken back before.
+#[test]
+fn after_a_mark_an_earlier_reduction_is_not_taken_back() {
+    let mut t = Timeline::established(undoing());
+    t.write(15 * MSS).expect_data(0..10);
+    report(t.at(ms(100)), 0, (1, 4), false).expect_retransmission(0);
+    // Five segments, and a fifth of one for the ACK that ends the recovery.
+    t.at(ms(110)).ack(10).expect_cwnd(5200);
+    t.expect_data(10..15);
+    echo(t.at(ms(200)), 11).expect_cwnd(2600);
+    report(t.at(ms(201)), 11, (0, 1), false).expect_cwnd(2600);
+    assert_eq!(t.endpoint.counters().undone, 0);
 }

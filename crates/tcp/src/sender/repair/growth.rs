@@ -50,6 +50,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.tell_ack(feedback, (bytes, news.echo), rtt, repair);
         }
         if reduces {
+            // A mark proves congestion: an earlier reduction is not taken back any more (`tcp_enter_cwr`).
+            if let Some(undo) = &mut repair.undo {
+                undo.settle();
+            }
             self.note_reduction();
             self.enter(State::Reduced, repair);
             self.begin_reduction(news.window, repair);

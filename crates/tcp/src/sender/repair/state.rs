@@ -56,12 +56,12 @@ impl Repair {
         }
     }
 
-    /// The window is reduced, with `una` the first offset not acknowledged. Copies that are out already may be reported as
-    /// duplicates, too: those of repairs, and that of a probe (`tcp_init_undo`).
-    fn note_reduced(&mut self, una: u64) {
+    /// The window is reduced, with `una` the first offset not acknowledged, by a mark besides or not. Copies that are out
+    /// already may be reported as duplicates, too: those of repairs, and that of a probe (`tcp_init_undo`).
+    fn note_reduced(&mut self, una: u64, marked: bool) {
         let probes = self.probe.as_ref().map_or(0, TailProbe::copies);
         if let Some(undo) = &mut self.undo {
-            undo.on_reduced(una, self.flight.again() + probes);
+            undo.on_reduced(una, self.flight.again() + probes, marked);
         }
     }
 
@@ -85,6 +85,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if !dubious {
             return None;
         }
+        if news.echo != Echo::None
+            && let Some(undo) = &mut repair.undo
+        {
+            undo.on_mark();
+        }
         self.leave(news, repair);
         let rest = match repair.state {
             State::Recovery => {
@@ -107,7 +112,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         };
         let lost = repair.flight.lost() > 0 && self.config.fast_retransmit;
         if lost && repair.state != State::Recovery {
-            self.enter_recorded_recovery(news.now, repair);
+            self.enter_recorded_recovery(news.echo != Echo::None, news.now, repair);
         } else if !repair.state.reduces() && repair.state != State::Loss {
             self.open(repair);
         }
@@ -184,7 +189,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.note_reduction();
         repair.reduction = None;
         if reduces {
-            repair.note_reduced(self.una);
+            repair.note_reduced(self.una, false);
         }
         if let Some(probe) = &mut repair.probe {
             probe.settle();
@@ -199,11 +204,16 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.enter(State::Loss, repair);
     }
 
-    /// Losses are to be repaired.
-    pub(super) fn enter_recorded_recovery(&mut self, now: base::Time, repair: &mut Repair) {
+    /// Losses are to be repaired, which an ACK has shown that echoes a mark, or not.
+    pub(super) fn enter_recorded_recovery(
+        &mut self,
+        marked: bool,
+        now: base::Time,
+        repair: &mut Repair,
+    ) {
         self.counters.fast_recoveries += 1;
         repair.begins = true;
-        repair.note_reduced(self.una);
+        repair.note_reduced(self.una, marked || repair.state == State::Reduced);
         if repair.state == State::Reduced {
             // One reduction per window of data, unless the scheme says otherwise: only what is repaired changes.
             repair.state = State::Recovery;
@@ -313,8 +323,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if found {
             repair.flight.clear_losses();
         }
-        self.counters.undone += 1;
-        self.control(|cc| cc.on_undo());
+        if repair.undo.is_none_or(|undo| undo.restores_window()) {
+            self.counters.undone += 1;
+            self.control(|cc| cc.on_undo());
+        }
         repair.reduction = None;
         repair.frto = Frto::Off;
         if let Some(undo) = &mut repair.undo {

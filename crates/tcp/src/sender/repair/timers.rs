@@ -105,7 +105,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         let more = repair.flight.lost() > lost;
         if more && self.config.fast_retransmit && repair.state != State::Recovery {
-            self.enter_recorded_recovery(now, repair);
+            self.enter_recorded_recovery(false, now, repair);
             let pipe = repair.flight.pipe();
             if let Some(reduction) = &mut repair.reduction {
                 reduction.on_delivered(1, pipe, false);

@@ -13,13 +13,15 @@ pub(crate) struct Undo {
     unanswered: Option<u32>,
     /// The timestamp of the first copy since all was well.
     first_copy: Option<u32>,
+    /// Whether a mark has asked for the reduction, too: then the window stays, whatever became of the copies.
+    marked: bool,
 }
 
 impl Undo {
     /// The window has been reduced with `una` the first offset not acknowledged and this many copies of
-    /// segments in the network.
-    pub(crate) fn on_reduced(&mut self, una: u64, copies: u32) {
-        self.marker = Some(una);
+    /// segments in the network, by a mark besides or not.
+    pub(crate) fn on_reduced(&mut self, una: u64, copies: u32, marked: bool) {
+        (self.marker, self.marked) = (Some(una), marked);
         // Copies sent before may still be reported as duplicates.
         self.unanswered = (copies > 0).then_some(copies);
     }
@@ -35,6 +37,16 @@ impl Undo {
         if self.marker.is_some_and(|marker| end > marker) && end <= una {
             self.unanswered = self.unanswered.map(|copies| copies.saturating_sub(1));
         }
+    }
+
+    /// A mark is echoed: congestion is proved, and the window is not taken back.
+    pub(crate) const fn on_mark(&mut self) {
+        self.marked = true;
+    }
+
+    /// Whether the window is as before the reduction if that turns out to be needless.
+    pub(crate) const fn restores_window(&self) -> bool {
+        !self.marked
     }
 
     /// Nothing is missing: whatever is sent again from now on belongs to another story.
@@ -67,7 +79,7 @@ mod tests {
     #[test]
     fn a_duplicate_reported_for_each_copy_shows_that_none_was_needed() {
         let mut undo = Undo::default();
-        undo.on_reduced(100, 0);
+        undo.on_reduced(100, 0, false);
         assert!(!undo.all_were_duplicates());
         undo.on_copy(5);
         undo.on_copy(5);
@@ -82,10 +94,22 @@ mod tests {
         assert!(!undo.all_were_duplicates());
     }
 
+    // Linux 6.12, tcp_fastretrans_alert: an ECE prohibits that the window is taken back.
+    #[test]
+    fn a_reduction_that_a_mark_has_asked_for_stays() {
+        let mut undo = Undo::default();
+        undo.on_reduced(100, 0, true);
+        assert!(!undo.restores_window());
+        undo.on_reduced(200, 0, false);
+        assert!(undo.restores_window());
+        undo.on_mark();
+        assert!(!undo.restores_window());
+    }
+
     #[test]
     fn an_echo_from_before_the_first_copy_shows_that_the_original_arrived() {
         let mut undo = Undo::default();
-        undo.on_reduced(100, 0);
+        undo.on_reduced(100, 0, false);
         assert!(!undo.answers_original(Some(4)));
         undo.on_copy(5);
         undo.on_copy(9);
