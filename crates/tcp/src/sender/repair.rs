@@ -9,6 +9,7 @@
 // DEVIATION(RFC 6675 §4): with a record, rules 3 and 4 of NextSeg are left out, as in Linux: what is not
 // judged lost is not sent again by recovery.
 
+mod booking;
 pub(super) mod flight;
 mod frto;
 mod growth;
@@ -23,7 +24,7 @@ mod timers;
 mod undo;
 mod usage;
 
-use base::{SackBlocks, Span, Time};
+use base::{Span, Time};
 
 use super::{Feedback, MAX_OFFSET, Outgoing, Sender, info::SenderInfo, timer::Timer};
 use crate::cc::{Delivery, Echo, SenderCc};
@@ -32,7 +33,7 @@ use crate::plays::Plays;
 use crate::restart::Restart;
 use crate::scoreboard::DUP_THRESH;
 use crate::timestamps;
-use flight::{Delivered, Flight, Judge};
+use flight::{Delivered, Flight};
 use frto::Frto;
 use probe::{Answer, TailProbe};
 use rack::{Path, Rack};
@@ -55,8 +56,8 @@ pub(super) struct Repair {
     high: u64,
     /// Least round trip seen; [`Span::MAX`] before the first.
     min_rtt: Span,
-    /// Segments delivered so far.
-    delivered: u64,
+    /// Segments that the receiver has reported to have come twice.
+    duplicates: u64,
     /// Duplicate ACKs since the last that moved on.
     dupacks: u32,
     rack: Option<Rack>,
@@ -84,8 +85,6 @@ struct News {
     delivered: Delivered,
     /// Bytes that became acknowledged in order.
     bytes: u64,
-    /// Whether the receiver reports a duplicate.
-    duplicate: bool,
     /// Whether it carries nothing but an acknowledgement that does not move.
     idle: bool,
     /// Whether it counts as a duplicate where SACK is not in use: it does not move the window either, nor is it the first one
@@ -115,7 +114,7 @@ impl Repair {
             state: State::Open,
             high: 0,
             min_rtt: Span::from_ps(u64::MAX),
-            delivered: 0,
+            duplicates: 0,
             dupacks: 0,
             rack: Rack::of(config).filter(|_| sack),
             reno: (!sack).then(Reno::new),
@@ -144,65 +143,6 @@ impl Repair {
             overtaken: Some(self.flight.overtaken()),
             ..plain
         }
-    }
-
-    /// The duplicate that the SACK blocks report, if they do: RFC 2883 §4.1 and §4.2.
-    fn duplicate(feedback: &Feedback<'_>) -> Option<(u64, u64)> {
-        let first = *feedback.sacked.first()?;
-        let below = first.0 < feedback.ack;
-        let second = feedback.sacked.get(1);
-        let inside = second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1);
-        (first.0 < first.1 && (below || inside)).then_some(first)
-    }
-
-    /// Books what `feedback` reports by SACK, and what it acknowledges of the record, of a stream whose data ends at
-    /// `data_end`.
-    fn book(
-        &mut self,
-        feedback: &Feedback<'_>,
-        (una, next): (u64, u64),
-        data_end: u64,
-    ) -> Delivered {
-        let judge = Judge {
-            now: feedback.now,
-            min_rtt: self.min_rtt,
-            limit: self.high,
-        };
-        let duplicate = Self::duplicate(feedback);
-        if let Some((_, end)) = duplicate
-            && let Some(undo) = &mut self.undo
-        {
-            undo.on_duplicate(end, feedback.ack.max(una));
-        }
-        let mut delivered = Delivered::default();
-        if feedback.ack > una {
-            self.flight
-                .acknowledge(feedback.ack, &judge, &mut delivered);
-        }
-        let mut blocks = [(0, 0); SackBlocks::MAX];
-        let reported = &feedback.sacked[usize::from(duplicate.is_some())..];
-        let blocks = &mut blocks[..reported.len()];
-        blocks.copy_from_slice(reported);
-        blocks.sort_unstable();
-        for block in blocks {
-            // A receiver may report data alone: a FIN that left with the data of this block has come, too.
-            if block.1 == data_end && self.flight.ends_in_data_and_fin(data_end) {
-                block.1 += 1;
-            }
-            // RFC 2018 §5; a block outside what is outstanding is damaged or old.
-            if block.0 >= feedback.ack.max(una) && block.0 < block.1 && block.1 <= next {
-                self.flight.report(*block, &judge, &mut delivered);
-            }
-        }
-        let before = self.delivered;
-        self.delivered += u64::from(delivered.segments);
-        if let Some(rack) = &mut self.rack {
-            rack.on_delivered(&delivered, feedback.now);
-            if duplicate.is_some() {
-                rack.on_duplicate(before, self.delivered);
-            }
-        }
-        delivered
     }
 
     /// The round trip that a delivery shows, if it does (RFC 6298 §3): of the segment that waited longest
@@ -262,7 +202,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let moves_edge = self.edge != before.0;
         let losses = repair.flight.losses();
         let echo = self.echo_of(feedback, repair);
-        let mut delivered = repair.book(feedback, (self.una, self.next), self.written);
+        let mut delivered = repair.book(feedback, &self.sent_so_far());
         let told;
         (delivered.segments, told) = repair.count_without_sack(delivered.segments);
         let bytes = self.move_to(feedback.ack, repair);
@@ -281,7 +221,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let mut news = News {
             delivered,
             bytes,
-            duplicate: Repair::duplicate(feedback).is_some(),
             idle,
             counts: idle && !moves_edge && feedback.offset <= before.1 && repair.flight.len() > 0,
             echo,
@@ -311,11 +250,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// Processes what an acknowledgement below `una` reports by SACK, and nothing else of it (Linux 6.12, `tcp_ack`).
     pub(super) fn read_reports(&mut self, feedback: &Feedback<'_>, repair: &mut Repair) {
         let losses = repair.flight.losses();
-        let delivered = repair.book(feedback, (self.una, self.next), self.written);
+        let delivered = repair.book(feedback, &self.sent_so_far());
         let news = News {
             delivered,
             bytes: 0,
-            duplicate: Repair::duplicate(feedback).is_some(),
             idle: false,
             counts: false,
             echo: Echo::None,

@@ -230,6 +230,26 @@ fn the_copy_of_a_probe_is_awaited_before_a_recovery_is_taken_back() {
     assert_eq!(t.endpoint.counters().undone, 1);
 }
 
+// Linux 6.12, tcp_check_dsack: of two segments and a copy three are delivered. Where no copy was sent, the network made it.
+#[test]
+fn what_came_twice_counts_as_delivered_as_far_as_copies_were_sent() {
+    for (probes, window) in [(TailLossProbe::Rfc8985, 13), (TailLossProbe::Off, 12)] {
+        let mut t = Timeline::established(Config {
+            initial_window: 10,
+            tail_loss_probe: probes,
+            growth: Growth::Delivery,
+            window_validation: false,
+            ..rack()
+        });
+        t.write(2 * MSS).expect_data(0..2);
+        t.at(ms(200));
+        if probes != TailLossProbe::Off {
+            t.expect_retransmission(1);
+        }
+        t.at(ms(210)).sack(2, &[(1, 2)]).expect_cwnd(window * MSS);
+    }
+}
+
 // RFC 8985 §7.3: new data is the probe if there is any, whatever the congestion window.
 // Clauses: RFC8985-7.3-segment
 #[test]

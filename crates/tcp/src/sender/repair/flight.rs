@@ -63,8 +63,12 @@ enum Fate {
 )]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Delivered {
-    /// Segments that nothing had reported before.
+    /// Segments that nothing had reported before, and those that came twice: each has left the network.
     pub(crate) segments: u32,
+    /// What came twice, if the receiver reports it.
+    pub(crate) duplicate: Option<(u64, u64)>,
+    /// When the one had left that was sent last of those that nothing had reported before.
+    pub(crate) sent: Option<Time>,
     /// Whether a SACK block brought news.
     pub(crate) sacked: bool,
     /// The one that was sent last, by time and then by its end; not one sent again so short a time ago
@@ -240,10 +244,13 @@ impl Flight {
             if segment.fate == Fate::Sacked || !self.reported.covers(segment.start, segment.end) {
                 continue;
             }
-            self.forget(&segment);
+            // A copy of a segment that is not lost is still on its way: which of both has come nobody knows.
+            if segment.fate == Fate::Lost {
+                self.forget(&segment);
+                self.segments[place].again = false;
+            }
             self.sacked += 1;
             self.segments[place].fate = Fate::Sacked;
-            self.segments[place].again = false;
             delivered.reordered |= self.note_order(&segment);
             delivered.add(&segment, judge);
             if !judge.is_ambiguous(&segment) {
@@ -255,6 +262,30 @@ impl Flight {
             }
         }
         self.highest = self.highest.max(end);
+    }
+
+    /// The receiver has got all of `start..end` twice. Returns how many copies that is of segments that are still
+    /// outstanding, and whether one of these was reported before: it was only late. O(segments) up to `end`.
+    pub(crate) fn duplicate(&mut self, (start, end): (u64, u64)) -> (u32, bool) {
+        let first = self
+            .segments
+            .partition_point(|segment| segment.start < start);
+        let (mut copies, mut late) = (0, false);
+        for segment in self.segments.range_mut(first..) {
+            if segment.end > end {
+                break;
+            }
+            if !segment.repeated {
+                continue;
+            }
+            copies += 1;
+            late |= segment.is_sacked();
+            if segment.again && segment.fate != Fate::Lost {
+                segment.again = false;
+                self.again -= 1;
+            }
+        }
+        (copies, late)
     }
 
     /// The segment at this place is lost, the copy that was sent again, too, if one was.
@@ -436,7 +467,11 @@ impl Flight {
 impl Segment {
     /// Whether it is in the network as far as is known.
     fn awaited(&self) -> bool {
-        self.again || self.fate == Fate::Unknown
+        match self.fate {
+            Fate::Unknown => true,
+            Fate::Sacked => false,
+            Fate::Lost => self.again,
+        }
     }
 
     pub(crate) const fn is_sacked(&self) -> bool {
@@ -454,6 +489,7 @@ impl Judge {
 impl Delivered {
     fn add(&mut self, segment: &Segment, judge: &Judge) {
         self.segments += 1;
+        self.sent = self.sent.max(Some(segment.sent));
         self.original |= !segment.repeated && segment.end <= judge.limit;
         if !judge.is_ambiguous(segment) {
             self.newest = self.newest.max(Some((segment.sent, segment.end)));
@@ -568,6 +604,21 @@ mod tests {
         assert!(delivered.repeated);
         // The second was sent once: a sample, of it alone.
         assert_eq!(delivered.acknowledged, Some((at(1), at(1))));
+    }
+
+    // Linux 6.12, tcp_sacktag_one: after an undo a copy may be out of a segment that is not lost.
+    #[test]
+    fn a_copy_of_a_segment_that_is_not_lost_is_out_until_its_duplicate_is_reported() {
+        let mut flight = flight();
+        flight.lose(3);
+        flight.repeat(3, at(20));
+        flight.clear_losses();
+        report(&mut flight, 30, 50);
+        assert_eq!((flight.pipe(), flight.again(), flight.sacked()), (9, 1, 2));
+        // Segment 4 was sent once: what came twice of it is no copy of this sender's.
+        assert_eq!(flight.duplicate((30, 50)), (1, true));
+        assert_eq!((flight.pipe(), flight.again()), (8, 0));
+        assert_eq!(flight.duplicate((0, 10)), (0, false));
     }
 
     // Clauses: RFC8985-6.2-reordering

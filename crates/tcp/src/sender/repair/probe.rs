@@ -18,8 +18,8 @@ pub(crate) struct TailProbe {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     pub(crate) ack: u64,
-    /// Whether it reports a duplicate.
-    pub(crate) duplicate: bool,
+    /// The end of the segment that it reports to have come twice, if it does.
+    pub(crate) duplicate: Option<u64>,
     /// Whether it is a bare ACK that changes nothing.
     pub(crate) idle: bool,
 }
@@ -54,6 +54,11 @@ impl TailProbe {
         self.sent = Some((end, again));
     }
 
+    /// What was sent up to when the probe left that is out, if one is.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.sent.map(|(end, _)| end)
+    }
+
     /// Copies of segments that are out as probes: none or one.
     pub(crate) fn copies(&self) -> u32 {
         u32::from(self.sent.is_some_and(|(_, again)| again))
@@ -73,7 +78,7 @@ impl TailProbe {
         if answer.ack < end {
             return false;
         }
-        let harmless = !again || answer.duplicate;
+        let harmless = !again || answer.duplicate == Some(end);
         let repaired = !harmless && answer.ack > end;
         if harmless || repaired || answer.idle {
             self.sent = None;
@@ -116,7 +121,7 @@ mod tests {
 
     const PLAIN: Answer = Answer {
         ack: 100,
-        duplicate: false,
+        duplicate: None,
         idle: false,
     };
 
@@ -135,10 +140,16 @@ mod tests {
         assert_eq!(answered(false, PLAIN), (false, true));
         // The original and the copy were delivered: a duplicate says so, or an ACK that changes nothing.
         let duplicate = Answer {
-            duplicate: true,
+            duplicate: Some(100),
             ..PLAIN
         };
         assert_eq!(answered(true, duplicate), (false, true));
+        // Another segment came twice: that says nothing of the probe.
+        let other = Answer {
+            duplicate: Some(50),
+            ..PLAIN
+        };
+        assert_eq!(answered(true, other), (false, false));
         let idle = Answer {
             idle: true,
             ..PLAIN

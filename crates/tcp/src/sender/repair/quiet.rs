@@ -14,6 +14,7 @@ impl Repair {
     pub(in crate::sender) fn is_quiet(&self, una: u64, ack: u64) -> bool {
         self.state == State::Open
             && self.probe.is_none_or(|probe| probe.may_probe())
+            && !self.rack.is_some_and(|rack| rack.has_duplicate())
             && self.flight.is_untouched(una, ack)
     }
 }
@@ -32,7 +33,6 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let bytes = self.move_to(feedback.ack, repair);
         let mut rtt = None;
         if let Some(run) = run {
-            repair.delivered += u64::from(run.segments);
             if let Some(rack) = &mut repair.rack {
                 rack.advance(run.last, Some(run.last.0), now);
             }

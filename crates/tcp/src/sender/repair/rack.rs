@@ -6,6 +6,10 @@ use super::flight::{Delivered, Flight};
 use crate::config::{Config, LossDetection};
 
 /// The sender's state of RFC 8985 §5.3, less what the flight knows of each segment.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about what has been seen"
+)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     /// Of what has been delivered, when the segment sent last had left, and its end (`RACK.xmit_ts` and
@@ -17,8 +21,10 @@ pub(crate) struct Rack {
     steps: u32,
     /// Recoveries for which `steps` stays (`RACK.reo_wnd_persist`).
     persist: u32,
-    /// How much had been delivered when `steps` changed last: once per round trip.
-    stepped_at: u64,
+    /// When `steps` grew last: once per round trip.
+    stepped_at: Time,
+    /// Whether a duplicate asks for more steps.
+    duplicate: bool,
     /// Whether reordering was ever seen (`RACK.reordering_seen`).
     reordering: bool,
     /// Whether something was delivered since losses were looked for.
@@ -53,7 +59,8 @@ impl Rack {
             rtt: Span::ZERO,
             steps: 1,
             persist: 0,
-            stepped_at: 0,
+            stepped_at: Time::ZERO,
+            duplicate: false,
             reordering: false,
             advanced: false,
             slack,
@@ -83,14 +90,33 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 §6.2 step 4: a segment came twice, so that it was sent again too early, of a flight that had
-    /// `before` segments delivered before this ACK and has `total` now.
-    pub(crate) fn on_duplicate(&mut self, before: u64, total: u64) {
-        if before < self.stepped_at {
+    /// RFC 8985 §6.2 step 4: a segment came twice, so that it was sent again too early. Where the order of segments is
+    /// kept, something else was the reason (Linux 6.12, `tcp_dsack_seen`).
+    pub(crate) const fn on_duplicate(&mut self) {
+        self.duplicate |= self.reordering;
+    }
+
+    /// Patience grows by a step if a duplicate asks for it, once in the round trip of what is delivered: the segment that
+    /// was sent last of it had left at `sent` (`tcp_rack_update_reo_wnd`).
+    pub(crate) fn step(&mut self, sent: Option<Time>, now: Time) {
+        let Some(sent) = sent.filter(|_| self.duplicate) else {
             return;
+        };
+        self.duplicate = false;
+        if sent >= self.stepped_at {
+            self.steps = (self.steps + 1).min(MAX_STEPS);
+            (self.persist, self.stepped_at) = (PERSIST, now);
         }
-        self.steps = (self.steps + 1).min(MAX_STEPS);
-        (self.persist, self.stepped_at) = (PERSIST, total);
+    }
+
+    /// Whether a duplicate waits for a delivery.
+    pub(crate) const fn has_duplicate(&self) -> bool {
+        self.duplicate
+    }
+
+    /// A recovery was needless, as duplicates show: patience stays for one more (`tcp_try_undo_dsack`).
+    pub(crate) fn persist(&mut self) {
+        self.persist = (self.persist + 1).min(PERSIST);
     }
 
     /// Segments change their order on the path, as something else than their delivery shows.
@@ -319,10 +345,24 @@ mod tests {
     #[test]
     fn duplicates_widen_the_window_for_sixteen_recoveries() {
         let mut rack = Rack::new(Span::ZERO);
-        rack.on_duplicate(5, 10);
-        rack.on_duplicate(9, 12);
-        assert_eq!(rack.steps, 2);
-        rack.on_duplicate(10, 13);
+        let widened = |rack: &mut Rack, sent, now| {
+            rack.on_duplicate();
+            rack.step(Some(at(sent)), at(now));
+            rack.steps
+        };
+        // The order of segments is kept: the copy was too early for another reason.
+        assert_eq!(widened(&mut rack, 0, 100), 1);
+        rack.note_reordering();
+        assert_eq!(widened(&mut rack, 0, 100), 2);
+        // What is delivered had left before patience grew: once per round trip.
+        assert_eq!(widened(&mut rack, 90, 150), 2);
+        assert_eq!(widened(&mut rack, 100, 200), 3);
+        // A duplicate that comes alone waits for a delivery.
+        rack.on_duplicate();
+        rack.step(None, at(250));
+        assert!(rack.has_duplicate());
+        rack.step(Some(at(150)), at(260));
+        assert!(!rack.has_duplicate());
         assert_eq!(rack.steps, 3);
         let wide = Path {
             srtt: Span::from_micros(60),

@@ -139,7 +139,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         let lost = repair.flight.lost() > 0 && self.config.fast_retransmit;
         if lost && repair.state != State::Recovery {
-            self.enter_recorded_recovery(news.now, repair);
+            self.enter_recorded_recovery(news.echo != Echo::None, news.now, repair);
         } else if !repair.state.reduces() {
             self.open(repair);
         }

@@ -79,7 +79,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         repair.new_first = false;
         let dubious = repair.state != State::Open
             || news.delivered.sacked
-            || news.duplicate
+            || news.delivered.duplicate.is_some()
             || news.idle
             || news.echo != Echo::None;
         if !dubious {
@@ -123,7 +123,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(super) fn answer_probe(&mut self, ack: u64, news: &News, repair: &mut Repair) {
         let answer = Answer {
             ack,
-            duplicate: news.duplicate,
+            duplicate: news.delivered.duplicate.map(|(_, end)| end),
             idle: news.idle,
         };
         let repaired = repair
@@ -311,6 +311,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn undo_duplicates(&mut self, repair: &mut Repair) {
         if repair.undo.is_some_and(|undo| undo.all_were_duplicates()) {
             let reduces = repair.state.reduces();
+            if let Some(rack) = &mut repair.rack {
+                rack.persist();
+            }
             self.take_back(repair, false);
             if reduces {
                 self.open(repair);

@@ -32,11 +32,16 @@ impl Undo {
         self.first_copy.get_or_insert(clock);
     }
 
-    /// The receiver reports a duplicate that ends here, with everything below `una` acknowledged.
-    pub(crate) fn on_duplicate(&mut self, end: u64, una: u64) {
+    /// The receiver reports this many duplicates, up to `end`, with everything below `una` acknowledged.
+    pub(crate) fn on_duplicate(&mut self, end: u64, una: u64, copies: u32) {
         if self.marker.is_some_and(|marker| end > marker) && end <= una {
-            self.unanswered = self.unanswered.map(|copies| copies.saturating_sub(1));
+            self.on_answered(copies);
         }
+    }
+
+    /// This many copies, of segments that are still outstanding, have come beside their originals.
+    pub(crate) fn on_answered(&mut self, copies: u32) {
+        self.unanswered = self.unanswered.map(|left| left.saturating_sub(copies));
     }
 
     /// A mark is echoed: congestion is proved, and the window is not taken back.
@@ -83,12 +88,12 @@ mod tests {
         assert!(!undo.all_were_duplicates());
         undo.on_copy(5);
         undo.on_copy(5);
-        undo.on_duplicate(150, 200);
+        undo.on_duplicate(150, 200, 1);
         // One from before the reduction, and one beyond what is acknowledged, say nothing.
-        undo.on_duplicate(90, 200);
-        undo.on_duplicate(250, 200);
+        undo.on_duplicate(90, 200, 1);
+        undo.on_duplicate(250, 200, 1);
         assert!(!undo.all_were_duplicates());
-        undo.on_duplicate(200, 200);
+        undo.on_duplicate(200, 200, 1);
         assert!(undo.all_were_duplicates());
         undo.settle();
         assert!(!undo.all_were_duplicates());
