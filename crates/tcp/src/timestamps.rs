@@ -25,7 +25,7 @@ impl Stamps {
     #[must_use]
     pub(crate) const fn accepts(&mut self, theirs: Timestamps, offset: u64) -> bool {
         // Rule R1: a value that lies before the recent one, in 32 bits that wrap.
-        if theirs.value.wrapping_sub(self.recent) > u32::MAX / 2 {
+        if is_before(theirs.value, self.recent) {
             return false;
         }
         // RFC 7323 §4.3 (2): the earliest segment not acknowledged decides, so that a delay of the ACK
@@ -51,6 +51,11 @@ impl Stamps {
 #[expect(clippy::cast_possible_truncation, reason = "the clock wraps")]
 pub(crate) const fn clock(now: Time) -> u32 {
     (now.as_ps() / TICK.as_ps()) as u32 + 1
+}
+
+/// Whether a value is from before another, of a clock that wraps.
+pub(crate) const fn is_before(value: u32, other: u32) -> bool {
+    value.wrapping_sub(other) > u32::MAX / 2
 }
 
 /// The round trip that an echo shows: at least a tick.

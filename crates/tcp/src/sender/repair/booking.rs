@@ -71,6 +71,7 @@ impl Repair {
             now: feedback.now,
             min_rtt: self.min_rtt,
             limit: self.high,
+            stamp: feedback.stamp,
         };
         let mut delivered = Delivered::default();
         let duplicate = self.accept_duplicate(feedback, sent);

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use base::{Span, Time};
 
 use crate::scoreboard::Scoreboard;
+use crate::timestamps;
 
 /// The segments that are sent and not acknowledged, with when each was sent and what is known of it.
 ///
@@ -107,6 +108,8 @@ pub(crate) struct Judge {
     pub(crate) min_rtt: Span,
     /// What was sent before the timeout ends here.
     pub(crate) limit: u64,
+    /// The timestamp that the ACK echoes.
+    pub(crate) stamp: Option<u32>,
 }
 
 impl Flight {
@@ -167,8 +170,9 @@ impl Flight {
             delivered.repeated |= segment.repeated;
             if segment.fate != Fate::Sacked {
                 delivered.reordered |= self.note_order(&segment);
-                delivered.add(&segment, judge);
-                if !judge.is_ambiguous(&segment) {
+                let silent = judge.is_ambiguous(&segment) || judge.answers_original(&segment);
+                delivered.add(&segment, silent, judge);
+                if !silent {
                     delivered.last.0 = Some(segment.sent);
                 }
                 if !segment.repeated {
@@ -252,8 +256,9 @@ impl Flight {
             self.sacked += 1;
             self.segments[place].fate = Fate::Sacked;
             delivered.reordered |= self.note_order(&segment);
-            delivered.add(&segment, judge);
-            if !judge.is_ambiguous(&segment) {
+            let silent = judge.is_ambiguous(&segment);
+            delivered.add(&segment, silent, judge);
+            if !silent {
                 delivered.last.1 = Some(segment.sent);
             }
             if !segment.repeated {
@@ -484,14 +489,23 @@ impl Judge {
     fn is_ambiguous(&self, segment: &Segment) -> bool {
         segment.repeated && self.now.since(segment.sent) < self.min_rtt
     }
+
+    /// Whether the echo is from before the copy (Linux 6.12, `tcp_skb_spurious_retrans`).
+    fn answers_original(&self, segment: &Segment) -> bool {
+        segment.repeated
+            && self
+                .stamp
+                .is_some_and(|echo| timestamps::is_before(echo, timestamps::clock(segment.sent)))
+    }
 }
 
 impl Delivered {
-    fn add(&mut self, segment: &Segment, judge: &Judge) {
+    /// A segment whose delivery is `silent` about time.
+    fn add(&mut self, segment: &Segment, silent: bool, judge: &Judge) {
         self.segments += 1;
         self.sent = self.sent.max(Some(segment.sent));
         self.original |= !segment.repeated && segment.end <= judge.limit;
-        if !judge.is_ambiguous(segment) {
+        if !silent {
             self.newest = self.newest.max(Some((segment.sent, segment.end)));
         }
     }
@@ -518,6 +532,7 @@ mod tests {
         now: Time::from_ps(200_000_000),
         min_rtt: Span::from_micros(100),
         limit: 0,
+        stamp: None,
     };
 
     fn report(flight: &mut Flight, start: u64, end: u64) -> Delivered {
@@ -619,6 +634,24 @@ mod tests {
         assert_eq!(flight.duplicate((30, 50)), (1, true));
         assert_eq!((flight.pipe(), flight.again()), (8, 0));
         assert_eq!(flight.duplicate((0, 10)), (0, false));
+    }
+
+    // Linux 6.12, tcp_clean_rtx_queue: the echo is that of the original, sent in another millisecond.
+    #[test]
+    fn a_copy_whose_original_is_acknowledged_tells_nothing_about_time() {
+        for (sent, newest) in [(5_000, None), (900, Some((at(900), 10)))] {
+            let mut flight = flight();
+            flight.lose(0);
+            flight.repeat(0, at(sent));
+            let judge = Judge {
+                now: at(9_000),
+                stamp: Some(timestamps::clock(at(0))),
+                ..JUDGE
+            };
+            let mut delivered = Delivered::default();
+            flight.acknowledge(10, &judge, &mut delivered);
+            assert_eq!(delivered.newest, newest);
+        }
     }
 
     // Clauses: RFC8985-6.2-reordering

@@ -213,6 +213,7 @@ mod tests {
             now: at(us),
             min_rtt: PATH.min_rtt,
             limit: 0,
+            stamp: None,
         };
         for block in blocks {
             flight.report(*block, &judge, &mut delivered);
@@ -248,6 +249,7 @@ mod tests {
                 now: at(110),
                 min_rtt: PATH.min_rtt,
                 limit: 0,
+                stamp: None,
             };
             flight.acknowledge(10, &judge, &mut delivered);
             for block in [(30, 40), (70, 90)] {
@@ -333,6 +335,7 @@ mod tests {
             now: at(208),
             min_rtt: PATH.min_rtt,
             limit: 0,
+            stamp: None,
         };
         flight.acknowledge(90, &judge, &mut delivered);
         rack.on_delivered(&delivered, at(208));

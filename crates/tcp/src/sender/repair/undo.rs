@@ -4,6 +4,8 @@
 //! duplicate (RFC 3708, by the blocks of RFC 2883), or the ACK echoes a timestamp from before the first
 //! copy (the Eifel detection of RFC 3522). The response is that of RFC 4015: the window as it was.
 
+use crate::timestamps;
+
 /// What is known of the copies sent since the window was reduced.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Undo {
@@ -72,7 +74,7 @@ impl Undo {
     /// RFC 3522 §3.2 step 4: whether an ACK with this echo answers what was sent before the first copy.
     pub(crate) fn answers_original(&self, echo: Option<u32>) -> bool {
         let first = self.marker.and(self.first_copy);
-        let before = |(echo, first): (u32, u32)| echo.wrapping_sub(first) > u32::MAX / 2;
+        let before = |(echo, first): (u32, u32)| timestamps::is_before(echo, first);
         echo.zip(first).is_some_and(before)
     }
 }
