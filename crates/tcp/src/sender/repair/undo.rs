@@ -71,11 +71,11 @@ impl Undo {
         self.marker.is_some() && self.unanswered == Some(0)
     }
 
-    /// RFC 3522 §3.2 step 4: whether an ACK with this echo answers what was sent before the first copy.
+    /// RFC 3522 §3.2 step 4: whether an ACK with this echo, which moves on, answers what was sent before the first copy.
+    /// Before any copy has left it does so in any case (Linux 6.12, `tcp_packet_delayed`).
     pub(crate) fn answers_original(&self, echo: Option<u32>) -> bool {
-        let first = self.marker.and(self.first_copy);
-        let before = |(echo, first): (u32, u32)| timestamps::is_before(echo, first);
-        echo.zip(first).is_some_and(before)
+        let before = |first| echo.is_some_and(|echo| timestamps::is_before(echo, first));
+        self.marker.is_some() && self.first_copy.is_none_or(before)
     }
 }
 
@@ -117,14 +117,23 @@ mod tests {
     fn an_echo_from_before_the_first_copy_shows_that_the_original_arrived() {
         let mut undo = Undo::default();
         undo.on_reduced(100, 0, false);
-        assert!(!undo.answers_original(Some(4)));
         undo.on_copy(5);
         undo.on_copy(9);
         assert!(undo.answers_original(Some(4)));
         // The clock stood at the same tick: nobody knows.
         assert!(!undo.answers_original(Some(5)));
         assert!(!undo.answers_original(None));
-        undo.on_open();
+        undo.settle();
         assert!(!undo.answers_original(Some(4)));
+    }
+
+    #[test]
+    fn an_ack_that_moves_on_before_any_copy_shows_that_the_original_arrived() {
+        let mut undo = Undo::default();
+        assert!(!undo.answers_original(None));
+        undo.on_reduced(100, 0, false);
+        assert!(undo.answers_original(None));
+        undo.on_copy(5);
+        assert!(!undo.answers_original(None));
     }
 }
