@@ -44,6 +44,20 @@ fn ack(t: &mut Timeline, segments: u64, echo: u32) {
     t.deliver(with(packet, 700, echo));
 }
 
+/// An ACK of this many segments that reports `blocks` of them.
+fn report(t: &mut Timeline, segments: u64, blocks: &[(u64, u64)], echo: u32) {
+    let mut packet = t.peer_segment(TcpFlags::ACK);
+    let initial = t.endpoint.identity().initial_seq;
+    let at = |segment| initial.at(1 + segment * MSS);
+    packet.ack = at(segments);
+    let mut list = base::SackBlocks::new();
+    for (start, end) in blocks {
+        list.push(at(*start), at(*end));
+    }
+    packet.options = Options::Sack(list);
+    t.deliver(with(packet, 700, echo));
+}
+
 // RFC 7323 §3.2: without the option in the SYN-ACK no segment has it.
 // Clauses: RFC7323-3.2-both
 #[test]
@@ -126,4 +140,39 @@ fn timestamps_wrap() {
     let earlier = with(t.peer_data(1), u32::MAX - 5, syn.value);
     t.deliver(earlier).expect_ack(1);
     assert_eq!(t.endpoint.received(), MSS);
+}
+
+// Linux 6.12, tcp_try_undo_partial: the original of segment 0 was late, as the echo says, and so may those of others be:
+// three copies are on their way, and 6 is not sent again before the next ACK.
+#[test]
+fn an_original_that_fills_a_hole_holds_repairs_back_while_copies_are_out() {
+    let next = |t: &mut Timeline| {
+        let packet = t.take();
+        (t.offset(&packet) - 1) / MSS
+    };
+    for (echo, repairs) in [(101, false), (301, true)] {
+        let mut t = established(Config {
+            sack: true,
+            undo: true,
+            loss_detection: LossDetection::Rack,
+            initial_window: 8,
+            ..stamped()
+        });
+        t.write(8 * MSS);
+        (0..8).for_each(|_| assert_eq!(told(&mut t).value, 101));
+        t.at(ms(300));
+        report(&mut t, 0, &[(7, 8), (3, 4), (1, 2)], 101);
+        // The window of eight is one of four now.
+        assert_eq!([(); 4].map(|()| next(&mut t)), [0, 2, 4, 5]);
+        t.at(ms(450));
+        report(&mut t, 2, &[(7, 8), (3, 4)], echo);
+        if repairs {
+            assert_eq!(next(&mut t), 6);
+        } else {
+            t.expect_nothing();
+            report(&mut t, 4, &[(7, 8)], 301);
+            assert_eq!(next(&mut t), 6);
+        }
+        assert_eq!(t.endpoint.counters().undone, 0);
+    }
 }

@@ -93,7 +93,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.leave(news, repair);
         let rest = match repair.state {
             State::Recovery => {
-                self.undo_in_recovery(news, repair);
+                if self.undo_in_recovery(news, repair) {
+                    repair.new_first = true;
+                    return None;
+                }
                 repair.detect(self.rtt.srtt(), self.mss, news.now)
             }
             State::Loss => {
@@ -288,24 +291,24 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// Evidence that a recovery was needless comes before its end.
-    fn undo_in_recovery(&mut self, news: &News, repair: &mut Repair) {
+    /// Evidence that a recovery was needless comes before its end. Returns whether nothing is to be repaired with this
+    /// ACK: a hole was filled by what had only been late, while copies are on their way whose duplicates will tell more.
+    fn undo_in_recovery(&mut self, news: &News, repair: &mut Repair) -> bool {
         let undo = repair.undo;
         let original = undo.is_some_and(|undo| undo.answers_original(news.stamp));
-        // A hole was filled by what had only been late, although it had been sent again meanwhile.
-        if news.advances()
-            && original
-            && let Some(rack) = &mut repair.rack
-        {
+        if !(news.advances() && original) {
+            self.undo_duplicates(repair);
+            return false;
+        }
+        if let Some(rack) = &mut repair.rack {
             rack.note_reordering();
         }
-        // With copies still on their way their duplicates will tell.
-        if news.advances() && original && repair.flight.again() == 0 {
-            self.take_back(repair, true);
-            self.open(repair);
-        } else {
-            self.undo_duplicates(repair);
+        if repair.flight.again() > 0 {
+            return true;
         }
+        self.take_back(repair, true);
+        self.open(repair);
+        false
     }
 
     fn undo_duplicates(&mut self, repair: &mut Repair) {
