@@ -295,6 +295,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.review_timer(now);
             None
         };
+        let sent_none = segment.is_none() && self.next == repair.high;
+        if sent_none && repair.new_first && repair.frto.without_new_data() {
+            repair.new_first = false;
+            return self.next_recorded(repair, now);
+        }
         if segment.is_none() {
             let in_flight = repair.flight.len() as u64;
             let unsent = self.next < self.written + u64::from(self.closed);

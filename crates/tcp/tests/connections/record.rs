@@ -3,7 +3,7 @@
 use base::{Options, TcpFlags, Time};
 use tcp::{Config, CongestionState, Growth, LossDetection, Recovery, TailLossProbe};
 
-use crate::script::{HANDSHAKE, MSS, PEER_SEQ, Timeline, config, ms};
+use crate::script::{HANDSHAKE, MSS, PEER_SCALE, PEER_SEQ, Timeline, config, ms};
 
 fn rack() -> Config {
     Config {
@@ -311,6 +311,18 @@ fn a_timeout_that_was_due_is_repaired_after_new_data() {
     t.at(ms(400)).ack(1).expect_data(4..6);
     t.at(ms(500)).sack(1, &[(4, 5)]).expect_retransmission(1);
     assert_eq!(t.endpoint.counters().undone, 0);
+}
+
+// Linux 6.12, tcp_xmit_recovery: the peer's window has room for half a segment, which does not leave while others are out.
+#[test]
+fn new_data_that_finds_no_room_after_a_timeout_leaves_repairs_go() {
+    let mut t = in_flight(4, frto());
+    t.at(ms(300)).expect_retransmission(0);
+    let mut ack = t.peer_segment(TcpFlags::ACK);
+    ack.ack = t.endpoint.identity().initial_seq.at(1 + MSS);
+    ack.window = u16::try_from((3 * MSS + MSS / 2) >> PEER_SCALE).unwrap();
+    t.at(ms(400)).deliver(ack);
+    t.expect_retransmission(1).expect_retransmission(2);
 }
 
 // RFC 6675 §5.1: what was reported before a timeout is not sent again after it.

@@ -42,6 +42,15 @@ pub(crate) enum Verdict {
 }
 
 impl Frto {
+    /// New data was to leave and could not. Returns whether repairs go on instead (Linux 6.12, `tcp_xmit_recovery`).
+    pub(crate) fn without_new_data(&mut self) -> bool {
+        let waits = *self == Self::NewData;
+        if waits {
+            *self = Self::Off;
+        }
+        waits
+    }
+
     pub(crate) fn on_ack(&mut self, ack: Evidence) -> Verdict {
         match *self {
             Self::Off => Verdict::Repair,
