@@ -66,6 +66,29 @@ fn a_report_of_the_last_data_covers_the_fin_that_left_with_it() {
     t.ack_offset(1 + 4 * MSS + 1);
 }
 
+// Linux 6.12, tcp_rack_reo_timeout: on a path that reorders the copy of segment 3, sent again after a timeout, is lost as
+// well, as the report of 4 and a quarter of a round trip show.
+#[test]
+fn a_copy_that_the_reordering_timer_finds_lost_begins_a_recovery() {
+    let mut t = Timeline::established(Config {
+        initial_window: 6,
+        ..rack()
+    });
+    t.write(6 * MSS).expect_data(0..6);
+    t.at(ms(100)).sack(0, &[(2, 3)]).sack(0, &[(1, 3)]);
+    t.at(ms(125)).expect_retransmission(0);
+    // SRTT 100 ms and RTTVAR 50 * 3/4 * 3/4 ms: a timeout of 212.5 ms.
+    let timeout = base::Span::from_micros(337_500);
+    t.at(timeout).expect_retransmission(0);
+    t.at(timeout + ms(100)).ack(3);
+    t.expect_retransmission(3).expect_retransmission(4);
+    let report = timeout + ms(200);
+    t.at(report).sack(3, &[(4, 5)]).expect_retransmission(5);
+    assert_eq!(t.endpoint.counters().fast_recoveries, 1);
+    t.at(report + ms(25)).expect_retransmission(3);
+    assert_eq!(t.endpoint.counters().fast_recoveries, 2);
+}
+
 // The same with the slack of Linux, on a wheel of a millisecond: 27 ms after arming, and the next tick.
 #[test]
 fn the_reordering_timer_of_linux_fires_later() {

@@ -94,7 +94,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
 
     /// The reordering timer has expired (RFC 8985 §6.3).
     pub(in crate::sender) fn on_reorder_timeout(&mut self, now: Time, repair: &mut Repair) {
-        let lost = repair.flight.lost();
+        let pipe = repair.flight.pipe();
         let path = Path {
             min_rtt: repair.min_rtt,
             srtt: self.rtt.srtt(),
@@ -103,7 +103,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if let Some(rack) = &mut repair.rack {
             rack.detect_now(&mut repair.flight, &path, now);
         }
-        let more = repair.flight.lost() > lost;
+        // A copy that is lost, too, leaves the pipe.
+        let more = repair.flight.pipe() < pipe;
         if more && self.config.fast_retransmit && repair.state != State::Recovery {
             self.enter_recorded_recovery(false, now, repair);
             let pipe = repair.flight.pipe();
