@@ -348,6 +348,30 @@ fn new_data_that_finds_no_room_after_a_timeout_leaves_repairs_go() {
     t.expect_retransmission(1).expect_retransmission(2);
 }
 
+// Linux 6.12, tcp_enter_loss: three segments are reported and no recovery has begun when the timer expires.
+#[test]
+fn a_timeout_with_three_reports_ends_what_is_known_of_reordering() {
+    for (reported, known) in [(7, 5 * MSS), (8, 0)] {
+        let mut t = Timeline::established(Config {
+            initial_window: 10,
+            fast_retransmit: false,
+            ..rack()
+        });
+        t.write(10 * MSS).expect_data(0..10);
+        t.at(ms(100)).sack(0, &[(4, 5)]);
+        t.at(ms(101)).ack(1).sack(1, &[(4, reported - 1)]);
+        assert_eq!(t.endpoint.info().overtaken, Some(5 * MSS));
+        t.act(|endpoint| {
+            while endpoint.counters().timeouts == 0 {
+                let due = endpoint.deadline();
+                endpoint.on_deadline(due);
+                while endpoint.poll(due).is_some() {}
+            }
+        });
+        assert_eq!(t.endpoint.info().overtaken, Some(known));
+    }
+}
+
 // RFC 6675 §5.1: what was reported before a timeout is not sent again after it.
 #[test]
 fn a_kept_scoreboard_spares_what_has_arrived() {

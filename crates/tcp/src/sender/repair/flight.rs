@@ -427,6 +427,11 @@ impl Flight {
         self.overtaken
     }
 
+    /// What is known of the order of segments is forgotten.
+    pub(crate) const fn forget_order(&mut self) {
+        self.overtaken = 0;
+    }
+
     /// Whether the first segment is reported by SACK: the receiver has discarded it since (RFC 2018 §8).
     pub(crate) fn is_reneged(&self) -> bool {
         let first = self.segments.front();

@@ -5,6 +5,7 @@ use super::{Answer, News, Reduction, Repair, TailProbe};
 use crate::cc::{Echo, Loss, SenderCc};
 use crate::config::Recovery;
 use crate::plays::Plays;
+use crate::scoreboard::DUP_THRESH;
 use crate::sender::{Phase, Sender, info::CongestionState};
 use base::Span;
 
@@ -175,6 +176,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             State::Loss => repair.high <= self.una || self.attempts == 1,
         };
         let in_flight = self.share_of(repair);
+        // So many reports without a recovery: reordering was thought to be longer than it is.
+        let dubious = matches!(repair.state, State::Open | State::Disorder);
+        if dubious && u64::from(repair.flight.sacked()) >= DUP_THRESH {
+            repair.flight.forget_order();
+        }
         if !self.config.keep_scoreboard || repair.reno.is_some() || repair.flight.is_reneged() {
             repair.flight.clear_reports();
         }
@@ -286,7 +292,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
                 self.open(repair);
             }
             Verdict::SendNew => repair.new_first = true,
-            Verdict::Repair if complete => self.open(repair),
+            Verdict::Repair if complete => {
+                if let Some(rack) = &mut repair.rack {
+                    rack.on_recovered();
+                }
+                self.open(repair);
+            }
             Verdict::Repair => {}
         }
     }
