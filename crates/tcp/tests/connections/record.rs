@@ -273,6 +273,30 @@ fn what_came_twice_counts_as_delivered_as_far_as_copies_were_sent() {
     }
 }
 
+// Linux 6.12, tcp_rearm_rto: segment 1 left at 0. When the probe that was to come is given up, as 2 is reported and may only
+// have overtaken it, the timeout counts from there and not from the ACK.
+#[test]
+fn the_timeout_behind_a_probe_counts_from_the_first_segment() {
+    let mut t = Timeline::established(Config {
+        tail_loss_probe: TailLossProbe::Rfc8985,
+        ..in_reports()
+    });
+    t.write(3 * MSS).expect_data(0..3);
+    t.at(ms(100)).sack(1, &[(2, 3)]);
+    // SRTT 100 ms and RTTVAR 50 * 3/4 ms.
+    t.quiet_until(ms(250)).at(ms(250)).expect_retransmission(1);
+    assert_eq!(t.endpoint.counters().timeouts, 1);
+}
+
+/// Losses are found by reports alone.
+fn in_reports() -> Config {
+    Config {
+        sack: true,
+        keep_scoreboard: true,
+        ..config()
+    }
+}
+
 // RFC 8985 §7.3: new data is the probe if there is any, whatever the congestion window.
 // Clauses: RFC8985-7.3-segment
 #[test]

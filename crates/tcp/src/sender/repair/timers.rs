@@ -50,11 +50,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// What is outstanding is waited for anew.
+    /// What is outstanding is waited for anew, or since it has left where another timer was to expire first (Linux 6.12,
+    /// `tcp_rearm_rto`).
     pub(super) fn restart(&mut self, now: Time, repair: &Repair) {
-        if !self.schedule_probe(now, self.rtt.rto(), repair) {
-            self.timer = Timer::Retransmit(self.config.expiry(now, self.rtt.rto()));
+        if self.schedule_probe(now, self.rtt.rto(), repair) {
+            return;
         }
+        let rest = match self.timer {
+            Timer::Reorder(_) | Timer::Probe(_) => self.until_timeout(repair, now),
+            _ => self.rtt.rto(),
+        };
+        self.timer = Timer::Retransmit(self.config.expiry(now, rest));
     }
 
     /// Nothing is outstanding.
