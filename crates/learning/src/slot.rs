@@ -246,7 +246,7 @@ impl SenderCc for Steered {
 
     fn on_loss(&mut self, loss: Loss, _in_flight: u64, _now: Time) {
         let count = match loss {
-            Loss::FastRetransmit => &self.slot.losses,
+            Loss::FastRetransmit | Loss::Tail => &self.slot.losses,
             Loss::Timeout | Loss::RepeatedTimeout => &self.slot.timeouts,
         };
         add(count, 1);

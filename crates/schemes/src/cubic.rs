@@ -410,7 +410,7 @@ impl SenderCc for Sender {
             self.before_loss = Some((self.cwnd, self.ssthresh, self.law));
         }
         match loss {
-            Loss::FastRetransmit => self.reduce(in_flight, 2),
+            Loss::FastRetransmit | Loss::Tail => self.reduce(in_flight, 2),
             // RFC 9438 §4.8: the next stage has no W_max but the window it begins with.
             Loss::Timeout => {
                 self.reduce(in_flight, 2);

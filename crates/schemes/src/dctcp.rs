@@ -256,6 +256,12 @@ impl SenderCc for Sender {
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, now: Time) {
         self.reno.on_loss(loss, in_flight, now);
+        // Linux: only what recovery or a timer repairs halves the window (`tcp_process_tlp_ack`).
+        if self.as_linux && loss == Loss::Tail {
+            self.reno.cwnd = in_flight;
+            self.cut();
+            self.reno.reduce_to(self.reno.cwnd);
+        }
     }
 
     fn on_recovered(&mut self, limit: Option<u64>) {
@@ -524,6 +530,21 @@ mod tests {
             sender.on_ack(&ack(segment * 1000 + 1, 10_001, Echo::Repeated));
             assert!(sender.window() >= reduced, "{}", sender.window());
         }
+    }
+
+    // Linux 6.12, tcp_process_tlp_ack: no recovery begins, so that nothing but `dctcp_ssthresh` is asked.
+    #[test]
+    fn a_tail_that_a_probe_repairs_is_a_mark_in_linux() {
+        let mut sender = linux();
+        sender.alpha = 0.5;
+        sender.on_loss(Loss::Tail, 10_000, Time::ZERO);
+        sender.on_recovered(None);
+        assert_eq!(sender.window(), 8000);
+        sender.on_loss(Loss::FastRetransmit, 8000, Time::ZERO);
+        assert_eq!(sender.window(), 4000);
+        let mut sender = self::sender("0.5");
+        sender.on_loss(Loss::Tail, 10_000, Time::ZERO);
+        assert_eq!(sender.window(), 5000);
     }
 
     // RFC 8257 §3.5: half of the flight, as without ECN, although alpha is small.

@@ -223,6 +223,11 @@ pub enum Echo {
 pub enum Loss {
     /// By duplicate ACKs or SACK blocks.
     FastRetransmit,
+    /// By the answer to a probe of the tail, whose copy has repaired it ([`TailLossProbe::Linux`]): the window answers as
+    /// to a mark.
+    ///
+    /// [`TailLossProbe::Linux`]: crate::TailLossProbe::Linux
+    Tail,
     /// By the retransmission timer, for a segment it had not yet sent again.
     Timeout,
     /// By the retransmission timer, again for the same segment.
@@ -388,7 +393,7 @@ impl SenderCc for NewReno {
         }
         match loss {
             // RFC 6582 §3.2 step 2; the inflation by duplicates is the sender's.
-            Loss::FastRetransmit => {
+            Loss::FastRetransmit | Loss::Tail => {
                 self.halve(in_flight);
                 self.cwnd = self.ssthresh;
             }

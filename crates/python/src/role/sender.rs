@@ -277,7 +277,7 @@ pub(crate) struct Loss(tcp::Loss);
 impl Loss {
     #[getter]
     fn timeout(&self) -> bool {
-        self.0 != tcp::Loss::FastRetransmit
+        matches!(self.0, tcp::Loss::Timeout | tcp::Loss::RepeatedTimeout)
     }
 
     #[getter]

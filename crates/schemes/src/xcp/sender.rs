@@ -94,7 +94,7 @@ impl SenderCc for Sender {
 
     fn on_loss(&mut self, loss: Loss, in_flight: u64, _now: Time) {
         match loss {
-            Loss::FastRetransmit => self.set_window(self.half_of(in_flight)),
+            Loss::FastRetransmit | Loss::Tail => self.set_window(self.half_of(in_flight)),
             Loss::Timeout | Loss::RepeatedTimeout => self.set_window(1.0),
         }
     }

@@ -1,7 +1,10 @@
 //! What a congestion control is told of a connection with a record of its segments.
 
 use base::{Packet, Seq, Span, TcpFlags, Time, Timestamps};
-use tcp::{Ack, Config, Delivery, DeliveryCc, EcnMode, Loss, LossDetection, SenderCc, SsthreshOf};
+use tcp::{
+    Ack, Config, Delivery, DeliveryCc, EcnMode, Loss, LossDetection, SenderCc, SsthreshOf,
+    TailLossProbe,
+};
 
 use crate::script::{HANDSHAKE, MSS, Timeline, config, ms, willing};
 
@@ -231,5 +234,30 @@ fn timeouts_are_told_with_what_was_in_the_network() {
             Loss::RepeatedTimeout,
         ];
         assert_eq!(losses, expected, "{ssthresh_of:?}");
+    }
+}
+
+// Linux 6.12, tcp_process_tlp_ack: the probe has repaired the loss of segment 1, as the ACK of what was sent behind it shows.
+// No recovery begins, and the congestion control answers as to a mark.
+#[test]
+fn a_tail_that_a_probe_repairs_reduces_the_window_as_a_mark_does() {
+    for (tail_loss_probe, loss) in [
+        (TailLossProbe::Linux, Loss::Tail),
+        (TailLossProbe::Rfc8985, Loss::FastRetransmit),
+    ] {
+        let mut t = open(
+            6,
+            Config {
+                tail_loss_probe,
+                ssthresh_of: SsthreshOf::Window,
+                ..recorded()
+            },
+        );
+        t.write(2 * MSS).expect_data(0..2);
+        t.at(ms(200)).expect_retransmission(1);
+        t.at(ms(300)).ack(2).write(2 * MSS).expect_data(2..4);
+        t.at(ms(400)).ack(4);
+        assert_eq!(t.endpoint.cc().losses, [(loss, 6)]);
+        assert_eq!(t.endpoint.counters().fast_recoveries, 0);
     }
 }

@@ -3,7 +3,7 @@
 use super::frto::{Evidence, Frto, Verdict};
 use super::{Answer, News, Reduction, Repair, TailProbe};
 use crate::cc::{Echo, Loss, SenderCc};
-use crate::config::Recovery;
+use crate::config::{Recovery, TailLossProbe};
 use crate::plays::Plays;
 use crate::scoreboard::DUP_THRESH;
 use crate::sender::{Phase, Sender, info::CongestionState};
@@ -136,8 +136,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             .is_some_and(|probe| probe.on_ack(&answer));
         if repaired && !repair.state.repairs() {
             let in_flight = self.share_of(repair);
+            let loss = match self.config.tail_loss_probe {
+                TailLossProbe::Linux => Loss::Tail,
+                TailLossProbe::Off | TailLossProbe::Rfc8985 => Loss::FastRetransmit,
+            };
             self.control(|cc| {
-                cc.on_loss(Loss::FastRetransmit, in_flight, news.now);
+                cc.on_loss(loss, in_flight, news.now);
                 cc.on_recovered(None);
             });
             self.note_reduction();
