@@ -20,12 +20,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.on_overtaken(feedback);
             return false;
         }
-        let before = (self.edge, self.edge_set_by);
-        self.note_edge(feedback);
         if self.recorded {
-            self.on_feedback_with_record(feedback, before);
+            self.on_feedback_with_record(feedback);
             return false;
         }
+        self.note_edge(feedback);
         let news = !feedback.sacked.is_empty() && self.note_sacked(feedback);
         let echo = self.classify_echo(feedback);
         if feedback.ack > self.una {
@@ -52,7 +51,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return self.on_plain_feedback(feedback);
         }
         let before = (self.edge, self.edge_set_by);
-        self.note_edge(feedback);
+        self.note_edge_as_linux(feedback);
         if let Some(mut repair) = self.repair.take() {
             if repair.is_quiet(self.una, feedback.ack) {
                 self.on_quiet(feedback, self.edge != before.0, &mut repair);
@@ -84,6 +83,17 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
+    /// As Linux 6.12 does (`tcp_may_update_window`): of two segments with the same numbers the larger window counts, or none
+    /// at all.
+    #[inline(always)]
+    const fn note_edge_as_linux(&mut self, feedback: &Feedback<'_>) {
+        let moves_on = feedback.ack > self.una || feedback.offset > self.edge_set_by;
+        let same = feedback.offset == self.edge_set_by;
+        if moves_on || same && (feedback.edge > self.edge || feedback.edge == feedback.ack) {
+            (self.edge, self.edge_set_by) = (feedback.edge, feedback.offset);
+        }
+    }
+
     /// A later acknowledgement came first. What this one reports is still true, and a sender with a record reads it.
     #[cold]
     fn on_overtaken(&mut self, feedback: &Feedback<'_>) {
@@ -96,7 +106,9 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     }
 
     #[inline(never)]
-    fn on_feedback_with_record(&mut self, feedback: &Feedback<'_>, before: (u64, u64)) {
+    fn on_feedback_with_record(&mut self, feedback: &Feedback<'_>) {
+        let before = (self.edge, self.edge_set_by);
+        self.note_edge_as_linux(feedback);
         if let Some(mut repair) = self.repair.take() {
             self.on_recorded(feedback, before, &mut repair);
             self.repair = Some(repair);

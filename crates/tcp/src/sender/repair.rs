@@ -221,7 +221,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let mut news = News {
             delivered,
             bytes,
-            idle,
+            idle: idle && !moves_edge,
             counts: idle && !moves_edge && feedback.offset <= before.1 && repair.flight.len() > 0,
             echo,
             stamp: feedback.stamp,

@@ -1,6 +1,6 @@
 //! The peer's window: zero windows, probes, silly windows (RFC 9293 §3.8.6, RFC 1122 §4.2.3.4).
 
-use tcp::{Config, EcnMode, ReceiveWindow};
+use tcp::{Config, EcnMode, LossDetection, ReceiveWindow};
 
 use crate::script::{MSS, Timeline, config, ms};
 
@@ -328,5 +328,29 @@ fn beyond_a_hole_a_window_grows_with_sack_alone() {
         t.receive(2..3);
         let after = t.take();
         assert_eq!(after.window > before, sack, "{before} and then {after:?}");
+    }
+}
+
+// Linux 6.12, tcp_may_update_window: of ACKs with the same numbers the larger window counts, and a closed one. RFC 9293
+// §3.10.7.4 takes the latest.
+#[test]
+fn a_smaller_window_on_a_duplicate_does_not_count_where_a_record_is_kept() {
+    for (loss_detection, smaller) in [(LossDetection::Rack, 8), (LossDetection::DupAcks, 4)] {
+        let mut t = Timeline::established(Config {
+            sack: true,
+            loss_detection,
+            ..config()
+        });
+        t.write(2 * MSS).expect_data(0..2);
+        let mut offer = |kib: u64, segments: u64| {
+            t.window = kib * 1024;
+            t.ack(segments);
+            t.endpoint.peer_window() / 1024
+        };
+        offer(6, 1);
+        assert_eq!(offer(8, 1), 8);
+        assert_eq!(offer(4, 1), smaller);
+        assert_eq!(offer(0, 1), 0);
+        assert_eq!(offer(4, 2), 4);
     }
 }

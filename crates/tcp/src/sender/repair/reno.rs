@@ -263,6 +263,7 @@ mod tests {
             now: Time::ZERO + Span::from_micros(100),
             min_rtt: Span::from_micros(100),
             limit: 0,
+            stamp: None,
         };
         let mut delivered = Delivered::default();
         flight.acknowledge(una, &judge, &mut delivered);
