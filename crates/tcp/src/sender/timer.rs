@@ -4,6 +4,7 @@ use base::{Span, Time};
 
 use super::{Outgoing, Phase, Sender};
 use crate::cc::{Loss, SenderCc};
+use crate::config::RtoEstimator;
 use crate::plays::Plays;
 use crate::scoreboard::DUP_THRESH;
 
@@ -131,7 +132,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             Timer::Off => {
                 let waiting = self.next < self.written && self.una == self.max;
                 if waiting && is_closed() {
-                    self.timer = Timer::Persist(self.config.expiry(now, self.rtt.rto()));
+                    self.timer = Timer::Persist(self.config.expiry(now, self.probe_base()));
                 }
             }
             Timer::Persist(_) if !is_closed() => (self.timer, self.attempts) = (Timer::Off, 0),
@@ -186,9 +187,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     fn probe(&mut self, now: Time) -> Expiry {
         self.counters.probes += 1;
         self.probed = true;
-        let interval = self.rtt.rto() * (1 << self.attempts.min(16));
-        let interval = interval.min(self.config.max_rto);
-        self.timer = Timer::Persist(self.config.expiry(now, interval));
+        self.await_probe(now);
         let (offset, payload) = (self.next, 1);
         Expiry::Probe(Outgoing {
             offset,
@@ -198,5 +197,21 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             cwr: false,
             push: false,
         })
+    }
+
+    /// The next probe of a closed window is due after twice the time of the one before.
+    pub(super) fn await_probe(&mut self, now: Time) {
+        let interval = self.probe_base() * (1 << self.attempts.min(16));
+        let interval = interval.min(self.config.max_rto);
+        self.timer = Timer::Persist(self.config.expiry(now, interval));
+    }
+
+    /// When the first probe of a closed window is due: after the timeout, which Linux takes for 200 ms at least
+    /// (`tcp_probe0_base`).
+    fn probe_base(&self) -> Span {
+        match self.config.rto_estimator {
+            RtoEstimator::Linux => self.rtt.rto().max(Span::from_millis(200)),
+            RtoEstimator::Rfc6298 => self.rtt.rto(),
+        }
     }
 }

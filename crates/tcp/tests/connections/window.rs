@@ -1,6 +1,6 @@
 //! The peer's window: zero windows, probes, silly windows (RFC 9293 §3.8.6, RFC 1122 §4.2.3.4).
 
-use tcp::{Config, EcnMode, LossDetection, ReceiveWindow};
+use tcp::{Config, EcnMode, LossDetection, ReceiveWindow, RtoEstimator};
 
 use crate::script::{MSS, Timeline, config, ms};
 
@@ -352,5 +352,35 @@ fn a_smaller_window_on_a_duplicate_does_not_count_where_a_record_is_kept() {
         assert_eq!(offer(4, 1), smaller);
         assert_eq!(offer(0, 1), 0);
         assert_eq!(offer(4, 2), 4);
+    }
+}
+
+// Linux 6.12, tcp_probe0_base and tcp_ack_probe: round trips of 10 ms and a least timeout of 10 ms make timeouts far below
+// 200 ms. Each wait begins with the answer to the probe before.
+#[test]
+fn probes_of_a_closed_window_wait_for_200_ms_where_timeouts_are_those_of_linux() {
+    let mut t = Timeline::established(Config {
+        sack: true,
+        loss_detection: LossDetection::Rack,
+        rto_estimator: RtoEstimator::Linux,
+        min_rto: ms(10),
+        max_rto: ms(1000),
+        ..config()
+    });
+    for segment in 0..40 {
+        t.at(ms(10 * segment)).write(MSS);
+        t.expect_data(segment..segment + 1);
+        t.at(ms(10 * segment + 10)).ack(segment + 1);
+    }
+    assert!(t.endpoint.info().rto < ms(100));
+    t.window = 0;
+    t.ack(40).write(MSS).expect_nothing();
+    let mut due = 400;
+    for interval in [200, 400, 800, 1000] {
+        due += interval;
+        t.quiet_until(ms(due)).at(ms(due));
+        assert_eq!(t.take().payload, 1);
+        due += 50;
+        t.at(ms(due)).ack(40).expect_nothing();
     }
 }

@@ -60,7 +60,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             self.tell_ack(feedback, (grows, Echo::None), rtt, repair);
         }
         if repair.flight.len() == 0 {
-            self.stop_waiting();
+            self.stop_waiting(now);
         } else if bytes > 0 {
             self.restart(now, repair);
         }

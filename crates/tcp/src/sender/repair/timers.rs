@@ -35,7 +35,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     pub(super) fn set_timer(&mut self, reorder: Option<Span>, news: &News, repair: &mut Repair) {
         let now = news.now;
         let Some(first) = repair.flight.first() else {
-            return self.stop_waiting();
+            return self.stop_waiting(now);
         };
         if let Some(rest) = reorder {
             self.timer = Timer::Reorder(self.config.expiry(now, rest));
@@ -63,9 +63,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.timer = Timer::Retransmit(self.config.expiry(now, rest));
     }
 
-    /// Nothing is outstanding.
-    pub(super) const fn stop_waiting(&mut self) {
-        if !matches!(self.timer, Timer::Persist(_)) {
+    /// Nothing is outstanding. An answer to the probe of a window that is still closed begins the wait for the next one
+    /// (Linux 6.12, `tcp_ack_probe`).
+    pub(super) fn stop_waiting(&mut self, now: Time) {
+        if matches!(self.timer, Timer::Persist(_)) {
+            self.await_probe(now);
+        } else {
             self.timer = Timer::Off;
         }
     }
