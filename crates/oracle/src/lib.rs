@@ -14,6 +14,7 @@ pub mod list;
 pub mod page;
 pub mod simulate;
 pub mod stream;
+pub mod walk;
 
 pub use compare::compare;
 pub use judge::judge;

@@ -22,6 +22,7 @@ use oracle::page::Reasons;
 use oracle::stream::receiver::Acknowledged;
 use oracle::stream::sender::Replayed;
 use oracle::stream::{Sent, Stream};
+use oracle::walk::{self, Evidence, Names};
 use oracle::{boot, compare, list, page};
 
 /// Compares the simulator with the TCP of a Linux kernel in virtual time
@@ -47,6 +48,13 @@ struct Cli {
     /// folder and boots no kernel
     #[arg(long, value_name = "DIR")]
     streams: Option<PathBuf>,
+    /// Write the page of the walk, docs/reference/linux.md
+    #[arg(long)]
+    walk: bool,
+    /// Read the names of functions and settings from this tree of the kernel's sources, write crates/oracle/walk.toml, and
+    /// fail for those that stand in no row
+    #[arg(long, value_name = "DIR", requires = "walk")]
+    sources: Option<PathBuf>,
     /// The folder of the repository
     #[arg(long, value_name = "DIR", default_value = ".", hide = true)]
     root: PathBuf,
@@ -57,9 +65,16 @@ const DATA: &str = "crates/oracle/data/linux.csv";
 /// Why scenarios differ.
 const REASONS: &str = "crates/oracle/reasons.toml";
 const PAGE: &str = "docs/reference/oracle-linux.md";
+/// Rows of the walk, the kernel's names, and the page of both.
+const ROWS: &str = "crates/oracle/walk";
+const NAMES: &str = "crates/oracle/walk.toml";
+const WALK: &str = "docs/reference/linux.md";
 
 fn main() -> Result<()> {
     let cli = Cli::parse();
+    if cli.walk {
+        return write_walk(&cli.root, cli.sources.as_deref());
+    }
     let chosen = |scenario: &Scenario| {
         let only = cli.only.as_ref();
         only.is_none_or(|name| scenario.name.contains(name))
@@ -91,6 +106,29 @@ fn main() -> Result<()> {
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
     eprintln!("wrote {PAGE}");
     Ok(())
+}
+
+/// Writes the page of the walk, and before it the names of a tree of the kernel's sources.
+fn write_walk(root: &Path, sources: Option<&Path>) -> Result<()> {
+    let write = |file: &str, text: &str| {
+        let path = root.join(file);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        eprintln!("wrote {file}");
+        Ok::<_, anyhow::Error>(())
+    };
+    if let Some(tree) = sources {
+        write(NAMES, &walk::sources::names(tree)?.written())?;
+    }
+    let names = Names::read(&root.join(NAMES))?;
+    let groups = walk::read(&root.join(ROWS))?;
+    let evidence = Evidence::of_repository(root)?;
+    let mut wrong = walk::mistakes(&groups, &names, &evidence);
+    let missing = walk::missing(&groups, &names);
+    wrong.extend(missing.iter().map(|name| format!("no row has {name}")));
+    if !wrong.is_empty() {
+        bail!("\n  {}", wrong.join("\n  "));
+    }
+    write(WALK, &walk::page(&groups, &names, &evidence))
 }
 
 /// Boots for the streams that are not in `folder` yet, and holds endpoints against all of them.

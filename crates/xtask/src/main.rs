@@ -142,6 +142,13 @@ enum Oracle {
         /// --stored it reads this folder and boots no kernel
         #[arg(long, value_name = "DIR")]
         streams: Option<PathBuf>,
+        /// Write docs/reference/linux.md instead, the walk through the kernel's TCP, from the rows in crates/oracle/walk
+        #[arg(long)]
+        walk: bool,
+        /// With --walk: read the names of functions and settings from this tree of the kernel's sources, write
+        /// crates/oracle/walk.toml, and fail for those that stand in no row
+        #[arg(long, value_name = "DIR", requires = "walk")]
+        sources: Option<PathBuf>,
     },
 }
 
@@ -199,6 +206,8 @@ fn compare(repository: &Repository, oracle: Oracle) -> Result<(), Failure> {
         stored,
         set,
         streams,
+        walk,
+        sources,
     } = oracle;
     let mut command = repository.cargo(&["run", "--quiet", "--package", "tailwater-oracle", "--"]);
     command.args(["--boots", &boots.to_string(), "--jobs", &jobs.to_string()]);
@@ -209,5 +218,9 @@ fn compare(repository: &Repository, oracle: Oracle) -> Result<(), Failure> {
             .iter()
             .flat_map(|folder| ["--streams".as_ref(), folder.as_os_str()]),
     );
+    command.args(walk.then_some("--walk"));
+    if let Some(tree) = sources {
+        command.arg("--sources").arg(tree);
+    }
     run(command.args(set.iter().flat_map(|set| ["--set", set])))
 }
