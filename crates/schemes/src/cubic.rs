@@ -340,6 +340,7 @@ impl Sender {
             mss: self.mss.into(),
             srtt: self.srtt,
             least,
+            early: self.cwnd < self.ssthresh / 2,
         };
         if self.cwnd < self.ssthresh
             && let Some(hystart) = &mut self.hystart

@@ -33,6 +33,8 @@ pub(super) struct Path {
     /// Smoothed round trip, and the least one.
     pub(super) srtt: Span,
     pub(super) least: Span,
+    /// Whether the window is below half of the threshold.
+    pub(super) early: bool,
 }
 
 impl HyStart {
@@ -86,9 +88,11 @@ impl HyStart {
 }
 
 impl Path {
-    /// How long four bursts of 64 KiB take at the rate that Linux paces slow start with: two windows in a round trip.
+    /// How long four bursts of 64 KiB take at the rate of pacing: two windows in a round trip, or 1.2 from half of a known
+    /// threshold on (`tcp_update_pacing_rate`).
     fn burst(&self) -> Span {
-        let rate = 2 * self.window * self.mss;
+        let tenths = if self.early { 20 } else { 12 };
+        let rate = self.window * self.mss * tenths / 10;
         if self.srtt == Span::ZERO {
             return Span::ZERO;
         }
@@ -140,6 +144,7 @@ mod tests {
         mss: 1000,
         srtt: us(100),
         least: us(100),
+        early: true,
     };
 
     #[test]
@@ -151,6 +156,19 @@ mod tests {
         assert_eq!(told, [false, false, false, true]);
         // Once is enough.
         assert!(!hystart.ends(&ack(1001, 40_001, 300), us(100), &PATH));
+    }
+
+    #[test]
+    fn near_a_threshold_bursts_are_allowed_more_time() {
+        let late = Path {
+            early: false,
+            ..PATH
+        };
+        // 4 * 65536 / 38400 of 100 us: (100 + 682.7) / 2 = 391.3 us.
+        let mut hystart = HyStart::new();
+        let told =
+            [0, 255, 391, 392].map(|at| hystart.ends(&ack(1001, 40_001, at), us(100), &late));
+        assert_eq!(told, [false, false, false, true]);
     }
 
     #[test]
