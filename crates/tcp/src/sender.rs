@@ -383,9 +383,10 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
         // Sender's silly-window avoidance (RFC 1122 §4.2.3.4): less than a full segment leaves only
         // when nothing is outstanding that would bring an ACK and with it a larger window.
-        // DEVIATION(RFC 1122 §4.2.3.4): then it leaves at once, as in Linux, and not only when the window
-        // has room for half of the largest window seen, or after 0.1 to 1 s. Receivers and switches that
-        // grant less than a segment would otherwise stop the connection for that time.
+        // DEVIATION(RFC 1122 §4.2.3.4): then it leaves at once, and not only when the window has room for half of the
+        // largest window seen, or after 0.1 to 1 s; Linux 6.12 waits for the timer of window probes, 200 ms at least
+        // (tcp_snd_wnd_test, tcp_write_wakeup). Receivers and switches that grant less than a segment would otherwise
+        // stop the connection for that time.
         if room > 0 && self.in_flight() == 0 {
             return Some(self.commit(self.next, room, MAX_OFFSET, now));
         }
