@@ -145,13 +145,13 @@ impl Repair {
         }
     }
 
-    /// The round trip that a delivery shows, if it does (RFC 6298 §3): of the segment that waited longest
-    /// among those sent once.
-    fn round_trip(&mut self, delivered: &Delivered, now: Time) -> Option<Span> {
+    /// The round trips that a delivery shows, if it does (RFC 6298 §3): of the segment that waited longest among those sent
+    /// once, and of the last one, reported before acknowledged (Linux 6.12, `tcp_clean_rtx_queue`).
+    fn round_trips(delivered: &Delivered, now: Time) -> Option<(Span, Span)> {
         let acknowledged = delivered.acknowledged.filter(|_| !delivered.repeated);
-        let (first, last) = acknowledged.or(delivered.reported)?;
-        self.min_rtt = self.min_rtt.min(now.since(last));
-        Some(now.since(first))
+        let (first, _) = acknowledged.or(delivered.reported)?;
+        let (_, last) = delivered.reported.or(acknowledged)?;
+        Some((now.since(first), now.since(last)))
     }
 
     /// Looks for losses. Returns how long the reordering timer is to run, if it is.
@@ -419,8 +419,8 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// RFC 6298 §3 and, where what was acknowledged had been sent again, RFC 7323 §4. The congestion control is told of
-    /// both, as those of Linux are (`tcp_ack_update_rtt` fills `rate_sample.rtt_us`).
+    /// RFC 6298 §3 and, where what was acknowledged had been sent again, RFC 7323 §4. Returns the round trip that the
+    /// congestion control hears: the latest, without the wait of a delayed ACK (`tcp_ack_update_rtt`).
     fn sample_recorded(
         &mut self,
         delivered: &Delivered,
@@ -428,12 +428,16 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         feedback: &Feedback<'_>,
         repair: &mut Repair,
     ) -> Option<Span> {
-        let exact = repair.round_trip(delivered, feedback.now);
+        let exact = Repair::round_trips(delivered, feedback.now);
         let echoed = feedback.stamp.filter(|_| bytes > 0);
-        let coarse = || echoed.map(|echo| timestamps::round_trip(echo, feedback.now));
-        let rtt = exact.or_else(coarse)?;
-        self.rtt.sample(rtt, (self.una, self.next), &self.config);
-        Some(rtt)
+        let coarse = || {
+            let rtt = timestamps::round_trip(echoed?, feedback.now);
+            Some((rtt, rtt))
+        };
+        let (first, last) = exact.or_else(coarse)?;
+        repair.min_rtt = repair.min_rtt.min(last);
+        self.rtt.sample(first, (self.una, self.next), &self.config);
+        Some(last)
     }
 
     /// Everything below `ack` is acknowledged. Returns how many bytes become so.

@@ -261,3 +261,19 @@ fn a_tail_that_a_probe_repairs_reduces_the_window_as_a_mark_does() {
         assert_eq!(t.endpoint.counters().fast_recoveries, 0);
     }
 }
+
+// Linux 6.12, tcp_ack_update_rtt: an ACK of two segments, which left 20 ms apart, and one that reports a third beside them.
+// The estimator of the timeout hears the first one's round trip.
+#[test]
+fn the_congestion_control_hears_the_round_trip_of_the_last_segment() {
+    let mut t = open(6, recorded());
+    t.write(MSS).expect_data(0..1);
+    t.at(ms(20)).write(MSS).expect_data(1..2);
+    t.at(ms(120)).ack(2).write(MSS).expect_data(2..3);
+    t.at(ms(130)).write(MSS).expect_data(3..4);
+    t.at(ms(140)).write(MSS).expect_data(4..5);
+    t.at(ms(240)).sack(3, &[(4, 5)]);
+    let told = &t.endpoint.cc().samples;
+    assert_eq!(*told, [Some(ms(100)), Some(ms(100))]);
+    t.ack(5);
+}

@@ -36,10 +36,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             if let Some(rack) = &mut repair.rack {
                 rack.advance(run.last, Some(run.last.0), now);
             }
-            repair.min_rtt = repair.min_rtt.min(now.since(run.last.0));
+            let last = now.since(run.last.0);
+            repair.min_rtt = repair.min_rtt.min(last);
             let sample = now.since(run.first);
             self.rtt.sample(sample, (self.una, self.next), &self.config);
-            rtt = Some(sample);
+            rtt = Some(last);
         }
         let segments = u64::from(run.map_or(0, |run| run.segments));
         let delivery = Delivery {
