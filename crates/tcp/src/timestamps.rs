@@ -25,8 +25,9 @@ impl Stamps {
     #[must_use]
     pub(crate) const fn accepts(&mut self, theirs: Timestamps, offset: u64) -> bool {
         // Rule R1: a value that lies before the recent one, in 32 bits that wrap.
+        // DEVIATION(RFC 7323 §5.3): one that is a tick older has only been overtaken, as in Linux (`TCP_PAWS_WINDOW`).
         if is_before(theirs.value, self.recent) {
-            return false;
+            return theirs.value == self.recent.wrapping_sub(1);
         }
         // RFC 7323 §4.3 (2): the earliest segment not acknowledged decides, so that a delay of the ACK
         // and a hole are part of the sample.
@@ -103,6 +104,15 @@ mod tests {
         assert!(stamps.accepts(theirs(3), 1));
         assert!(!stamps.accepts(theirs(u32::MAX), 1));
         assert!(stamps.accepts(theirs(3), 1001));
+    }
+
+    #[test]
+    fn a_value_of_the_tick_before_has_only_been_overtaken() {
+        let mut stamps = Stamps::new(theirs(0));
+        assert!(stamps.accepts(theirs(u32::MAX), 1));
+        assert!(!stamps.accepts(theirs(u32::MAX - 1), 1));
+        // It is not echoed.
+        assert_eq!(stamps.stamp(1, at(5)).echo, 0);
     }
 
     #[test]

@@ -91,7 +91,7 @@ fn the_first_new_ack_ends_the_back_off() {
 #[test]
 fn a_segment_from_before_is_answered_and_dropped() {
     let mut t = established(stamped());
-    let first = with(t.peer_data(0), 699, 101);
+    let first = with(t.peer_data(0), 698, 101);
     t.deliver(first).expect_ack(0);
     let first = with(t.peer_data(0), 700, 101);
     t.deliver(first).expect_ack(1);
