@@ -313,6 +313,22 @@ fn new_data_probes_first() {
     t.expect_retransmission(1);
 }
 
+// Linux 6.12, tcp_send_loss_probe: the probe is no retransmission that the network is thought to have beside the first
+// copy. Two segments are in flight behind the ACK, and the window of three has grown to four.
+#[test]
+fn a_probe_leaves_the_window_to_new_data() {
+    let mut t = Timeline::established(Config {
+        initial_window: 3,
+        tail_loss_probe: TailLossProbe::Rfc8985,
+        ..rack()
+    });
+    t.write(3 * MSS).expect_data(0..3);
+    t.at(ms(200)).expect_retransmission(2);
+    assert_eq!(t.endpoint.info().retransmitted, Some(0));
+    t.at(ms(210)).ack(1).expect_cwnd(4 * MSS);
+    t.write(9 * MSS).expect_data(3..5).quiet_until(ms(220));
+}
+
 // RFC 9293 §3.9.1.2: the last segment of what is written is pushed, also when it is sent again.
 #[test]
 fn the_last_segment_of_a_write_carries_psh() {
