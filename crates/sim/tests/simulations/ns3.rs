@@ -23,7 +23,7 @@ use sim::run;
 use crate::support::points;
 
 /// With ns-3's ways in what the RFCs leave open and jitter on both sides, without its PRR and with its marks forgotten,
-/// all incasts but two agree in mean, 99th percentile and drops. What each of these causes does shows in the incasts
+/// all incasts but three agree in mean, 99th percentile and drops. What each of these causes does shows in the incasts
 /// that differ where ns-3 has it.
 #[test]
 fn incasts_agree_with_ns3_unless_it_keeps_marks_counts_twice_or_keeps_step() {
@@ -34,41 +34,44 @@ fn incasts_agree_with_ns3_unless_it_keeps_marks_counts_twice_or_keeps_step() {
     assert_eq!(differing("step", &ours), STEP);
 }
 
-/// The same with ns-3 changed to half of what is outstanding, as RFC 5681 §3.1 has it.
+/// The same with ns-3 changed to half of what is outstanding, as RFC 5681 §3.1 has it: all but two agree.
 #[test]
 fn incasts_agree_with_ns3_when_it_halves_what_is_outstanding() {
     let ours = simulate(&["tcp.timestamps=true"]);
-    assert_eq!(differing("flight", &ours), [""; 0]);
+    assert_eq!(differing("flight", &ours), FLIGHT);
 }
 
 /// Why these do not is open: with small windows and half of the pipe, more timers expire here than in ns-3. With half of
-/// what is outstanding they agree.
+/// what is outstanding those of 64 KiB agree.
 const PIPE: &[&str] = &[
+    "8 x 1000000 B, 2 ms, 50 packets, SACK on: p99",
     "40 x 65536 B, 0.2 ms, 200 packets, SACK on: mean",
     "40 x 65536 B, 2 ms, 50 packets, SACK on: mean",
 ];
+/// Nor is it shown why these do, where both take half of what is outstanding.
+const FLIGHT: &[&str] = &[
+    "8 x 1000000 B, 2 ms, 50 packets, SACK on: p99",
+    "8 x 1000000 B, 2 ms, 200 packets, SACK on: mean",
+];
 /// What ns-3 remembers of duplicates after recovery changes these.
 const MARKS: &[&str] = &[
-    "8 x 65536 B, 0.2 ms, 50 packets, SACK off: mean, p99",
     "8 x 1000000 B, 0.2 ms, 50 packets, SACK off: mean, p99, drops",
-    "20 x 65536 B, 0.2 ms, 50 packets, SACK off: p99",
     "20 x 1000000 B, 2 ms, 200 packets, SACK off: mean, p99, drops",
 ];
 /// With ns-3's PRR and jitter.
 const PRR: &[&str] = &[
-    "2 x 1000000 B, 0.2 ms, 50 packets, SACK on: mean",
+    "2 x 1000000 B, 0.2 ms, 50 packets, SACK on: mean, p99",
     "2 x 1000000 B, 0.2 ms, 50 packets, SACK off: mean, p99",
-    "8 x 65536 B, 0.2 ms, 50 packets, SACK on: mean",
     "8 x 65536 B, 0.2 ms, 50 packets, SACK off: mean, p99",
-    "8 x 1000000 B, 0.2 ms, 50 packets, SACK on: mean, p99",
-    "8 x 1000000 B, 0.2 ms, 50 packets, SACK off: mean",
+    "8 x 1000000 B, 0.2 ms, 50 packets, SACK on: p99",
+    "8 x 1000000 B, 0.2 ms, 50 packets, SACK off: mean, p99",
     "8 x 1000000 B, 2 ms, 50 packets, SACK on: p99",
     "8 x 1000000 B, 2 ms, 50 packets, SACK off: mean, p99, drops",
     "8 x 1000000 B, 2 ms, 200 packets, SACK on: mean, p99",
     "8 x 1000000 B, 2 ms, 200 packets, SACK off: mean, p99",
     "20 x 1000000 B, 2 ms, 200 packets, SACK on: p99",
     "20 x 1000000 B, 2 ms, 200 packets, SACK off: p99",
-    "40 x 65536 B, 2 ms, 50 packets, SACK off: mean",
+    "40 x 65536 B, 0.2 ms, 200 packets, SACK on: mean",
 ];
 /// With PRR and without jitter: as ns-3 is.
 const STEP: &[&str] = &[
@@ -77,11 +80,11 @@ const STEP: &[&str] = &[
     "2 x 1000000 B, 2 ms, 200 packets, SACK on: mean, p99",
     "2 x 1000000 B, 2 ms, 200 packets, SACK off: mean",
     "8 x 65536 B, 0.2 ms, 50 packets, SACK on: mean, p99",
-    "8 x 65536 B, 0.2 ms, 50 packets, SACK off: p99",
-    "8 x 1000000 B, 0.2 ms, 50 packets, SACK on: mean, p99, drops",
-    "8 x 1000000 B, 0.2 ms, 50 packets, SACK off: p99",
+    "8 x 65536 B, 0.2 ms, 50 packets, SACK off: mean, p99",
+    "8 x 1000000 B, 0.2 ms, 50 packets, SACK on: drops",
+    "8 x 1000000 B, 0.2 ms, 50 packets, SACK off: mean, p99, drops",
     "8 x 1000000 B, 2 ms, 50 packets, SACK on: mean, p99, drops",
-    "8 x 1000000 B, 2 ms, 50 packets, SACK off: drops",
+    "8 x 1000000 B, 2 ms, 50 packets, SACK off: mean, drops",
     "8 x 1000000 B, 2 ms, 200 packets, SACK on: mean, p99, drops",
     "8 x 1000000 B, 2 ms, 200 packets, SACK off: mean, p99, drops",
     "20 x 65536 B, 0.2 ms, 50 packets, SACK on: p99",
@@ -178,7 +181,7 @@ fn row(line: &str) -> Row {
     }
 }
 
-/// Every setting of the file over 20 seeds, in these ways.
+/// Every setting of the file over [`SEEDS`] seeds, in these ways.
 fn simulate(ways: &[&str]) -> BTreeMap<String, Means> {
     let mut all = BTreeMap::new();
     for row in rows() {
@@ -194,7 +197,7 @@ fn simulate(ways: &[&str]) -> BTreeMap<String, Means> {
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn means(mut point: PointSpec) -> Means {
     let mut samples = [const { Vec::new() }; 3];
-    for seed in 1..=20 {
+    for seed in 1..=SEEDS {
         point.seed = seed;
         let m = run::run(&point).expect("a conserving run").metrics;
         samples[0].push(m.fct_mean_us / 1e3);
@@ -204,8 +207,10 @@ fn means(mut point: PointSpec) -> Means {
     samples.map(|samples| Mean::over(&samples))
 }
 
-/// Student's t for 20 runs: two-sided 95 % with 19 degrees of freedom.
-const STUDENT: f64 = 2.093;
+/// More than the runs of ns-3, whose chance is all that is left then.
+const SEEDS: u64 = 100;
+/// Student's t: two-sided 95 % with 99 degrees of freedom.
+const STUDENT: f64 = 1.984;
 
 const STAR: &str = r#"
 [switch]
