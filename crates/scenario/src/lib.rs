@@ -38,6 +38,7 @@ pub mod metric;
 mod problem;
 mod resolve;
 pub mod search;
+mod seeds;
 pub mod series;
 mod show;
 mod source;
@@ -53,12 +54,13 @@ pub mod workload;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use base::{Count, Quantity};
+use base::Count;
 use schemes::{Bundle, Origin, Role, Roles, Scheme};
 
 use crate::goal::Goal;
-use crate::keys::{Ecmp, HostQueue, Keys, LossPattern, TopologyKind, WorkloadKind};
+use crate::keys::{HostQueue, Keys, WorkloadKind};
 use crate::search::Searched;
+use crate::seeds::{is_random, points, read_seed, seeds_of, unused_seeds};
 pub use argument::{Argument, Help};
 use arms::{Arm, Flows};
 use document::Setting;
@@ -67,7 +69,6 @@ pub use problem::{Problem, Problems, Spot};
 use resolve::Resolver;
 pub use source::Source;
 pub use texts::Texts;
-use values::Value;
 
 /// A scenario in which every setting is known to be correct.
 pub struct Scenario {
@@ -392,58 +393,6 @@ impl Scenario {
     }
 }
 
-fn read_seed<T: Quantity>(
-    source: &Source,
-    name: &str,
-    value: Option<&Value>,
-    problems: &mut Vec<Problem>,
-) -> Option<T> {
-    let value = value?;
-    T::parse(&value.text)
-        .map_err(|error| {
-            let problem = Problem::new(format!("wrong value for {name}: {error}"))
-                .at(source, value.place.clone(), "wrong value")
-                .help(format!("as in {name} = 10"));
-            problems.push(problem);
-        })
-        .ok()
-}
-
-/// Every point, with the seeds that somebody wants or, where anything is random, the usual ones.
-fn points(
-    resolver: &Resolver,
-    arms: &[Arm],
-    seed: u64,
-    (wanted, usual): (Option<u32>, Option<NonZeroU32>),
-) -> Result<Vec<PointSpec>, Problems> {
-    let points = resolver.points(arms, seed, wanted.unwrap_or(1))?;
-    match usual {
-        Some(usual) if wanted.is_none() && points.iter().any(is_random) => {
-            resolver.points(arms, seed, usual.get())
-        }
-        _ => Ok(points),
-    }
-}
-
-/// How many seeds each row of points has.
-fn seeds_of(points: &[PointSpec]) -> u32 {
-    let first = |point: &&PointSpec| point.seed == points[0].seed;
-    let rows = points.iter().filter(first).count().max(1);
-    u32::try_from(points.len() / rows).unwrap_or(u32::MAX)
-}
-
-fn unused_seeds(points: &[PointSpec], seeds: u32) -> Option<Problem> {
-    if seeds < 2 || points.iter().any(is_random) {
-        return None;
-    }
-    let problem = Problem::warning(format!(
-        "nothing in this scenario is random, so {seeds} seeds give {seeds} times the same result"
-    ));
-    Some(problem.help(
-        "let packets of hosts be late by random times, as in link.jitter=auto: random starts alone leave senders in step",
-    ))
-}
-
 fn has_endless(point: &PointSpec) -> bool {
     let endless = |group: &Group| {
         let workload = &group.keys.workload;
@@ -480,43 +429,6 @@ fn starving(point: &PointSpec) -> Option<Problem> {
     Some(problem.help(
         "bound the queue, as in host.buffer=100pkt, or tcp.receive_buffer, or set tcp.small_queues=true",
     ))
-}
-
-/// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at
-/// the same instant is, if anything else is; see [`PointSpec::order_seed`]. It is under a trace, too: what was
-/// observed was random once, and with the seed of a run its trace gives the same result again.
-fn is_random(point: &PointSpec) -> bool {
-    let topology = &point.keys.topology;
-    let several_paths = match topology.kind {
-        TopologyKind::LeafSpine => topology.spines.0 > 1,
-        TopologyKind::FatTree | TopologyKind::Graph => true,
-        TopologyKind::Star | TopologyKind::Dumbbell | TopologyKind::Chain | TopologyKind::Tree => {
-            false
-        }
-    };
-    let paths = several_paths && topology.spread() != Ecmp::Off;
-    let bottleneck = &point.keys.bottleneck;
-    let shares = [
-        bottleneck.ack_loss,
-        bottleneck.reordering,
-        bottleneck.duplication,
-        point.keys.switch.loss,
-    ];
-    let links = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
-        || shares.iter().any(|share| share.0 > 0.0)
-        || point.keys.link.jitter.0 != Some(base::Span::ZERO);
-    let drawn = |group: &Group| {
-        let workload = &group.keys.workload;
-        matches!(workload.kind, WorkloadKind::Poisson | WorkloadKind::Trace)
-            || workload.jitter > base::Span::ZERO
-            || workload
-                .delay
-                .0
-                .map_or(workload.kind == WorkloadKind::Burst, |law| law.is_random())
-            || workload.size.is_random()
-            || group.roles().random
-    };
-    paths || links || point.groups.iter().any(drawn)
 }
 
 #[cfg(test)]

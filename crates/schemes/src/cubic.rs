@@ -24,15 +24,17 @@
 //! window at or above ssthresh), and which flight an ECN echo reduces (that before its ACK).
 
 use base::setting::Settings;
-use base::{Fraction, Quantity, QuantityError, Span, Time};
+use base::{Fraction, Span, Time};
 use tcp::{
     Ack, DeliveryCc, Echo, Established, Gauge, Loss, Restart, SSTHRESH, SenderCc, SsthreshOf,
 };
 
+mod coefficient;
 mod hystart;
 mod looks;
 
 use crate::registry::{FlowInfo, Role, Roles, Scheme};
+pub use coefficient::Coefficient;
 use hystart::{HyStart, Path};
 use looks::Looks;
 
@@ -66,23 +68,6 @@ base::settings! {
         pub update_interval: Span = "0s",
         /// Whether slow start ends before a loss, as in Linux (HyStart): with a window of 16 segments or more when ACKs have come one behind the other for half the least round trip and half of up to 1 ms for bursts, or when eight round trips were longer than the least by an eighth of it, of 4 to 16 ms.
         pub hystart: bool = "false",
-    }
-}
-
-/// A number above 0.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Coefficient(pub f64);
-
-impl Quantity for Coefficient {
-    fn expected() -> String {
-        "a number above 0, as in \"0.4\"".into()
-    }
-
-    fn parse(text: &str) -> Result<Self, QuantityError> {
-        let value = text.trim().parse().ok();
-        let value = value.filter(|number: &f64| number.is_finite() && *number > 0.0);
-        let error = || QuantityError::expected(&Self::expected(), text);
-        value.map(Self).ok_or_else(error)
     }
 }
 
@@ -779,13 +764,5 @@ mod tests {
         assert_eq!(connection.sender.window(), 49 * MSS);
         connection.sender.on_undo();
         assert_eq!(before(&connection.sender), first);
-    }
-
-    #[test]
-    fn a_coefficient_is_a_number_above_zero() {
-        assert_eq!(Coefficient::parse("4"), Ok(Coefficient(4.0)));
-        for text in ["0", "-1", "inf", "NaN", "steep"] {
-            assert!(Coefficient::parse(text).is_err(), "{text}");
-        }
     }
 }
