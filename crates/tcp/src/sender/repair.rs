@@ -87,8 +87,8 @@ struct News {
     bytes: u64,
     /// Whether it carries nothing but an acknowledgement that does not move.
     idle: bool,
-    /// Whether it counts as a duplicate where SACK is not in use: it does not move the window either, nor is it the first one
-    /// behind data of the peer, which Linux takes for news of the window (`tcp_may_update_window`).
+    /// Whether it counts as a duplicate where SACK is not in use: it is not the first one behind data of the peer either,
+    /// which Linux takes for news of the window (`tcp_may_update_window`).
     counts: bool,
     echo: Echo,
     /// The timestamp it echoes.
@@ -217,12 +217,12 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if !std::mem::take(&mut repair.opens) && !self.skips(feedback, says_nothing, moves_edge) {
             self.tell_delivery(&delivery);
         }
-        let idle = feedback.bare && bytes == 0 && !delivered.sacked;
+        let idle = feedback.bare && bytes == 0 && !delivered.sacked && !moves_edge;
         let mut news = News {
             delivered,
             bytes,
-            idle: idle && !moves_edge,
-            counts: idle && !moves_edge && feedback.offset <= before.1 && repair.flight.len() > 0,
+            idle,
+            counts: idle && feedback.offset <= before.1 && repair.flight.len() > 0,
             echo,
             stamp: feedback.stamp,
             window: self.window,

@@ -401,9 +401,9 @@ impl Flight {
         last.is_some_and(|last| last.start < data_end && data_end < last.end)
     }
 
-    /// Whether any segment outstanding was sent again.
+    /// Whether a copy is on its way, or the first segment was ever sent again (`tcp_any_retrans_done`).
     pub(crate) fn any_repeated(&self) -> bool {
-        self.repeated_up_to > self.segments.front().map_or(u64::MAX, |first| first.start)
+        self.again > 0 || self.segments.front().is_some_and(|first| first.repeated)
     }
 
     /// What SACK has reported.

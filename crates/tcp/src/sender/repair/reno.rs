@@ -113,6 +113,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if repair.state == State::Open && !news.counts && news.echo == Echo::None {
             return;
         }
+        repair.note_mark(news);
         if repair.flight.len() == 0 {
             repair.forget_duplicates();
         }

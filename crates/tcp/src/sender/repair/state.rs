@@ -66,6 +66,15 @@ impl Repair {
         }
     }
 
+    /// A mark that is echoed keeps a reduction from being taken back.
+    pub(super) fn note_mark(&mut self, news: &News) {
+        if news.echo != Echo::None
+            && let Some(undo) = &mut self.undo
+        {
+            undo.on_mark();
+        }
+    }
+
     /// Whether the last reduction is known to have been needless.
     pub(super) fn may_undo(&self, news: &News) -> bool {
         self.undo
@@ -86,11 +95,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         if !dubious {
             return None;
         }
-        if news.echo != Echo::None
-            && let Some(undo) = &mut repair.undo
-        {
-            undo.on_mark();
-        }
+        repair.note_mark(news);
         self.leave(news, repair);
         let rest = match repair.state {
             State::Recovery => {
