@@ -20,11 +20,15 @@ impl Workspace {
         self.0.join(name)
     }
 
-    /// The command, to be run in this folder.
+    /// The command, to be run in this folder. A run has one seed unless it asks for others: the folder is what counts.
     pub(crate) fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tailwater"));
+        let asks = ["--seeds", "--until", "--help"];
+        let plain = words.starts_with("run ") && !asks.iter().any(|asked| words.contains(asked));
+        let seeds = if plain { "--seeds 1" } else { "" };
         command
             .args(words.split_whitespace())
+            .args(seeds.split_whitespace())
             .current_dir(&self.0)
             .env_remove("RUST_BACKTRACE");
         command

@@ -87,7 +87,7 @@ const QUEUES: [Fixed; 5] = [
     },
 ];
 
-const TIMERS: [Fixed; 5] = [
+const TIMERS: [Fixed; 6] = [
     Fixed {
         key: "tcp.initial_rto",
         agrees: |keys| keys.tcp.initial_rto == Span::from_secs(1),
@@ -117,6 +117,12 @@ const TIMERS: [Fixed; 5] = [
         agrees: |keys| keys.tcp.min_rto.as_ps().is_multiple_of(PS_PER_MS),
         instead: "whole milliseconds, at least one",
         twin: None,
+    },
+    Fixed {
+        key: "tcp.receiver_min_rto",
+        agrees: |keys| keys.tcp.receiver_min_rto.0.is_none(),
+        instead: "tcp.min_rto, which the routes of both ends have",
+        twin: Some("auto"),
     },
 ];
 

@@ -228,7 +228,13 @@ mod tests {
         let seeds = NonZeroU32::new(5).unwrap();
         let none: (&Path, &[String]) = (Path::new(""), &[]);
         let twin = of(point, &stack, (&bed, &found), none, seeds).unwrap();
-        assert_eq!(twin.points().len(), 1, "nothing in it is random");
+        assert_eq!(
+            twin.points().len(),
+            5,
+            "packets of hosts are late by chance"
+        );
+        let starts = twin.points()[0].keys.workload.jitter;
+        assert_eq!(starts, Span::ZERO, "and starts are not");
         let late = Found {
             spread_us: 250.0,
             ..found
