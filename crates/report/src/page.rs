@@ -7,6 +7,7 @@ mod map;
 pub(crate) mod snippet;
 mod tables;
 mod tiers;
+mod ties;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -22,6 +23,7 @@ use crate::{figures, interactive};
 use drawn::Drawn;
 use tables::{Compared, Failed, Table};
 use tiers::Tiers;
+use ties::TiesRow;
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -48,6 +50,9 @@ pub(crate) struct Page {
     main: Option<Drawn>,
     causes: Option<Drawn>,
     tiers: Tiers,
+    /// What the order of simultaneous events changes, and how many orders there are.
+    ties: Vec<TiesRow>,
+    orders: u32,
     more: Vec<Drawn>,
     missing: Vec<String>,
     style: &'static str,
@@ -143,6 +148,8 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         main: drawn::main(&data),
         causes: drawn::causes(&data),
         tiers: tiers::table(&data),
+        ties: ties::table(&data),
+        orders: ties::orders(folders.iter().map(|folder| folder.summary())),
         more: drawn::more(&data),
         missing: missing(&figures),
         style: STYLE,
