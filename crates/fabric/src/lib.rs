@@ -23,6 +23,7 @@
 //! assert_eq!(topology.names(), ["switch 0", "host 0"]);
 //! ```
 
+mod chosen;
 mod disorder;
 mod histogram;
 mod hook;
@@ -37,6 +38,7 @@ mod routes;
 mod topology;
 mod watch;
 
+pub use chosen::{Chosen, Segment};
 pub use disorder::Disorder;
 pub use histogram::{LevelHistogram, QueueStatistics};
 pub use hook::{Calls, Quiet, SwitchHook};

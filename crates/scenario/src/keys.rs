@@ -10,6 +10,7 @@ mod classes;
 mod conflict;
 pub(crate) mod flows;
 mod links;
+mod lost;
 pub mod profile;
 mod traced;
 mod window_scale;
@@ -30,6 +31,7 @@ pub use choices::{
 };
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
+pub use lost::LostSegments;
 pub use profile::Profile;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
@@ -241,6 +243,10 @@ base::settings! {
         pub duplication: Fraction = "0",
         /// Which of the packets of bottleneck.loss are lost: "random" ones, or with "periodic" every n-th, where n is 1 / loss.
         pub loss_pattern: LossPattern = "random",
+        /// Whether bottleneck.loss takes packets without payload, too, such as SYNs.
+        pub loss_of_control: bool = "false",
+        /// Segments that every connection loses on this link, joined by +: "syn", "syn-ack", "ack" (which ends the handshake), a segment of data towards the first receiver by its number ("segment 5"), or the same one of every so many ("segment 5 of 12" of answers with 12 segments). "syn x2" loses the first two copies; of "ack x2" the second copy is whatever comes behind the first. They count as drops.
+        pub lose: LostSegments = "off",
     }
 }
 

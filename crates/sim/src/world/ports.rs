@@ -6,8 +6,8 @@ use base::{Packet, Span, Time, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Backlog, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId, PortId,
-    PortParts, QueueDisc, Strict, Topology, Verdict,
+    Backlog, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId,
+    PortId, PortParts, QueueDisc, Segment, Strict, Topology, Verdict,
 };
 use scenario::PointSpec;
 use scenario::keys::{HostQueue, Keys, LossPattern, QueueUnit};
@@ -102,9 +102,14 @@ impl<'a> Ports<'a> {
         }
         let (lossy, law) = &self.lossy;
         if let Some(law) = law.as_ref().filter(|_| port == *lossy) {
-            made.discipline = law.clone().before(made.discipline);
+            made.discipline = if keys.bottleneck.loss_of_control {
+                law.clone().before_all(made.discipline)
+            } else {
+                law.clone().before(made.discipline)
+            };
         }
         made.discipline = self.losing_acks(port, made.discipline);
+        made.discipline = self.losing_chosen(port, made.discipline);
         if keys.switch.loss.0 > 0.0 {
             let law = LossLaw::Random {
                 probability: keys.switch.loss.0,
@@ -121,6 +126,7 @@ impl<'a> Ports<'a> {
         made.jitter = self.jitter(port);
         if self.point.keys.host.queue == HostQueue::Own {
             made.discipline = self.losing_acks(port, made.discipline);
+            made.discipline = self.losing_chosen(port, made.discipline);
         }
         made
     }
@@ -130,6 +136,20 @@ impl<'a> Ports<'a> {
         let most = self.point.keys.link.jitter(self.point.keys.packet_bytes());
         let stream = || Stream::new(self.point.seed, "link jitter", u64::from(port.0));
         (most > Span::ZERO).then(|| Jitter::new(most, stream()))
+    }
+
+    /// Loss of chosen segments: of the handshake on both ways, and of data on the way to the first receiver.
+    fn losing_chosen(&self, port: PortId, discipline: Discipline) -> Discipline {
+        let mut chosen = self.point.keys.bottleneck.lose.0.clone();
+        if port == self.lossy.0.reverse() {
+            chosen.retain(|one| !matches!(one.segment, Segment::Data { .. }));
+        } else if port != self.lossy.0 {
+            return discipline;
+        }
+        if chosen.is_empty() {
+            return discipline;
+        }
+        Chosen::before(&chosen, discipline)
     }
 
     /// Loss of ACKs alone is that of the bottleneck's other direction.

@@ -413,6 +413,35 @@ fn each_message_has_its_own_losses() {
 }
 
 #[test]
+fn chosen_segments_are_lost_on_every_connection_and_nothing_else_is() {
+    // A request a round, each on a connection of its own, with an answer of 12 segments.
+    let lost = |lose: &str, connection: &str| {
+        let outcome = outcome(&format!(
+            "bottleneck.lose = \"{lose}\"\n[workload]\nkind = \"requests\"\nsenders = 1\nrounds = 3\nsize = \"17352B\"\n\
+             connection = \"{connection}\""
+        ));
+        let sum = |of: fn(&FlowRecord) -> u32| outcome.flows.iter().map(of).sum::<u32>();
+        (
+            outcome.metrics.drops,
+            sum(|flow| flow.syn_timeouts),
+            sum(|flow| flow.retransmissions),
+        )
+    };
+    assert_eq!(lost("off", "new"), (0, 0, 0));
+    // The SYN is sent again after 10 ms and 20 ms; behind a lost SYN-ACK both sides' timers expire.
+    assert_eq!(lost("syn", "new"), (3, 3, 0));
+    assert_eq!(lost("syn x2", "new"), (6, 6, 0));
+    let (drops, syn_timeouts, again) = lost("syn-ack", "new");
+    assert_eq!((drops, again), (3, 0));
+    assert!(syn_timeouts >= 3, "{syn_timeouts}");
+    // The request acknowledges the SYN-ACK as well as the ACK that is lost.
+    assert_eq!(lost("ack", "new"), (3, 0, 0));
+    assert_eq!(lost("segment 5", "new"), (3, 0, 3));
+    assert_eq!(lost("segment 5", "persistent"), (1, 0, 1));
+    assert_eq!(lost("segment 5 of 12", "persistent"), (3, 0, 3));
+}
+
+#[test]
 fn a_connection_that_was_idle_starts_from_its_initial_window() {
     let second = |restart: bool| {
         let outcome = outcome(&format!(
