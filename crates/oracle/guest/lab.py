@@ -4,8 +4,8 @@ It runs in User-mode Linux with time travel: a processor costs no time, so that 
 timers make it take. Standard output gets one line "ANSWER {...}" for each scenario, in JSON.
 
 The plan is a JSON file: {"boot", "rate", "access", "delay", "jitter", "hosts", "scenarios": [...]}. Rates are in bit/s,
-delays in ns, sizes in bytes. A scenario has "name", "kind" (incast, bulk, writes), "cc", "buffer", "threshold" (0: none), and what
-the functions of its kind read below.
+delays in ns, sizes in bytes. A scenario has "name", "kind" (incast, stream), "cc", "buffer", "threshold" (0: none), and the
+fields that the functions of its kind read below. Those read with get() are absent unless the scenario needs them.
 
 What makes it a lab rather than a network of containers:
 
@@ -16,6 +16,8 @@ What makes it a lab rather than a network of containers:
 - Marking at a threshold is RED with weight 1, which tc cannot express: the queue is made by netlink.
 - A late packet is one of a distribution of delays in the lower one of two queues, because a queue with a rate keeps
   packets in order. The others wait 1 us there: tc takes no delay of 0.
+- A chosen segment is lost by a filter of the socket that would receive it: the kernel asks the filter before TCP sees the
+  segment, and forgets the segment if the filter says so.
 """
 import ctypes, json, mmap, os, random, select, signal, socket, struct, subprocess, sys, threading, time
 
@@ -27,6 +29,8 @@ CLONE_NEWNET = 0x40000000
 PR_SET_TIMERSLACK = 29
 TC_LIB = "/run/tc"
 FRAME = 1514
+# Payload of a full segment with timestamps.
+MSS = 1448
 
 
 def enter(name):
@@ -76,6 +80,55 @@ def set_tcp(key, value):
     """A setting of TCP in the namespace of this process."""
     with open("/proc/sys/net/ipv4/" + key, "w") as file:
         file.write(str(value))
+
+
+def apply_settings(scenario):
+    """Sets what a scenario asks of its hosts. Returns what undoes it."""
+    hosts = ["h%d" % i for i in range(PLAN["hosts"])]
+    undo = []
+    for name in ["rx"] + hosts:
+        enter(name)
+        receiver = scenario.get("receiver_min_rto_us") if name == "rx" else None
+        set_tcp("tcp_rto_min_us", receiver or scenario["min_rto_us"])
+        # The default asks for no ECN, which DCTCP needs. A connection that has it answers losses with CWR, which its
+        # receiver acknowledges at once, and so on.
+        set_tcp("tcp_ecn", 1 if scenario["cc"] == "dctcp" else 2)
+        for key, value in scenario.get("sysctl", {}).items():
+            with open("/proc/sys/net/ipv4/" + key) as file:
+                undo.append((name, key, file.read()))
+            set_tcp(key, value)
+    route = scenario.get("route_min_rto_us")
+    for name in hosts if route else []:
+        enter(name)
+        run("ip route replace 10.0.0.0/16 dev e0 rto_min %dms" % (route // 1000))
+    if scenario.get("own_queue"):
+        for name in hosts:
+            put_own_queue(name)
+    return undo
+
+
+def undo_settings(scenario, undo):
+    for name, key, value in undo:
+        enter(name)
+        set_tcp(key, value.strip())
+    for name in ["h%d" % i for i in range(PLAN["hosts"])]:
+        if scenario.get("route_min_rto_us"):
+            enter(name)
+            run("ip route replace 10.0.0.0/16 dev e0")
+        if scenario.get("own_queue"):
+            enter("s")
+            run("tc qdisc del dev p%s root" % name)
+            enter(name)
+            run("tc qdisc replace dev e0 root handle 1: " + link())
+
+
+def put_own_queue(name):
+    """A host whose queue holds its packets until they leave, so that TCP's small queues see them: a token bucket at the
+    host, and the delay of both directions on the way back. netem takes packets away from their sockets at once."""
+    enter(name)
+    run("tc qdisc replace dev e0 root handle 1: tbf rate %dbit burst 1520 limit 100000000" % PLAN["access"])
+    enter("s")
+    run("tc qdisc replace dev p%s root netem delay %dus limit 100000" % (name, PLAN["delay"] // 1000))
 
 
 def link(loss=0.0):
@@ -224,23 +277,16 @@ def stream_socket(cc):
 
 
 def incast(scenario, port):
-    """Rounds on persistent connections: rx asks all senders with one byte each, and again when all have answered."""
+    """Rounds on persistent connections: rx asks all senders, and again when all have answered."""
     # Each request leaves at a time of its own within the jitter. Else, as processors cost no time, all boots would do the
     # same until chance or a tick has parted them.
     senders, size, cc = scenario["senders"], scenario["size"], scenario["cc"]
     names = ["h%d" % i for i in range(senders)]
-    number, answer, children = new_port(), b"x" * size, []
+    number, children = new_port(), []
     for name in names:
         child = os.fork()
         if child == 0:
-            enter(name)
-            listener = stream_socket(cc)
-            listener.bind(("0.0.0.0", number))
-            listener.listen(1)
-            connection, _ = listener.accept()
-            while connection.recv(1):
-                connection.sendall(answer)
-            os._exit(0)
+            serve(scenario, name, number)
         children.append(child)
     time.sleep(0.2 + RANDOM.random() * 0.01)
     order = list(range(senders))
@@ -250,21 +296,28 @@ def incast(scenario, port):
     for i in order:
         connection = stream_socket(cc)
         connection.connect(("10.0.1.%d" % (i + 1), number))
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(scenario.get("nodelay", True)))
         connections.append(connection)
     first, first_rx = tcp_counters(names), tcp_counters(["rx"])
-    before, queue, rounds, looks = first, port.counters(), [], Looks(scenario["look"])
+    before, queue, rounds, looks = first, port.counters(), [], Looks(scenario.get("look"))
     looks.begin()
-    for _ in range(scenario["rounds"]):
+    for turn in range(scenario["rounds"]):
         enter("rx")
+        if turn and "think" in scenario:
+            time.sleep(scenario["think"] / 1e9)
+        looks.resume()
         left, poll = {}, select.poll()
         for connection in connections:
             left[connection.fileno()] = [connection, size]
             poll.register(connection, select.POLLIN)
+        lose_segment(scenario, connections)
         begin = now()
         times = sorted((begin + RANDOM.randrange(scenario["jitter"]), place) for place in range(senders))
-        asker = threading.Thread(target=ask, args=(connections, times))
+        asker = threading.Thread(target=ask, args=(scenario, connections, times))
         asker.start()
+        if "read_late" in scenario:
+            time.sleep((times[0][0] - now() + scenario["read_late"]) / 1e9)
+        watch_losses(scenario, connections, times[0][0])
         while left:
             for fd, _ in poll.poll():
                 entry = left[fd]
@@ -273,6 +326,8 @@ def incast(scenario, port):
                     del left[fd]
                     poll.unregister(fd)
         end = now()
+        if "think" in scenario:
+            looks.rest()
         asker.join()
         after, new = tcp_counters(names), port.counters()
         done = since(before, after)
@@ -293,12 +348,39 @@ def incast(scenario, port):
     return answer
 
 
-def ask(connections, times):
+def serve(scenario, name, number):
+    """A sender's process: it answers each request of its connection."""
+    enter(name)
+    listener = stream_socket(scenario["cc"])
+    listener.bind(("0.0.0.0", number))
+    listener.listen(1)
+    connection, _ = listener.accept()
+    reply(scenario, connection)
+    os._exit(0)
+
+
+def reply(scenario, connection):
+    """Answers requests until the other side closes. The bytes of a segment of the answer are its number."""
+    request, answer = scenario.get("request", 1), b"x" * scenario["size"]
+    if scenario.get("lose", {}).get("what") == "segment":
+        segments = range(1, scenario["size"] // MSS + 1)
+        answer = b"".join(bytes([segment]) * MSS for segment in segments)
+    left = request
+    while part := connection.recv(left):
+        left -= len(part)
+        if left == 0:
+            connection.sendall(answer)
+            left = request
+
+
+def ask(scenario, connections, times):
     """Sends requests at their times, in ns."""
     sleep_exactly()
+    request, pieces = scenario.get("request", 1), scenario.get("pieces", 1)
     for at, place in times:
         time.sleep(max(0, at - now()) / 1e9)
-        connections[place].send(b"g")
+        for _ in range(pieces):
+            connections[place].send(b"g" * (request // pieces))
 
 
 def sleep_exactly():
@@ -306,13 +388,154 @@ def sleep_exactly():
     assert LIBC.prctl(PR_SET_TIMERSLACK, 1) == 0
 
 
+# --- chosen segments are lost
+
+SO_ATTACH_FILTER, SO_DETACH_FILTER, SO_MEMINFO, MEMINFO_DROPS = 26, 27, 55, 8
+# What a filter asks, as instructions of classic BPF (code, jump if true, jump if false, operand). Offset 0 is the first
+# byte of the header of TCP; the last two instructions lose the segment and let it pass.
+LOSE, PASS = (0x06, 0, 0, 0), (0x06, 0, 0, 0xFFFFFFFF)
+# Byte 13 has the flags: SYN is 2.
+SYNS = [(0x30, 0, 0, 13), (0x45, 0, 1, 2), LOSE, PASS]
+AFTER_SYN = [(0x30, 0, 0, 13), (0x45, 1, 0, 2), LOSE, PASS]
+# X = length of the header; A = length of the segment less X.
+PAYLOAD = [(0x30, 0, 0, 12), (0x54, 0, 0, 0xF0), (0x74, 0, 0, 2), (0x07, 0, 0, 0), (0x80, 0, 0, 0), (0x1C, 0, 0, 0)]
+BARE_ACKS = [(0x30, 0, 0, 13), (0x45, 8, 0, 2)] + PAYLOAD + [(0x15, 0, 1, 0), LOSE, PASS]
+
+
+def numbered(segment):
+    """Segments of this number: the first byte of their payload."""
+    return PAYLOAD + [(0x15, 3, 0, 0), (0x50, 0, 0, 0), (0x15, 0, 1, segment), LOSE, PASS]
+
+
+def attach(connection, instructions):
+    code = b"".join(struct.pack("HBBI", *one) for one in instructions)
+    memory = ctypes.create_string_buffer(code)
+    program = struct.pack("HL", len(instructions), ctypes.addressof(memory))
+    connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
+
+
+def detach(connection):
+    connection.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+
+
+def lose_segment(scenario, connections):
+    """From now on connections lose a segment of the answer."""
+    if "lose" in scenario and scenario["lose"]["what"] == "segment":
+        for connection in connections:
+            attach(connection, numbered(scenario["lose"]["segment"]))
+
+
+def drops_of(connection):
+    return struct.unpack("9I", connection.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36))[MEMINFO_DROPS]
+
+
+def watch_losses(scenario, connections, begin):
+    """Ends the loss of a segment when as many copies are lost as are to be, before the next copy can come."""
+    if "lose" not in scenario or scenario["lose"]["what"] != "segment":
+        return
+    time.sleep(max(0, begin - now()) / 1e9)
+    copies = scenario["lose"]["copies"]
+    pending = {connection: drops_of(connection) + copies for connection in connections}
+    while pending:
+        time.sleep(1e-5)
+        for connection in [one for one, enough in pending.items() if drops_of(one) >= enough]:
+            detach(connection)
+            del pending[connection]
+
+
+def opening(scenario, port):
+    """Each round opens a connection, on which rx asks at once. The first copies of a segment of the handshake are lost."""
+    size, cc, lose = scenario["size"], scenario["cc"], scenario["lose"]
+    number, (go, gone) = new_port(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        serve_openings(scenario, number, go)
+    time.sleep(0.2 + RANDOM.random() * 0.01)
+    names = ["h0"]
+    first, first_rx = tcp_counters(names), tcp_counters(["rx"])
+    before, queue, rounds = tcp_counters(["h0", "rx"]), port.counters(), []
+    for _ in range(scenario["rounds"]):
+        enter("rx")
+        connection = stream_socket(cc)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if lose["what"] == "syn_ack":
+            attach(connection, SYNS)
+            threading.Thread(target=detach_later, args=(connection, losing_time(lose))).start()
+        os.write(gone, b"g")
+        begin, left = now(), size
+        connection.connect(("10.0.1.1", number))
+        connection.send(b"g")
+        while left:
+            left -= connection.recv_into(ROOM)
+        end = now()
+        after = tcp_counters(["h0", "rx"])
+        rounds.append([end - begin, since(before, after).get("TCPTimeouts", 0)])
+        connection.close()
+        time.sleep(0.3 + RANDOM.random() * 0.1)
+        before = tcp_counters(["h0", "rx"])
+    new = port.counters()
+    answer = {
+        "rounds": rounds,
+        "queue_mean": 0,
+        "drops": new["drops"] - queue["drops"],
+        "marks": new["marks"] - queue["marks"],
+        "tx": since(first, tcp_counters(names)),
+        "rx": since(first_rx, tcp_counters(["rx"])),
+    }
+    end_children([child])
+    return answer
+
+
+def losing_time(lose):
+    """Until when copies of a segment are lost, in s: a SYN or SYN-ACK is sent again after 1 s and 2 s; the segments after
+    the SYN at once, and again after two round trips and more than 0.2 s."""
+    if lose["what"] == "ack":
+        return 0.05 + 3 * PLAN["delay"] / 1e9
+    return lose["copies"] - 0.5 + 2 * PLAN["delay"] / 1e9
+
+
+def detach_later(connection, seconds):
+    time.sleep(seconds)
+    detach(connection)
+
+
+def serve_openings(scenario, number, go):
+    enter("h0")
+    lose = scenario["lose"]
+    listener = stream_socket(scenario["cc"])
+    listener.bind(("0.0.0.0", number))
+    listener.listen(1)
+    filters = {"syn": SYNS, "ack": BARE_ACKS if lose["copies"] == 1 else AFTER_SYN}
+    instructions = filters.get(lose["what"])
+    while os.read(go, 1):
+        if instructions:
+            attach(listener, instructions)
+            poll = select.poll()
+            poll.register(listener, select.POLLIN)
+            poll.poll(1000 * losing_time(lose))
+            detach(listener)
+        connection, _ = listener.accept()
+        if instructions and lose["what"] == "ack":
+            # A connection inherits the filter of its listener.
+            try:
+                detach(connection)
+            except FileNotFoundError:
+                pass
+        reply(scenario, connection)
+        connection.close()
+
+
 class Looks:
     """Looks at the queue from a process of its own, every five packets of the port on average and at random, so that no
     look keeps step with packets. Whoever looked only when the receiver reads would miss the times in which a hole holds
-    back what arrives."""
+    back what arrives. Without an interval nobody looks."""
 
     def __init__(self, interval):
-        self.shared = mmap.mmap(-1, 16)
+        self.interval, self.resting = interval, False
+        if not interval:
+            return
+        self.shared = mmap.mmap(-1, 24)
+        self.wait, self.wake = os.pipe()
         self.child = os.fork()
         if self.child == 0:
             sleep_exactly()
@@ -321,23 +544,41 @@ class Looks:
             time.sleep(0.001)
 
     def watch(self, port, interval):
-        """The integral of the queue over time, and the time until which it goes, for whoever shares the memory."""
-        area, last = 0, now()
+        """The integral of the queue over time, and the time over which it goes, for whoever shares the memory."""
+        area, total, last = 0, 0, now()
         while True:
             time.sleep(interval * (0.5 + RANDOM.random()))
+            if self.shared[16]:
+                os.read(self.wait, 1)
+                last = now()
+                continue
             at = now()
             area += port.counters()["backlog"] * (at - last)
+            total += at - last
             last = at
-            struct.pack_into("QQ", self.shared, 0, area, last)
+            struct.pack_into("QQ", self.shared, 0, area, total)
+
+    def rest(self):
+        """Nobody looks until `resume`: a pause of seconds would cost a look each packet of it."""
+        if self.interval:
+            self.shared[16], self.resting = 1, True
+
+    def resume(self):
+        if self.interval and self.resting:
+            self.shared[16], self.resting = 0, False
+            os.write(self.wake, b"g")
 
     def seen(self):
         return struct.unpack_from("QQ", self.shared)
 
     def begin(self):
-        self.first = self.seen()
+        if self.interval:
+            self.first = self.seen()
 
     def mean(self):
-        """The mean queue since `begin`."""
+        """The mean queue since `begin`, rests left out."""
+        if not self.interval:
+            return 0
         area, time = (new - old for new, old in zip(self.seen(), self.first))
         end_children([self.child])
         return area / max(1, time)
@@ -419,19 +660,18 @@ def end_children(children):
         os.waitpid(child, 0)
 
 
+KINDS = {"incast": incast, "opening": opening, "stream": stream}
+
+
 def main():
     make_network(PLAN["hosts"])
     port = Port()
     for scenario in PLAN["scenarios"]:
         port.make(scenario["buffer"], scenario["threshold"])
-        for name in ["rx"] + ["h%d" % i for i in range(PLAN["hosts"])]:
-            enter(name)
-            set_tcp("tcp_rto_min_us", scenario["min_rto_us"])
-            # The default asks for no ECN, which DCTCP needs. A connection that has it answers losses with CWR, which its
-            # receiver acknowledges at once, and so on.
-            set_tcp("tcp_ecn", 1 if scenario["cc"] == "dctcp" else 2)
         disturb(scenario)
-        answer = incast(scenario, port) if scenario["kind"] == "incast" else stream(scenario, port)
+        undo = apply_settings(scenario)
+        answer = KINDS[scenario["kind"]](scenario, port)
+        undo_settings(scenario, undo)
         answer.update(name=scenario["name"], boot=BOOT)
         print("ANSWER " + json.dumps(answer, separators=(",", ":")), flush=True)
 

@@ -68,7 +68,7 @@ pub(crate) struct Raw {
 }
 
 /// Counters that tell which mechanism acted, of all that the kernel has.
-pub const COUNTERS: [&str; 18] = [
+pub const COUNTERS: [&str; 22] = [
     "TCPTimeouts",
     "TCPLossProbes",
     "TCPLossProbeRecovery",
@@ -86,7 +86,11 @@ pub const COUNTERS: [&str; 18] = [
     "TCPSACKReorder",
     "TCPHystartTrainDetect",
     "TCPHystartDelayDetect",
-    "DelayedACKs",
+    "TcpDelayedACKs",
+    "TCPSynRetrans",
+    "TCPRenoRecovery",
+    "TCPRenoFailures",
+    "TCPChallengeACK",
 ];
 
 impl From<Raw> for Answer {
@@ -129,13 +133,31 @@ impl Answer {
     }
 }
 
-/// Answers by scenario, in the order of boots.
-pub type Answers = BTreeMap<String, Vec<Answer>>;
+/// Answers by the name of the scenario.
+pub type Answers = BTreeMap<String, Answered>;
+
+/// The kernel's answers to a scenario.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answered {
+    /// [`Scenario::definition`](crate::list::Scenario::definition) of the scenario when it was answered.
+    pub definition: u64,
+    /// An answer of each boot, by the number of the boot.
+    pub boots: BTreeMap<u32, Answer>,
+}
+
+impl Answered {
+    /// The answers, in the order of boots.
+    pub fn all(&self) -> Vec<Answer> {
+        self.boots.values().cloned().collect()
+    }
+}
 
 /// One line of the data: lists are joined by spaces.
 #[derive(Serialize, Deserialize)]
 struct Line {
     scenario: String,
+    definition: String,
+    boot: u32,
     round_us: String,
     round_timeouts: String,
     seconds: Option<f64>,
@@ -157,10 +179,12 @@ pub fn read(path: &Path) -> Result<Answers> {
     let mut answers = Answers::new();
     for line in reader.deserialize() {
         let line: Line = line.with_context(|| format!("in {}", path.display()))?;
-        let (name, answer) = line
-            .answer()
-            .with_context(|| format!("in {}", path.display()))?;
-        answers.entry(name).or_default().push(answer);
+        let of_file = || format!("in {}", path.display());
+        let (boot, definition) = (line.boot, u64::from_str_radix(&line.definition, 16));
+        let (name, answer) = line.answer().with_context(of_file)?;
+        let answered: &mut Answered = answers.entry(name).or_default();
+        answered.definition = definition.with_context(of_file)?;
+        answered.boots.insert(boot, answer);
     }
     Ok(answers)
 }
@@ -168,9 +192,9 @@ pub fn read(path: &Path) -> Result<Answers> {
 /// The data as a text, `origin` in its comments.
 pub fn write(answers: &Answers, origin: &str) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    for (name, all) in answers {
-        for answer in all {
-            writer.serialize(Line::of(name, answer))?;
+    for (name, answered) in answers {
+        for (boot, answer) in &answered.boots {
+            writer.serialize(Line::of(name, answered.definition, *boot, answer))?;
         }
     }
     let table = String::from_utf8(writer.into_inner()?)?;
@@ -179,11 +203,13 @@ pub fn write(answers: &Answers, origin: &str) -> Result<String> {
 }
 
 impl Line {
-    fn of(name: &str, answer: &Answer) -> Self {
+    fn of(name: &str, definition: u64, boot: u32, answer: &Answer) -> Self {
         let carried = answer.carried.as_ref();
         let counters = answer.counters.iter();
         Self {
             scenario: name.to_owned(),
+            definition: format!("{definition:016x}"),
+            boot,
             round_us: joined(answer.rounds.iter().map(|round| format!("{:.1}", round.us))),
             round_timeouts: joined(answer.rounds.iter().map(|round| round.timeouts)),
             seconds: carried.map(|carried| carried.seconds),
@@ -268,9 +294,17 @@ mod tests {
             }),
             ..Answer::default()
         };
+        let answered = |definition, boots: Vec<(u32, Answer)>| Answered {
+            definition,
+            boots: boots.into_iter().collect(),
+        };
         let answers = Answers::from([
-            ("a".to_owned(), vec![incast.clone(), incast]),
-            ("b".to_owned(), vec![stream]),
+            // The second boot failed.
+            (
+                "a".to_owned(),
+                answered(7, vec![(1, incast.clone()), (3, incast)]),
+            ),
+            ("b".to_owned(), answered(u64::MAX, vec![(1, stream)])),
         ]);
         let text = write(&answers, "Linux").unwrap();
         let path = std::env::temp_dir().join(format!("oracle-{}.csv", std::process::id()));
@@ -278,6 +312,9 @@ mod tests {
         let again = read(&path);
         std::fs::remove_file(&path).unwrap();
         assert_eq!(again.unwrap(), answers);
-        assert!(text.starts_with("# Linux\nscenario,round_us,"), "{text}");
+        assert!(
+            text.starts_with("# Linux\nscenario,definition,boot,round_us,"),
+            "{text}"
+        );
     }
 }

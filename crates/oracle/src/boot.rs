@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::Serialize;
 use twox_hash::XxHash64;
 
-use crate::answer::{Answer, Raw};
+use crate::answer::{Answered, Answers, Raw};
 use crate::kernel::Kernel;
 use crate::list::{self, Rig, Scenario};
 
@@ -39,8 +39,13 @@ struct Plan<'a> {
     scenarios: &'a [&'a Scenario],
 }
 
-/// Boots that are needed for the answers that are not stored yet, at most `most` for each scenario.
-pub fn missing<'a>(kernel: &Kernel, scenarios: &[&'a Scenario], most: u32) -> Vec<Boot<'a>> {
+/// Boots that are needed for the answers that are neither committed nor stored yet, at most `most` for each scenario.
+pub fn missing<'a>(
+    kernel: &Kernel,
+    scenarios: &[&'a Scenario],
+    committed: &Answers,
+    most: u32,
+) -> Vec<Boot<'a>> {
     let mut rigs: Vec<Rig> = scenarios.iter().map(|scenario| scenario.rig).collect();
     rigs.sort_unstable();
     rigs.dedup();
@@ -54,6 +59,7 @@ pub fn missing<'a>(kernel: &Kernel, scenarios: &[&'a Scenario], most: u32) -> Ve
             let is_missing = |scenario: &&&Scenario| {
                 scenario.rig == *rig
                     && number <= scenario.boots.min(most)
+                    && !is_committed(scenario, committed, number)
                     && !place(kernel, scenario, number).exists()
             };
             let scenarios: Vec<&Scenario> = scenarios.iter().filter(is_missing).copied().collect();
@@ -89,25 +95,46 @@ pub fn capturing<'a>(scenarios: &'a [Scenario], folder: &Path) -> Vec<Boot<'a>> 
     scenarios.iter().map(one).filter(is_absent).collect()
 }
 
-/// The stored answers to a scenario, by boot.
-pub fn stored(kernel: &Kernel, scenario: &Scenario, most: u32) -> Result<Vec<Answer>> {
-    let mut answers = Vec::new();
+/// The answers to a scenario: those of this machine's boots and, where there is none, the committed ones.
+pub fn stored(
+    kernel: &Kernel,
+    scenario: &Scenario,
+    committed: &Answers,
+    most: u32,
+) -> Result<Answered> {
+    let mut answered = Answered {
+        definition: scenario.definition(),
+        ..Answered::default()
+    };
     for number in 1..=scenario.boots.min(most) {
         let place = place(kernel, scenario, number);
         if place.exists() {
             let raw: Raw = serde_json::from_str(&fs::read_to_string(&place)?)
                 .with_context(|| format!("{} is no answer of a boot", place.display()))?;
-            answers.push(raw.into());
+            answered.boots.insert(number, raw.into());
+        } else if is_committed(scenario, committed, number) {
+            let answer = committed[&scenario.name].boots[&number].clone();
+            answered.boots.insert(number, answer);
         }
     }
-    Ok(answers)
+    Ok(answered)
 }
 
-/// Where the answer of a boot to a scenario lies: its name tells the scenario, the guest's programs and the boot.
+/// Whether the committed data have an answer of this boot to the scenario as it is now.
+fn is_committed(scenario: &Scenario, committed: &Answers, boot: u32) -> bool {
+    let answered = committed.get(&scenario.name);
+    answered.is_some_and(|answered| {
+        answered.definition == scenario.definition() && answered.boots.contains_key(&boot)
+    })
+}
+
+/// Where the answer of a boot to a scenario lies: its name tells the scenario, its definition and the boot.
 fn place(kernel: &Kernel, scenario: &Scenario, boot: u32) -> PathBuf {
-    let text = serde_json::to_string(&(scenario, scenario.rig)).expect("it is plain data");
-    let hash = XxHash64::oneshot(0, [LAB, &text].concat().as_bytes());
-    let name = format!("{}-{hash:016x}-{boot}.json", scenario.name);
+    let name = format!(
+        "{}-{:016x}-{boot}.json",
+        scenario.name,
+        scenario.definition()
+    );
     kernel.folder.join("answers").join(name)
 }
 

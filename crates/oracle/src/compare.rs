@@ -13,7 +13,8 @@ use crate::{judge, simulate};
 /// Simulates every scenario to which the kernel has answered, with as many seeds as there are answers and `sets` on
 /// top, and judges.
 pub fn compare(scenarios: Vec<Scenario>, theirs: &Answers, sets: &[String]) -> Result<Vec<Row>> {
-    let answers = |scenario: &Scenario| theirs.get(&scenario.name).map_or(0, Vec::len) as u64;
+    let answers =
+        |scenario: &Scenario| theirs.get(&scenario.name).map_or(0, |one| one.boots.len()) as u64;
     let runs: Vec<(&Scenario, u64)> = scenarios
         .iter()
         .flat_map(|scenario| (1..=answers(scenario)).map(move |seed| (scenario, seed)))
@@ -28,7 +29,7 @@ pub fn compare(scenarios: Vec<Scenario>, theirs: &Answers, sets: &[String]) -> R
     }
     let row = |scenario: Scenario| {
         let ours = ours.remove(&scenario.name)?;
-        let theirs = theirs[&scenario.name].clone();
+        let theirs = theirs[&scenario.name].all();
         Some(Row {
             verdict: judge(&scenario, &theirs, &ours),
             scenario,

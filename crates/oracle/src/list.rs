@@ -1,6 +1,13 @@
 //! The scenarios that kernel and simulator run.
 
+mod catalogue;
+
+use std::collections::BTreeMap;
+
 use serde::Serialize;
+use twox_hash::XxHash64;
+
+pub use catalogue::all;
 
 /// One scenario: the switch, its links, and what happens there.
 #[derive(Clone, Debug, Serialize)]
@@ -23,9 +30,98 @@ pub struct Scenario {
     /// What happens.
     #[serde(flatten)]
     pub kind: Kind,
+    /// What only some scenarios ask for.
+    #[serde(flatten)]
+    pub extras: Extras,
     /// How often the kernel boots for it.
     #[serde(skip)]
     pub boots: u32,
+    /// Whether chance decides nothing: boots differ only in where they meet the kernel's ticks.
+    #[serde(skip)]
+    pub exact: bool,
+    /// The table of the page that it stands in.
+    #[serde(skip)]
+    pub section: Section,
+}
+
+/// Tables of the page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Section {
+    /// Incasts of 16 KiB and more.
+    Incasts,
+    /// Answers of few segments.
+    Few,
+    /// Pauses between rounds.
+    Pauses,
+    /// Segments of the handshake that are lost.
+    Openings,
+    /// Single segments that are lost.
+    Losses,
+    /// Settings and applications.
+    Settings,
+    /// Flows without end.
+    Streams,
+}
+
+/// What only some scenarios ask for. A field that is not used is not written: the definition of a scenario, by which its
+/// answers are kept, does not change when another one needs something new.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Extras {
+    /// Pause between an answer to all requests and the next requests, in ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think: Option<u64>,
+    /// Bytes of a request, if not 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<u64>,
+    /// Writes that make a request, each with as many of its bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pieces: Option<u64>,
+    /// Whether those who ask set `TCP_NODELAY`, if that matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodelay: Option<bool>,
+    /// How long after its request the receiver begins to read, in ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_late: Option<u64>,
+    /// Lower bound of the retransmission timeout at the receiver, if it has another, in us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver_min_rto_us: Option<u64>,
+    /// Lower bound of the retransmission timeout in the route of senders, in us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_min_rto_us: Option<u64>,
+    /// Sysctls below `net.ipv4`, which hold for all hosts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sysctl: BTreeMap<String, String>,
+    /// Whether packets of hosts wait in a queue that TCP's small queues see: netem hides its queue from them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own_queue: bool,
+    /// A chosen segment of each round is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lose: Option<Lose>,
+}
+
+/// A segment that is lost in every round, or on every connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Lose {
+    /// Which.
+    pub what: Lost,
+    /// Its number in the answer, from 1 on; 0 of a segment of the handshake.
+    pub segment: u8,
+    /// How many copies are lost.
+    pub copies: u8,
+}
+
+/// What is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lost {
+    /// The SYN.
+    Syn,
+    /// The SYN-ACK.
+    SynAck,
+    /// The first segments behind the SYN: the ACK of the handshake, then the request.
+    Ack,
+    /// A segment of the answer.
+    Segment,
 }
 
 /// Links, which are the same during a boot.
@@ -58,6 +154,13 @@ pub enum Kind {
         /// Each request leaves later by a random time below this, in ns.
         jitter: u64,
     },
+    /// A receiver asks one sender again and again, each time on a new connection.
+    Opening {
+        /// Bytes of each answer.
+        size: u64,
+        /// How often.
+        rounds: u32,
+    },
     /// Senders send without end.
     Stream(Stream),
 }
@@ -85,193 +188,65 @@ pub struct Stream {
     pub write_interval: Option<u64>,
 }
 
-/// A full packet of the kernel's, with the header of its Ethernet frame.
-pub const PACKET: u64 = 1514;
-
-/// The three congestion controls.
-const CCS: [&str; 3] = ["reno", "cubic", "dctcp"];
-/// About what four packets take at the port: senders answer in another order each time, and nearly at once.
-const JITTER: u64 = 50_000;
-/// Boots where a timer can expire, or chance decides.
-const MANY: u32 = 20;
-/// Boots where neither does.
-const FEW: u32 = 2;
-
-/// A packet takes 12.1 us at the port: nobody keeps step with it.
-const SLOW: Rig = Rig {
-    rate: 1_000_000_000,
-    access: 1_000_000_000,
-    delay: 40_000,
-    jitter: 12_000,
-    hosts: 64,
-};
-const LONG: Rig = Rig {
-    delay: 490_000,
-    hosts: 16,
-    ..SLOW
-};
-const FAST: Rig = Rig {
-    rate: 10_000_000_000,
-    access: 10_000_000_000,
-    // The least that tc can make.
-    jitter: 2_000,
-    hosts: 16,
-    ..SLOW
-};
-/// Hosts that are faster than the port, so that a flow queues there.
-const STEEP: Rig = Rig {
-    access: 10_000_000_000,
-    jitter: 0,
-    hosts: 2,
-    ..SLOW
-};
-
-/// Every scenario, in the order of the page.
-pub fn all() -> Vec<Scenario> {
-    let mut list = Vec::new();
-    for cc in CCS {
-        for senders in [2, 4, 8, 16, 32, 64] {
-            list.push(incast(SLOW, cc, senders, 64));
-        }
-    }
-    for (cc, senders, kib) in [("cubic", 16, 16), ("reno", 64, 16)] {
-        list.push(incast(SLOW, cc, senders, kib));
-    }
-    for cc in CCS {
-        list.push(incast(SLOW, cc, 16, 256));
-    }
-    list.push(incast(SLOW, "reno", 16, 64).with_buffer("b32", 32, 0));
-    list.push(incast(SLOW, "cubic", 32, 64).with_buffer("b200", 200, 0));
-    list.push(incast(SLOW, "dctcp", 32, 64).with_buffer("b200-k30", 200, 30));
-    for cc in CCS {
-        list.push(incast(SLOW, cc, 64, 64).with_min_rto_10ms());
-    }
-    for (rig, suffix) in [(LONG, "1ms"), (FAST, "10g")] {
-        for cc in CCS {
-            list.push(incast(rig, cc, 16, 64).called(suffix));
-        }
-    }
-    for cc in CCS {
-        list.push(stream("bulk", cc, lone()));
-    }
-    for cc in CCS {
-        let two = Stream {
-            starts: vec![0, SECOND],
-            duration: 2 * SECOND,
-            late_from: 3 * SECOND / 2,
-            ..Stream::default()
+impl Lose {
+    /// As `bottleneck.lose` has it. Segments of answers are numbered anew in each.
+    pub fn setting(self, kind: &Kind) -> String {
+        let name = match self.what {
+            Lost::Syn => "syn".to_owned(),
+            Lost::SynAck => "syn-ack".to_owned(),
+            Lost::Ack => "ack".to_owned(),
+            Lost::Segment => {
+                let (Kind::Incast { size, .. } | Kind::Opening { size, .. }) = kind else {
+                    return format!("segment {}", self.segment);
+                };
+                format!("segment {} of {}", self.segment, size.div_ceil(MSS))
+            }
         };
-        list.push(stream("two", cc, two));
-    }
-    for (loss, name) in [(0.001, "loss-0.1%"), (0.01, "loss-1%"), (0.03, "loss-3%")] {
-        for cc in CCS {
-            let lossy = Stream { loss, ..lone() };
-            list.push(stream(name, cc, lossy));
-        }
-    }
-    for cc in ["reno", "cubic"] {
-        let late = Stream {
-            reordering: 0.01,
-            late: 100_000,
-            ..lone()
-        };
-        list.push(stream("reordering-1%", cc, late));
-    }
-    let writes = Stream {
-        write: Some(60_000),
-        write_interval: Some(1_000_000),
-        ..lone()
-    };
-    list.push(stream("writes", "cubic", writes));
-    list
-}
-
-/// One flow for half a second, whose second half is late.
-fn lone() -> Stream {
-    Stream {
-        starts: vec![0],
-        duration: SECOND / 2,
-        late_from: SECOND / 4,
-        ..Stream::default()
-    }
-}
-
-fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scenario {
-    let kind = Kind::Incast {
-        senders,
-        size: kib * 1024,
-        rounds: 20,
-        jitter: JITTER,
-    };
-    Scenario {
-        boots: MANY,
-        ..scenario(format!("incast-{senders}x{kib}k-{cc}"), rig, cc, kind)
-    }
-}
-
-fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
-    let boots = if stream.loss + stream.reordering > 0.0 {
-        MANY
-    } else {
-        FEW
-    };
-    Scenario {
-        boots,
-        ..scenario(format!("{name}-{cc}"), STEEP, cc, Kind::Stream(stream))
-    }
-}
-
-/// A port with room for 79 packets, of which one is in service; DCTCP's K is 20.
-fn scenario(name: String, rig: Rig, cc: &'static str, kind: Kind) -> Scenario {
-    Scenario {
-        name,
-        rig,
-        cc,
-        buffer: 121_000,
-        threshold: if cc == "dctcp" { 30_000 } else { 0 },
-        min_rto_us: 200_000,
-        // Five packets at the port.
-        look: 5 * PACKET * 8 * SECOND / rig.rate,
-        kind,
-        boots: FEW,
+        format!("{name} x{}", self.copies)
     }
 }
 
 impl Scenario {
-    fn called(mut self, suffix: &str) -> Self {
-        self.name = format!("{}-{suffix}", self.name);
-        self
-    }
-
-    /// With this many packets in the buffer and below the threshold.
-    fn with_buffer(self, suffix: &str, buffer: u64, threshold: u64) -> Self {
-        Self {
-            buffer: buffer * PACKET,
-            threshold: threshold * PACKET,
-            ..self.called(suffix)
-        }
-    }
-
-    fn with_min_rto_10ms(self) -> Self {
-        Self {
-            min_rto_us: 10_000,
-            ..self.called("rto10ms")
-        }
+    /// The number that tells this scenario from all others, and from itself before it was changed. Answers are kept by it.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "a scenario is plain data, which is always written"
+    )]
+    pub fn definition(&self) -> u64 {
+        let text = serde_json::to_string(&(LAB, self, self.rig)).expect("it is plain data");
+        XxHash64::oneshot(0, text.as_bytes())
     }
 
     /// Whether it has rounds.
-    pub fn is_incast(&self) -> bool {
-        matches!(self.kind, Kind::Incast { .. })
+    pub fn has_rounds(&self) -> bool {
+        !matches!(self.kind, Kind::Stream(_))
+    }
+
+    /// Bytes of all answers of a round.
+    pub fn round_bytes(&self) -> u64 {
+        match &self.kind {
+            Kind::Incast { senders, size, .. } => u64::from(*senders) * size,
+            Kind::Opening { size, .. } => *size,
+            Kind::Stream(_) => 0,
+        }
     }
 
     /// How many flows it has that never end.
     pub fn starts(&self) -> usize {
         match &self.kind {
-            Kind::Incast { .. } => 0,
             Kind::Stream(stream) => stream.starts.len(),
+            _ => 0,
         }
     }
 }
+
+/// A full packet of the kernel's, with the header of its Ethernet frame.
+pub const PACKET: u64 = 1514;
+/// Payload of a full packet with timestamps.
+pub const MSS: u64 = 1448;
+/// The version of the guest's programs: raised when they measure a scenario in another way than before, so that its
+/// answers are no longer those of the committed data.
+const LAB: u32 = 1;
 
 /// A count as a number.
 #[expect(
@@ -281,9 +256,6 @@ impl Scenario {
 pub(crate) fn number(count: u64) -> f64 {
     count as f64
 }
-
-/// In ns.
-const SECOND: u64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -296,7 +268,7 @@ mod tests {
         let all = all();
         let names: BTreeSet<&str> = all.iter().map(|scenario| &*scenario.name).collect();
         assert_eq!(names.len(), all.len());
-        assert!(all.len() >= 30);
+        assert!(all.len() >= 53);
     }
 
     #[test]
@@ -304,6 +276,7 @@ mod tests {
         for scenario in all() {
             let senders = match &scenario.kind {
                 Kind::Incast { senders, .. } => *senders as usize,
+                Kind::Opening { .. } => 1,
                 Kind::Stream(stream) => stream.starts.len(),
             };
             assert!(senders <= scenario.rig.hosts as usize, "{}", scenario.name);

@@ -26,7 +26,11 @@ use oracle::walk::{self, Evidence, Names};
 use oracle::{boot, compare, list, page};
 
 /// Compares the simulator with the TCP of a Linux kernel in virtual time
+///
+/// Builds User-mode Linux once, runs a list of scenarios on it and in the simulator, and writes
+/// docs/reference/oracle-linux.md.
 #[derive(Parser)]
+#[command(bin_name = "cargo xtask oracle linux")]
 struct Cli {
     /// Boots for each scenario at most; stored answers of others are left out
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -91,7 +95,7 @@ fn main() -> Result<()> {
     }
     let whole = cli.only.is_none() && cli.set.is_empty();
     let (theirs, release) = if cli.stored {
-        stored(&cli)?
+        stored(&cli, &scenarios)?
     } else {
         measured(&cli, &scenarios, whole)?
     };
@@ -255,10 +259,10 @@ fn toml_of(cli: &Cli) -> Result<Reasons> {
     toml::from_str(&text).with_context(|| format!("in {}", path.display()))
 }
 
-/// The committed answers and the release in their first line.
-fn stored(cli: &Cli) -> Result<(Answers, String)> {
+/// The committed answers to the scenarios as they are now, and the release in the first line of the data.
+fn stored(cli: &Cli, scenarios: &[Scenario]) -> Result<(Answers, String)> {
     let path = cli.root.join(DATA);
-    let answers = answer::read(&path)?;
+    let mut answers = answer::read(&path)?;
     let text = fs::read_to_string(&path)?;
     let release = text
         .lines()
@@ -266,14 +270,23 @@ fn stored(cli: &Cli) -> Result<(Answers, String)> {
         .and_then(|line| line.strip_prefix(ORIGIN));
     let release =
         release.with_context(|| format!("{} does not begin with its kernel", path.display()))?;
+    answers.retain(|name, answered| {
+        let mut known = scenarios.iter();
+        known.any(|one| one.name == *name && one.definition() == answered.definition)
+    });
     Ok((answers, release.to_owned()))
 }
 
 /// The answers of the kernel, which boots where some are missing; all of them become the committed data.
 fn measured(cli: &Cli, scenarios: &[Scenario], whole: bool) -> Result<(Answers, String)> {
     let kernel = Kernel::get()?;
+    // Answers of another kernel are no answers of this one.
+    let committed = match stored(cli, scenarios) {
+        Ok((answers, release)) if release == kernel.release => answers,
+        _ => Answers::new(),
+    };
     let references: Vec<&Scenario> = scenarios.iter().collect();
-    let boots = boot::missing(&kernel, &references, cli.boots);
+    let boots = boot::missing(&kernel, &references, &committed, cli.boots);
     eprintln!("{} boots are missing", boots.len());
     let failures = run_in_order(&boots, &kernel, cli.jobs);
     // What was answered counts all the same, and the next run boots for the rest.
@@ -282,10 +295,10 @@ fn measured(cli: &Cli, scenarios: &[Scenario], whole: bool) -> Result<(Answers, 
     }
     let mut answers = Answers::new();
     for scenario in scenarios {
-        answers.insert(
-            scenario.name.clone(),
-            boot::stored(&kernel, scenario, cli.boots)?,
-        );
+        let answered = boot::stored(&kernel, scenario, &committed, cli.boots)?;
+        if !answered.boots.is_empty() {
+            answers.insert(scenario.name.clone(), answered);
+        }
     }
     if whole {
         let path = cli.root.join(DATA);
@@ -330,5 +343,6 @@ fn run_in_order(boots: &[boot::Boot<'_>], kernel: &Kernel, jobs: usize) -> Vec<S
 const ORIGIN: &str = "# Answers of Linux ";
 /// What they are.
 const ABOUT: &str = "\
-Measured by cargo xtask oracle linux: one line for each boot of a scenario. Lists are joined by spaces: the time of each
+Measured by cargo xtask oracle linux: one line for each boot of a scenario, with the hash of the scenario's definition:
+an answer to a scenario that was changed since counts no more. Lists are joined by spaces: the time of each
 round in us, the retransmission timeouts in it, payload bytes of each flow. Counters are those of all hosts together.";

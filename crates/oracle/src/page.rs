@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use crate::answer::{Answer, COUNTERS};
-use crate::judge::{Side, Verdict, short};
-use crate::list::{Kind, Scenario, number};
+use crate::judge::{Finding, Side, Verdict, short};
+use crate::list::{Kind, Scenario, Section, number};
 
 /// A scenario with everything that the page tells of it.
 pub struct Row {
@@ -39,19 +39,51 @@ pub struct Reason {
 /// The page, of a kernel called `release`.
 pub fn page(rows: &[Row], release: &str, reasons: &Reasons) -> String {
     let mut parts = vec![HEAD.replace("RELEASE", release), summary(rows)];
-    parts.push(INCASTS.to_owned());
-    parts.extend(rows.iter().filter(|row| row.scenario.is_incast()).map(line));
-    parts.push(STREAMS.to_owned());
-    parts.extend(
-        rows.iter()
-            .filter(|row| !row.scenario.is_incast())
-            .map(line),
-    );
+    for (section, head) in TABLES {
+        let own = rows.iter().filter(|row| row.scenario.section == section);
+        let own: Vec<String> = own.map(line).collect();
+        if !own.is_empty() {
+            parts.push(head.to_owned());
+            parts.push(columns(section).to_owned());
+            parts.extend(own);
+        }
+    }
     parts.push(collapse(rows));
-    parts.push(DIFFERENT.to_owned());
+    parts.push(UNLIKE.to_owned());
     parts.push(differences(rows, reasons));
+    parts.push(undecided(rows));
     parts.push(counters(rows));
     parts.concat()
+}
+
+/// One scenario without a page: its line, every comparison, and the counters.
+pub fn alone(row: &Row) -> String {
+    let checks = row.verdict.checks.iter().map(|check| {
+        let finding = match check.finding {
+            Finding::Agrees => "agrees",
+            Finding::Differs => "differs",
+            Finding::Open => "open",
+        };
+        format!("| {} | {} | {finding} |\n", check.what, check.found)
+    });
+    let checks: Vec<String> = checks.collect();
+    [
+        columns(row.scenario.section),
+        &line(row),
+        "\n| comparison | Linux and ours | finding |\n|---|---|---|\n",
+        &checks.concat(),
+        &counters(std::slice::from_ref(row)),
+    ]
+    .concat()
+}
+
+/// The head of a section's table.
+fn columns(section: Section) -> &'static str {
+    if section == Section::Streams {
+        STREAM_COLUMNS
+    } else {
+        ROUND_COLUMNS
+    }
 }
 
 /// How many scenarios agree, with and without timers.
@@ -71,35 +103,34 @@ fn summary(rows: &[Row]) -> String {
     let boots = rows.iter().map(|row| row.theirs.len()).max();
     let timers = rows
         .iter()
-        .filter(|row| row.verdict.timers && row.scenario.is_incast());
+        .filter(|row| row.verdict.timers && row.scenario.section != Section::Streams);
     let same = |row: &&Row| {
         let mut checks = row.verdict.checks.iter();
-        checks.all(|check| check.agrees || !TIMES.contains(&check.what))
+        checks.all(|check| check.finding == Finding::Agrees || !TIMES.contains(&check.what))
     };
     let (incasts, same) = (timers.clone().count(), timers.filter(same).count());
     [
         format!(
-            "\nThe kernel has booted {} times for a scenario at most, and as many seeds are simulated. Fewer than seven \
-             boots and seeds cannot be told apart at 0.001: such a scenario stays open, unless another comparison \
-             differs.\n",
+            "\nThe kernel has booted {} times for a scenario at most, and as many seeds are simulated.\n",
             boots.unwrap_or(0)
         ),
         "\n| scenarios | agree | differ | open |\n|---|---|---|---|\n".to_owned(),
         line("no timer expires in the kernel", false),
         line("a timer expires", true),
         format!(
-            "\nOf the {incasts} incasts in which a timer expires, {same} do not differ in round times and their median.\n"
+            "\nOf the {incasts} scenarios with rounds in which a timer expires, {same} agree in round times, their mean and \
+             their median.\n"
         ),
     ]
     .concat()
 }
 
 /// Comparisons of round times.
-const TIMES: [&str; 2] = ["round times", "median"];
+const TIMES: [&str; 4] = ["round times", "mean round", "goodput", "median"];
 
 /// The line of a scenario in its table.
 pub fn line(row: &Row) -> String {
-    let cells = if row.scenario.is_incast() {
+    let cells = if row.scenario.has_rounds() {
         incast(row)
     } else {
         stream(row)
@@ -118,8 +149,17 @@ fn incast(row: &Row) -> Vec<String> {
         pair(theirs, ours, |side| format!("{:.0}", side.goodput)),
         pair(theirs, ours, |side| short(side.median)),
         pair(theirs, ours, |side| short(side.first)),
-        pair(theirs, ours, |side| short(side.queue)),
-        pair(theirs, ours, |side| short(side.drops)),
+        // Where nothing waits nobody looks at the queue, and chosen losses are none of the port.
+        if row.scenario.look > 0 {
+            pair(theirs, ours, |side| short(side.queue))
+        } else {
+            "-".to_owned()
+        },
+        if row.scenario.extras.lose.is_none() {
+            pair(theirs, ours, |side| short(side.drops))
+        } else {
+            "-".to_owned()
+        },
         pair(theirs, ours, |side| short(side.marks)),
         pair(theirs, ours, |side| short(side.timeouts)),
         pair(theirs, ours, |side| {
@@ -172,12 +212,34 @@ fn collapse(rows: &[Row]) -> String {
     lines.concat()
 }
 
+/// Scenarios that are open, and why.
+fn undecided(rows: &[Row]) -> String {
+    let open = rows.iter().filter(|row| row.verdict.word() == "open");
+    let line = |row: &Row| {
+        let checks = row.verdict.checks.iter();
+        let own = checks.filter(|check| check.finding == Finding::Open);
+        let own: Vec<String> = own
+            .map(|check| format!("{} ({})", check.what, check.found))
+            .collect();
+        format!("| {} | {} |\n", row.scenario.name, own.join(", "))
+    };
+    let lines: Vec<String> = open.map(line).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    OPEN.to_owned() + &lines.concat()
+}
+
 /// What differs, with the letters of reasons, and below it what these say.
 fn differences(rows: &[Row], reasons: &Reasons) -> String {
     let mut used: Vec<&Reason> = Vec::new();
     let mut lines = Vec::new();
     for row in rows.iter().filter(|row| row.verdict.word() == "differs") {
-        let failed = row.verdict.checks.iter().filter(|check| !check.agrees);
+        let failed = row
+            .verdict
+            .checks
+            .iter()
+            .filter(|check| check.finding == Finding::Differs);
         let failed: Vec<String> = failed
             .map(|check| format!("{} ({})", check.what, check.found))
             .collect();
@@ -253,12 +315,20 @@ the delays of links here are shorter by as much in each round trip. The packet t
 as one in the queue. RED marks a packet before the queue behind it drops it, and counts it as marked: of DCTCP there are as
 many marks more as drops.
 
-A scenario without timeouts agrees if goodput is within 2 % and the mean queue within 10 %. Where a timer expires, the
-round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots permuted; the first rounds of
-connections apart), medians lie within 15 %, and drops, timeouts and the share of rounds with a timeout within 20 % or
-inside the range of the kernel's boots. Of a flow without end the goodput of boots takes the place of round times; one
-whose SYN was lost waits for a second, carries nothing until then, and is left out: of two sides with ten boots or more at
-most two may be, and otherwise a fifth more on one side than on the other.
+Both sides *agree* if every comparison does, and *differ* if one does. A scenario is *open* if too little happens to tell.
+
+- No timer expires: goodput within 2 % and the mean queue within 10 %, by ratios whose intervals (below) lie within 10 and
+  30 %.
+- A timer expires: the round times of both sides must not be told apart (Kolmogorov-Smirnov at 0.001, whole boots
+  permuted; the first rounds of connections apart), which fewer than seven boots and seeds cannot be; medians lie within
+  15 %. The mean round, drops, timeouts and rounds with a timeout are compared by ratio: it has to lie within a factor of
+  1.2, and its interval of 95 % within a factor of 1.5. Both sides differ if the interval lies outside of the factor of 1.2,
+  and what is neither is open. The interval is that of boots, and of counts at least that of independent events: with fewer
+  than about 50 of them on a side it is too wide to agree, and below 10 nothing agrees, however equal. Where neither side
+  has any there is nothing to compare. Of a flow without end the goodput of boots takes the place of round times; one
+  whose SYN was lost carries nothing in its time and is left out, on both sides, if few are. What a lost SYN does is asked
+  below.
+- Chance decides nothing (one sender, and chosen losses): goodput within 2 %, medians within 5 %, and timeouts as above.
 
 Processors cost no time there, and a call that fails takes 1 ns instead of 1 us, in which timers would wait for each other.
 If all requests left at once, all boots would do the same to the microsecond until chance or a tick made a difference, and
@@ -279,7 +349,21 @@ is taken behind the links of the senders: it does not show what these have lost,
 (reordering) it does not show in which one they were sent.
 ";
 
-const INCASTS: &str = "
+const ROUND_COLUMNS: &str = "
+| scenario | goodput | median round | first round | queue | drops | marks | timeouts | rounds with them | verdict |
+|---|---|---|---|---|---|---|---|---|---|
+";
+
+const STREAM_COLUMNS: &str = "
+| scenario | goodput | queue | drops | marks | timeouts | verdict |
+|---|---|---|---|---|---|---|
+";
+
+/// Tables, in their order, with the text above them.
+const TABLES: [(Section, &str); 7] = [
+    (
+        Section::Incasts,
+        "
 ## Incasts
 
 `incast-16x64k` means that 16 senders answer with 64 KiB each, 20 rounds on persistent connections. The port has
@@ -287,20 +371,65 @@ const INCASTS: &str = "
 packets, k30 is K = 30, rto10ms a minimum RTO of 10 ms, 1ms a round trip of 1 ms, 10g means links of 10 Gbit/s. Where two
 numbers stand, the first is Linux's and the second ours. Goodput is in Mbit/s, rounds in ms, the queue in packets; counts
 are means of a boot.
+",
+    ),
+    (
+        Section::Few,
+        "
+## Answers of few segments
 
-| scenario | goodput | median round | first round | queue | drops | marks | timeouts | rounds with them | verdict |
-|---|---|---|---|---|---|---|---|---|---|
-";
+`incast-32x12s` means that 32 senders answer with 12 full segments each, in 30 rounds, at the same port.
+",
+    ),
+    (
+        Section::Pauses,
+        "
+## Pauses
 
-const STREAMS: &str = "
+Between the last answer and the next requests lies a pause of 0.5 to 10 RTO, after which a window counts as idle
+(`tcp_slow_start_after_idle`). `pause-3rto-cubic` is one sender of 1 MB at a round trip of 100 ms, where no timer expires;
+in the others 16 senders of 64 KiB share a port with 32 packets. 30 rounds. Pauses are no part of rounds, goodput and queue.
+",
+    ),
+    (
+        Section::Openings,
+        "
+## Handshakes that lose a segment
+
+Each of 30 rounds opens a connection and asks at once for 64 KiB, at a round trip of 1 or 100 ms. The SYN, the SYN-ACK or
+the ACK behind it is lost, or the first two copies. The second copy of the ACK is the request, which acknowledges as much.
+",
+    ),
+    (
+        Section::Losses,
+        "
+## One lost segment
+
+One sender answers with 12 segments at a round trip of 1 ms, 30 times, and always the same one is lost. Of the last one
+the probe is lost, too, if the name ends in `twice`.
+",
+    ),
+    (
+        Section::Settings,
+        "
+## Settings and applications
+
+`nosack` sets `tcp_sack` to 0; `route5ms` gives the senders' route a minimum RTO of 5 ms; `rto10ms-200ms` is the minimum RTO
+of senders and of the receiver. In `pieces` the request has two writes of 100 bytes, with Nagle's rule or TCP_NODELAY. A
+`late-reader` asks for 64 KiB or 1 MB and reads 100 ms later.
+",
+    ),
+    (
+        Section::Streams,
+        "
 ## Flows without end
 
 Hosts have 10 Gbit/s and the port 1 Gbit/s. A flow lasts 0.5 s; of two the second begins 1 s after the first and both end
-after 2 s. Losses and late packets are random; a late packet waits 0.1 ms longer. `writes` writes 60 kB every ms.
-
-| scenario | goodput | queue | drops | marks | timeouts | verdict |
-|---|---|---|---|---|---|---|
-";
+after 2 s. Losses and late packets are random; a late packet waits 0.1 ms longer. `writes` writes 60 kB every ms. `bulk-30ms` lasts 3 s on a path of 30 ms with 100 Mbit/s, whose port
+holds 100 or 1000 packets.
+",
+    ),
+];
 
 const COLLAPSE: &str = "
 ## Where goodput collapses
@@ -311,11 +440,18 @@ Senders of 64 KiB from which on goodput is below half of the line:
 |---|---|---|
 ";
 
-const DIFFERENT: &str = "
+const UNLIKE: &str = "
 ## What differs
 
 | scenario | outside its band (Linux and ours) | cause |
 |---|---|---|
+";
+
+const OPEN: &str = "
+## What is open
+
+| scenario | too few to tell (Linux and ours) |
+|---|---|
 ";
 
 const COUNTED: &str = "

@@ -8,7 +8,7 @@ use scenario::PointSpec;
 use sim::metrics::{FlowRecord, Outcome};
 
 use crate::answer::{Answer, Carried, Round};
-use crate::list::{Kind, PACKET, Scenario, Stream, number};
+use crate::list::{Kind, MSS, PACKET, Scenario, Stream, number};
 
 /// Simulates a scenario with `seed`, which stands for a boot, and `sets` on top, as `KEY=VALUE`.
 pub fn simulate(scenario: &Scenario, seed: u64, sets: &[String]) -> Result<Answer> {
@@ -18,7 +18,11 @@ pub fn simulate(scenario: &Scenario, seed: u64, sets: &[String]) -> Result<Answe
     match &scenario.kind {
         Kind::Incast { senders, .. } => {
             let outcome = run(scenario, seed, &settings(scenario, start, None), sets)?;
-            Ok(incast(*senders as usize, &outcome))
+            Ok(incast(scenario, *senders as usize, &outcome))
+        }
+        Kind::Opening { .. } => {
+            let outcome = run(scenario, seed, &settings(scenario, start, None), sets)?;
+            Ok(incast(scenario, 1, &outcome))
         }
         Kind::Stream(stream) => {
             let until = |end| run(scenario, seed, &settings(scenario, start, Some(end)), sets);
@@ -47,41 +51,71 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
         ("tcp.profile", "linux".to_owned()),
         ("tcp.clock_granularity", "1ms".to_owned()),
         ("tcp.min_rto", format!("{}us", scenario.min_rto_us)),
+        // The lab's default, unlike the kernel's.
         ("tcp.idle_restart", "false".to_owned()),
         // A netem with a rate takes what it holds from the account of the socket (`sch_generic.h, skb_orphan_partial`).
         ("tcp.small_queues", "false".to_owned()),
         ("workload.start", ns(start)),
+        ("workload.request_size", "1B".to_owned()),
     ];
-    let stream = match &scenario.kind {
+    for (key, text) in extras(scenario) {
+        all.retain(|(own, _)| *own != key);
+        all.push((key, text));
+    }
+    all.extend(match &scenario.kind {
+        Kind::Stream(stream) => stream_settings(stream, start, end),
+        kind => round_settings(kind),
+    });
+    all
+}
+
+/// Rounds of requests.
+fn round_settings(kind: &Kind) -> Vec<(&'static str, String)> {
+    let (connection, senders, size, rounds) = match kind {
         Kind::Incast {
             senders,
             size,
             rounds,
-            jitter,
-        } => {
-            all.extend([
-                ("workload.kind", "requests".to_owned()),
-                ("workload.connection", "persistent".to_owned()),
-                ("workload.senders", senders.to_string()),
-                ("workload.connections", senders.to_string()),
-                ("workload.rounds", rounds.to_string()),
-                ("workload.jitter", ns(*jitter)),
-                ("workload.request_size", "1B".to_owned()),
-                ("workload.size", format!("{size}B")),
-            ]);
-            return all;
-        }
-        Kind::Stream(stream) => stream,
+            ..
+        } => ("persistent", *senders, *size, *rounds),
+        Kind::Opening { size, rounds } => ("new", 1, *size, *rounds),
+        Kind::Stream(_) => return Vec::new(),
     };
+    let mut all = vec![
+        ("workload.kind", "requests".to_owned()),
+        ("workload.connection", connection.to_owned()),
+        ("workload.senders", senders.to_string()),
+        ("workload.rounds", rounds.to_string()),
+        ("workload.size", format!("{size}B")),
+    ];
+    match kind {
+        Kind::Incast { jitter, .. } => all.extend([
+            ("workload.connections", senders.to_string()),
+            ("workload.jitter", format!("{jitter}ns")),
+        ]),
+        // The lab waits for 0.3 to 0.4 s before it opens the next connection.
+        _ => all.push(("workload.think", "350ms".to_owned())),
+    }
+    all
+}
+
+/// Flows without end, which end at `end` or after their time.
+fn stream_settings(stream: &Stream, start: u64, end: Option<u64>) -> Vec<(&'static str, String)> {
+    let ns = |count: u64| format!("{count}ns");
     let interval = stream.starts.get(1).copied().unwrap_or(0);
-    all.extend([
+    let mut all = vec![
         ("workload.kind", "incast".to_owned()),
         ("workload.senders", stream.starts.len().to_string()),
         ("workload.interval", ns(interval)),
         ("workload.size", "unlimited".to_owned()),
         ("bottleneck.loss", stream.loss.to_string()),
         ("bottleneck.reordering", stream.reordering.to_string()),
-    ]);
+        // The kernel's link loses SYNs and ACKs of the handshake, too.
+        (
+            "bottleneck.loss_of_control",
+            (stream.loss > 0.0).to_string(),
+        ),
+    ];
     if stream.late > 0 {
         all.push(("bottleneck.reordering_delay", ns(stream.late)));
     }
@@ -98,6 +132,58 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
     let end = start + end.unwrap_or(stream.duration);
     all.push(("run.duration", ns(end)));
     all
+}
+
+/// Settings for what only some scenarios ask for.
+fn extras(scenario: &Scenario) -> Vec<(&'static str, String)> {
+    let extras = &scenario.extras;
+    let ns = |count: u64| format!("{count}ns");
+    let us = |count: u64| format!("{count}us");
+    let mut all: Vec<(&'static str, String)> = Vec::new();
+    for (key, value) in &extras.sysctl {
+        all.extend(setting_of(key, value).into_iter().flatten());
+    }
+    let some = [
+        ("workload.think", extras.think.map(ns)),
+        (
+            "workload.request_size",
+            extras.request.map(|bytes| format!("{bytes}B")),
+        ),
+        ("tcp.min_rto", extras.route_min_rto_us.map(us)),
+        (
+            "bottleneck.lose",
+            extras.lose.map(|lose| lose.setting(&scenario.kind)),
+        ),
+    ];
+    all.extend(
+        some.into_iter()
+            .filter_map(|(key, text)| Some((key, text?))),
+    );
+    all
+}
+
+/// The settings that do what this sysctl below `net.ipv4` does; none if the simulator knows of nothing like it.
+pub fn setting_of(key: &str, value: &str) -> Option<Vec<(&'static str, String)>> {
+    let is_on = (value != "0").to_string();
+    let number = value.to_owned();
+    Some(match key {
+        "tcp_sack" => vec![("tcp.sack", is_on)],
+        "tcp_dsack" => vec![("tcp.dsack", is_on)],
+        "tcp_frto" => vec![("tcp.frto", is_on)],
+        "tcp_slow_start_after_idle" => vec![("tcp.idle_restart", is_on)],
+        "tcp_timestamps" if value == "0" => vec![
+            ("tcp.timestamps", is_on),
+            ("tcp.mss", (MSS + STAMPS).to_string()),
+            ("net.header_bytes", (PACKET - MSS - STAMPS).to_string()),
+        ],
+        "tcp_window_scaling" if value == "0" => vec![("tcp.window_scale", "off".to_owned())],
+        "tcp_early_retrans" if value == "0" => vec![("tcp.tail_loss_probe", "off".to_owned())],
+        "tcp_rto_min_us" => vec![("tcp.min_rto", format!("{number}us"))],
+        "tcp_comp_sack_delay_ns" => vec![("tcp.sack_delay", format!("{number}ns"))],
+        "tcp_comp_sack_slack_ns" => vec![("tcp.sack_delay_slack", format!("{number}ns"))],
+        "tcp_syn_retries" | "tcp_synack_retries" => vec![("tcp.syn_retries", number)],
+        _ => return None,
+    })
 }
 
 /// Delay of a link. Two make a way, and the kernel has its delay in one. The kernel's port hands a packet on when ours
@@ -134,20 +220,27 @@ fn run(
     sim::run::run(&point).map_err(|error| anyhow::anyhow!("{}: {error}", scenario.name))
 }
 
-fn incast(senders: usize, outcome: &Outcome) -> Answer {
+fn incast(scenario: &Scenario, senders: usize, outcome: &Outcome) -> Answer {
     let round = |flows: &[FlowRecord]| {
         let begins = flows.iter().map(|flow| flow.start_us);
         let ends = flows.iter().filter_map(|flow| flow.completion_us.get());
         Round {
             us: ends.fold(0.0, f64::max) - begins.fold(f64::INFINITY, f64::min),
-            timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),
+            timeouts: flows
+                .iter()
+                .map(|flow| u64::from(flow.timeouts + flow.syn_timeouts))
+                .sum(),
         }
     };
     let rounds: Vec<Round> = outcome.flows.chunks(senders).map(round).collect();
-    Answer {
-        rounds,
-        ..answer(outcome)
+    let mut answer = answer(outcome);
+    // In pauses nobody looks at the kernel's queue.
+    if let (Some(think), true) = (scenario.extras.think, rounds.len() > 1) {
+        let busy: f64 = rounds.iter().map(|round| round.us).sum();
+        let idle = number(think) / 1e3 * number(rounds.len() as u64 - 1);
+        answer.queue_mean *= (busy + idle) / busy;
     }
+    Answer { rounds, ..answer }
 }
 
 fn carried(stream: &Stream, early: &Outcome, whole: &Outcome) -> Answer {
@@ -174,8 +267,10 @@ fn carried(stream: &Stream, early: &Outcome, whole: &Outcome) -> Answer {
 
 fn answer(outcome: &Outcome) -> Answer {
     let metrics = &outcome.metrics;
+    let flows = outcome.flows.iter();
+    let of_handshakes: u64 = flows.map(|flow| u64::from(flow.syn_timeouts)).sum();
     let counters = [
-        ("TCPTimeouts", metrics.timeouts),
+        ("TCPTimeouts", metrics.timeouts + of_handshakes),
         ("TcpRetransSegs", metrics.retransmissions),
         ("TCPSlowStartRetrans", metrics.after_timeout),
     ];
@@ -189,8 +284,8 @@ fn answer(outcome: &Outcome) -> Answer {
     }
 }
 
-/// Payload of a full packet with timestamps.
-const MSS: u64 = 1448;
+/// Timestamps and their padding (RFC 7323, appendix A).
+const STAMPS: u64 = 12;
 /// Time for connections to open before the first round, in ns.
 pub(crate) const LEAD: u64 = 300_000_000;
 /// In ns: a round number of ticks.

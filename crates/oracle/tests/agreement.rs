@@ -45,12 +45,11 @@ fn the_page_tells_what_the_simulator_does_beside_the_stored_answers() {
 #[test]
 fn every_answer_is_to_a_scenario_of_the_list_and_every_scenario_has_one() {
     let answers = answer::read(&repository().join("crates/oracle/data/linux.csv")).unwrap();
-    let mut names: Vec<String> = list::all()
-        .into_iter()
-        .map(|scenario| scenario.name)
-        .collect();
-    names.sort_unstable();
-    let answered: Vec<String> = answers.into_keys().collect();
+    let of = |scenario: Scenario| (scenario.definition(), scenario.name);
+    let mut names: Vec<(u64, String)> = list::all().into_iter().map(of).collect();
+    names.sort_unstable_by(|one, other| one.1.cmp(&other.1));
+    let answers = answers.into_iter();
+    let answered: Vec<_> = answers.map(|(name, all)| (all.definition, name)).collect();
     assert_eq!(answered, names);
 }
 

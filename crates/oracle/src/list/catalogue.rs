@@ -1,0 +1,193 @@
+//! The scenarios of the page.
+
+use super::{Extras, Kind, PACKET, Rig, Scenario, Section, Stream};
+
+/// The three congestion controls.
+const CCS: [&str; 3] = ["reno", "cubic", "dctcp"];
+/// About what four packets take at the port: senders answer in another order each time, and nearly at once.
+const JITTER: u64 = 50_000;
+/// Boots where a timer can expire, or chance decides.
+const MANY: u32 = 20;
+/// Boots where neither does.
+const FEW: u32 = 2;
+
+/// A packet takes 12.1 us at the port: nobody keeps step with it.
+const SLOW: Rig = Rig {
+    rate: 1_000_000_000,
+    access: 1_000_000_000,
+    delay: 40_000,
+    jitter: 12_000,
+    hosts: 64,
+};
+const LONG: Rig = Rig {
+    delay: 490_000,
+    hosts: 16,
+    ..SLOW
+};
+const FAST: Rig = Rig {
+    rate: 10_000_000_000,
+    access: 10_000_000_000,
+    // The least that tc can make.
+    jitter: 2_000,
+    hosts: 16,
+    ..SLOW
+};
+/// Hosts that are faster than the port, so that a flow queues there.
+const STEEP: Rig = Rig {
+    access: 10_000_000_000,
+    jitter: 0,
+    hosts: 2,
+    ..SLOW
+};
+
+/// Every scenario, in the order of the page.
+pub fn all() -> Vec<Scenario> {
+    let mut list = incasts();
+    list.extend(streams());
+    list
+}
+
+fn incasts() -> Vec<Scenario> {
+    let mut list = Vec::new();
+    for cc in CCS {
+        for senders in [2, 4, 8, 16, 32, 64] {
+            list.push(incast(SLOW, cc, senders, 64));
+        }
+    }
+    for (cc, senders, kib) in [("cubic", 16, 16), ("reno", 64, 16)] {
+        list.push(incast(SLOW, cc, senders, kib));
+    }
+    for cc in CCS {
+        list.push(incast(SLOW, cc, 16, 256));
+    }
+    list.push(incast(SLOW, "reno", 16, 64).with_buffer("b32", 32, 0));
+    list.push(incast(SLOW, "cubic", 32, 64).with_buffer("b200", 200, 0));
+    list.push(incast(SLOW, "dctcp", 32, 64).with_buffer("b200-k30", 200, 30));
+    for cc in CCS {
+        list.push(incast(SLOW, cc, 64, 64).with_min_rto_10ms());
+    }
+    for (rig, suffix) in [(LONG, "1ms"), (FAST, "10g")] {
+        for cc in CCS {
+            list.push(incast(rig, cc, 16, 64).called(suffix));
+        }
+    }
+    list
+}
+
+fn streams() -> Vec<Scenario> {
+    let mut list = Vec::new();
+    for cc in CCS {
+        list.push(stream("bulk", cc, lone()));
+    }
+    for cc in CCS {
+        let two = Stream {
+            starts: vec![0, SECOND],
+            duration: 2 * SECOND,
+            late_from: 3 * SECOND / 2,
+            ..Stream::default()
+        };
+        list.push(stream("two", cc, two));
+    }
+    for (loss, name) in [(0.001, "loss-0.1%"), (0.01, "loss-1%"), (0.03, "loss-3%")] {
+        for cc in CCS {
+            let lossy = Stream { loss, ..lone() };
+            list.push(stream(name, cc, lossy));
+        }
+    }
+    for cc in ["reno", "cubic"] {
+        let late = Stream {
+            reordering: 0.01,
+            late: 100_000,
+            ..lone()
+        };
+        list.push(stream("reordering-1%", cc, late));
+    }
+    let writes = Stream {
+        write: Some(60_000),
+        write_interval: Some(1_000_000),
+        ..lone()
+    };
+    list.push(stream("writes", "cubic", writes));
+    list
+}
+
+/// One flow for half a second, whose second half is late.
+fn lone() -> Stream {
+    Stream {
+        starts: vec![0],
+        duration: SECOND / 2,
+        late_from: SECOND / 4,
+        ..Stream::default()
+    }
+}
+
+fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scenario {
+    let kind = Kind::Incast {
+        senders,
+        size: kib * 1024,
+        rounds: 20,
+        jitter: JITTER,
+    };
+    Scenario {
+        boots: MANY,
+        ..scenario(format!("incast-{senders}x{kib}k-{cc}"), rig, cc, kind)
+    }
+}
+
+fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
+    let boots = if stream.loss + stream.reordering > 0.0 {
+        MANY
+    } else {
+        FEW
+    };
+    Scenario {
+        boots,
+        section: Section::Streams,
+        ..scenario(format!("{name}-{cc}"), STEEP, cc, Kind::Stream(stream))
+    }
+}
+
+/// A port with room for 79 packets, of which one is in service; DCTCP's K is 20.
+fn scenario(name: String, rig: Rig, cc: &'static str, kind: Kind) -> Scenario {
+    Scenario {
+        name,
+        rig,
+        cc,
+        buffer: 121_000,
+        threshold: if cc == "dctcp" { 30_000 } else { 0 },
+        min_rto_us: 200_000,
+        // Five packets at the port.
+        look: 5 * PACKET * 8 * SECOND / rig.rate,
+        kind,
+        extras: Extras::default(),
+        boots: FEW,
+        exact: false,
+        section: Section::Incasts,
+    }
+}
+
+impl Scenario {
+    fn called(mut self, suffix: &str) -> Self {
+        self.name = format!("{}-{suffix}", self.name);
+        self
+    }
+
+    /// With this many packets in the buffer and below the threshold.
+    fn with_buffer(self, suffix: &str, buffer: u64, threshold: u64) -> Self {
+        Self {
+            buffer: buffer * PACKET,
+            threshold: threshold * PACKET,
+            ..self.called(suffix)
+        }
+    }
+
+    fn with_min_rto_10ms(self) -> Self {
+        Self {
+            min_rto_us: 10_000,
+            ..self.called("rto10ms")
+        }
+    }
+}
+
+/// In ns.
+const SECOND: u64 = 1_000_000_000;
