@@ -12,26 +12,33 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context as _, Result, bail};
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, Subcommand};
 use rayon::prelude::*;
 
 use oracle::answer::{self, Answers};
 use oracle::kernel::Kernel;
 use oracle::list::Scenario;
 use oracle::page::Reasons;
+use oracle::question::Question;
 use oracle::stream::receiver::Acknowledged;
 use oracle::stream::sender::Replayed;
 use oracle::stream::{Sent, Stream};
 use oracle::walk::{self, Evidence, Names};
-use oracle::{boot, compare, list, page};
+use oracle::{boot, compare, list, page, simulate};
 
 /// Compares the simulator with the TCP of a Linux kernel in virtual time
 ///
 /// Builds User-mode Linux once, runs a list of scenarios on it and in the simulator, and writes
-/// docs/reference/oracle-linux.md.
+/// docs/reference/oracle-linux.md. With `ask` it runs one scenario of the command line and writes nothing.
 #[derive(Parser)]
-#[command(bin_name = "cargo xtask oracle linux")]
+#[command(
+    bin_name = "cargo xtask oracle linux",
+    args_conflicts_with_subcommands = true
+)]
 struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Boots for each scenario at most; stored answers of others are left out
     #[arg(long, value_name = "N", default_value_t = 20)]
     boots: u32,
@@ -64,6 +71,11 @@ struct Cli {
     root: PathBuf,
 }
 
+#[derive(Subcommand)]
+enum Command {
+    Ask(Box<Question>),
+}
+
 /// The kernel's answers, which the page needs.
 const DATA: &str = "crates/oracle/data/linux.csv";
 /// Why scenarios differ.
@@ -76,6 +88,9 @@ const WALK: &str = "docs/reference/linux.md";
 
 fn main() -> Result<()> {
     let cli = Cli::parse();
+    if let Some(Command::Ask(question)) = &cli.command {
+        return ask(question);
+    }
     if cli.walk {
         return write_walk(&cli.root, cli.sources.as_deref());
     }
@@ -109,6 +124,31 @@ fn main() -> Result<()> {
     let path = cli.root.join(PAGE);
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
     eprintln!("wrote {PAGE}");
+    Ok(())
+}
+
+/// Prints the answers of both sides to one scenario.
+fn ask(question: &Question) -> Result<()> {
+    let scenario = question.scenario().unwrap_or_else(|problem| {
+        let mut command = Cli::command();
+        command.error(ErrorKind::ValueValidation, problem).exit()
+    });
+    // What is wrong with the simulator's settings shows before anything boots.
+    simulate(&scenario, 1, &question.set)?;
+    for key in question.unknown_here() {
+        eprintln!("net.ipv4.{key} has no setting here: only the kernel follows it");
+    }
+    let kernel = Kernel::get()?;
+    let boots = boot::missing(&kernel, &[&scenario], &Answers::new(), question.boots);
+    let failures = run_in_order(&boots, &kernel, question.jobs);
+    if let Some(failure) = failures.first() {
+        bail!("{failure}");
+    }
+    let answered = boot::stored(&kernel, &scenario, &Answers::new(), question.boots)?;
+    let theirs = Answers::from([(scenario.name.clone(), answered)]);
+    for row in compare(vec![scenario], &theirs, &question.set)? {
+        println!("{}", page::alone(&row));
+    }
     Ok(())
 }
 

@@ -21,12 +21,13 @@ mod python;
 mod repository;
 mod screenshots;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use repository::{Failure, Repository, run};
+use repository::{Failure, Repository, run, status};
 
 /// The chores of this repository
 #[derive(Parser)]
@@ -120,35 +121,16 @@ enum Chore {
 #[derive(Subcommand)]
 enum Oracle {
     /// The Linux kernel in virtual time: builds User-mode Linux once, runs a list of scenarios on it and in the
-    /// simulator, and writes docs/reference/oracle-linux.md
+    /// simulator, and writes docs/reference/oracle-linux.md; or asks it about one scenario of the command line
+    #[command(disable_help_flag = true)]
     Linux {
-        /// Boots for each scenario at most
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        boots: u32,
-        /// Boots at a time
-        #[arg(long, value_name = "N", default_value_t = 2)]
-        jobs: u32,
-        /// Only scenarios whose name contains this: prints the page of these and writes no file
-        #[arg(long, value_name = "NAME")]
-        only: Option<String>,
-        /// Take the kernel's answers from crates/oracle/data/linux.csv, and build and boot nothing
-        #[arg(long)]
-        stored: bool,
-        /// Change a setting of the simulator, once or several: prints the page and writes no file
-        #[arg(long, value_name = "KEY=VALUE")]
-        set: Vec<String>,
-        /// Segment by segment: lets endpoints receive what both ends of the kernel's connections received, prints
-        /// whether they send and acknowledge the same, and keeps what these received and sent in this folder; with
-        /// --stored it reads this folder and boots no kernel
-        #[arg(long, value_name = "DIR")]
-        streams: Option<PathBuf>,
-        /// Write docs/reference/linux.md instead, the walk through the kernel's TCP, from the rows in crates/oracle/walk
-        #[arg(long)]
-        walk: bool,
-        /// With --walk: read the names of functions and settings from this tree of the kernel's sources, write
-        /// crates/oracle/walk.toml, and fail for those that stand in no row
-        #[arg(long, value_name = "DIR", requires = "walk")]
-        sources: Option<PathBuf>,
+        /// Options of the program that compares; --help lists them
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "OPTIONS"
+        )]
+        options: Vec<OsString>,
     },
 }
 
@@ -185,7 +167,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Trust { tun: true, .. } => bench::tun(repository),
         Chore::Trust { .. } => python::trust(repository),
         Chore::Cites => cites::print(repository),
-        Chore::Oracle(oracle) => compare(repository, oracle),
+        Chore::Oracle(oracle) => return compare(repository, oracle),
         Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),
     };
     done.map(|()| ExitCode::SUCCESS)
@@ -197,30 +179,10 @@ fn book(repository: &Repository, open: bool) -> Result<(), Failure> {
     run(command.args(open.then_some("--open")))
 }
 
-/// Runs the program that compares: it simulates, and the other chores need not wait for it.
-fn compare(repository: &Repository, oracle: Oracle) -> Result<(), Failure> {
-    let Oracle::Linux {
-        boots,
-        jobs,
-        only,
-        stored,
-        set,
-        streams,
-        walk,
-        sources,
-    } = oracle;
+/// Runs the program that compares: it simulates, and the other chores need not wait for it. Its status is the chore's.
+fn compare(repository: &Repository, oracle: Oracle) -> Result<ExitCode, Failure> {
+    let Oracle::Linux { options } = oracle;
     let mut command = repository.cargo(&["run", "--quiet", "--package", "tailwater-oracle", "--"]);
-    command.args(["--boots", &boots.to_string(), "--jobs", &jobs.to_string()]);
-    command.args(stored.then_some("--stored"));
-    command.args(only.iter().flat_map(|name| ["--only", name]));
-    command.args(
-        streams
-            .iter()
-            .flat_map(|folder| ["--streams".as_ref(), folder.as_os_str()]),
-    );
-    command.args(walk.then_some("--walk"));
-    if let Some(tree) = sources {
-        command.arg("--sources").arg(tree);
-    }
-    run(command.args(set.iter().flat_map(|set| ["--set", set])))
+    command.args(options);
+    status(&mut command)
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs, io};
 
 use serde_json::Value;
@@ -124,6 +124,15 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure(format!("`{}` failed ({status})", line(command))))
+}
+
+/// Runs `command`, whose status is passed on: it says itself what went wrong.
+pub(crate) fn status(command: &mut Command) -> Result<ExitCode, Failure> {
+    let status = command
+        .status()
+        .map_err(|error| not_started(command, &error))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
 /// What `command` prints on standard output.
