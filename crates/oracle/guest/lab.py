@@ -317,7 +317,8 @@ def incast(scenario, port):
         asker.start()
         if "read_late" in scenario:
             time.sleep((times[0][0] - now() + scenario["read_late"]) / 1e9)
-        watch_losses(scenario, connections, times[0][0])
+        watcher = threading.Thread(target=watch_losses, args=(scenario, connections, times[0][0]))
+        watcher.start()
         while left:
             for fd, _ in poll.poll():
                 entry = left[fd]
@@ -329,6 +330,7 @@ def incast(scenario, port):
         if "think" in scenario:
             looks.rest()
         asker.join()
+        watcher.join()
         after, new = tcp_counters(names), port.counters()
         done = since(before, after)
         rounds.append([end - times[0][0], done.get("TCPTimeouts", 0)])
@@ -430,7 +432,8 @@ def drops_of(connection):
 
 
 def watch_losses(scenario, connections, begin):
-    """Ends the loss of a segment when as many copies are lost as are to be, before the next copy can come."""
+    """Ends the loss of a segment when as many copies are lost as are to be, before the next copy can come. It runs beside
+    the reader: what nobody reads narrows the window, and the kernel then delays acknowledgements."""
     if "lose" not in scenario or scenario["lose"]["what"] != "segment":
         return
     time.sleep(max(0, begin - now()) / 1e9)
