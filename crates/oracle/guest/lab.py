@@ -463,7 +463,7 @@ def opening(scenario, port):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if lose["what"] == "syn_ack":
             attach(connection, SYNS)
-            threading.Thread(target=detach_later, args=(connection, losing_time(lose))).start()
+            threading.Thread(target=detach_after, args=(connection, lose["copies"])).start()
         os.write(gone, b"g")
         begin, left = now(), size
         connection.connect(("10.0.1.1", number))
@@ -490,15 +490,19 @@ def opening(scenario, port):
 
 
 def losing_time(lose):
-    """Until when copies of a segment are lost, in s: a SYN or SYN-ACK is sent again after 1 s and 2 s; the segments after
-    the SYN at once, and again after two round trips and more than 0.2 s."""
+    """Until when copies of a segment are lost, in s: a SYN is sent again after 1 s and 2 s; the segments after the SYN at
+    once, and again after two round trips and more than 0.2 s."""
     if lose["what"] == "ack":
         return 0.05 + 3 * PLAN["delay"] / 1e9
     return lose["copies"] - 0.5 + 2 * PLAN["delay"] / 1e9
 
 
-def detach_later(connection, seconds):
-    time.sleep(seconds)
+def detach_after(connection, copies):
+    """Ends the loss of SYN-ACKs when as many are lost as are to be. Both sides' timers bring a second one after 1 s."""
+    sleep_exactly()
+    time.sleep(0.5 if copies == 1 else 0.95)
+    while drops_of(connection) < copies:
+        time.sleep(2e-4)
     detach(connection)
 
 

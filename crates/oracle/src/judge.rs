@@ -9,7 +9,7 @@
 mod statistics;
 
 use crate::answer::Answer;
-use crate::list::{PACKET, Scenario, number};
+use crate::list::{Kind, PACKET, Scenario, number};
 use statistics::{LEVEL, Ratio, can_tell, mean, median, permuted, ratio_of_counts, ratio_of_means};
 
 /// What the answers of one side come to.
@@ -104,6 +104,12 @@ pub fn judge(scenario: &Scenario, theirs: &[Answer], ours: &[Answer]) -> Verdict
         checks.push(shares(theirs, ours));
     }
     checks.extend(silent);
+    if !scenario.exact && !can_tell(theirs.len(), ours.len()) {
+        // Neither the error of so few boots is known nor what lies beyond it.
+        for check in &mut checks {
+            check.finding = Finding::Open;
+        }
+    }
     Verdict {
         theirs: sides.0,
         ours: sides.1,
@@ -148,10 +154,16 @@ fn means(
     theirs: &[Answer],
     ours: &[Answer],
 ) -> Vec<Check> {
-    let ratio = |value: &dyn Fn(&Answer) -> f64, bands| {
+    let ratio = |value: &dyn Fn(&Answer) -> f64, bands: Bands| {
         let of = |side: &[Answer]| -> Vec<f64> { side.iter().map(value).collect() };
         let ratio = ratio_of_means(&of(theirs), &of(ours));
-        (ratio.found, ratio.finding(bands))
+        let is_same = (1.0 / bands.same..=bands.same).contains(&ratio.found);
+        let finding = match ratio.finding(bands) {
+            // A boot or two tell no error.
+            Finding::Open if scenario.exact && is_same => Finding::Agrees,
+            finding => finding,
+        };
+        (ratio.found, finding)
     };
     let check = |what, (found, finding)| Check {
         what,
@@ -166,7 +178,7 @@ fn means(
     }
     if scenario.exact {
         checks.push(within("median", sides.0.median, sides.1.median, 0.05));
-        if scenario.has_rounds() {
+        if matches!(scenario.kind, Kind::Incast { .. }) {
             checks.push(within(FIRST, sides.0.first, sides.1.first, 0.05));
         }
     }
@@ -207,10 +219,8 @@ fn distributions(
             },
             finding: if chance < LEVEL {
                 Finding::Differs
-            } else if can_tell(theirs.len(), ours.len()) {
-                Finding::Agrees
             } else {
-                Finding::Open
+                Finding::Agrees
             },
         },
         Check {
@@ -218,16 +228,43 @@ fn distributions(
             found: format!("{:+.0} %", 100.0 * (ratio.found - 1.0)),
             finding: ratio.finding(MEANS),
         },
-        within("median", their.median, our.median, 0.15),
+        Check {
+            // Of rounds with and without a timeout, about as many, the median is chance.
+            finding: match within("median", their.median, our.median, 0.15).finding {
+                Finding::Differs if chance >= LEVEL => Finding::Open,
+                finding => finding,
+            },
+            ..within("median", their.median, our.median, 0.15)
+        },
     ];
     if scenario.has_rounds() {
-        checks.push(within(FIRST, their.first, our.first, 0.15));
+        checks.push(first_rounds(theirs, ours));
     }
     if scenario.extras.lose.is_none() {
         let drops = |answer: &Answer| number(answer.drops);
         checks.extend(counts("drops", theirs, ours, drops));
     }
     checks
+}
+
+/// Rounds in which windows begin: one of each boot, some of them with a timeout.
+fn first_rounds(theirs: &[Answer], ours: &[Answer]) -> Check {
+    let first = |side: &[Answer]| -> Vec<Vec<f64>> {
+        let of = |answer: &Answer| answer.rounds.iter().take(1).map(|round| round.us).collect();
+        side.iter().map(of).collect()
+    };
+    let chance = permuted(&first(theirs), &first(ours));
+    Check {
+        what: "first rounds",
+        found: format!("p {chance:.4}"),
+        finding: if chance < LEVEL {
+            Finding::Differs
+        } else if chance < LEVEL_OF_FIRST {
+            Finding::Open
+        } else {
+            Finding::Agrees
+        },
+    }
 }
 
 /// Timers that expired, and rounds in which one did.
@@ -420,6 +457,8 @@ const QUEUE: Bands = Bands {
     same: 1.1,
     known: 1.3,
 };
+/// Chance below which first rounds, of which there are as few as boots, are not called the same.
+const LEVEL_OF_FIRST: f64 = 0.01;
 /// Fewer events than these on a side tell nothing.
 const ENOUGH: f64 = 10.0;
 

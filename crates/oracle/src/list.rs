@@ -1,5 +1,6 @@
 //! The scenarios that kernel and simulator run.
 
+mod behaviour;
 mod catalogue;
 
 use std::collections::BTreeMap;
@@ -268,7 +269,7 @@ mod tests {
         let all = all();
         let names: BTreeSet<&str> = all.iter().map(|scenario| &*scenario.name).collect();
         assert_eq!(names.len(), all.len());
-        assert!(all.len() >= 53);
+        assert!(all.len() >= 53 + 40);
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::list::{Kind, MSS, PACKET, Scenario, Stream, number};
 pub fn simulate(scenario: &Scenario, seed: u64, sets: &[String]) -> Result<Answer> {
     // Boots meet the kernel's ticks at any phase.
     let phase = Draws::new(seed, "phase", 0).below(TEN_MS);
-    let start = LEAD + phase;
+    // A handshake takes a round trip and a half.
+    let start = lead(scenario) + phase;
     match &scenario.kind {
         Kind::Incast { senders, .. } => {
             let outcome = run(scenario, seed, &settings(scenario, start, None), sets)?;
@@ -94,7 +95,10 @@ fn round_settings(kind: &Kind) -> Vec<(&'static str, String)> {
             ("workload.jitter", format!("{jitter}ns")),
         ]),
         // The lab waits for 0.3 to 0.4 s before it opens the next connection.
-        _ => all.push(("workload.think", "350ms".to_owned())),
+        _ => all.extend([
+            ("workload.think", "300ms".to_owned()),
+            ("workload.jitter", "100ms".to_owned()),
+        ]),
     }
     all
 }
@@ -134,6 +138,11 @@ fn stream_settings(stream: &Stream, start: u64, end: Option<u64>) -> Vec<(&'stat
     all
 }
 
+/// Time for connections to open before the first round, in ns.
+pub(crate) const fn lead(scenario: &Scenario) -> u64 {
+    LEAD + 10 * (scenario.rig.delay / LEAD_PER_DELAY) * LEAD_PER_DELAY
+}
+
 /// Settings for what only some scenarios ask for.
 fn extras(scenario: &Scenario) -> Vec<(&'static str, String)> {
     let extras = &scenario.extras;
@@ -149,7 +158,27 @@ fn extras(scenario: &Scenario) -> Vec<(&'static str, String)> {
             "workload.request_size",
             extras.request.map(|bytes| format!("{bytes}B")),
         ),
+        (
+            "workload.request_writes",
+            extras.pieces.map(|pieces| pieces.to_string()),
+        ),
+        (
+            "tcp.nodelay",
+            extras.nodelay.map(|nodelay| nodelay.to_string()),
+        ),
         ("tcp.min_rto", extras.route_min_rto_us.map(us)),
+        // A route of the senders is none of the receiver.
+        (
+            "tcp.receiver_min_rto",
+            extras
+                .receiver_min_rto_us
+                .or(extras.route_min_rto_us.map(|_| scenario.min_rto_us))
+                .map(us),
+        ),
+        (
+            "tcp.small_queues",
+            extras.own_queue.then(|| true.to_string()),
+        ),
         (
             "bottleneck.lose",
             extras.lose.map(|lose| lose.setting(&scenario.kind)),
@@ -286,7 +315,9 @@ fn answer(outcome: &Outcome) -> Answer {
 
 /// Timestamps and their padding (RFC 7323, appendix A).
 const STAMPS: u64 = 12;
-/// Time for connections to open before the first round, in ns.
-pub(crate) const LEAD: u64 = 300_000_000;
+/// That time where round trips are short.
+const LEAD: u64 = 300_000_000;
+/// Delays below this need no more time than [`LEAD`], in ns.
+const LEAD_PER_DELAY: u64 = 10_000_000;
 /// In ns: a round number of ticks.
 const TEN_MS: u64 = 10_000_000;

@@ -21,7 +21,7 @@ use schemes::{FlowInfo, Sender};
 use tcp::{Endpoint, Identity};
 
 use crate::list::Scenario;
-use crate::simulate::{LEAD, scheme, settings};
+use crate::simulate::{lead, scheme, settings};
 
 /// One side of a connection, as `guest/capture.py` writes it.
 #[derive(Clone, Debug)]
@@ -200,7 +200,7 @@ impl Stream {
     }
 
     fn endpoint(&self, scenario: &Scenario, sets: &[String]) -> Result<Endpoint<Sender>> {
-        let settings = settings(scenario, LEAD, None);
+        let settings = settings(scenario, lead(scenario), None);
         let mut all: Vec<(&str, &str)> = Vec::new();
         let pairs = sets.iter().map(|set| set.split_once('='));
         let pairs: Option<Vec<_>> = pairs.collect();

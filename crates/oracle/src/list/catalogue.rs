@@ -5,14 +5,14 @@ use super::{Extras, Kind, PACKET, Rig, Scenario, Section, Stream};
 /// The three congestion controls.
 const CCS: [&str; 3] = ["reno", "cubic", "dctcp"];
 /// About what four packets take at the port: senders answer in another order each time, and nearly at once.
-const JITTER: u64 = 50_000;
+pub(super) const JITTER: u64 = 50_000;
 /// Boots where a timer can expire, or chance decides.
-const MANY: u32 = 20;
+pub(super) const MANY: u32 = 20;
 /// Boots where neither does.
-const FEW: u32 = 2;
+pub(super) const FEW: u32 = 2;
 
 /// A packet takes 12.1 us at the port: nobody keeps step with it.
-const SLOW: Rig = Rig {
+pub(super) const SLOW: Rig = Rig {
     rate: 1_000_000_000,
     access: 1_000_000_000,
     delay: 40_000,
@@ -43,6 +43,7 @@ const STEEP: Rig = Rig {
 /// Every scenario, in the order of the page.
 pub fn all() -> Vec<Scenario> {
     let mut list = incasts();
+    list.extend(super::behaviour::all());
     list.extend(streams());
     list
 }
@@ -112,7 +113,7 @@ fn streams() -> Vec<Scenario> {
 }
 
 /// One flow for half a second, whose second half is late.
-fn lone() -> Stream {
+pub(super) fn lone() -> Stream {
     Stream {
         starts: vec![0],
         duration: SECOND / 2,
@@ -121,7 +122,7 @@ fn lone() -> Stream {
     }
 }
 
-fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scenario {
+pub(super) fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scenario {
     let kind = Kind::Incast {
         senders,
         size: kib * 1024,
@@ -134,7 +135,7 @@ fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scenario {
     }
 }
 
-fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
+pub(super) fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
     let boots = if stream.loss + stream.reordering > 0.0 {
         MANY
     } else {
@@ -142,13 +143,14 @@ fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
     };
     Scenario {
         boots,
+        exact: boots == FEW,
         section: Section::Streams,
         ..scenario(format!("{name}-{cc}"), STEEP, cc, Kind::Stream(stream))
     }
 }
 
 /// A port with room for 79 packets, of which one is in service; DCTCP's K is 20.
-fn scenario(name: String, rig: Rig, cc: &'static str, kind: Kind) -> Scenario {
+pub(super) fn scenario(name: String, rig: Rig, cc: &'static str, kind: Kind) -> Scenario {
     Scenario {
         name,
         rig,
@@ -167,13 +169,13 @@ fn scenario(name: String, rig: Rig, cc: &'static str, kind: Kind) -> Scenario {
 }
 
 impl Scenario {
-    fn called(mut self, suffix: &str) -> Self {
+    pub(super) fn called(mut self, suffix: &str) -> Self {
         self.name = format!("{}-{suffix}", self.name);
         self
     }
 
     /// With this many packets in the buffer and below the threshold.
-    fn with_buffer(self, suffix: &str, buffer: u64, threshold: u64) -> Self {
+    pub(super) fn with_buffer(self, suffix: &str, buffer: u64, threshold: u64) -> Self {
         Self {
             buffer: buffer * PACKET,
             threshold: threshold * PACKET,
@@ -190,4 +192,4 @@ impl Scenario {
 }
 
 /// In ns.
-const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;

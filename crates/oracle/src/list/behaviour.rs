@@ -1,0 +1,290 @@
+//! Scenarios that each ask about one behaviour: short answers, pauses, handshakes, single losses, settings.
+
+use super::catalogue::{FEW, JITTER, MANY, SECOND, SLOW, incast, lone, scenario, stream};
+use super::{Extras, Kind, Lose, Lost, MSS, PACKET, Rig, Scenario, Section, Stream};
+
+/// One sender, at a round trip of 1 ms and of 100 ms: nothing waits anywhere, and only the kernel's ticks are chance.
+const ONE: Rig = Rig {
+    delay: 490_000,
+    jitter: 0,
+    hosts: 1,
+    ..SLOW
+};
+const ONE_FAR: Rig = Rig {
+    delay: 50_000_000,
+    ..ONE
+};
+/// A path of 30 ms, on which `HyStart` leaves slow start.
+const HYSTART: Rig = Rig {
+    rate: 100_000_000,
+    access: 1_000_000_000,
+    delay: 15_000_000,
+    ..ONE
+};
+/// All of them, in the order of the page.
+pub(super) fn all() -> Vec<Scenario> {
+    let parts = [
+        few_segments(),
+        pauses(),
+        openings(),
+        single_losses(),
+        other_settings(),
+        long_paths(),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+/// Answers of 8 to 24 segments: windows never grow far, and one lost segment leaves too few others to show it.
+fn few_segments() -> Vec<Scenario> {
+    let chosen = [
+        ("reno", 8, 64),
+        ("cubic", 8, 48),
+        ("dctcp", 8, 64),
+        ("reno", 12, 32),
+        ("cubic", 12, 32),
+        ("dctcp", 12, 32),
+        ("reno", 12, 64),
+        ("cubic", 12, 64),
+        ("dctcp", 12, 64),
+        ("reno", 16, 48),
+        ("cubic", 16, 32),
+        ("dctcp", 16, 64),
+        ("reno", 20, 32),
+        ("cubic", 20, 64),
+        ("dctcp", 20, 48),
+        ("reno", 24, 16),
+        ("cubic", 24, 48),
+        ("dctcp", 24, 32),
+    ];
+    let one = |(cc, segments, senders)| segmented(SLOW, cc, senders, segments);
+    chosen.into_iter().map(one).collect()
+}
+
+/// Pauses between an answer and the next requests, in RTOs, with `tcp_slow_start_after_idle` at its default.
+fn pauses() -> Vec<Scenario> {
+    let idle = |pause| Extras {
+        think: Some(pause),
+        sysctl: [("tcp_slow_start_after_idle".to_owned(), "1".to_owned())].into(),
+        ..Extras::default()
+    };
+    let mut list = Vec::new();
+    // No timer expires: the RTO is the round trip and 200 ms.
+    for cc in ["reno", "cubic"] {
+        for (rtos, pause) in [("0.5", 150), ("1.5", 450), ("3", 900), ("10", 3000)] {
+            let kind = rounds_of(1, 1_000_000, TICKS);
+            list.push(Scenario {
+                boots: FEW,
+                exact: true,
+                look: 0,
+                extras: idle(pause * MILLISECOND),
+                section: Section::Pauses,
+                ..scenario(format!("pause-{rtos}rto-{cc}"), ONE_FAR, cc, kind)
+            });
+        }
+    }
+    // One expires in most rounds: RTOs are about 200 ms.
+    let crowded = [
+        ("reno", "0.5", 100),
+        ("reno", "1.5", 300),
+        ("reno", "3", 600),
+        ("reno", "10", 2000),
+        ("cubic", "1.5", 300),
+        ("cubic", "10", 2000),
+    ];
+    for (cc, rtos, pause) in crowded {
+        let one = Scenario {
+            kind: rounds_of(16, 64 * 1024, JITTER),
+            ..incast(SLOW, cc, 16, 64).with_buffer("b32", 32, 0)
+        };
+        list.push(Scenario {
+            extras: idle(pause * MILLISECOND),
+            section: Section::Pauses,
+            ..one.called(&format!("pause-{rtos}rto"))
+        });
+    }
+    list
+}
+
+/// New connections, of which a segment of the handshake is lost.
+fn openings() -> Vec<Scenario> {
+    let mut list = Vec::new();
+    for (what, name) in [
+        (Lost::Syn, "syn"),
+        (Lost::SynAck, "syn-ack"),
+        (Lost::Ack, "ack"),
+    ] {
+        for (copies, times) in [(1, ""), (2, "-twice")] {
+            for (rig, far) in [(ONE, "1ms"), (ONE_FAR, "100ms")] {
+                let kind = Kind::Opening {
+                    size: 64 * 1024,
+                    rounds: 30,
+                };
+                let lose = Lose {
+                    what,
+                    segment: 0,
+                    copies,
+                };
+                list.push(alone(&format!("{name}-lost{times}-{far}"), rig, kind, lose));
+            }
+        }
+    }
+    list
+}
+
+/// Answers of twelve segments, of which one is lost in each round, or the last and its probe.
+fn single_losses() -> Vec<Scenario> {
+    let twelve = |segment, copies, name: String| {
+        let lose = Lose {
+            what: Lost::Segment,
+            segment,
+            copies,
+        };
+        Scenario {
+            boots: SOME,
+            section: Section::Losses,
+            ..alone(&name, ONE, rounds_of(1, 12 * MSS, TICKS), lose)
+        }
+    };
+    let mut list: Vec<Scenario> = (1..=12)
+        .map(|segment| twelve(segment, 1, format!("lost-{segment}-of-12")))
+        .collect();
+    list.push(twelve(12, 2, "lost-12-of-12-twice".to_owned()));
+    list
+}
+
+/// Settings of the kernel that are not at their defaults, requests in pieces, and a receiver that reads late.
+fn other_settings() -> Vec<Scenario> {
+    let sysctl = |key: &str, value: &str| Extras {
+        sysctl: [(key.to_owned(), value.to_owned())].into(),
+        ..Extras::default()
+    };
+    let mut list = Vec::new();
+    for (cc, senders) in [("reno", 16), ("cubic", 16), ("dctcp", 16), ("reno", 32)] {
+        let one = incast(SLOW, cc, senders, 64).called("nosack");
+        list.push(with(one, sysctl("tcp_sack", "0")));
+    }
+    for cc in ["reno", "cubic"] {
+        let extras = Extras {
+            route_min_rto_us: Some(5_000),
+            ..Extras::default()
+        };
+        let one = segmented(SLOW, cc, 32, 24).called("route5ms");
+        list.push(with(one, extras));
+    }
+    for (sender, receiver, name) in [
+        (10_000, 200_000, "rto10ms-200ms"),
+        (200_000, 10_000, "rto200ms-10ms"),
+    ] {
+        let extras = Extras {
+            receiver_min_rto_us: Some(receiver),
+            ..Extras::default()
+        };
+        let one = Scenario {
+            min_rto_us: sender,
+            ..segmented(SLOW, "reno", 32, 24).called(name)
+        };
+        list.push(with(one, extras));
+    }
+    for (nodelay, name) in [(false, "pieces-nagle"), (true, "pieces-nodelay")] {
+        let extras = Extras {
+            request: Some(200),
+            pieces: Some(2),
+            nodelay: Some(nodelay),
+            ..Extras::default()
+        };
+        list.push(exact(
+            name,
+            ONE,
+            "cubic",
+            rounds_of(1, 16 * MSS, TICKS),
+            extras,
+        ));
+    }
+    for (size, name) in [
+        (64 * 1024, "late-reader-64k"),
+        (1_000_000, "late-reader-1m"),
+    ] {
+        let extras = Extras {
+            read_late: Some(100 * MILLISECOND),
+            ..Extras::default()
+        };
+        list.push(exact(name, ONE, "cubic", rounds_of(1, size, TICKS), extras));
+    }
+    list
+}
+
+/// Slow start on a path of 30 ms and 100 Mbit/s, whose product of bandwidth and delay is 250 packets.
+fn long_paths() -> Vec<Scenario> {
+    let one = |buffer: u64| {
+        let long = Stream {
+            duration: 3 * SECOND,
+            late_from: 3 * SECOND / 2,
+            ..lone()
+        };
+        let one = Scenario {
+            rig: HYSTART,
+            look: 5 * PACKET * 8 * SECOND / HYSTART.rate,
+            ..stream("bulk-30ms", "cubic", long)
+        };
+        one.with_buffer(&format!("b{buffer}"), buffer, 0)
+    };
+    [100, 1000].map(one).into()
+}
+
+/// An incast whose answers are this many full segments.
+fn segmented(rig: Rig, cc: &'static str, senders: u32, segments: u64) -> Scenario {
+    let kind = rounds_of(senders, segments * MSS, JITTER);
+    Scenario {
+        boots: MANY,
+        section: Section::Few,
+        ..scenario(format!("incast-{senders}x{segments}s-{cc}"), rig, cc, kind)
+    }
+}
+
+/// Thirty rounds.
+fn rounds_of(senders: u32, size: u64, jitter: u64) -> Kind {
+    Kind::Incast {
+        senders,
+        size,
+        rounds: 30,
+        jitter,
+    }
+}
+
+/// One sender, whose segment is lost.
+fn alone(name: &str, rig: Rig, kind: Kind, lose: Lose) -> Scenario {
+    let extras = Extras {
+        lose: Some(lose),
+        ..Extras::default()
+    };
+    Scenario {
+        section: Section::Openings,
+        ..exact(name, rig, "cubic", kind, extras)
+    }
+}
+
+/// A scenario in which chance decides nothing. Nothing waits at its port, at which nobody looks.
+fn exact(name: &str, rig: Rig, cc: &'static str, kind: Kind, extras: Extras) -> Scenario {
+    Scenario {
+        exact: true,
+        look: 0,
+        extras,
+        section: Section::Settings,
+        ..scenario(name.to_owned(), rig, cc, kind)
+    }
+}
+
+fn with(one: Scenario, extras: Extras) -> Scenario {
+    Scenario {
+        extras,
+        section: Section::Settings,
+        ..one
+    }
+}
+
+/// Boots where a round hangs on how those before it met the kernel's ticks.
+const SOME: u32 = 6;
+/// Some ticks of the kernel, in ns: a request of a single sender waits for less, so that each round meets them anew.
+const TICKS: u64 = 10_000_000;
+/// In ns.
+const MILLISECOND: u64 = 1_000_000;
