@@ -64,15 +64,13 @@ pub struct Port {
     free_at: Time,
     delay: Span,
     ring: Ring,
-    /// Picoseconds per byte if whole and few, else 0: then `rate` divides.
+    /// Picoseconds per byte if whole and few, and packets arrive without jitter; else 0: then [`jitter`] decides.
     ps_per_byte: u32,
     /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
     /// hook, or because others may still wait for their turn by priority.
     watches_idle: bool,
     /// Whether a packet that finds the transmitter idle is sent at once: nothing looks at it, and there is no hook.
     plain: bool,
-    /// Whether there is a [`Jitter`].
-    has_jitter: bool,
     /// What the hook is told; nothing without one.
     calls: Calls,
     /// Whether SACK blocks count beside the header bytes.
@@ -107,6 +105,8 @@ pub struct Port {
     /// Packets that were accepted and not sent, and not told yet.
     gone: u64,
     rate: Rate,
+    /// Picoseconds per byte if whole, whether there is jitter or not.
+    exact: Option<u64>,
     jitter: Option<Box<Jitter>>,
 }
 
@@ -159,13 +159,13 @@ impl Port {
             delay: config.delay,
             ring: Ring::new(),
             ps_per_byte: (config.rate.ps_per_byte())
+                .filter(|_| config.jitter.is_none())
                 .and_then(|exact| exact.try_into().ok())
                 .unwrap_or(0),
             header_bytes: config.header_bytes,
             counts_sack: false,
             watches_idle,
             plain: !watches_idle && hook.is_none(),
-            has_jitter: config.jitter.is_some(),
             calls,
             quiet: hook.map_or(Quiet::NEVER, |hook| hook.quiet()),
             packets: 0,
@@ -187,6 +187,7 @@ impl Port {
             marks: 0,
             threshold_crossings: 0,
             rate: config.rate,
+            exact: config.rate.ps_per_byte(),
             jitter: config.jitter.map(Box::new),
             priorities: (config.priorities.classes > 1)
                 .then(|| Box::new(Priorities::new(config.priorities))),
@@ -452,8 +453,7 @@ impl Port {
     /// The transmitter, which is free, sends `packet`. Returns when it arrives.
     #[inline(always)]
     fn start(&mut self, packet: &Packet, size: u64, now: Time) -> Time {
-        self.free_at = now + self.serialisation(size);
-        let arrival = self.arrival();
+        let arrival = self.transmit(size, now);
         self.ring.push_started(packet, arrival);
         arrival
     }
@@ -466,10 +466,22 @@ impl Port {
         self.level_since = self.level_since.max(at);
     }
 
+    /// The transmitter sends a packet of this size from `from` on. Returns when the packet arrives.
+    #[inline(always)]
+    fn transmit(&mut self, size: u64, from: Time) -> Time {
+        match self.ps_per_byte {
+            0 => self.transmit_apart(size, from),
+            exact => {
+                self.free_at = from + Span::from_ps(u64::from(exact) * size);
+                self.free_at + self.delay
+            }
+        }
+    }
+
     #[inline(always)]
     fn serialisation(&self, size: u64) -> Span {
         match self.ps_per_byte {
-            0 => self.rate.serialisation(size),
+            0 => self.serialisation_apart(size),
             exact => Span::from_ps(u64::from(exact) * size),
         }
     }

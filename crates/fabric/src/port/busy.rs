@@ -95,8 +95,7 @@ impl Port {
             if self.ring.waiting_packets() == 0 {
                 self.next_start = self.free_at;
             }
-            self.free_at += self.serialisation(size);
-            let arrival = self.arrival();
+            let arrival = self.transmit(size, self.free_at);
             self.ring.push(packet, arrival);
         }
         self.change_level(now);

@@ -36,16 +36,22 @@ impl Jitter {
 }
 
 impl Port {
-    /// When the packet arrives whose last bit has left at `free_at`.
-    #[inline(always)]
-    pub(super) fn arrival(&mut self) -> Time {
+    /// [`Port::transmit`] with jitter, or at a rate at which a byte does not take whole picoseconds: others are asked
+    /// nothing about either.
+    #[inline(never)]
+    pub(super) fn transmit_apart(&mut self, size: u64, from: Time) -> Time {
+        self.free_at = from + self.serialisation_apart(size);
         let at = self.free_at + self.delay;
-        if self.has_jitter { self.late(at) } else { at }
+        self.jitter.as_mut().map_or(at, |jitter| jitter.late(at))
     }
 
-    #[inline(never)]
-    fn late(&mut self, at: Time) -> Time {
-        self.jitter.as_mut().map_or(at, |jitter| jitter.late(at))
+    /// [`Port::serialisation`] of such a port.
+    #[inline(always)]
+    pub(super) fn serialisation_apart(&self, size: u64) -> Span {
+        match self.exact {
+            Some(exact) => Span::from_ps(exact * size),
+            None => self.rate.serialisation(size),
+        }
     }
 }
 
