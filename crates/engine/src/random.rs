@@ -21,11 +21,13 @@ impl Stream {
     }
 
     /// 64 uniform bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A uniform number from `0..bound`; 0 if `bound` is 0. Bias below `bound`/2^64.
+    #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.bits()) * u128::from(bound);
         (product >> 64) as u64
