@@ -132,7 +132,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             Timer::Off => {
                 let waiting = self.next < self.written && self.una == self.max;
                 if waiting && is_closed() {
-                    self.timer = Timer::Persist(self.config.expiry(now, self.probe_base()));
+                    self.begin_probing(now);
                 }
             }
             Timer::Persist(_) if !is_closed() => (self.timer, self.attempts) = (Timer::Off, 0),
@@ -204,6 +204,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         let interval = self.probe_base() * (1 << self.attempts.min(16));
         let interval = interval.min(self.config.max_rto);
         self.timer = Timer::Persist(self.config.expiry(now, interval));
+    }
+
+    #[cold]
+    fn begin_probing(&mut self, now: Time) {
+        self.timer = Timer::Persist(self.config.expiry(now, self.probe_base()));
     }
 
     /// When the first probe of a closed window is due: after the timeout, which Linux takes for 200 ms at least
