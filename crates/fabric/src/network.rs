@@ -161,10 +161,23 @@ impl Network {
         self.routes.introduce(flow, key, ends);
     }
 
-    /// A host sends a packet out of its port. Returns when its transmission begins if it waits for others, and a time
-    /// that has passed if it does not, if it is dropped, and at a port with priorities, which decides that late.
+    /// A host sends a packet out of its port.
     #[inline(always)]
     pub fn send<W: Watch>(
+        &mut self,
+        from: HostId,
+        packet: &mut Packet,
+        sched: &mut Scheduler,
+        watch: &mut W,
+    ) {
+        self.sent += 1;
+        self.offer(self.host_ports[from.0 as usize], packet, sched, watch);
+    }
+
+    /// As [`Network::send`]. Returns when the transmission of the packet begins if it waits for others, and a time that has
+    /// passed if it does not, if it is dropped, and at a port with priorities, which decides that late.
+    #[inline(always)]
+    pub fn send_timed<W: Watch>(
         &mut self,
         from: HostId,
         packet: &mut Packet,
@@ -174,9 +187,12 @@ impl Network {
         self.sent += 1;
         let port = self.host_ports[from.0 as usize];
         let begins = self.ports[port.0 as usize].next_begins();
-        match self.offer(port, packet, sched, watch) {
-            Offer::Queued => begins,
-            Offer::First(_) | Offer::Dropped => Time::ZERO,
+        self.offer(port, packet, sched, watch);
+        // A packet that is dropped leaves it as it was.
+        if self.ports[port.0 as usize].next_begins() > begins {
+            begins
+        } else {
+            Time::ZERO
         }
     }
 
@@ -287,7 +303,7 @@ impl Network {
             }
             End::Switch(row) => {
                 let out = self.routes.next(row, packet);
-                let _offer = self.offer(out, packet, sched, watch);
+                self.offer(out, packet, sched, watch);
                 None
             }
         }
@@ -387,10 +403,9 @@ impl Network {
         packet: &mut Packet,
         sched: &mut Scheduler,
         watch: &mut W,
-    ) -> Offer {
+    ) {
         let out = &mut self.ports[port.0 as usize];
-        let offer = out.offer_watched(packet, sched.now(), port, watch);
-        match offer {
+        match out.offer_watched(packet, sched.now(), port, watch) {
             Offer::Dropped => self.lost += 1,
             Offer::Queued => {}
             Offer::First(arrival) => sched.at(arrival, Token(port.0)),
@@ -398,7 +413,6 @@ impl Network {
         if self.prioritised {
             self.lost += self.ports[port.0 as usize].take_gone();
         }
-        offer
     }
 
     #[inline(always)]

@@ -250,10 +250,16 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
         true
     }
 
+    /// Whether the endpoint wants to be told what waits in the queue of its host ([`Endpoint::note_waiting`]).
+    #[inline(always)]
+    pub fn keeps_host_queue_short(&self) -> bool {
+        self.sender.config.small_queues
+    }
+
     /// `packet`, which this endpoint has just handed over, waits in the queue of its host, and `begins` to leave then:
     /// with [`Config::small_queues`] the endpoint hands over no more than its share.
-    pub fn note_waiting(&mut self, packet: &Packet, begins: Time, now: Time) {
-        self.sender.note_waiting(packet.payload, begins, now);
+    pub fn note_waiting(&mut self, packet: &Packet, begins: Time) {
+        self.sender.note_waiting(packet.payload, begins);
     }
 
     /// Whether `packet`, which this endpoint handed over at a low priority and which has not left its host,

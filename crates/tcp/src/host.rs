@@ -29,9 +29,16 @@ struct Reports {
 
 /// Where a host's segments and deadlines go.
 pub trait Wire {
-    /// A segment of connection `slot` leaves the host. Returns when the host begins to transmit it if it waits for
-    /// others, and a time that has passed if it does not or if nobody can tell.
-    fn send(&mut self, slot: Slot, packet: &mut Packet) -> Time;
+    /// A segment of connection `slot` leaves the host.
+    fn send(&mut self, slot: Slot, packet: &mut Packet);
+
+    /// As [`Wire::send`], for data of a connection with [`Config::small_queues`](crate::Config::small_queues). Returns when
+    /// the host begins to transmit it if it waits for others, and a time that has passed if it does not or if nobody can
+    /// tell, which is so unless this method is written.
+    fn send_timed(&mut self, slot: Slot, packet: &mut Packet) -> Time {
+        self.send(slot, packet);
+        Time::ZERO
+    }
 
     /// [`Host::on_deadline`] of `slot` is wanted at `deadline`, instead of whatever was announced
     /// before; [`Time::NEVER`] withdraws.
@@ -255,9 +262,13 @@ fn flush<C: Plays<dyn SenderCc>, R: Plays<dyn ReceiverCc>>(
     if endpoint.has_data() {
         while endpoint.data_into(place, now) {
             note_sent(role, slot, endpoint, place, now);
-            let begins = wire.send(slot, place);
-            if begins > now {
-                endpoint.note_waiting(place, begins, now);
+            if endpoint.keeps_host_queue_short() {
+                let begins = wire.send_timed(slot, place);
+                if begins > now {
+                    endpoint.note_waiting(place, begins);
+                }
+            } else {
+                wire.send(slot, place);
             }
         }
     }

@@ -141,21 +141,32 @@ pub(super) struct Out<'a, P> {
     pub(super) host: HostId,
 }
 
-impl<P: Probe + Follow> Wire for Out<'_, P> {
-    #[inline]
-    fn send(&mut self, slot: Slot, packet: &mut Packet) -> Time {
-        let Outside {
-            network,
-            watch,
-            helpers,
-            ..
-        } = &mut *self.outside;
+impl<P: Probe + Follow> Out<'_, P> {
+    /// What happens to every packet between TCP and the host's port.
+    #[inline(always)]
+    fn prepare(&mut self, slot: Slot, packet: &mut Packet) {
+        let Outside { watch, helpers, .. } = &mut *self.outside;
         if let Some(Some(helper)) = helpers.get_mut(self.host.0 as usize) {
             helper.on_outgoing(slot, packet, self.sched.now());
         }
         watch.packets[packet.flow.0 as usize].inside += 1;
         watch.probe.on_send(packet, self.sched.now());
-        network.send(self.host, packet, self.sched, watch)
+    }
+}
+
+impl<P: Probe + Follow> Wire for Out<'_, P> {
+    #[inline]
+    fn send(&mut self, slot: Slot, packet: &mut Packet) {
+        self.prepare(slot, packet);
+        let Outside { network, watch, .. } = &mut *self.outside;
+        network.send(self.host, packet, self.sched, watch);
+    }
+
+    #[inline]
+    fn send_timed(&mut self, slot: Slot, packet: &mut Packet) -> Time {
+        self.prepare(slot, packet);
+        let Outside { network, watch, .. } = &mut *self.outside;
+        network.send_timed(self.host, packet, self.sched, watch)
     }
 
     #[inline]

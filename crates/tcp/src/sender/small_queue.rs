@@ -94,12 +94,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
     /// The segment that has just been handed over, with this payload, waits in its host's queue and `begins` to leave
     /// then.
     #[inline(never)]
-    pub(crate) fn note_waiting(&mut self, payload: u16, begins: Time, now: Time) {
+    pub(crate) fn note_waiting(&mut self, payload: u16, begins: Time) {
         if !self.config.small_queues {
             return;
         }
         let queue = self.host_queue.get_or_insert_default();
-        queue.leave(now);
         let bytes = memory(payload.into());
         queue.waiting.push_back((begins, bytes));
         queue.bytes += bytes;

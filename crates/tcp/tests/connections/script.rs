@@ -413,7 +413,7 @@ impl<C: SenderCc + 'static> Timeline<C> {
                 let begins = port.free_at.max(self.now);
                 port.free_at = begins + port.interval;
                 if begins > self.now {
-                    self.endpoint.note_waiting(&packet, begins, self.now);
+                    self.endpoint.note_waiting(&packet, begins);
                 }
             }
         }
