@@ -37,13 +37,12 @@ impl HostQueue {
         }
     }
 
-    /// When less than `limit` waits, if that is not so now.
-    fn below(&self, limit: u64) -> Option<Time> {
+    /// When so little waits that another segment `has_room` beside it, if that is not so now.
+    fn until(&self, has_room: impl Fn(u64) -> bool) -> Option<Time> {
         let mut left = self.bytes;
         let mut until = None;
         for (begins, bytes) in &self.waiting {
-            // The count of Linux begins at one, so that the limit itself is too much (`sk_wmem_alloc`).
-            if left < limit {
+            if has_room(left) {
                 break;
             }
             left -= bytes;
@@ -66,24 +65,19 @@ struct Share {
 }
 
 impl Share {
-    /// Bytes of memory: two segments as the next one or 2^-10 s of the rate, and not more than
-    /// `net.ipv4.tcp_limit_output_bytes`. The rate is the window for each round trip, and a fifth more, or twice that in
-    /// slow start (`tcp_input.c, tcp_update_pacing_rate`).
-    // DEVIATION(Linux): it takes the smaller rate from half of ssthresh on, and not from ssthresh.
-    fn limit(&self) -> u64 {
-        let in_a_while = self.in_a_while().checked_div(self.srtt.as_ps().into());
-        let in_a_while = in_a_while.and_then(|bytes| u64::try_from(bytes).ok());
-        let in_a_while = in_a_while.unwrap_or(LIMIT_OUTPUT);
-        in_a_while.max(least(self.payload)).min(LIMIT_OUTPUT)
-    }
-
-    /// Whether `bytes`, which are no less than the least share, are below the limit; without a division.
+    /// Whether `bytes` of memory are below the limit: two segments as the next one or 2^-10 s of the rate, and not more
+    /// than `net.ipv4.tcp_limit_output_bytes`. The count of Linux begins at one, so that the limit itself is too much
+    /// (`sk_wmem_alloc`). The rate is not divided by the round trip; the other side is multiplied by it.
+    #[inline(always)]
     fn has_room_beside(&self, bytes: u64) -> bool {
-        let fits = u128::from(bytes + 1) * u128::from(self.srtt.as_ps()) <= self.in_a_while();
-        bytes < LIMIT_OUTPUT && fits
+        let fits = || u128::from(bytes + 1) * u128::from(self.srtt.as_ps()) <= self.in_a_while();
+        bytes < LIMIT_OUTPUT && (bytes < least(self.payload) || fits())
     }
 
-    /// 2^-10 s of the rate, times the round trip.
+    /// 2^-10 s of the rate, times the round trip. The rate is the window for each round trip, and a fifth more, or twice
+    /// that in slow start (`tcp_input.c, tcp_update_pacing_rate`).
+    // DEVIATION(Linux): it takes the smaller rate from half of ssthresh on, and not from ssthresh.
+    #[inline(always)]
     fn in_a_while(&self) -> u128 {
         let percent = if self.slow_start { 200 } else { 120 };
         u128::from(self.window) * (percent * WHILE_PER_PERCENT)
@@ -139,10 +133,11 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
             return false;
         };
         // With one segment outstanding at most, the next one leaves whatever waits.
-        if share.has_room_beside(queue.bytes) || self.outstanding() <= self.mss {
+        if self.outstanding() <= self.mss {
             return false;
         }
-        let until = queue.below(share.limit() << u32::from(again));
+        // Half of what waits is below the limit where all of it is below twice the limit.
+        let until = queue.until(|waiting| share.has_room_beside(waiting >> u32::from(again)));
         self.held_until = until.unwrap_or(Time::NEVER);
         until.is_some()
     }
@@ -191,53 +186,34 @@ mod tests {
 
     #[test]
     fn a_share_is_two_segments_or_a_millisecond_of_the_rate() {
+        let is_limit = |share: Share, limit| {
+            assert!(share.has_room_beside(limit - 1) && !share.has_room_beside(limit));
+        };
         // 1.2 * 40 * 1448 bytes in 10 ms are 6.95 MB/s: 6,787 bytes in 1/1024 s.
-        assert_eq!(SHARE.limit(), 6_787);
+        is_limit(SHARE, 6_787);
         // In slow start twice the window and not 1.2 times: 11.58 MB/s.
         let slow_start = Share {
             slow_start: true,
             ..SHARE
         };
-        assert_eq!(slow_start.limit(), 11_312);
+        is_limit(slow_start, 11_312);
         // Two segments of 1448 + 960 bytes are more than a millisecond of ten segments in 10 ms.
         let few = Share {
             window: 10 * 1448,
             ..SHARE
         };
-        assert_eq!(few.limit(), 4_816);
+        is_limit(few, 4_816);
         let short = Share { payload: 0, ..few };
-        assert_eq!(short.limit(), 2 * 960);
-    }
-
-    #[test]
-    fn there_is_room_up_to_the_limit() {
-        for slow_start in [false, true] {
-            let share = Share {
-                slow_start,
-                ..SHARE
-            };
-            let limit = share.limit();
-            assert!(share.has_room_beside(limit - 1) && !share.has_room_beside(limit));
-        }
-        let near = Share {
-            srtt: Span::from_micros(10),
-            ..SHARE
-        };
-        assert!(near.has_room_beside((1 << 20) - 1) && !near.has_room_beside(1 << 20));
+        // The rate allows no more than these two: 1,696 bytes.
+        is_limit(short, 2 * 960);
     }
 
     #[test]
     fn a_share_has_a_limit_of_its_own() {
-        let near = Share {
-            srtt: Span::from_micros(10),
-            ..SHARE
-        };
-        assert_eq!(near.limit(), 1 << 20);
-        let unknown = Share {
-            srtt: Span::ZERO,
-            ..SHARE
-        };
-        assert_eq!(unknown.limit(), 1 << 20);
+        for srtt in [Span::from_micros(10), Span::ZERO] {
+            let near = Share { srtt, ..SHARE };
+            assert!(near.has_room_beside((1 << 20) - 1) && !near.has_room_beside(1 << 20));
+        }
     }
 
     #[test]
@@ -248,11 +224,12 @@ mod tests {
             queue.waiting.push_back((at(10 * place), 100));
             queue.bytes += 100;
         }
-        assert_eq!(queue.below(301), None);
-        assert_eq!(queue.below(300), Some(at(10)));
-        assert_eq!(queue.below(101), Some(at(20)));
+        let below = |queue: &HostQueue, limit| queue.until(|waiting| waiting < limit);
+        assert_eq!(below(&queue, 301), None);
+        assert_eq!(below(&queue, 300), Some(at(10)));
+        assert_eq!(below(&queue, 101), Some(at(20)));
         queue.leave(at(10));
-        assert_eq!((queue.bytes, queue.below(201)), (200, None));
+        assert_eq!((queue.bytes, below(&queue, 201)), (200, None));
         queue.leave(at(30));
         assert_eq!((queue.bytes, queue.waiting.len()), (0, 0));
     }
