@@ -53,7 +53,7 @@ const RUNS: [(&str, &str); 3] = [
     ("incast", "run incast"),
     (
         "one",
-        "run incast --scheme newreno --set workload.senders=60",
+        "run incast --scheme newreno --set workload.senders=60 --seeds 1",
     ),
     (
         "goals",
