@@ -1,6 +1,5 @@
 //! From a request to results: simulates what is missing, then more seeds or more values, then the files.
 
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -98,7 +97,8 @@ impl<'a> Sweep<'a> {
         };
         sweep.simulate(&scenario)?;
         let results = kept.results(&scenario)?;
-        Ok(Some(Ties::new(summary, &Summary::new(&scenario, &results))))
+        let under_orders = Summary::new(&scenario, &results);
+        Ok(Some(Ties::new(&summary.rows, &under_orders.rows)))
     }
 
     /// Numbers of the points, of which this many were there before, on this many threads.
@@ -267,8 +267,13 @@ pub(crate) fn finished_before(
         None => summary.seeds == scenario.seeds(),
         Some(_) => asked == done,
     };
-    if same && summary.ties.as_ref().map(|ties| ties.orders) != request.ties.map(NonZeroU32::get) {
-        // The points are there, so that only the orders are simulated.
+    let orders = summary.ties.as_ref().map(|ties| ties.orders);
+    if same
+        && request
+            .ties
+            .is_some_and(|asked| orders != Some(asked.get()))
+    {
+        // A finished run keeps no points, so that all of it is simulated again.
         return Ok(None);
     }
     if same {

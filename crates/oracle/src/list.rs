@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use twox_hash::XxHash64;
 
-pub use catalogue::all;
+/// Every scenario, in the order of the page.
+pub fn all() -> Vec<Scenario> {
+    let parts = [catalogue::incasts(), behaviour::all(), catalogue::streams()];
+    parts.into_iter().flatten().collect()
+}
 
 /// One scenario: the switch, its links, and what happens there.
 #[derive(Clone, Debug, Serialize)]

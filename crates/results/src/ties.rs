@@ -8,7 +8,6 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::row::Row;
-use crate::summary::Summary;
 
 /// The setting whose values are the orders.
 pub const ORDER: &str = "run.tie_order";
@@ -25,15 +24,14 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Sorts the rows of `under_orders`, a sweep over [`ORDER`], to those of `summary`. O(rows of both × rows).
-    pub fn new(summary: &Summary, under_orders: &Summary) -> Self {
-        let rows: Vec<_> = summary
-            .rows
+    /// Sorts rows of a sweep over [`ORDER`] to those of the sweep without it. O(rows of both × rows).
+    pub fn new(of: &[Row], under_orders: &[Row]) -> Self {
+        let rows: Vec<_> = of
             .iter()
             .map(|row| {
                 let mut values = IndexMap::<String, Vec<f64>>::new();
                 let same = |other: &&Row| other.scheme == row.scheme && without_order(other, row);
-                for other in under_orders.rows.iter().filter(same) {
+                for other in under_orders.iter().filter(same) {
                     for (metric, estimate) in &other.metrics {
                         let all = values.entry(metric.clone()).or_default();
                         all.extend(estimate.mean);
@@ -42,7 +40,7 @@ impl Ties {
                 values
             })
             .collect();
-        let orders = under_orders.rows.len() / summary.rows.len().max(1);
+        let orders = under_orders.len() / of.len().max(1);
         Self {
             orders: u32::try_from(orders).unwrap_or(u32::MAX),
             rows,
@@ -80,6 +78,7 @@ mod tests {
 
     use super::*;
     use crate::point_result::PointResult;
+    use crate::summary::Summary;
 
     /// What every point of a scenario gives.
     fn summary(sets: &[&str]) -> Summary {
@@ -100,7 +99,8 @@ mod tests {
     #[test]
     fn each_row_has_a_value_for_each_order_and_those_of_its_own_settings() {
         let whole = summary(&["link.jitter=auto"]);
-        let ties = Ties::new(&whole, &summary(&["link.jitter=0s", "run.tie_order=1,2,3"]));
+        let orders = summary(&["link.jitter=0s", "run.tie_order=1,2,3"]);
+        let ties = Ties::new(&whole.rows, &orders.rows);
         assert_eq!((ties.orders, ties.rows.len()), (3, 4));
         for (number, row) in whole.rows.iter().enumerate() {
             // Without chance and losses the order changes nothing; times grow with the senders in any case.

@@ -16,6 +16,7 @@ mod resume;
 mod shards;
 #[cfg(unix)]
 mod survival;
+mod ties;
 mod twins;
 mod until;
 mod workspace;

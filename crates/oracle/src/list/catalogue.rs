@@ -40,15 +40,7 @@ const STEEP: Rig = Rig {
     ..SLOW
 };
 
-/// Every scenario, in the order of the page.
-pub fn all() -> Vec<Scenario> {
-    let mut list = incasts();
-    list.extend(super::behaviour::all());
-    list.extend(streams());
-    list
-}
-
-fn incasts() -> Vec<Scenario> {
+pub(super) fn incasts() -> Vec<Scenario> {
     let mut list = Vec::new();
     for cc in CCS {
         for senders in [2, 4, 8, 16, 32, 64] {
@@ -75,7 +67,7 @@ fn incasts() -> Vec<Scenario> {
     list
 }
 
-fn streams() -> Vec<Scenario> {
+pub(super) fn streams() -> Vec<Scenario> {
     let mut list = Vec::new();
     for cc in CCS {
         list.push(stream("bulk", cc, lone()));
