@@ -5,11 +5,10 @@ use engine::{Scheduler, Token};
 
 use crate::disorder::{Detained, Disorder};
 use crate::histogram::QueueStatistics;
-use crate::hook::SwitchHook;
-use crate::port::{End, Jitter, Offer, Port, PortConfig};
+use crate::parts::PortParts;
+use crate::port::{End, Offer, Port, PortConfig};
 use crate::port_id::PortId;
-use crate::priority::Strict;
-use crate::queue::{Discipline, Limit};
+use crate::queue::Limit;
 use crate::routes::{Routes, Spread};
 use crate::topology::{LinkSpec, Node, NodeId, Topology, TopologyError};
 use crate::watch::Watch;
@@ -37,18 +36,6 @@ pub struct NetworkConfig<'a> {
     pub spread: Spread,
     /// Makes the hashes of runs with different seeds unrelated.
     pub salt: u64,
-}
-
-/// What schemes and settings put into a port.
-pub struct PortParts {
-    /// What happens to arriving packets.
-    pub discipline: Discipline,
-    /// What the switch does besides queueing.
-    pub hook: Option<Box<dyn SwitchHook>>,
-    /// How packets are served by priority.
-    pub priorities: Strict,
-    /// What each packet waits at the end of the wire.
-    pub jitter: Option<Jitter>,
 }
 
 /// Ports, switches and the packets between them.
@@ -445,18 +432,6 @@ impl Network {
         let product = u128::from(where_and_when) * u128::from(what ^ ODD_B);
         let hop = ((product >> 64) ^ product) as u64;
         self.digest = self.digest.wrapping_add(hop);
-    }
-}
-
-impl PortParts {
-    /// A FIFO that only its limit makes drop.
-    pub fn plain() -> Self {
-        Self {
-            discipline: Discipline::DropTail,
-            hook: None,
-            priorities: Strict::FIFO,
-            jitter: None,
-        }
     }
 }
 

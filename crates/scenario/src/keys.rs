@@ -9,6 +9,7 @@ mod choices;
 mod classes;
 mod conflict;
 pub(crate) mod flows;
+mod link;
 mod links;
 mod lost;
 pub mod profile;
@@ -208,19 +209,6 @@ impl Topology {
             _ => Ecmp::Symmetric,
         };
         self.ecmp.0.unwrap_or(usual)
-    }
-}
-
-impl Link {
-    /// Bound of the jitter, where a full packet has this many bytes.
-    pub fn jitter(&self, packet_bytes: u64) -> Span {
-        let automatic = self.rate.serialisation(packet_bytes) / AUTOMATIC_JITTER;
-        self.jitter.0.unwrap_or(automatic)
-    }
-
-    /// Rate of a host's link towards the host.
-    pub fn to_hosts(&self) -> Rate {
-        self.down_rate.0.unwrap_or(self.rate)
     }
 }
 
@@ -500,9 +488,6 @@ base::settings! {
     }
 }
 
-/// "auto" of link.jitter is the time of a packet over this. `docs/concepts/phase.md` shows what depends on it.
-const AUTOMATIC_JITTER: u64 = 25;
-
 #[cfg(test)]
 mod tests {
     use base::{Full, OnWire, Payload};
@@ -570,23 +555,6 @@ mod tests {
                 "rc3.first",
             ]
         );
-    }
-
-    #[test]
-    fn automatic_jitter_is_a_share_of_a_packets_time_on_the_link() {
-        let link = |rate: &str, jitter: &str| {
-            let text = |name: &str| match name {
-                "link.rate" => rate.to_owned(),
-                "link.jitter" => jitter.to_owned(),
-                name => key(name).unwrap().default.to_owned(),
-            };
-            Keys::read(&text).unwrap().link.jitter(1500)
-        };
-        // 12 us and 1.2 us over 25.
-        assert_eq!(link("1Gbps", "auto"), Span::from_nanos(480));
-        assert_eq!(link("10Gbps", "auto"), Span::from_nanos(48));
-        assert_eq!(link("1Gbps", "3us"), Span::from_micros(3));
-        assert_eq!(link("1Gbps", "0s"), Span::ZERO);
     }
 
     #[test]

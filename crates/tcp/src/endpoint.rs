@@ -12,7 +12,7 @@ use std::sync::Arc;
 use base::{Extension, FlowId, HostId, Packet, Seq, TcpFlags, Time};
 
 use crate::cc::SenderCc;
-use crate::config::{AfterSynLoss, Config};
+use crate::config::Config;
 use crate::plays::Plays;
 use crate::receiver::Receiver;
 use crate::receiver_cc::{AckKind, AckSent};
@@ -472,20 +472,6 @@ impl<C: Plays<dyn SenderCc>> Endpoint<C> {
             self.state_deadline = now + self.opening_timeout(true);
         }
         Progress::default()
-    }
-
-    /// RFC 9293 §3.8.3: the peer is told, in case it lives, and the application. Linux forgets a SYN and tells nobody.
-    fn give_up(&mut self) -> Progress {
-        let forgets = self.sender.config.after_syn_loss == AfterSynLoss::Linux;
-        if forgets && self.state == State::SynReceived {
-            self.enter_closed();
-        } else {
-            self.abort();
-        }
-        Progress {
-            aborted: true,
-            ..Progress::default()
-        }
     }
 
     fn enter_closed(&mut self) {

@@ -26,12 +26,14 @@ const MAX_LINES: usize = 500;
 const MAX_CODE: usize = 8000;
 /// The crate that may be larger: one file for each scheme, which are read one at a time.
 const UNBOUNDED: &str = "schemes";
+/// Crates that are larger than they should be, and how large they may be until they are two. Nothing is added here.
+const LARGER: [(&str, usize); 1] = [("scenario", 8250)];
 
 /// Describes every flag of the command.
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
 /// commands that repeat a failed point and a figure.
-const MAY_NAME_FLAGS: [&str; 11] = [
+const MAY_NAME_FLAGS: [&str; 12] = [
     "crates/cli/",
     "crates/emulated/",
     "crates/text/",
@@ -39,6 +41,7 @@ const MAY_NAME_FLAGS: [&str; 11] = [
     "crates/book/",
     "crates/testing/",
     "crates/live/src",
+    "crates/oracle/src/question.rs",
     "crates/results/src/answer",
     "crates/results/src/summary.rs",
     "crates/report/src/paper/page.rs",
@@ -63,9 +66,11 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
         }
     }
     wrong.extend(crates.iter().filter_map(|(name, lines)| {
-        let large = *lines > MAX_CODE && name != UNBOUNDED;
+        let own = LARGER.iter().find(|(larger, _)| larger == name);
+        let most = own.map_or(MAX_CODE, |(_, most)| *most);
+        let large = *lines > most && name != UNBOUNDED;
         large.then(|| {
-            format!("crates/{name}: {lines} lines of code: more than {MAX_CODE} want two crates")
+            format!("crates/{name}: {lines} lines of code: more than {most} want two crates")
         })
     }));
     failed(&[wrong])
