@@ -61,7 +61,7 @@ fn the_example_of_the_contributing_page_is_a_scheme_that_runs() {
         "--lib",
     ]);
     copy.cargo(&["build", "--offline", "--quiet", "-p", "tailwater"]);
-    let run = "run incast --scheme fixed,skeleton --set workload.senders=10 --format json --quiet";
+    let run = "run incast --scheme fixed,skeleton --set workload.senders=10 --seeds 1 --format json --quiet";
     let arguments = ["run", "--offline", "--quiet", "-p", "tailwater", "--"];
     let text = copy.cargo(&[&arguments[..], &run.split(' ').collect::<Vec<_>>()].concat());
     let results: serde_json::Value = serde_json::from_str(&text).expect("the answer is JSON");
