@@ -164,7 +164,7 @@ def test_a_worker_that_is_killed_loses_its_batch_alone(
 ) -> None:
     # Each batch is one simulation.
     monkeypatch.setattr(cluster, "SECONDS", 0.0)
-    asked: dict[str, Any] = {"set": {"workload.senders": 1, "logged.number": range(POINTS)}}
+    asked: dict[str, Any] = {"set": {"workload.senders": 1, "logged.number": range(POINTS)}, "seeds": 1}
     first = tw.run("incast", schemes=_logged(tmp_path / "log"), **asked, out="local")
     moments = random.Random(20)
     killed = 0

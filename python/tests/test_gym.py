@@ -102,6 +102,7 @@ def test_a_window_is_that_of_a_run() -> None:
         "incast",
         schemes="newreno",
         set={"workload.senders": 1, "workload.size": "32KB", "tcp.initial_window": 50},
+        seeds=1,
     )
     assert info["run"]["fct_max_us"] == run.rows.to_arrow()["fct_max_us"][0].as_py()
 

@@ -85,7 +85,7 @@ def test_values_of_settings_come_from_lists_ranges_and_arrays() -> None:
     import numpy as np
 
     def senders(value: object) -> list[str]:
-        asked = tw.Scenario("incast", schemes="newreno", set={"workload.senders": value})
+        asked = tw.Scenario("incast", schemes="newreno", set={"workload.senders": value}, seeds=1)
         return [point.set["workload.senders"] for point in asked.points]
 
     assert senders([4, 8]) == senders(range(4, 9, 4)) == senders(np.array([4, 8])) == ["4", "8"]
@@ -211,7 +211,7 @@ def test_nothing_is_printed_by_a_run(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(tw.ScenarioError):
         tw.run("incast", schemes="nonsense")
     with pytest.warns(tw.ScenarioWarning):
-        tw.run("incast", schemes="newreno", seeds=2, set={"workload.jitter": "0us"})
+        tw.run("incast", schemes="newreno", seeds=2, set={"link.jitter": "0s"})
     assert capfd.readouterr() == ("", "")
 
 

@@ -154,7 +154,7 @@ def test_what_an_ack_says_is_there_by_its_name_and_stays() -> None:
             super().on_ack(ack)
             acks.append(ack)
 
-    tw.run("incast", schemes=Keeps, set={"workload.senders": 1})
+    tw.run("incast", schemes=Keeps, set={"workload.senders": 1}, seeds=1)
     assert sum(ack.bytes for ack in acks) >= 32 * 1024
     assert all(ack.acknowledged <= ack.next for ack in acks)
     assert [ack.now for ack in acks] == sorted(ack.now for ack in acks)
