@@ -59,7 +59,7 @@ def digests(run: tw.Results) -> dict[str, list[str]]:
 @pytest.mark.parametrize("number", range(100 if TRUST else 5))
 def test_newreno_and_dctcp_in_python_do_what_those_in_rust_do(number: int) -> None:
     schemes: list[str | type[tw.Sender]] = ["newreno", NewReno, "dctcp", Dctcp]
-    # One draw of each. The class knows nothing of a tail that a probe repairs, which Linux's DCTCP takes for a mark.
+    # One draw of each: in rounds on persistent connections DCTCP's class parts from Rust in one draw of ten. Why is open.
     run = tw.run("incast", schemes=schemes, set=scenario(number), seed=number, seeds=1)
     found = digests(run)
     assert found["newreno-py"] == found["newreno"]
