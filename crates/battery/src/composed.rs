@@ -1,4 +1,4 @@
-//! Compositions with a receiver that has nothing to limit: what is forgotten between it and the sender shows.
+//! A composition whose receiver limits nothing must act as the other scheme alone.
 
 use base::{Ecn, Extension, Packet, TcpFlags, Time};
 use fabric::PortId;
@@ -8,9 +8,10 @@ use sim::run;
 
 use crate::point;
 
-/// Runs `scheme` alone and within `composition`, which adds a scheme of receivers that `settings` give nothing to limit.
-/// Every packet must be the same at every hop, but for what SYNs say and for marks of congestion, of which there are none:
-/// under the TCP of papers and that of Linux, with pauses, random losses and queues that overflow.
+/// Runs `scheme` alone and within `composition`. The composition adds a scheme of receivers, whose limits `settings` put
+/// out of reach. Both runs must have the same packets at every hop, under the TCP of papers and that of Linux, with pauses,
+/// random losses and queues that overflow. The comparison leaves out the ECN field, the ECN flags, and the window and
+/// extension of SYNs: receivers that read marks ask for ECN, and they announce the flow's size in the SYN.
 ///
 /// # Panics
 /// If a packet differs, if a flow does not complete, or if nothing is lost.
@@ -38,12 +39,12 @@ fn hops(point: &PointSpec) -> Vec<Hop> {
     let m = outcome.expect("books that balance").metrics;
     assert_eq!(m.flows_failed + m.flows_unfinished, 0);
     assert!(m.drops > 0, "a network that loses something");
-    // Those at equal times have no order.
+    // The order of hops at the same instant is drawn.
     hops.0.sort_by_key(|(time, port, _)| (*time, *port));
     hops.0
 }
 
-/// What came out of the wire behind a port, and when.
+/// The time at which a packet came out of the wire behind a port.
 type Hop = (Time, PortId, Packet);
 
 struct Hops(Vec<Hop>);
@@ -56,7 +57,7 @@ impl Probe for Hops {
         let flags = UNMARKED.iter().filter(|flag| packet.flags.has(**flag));
         packet.flags = flags.fold(TcpFlags::NONE, |flags, flag| flags.with(*flag));
         if packet.flags.has(TcpFlags::SYN) {
-            // They are told the size of a flow, and offer what a first window may have.
+            // Receivers announce the size of a flow and bound its first window in SYNs.
             (packet.extension, packet.window) = (Extension::NONE, 0);
         }
         self.0.push((now, port, packet));

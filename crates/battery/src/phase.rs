@@ -1,4 +1,4 @@
-//! What no result may hang on: the order of events at the same instant.
+//! No result may depend on the order of events at the same instant.
 
 use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::metrics::Metrics;
@@ -59,7 +59,7 @@ fn interval(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / count;
     let squares = values.iter().map(|value| (value - mean) * (value - mean));
     let half = STUDENT * (squares.sum::<f64>() / (count - 1.0) / count).sqrt();
-    // What a picosecond makes of a time is no difference.
+    // Rounding to picoseconds makes no difference.
     let half = half.max(1e-6 * mean);
     (mean - half, mean + half)
 }

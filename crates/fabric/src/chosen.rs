@@ -20,7 +20,7 @@ pub enum Segment {
     Syn,
     /// The SYN-ACK.
     SynAck,
-    /// What comes behind the SYN on its way: first the ACK that ends the handshake, then data. Each counts as a copy.
+    /// The packets that follow the SYN: the ACK that ends the handshake, then data. Each counts as a copy.
     Ack,
     /// A segment of data, by its number in the order of the stream.
     Data {

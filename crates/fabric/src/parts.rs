@@ -1,19 +1,19 @@
-//! What differs from port to port.
+//! The parts of a port that settings and schemes choose.
 
 use crate::hook::SwitchHook;
 use crate::port::Jitter;
 use crate::priority::Strict;
 use crate::queue::Discipline;
 
-/// What schemes and settings put into a port.
+/// The parts of a port that settings and schemes choose.
 pub struct PortParts {
-    /// What happens to arriving packets.
+    /// Decides which arriving packets are dropped or marked.
     pub discipline: Discipline,
-    /// What the switch does besides queueing.
+    /// Rewrites packets in a switch, if the scheme does.
     pub hook: Option<Box<dyn SwitchHook>>,
-    /// How packets are served by priority.
+    /// The priority classes.
     pub priorities: Strict,
-    /// What each packet waits at the end of the wire.
+    /// The random delay of each packet at the end of the wire.
     pub jitter: Option<Jitter>,
 }
 

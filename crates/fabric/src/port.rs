@@ -29,7 +29,7 @@ pub struct PortConfig {
     pub rate: Rate,
     /// One-way delay of the wire.
     pub delay: Span,
-    /// What each packet waits at its end besides.
+    /// The random delay of each packet at the end of the wire, if there is one.
     pub jitter: Option<Jitter>,
     /// How much may wait.
     pub limit: Limit,

@@ -1,4 +1,4 @@
-//! Packets that wait at the end of a wire, as no real host sends by the picosecond.
+//! Jitter: a random delay of packets at the end of a wire.
 
 use base::{Span, Time};
 use engine::random::Stream;
@@ -7,8 +7,8 @@ use super::Port;
 
 /// A random wait of each packet at the end of a wire, in order: a packet waits for the one before it.
 ///
-/// Without it everything that depends on each other keeps step, and the same senders find room in a full queue again
-/// and again (Floyd and Jacobson, "On Traffic Phase Effects", 1992).
+/// Without it senders keep step, and the same ones find room in a full queue again and again (Floyd and Jacobson, "On
+/// Traffic Phase Effects", 1992).
 #[derive(Clone, Debug)]
 pub struct Jitter {
     most: Span,

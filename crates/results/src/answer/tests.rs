@@ -44,6 +44,11 @@ fn metrics() -> Metrics {
 
 /// The answer to the scenario `text` with made-up metrics for each point.
 fn answered(text: &str, change: impl Fn(&PointSpec, &mut Metrics)) -> Vec<String> {
+    answer(&made_up(text, change))
+}
+
+/// The scenario `text` with made-up metrics for each point.
+fn made_up(text: &str, change: impl Fn(&PointSpec, &mut Metrics)) -> Summary {
     let source = Source::new("test.toml", text);
     let scenario = Scenario::load(source, &Overrides::default()).expect("a correct scenario");
     let result = |point: &PointSpec| {
@@ -64,7 +69,7 @@ fn answered(text: &str, change: impl Fn(&PointSpec, &mut Metrics)) -> Vec<String
         })
     };
     let results: PointResults = scenario.points().iter().map(result).collect();
-    answer(&Summary::new(&scenario, &results))
+    Summary::new(&scenario, &results)
 }
 
 /// Sets the 99th percentile of each scheme, in ms.
@@ -457,30 +462,11 @@ fn alike_leads_are_told_once() {
     );
 }
 
-/// The answer to two schemes at two points whose 99th percentiles in ms under three orders are these.
+/// What the answer says about orders of events, where the 99th percentiles of two schemes in ms under three orders are
+/// these.
 fn under_orders(of: [[f64; 3]; 2]) -> Vec<String> {
     let text = "schemes = [\"newreno\", \"dctcp\"]\n[workload]\nsenders = 20\n";
-    let source = Source::new("test.toml", text);
-    let scenario = Scenario::load(source, &Overrides::default()).expect("a correct scenario");
-    let result = |point: &PointSpec| {
-        let mut metrics = metrics();
-        tails(&[("newreno", 30.0), ("dctcp", 20.0)])(point, &mut metrics);
-        Ok(PointResult {
-            metrics,
-            groups: Vec::new(),
-            tiers: Vec::new(),
-            cost: Cost {
-                simulated_us: 5e4,
-                packet_hops: 1000,
-                events: 1000,
-                cpu_us: 70.0,
-                ns_per_hop: 70.0,
-            },
-            digest: 0,
-        })
-    };
-    let results: PointResults = scenario.points().iter().map(result).collect();
-    let mut summary = Summary::new(&scenario, &results);
+    let mut summary = made_up(text, tails(&[("newreno", 30.0), ("dctcp", 20.0)]));
     let row = |values: [f64; 3]| {
         let us = values.iter().map(|ms| ms * 1e3).collect();
         [("fct_p99_us".to_owned(), us)].into_iter().collect()
