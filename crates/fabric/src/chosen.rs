@@ -1,8 +1,8 @@
 //! Loss of chosen segments: this SYN, that ACK, the fifth segment of each answer.
 
-use base::{Packet, Seq, TcpFlags, Time};
+use base::{Packet, Seq, TcpFlags};
 
-use crate::queue::{Backlog, Discipline, QueueDisc, Verdict};
+use crate::queue::Discipline;
 
 /// A segment that every connection loses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,17 +31,16 @@ pub enum Segment {
     },
 }
 
-/// A discipline that loses chosen segments before another one sees them.
+/// The connections whose segments are lost.
 ///
 /// It follows every connection that crosses the port. Data are numbered in the order in which they first come, which is
 /// that of the stream: the port must be the first place at which they can be lost. A segment that begins before the end
 /// of the stream so far is a copy.
 #[derive(Debug)]
-struct Losing {
+struct Followed {
     chosen: Vec<Chosen>,
     /// By number of the connection.
     connections: Vec<Connection>,
-    inner: Discipline,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -61,15 +60,15 @@ struct Connection {
 impl Chosen {
     /// The discipline `inner` behind the loss of these segments. A lost packet counts as dropped by the port.
     pub fn before(chosen: &[Self], inner: Discipline) -> Discipline {
-        Discipline::Custom(Box::new(Losing {
+        let mut followed = Followed {
             chosen: chosen.to_vec(),
             connections: Vec::new(),
-            inner,
-        }))
+        };
+        inner.losing(move |packet| followed.loses(packet))
     }
 }
 
-impl Losing {
+impl Followed {
     fn loses(&mut self, packet: &Packet) -> bool {
         let index = packet.flow.0 as usize;
         if index >= self.connections.len() {
@@ -132,31 +131,15 @@ impl Connection {
     }
 }
 
-impl QueueDisc for Losing {
-    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
-        if self.loses(packet) {
-            return Verdict::Drop;
-        }
-        self.inner.on_arrival(backlog, packet, now)
-    }
-
-    fn is_congested(&self, backlog: Backlog) -> bool {
-        self.inner.is_congested(backlog)
-    }
-
-    fn on_empty(&mut self, at: Time) {
-        self.inner.on_empty(at);
-    }
-}
-
 /// A number that lies further beyond another lies before it (RFC 9293 §3.4).
 const HALF_OF_ALL: u32 = 1 << 31;
 
 #[cfg(test)]
 mod tests {
-    use base::{FlowId, HostId};
+    use base::{FlowId, HostId, Time};
 
     use super::*;
+    use crate::queue::{Backlog, QueueDisc, Verdict};
 
     const fn of(segment: Segment, copies: u32) -> Chosen {
         Chosen { segment, copies }

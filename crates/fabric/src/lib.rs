@@ -27,6 +27,7 @@ mod chosen;
 mod disorder;
 mod histogram;
 mod hook;
+mod losing;
 mod loss;
 mod network;
 mod parts;

@@ -1,9 +1,9 @@
 //! Loss that is given, not caused by congestion: for loss laws and lossy links.
 
-use base::{Packet, Time};
+use base::Packet;
 use engine::random::Stream;
 
-use crate::queue::{Backlog, Discipline, QueueDisc, Verdict};
+use crate::queue::Discipline;
 
 /// Which packets are lost, of those that can be: see [`LossLaw::before`] and [`LossLaw::before_all`].
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub enum LossLaw {
     },
 }
 
-/// A discipline that loses packets before another one sees them.
+/// A law at work.
 #[derive(Debug)]
 struct Lossy {
     law: LossLaw,
@@ -30,7 +30,6 @@ struct Lossy {
     spares: Spared,
     /// Packets that could be lost seen since the last periodic loss.
     since: u64,
-    inner: Discipline,
 }
 
 /// Packets that a law spares.
@@ -61,16 +60,25 @@ impl LossLaw {
     }
 
     fn lossy(self, spares: Spared, inner: Discipline) -> Discipline {
-        Discipline::Custom(Box::new(Lossy {
+        let mut lossy = Lossy {
             law: self,
             spares,
             since: 0,
-            inner,
-        }))
+        };
+        inner.losing(move |packet| lossy.loses(packet))
     }
 }
 
 impl Lossy {
+    fn loses(&mut self, packet: &Packet) -> bool {
+        let spared = match self.spares {
+            Spared::None => false,
+            Spared::Control => packet.payload == 0,
+            Spared::Data => packet.payload > 0,
+        };
+        !spared && self.loses_next()
+    }
+
     fn loses_next(&mut self) -> bool {
         match &mut self.law {
             LossLaw::Random {
@@ -87,34 +95,12 @@ impl Lossy {
     }
 }
 
-impl QueueDisc for Lossy {
-    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
-        let spared = match self.spares {
-            Spared::None => false,
-            Spared::Control => packet.payload == 0,
-            Spared::Data => packet.payload > 0,
-        };
-        if !spared && self.loses_next() {
-            return Verdict::Drop;
-        }
-        self.inner.on_arrival(backlog, packet, now)
-    }
-
-    fn is_congested(&self, backlog: Backlog) -> bool {
-        self.inner.is_congested(backlog)
-    }
-
-    fn on_empty(&mut self, at: Time) {
-        self.inner.on_empty(at);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use base::{Ecn, FlowId, HostId};
+    use base::{Ecn, FlowId, HostId, Time};
 
     use super::*;
-    use crate::queue::Limit;
+    use crate::queue::{Backlog, Limit, QueueDisc, Verdict};
 
     fn lost(discipline: &mut Discipline, payload: u16, arrivals: usize) -> Vec<usize> {
         let mut packet = Packet::new(FlowId(0), HostId(0));

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use base::{Packet, Span, Time, WireSize};
+use base::{Span, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Backlog, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId,
-    PortId, PortParts, QueueDisc, Segment, Strict, Topology, Verdict,
+    Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId, PortId,
+    PortParts, Segment, Strict, Topology,
 };
 use scenario::PointSpec;
 use scenario::keys::{HostQueue, Keys, LossPattern, QueueUnit};
@@ -96,7 +96,8 @@ impl<'a> Ports<'a> {
             if self.plain.contains(&self.topology.ends(port).0) {
                 made.priorities = Strict::FIFO;
                 if roles.plain_switches.drop_low {
-                    made.discipline = Discipline::Custom(Box::new(NoLow(made.discipline)));
+                    // A queue without priorities that drops packets of low priority.
+                    made.discipline = made.discipline.losing(|packet| packet.dscp > 0);
                 }
             }
         }
@@ -259,24 +260,4 @@ fn some_switches(seed: u64, topology: &Topology, share: f64) -> BTreeSet<NodeId>
         switches.swap(place, place + drawn);
     }
     switches.into_iter().take(count).collect()
-}
-
-/// A queue that drops what has a low priority.
-struct NoLow(Discipline);
-
-impl QueueDisc for NoLow {
-    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
-        if packet.dscp > 0 {
-            return Verdict::Drop;
-        }
-        self.0.on_arrival(backlog, packet, now)
-    }
-
-    fn is_congested(&self, backlog: Backlog) -> bool {
-        self.0.is_congested(backlog)
-    }
-
-    fn on_empty(&mut self, at: Time) {
-        self.0.on_empty(at);
-    }
 }

@@ -1,0 +1,37 @@
+//! Queues that lose packets before their discipline sees them.
+
+use base::{Packet, Time};
+
+use crate::queue::{Backlog, Discipline, QueueDisc, Verdict};
+
+/// A discipline behind a loss: packets of which `loses` says so are dropped, and `inner` decides about the others.
+struct Losing<L> {
+    loses: L,
+    inner: Discipline,
+}
+
+impl Discipline {
+    /// This discipline, but for the packets of which `loses` says that they are lost on the way to it. It is asked once for
+    /// each packet that arrives; a lost packet counts as dropped by the port.
+    #[must_use]
+    pub fn losing(self, loses: impl FnMut(&Packet) -> bool + Send + 'static) -> Self {
+        Self::Custom(Box::new(Losing { loses, inner: self }))
+    }
+}
+
+impl<L: FnMut(&Packet) -> bool> QueueDisc for Losing<L> {
+    fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
+        if (self.loses)(packet) {
+            return Verdict::Drop;
+        }
+        self.inner.on_arrival(backlog, packet, now)
+    }
+
+    fn is_congested(&self, backlog: Backlog) -> bool {
+        self.inner.is_congested(backlog)
+    }
+
+    fn on_empty(&mut self, at: Time) {
+        self.inner.on_empty(at);
+    }
+}
