@@ -33,7 +33,7 @@ pub struct Side {
     pub marks: f64,
 }
 
-/// What a comparison finds.
+/// The result of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Finding {
     /// Both sides are the same within the band.

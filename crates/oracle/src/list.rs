@@ -115,7 +115,7 @@ pub struct Lose {
     pub copies: u8,
 }
 
-/// What is lost.
+/// The segment that is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lost {

@@ -103,7 +103,7 @@ enum CongestionControl {
 }
 
 impl Question {
-    /// The scenario that is meant, or what is wrong with it.
+    /// The chosen scenario, or the mistake in it.
     pub fn scenario(&self) -> Result<Scenario, String> {
         let (name, size) = match (self.segments, self.size) {
             (Some(segments), _) => (format!("{segments}s"), segments * MSS),
@@ -158,7 +158,7 @@ impl Question {
         })
     }
 
-    /// What the simulator has no setting for: only the kernel does it.
+    /// Behaviour of the kernel for which the simulator has no setting.
     pub fn unknown_here(&self) -> Vec<&str> {
         let unknown = self.sysctl.iter();
         let unknown = unknown.filter(|(key, value)| setting_of(key, value).is_none());

@@ -315,7 +315,7 @@ fn answer(outcome: &Outcome) -> Answer {
 
 /// Timestamps and their padding (RFC 7323, appendix A).
 const STAMPS: u64 = 12;
-/// That time where round trips are short.
+/// The same time where round trips are short.
 const LEAD: u64 = 300_000_000;
 /// Delays below this need no more time than [`LEAD`], in ns.
 const LEAD_PER_DELAY: u64 = 10_000_000;

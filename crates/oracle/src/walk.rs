@@ -23,7 +23,7 @@ pub use page::page;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// What its rules are about.
+    /// The subject of its rules.
     pub title: String,
     /// Its rules.
     pub row: Vec<Row>,
@@ -53,7 +53,7 @@ pub struct Row {
     pub notice: Option<String>,
 }
 
-/// What the simulator does about a rule.
+/// Whether the simulator follows a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub enum Ours {
     /// The same as the kernel, under `tcp.profile = "linux"`.
@@ -87,7 +87,7 @@ impl Ours {
     }
 }
 
-/// What has to stand in a row.
+/// Names that must stand in a row.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Names {

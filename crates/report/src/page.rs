@@ -50,7 +50,7 @@ pub(crate) struct Page {
     main: Option<Drawn>,
     causes: Option<Drawn>,
     tiers: Tiers,
-    /// What the order of simultaneous events changes, and how many orders there are.
+    /// Results under several orders of simultaneous events, and the number of orders.
     ties: Vec<TiesRow>,
     orders: u32,
     more: Vec<Drawn>,

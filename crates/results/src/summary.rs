@@ -49,7 +49,7 @@ pub struct Summary {
     /// How far `--until` went, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
-    /// What the order of simultaneous events changes, if it was asked for with `--ties`.
+    /// Results under several orders of simultaneous events, if `--ties` asked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ties: Option<Ties>,
     /// Every simulation that has results.

@@ -14,7 +14,7 @@ pub const ORDER: &str = "run.tie_order";
 /// The setting that is "0s" under all of them.
 pub const JITTER: &str = "link.jitter";
 
-/// What a sweep gives under several orders of simultaneous events.
+/// Results of a sweep under several orders of simultaneous events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ties {
     /// How many orders.
@@ -80,7 +80,7 @@ mod tests {
     use crate::point_result::PointResult;
     use crate::summary::Summary;
 
-    /// What every point of a scenario gives.
+    /// The results of every point of a scenario.
     fn summary(sets: &[&str]) -> Summary {
         let overrides = Overrides {
             schemes: Some("newreno,rcc".to_owned()),

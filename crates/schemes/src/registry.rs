@@ -140,14 +140,14 @@ pub struct Roles {
     pub hold: Option<&'static dyn Hold>,
 }
 
-/// What a scheme of the receiver adds at the sending ends of its connections.
+/// Additions of a scheme of receivers at the sending ends of its connections.
 ///
 /// It is no sender and wraps none: what the sender of a composition is told of never passes through it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Helper {
     /// Whether the SYN carries the size of the flow in the header space of schemes; 0: not known.
     pub tells_size: bool,
-    /// What the receiver's orders to send again do at least.
+    /// The least that orders of the receiver to send again do.
     pub orders: Orders,
     /// Whether only the advertised window limits a sender where no part of the composition has one; if not, NewReno's
     /// congestion window does, too.
@@ -327,7 +327,7 @@ impl Roles {
 }
 
 impl Helper {
-    /// What it adds to this flow.
+    /// Its additions to this flow.
     fn of(self, flow: &FlowInfo) -> SenderHelper {
         SenderHelper {
             announcement: self

@@ -113,7 +113,7 @@ pub trait DeliveryCc {
     }
 }
 
-/// What a handshake leaves a sender with.
+/// The state of a sender after a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Established {
     /// Bytes of a full segment.

@@ -33,7 +33,7 @@ pub struct Config {
     pub fast_retransmit: bool,
     /// Whether the window of an idle connection becomes smaller (RFC 5681 §4.1).
     pub idle_restart: bool,
-    /// What it becomes then.
+    /// The new window.
     pub idle_window: IdleWindow,
     /// Whether [`Ack::limited_by_window`] says how much of the window is used (RFC 7661); if not, every
     /// window counts as used.
@@ -167,7 +167,7 @@ pub enum AfterSynLoss {
     Linux,
 }
 
-/// What the window of a connection becomes that was idle for longer than its retransmission timeout.
+/// The window of a connection after a pause longer than its retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IdleWindow {
     /// The initial window (RFC 5681 §4.1).

@@ -64,7 +64,7 @@ pub struct Endpoint<C> {
     opening: Opening,
     /// Timestamps, if both SYNs carried them.
     stamps: Option<Stamps>,
-    /// What a helper puts into the SYN.
+    /// The announcement that a helper puts into the SYN.
     announcement: Option<Box<Extension>>,
 }
 

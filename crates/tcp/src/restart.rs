@@ -1,6 +1,6 @@
 //! How a window begins again after a pause of its sender.
 
-/// What becomes of a window when something is to be sent after a pause longer than the retransmission timeout.
+/// The change of a window when data is to be sent after a pause longer than the retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Restart {
     /// The window is at most the initial one, whatever the pause (RFC 5681 §4.1).

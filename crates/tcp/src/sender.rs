@@ -123,7 +123,7 @@ pub(crate) struct Sender<C> {
     first_timeout: Time,
     /// Where the last short segment ends for which others wait.
     short_end: u64,
-    /// What waits in the host's queue, once anything has.
+    /// The segments waiting in the host's queue; `None` until one waits.
     host_queue: Option<Box<HostQueue>>,
 }
 

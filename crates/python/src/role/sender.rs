@@ -315,7 +315,7 @@ struct Playing {
     on_send: Option<Py<PyAny>>,
     pacing: Option<Py<PyAny>>,
     is_slow_starting: Option<Py<PyAny>>,
-    /// What it says about orders of the peer.
+    /// How it treats orders of the peer.
     orders: Orders,
     /// Window and threshold before the last loss, until that is taken back.
     before_loss: Option<(u64, u64)>,

@@ -1,4 +1,4 @@
-//! What the order of simultaneous events changes.
+//! The table of results under several orders of simultaneous events.
 
 use results::Summary;
 use results::statistics::Estimate;

@@ -105,7 +105,7 @@ fn leaders<'a>(
     Some(under.collect())
 }
 
-/// Those who lead under every order.
+/// The schemes that lead under every order.
 fn common<'a>(under: &[BTreeSet<&'a str>]) -> BTreeSet<&'a str> {
     let mut sets = under.iter().cloned();
     let first = sets.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What follows from the settings of the links of hosts.
+//! Values that follow from the settings of the links of hosts.
 
 use base::{Rate, Span};
 

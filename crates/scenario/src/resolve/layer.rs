@@ -1,4 +1,4 @@
-//! The texts of all settings of some flows: what was given, and what follows for the others.
+//! The texts of all settings of some flows: given values, and those that follow for the other settings.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,8 +15,8 @@ pub(super) struct Layer<'a> {
 }
 
 impl<'a> Layer<'a> {
-    /// What nobody has set follows from the profile, from timestamps, which make headers larger, and above all from
-    /// what the schemes of `bundle` rest on.
+    /// Settings that nobody has given follow from the profile, from timestamps, which make headers larger, and above all from
+    /// the settings that the schemes of `bundle` rest on.
     pub(super) fn follow_profile(&mut self, bundle: &str) {
         let profile = Profile::parse(self.texts["tcp.profile"]).unwrap_or(Profile::Paper);
         self.default_to(profile.settings());

@@ -132,7 +132,7 @@ impl<'a> Ports<'a> {
         made
     }
 
-    /// What packets of a host wait behind its link.
+    /// The jitter of packets behind a host's link.
     fn jitter(&self, port: PortId) -> Option<Jitter> {
         let most = self.point.keys.link.jitter(self.point.keys.packet_bytes());
         let stream = || Stream::new(self.point.seed, "link jitter", u64::from(port.0));

@@ -48,7 +48,7 @@ const PIPE: &[&str] = &[
     "40 x 65536 B, 0.2 ms, 200 packets, SACK on: mean",
     "40 x 65536 B, 2 ms, 50 packets, SACK on: mean",
 ];
-/// Nor is it shown why these do, where both take half of what is outstanding.
+/// These differ although both sides halve the outstanding data; the cause is open.
 const FLIGHT: &[&str] = &[
     "8 x 1000000 B, 2 ms, 50 packets, SACK on: p99",
     "8 x 1000000 B, 2 ms, 200 packets, SACK on: mean",

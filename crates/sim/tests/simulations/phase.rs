@@ -4,7 +4,7 @@
 use crate::support::points;
 use sim::run;
 
-/// What each of the senders has sent again, over all rounds and seeds.
+/// Retransmissions of each sender, over all rounds and seeds.
 fn sent_again(scenario: &str, scheme: &str, sets: &[&str]) -> Vec<u64> {
     let points = points(scenario, scheme, sets);
     let senders = points[0].keys.workload.senders.0;

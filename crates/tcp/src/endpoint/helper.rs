@@ -1,4 +1,4 @@
-//! What a scheme of the receiver adds at the sending end of a connection.
+//! Additions of a scheme of receivers at the sending end of a connection.
 
 use base::Extension;
 
@@ -6,7 +6,7 @@ use super::Endpoint;
 use crate::cc::{Orders, SenderCc};
 use crate::plays::Plays;
 
-/// What a scheme of the receiver adds at the sending end of a connection.
+/// Additions of a scheme of receivers at the sending end of a connection.
 ///
 /// It stands beside the congestion control, whichever that is, and is asked nothing: so there is no method of
 /// [`SenderCc`] that it could fail to pass on.
@@ -15,12 +15,12 @@ pub struct SenderHelper {
     /// What the SYN or SYN-ACK carries in the header space of schemes, in the place of what the congestion control has
     /// put there; `None`: nothing else.
     pub announcement: Option<Extension>,
-    /// What the peer's orders to send again do at least.
+    /// The least that orders of the peer to send again do.
     pub orders: Orders,
 }
 
 impl<C: Plays<dyn SenderCc>> Endpoint<C> {
-    /// The same with what a scheme of the receiver adds.
+    /// The same with the additions of a scheme of receivers.
     #[must_use]
     pub fn with_helper(mut self, helper: SenderHelper) -> Self {
         self.announcement = helper.announcement.map(Box::new);

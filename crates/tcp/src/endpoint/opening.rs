@@ -8,7 +8,7 @@ use crate::config::AfterSynLoss;
 use crate::plays::Plays;
 use crate::timestamps;
 
-/// What has become of the SYN or SYN-ACK of an endpoint.
+/// Copies and timeouts of the SYN or SYN-ACK of an endpoint.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Opening {
     /// How often it was sent.

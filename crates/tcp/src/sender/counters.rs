@@ -1,6 +1,6 @@
-//! What a sender counts.
+//! Counters of a sender.
 
-/// What a sender did about losses.
+/// Counts of a sender's segments, timeouts and repairs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderCounters {
     /// Data segments sent, retransmissions included.

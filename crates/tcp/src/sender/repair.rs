@@ -61,7 +61,7 @@ pub(super) struct Repair {
     /// Duplicate ACKs since the last that moved on.
     dupacks: u32,
     rack: Option<Rack>,
-    /// What takes the place of reports where SACK is not in use.
+    /// Counts of duplicates, in place of reports where SACK is not in use.
     reno: Option<Reno>,
     probe: Option<TailProbe>,
     /// Whether a probe is to leave, whatever the window.

@@ -30,7 +30,7 @@ pub(super) struct HostQueue {
 }
 
 impl HostQueue {
-    /// Forgets what has begun to leave by now.
+    /// Forgets the segments whose transmission has begun by now.
     fn leave(&mut self, now: Time) {
         while let Some((_, bytes)) = self.waiting.pop_front_if(|(begins, _)| *begins <= now) {
             self.bytes -= bytes;
@@ -52,7 +52,7 @@ impl HostQueue {
     }
 }
 
-/// What decides how much of a connection may wait.
+/// The inputs of the limit on waiting segments.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     /// Payload of the segment that is next.

@@ -48,7 +48,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         }
     }
 
-    /// What the window becomes if this is the end of a pause.
+    /// The new window, if this is the end of a pause.
     #[inline(always)]
     pub(super) fn restart_due(&self, now: Time) -> Option<Restart> {
         if self.next != self.una || !self.config.idle_restart {
@@ -61,7 +61,7 @@ impl<C: Plays<dyn SenderCc>> Sender<C> {
         self.restart_of(last, now)
     }
 
-    /// What the window becomes after a pause since `last` that was longer than the timeout.
+    /// The window after a pause since `last` that was longer than the timeout.
     // Linux also takes a window that is not used for a timeout halfway to what is used (`tcp_cwnd_application_limited`).
     // Every ACK of new data begins that time anew, so that it passes only while none comes for a timeout and data leaves
     // all the same: just before the timer expires, which makes the window one segment.

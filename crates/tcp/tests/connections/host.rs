@@ -280,7 +280,7 @@ fn nothing_is_released_for_a_connection_that_is_gone() {
 /// NewReno that obeys an ACK with PSH, as RCC's sender does.
 struct Obedient {
     cc: NewReno,
-    /// What an order does.
+    /// The effect of an order.
     orders: Orders,
 }
 

@@ -1,4 +1,4 @@
-//! What the order of simultaneous events changes, as a table below the answer.
+//! Results under several orders of simultaneous events, as a table below the answer.
 
 use std::fmt::Write;
 

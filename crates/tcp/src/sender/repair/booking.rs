@@ -8,7 +8,7 @@ use super::{Feedback, Repair, Sender};
 use crate::cc::SenderCc;
 use crate::plays::Plays;
 
-/// What a sender has sent when an acknowledgement comes.
+/// The range that a sender has sent when an acknowledgement comes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentSoFar {
     /// First offset not acknowledged before, and next offset to send.
@@ -110,7 +110,7 @@ impl Repair {
 }
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
-    /// What the record is asked about.
+    /// The range of the stream that has been sent.
     pub(super) fn sent_so_far(&self) -> SentSoFar {
         SentSoFar {
             una: self.una,

@@ -12,7 +12,7 @@ use crate::cc::{Echo, SenderCc};
 use crate::plays::Plays;
 use crate::sender::Sender;
 
-/// What a sender counts instead of reports.
+/// Duplicates that a sender counts instead of reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reno {
     /// Duplicates that show the first segment to be lost. More than the segments behind it show that the path changes their
@@ -107,7 +107,7 @@ impl Repair {
 }
 
 impl<C: Plays<dyn SenderCc>> Sender<C> {
-    /// What the state makes of an ACK without SACK (`tcp_fastretrans_alert`).
+    /// Processes an ACK without SACK according to the state (`tcp_fastretrans_alert`).
     pub(super) fn change_state_without_sack(&mut self, news: &mut News, repair: &mut Repair) {
         repair.new_first = false;
         if repair.state == State::Open && !news.counts && news.echo == Echo::None {

@@ -5,7 +5,7 @@ use base::{Span, Time};
 use super::Segment;
 use crate::timestamps;
 
-/// What an acknowledgement has delivered.
+/// The segments that an acknowledgement has delivered.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own about what was delivered"
@@ -14,7 +14,7 @@ use crate::timestamps;
 pub(crate) struct Delivered {
     /// Segments that nothing had reported before, and those that came twice: each has left the network.
     pub(crate) segments: u32,
-    /// What came twice, if the receiver reports it.
+    /// The range that came twice, if the receiver reports it.
     pub(crate) duplicate: Option<(u64, u64)>,
     /// When the one had left that was sent last of those that nothing had reported before.
     pub(crate) sent: Option<Time>,
@@ -38,13 +38,13 @@ pub(crate) struct Delivered {
     pub(crate) reported: Option<(Time, Time)>,
 }
 
-/// What decides how a delivery counts.
+/// The facts that decide how a delivery counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judge {
     pub(crate) now: Time,
     /// Least round trip seen.
     pub(crate) min_rtt: Span,
-    /// What was sent before the timeout ends here.
+    /// End of the data sent before the timeout.
     pub(crate) limit: u64,
     /// The timestamp that the ACK echoes.
     pub(crate) stamp: Option<u32>,
