@@ -4,15 +4,15 @@ use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::metrics::Metrics;
 use sim::run;
 
-/// Runs a lockstep incast of `scheme`, or of a composition, with the default jitter under three orders of simultaneous
-/// events.
+/// Runs a lockstep incast of `scheme`, or of a composition, with the default jitter or other settings under three orders of
+/// simultaneous events.
 ///
 /// # Panics
 /// If the 99th percentile of completion times or the drops of two orders differ by more than the seeds leave open: their
 /// 95 % intervals do not touch.
-pub fn hangs_on_no_order(scheme: &str) {
+pub fn hangs_on_no_order(scheme: &str, settings: &[&str]) {
     let orders = ["1", "2", "3"].map(|order| {
-        let runs: Vec<Metrics> = points(scheme, order)
+        let runs: Vec<Metrics> = points(scheme, order, settings)
             .iter()
             .map(|point| {
                 let outcome = run::run(point);
@@ -40,10 +40,11 @@ pub fn hangs_on_no_order(scheme: &str) {
 }
 
 /// A point for each seed.
-fn points(scheme: &str, order: &str) -> Vec<PointSpec> {
+fn points(scheme: &str, order: &str, settings: &[&str]) -> Vec<PointSpec> {
+    let sets = settings.iter().map(|set| (*set).to_owned());
     let overrides = Overrides {
         schemes: Some(scheme.to_owned()),
-        sets: vec![format!("run.tie_order={order}")],
+        sets: sets.chain([format!("run.tie_order={order}")]).collect(),
         ..Overrides::default()
     };
     let scenario = Scenario::load(Source::new("lockstep", LOCKSTEP), &overrides);

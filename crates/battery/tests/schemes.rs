@@ -10,8 +10,14 @@ fn every_scheme_completes_on_every_network_and_repeats_itself() {
 #[test]
 fn no_scheme_hangs_on_the_order_of_simultaneous_events() {
     for scheme in schemes::all() {
-        battery::hangs_on_no_order(scheme.name);
+        battery::hangs_on_no_order(scheme.name, &[]);
     }
+}
+
+#[test]
+#[should_panic(expected = "newreno: p99 of orders")]
+fn without_jitter_newreno_hangs_on_the_order_of_simultaneous_events() {
+    battery::hangs_on_no_order("newreno", &["link.jitter=0s"]);
 }
 
 #[test]
