@@ -47,7 +47,7 @@ pub use hook::{Calls, Quiet, SwitchHook};
 pub use loss::LossLaw;
 pub use network::{Network, NetworkConfig};
 pub use parts::PortParts;
-pub use port::{Jitter, Offer, Port, PortConfig, PortCounters};
+pub use port::{Bucket, Jitter, Offer, Port, PortConfig, PortCounters};
 pub use port_id::PortId;
 pub use priority::Strict;
 pub use queue::{Backlog, Discipline, Limit, QueueDisc, Verdict};

@@ -116,6 +116,7 @@ impl Network {
                     rate: spec.rate,
                     delay: spec.delay + spec.rate.serialisation(held),
                     jitter: made.jitter,
+                    bucket: made.bucket,
                     limit,
                     discipline: made.discipline,
                     hook: made.hook,

@@ -1,7 +1,7 @@
 //! The parts of a port that settings and schemes choose.
 
 use crate::hook::SwitchHook;
-use crate::port::Jitter;
+use crate::port::{Bucket, Jitter};
 use crate::priority::Strict;
 use crate::queue::Discipline;
 
@@ -15,6 +15,8 @@ pub struct PortParts {
     pub priorities: Strict,
     /// The random delay of each packet at the end of the wire.
     pub jitter: Option<Jitter>,
+    /// The token bucket that takes the place of the transmitter's rate.
+    pub bucket: Option<Bucket>,
 }
 
 impl PortParts {
@@ -25,6 +27,7 @@ impl PortParts {
             hook: None,
             priorities: Strict::FIFO,
             jitter: None,
+            bucket: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! An output port: a queue, a transmitter and the wire behind it.
 
+mod bucket;
 mod busy;
 mod facts;
 mod hooks;
@@ -21,6 +22,7 @@ use crate::ring::Ring;
 use crate::routes::Row;
 use crate::watch::Watch;
 
+pub use bucket::Bucket;
 pub use jitter::Jitter;
 
 /// What a port is made of.
@@ -31,6 +33,8 @@ pub struct PortConfig {
     pub delay: Span,
     /// The random delay of each packet at the end of the wire, if there is one.
     pub jitter: Option<Jitter>,
+    /// The token bucket that takes the place of the rate, if there is one; then without jitter.
+    pub bucket: Option<Bucket>,
     /// How much may wait.
     pub limit: Limit,
     /// What happens to arriving packets.
@@ -64,7 +68,7 @@ pub struct Port {
     free_at: Time,
     delay: Span,
     ring: Ring,
-    /// Picoseconds per byte if whole and few, and packets arrive without jitter; else 0: then [`jitter`] decides.
+    /// Picoseconds per byte if whole and few, and there is neither jitter nor a bucket; else 0: then [`jitter`] decides.
     ps_per_byte: u32,
     /// Whether packets that find the transmitter idle are of interest, too: to the discipline, to a
     /// hook, or because others may still wait for their turn by priority.
@@ -108,6 +112,7 @@ pub struct Port {
     /// Picoseconds per byte if whole, whether there is jitter or not.
     exact: Option<u64>,
     jitter: Option<Box<Jitter>>,
+    bucket: Option<Box<Bucket>>,
 }
 
 /// The other end of a wire.
@@ -148,6 +153,10 @@ pub struct PortCounters {
 impl Port {
     /// An idle port whose queue statistics begin at `measure_from`.
     pub fn new(config: PortConfig, measure_from: Time) -> Self {
+        debug_assert!(
+            config.jitter.is_none() || config.bucket.is_none(),
+            "a link has jitter behind a host, and a bucket behind a switch"
+        );
         let hook = config.hook.as_ref();
         let calls = hook.map_or(Calls::NONE, |hook| hook.calls());
         let watches_idle = config.discipline.is_congested(Backlog::default())
@@ -159,7 +168,7 @@ impl Port {
             delay: config.delay,
             ring: Ring::new(),
             ps_per_byte: (config.rate.ps_per_byte())
-                .filter(|_| config.jitter.is_none())
+                .filter(|_| config.jitter.is_none() && config.bucket.is_none())
                 .and_then(|exact| exact.try_into().ok())
                 .unwrap_or(0),
             header_bytes: config.header_bytes,
@@ -189,6 +198,7 @@ impl Port {
             rate: config.rate,
             exact: config.rate.ps_per_byte(),
             jitter: config.jitter.map(Box::new),
+            bucket: config.bucket.map(Box::new),
             priorities: (config.priorities.classes > 1)
                 .then(|| Box::new(Priorities::new(config.priorities))),
             end: End::Host(HostId(0)),
@@ -394,7 +404,7 @@ impl Port {
         let (payload, sack_bytes) = self.ring.start_oldest();
         let size = self.size(payload, sack_bytes);
         self.next_start = if self.ring.waiting_packets() > 0 {
-            start + self.serialisation(size)
+            self.begins_after(size, start)
         } else {
             Time::NEVER
         };
@@ -478,11 +488,12 @@ impl Port {
         }
     }
 
+    /// When the packet that waits behind the newest started one begins, which has this size and began at `start`.
     #[inline(always)]
-    fn serialisation(&self, size: u64) -> Span {
+    fn begins_after(&self, size: u64, start: Time) -> Time {
         match self.ps_per_byte {
-            0 => self.serialisation_apart(size),
-            exact => Span::from_ps(u64::from(exact) * size),
+            0 => self.begins_after_apart(size, start),
+            exact => start + Span::from_ps(u64::from(exact) * size),
         }
     }
 }

@@ -213,6 +213,12 @@ impl Ring {
         (place.payload, sack_bytes)
     }
 
+    /// When the oldest packet that waits arrives.
+    pub(crate) fn oldest_waiting(&self) -> Time {
+        debug_assert!(self.waiting_packets() > 0, "a packet waits");
+        self.places[self.place(self.waiting)].arrival
+    }
+
     /// Changes the packet that [`Ring::start_oldest`] has just started, but for its options. To give an
     /// extension to a packet without one is O(what packets carry).
     pub(crate) fn change_newest_started(&mut self, change: impl FnOnce(&mut Packet)) {

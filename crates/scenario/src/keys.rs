@@ -245,6 +245,8 @@ base::settings! {
         pub buffer: OrUnlimited<WireSize> = "80pkt",
         /// Queue length at or above which an arriving ECN-capable packet is marked (K of DCTCP); "off" marks nothing.
         pub ecn_threshold: OrOff<WireSize> = "40pkt",
+        /// Bytes that a port which was idle sends at once, beyond its rate: the depth of a token bucket (tc-tbf), which takes the place of the transmitter's rate, as at shaped ports of hosts and clouds. "1pkt" also is a switch that begins to send a packet while it still comes in (cut-through). A packet waits for its tokens in the queue. "off" takes every packet its time.
+        pub burst: OrOff<WireSize> = "off",
         /// Whether buffer and ecn_threshold count bytes or packets. Under "bytes" a size in pkt means that many full packets of bytes.
         pub unit: QueueUnit = "bytes",
         /// Share of the packets arriving at a queue that is lost at random, whatever the packets carry: at queues of switches, and of hosts where host.queue = "switch". Every queue loses this share anew: a path through four queues loses nearly four times the share, and its ACKs lose as much again on the way back. Lost packets count as drops.

@@ -27,8 +27,7 @@ impl Port {
                 return Offer::Dropped;
             }
             if self.free_at > now || self.waiting_bytes > 0 {
-                self.enqueue(packet, size, now, port, watch);
-                return Offer::Queued;
+                return self.enqueue(packet, size, now, port, watch);
             }
         }
         debug_assert_eq!(self.waiting_bytes, 0, "what waits has been settled");
@@ -84,13 +83,13 @@ impl Port {
         now: Time,
         port: PortId,
         watch: &mut W,
-    ) {
-        self.packets += 1;
-        self.bytes += size;
+    ) -> Offer {
         // What is being sent is in the ring until it arrives, so the ring is not empty.
         if let Some(waiting) = &mut self.priorities {
             waiting.push(packet);
             self.review_next_start();
+        } else if self.ps_per_byte == 0 {
+            return self.enqueue_apart(packet, size, now, port, watch);
         } else {
             if self.ring.waiting_packets() == 0 {
                 self.next_start = self.free_at;
@@ -98,6 +97,47 @@ impl Port {
             let arrival = self.transmit(size, self.free_at);
             self.ring.push(packet, arrival);
         }
+        self.count_waiting(packet, size, now, port, watch);
+        Offer::Queued
+    }
+
+    /// [`Port::enqueue`] of a FIFO with jitter, a bucket, or a rate at which a byte does not take whole picoseconds.
+    #[inline(never)]
+    fn enqueue_apart<W: Watch>(
+        &mut self,
+        packet: &Packet,
+        size: u64,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) -> Offer {
+        // What left a bucket as a whole may have arrived before the next has its tokens.
+        let is_first = self.ring.is_empty();
+        let (begins, arrival) = self.send_apart(size, now);
+        if self.ring.waiting_packets() == 0 {
+            self.next_start = begins;
+        }
+        self.ring.push(packet, arrival);
+        self.count_waiting(packet, size, now, port, watch);
+        if is_first {
+            Offer::First(arrival)
+        } else {
+            Offer::Queued
+        }
+    }
+
+    /// `packet` has begun to wait.
+    #[inline(always)]
+    fn count_waiting<W: Watch>(
+        &mut self,
+        packet: &Packet,
+        size: u64,
+        now: Time,
+        port: PortId,
+        watch: &mut W,
+    ) {
+        self.packets += 1;
+        self.bytes += size;
         self.change_level(now);
         self.waiting_bytes += size;
         self.max_waiting_bytes = self.max_waiting_bytes.max(self.waiting_bytes);

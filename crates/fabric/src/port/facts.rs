@@ -1,6 +1,6 @@
 //! What a port tells of itself.
 
-use super::{End, Port};
+use super::{Bucket, End, Port};
 use crate::topology::LinkSpec;
 
 impl Port {
@@ -10,6 +10,11 @@ impl Port {
             rate: self.rate,
             delay: self.delay,
         }
+    }
+
+    /// Its token bucket, as it was when nothing had been sent, if it has one.
+    pub fn full_bucket(&self) -> Option<Bucket> {
+        self.bucket.as_ref().map(|bucket| bucket.filled())
     }
 
     /// Whether it belongs to a host, and whether its wire leads to one.

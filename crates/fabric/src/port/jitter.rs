@@ -28,7 +28,7 @@ impl Jitter {
     }
 
     /// When a packet arrives that would arrive at `at`.
-    fn late(&mut self, at: Time) -> Time {
+    pub(super) fn late(&mut self, at: Time) -> Time {
         let wait = Span::from_ps(self.stream.below(self.most.as_ps()));
         self.last = self.last.max(at + wait);
         self.last
@@ -36,16 +36,14 @@ impl Jitter {
 }
 
 impl Port {
-    /// [`Port::transmit`] with jitter, or at a rate at which a byte does not take whole picoseconds: others are asked
-    /// nothing about either.
+    /// [`Port::transmit`] with jitter, a bucket, or a rate at which a byte does not take whole picoseconds: others are
+    /// asked about none of these.
     #[inline(never)]
     pub(super) fn transmit_apart(&mut self, size: u64, from: Time) -> Time {
-        self.free_at = from + self.serialisation_apart(size);
-        let at = self.free_at + self.delay;
-        self.jitter.as_mut().map_or(at, |jitter| jitter.late(at))
+        self.send_apart(size, from).1
     }
 
-    /// [`Port::serialisation`] of such a port.
+    /// How long such a port takes for a packet of this size.
     #[inline(always)]
     pub(super) fn serialisation_apart(&self, size: u64) -> Span {
         match self.exact {
@@ -76,6 +74,7 @@ mod tests {
                 Span::from_micros(jitter),
                 Stream::new(1, "test", entity),
             )),
+            bucket: None,
             limit: Limit::Unlimited,
             discipline: Discipline::DropTail,
             hook: None,

@@ -12,6 +12,7 @@ fn port(limit: Limit, discipline: Discipline) -> Port {
             rate,
             delay,
             jitter: None,
+            bucket: None,
             limit,
             discipline,
             hook: None,
@@ -43,6 +44,38 @@ fn a_packet_arrives_after_serialisation_and_delay() {
     assert_eq!(port.next_arrival(), Some(us(64)));
     arrived(&mut port, us(64));
     assert_eq!(port.next_arrival(), None);
+}
+
+#[test]
+fn an_idle_port_with_a_bucket_sends_a_packet_at_once_and_queues_what_waits_for_tokens() {
+    let mut port = port(Limit::Bytes(3 * 1500), Discipline::DropTail);
+    port.bucket = Some(Box::new(Bucket::new(port.rate, 1500)));
+    port.ps_per_byte = 0;
+    assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::First(us(40)));
+    for _ in 0..3 {
+        assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::Queued);
+    }
+    assert_eq!(port.offer(&mut full_packet(), us(11)), Offer::Dropped);
+    assert_eq!(port.offer(&mut full_packet(), us(12)), Offer::Queued);
+    for at in [40, 52, 64, 76, 88] {
+        assert_eq!(port.next_arrival(), Some(us(at)));
+        arrived(&mut port, us(at));
+    }
+    assert_eq!(port.next_arrival(), None);
+    assert_eq!(port.counters().max_waiting_bytes, 4500);
+}
+
+#[test]
+fn a_packet_that_waits_for_tokens_alone_has_an_event_of_its_own() {
+    let mut port = port(Limit::Unlimited, Discipline::DropTail);
+    port.bucket = Some(Box::new(Bucket::new(port.rate, 1500)));
+    (port.ps_per_byte, port.delay) = (0, Span::from_micros(1));
+    assert_eq!(port.offer(&mut full_packet(), us(0)), Offer::First(us(1)));
+    arrived(&mut port, us(1));
+    assert_eq!(port.offer(&mut full_packet(), us(5)), Offer::First(us(13)));
+    assert_eq!(port.offer(&mut full_packet(), us(6)), Offer::Queued);
+    arrived(&mut port, us(13));
+    arrived(&mut port, us(25));
 }
 
 // RFC 2018 §3: two blocks are 20 bytes, and 160 ns at 1 Gbit/s.
@@ -174,6 +207,7 @@ fn what_waits_before_the_measured_period_does_not_count() {
         rate: Rate::from_bps(1_000_000_000),
         delay: Span::from_micros(40),
         jitter: None,
+        bucket: None,
         limit: Limit::Unlimited,
         discipline: Discipline::DropTail,
         hook: None,
@@ -290,6 +324,7 @@ fn hooked_for(only: Option<Calls>, priorities: u8, period: Option<Span>) -> (Por
         rate: Rate::from_bps(1_000_000_000),
         delay: Span::from_micros(40),
         jitter: None,
+        bucket: None,
         limit: Limit::Unlimited,
         discipline: Discipline::DropTail,
         hook: Some(Box::new(hook)),
@@ -405,6 +440,7 @@ fn a_hook_does_not_hear_of_lengths_that_tell_it_nothing() {
                 rate: Rate::from_bps(1_000_000_000),
                 delay: Span::from_micros(40),
                 jitter: None,
+                bucket: None,
                 limit,
                 discipline: Discipline::DropTail,
                 hook: Some(Box::new(Above(most, heard.clone()))),
@@ -447,6 +483,7 @@ fn what_a_hook_wants_changes_with_the_queue() {
             rate: Rate::from_bps(1_000_000_000),
             delay: Span::from_micros(40),
             jitter: None,
+            bucket: None,
             limit: Limit::Unlimited,
             discipline: Discipline::DropTail,
             hook: Some(Box::new(WhileWaiting(came.clone(), false))),
@@ -528,6 +565,7 @@ fn classes_share_the_limit_and_the_arriving_packet_is_dropped() {
             rate: Rate::from_bps(1_000_000_000),
             delay: Span::from_micros(40),
             jitter: None,
+            bucket: None,
             limit: Limit::Packets(2),
             discipline: Discipline::DropTail,
             hook: None,
@@ -550,6 +588,7 @@ fn pushing_out(limit: Limit) -> Port {
             rate: Rate::from_bps(1_000_000_000),
             delay: Span::from_micros(40),
             jitter: None,
+            bucket: None,
             limit,
             discipline: Discipline::DropTail,
             hook: None,

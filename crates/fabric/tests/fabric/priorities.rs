@@ -23,6 +23,7 @@ fn port(limit: Limit) -> Port {
         rate: RATE,
         delay: Span::from_micros(5),
         jitter: None,
+        bucket: None,
         limit,
         discipline: Discipline::DropTail,
         hook: None,

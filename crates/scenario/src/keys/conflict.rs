@@ -154,6 +154,15 @@ fn queues(keys: &Keys, found: &mut Vec<Conflict>) {
             "give a load below 1 and a finite switch.buffer",
         ));
     }
+    if let OrOff(Some(depth)) = switch.burst
+        && depth.in_bytes(keys.packet_bytes()) < keys.packet_bytes()
+    {
+        found.push(Conflict::new(
+            &["switch.burst"],
+            "no full packet fits into the token bucket of switch.burst, so none would ever leave",
+            "give \"1pkt\" or more, or \"off\"",
+        ));
+    }
     if keys.host.queue == HostQueue::Switch && keys.host.buffer.0.is_some() {
         found.push(Conflict::new(
             &["host.queue", "host.buffer"],

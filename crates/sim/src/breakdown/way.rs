@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use base::{Packet, Rate, Span, Time};
-use fabric::Port;
+use fabric::{Bucket, Port};
 
 use super::Breakdown;
 
@@ -12,6 +12,7 @@ use super::Breakdown;
 pub(super) struct Hop {
     rate: Rate,
     delay: Span,
+    bucket: Option<Bucket>,
     /// Whether a host sends here, and whether one receives.
     host_ends: (bool, bool),
     /// When the connection's own packets have left.
@@ -56,6 +57,7 @@ impl Hop {
         Self {
             rate: link.rate,
             delay: link.delay,
+            bucket: port.full_bucket(),
             host_ends: port.host_ends(),
             free_at: Time::ZERO,
         }
@@ -118,7 +120,10 @@ impl Way {
         }
         let mut at = now;
         for hop in &mut self.hops {
-            at = at.max(hop.free_at) + hop.rate.serialisation(bytes);
+            at = match &mut hop.bucket {
+                Some(bucket) => bucket.leave(bytes, at),
+                None => at.max(hop.free_at) + hop.rate.serialisation(bytes),
+            };
             hop.free_at = at;
             at += hop.delay;
         }

@@ -6,8 +6,8 @@ use base::{Span, WireSize};
 use engine::Token;
 use engine::random::Stream;
 use fabric::{
-    Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId, PortId,
-    PortParts, Segment, Strict, Topology,
+    Bucket, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId,
+    PortId, PortParts, Segment, Strict, Topology,
 };
 use scenario::PointSpec;
 use scenario::keys::{HostQueue, Keys, LossPattern, QueueUnit};
@@ -75,6 +75,11 @@ impl<'a> Ports<'a> {
         let threshold = keys.switch.ecn_threshold.0.map(|size| self.limit(size));
         let mut made = PortParts {
             discipline: threshold.map_or(Discipline::DropTail, Discipline::EcnThreshold),
+            bucket: keys
+                .switch
+                .burst
+                .0
+                .map(|depth| Bucket::new(link.rate, depth.in_bytes(keys.packet_bytes()))),
             ..PortParts::plain()
         };
         if let Some(roles) = in_switches(self.roles) {
@@ -125,6 +130,7 @@ impl<'a> Ports<'a> {
     pub(super) fn of_host(&self, port: PortId, link: &LinkSpec) -> PortParts {
         let mut made = self.of_lossless_host(port, link);
         made.jitter = self.jitter(port);
+        made.bucket = None;
         if self.point.keys.host.queue == HostQueue::Own {
             made.discipline = self.losing_acks(port, made.discipline);
             made.discipline = self.losing_chosen(port, made.discipline);

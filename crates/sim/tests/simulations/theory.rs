@@ -133,6 +133,24 @@ fn a_lone_flow_takes_the_handshake_the_rounds_of_slow_start_and_the_last_one() {
     });
 }
 
+// The last of n segments is delivered `n s + 2 d` after the first began to leave, and SYN and SYN-ACK are as much earlier.
+#[test]
+fn a_port_with_a_bucket_of_one_packet_costs_a_lone_flow_no_time_of_its_own() {
+    let star = Star::new("1Gbps", "20us");
+    let fct_with = |burst: &str| {
+        let sets = [
+            "link.rate=1Gbps",
+            "link.delay=20us",
+            "workload.size=14460B",
+            "tcp.initial_window=10",
+            burst,
+        ];
+        fct(&outcome(LONE, "newreno", &sets))
+    };
+    let saved = fct_with("switch.burst=off") - fct_with("switch.burst=1pkt");
+    assert_eq!(saved, 2 * star.segment(0) + star.segment(1446));
+}
+
 #[test]
 fn slow_start_doubles_every_round_trip() {
     // tcp-baselines: 66 packets from a window of 4 go in rounds of 4, 8, 16, 32 and 6.
@@ -461,6 +479,7 @@ fn port(limit: Limit) -> Port {
         rate: Rate::from_bps(1_000_000_000),
         delay: Span::from_micros(40),
         jitter: None,
+        bucket: None,
         limit,
         discipline: Discipline::DropTail,
         hook: None,
