@@ -310,9 +310,7 @@ boots it with time travel, so that processors cost no time, and runs every scena
 
 The kernel's lab is one bridge in network namespaces: a link of a host is netem with a rate and a delay, the port towards
 the receiver a token bucket with room for one packet over a queue in bytes, marks are RED's with weight 1, and nothing is
-offloaded. Its idle port sends a packet at once and the next after its time, so every packet is ahead by the time of one:
-the delays of links here are shorter by as much in each round trip. The packet that is being sent counts on neither side
-as one in the queue. RED marks a packet before the queue behind it drops it, and counts it as marked: of DCTCP there are as
+offloaded. The port here has that bucket, too (`switch.burst`). A packet waits for its tokens in the queue on both sides. RED marks a packet before the queue behind it drops it, and counts it as marked: of DCTCP there are as
 many marks more as drops.
 
 Both sides *agree* if every comparison does, and *differ* if one does. A scenario is *open* if too little happens to tell.

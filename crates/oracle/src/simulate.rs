@@ -44,9 +44,12 @@ pub fn settings(scenario: &Scenario, start: u64, end: Option<u64>) -> Vec<(&'sta
     let mut all = vec![
         ("link.rate", format!("{}bps", rig.access)),
         ("link.down_rate", format!("{}bps", rig.rate)),
-        ("link.delay", ns(link_delay(scenario))),
+        // Two links make a way, and the kernel has its delay in one.
+        ("link.delay", ns(rig.delay / 2)),
         ("link.jitter", ns(rig.jitter)),
         ("switch.buffer", format!("{}B", scenario.buffer)),
+        // The depth of the lab's token bucket, but for 6 bytes.
+        ("switch.burst", "1pkt".to_owned()),
         ("switch.ecn_threshold", threshold),
         ("net.header_bytes", (PACKET - MSS).to_string()),
         ("tcp.profile", "linux".to_owned()),
@@ -213,13 +216,6 @@ pub fn setting_of(key: &str, value: &str) -> Option<Vec<(&'static str, String)>>
         "tcp_syn_retries" | "tcp_synack_retries" => vec![("tcp.syn_retries", number)],
         _ => return None,
     })
-}
-
-/// Delay of a link. Two make a way, and the kernel has its delay in one. The kernel's port hands a packet on when ours
-/// begins to send it, so that its round trip, four links of ours, is shorter by the time of a packet. What waits there
-/// is what waits here: the packet that is being sent is on neither side part of the queue.
-fn link_delay(scenario: &Scenario) -> u64 {
-    scenario.rig.delay / 2 - PACKET * 8 * 1_000_000_000 / scenario.rig.rate / 4
 }
 
 /// The scheme with the name that this project has for the kernel's congestion control.
