@@ -180,6 +180,7 @@ fn describe(folder: &Folder, name: &str, out: &Path) -> Described {
         ("Schemes", summary.schemes.join(", ")),
         ("Swept", summary.axes.join(", ")),
         ("Settings", settings),
+        ("Traces", summary.notes.join("; ")),
         ("Seeds", seeds),
         ("Simulations", summary.points.len().to_string()),
         ("Version", format!("tailwater {}", summary.version)),

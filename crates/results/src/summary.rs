@@ -36,6 +36,9 @@ pub struct Summary {
     pub axes: Vec<String>,
     /// Other settings that results name, with their value.
     pub constants: Vec<(String, String)>,
+    /// What was done to traces before they were simulated, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Combinations of swept values times schemes; schemes change fastest.
     pub rows: Vec<Row>,
     /// Pairs of schemes within a combination, compared on the same seeds: all flows, then every group and class.
@@ -132,6 +135,7 @@ impl Summary {
             random: scenario.is_random(),
             axes: Vec::new(),
             constants: Vec::new(),
+            notes: scenario.notes(),
             rows: Vec::new(),
             comparisons: Vec::new(),
             goals: None,

@@ -37,7 +37,7 @@ pub use profile::Profile;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
-use crate::flow_trace::TraceChoice;
+use crate::flow_trace::{ColumnNames, HostNames, TraceChoice, TraceWindow};
 use crate::graph::GraphChoice;
 use crate::hosts::HostSet;
 use crate::law::{SizeLaw, TimeLaw};
@@ -69,7 +69,11 @@ pub struct Keys {
 
 impl Keys {
     /// Reads every group from texts by full key name.
+    ///
+    /// A file that a setting names is read here, too: a trace when it is known how.
     pub fn read(text: &dyn Fn(&str) -> String) -> Result<Self, SettingError> {
+        let mut workload = Workload::read(text)?;
+        workload.read_trace()?;
         Ok(Self {
             topology: Topology::read(text)?,
             link: Link::read(text)?,
@@ -78,7 +82,7 @@ impl Keys {
             host: Host::read(text)?,
             net: Net::read(text)?,
             tcp: Tcp::read(text)?,
-            workload: Workload::read(text)?,
+            workload,
             run: Run::read(text)?,
             trace: Trace::read(text)?,
         })
@@ -455,8 +459,16 @@ base::settings! {
         pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.
         pub duration: Span = "100ms",
-        /// Flows of workload.kind = "trace": the name of a trace that comes with the program (`tailwater list workloads`), or the path of a file of CSV or Parquet, from the folder of the scenario file or the working directory. Its columns are start_us on the clock of the simulation, size_bytes, sender, receiver, and if it has them open_us, when the connection opens if not with its first flow, connection, which flows share, and group, whose flows are those of the group of this name. Ignored by all other kinds.
+        /// Flows of workload.kind = "trace": the name of a trace that comes with the program (`tailwater list workloads`), or the path of a file of CSV or Parquet, from the folder of the scenario file or the working directory. Its columns are start_us on the clock of the simulation, size_bytes, sender, receiver, and if it has them open_us, when the connection opens if not with its first flow, connection, which flows share, and group, whose flows are those of the group of this name. Starts are numbers or dates; dates, and numbers that count from 1970, are put so that the first flow starts at workload.start. Ignored by all other kinds.
         pub trace: TraceChoice = "rack",
+        /// Columns of the trace that have other names or units, as in "start=ts in s+size=bytes+sender=src+receiver=dst". In a file it may be a table: [workload.columns] with start = "ts in s" and so on. Times are in ps, ns, us, ms, s, min, h or d, sizes in B, KB, KiB, MB, MiB, GB or GiB; without a unit a name that ends in _us counts microseconds, and sizes are bytes. "auto": the names of a trace. Ignored by a trace that comes with the program.
+        pub columns: ColumnNames = "auto",
+        /// Numbers of hosts that the trace names by addresses or other names. "auto": if the first row has a name, hosts are numbered in the order of their first appearance; "appearance": the same, if these names are numbers. A path: the file has a line for each host, NAME or NAME,NUMBER; without a number it is the one after that of the line above, from 0. Several names may have one number.
+        pub host_names: HostNames = "auto",
+        /// Part of the trace that is simulated: the flows that start from FROM on and before TO, as in "1h..2h", "2d.." or "2024-05-01T10:00..2024-05-01T11:00". Times count from 0 on the clock of the trace, or from its first start if that is a date. The beginning of the window is put at workload.start.
+        pub window: TraceWindow = "all",
+        /// Longest time without a start in the trace: a longer one is shortened to this, also the one before the first start. Use it where days of idle time tell nothing; flows that would go on for longer than this meet the next ones.
+        pub max_gap: OrOff<Span> = "off",
     }
 }
 

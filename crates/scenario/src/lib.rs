@@ -51,6 +51,7 @@ pub mod words;
 pub mod work;
 pub mod workload;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -372,6 +373,23 @@ impl Scenario {
     /// Hints about what is allowed and probably not meant.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+
+    /// What was done to traces before they were simulated, a sentence each: times that were shifted, parts that were
+    /// left out, hosts that got numbers.
+    pub fn notes(&self) -> Vec<String> {
+        let groups = self.points.iter().flat_map(|point| point.groups.iter());
+        let mut notes = Vec::new();
+        let mut seen = BTreeSet::new();
+        for group in groups.filter(|group| group.keys.workload.kind == WorkloadKind::Trace) {
+            for note in group.keys.workload.trace.content().notes() {
+                let note = format!("{}: {note}", &group.texts["workload.trace"]);
+                if seen.insert(note.clone()) {
+                    notes.push(note);
+                }
+            }
+        }
+        notes
     }
 
     /// Its schemes from outside, and whose code they are.

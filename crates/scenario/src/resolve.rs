@@ -7,10 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Quantity;
+use base::setting::SettingError;
 
 use super::argument::{Argument, Help};
 use super::arms::{Arm, Flows};
-use super::document::{Setting, Variant, split_group};
+use super::document::{Setting, Variant, about, split_group};
 use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::texts::{Pool, Texts};
@@ -322,12 +323,10 @@ impl Resolver {
         arm: &Arm,
         pool: &mut Pool,
     ) -> Result<(Shared, Arc<[Group]>), Problems> {
-        // Every text has been checked where it was read; the key is named should one slip through.
+        // Every text has been checked where it was read; what a file holds is known only now.
         let read = |layer: &Layer<'_>| {
-            Keys::read(&|key| layer.texts[key].to_owned()).map_err(|error| {
-                let text = format!("wrong value for {}: {}", error.key, error.error);
-                Problems::from(Problem::new(text))
-            })
+            Keys::read(&|key| layer.texts[key].to_owned())
+                .map_err(|error| Problems::from(self.refused(&error, layer)))
         };
         let shared = Shared {
             keys: Arc::new(read(&chosen.all)?),
@@ -365,6 +364,21 @@ impl Resolver {
             problems.extend(conflicts.into_iter().map(explain));
         }
         Problems::unless(problems, (shared, groups.into()))
+    }
+
+    /// A value that turned out to be wrong, where it was given.
+    fn refused(&self, error: &SettingError, layer: &Layer<'_>) -> Problem {
+        let problem = Problem::new(format!("wrong value for {}: {}", error.key, error.error));
+        let problem = match layer.origins.get(error.key) {
+            Some((source, place)) => {
+                problem.at(&self.sources[*source], place.clone(), "wrong value")
+            }
+            None => problem,
+        };
+        match keys::key(error.key) {
+            Some(key) => problem.help(about(key)),
+            None => problem,
+        }
     }
 
     /// The flows; at least one group.

@@ -7,7 +7,7 @@ use super::arms::{Arm, Flows, MIXED};
 use super::document::Setting;
 use super::{PointSpec, Scenario};
 use crate::goal::Goal;
-use crate::keys::{self, profile};
+use crate::keys::{self, WorkloadKind, profile};
 
 /// TOML that reads back into the same points.
 pub(super) fn resolved(scenario: &Scenario) -> String {
@@ -112,13 +112,25 @@ fn graph(point: &PointSpec) -> Vec<String> {
     graph.fingerprint().map(line).into_iter().collect()
 }
 
-/// A line for the trace of each group.
+/// A line for the trace of each group, one for everything that was done to it, and one for each host that it names.
 fn trace(point: &PointSpec) -> Vec<String> {
-    let traces = point.groups.iter().filter_map(|group| {
-        let trace = &group.keys.workload.trace.0;
+    let traced = point
+        .groups
+        .iter()
+        .filter(|group| group.keys.workload.kind == WorkloadKind::Trace);
+    let traces = traced.filter_map(|group| {
+        let trace = group.keys.workload.trace.content();
         let (name, flows) = (&group.texts["workload.trace"], trace.flows().len());
         let contents = trace.fingerprint()?;
-        Some(format!("# {name}: {flows} flows, contents {contents:016x}"))
+        let mut text = format!("# {name}: {flows} flows, contents {contents:016x}");
+        for note in trace.notes() {
+            write!(text, "\n# {name}: {note}").expect("writing to a string succeeds");
+        }
+        for (number, host) in trace.hosts() {
+            write!(text, "\n# {name}: host {number} is {}", host.escape_debug())
+                .expect("writing to a string succeeds");
+        }
+        Some(text)
     });
     traces.collect()
 }

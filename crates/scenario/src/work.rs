@@ -195,7 +195,7 @@ fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
     };
     let senders = f64::from(workload.senders.0.max(workload.connections.0));
     let starts = match workload.kind {
-        WorkloadKind::Trace => workload.trace.0.span().1.as_secs(),
+        WorkloadKind::Trace => workload.trace.content().span().1.as_secs(),
         WorkloadKind::Poisson => match workload.flows.0 {
             Some(_) => flows / crate::workload::arrivals_per_second(keys),
             None => workload.duration.as_secs(),
@@ -211,7 +211,7 @@ fn seconds(point: &PointSpec, group: &Group, flows: f64) -> f64 {
     let delay = workload.delay.0.map_or(0.0, |law| law.most().as_secs());
     let receivers = match workload.kind {
         WorkloadKind::Incast | WorkloadKind::Requests => f64::from(workload.receivers.0),
-        WorkloadKind::Trace => real(workload.trace.0.receivers() as u64),
+        WorkloadKind::Trace => real(workload.trace.content().receivers() as u64),
         _ => 1.0,
     };
     let segments = segments(keys, mean) * flows / receivers;
@@ -388,7 +388,7 @@ fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
 
 fn mean_size(keys: &Keys) -> f64 {
     if keys.workload.kind == WorkloadKind::Trace {
-        return keys.workload.trace.0.mean_size();
+        return keys.workload.trace.content().mean_size();
     }
     let mean = keys.workload.size.mean(keys.tcp.mss.0.into());
     mean.unwrap_or(0.0)

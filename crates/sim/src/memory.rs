@@ -47,7 +47,7 @@ fn of_flows(group: &Group, expected: f64) -> u64 {
         WorkloadKind::Trace => keys
             .workload
             .trace
-            .0
+            .content()
             .flows()
             .iter()
             .map(|flow| flow.size)

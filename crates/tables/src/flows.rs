@@ -4,17 +4,23 @@
 //!
 //! | column | what it holds |
 //! |---|---|
-//! | `start_us` | start on the clock of the simulation, in microseconds with up to six decimals |
+//! | `start_us` | start on the clock of the simulation, in microseconds: a number of any form, or a date |
 //! | `size_bytes` | payload |
-//! | `sender`, `receiver` | numbers of hosts |
+//! | `sender`, `receiver` | numbers of hosts, or addresses or other names |
 //! | `open_us` | optional: when the connection of the flow opens, if not with its first flow |
 //! | `connection` | optional: flows with the same number share a connection |
 //! | `group` | optional: the group of flows, by name |
 //!
-//! Other columns are passed over. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
+//! Other columns are passed over, and a [`Reading`] may name other columns and units. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
 //! clock, so that a trace gives back exactly the flows that it was written from.
 
+mod clock;
 mod file;
+mod moment;
+mod names;
+mod number;
+mod reading;
+mod rows;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,6 +28,7 @@ use std::sync::Arc;
 use base::{HostId, Span, Time};
 
 pub use file::is_path;
+pub use reading::{ColumnNames, HostNames, Reading, TraceWindow};
 
 /// The flows of a trace, in the order of its rows.
 #[derive(Debug)]
@@ -30,6 +37,10 @@ pub struct FlowTrace {
     flows: Vec<TracedFlow>,
     /// Names that `TracedFlow::group` counts.
     groups: Vec<String>,
+    /// The names of hosts by their numbers, if the file has names.
+    hosts: Vec<(u32, String)>,
+    /// What was done to the file's times and hosts, a sentence each.
+    notes: Vec<String>,
     /// Of a trace from a file: what tells its contents from others.
     fingerprint: Option<u64>,
 }
@@ -59,16 +70,16 @@ impl FlowTrace {
     ///
     /// # Errors
     /// If the file cannot be read or a row is no flow: which file and line, and how.
-    pub fn open(path: &str) -> Result<Arc<Self>, String> {
-        file::open(path)
+    pub fn open(path: &str, reading: &Reading) -> Result<Arc<Self>, String> {
+        file::open(path, reading)
     }
 
     /// The trace that `bytes`, of a file with this name, hold as CSV.
     ///
     /// # Errors
     /// If a line is no flow: which line, and how.
-    pub fn of_csv(name: &str, bytes: &[u8]) -> Result<Self, String> {
-        file::of_csv(name, bytes)
+    pub fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<Self, String> {
+        file::of_csv(name, bytes, reading)
     }
 
     /// The flows of the group of this name: all if the scenario has no groups, or the trace tells none.
@@ -88,6 +99,16 @@ impl FlowTrace {
     /// The names of its groups, if it tells them.
     pub fn groups(&self) -> &[String] {
         &self.groups
+    }
+
+    /// The names of its hosts with their numbers, if the file has names.
+    pub fn hosts(&self) -> &[(u32, String)] {
+        &self.hosts
+    }
+
+    /// What was done to the times and hosts of its file, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The largest number of a host.

@@ -30,6 +30,7 @@
 mod columns;
 pub mod decoded;
 pub mod flows;
+mod foreign;
 pub mod guard;
 mod rows;
 

@@ -288,26 +288,35 @@ impl Column {
         let mut levels = optional.then(Vec::new);
         let reader = group.get_column_reader(index)?;
         macro_rules! all {
-            ($reader:ident, $kind:ident) => {{
-                let mut values = Vec::new();
+            ($reader:ident, $values:ident) => {{
                 let mut left = rows;
                 while left > 0 {
-                    let read = $reader.read_records(left, levels.as_mut(), None, &mut values);
+                    let read = $reader.read_records(left, levels.as_mut(), None, &mut $values);
                     let (records, ..) = read?;
                     if records == 0 {
                         return wrong("a column is shorter than its table");
                     }
                     left -= records;
                 }
+            }};
+            ($reader:ident as $kind:ident) => {{
+                let mut values = Vec::new();
+                all!($reader, values);
                 Values::$kind(values)
             }};
         }
         let values = match reader {
-            ColumnReader::Int32ColumnReader(mut reader) => all!(reader, Int32),
-            ColumnReader::Int64ColumnReader(mut reader) => all!(reader, Int64),
-            ColumnReader::DoubleColumnReader(mut reader) => all!(reader, Double),
-            ColumnReader::BoolColumnReader(mut reader) => all!(reader, Bool),
-            ColumnReader::ByteArrayColumnReader(mut reader) => all!(reader, Text),
+            ColumnReader::Int32ColumnReader(mut reader) => all!(reader as Int32),
+            ColumnReader::Int64ColumnReader(mut reader) => all!(reader as Int64),
+            ColumnReader::DoubleColumnReader(mut reader) => all!(reader as Double),
+            // Ours have none of these; other programs do.
+            ColumnReader::FloatColumnReader(mut reader) => {
+                let mut values: Vec<f32> = Vec::new();
+                all!(reader, values);
+                Values::Double(values.into_iter().map(f64::from).collect())
+            }
+            ColumnReader::BoolColumnReader(mut reader) => all!(reader as Bool),
+            ColumnReader::ByteArrayColumnReader(mut reader) => all!(reader as Text),
             _ => return wrong("a column is of a type that is not written"),
         };
         let mut next = 0;

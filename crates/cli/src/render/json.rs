@@ -30,6 +30,9 @@ pub(crate) fn json(finished: &Finished, flows: Option<BTreeMap<u32, Vec<FlowReco
         "comparisons": summary.comparisons,
         "cost": cost(finished),
     });
+    if !summary.notes.is_empty() {
+        object["notes"] = json!(summary.notes);
+    }
     if let Some(goals) = &summary.goals {
         object["goals"] = json!(goals);
     }

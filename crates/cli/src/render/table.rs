@@ -58,6 +58,9 @@ fn write(out: &mut String, finished: &Finished, view: &View) -> std::fmt::Result
     for (key, value) in &summary.constants {
         writeln!(out, "{key} = {value}")?;
     }
+    for note in &summary.notes {
+        paragraph(out, &format!("{note}."));
+    }
     if let Some(goals) = &summary.goals {
         let named: Vec<_> = goals.goals.iter().map(|goal| goal.goal.as_str()).collect();
         let word = if named.len() == 1 { "goal" } else { "goals" };

@@ -11,7 +11,7 @@ use toml_edit::{Item, TableLike};
 
 use super::{Draft, Setting, split_group};
 use crate::argument::{Argument, Help};
-use crate::flow_trace;
+use crate::flow_trace::{self, HostNames};
 use crate::graph;
 use crate::keys;
 use crate::problem::{Problem, Problems};
@@ -121,8 +121,15 @@ impl<'a> Reader<'a> {
                 }
             }
         } else {
+            let table = (key.name == COLUMNS)
+                .then(|| item.as_table_like())
+                .flatten();
+            let text = match table {
+                Some(table) => joined(table),
+                None => item.as_value().and_then(scalar_text),
+            };
             let place = item.span().unwrap_or(place);
-            match item.as_value().and_then(scalar_text) {
+            match text {
                 Some(text) => self.value(key, Value { text, place }, &mut setting),
                 None => return self.not_a_value(key, place),
             }
@@ -134,12 +141,13 @@ impl<'a> Reader<'a> {
     pub(super) fn value(&mut self, key: &'static Key, value: Value, setting: &mut Setting) {
         // The two points of "../net.graphml" are no range.
         let range = match key.name {
-            GRAPH | TRACE => None,
+            GRAPH | TRACE | HOST_NAMES | WINDOW => None,
             _ => values::range(&value.text),
         };
         let texts = match range {
             None if key.name == GRAPH && graph::is_path(&value.text)
-                || key.name == TRACE && flow_trace::is_path(&value.text) =>
+                || key.name == TRACE && flow_trace::is_path(&value.text)
+                || key.name == HOST_NAMES && HostNames::is_path(&value.text) =>
             {
                 vec![beside(self.source.name(), &value.text)]
             }
@@ -353,7 +361,7 @@ impl<'a> Reader<'a> {
 }
 
 /// What a key means and what it is unless set.
-fn about(key: &Key) -> String {
+pub(crate) fn about(key: &Key) -> String {
     format!("{} (default {}): {}", key.name, key.default, key.help)
 }
 
@@ -361,6 +369,14 @@ fn about(key: &Key) -> String {
 pub(super) fn place_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
     let key = table.key(name).and_then(toml_edit::Key::span);
     key.or_else(|| item.span()).unwrap_or(0..0)
+}
+
+/// The text of a table of texts: `meaning=name`, joined by +. `None` if one of them is no text.
+fn joined(table: &dyn TableLike) -> Option<String> {
+    let parts = table
+        .iter()
+        .map(|(meaning, item)| Some(format!("{meaning}={}", item.as_str()?)));
+    Some(parts.collect::<Option<Vec<_>>>()?.join("+"))
 }
 
 /// The text of a string, number or boolean; `None` for lists, tables and dates.
@@ -403,6 +419,11 @@ fn groups() -> impl Iterator<Item = &'static str> {
 /// Settings whose values may be paths.
 const GRAPH: &str = "topology.graph";
 const TRACE: &str = "workload.trace";
+const HOST_NAMES: &str = "workload.host_names";
+/// Settings whose values have two points and are no ranges.
+const WINDOW: &str = "workload.window";
+/// A setting that may be written as a table.
+const COLUMNS: &str = "workload.columns";
 /// Names of a file's top level, which callers give by other means than as settings.
 const TOP_LEVEL: [(&str, Argument); 4] = [
     ("goals", Argument::Goals),

@@ -16,7 +16,7 @@ pub(crate) fn expected(keys: &Keys) -> f64 {
         }
         (WorkloadKind::Pairs, _) => senders * epochs,
         (WorkloadKind::Burst, _) => epochs,
-        (WorkloadKind::Trace, _) => real(workload.trace.0.flows().len()),
+        (WorkloadKind::Trace, _) => real(workload.trace.content().flows().len()),
         (WorkloadKind::Requests, _) => {
             f64::from(workload.connections.0)
                 * f64::from(workload.requests.0)

@@ -229,7 +229,7 @@ fn outside_trace(layout: &Layout, group: &Group) -> Option<Conflict> {
     if workload.kind != WorkloadKind::Trace {
         return None;
     }
-    let trace = &workload.trace.0;
+    let trace = workload.trace.content();
     if trace.of(&group.name).next().is_none() {
         return Some(Conflict::new(
             &["workload.trace"],

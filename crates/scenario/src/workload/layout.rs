@@ -375,7 +375,7 @@ impl Layout {
 
 /// One side of a group's flows in its trace, each host once.
 fn traced(group: &Group, side: impl Fn(&TracedFlow) -> HostId) -> Vec<HostId> {
-    let flows = group.keys.workload.trace.0.of(&group.name);
+    let flows = group.keys.workload.trace.content().of(&group.name);
     let hosts: BTreeSet<HostId> = flows.map(side).collect();
     hosts.into_iter().collect()
 }
@@ -433,7 +433,7 @@ pub(super) fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
             WorkloadKind::Pairs => own += u64::from(workload.senders.0),
             WorkloadKind::Poisson | WorkloadKind::Burst => {}
             WorkloadKind::Trace => {
-                let hosts = u64::from(workload.trace.0.last_host()) + 1;
+                let hosts = u64::from(workload.trace.content().last_host()) + 1;
                 named = named.max(hosts.div_ceil(racks.max(1).into()));
             }
         }

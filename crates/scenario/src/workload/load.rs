@@ -43,7 +43,7 @@ impl Layout {
         let (each, workload) = (flows::expected(&group.keys), &group.keys.workload);
         match workload.kind {
             WorkloadKind::Incast | WorkloadKind::Pairs | WorkloadKind::Requests => each,
-            WorkloadKind::Trace => real(workload.trace.0.of(&group.name).count()),
+            WorkloadKind::Trace => real(workload.trace.content().of(&group.name).count()),
             WorkloadKind::Poisson if workload.flows.0.is_some() => each,
             WorkloadKind::Poisson => {
                 let places = self.everywhere(group);

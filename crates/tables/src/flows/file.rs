@@ -2,51 +2,81 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{HostId, Time};
-
-use super::{FlowTrace, TracedFlow};
-use crate::Cell;
+use super::names::HostTable;
+use super::reading::{HostNames, Reading};
+use super::rows::Rows;
+use super::{FlowTrace, clock, rows};
+use crate::foreign::Foreign;
 
 /// Whether `text` is meant as a path, not as the name of a trace.
 pub fn is_path(text: &str) -> bool {
-    text.contains(['/', '\\']) || Format::of(text).is_some()
+    let ending = Path::new(text)
+        .extension()
+        .and_then(|ending| ending.to_str());
+    let of_tables =
+        ending.is_some_and(|ending| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()));
+    text.contains(['/', '\\']) || of_tables
 }
 
 /// Reads the file at `path`, or says which of its lines is wrong and how. A sweep asks for the same file many
 /// times: while its contents are the same, so is the trace.
-pub(super) fn open(path: &str) -> Result<Arc<FlowTrace>, String> {
+pub(super) fn open(path: &str, reading: &Reading) -> Result<Arc<FlowTrace>, String> {
     static KNOWN: Mutex<BTreeMap<String, Arc<FlowTrace>>> = Mutex::new(BTreeMap::new());
-    let format = Format::of(path)
-        .ok_or_else(|| format!("{path}: a trace is a file whose name ends in .csv or .parquet"))?;
     let bytes = read(path)?;
-    let fingerprint = Some(fingerprint(&bytes));
+    let hosts = match &reading.hosts {
+        HostNames::File(path) => {
+            let bytes = read(path)?;
+            let text = String::from_utf8(bytes).map_err(|_| format!("{path}: it is no text"))?;
+            Some(text)
+        }
+        HostNames::Auto | HostNames::Appearance => None,
+    };
+    let table = hosts.as_ref().map_or(&[][..], String::as_bytes);
+    let fingerprint = Some(fingerprint(&bytes, table));
+    let way = format!("{path} {reading:?}");
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(trace) = known
-        .get(path)
+        .get(&way)
         .filter(|trace| trace.fingerprint == fingerprint)
     {
         return Ok(Arc::clone(trace));
     }
-    let trace = match format {
-        Format::Csv => of_csv(path, &bytes)?,
-        Format::Parquet => of_parquet(path)?,
+    let hosts = HostTable::new(&reading.hosts, hosts.as_deref())?;
+    let read = if bytes.starts_with(PARQUET) {
+        of_parquet(path, reading, hosts)?
+    } else {
+        csv_rows((path, &bytes), reading, hosts)?
     };
+    let trace = clock::place(read, reading).map_err(|cause| format!("{path}: {cause}"))?;
     let trace = Arc::new(FlowTrace {
         fingerprint,
         ..trace
     });
-    known.insert(path.to_owned(), Arc::clone(&trace));
+    known.insert(way, Arc::clone(&trace));
     Ok(trace)
 }
 
 /// The trace that `bytes`, of a file with this name, hold as CSV.
-pub(super) fn of_csv(name: &str, bytes: &[u8]) -> Result<FlowTrace, String> {
+pub(super) fn of_csv(name: &str, bytes: &[u8], reading: &Reading) -> Result<FlowTrace, String> {
+    let hosts = HostTable::new(&reading.hosts, None)?;
+    let read = csv_rows((name, bytes), reading, hosts)?;
+    clock::place(read, reading).map_err(|cause| format!("{name}: {cause}"))
+}
+
+fn csv_rows(
+    (name, bytes): (&str, &[u8]),
+    reading: &Reading,
+    hosts: HostTable,
+) -> Result<rows::Read, String> {
+    // Spreadsheets write a mark of byte order in front.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
+        .delimiter(delimiter(bytes))
         .from_reader(bytes);
     let malformed = |error: &csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
@@ -62,193 +92,56 @@ pub(super) fn of_csv(name: &str, bytes: &[u8]) -> Result<FlowTrace, String> {
         format!("{name}, line {line}: {cause}")
     };
     let names = reader.headers().map_err(|error| malformed(&error))?.clone();
-    let mut rows = Rows::new(name, &names.iter().collect::<Vec<_>>())?;
-    for record in reader.records() {
-        let record = record.map_err(|error| malformed(&error))?;
+    let columns: Vec<rows::FileColumn<'_>> = names.iter().map(|name| (name, None)).collect();
+    let mut rows = Rows::new(name, &columns, reading, hosts)?;
+    let wanted = rows.wanted();
+    let mut record = csv::StringRecord::new();
+    while reader
+        .read_record(&mut record)
+        .map_err(|error| malformed(&error))?
+    {
         let line = record.position().map_or(0, csv::Position::line);
-        let field = |column: usize| record.get(column).unwrap_or_default().to_owned();
-        rows.add(&field)
+        let cells: Vec<&str> = wanted
+            .iter()
+            .map(|place| record.get(*place).unwrap_or_default())
+            .collect();
+        rows.add(&cells)
             .map_err(|cause| format!("{name}, line {line}: {cause}"))?;
     }
     rows.finish()
 }
 
-/// The trace in the Parquet file at `path`.
-fn of_parquet(path: &str) -> Result<FlowTrace, String> {
+/// What separates the fields of the first line: commas, or else semicolons or tabs.
+fn delimiter(bytes: &[u8]) -> u8 {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let first = lines.find(|line| !line.starts_with(b"#") && !line.trim_ascii().is_empty());
+    let has = |byte| first.is_some_and(|line| line.contains(&byte));
+    match (has(b','), has(b';'), has(b'\t')) {
+        (false, true, _) => b';',
+        (false, false, true) => b'\t',
+        _ => b',',
+    }
+}
+
+/// The rows of the Parquet file at `path`.
+fn of_parquet(path: &str, reading: &Reading, hosts: HostTable) -> Result<rows::Read, String> {
     let damaged = |error: &std::io::Error| format!("{path}: {error}");
-    let names = crate::names(Path::new(path)).map_err(|error| damaged(&error))?;
-    let mut rows = Rows::new(path, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let (mut number, mut wrong) = (0_u64, None);
-    crate::read(Path::new(path), &mut |row| {
+    let file = Foreign::open(Path::new(path)).map_err(|error| damaged(&error))?;
+    let columns: Vec<rows::FileColumn<'_>> = file
+        .columns()
+        .iter()
+        .map(|column| (column.name.as_str(), column.tick))
+        .collect();
+    let mut rows = Rows::new(path, &columns, reading, hosts)?;
+    let wanted = rows.wanted();
+    let mut number = 0_u64;
+    file.read(&wanted, &mut |cells| {
         number += 1;
-        let field = |column: usize| match row.cell(column) {
-            Cell::Null => String::new(),
-            Cell::Int(value) => value.to_string(),
-            // Six decimals are all that a start has.
-            Cell::Double(value) => format!("{value:.6}"),
-            Cell::Bool(value) => value.to_string(),
-            Cell::Text(text) => text.to_owned(),
-        };
-        if wrong.is_none()
-            && let Err(cause) = rows.add(&field)
-        {
-            wrong = Some(format!("{path}, row {number}: {cause}"));
-        }
+        rows.add(cells)
+            .map_err(|cause| format!("{path}, row {number}: {cause}"))
     })
-    .map_err(|error| damaged(&error))?;
-    wrong.map_or_else(|| rows.finish(), Err)
-}
-
-/// Rows that have been read, and where their columns are.
-struct Rows<'a> {
-    name: &'a str,
-    /// Places of the columns that every trace has: start, size, sender, receiver.
-    columns: [usize; 4],
-    open: Option<usize>,
-    connection: Option<usize>,
-    group: Option<usize>,
-    /// The simulation that a table of flows names, and the one of the first row.
-    point: Option<usize>,
-    first_point: Option<String>,
-    flows: Vec<TracedFlow>,
-    groups: Vec<String>,
-    /// The hosts of each connection.
-    ends: BTreeMap<u64, (HostId, HostId)>,
-}
-
-impl<'a> Rows<'a> {
-    fn new(name: &'a str, names: &[&str]) -> Result<Self, String> {
-        let place = |wanted: &str| names.iter().position(|name| name.trim() == wanted);
-        let mut columns = [0; 4];
-        for (column, wanted) in columns.iter_mut().zip(NEEDED) {
-            *column = place(wanted).ok_or_else(|| {
-                format!(
-                    "{name}, line 1: there is no column {wanted}; a trace has {}",
-                    NEEDED.join(", ")
-                )
-            })?;
-        }
-        Ok(Self {
-            name,
-            columns,
-            open: place("open_us"),
-            connection: place("connection"),
-            group: place("group"),
-            point: place("point"),
-            first_point: None,
-            flows: Vec::new(),
-            groups: Vec::new(),
-            ends: BTreeMap::new(),
-        })
-    }
-
-    /// Adds a row, whose text in each column `field` gives.
-    fn add(&mut self, field: &dyn Fn(usize) -> String) -> Result<(), String> {
-        let text = |column: usize| field(column).trim().to_owned();
-        if let Some(point) = self.point.map(text) {
-            let first = self.first_point.get_or_insert_with(|| point.clone());
-            if *first != point {
-                return Err(format!(
-                    "a flow of point {point} among flows of point {first}: a trace is of one simulation"
-                ));
-            }
-        }
-        let [start, size, sender, receiver] = self.columns.map(text);
-        let time = |name: &str, text: &str| {
-            picoseconds(text).ok_or_else(|| {
-                format!(
-                    "{name} is microseconds with up to six decimals, as in 10000.25, not {text:?}"
-                )
-            })
-        };
-        let start = time("start_us", &start)?;
-        let open = self.open.map(text).filter(|text| !text.is_empty());
-        let open = open.map(|text| time("open_us", &text)).transpose()?;
-        if open.is_some_and(|open| open > start) {
-            return Err("open_us is after start_us: a flow needs an open connection".to_owned());
-        }
-        let size = whole(&size)
-            .filter(|size| *size > 0)
-            .ok_or_else(|| format!("size_bytes is a whole number above 0, not {size:?}"))?;
-        let host = |name: &str, text: &str| {
-            let number = whole(text).and_then(|number| u32::try_from(number).ok());
-            let number = number.filter(|number| *number < u32::MAX);
-            number
-                .map(HostId)
-                .ok_or_else(|| format!("{name} is the number of a host, not {text:?}"))
-        };
-        let (sender, receiver) = (host("sender", &sender)?, host("receiver", &receiver)?);
-        if sender == receiver {
-            return Err(format!("host {} would send to itself", sender.0));
-        }
-        let connection = match self.connection.map(text) {
-            None => None,
-            Some(text) => {
-                let number = whole(&text)
-                    .ok_or_else(|| format!("connection is a whole number, not {text:?}"))?;
-                let ends = *self.ends.entry(number).or_insert((sender, receiver));
-                if ends != (sender, receiver) {
-                    return Err(format!(
-                        "connection {number} leads from host {} to host {} further up",
-                        ends.0.0, ends.1.0
-                    ));
-                }
-                Some(number)
-            }
-        };
-        let group = self.group.map(text).map(|name| self.group(name));
-        if self.flows.len() >= MAX_FLOWS {
-            return Err(format!("a simulation has at most {MAX_FLOWS} flows"));
-        }
-        self.flows.push(TracedFlow {
-            start,
-            open,
-            size,
-            sender,
-            receiver,
-            connection,
-            group,
-        });
-        Ok(())
-    }
-
-    /// The place of a group's name.
-    fn group(&mut self, name: String) -> u32 {
-        let known = self.groups.iter().position(|known| *known == name);
-        let place = known.unwrap_or_else(|| {
-            self.groups.push(name);
-            self.groups.len() - 1
-        });
-        u32::try_from(place).expect("fewer groups than flows")
-    }
-
-    fn finish(self) -> Result<FlowTrace, String> {
-        if self.flows.is_empty() {
-            return Err(format!("{}: there is no flow in it", self.name));
-        }
-        Ok(FlowTrace {
-            flows: self.flows,
-            groups: self.groups,
-            fingerprint: None,
-        })
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Format {
-    Csv,
-    Parquet,
-}
-
-impl Format {
-    fn of(path: &str) -> Option<Self> {
-        let ending = Path::new(path).extension()?.to_str()?.to_ascii_lowercase();
-        match ending.as_str() {
-            "csv" => Some(Self::Csv),
-            "parquet" => Some(Self::Parquet),
-            _ => None,
-        }
-    }
+    .map_err(|error| damaged(&error))??;
+    rows.finish()
 }
 
 fn read(path: &str) -> Result<Vec<u8>, String> {
@@ -273,35 +166,19 @@ fn read(path: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// A number of digits alone.
-fn whole(text: &str) -> Option<u64> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().ok()).flatten()
+/// FNV-1a over the contents of the file and of its table of hosts.
+fn fingerprint(bytes: &[u8], hosts: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .chain(hosts)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        })
 }
 
-/// Microseconds with up to six decimals, which is as fine as the clock.
-fn picoseconds(text: &str) -> Option<Time> {
-    let (micros, decimals) = text.split_once('.').unwrap_or((text, "0"));
-    if decimals.len() > 6 {
-        return None;
-    }
-    let picos = whole(&format!("{decimals:0<6}"))?;
-    let picos = whole(micros)?.checked_mul(1_000_000)?.checked_add(picos)?;
-    (picos < LATEST).then(|| Time::from_ps(picos))
-}
-
-/// FNV-1a over the contents.
-fn fingerprint(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-/// Columns of every trace.
-const NEEDED: [&str; 4] = ["start_us", "size_bytes", "sender", "receiver"];
-/// Flows have 32-bit numbers, and connections two ends each.
-const MAX_FLOWS: usize = 1 << 30;
 /// A gigabyte has about 20 million rows, which is more than the memory of most machines can simulate.
 const MAX_FILE: u64 = 1 << 30;
-/// Picoseconds of a day; what starts later is no time in microseconds.
-const LATEST: u64 = 86_400_000_000_000_000;
+/// Endings that tell the name of a file from that of a trace.
+const ENDINGS: [&str; 4] = ["csv", "tsv", "parquet", "pq"];
+/// How every Parquet file begins.
+const PARQUET: &[u8] = b"PAR1";

@@ -83,7 +83,7 @@ fn traces(keys: &Keys, found: &mut Vec<Conflict>) {
             "leave workload.from and workload.to out",
         ));
     }
-    let (first, _) = workload.trace.0.span();
+    let (first, _) = workload.trace.content().span();
     if keys.run.duration.0.is_some_and(|end| end <= first) {
         found.push(Conflict::new(
             &["run.duration", "workload.trace"],

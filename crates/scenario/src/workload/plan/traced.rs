@@ -8,7 +8,7 @@ impl Maker<'_> {
     /// The group's flows of the trace, in the order of its rows. Flows with the same connection share it, and
     /// without such numbers persistent connections are one for each pair of hosts, as of random flows.
     pub(super) fn trace(&self, plan: &mut Draft) {
-        for traced in self.workload().trace.0.of(self.name) {
+        for traced in self.workload().trace.content().of(self.name) {
             let pair = u64::from(traced.sender.0) << 32 | u64::from(traced.receiver.0);
             let route = Route {
                 shared: traced.connection.is_some(),

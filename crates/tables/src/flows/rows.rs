@@ -1,0 +1,303 @@
+//! The rows of a trace, whatever the file has: from the texts of its cells to flows.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use base::HostId;
+
+use super::moment;
+use super::names::HostTable;
+use super::number::Decimal;
+use super::reading::{ColumnName, Meaning, Reading};
+
+/// A column of a file: its name and, if it holds dates by its type, the picoseconds that its numbers count.
+pub(super) type FileColumn<'a> = (&'a str, Option<u64>);
+
+/// A flow with its times on the clock of the file, in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) start: u128,
+    pub(super) open: Option<u128>,
+    pub(super) size: u64,
+    pub(super) sender: HostId,
+    pub(super) receiver: HostId,
+    pub(super) connection: Option<u64>,
+    pub(super) group: Option<u32>,
+}
+
+/// What was read of a file.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) rows: Vec<Row>,
+    pub(super) groups: Vec<String>,
+    /// Whether starts are dates by their form, and no numbers.
+    pub(super) dated: bool,
+    pub(super) hosts: HostTable,
+}
+
+/// Rows that have been read, and where their columns are.
+pub(super) struct Rows<'a> {
+    file: &'a str,
+    /// What stands in each cell that is asked for.
+    columns: Vec<Column>,
+    /// The simulation of the first row, of a table of flows of several.
+    first_point: Option<String>,
+    flows: Vec<Row>,
+    groups: Vec<String>,
+    dated: bool,
+    hosts: HostTable,
+    /// The hosts of each connection.
+    ends: BTreeMap<u64, (HostId, HostId)>,
+}
+
+/// A column that is read.
+struct Column {
+    /// Its place among the columns of the file.
+    place: usize,
+    /// `None`: the number of a simulation.
+    meaning: Option<Meaning>,
+    name: ColumnName,
+    /// Picoseconds since 1970 in each of its numbers, if its type says so.
+    tick: Option<u64>,
+}
+
+impl<'a> Rows<'a> {
+    /// Finds the columns that `reading` names among those of `file`.
+    pub(super) fn new(
+        file: &'a str,
+        there: &[FileColumn<'_>],
+        reading: &Reading,
+        hosts: HostTable,
+    ) -> Result<Self, String> {
+        let place = |wanted: &str| there.iter().position(|(name, _)| name.trim() == wanted);
+        let mut columns = Vec::new();
+        for meaning in ALL {
+            let name = reading.columns.of(meaning);
+            match place(&name.name) {
+                Some(place) => columns.push(Column {
+                    place,
+                    meaning: Some(meaning),
+                    name,
+                    tick: there[place].1,
+                }),
+                None if NEEDED.contains(&meaning) || reading.columns.names(meaning) => {
+                    let named: Vec<&str> = there
+                        .iter()
+                        .map(|(name, _)| *name)
+                        .take(MOST_NAMES)
+                        .collect();
+                    let more = if there.len() > MOST_NAMES {
+                        ", ..."
+                    } else {
+                        ""
+                    };
+                    return Err(format!(
+                        "{file}, line 1: there is no column {} among {}{more}; workload.columns names other columns, \
+                         as in \"start=ts in s+size=bytes\"",
+                        name.name,
+                        named.join(", ")
+                    ));
+                }
+                None => {}
+            }
+        }
+        columns.extend(place("point").map(|place| Column {
+            place,
+            meaning: None,
+            name: ColumnName {
+                name: "point".to_owned(),
+                unit: None,
+            },
+            tick: None,
+        }));
+        Ok(Self {
+            file,
+            columns,
+            first_point: None,
+            flows: Vec::new(),
+            groups: Vec::new(),
+            dated: false,
+            hosts,
+            ends: BTreeMap::new(),
+        })
+    }
+
+    /// The places of the columns that are read, in the order in which [`Rows::add`] takes their cells.
+    pub(super) fn wanted(&self) -> Vec<usize> {
+        self.columns.iter().map(|column| column.place).collect()
+    }
+
+    /// Adds a row of these cells.
+    pub(super) fn add(&mut self, cells: &[impl AsRef<str>]) -> Result<(), String> {
+        let cell = |meaning: Option<Meaning>| {
+            let found = self
+                .columns
+                .iter()
+                .zip(cells)
+                .find(|(column, _)| column.meaning == meaning);
+            found.map(|(column, cell)| (column, cell.as_ref().trim()))
+        };
+        let needed = |meaning: Meaning| cell(Some(meaning)).expect("a column that every trace has");
+        if let Some((_, point)) = cell(None) {
+            let first = self.first_point.get_or_insert_with(|| point.to_owned());
+            if *first != point {
+                return Err(format!(
+                    "a flow of point {point} among flows of point {first}: a trace is of one simulation"
+                ));
+            }
+        }
+        let (column, text) = needed(Meaning::Start);
+        let (start, dated) = column.time(text)?;
+        let open = cell(Some(Meaning::Open)).filter(|(_, text)| !text.is_empty());
+        let open = open
+            .map(|(column, text)| Ok::<_, String>(column.time(text)?.0))
+            .transpose()?;
+        if open.is_some_and(|open| open > start) {
+            let (open, start) = (cell(Some(Meaning::Open)), &column.name.name);
+            let open = open.map_or("open_us", |(column, _)| column.name.name.as_str());
+            return Err(format!(
+                "{open} is after {start}: a flow needs an open connection"
+            ));
+        }
+        let (column, text) = needed(Meaning::Size);
+        let size = column.size(text)?;
+        let ends = [needed(Meaning::Sender), needed(Meaning::Receiver)]
+            .map(|(column, text)| (&*column.name.name, text));
+        let (sender, receiver) = self.hosts.pair(ends)?;
+        let connection = match cell(Some(Meaning::Connection)) {
+            None => None,
+            Some((column, text)) => {
+                let number = Decimal::parse(text).and_then(Decimal::whole);
+                let number = number.ok_or_else(|| {
+                    format!("{} is a whole number, not {text:?}", column.name.name)
+                })?;
+                let ends = *self.ends.entry(number).or_insert((sender, receiver));
+                if ends != (sender, receiver) {
+                    return Err(format!(
+                        "connection {number} leads from host {} to host {} further up",
+                        ends.0.0, ends.1.0
+                    ));
+                }
+                Some(number)
+            }
+        };
+        let group = cell(Some(Meaning::Group)).map(|(_, text)| text.to_owned());
+        let group = group.map(|name| self.group(name));
+        if self.flows.len() >= MAX_FLOWS {
+            return Err(format!("a simulation has at most {MAX_FLOWS} flows"));
+        }
+        self.dated |= dated;
+        self.flows.push(Row {
+            start,
+            open,
+            size,
+            sender,
+            receiver,
+            connection,
+            group,
+        });
+        Ok(())
+    }
+
+    /// The place of a group's name.
+    fn group(&mut self, name: String) -> u32 {
+        let known = self.groups.iter().position(|known| *known == name);
+        let place = known.unwrap_or_else(|| {
+            self.groups.push(name);
+            self.groups.len() - 1
+        });
+        u32::try_from(place).expect("fewer groups than flows")
+    }
+
+    pub(super) fn finish(self) -> Result<Read, String> {
+        if self.flows.is_empty() {
+            return Err(format!("{}: there is no flow in it", self.file));
+        }
+        Ok(Read {
+            rows: self.flows,
+            groups: self.groups,
+            dated: self.dated,
+            hosts: self.hosts,
+        })
+    }
+}
+
+impl Column {
+    /// A time on the clock of the file in picoseconds, and whether it is a date by its form.
+    fn time(&self, text: &str) -> Result<(u128, bool), String> {
+        let name = &self.name.name;
+        let Some(number) = Decimal::parse(text) else {
+            return match moment::date(text) {
+                Some(unix) => Ok((unix, true)),
+                None => Err(format!(
+                    "{name} is a number{} or a date, as in 10000.25 or 2024-05-01 12:30:00, not {text:?}",
+                    self.name.unit.map_or(String::new(), |unit| format!(
+                        " of {}",
+                        moment::name_of(unit)
+                    ))
+                )),
+            };
+        };
+        let Some(unit) = self.tick.or(self.name.unit) else {
+            return Err(format!(
+                "what {name} counts is not known: say it, as in workload.columns = \"start={name} in s\""
+            ));
+        };
+        if number.negative && number.times(unit) != Some((0, true)) {
+            return Err(format!(
+                "{name} is {text}, before the beginning of time: 0 is the earliest"
+            ));
+        }
+        let (ps, _) = number
+            .times(unit)
+            .filter(|(ps, _)| *ps < END)
+            .ok_or_else(|| {
+                format!("{name} is {text}, later than the year 9999, the last that is read")
+            })?;
+        Ok((ps, self.tick.is_some()))
+    }
+
+    fn size(&self, text: &str) -> Result<u64, String> {
+        let unit = self.name.unit.unwrap_or(1);
+        let wrong = |what: &str| format!("{} is {what}, not {text:?}", self.name.name);
+        let number = Decimal::parse(text).ok_or_else(|| wrong("a whole number above 0"))?;
+        let (bytes, exact) = number.times(unit).unwrap_or((u128::MAX, true));
+        if number.negative || bytes == 0 || !(exact || unit > 1) {
+            return Err(wrong("a whole number above 0"));
+        }
+        u64::try_from(bytes)
+            .ok()
+            .filter(|bytes| *bytes <= MAX_SIZE)
+            .ok_or_else(|| wrong("at most 2^53 bytes"))
+    }
+}
+
+/// Whether `text` is an address or another name, and no number.
+pub(super) fn is_name(text: &str) -> bool {
+    text.parse::<IpAddr>().is_ok() || Decimal::parse(text).is_none()
+}
+
+const ALL: [Meaning; 7] = [
+    Meaning::Start,
+    Meaning::Size,
+    Meaning::Sender,
+    Meaning::Receiver,
+    Meaning::Open,
+    Meaning::Connection,
+    Meaning::Group,
+];
+/// Columns of every trace.
+const NEEDED: [Meaning; 4] = [
+    Meaning::Start,
+    Meaning::Size,
+    Meaning::Sender,
+    Meaning::Receiver,
+];
+/// Names of columns that a message shows.
+const MOST_NAMES: usize = 12;
+/// Flows have 32-bit numbers, and connections two ends each.
+const MAX_FLOWS: usize = 1 << 30;
+/// What results can count: 9 PB.
+const MAX_SIZE: u64 = 1 << 53;
+/// Picoseconds from 1970 to the year 10000.
+const END: u128 = 253_402_300_800 * moment::SECOND as u128;
