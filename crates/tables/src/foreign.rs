@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
+use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
@@ -78,6 +78,7 @@ impl Foreign {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
         }
+        self.refuse_codecs(wanted)?;
         let mut texts = vec![String::new(); wanted.len()];
         for group in 0..self.reader.num_row_groups() {
             let (rows, columns) = guard::read(|| -> parquet::errors::Result<_> {
@@ -98,6 +99,26 @@ impl Foreign {
             }
         }
         Ok(Ok(()))
+    }
+}
+
+impl Foreign {
+    /// Says which compression is not read, and what to do.
+    fn refuse_codecs(&self, wanted: &[usize]) -> io::Result<()> {
+        for group in self.reader.metadata().row_groups() {
+            for number in wanted {
+                let why = match group.column(*number).compression() {
+                    Compression::BROTLI(_) => "Brotli",
+                    Compression::LZO => "LZO",
+                    _ => continue,
+                };
+                let why = format!(
+                    "it is compressed with {why}, which is not read: write it with Snappy, Zstandard, gzip or LZ4"
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -152,7 +173,7 @@ fn form(column: &ColumnDescriptor) -> Form {
 mod tests {
     use std::sync::Arc;
 
-    use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+    use parquet::basic::{GzipLevel, ZstdLevel};
     use parquet::data_type::{ByteArray, ByteArrayType, DataType, FloatType, Int32Type, Int64Type};
     use parquet::errors::ParquetError;
     use parquet::file::properties::WriterProperties;

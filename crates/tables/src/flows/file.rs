@@ -93,7 +93,8 @@ fn csv_rows(
     };
     let names = reader.headers().map_err(|error| malformed(&error))?.clone();
     let columns: Vec<rows::FileColumn<'_>> = names.iter().map(|name| (name, None)).collect();
-    let mut rows = Rows::new(name, &columns, reading, hosts)?;
+    let mut rows = Rows::new(name, &columns, reading, hosts)
+        .map_err(|cause| format!("{name}, line 1: {cause}"))?;
     let wanted = rows.wanted();
     let mut record = csv::StringRecord::new();
     while reader
@@ -132,7 +133,8 @@ fn of_parquet(path: &str, reading: &Reading, hosts: HostTable) -> Result<rows::R
         .iter()
         .map(|column| (column.name.as_str(), column.tick))
         .collect();
-    let mut rows = Rows::new(path, &columns, reading, hosts)?;
+    let mut rows =
+        Rows::new(path, &columns, reading, hosts).map_err(|cause| format!("{path}: {cause}"))?;
     let wanted = rows.wanted();
     let mut number = 0_u64;
     file.read(&wanted, &mut |cells| {

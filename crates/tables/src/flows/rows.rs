@@ -62,7 +62,7 @@ struct Column {
 }
 
 impl<'a> Rows<'a> {
-    /// Finds the columns that `reading` names among those of `file`.
+    /// Finds the columns that `reading` names among those that are `there`.
     pub(super) fn new(
         file: &'a str,
         there: &[FileColumn<'_>],
@@ -92,7 +92,7 @@ impl<'a> Rows<'a> {
                         ""
                     };
                     return Err(format!(
-                        "{file}, line 1: there is no column {} among {}{more}; workload.columns names other columns, \
+                        "there is no column {} among {}{more}; workload.columns names other columns, \
                          as in \"start=ts in s+size=bytes\"",
                         name.name,
                         named.join(", ")
