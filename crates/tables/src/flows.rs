@@ -27,6 +27,12 @@ use std::sync::Arc;
 
 use base::{HostId, Span, Time};
 
+/// Numbers and times as files have them, without rounding on the way.
+pub mod exact {
+    pub use super::moment::{SECOND, date, lasting, written};
+    pub use super::number::Decimal;
+}
+
 pub use file::is_path;
 pub use reading::{ColumnNames, HostNames, Reading, TraceWindow};
 

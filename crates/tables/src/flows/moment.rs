@@ -26,7 +26,7 @@ pub(super) fn length(text: &str) -> Option<u128> {
 
 /// A date with a time, as in "2024-05-01 12:30:00.25" or "2024-05-01T12:30Z", in picoseconds since 1970. Without an
 /// offset it is taken as UTC.
-pub(super) fn date(text: &str) -> Option<u128> {
+pub fn date(text: &str) -> Option<u128> {
     let (date, time) = match text.split_once(['T', ' ']) {
         Some((date, time)) => (date, time.trim()),
         None => (text, "00:00"),
@@ -81,7 +81,7 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The date of a number of picoseconds since 1970, to the second: "2024-05-01 12:30:00 UTC".
-pub(super) fn written(unix: u128) -> String {
+pub fn written(unix: u128) -> String {
     let seconds = i64::try_from(unix / u128::from(SECOND)).unwrap_or(i64::MAX);
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // The year by its mean length, and then by looking.
@@ -103,7 +103,7 @@ pub(super) fn written(unix: u128) -> String {
 
 /// A length of time for a sentence: "3.5 days", "2 h", "40 ms".
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-pub(super) fn lasting(ps: u128) -> String {
+pub fn lasting(ps: u128) -> String {
     let (name, unit) = LONG
         .into_iter()
         .find(|(_, unit)| ps >= u128::from(*unit))
@@ -114,7 +114,7 @@ pub(super) fn lasting(ps: u128) -> String {
 }
 
 /// Picoseconds of a second.
-pub(super) const SECOND: u64 = 1_000_000_000_000;
+pub const SECOND: u64 = 1_000_000_000_000;
 /// Days from 1 March of the year 0 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 const UNITS: [(&str, u64); 8] = [

@@ -2,9 +2,9 @@
 
 /// Digits times a power of ten: `1.5e3` is 15 times 10 to the 2nd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Decimal {
+pub struct Decimal {
     /// Whether a minus stands in front.
-    pub(super) negative: bool,
+    pub negative: bool,
     digits: u128,
     exponent: i32,
 }
@@ -12,7 +12,7 @@ pub(super) struct Decimal {
 impl Decimal {
     /// Reads digits with or without a point and an exponent. Digits behind the 22nd that counts are dropped: they lie
     /// below a picosecond of every date.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -50,7 +50,7 @@ impl Decimal {
 
     /// The number times `factor`, rounded to the nearest whole number, and whether it was whole. `None` if it has
     /// more than 38 digits. The sign does not count.
-    pub(super) fn times(self, factor: u64) -> Option<(u128, bool)> {
+    pub fn times(self, factor: u64) -> Option<(u128, bool)> {
         let product = self.digits.checked_mul(factor.into())?;
         if product == 0 {
             return Some((0, true));
@@ -68,7 +68,7 @@ impl Decimal {
     }
 
     /// The number if it is whole, not negative and has 64 bits.
-    pub(super) fn whole(self) -> Option<u64> {
+    pub fn whole(self) -> Option<u64> {
         let (value, exact) = self.times(1).filter(|_| !self.negative)?;
         u64::try_from(value).ok().filter(|_| exact)
     }

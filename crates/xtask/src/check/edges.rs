@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 32] = [
+const EDGES: [(&str, &[&str]); 33] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -27,6 +27,7 @@ const EDGES: [(&str, &[&str]); 32] = [
     ("tun", &["machine", "packetdrill", "wire"]),
     ("live", &["tun", "programs", "observed"]),
     ("tables", &["base"]),
+    ("import", &["tables"]),
     ("wire", &["base"]),
     ("record", &["sim", "wire"]),
     ("results", &["record"]),
@@ -35,7 +36,7 @@ const EDGES: [(&str, &[&str]); 32] = [
     ("origin", &[]),
     ("text", &["observed"]),
     ("emulated", &["report", "text"]),
-    ("cli", &["emulated", "battery", "origin"]),
+    ("cli", &["emulated", "battery", "import", "origin"]),
     ("python", &["cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),

@@ -1,0 +1,275 @@
+//! Captures of packets: flows by connection, with the payload that was sent and when.
+//!
+//! In each direction of a connection, what is sent before the other side sends again is one flow: a request, or its
+//! answer. Bytes are counted by their sequence numbers, so that neither a retransmission nor a second capture of the
+//! same packet counts, and a packet that the capture missed does.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use pcap_file::pcap::PcapReader;
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::{Block, PcapNgReader};
+use pcap_file::{PcapError, TsResolution};
+use tables::flows::exact::SECOND;
+
+use crate::hosts::Hosts;
+use crate::packet::{self, Other, Segment};
+use crate::{Flow, Imported, Kind};
+
+/// Whether a file that begins like this is one.
+pub(crate) fn is_one(bytes: &[u8]) -> bool {
+    MAGIC.iter().any(|magic| bytes.starts_with(magic))
+}
+
+pub(crate) fn read(bytes: &[u8]) -> Result<Imported, String> {
+    let mut book = Book::default();
+    let end = if bytes.starts_with(&MAGIC[0]) {
+        read_pcapng(bytes, &mut book)
+    } else {
+        read_pcap(bytes, &mut book)
+    };
+    let damaged = match end {
+        Ok(()) => None,
+        // All bytes are in memory: nothing but their end stops a reader.
+        Err(PcapError::IncompleteBuffer | PcapError::IoError(_)) if book.packets > 0 => {
+            Some("The file ends in the middle of a packet.".to_owned())
+        }
+        Err(error) if book.packets > 0 => Some(format!(
+            "The file is damaged behind packet {}: {error}.",
+            book.packets
+        )),
+        Err(error) => return Err(format!("it is damaged: {error}")),
+    };
+    Ok(book.into_imported(damaged))
+}
+
+fn read_pcap(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
+    let mut reader = PcapReader::new(bytes)?;
+    let header = reader.header();
+    let link = u32::from(header.datalink);
+    let tick = match header.ts_resolution {
+        TsResolution::MicroSecond => 1_000_000,
+        TsResolution::NanoSecond => 1_000,
+    };
+    while let Some(packet) = reader.next_raw_packet() {
+        let packet = packet?;
+        let at = u128::from(packet.ts_sec) * u128::from(SECOND) + u128::from(packet.ts_frac) * tick;
+        book.add(link, at, &packet.data, packet.orig_len);
+    }
+    Ok(())
+}
+
+/// What an interface of a pcapng file says: its type of link, and the picoseconds of its clock's ticks.
+type Interface = (u32, Tick);
+
+#[derive(Clone, Copy)]
+enum Tick {
+    /// A tick is this many picoseconds.
+    Of(u128),
+    /// A picosecond is this many ticks.
+    Parts(u128),
+    /// A tick is a second divided by 2 to this power.
+    Binary(u32),
+}
+
+impl Tick {
+    /// pcapng §4.2: a power of ten, or with the highest bit of two; microseconds unless said.
+    fn of(interface: &InterfaceDescriptionBlock<'_>) -> Self {
+        let said = interface.options.iter().find_map(|option| match option {
+            InterfaceDescriptionOption::IfTsResol(power) => Some(*power),
+            _ => None,
+        });
+        match said.unwrap_or(6) {
+            power if power & 0x80 != 0 => Self::Binary(u32::from(power & 0x7f).min(63)),
+            power @ 0..=12 => Self::Of(10_u128.pow(12 - u32::from(power))),
+            power => Self::Parts(10_u128.pow(u32::from(power.min(30)) - 12)),
+        }
+    }
+
+    fn picoseconds(self, ticks: u128) -> u128 {
+        match self {
+            Self::Of(each) => ticks * each,
+            Self::Parts(parts) => ticks / parts,
+            Self::Binary(power) => (ticks * u128::from(SECOND)) >> power,
+        }
+    }
+}
+
+fn read_pcapng(bytes: &[u8], book: &mut Book) -> Result<(), PcapError> {
+    let mut reader = PcapNgReader::new(bytes)?;
+    let mut interfaces: Vec<Interface> = Vec::new();
+    while let Some(block) = reader.next_block() {
+        match block? {
+            // A section has interfaces of its own.
+            Block::SectionHeader(_) => interfaces.clear(),
+            Block::InterfaceDescription(interface) => {
+                interfaces.push((interface.linktype.into(), Tick::of(&interface)));
+            }
+            Block::EnhancedPacket(packet) => {
+                let number = packet.interface_id;
+                let interface = interfaces.get(number as usize);
+                let (link, tick) = *interface.ok_or(PcapError::InvalidInterfaceId(number))?;
+                // The crate takes every clock for one of nanoseconds: these are the ticks.
+                let at = tick.picoseconds(packet.timestamp.as_nanos());
+                book.add(link, at, &packet.data, packet.original_len);
+            }
+            // Packets of this kind have no time.
+            Block::SimplePacket(_) | Block::Packet(_) => {
+                book.packets += 1;
+                book.timeless += 1;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+type End = (IpAddr, u16);
+
+/// Connections that were seen.
+#[derive(Default)]
+struct Book {
+    packets: u64,
+    strange: u64,
+    others: u64,
+    cut: u64,
+    timeless: u64,
+    seen: u64,
+    without_begin: u64,
+    connections: BTreeMap<(End, End), Connection>,
+    hosts: Hosts,
+    flows: Vec<Flow>,
+}
+
+/// A connection and its two directions, the one from the lower address first.
+struct Connection {
+    number: u64,
+    opened: Option<u128>,
+    /// Behind the last byte of each side, and whether that side has sent payload.
+    next: [Option<u32>; 2],
+    /// Which side spoke last, and the flow that it is.
+    turn: Option<(usize, usize)>,
+}
+
+impl Book {
+    fn add(&mut self, link: u32, at: u128, bytes: &[u8], length: u32) {
+        self.packets += 1;
+        if !packet::is_known(link) {
+            self.strange += 1;
+            return;
+        }
+        match packet::segment(link, bytes, length) {
+            Ok(segment) => self.segment(at, segment),
+            Err(Other::NotTcp) => self.others += 1,
+            Err(Other::Cut) => self.cut += 1,
+        }
+    }
+
+    fn segment(&mut self, at: u128, segment: Segment) {
+        let side = usize::from(segment.source > segment.target);
+        let key = if side == 0 {
+            (segment.source, segment.target)
+        } else {
+            (segment.target, segment.source)
+        };
+        let begins = segment.syn && !segment.ack;
+        let first = segment.seq.wrapping_add(u32::from(segment.syn));
+        let known = self.connections.get(&key);
+        // The same ports again are another connection; the same SYN again is none.
+        let again = begins
+            && known.is_some_and(|known| known.turn.is_some() && known.next[side] != Some(first));
+        if known.is_none() || again {
+            self.connections.insert(
+                key,
+                Connection {
+                    number: self.seen,
+                    opened: begins.then_some(at),
+                    next: [None; 2],
+                    turn: None,
+                },
+            );
+            self.seen += 1;
+            self.without_begin += u64::from(!segment.syn);
+        }
+        let connection = self
+            .connections
+            .get_mut(&key)
+            .expect("a connection that was added");
+        if segment.syn {
+            connection.next[side].get_or_insert(first);
+        }
+        if segment.payload == 0 {
+            return;
+        }
+        let next = connection.next[side].get_or_insert(first);
+        let end = first.wrapping_add(segment.payload);
+        // Sequence numbers are compared around the circle (RFC 9293 §3.4).
+        let new = end.wrapping_sub(*next);
+        if new == 0 || new > u32::MAX / 2 {
+            return;
+        }
+        *next = end;
+        match connection.turn {
+            Some((last, flow)) if last == side => self.flows[flow].size += u64::from(new),
+            _ => {
+                connection.turn = Some((side, self.flows.len()));
+                self.flows.push(Flow {
+                    start: at,
+                    open: connection.opened.filter(|opened| *opened <= at),
+                    size: new.into(),
+                    sender: self.hosts.host(&segment.source.0.to_string()),
+                    receiver: self.hosts.host(&segment.target.0.to_string()),
+                    connection: Some(connection.number * 2 + side as u64),
+                });
+            }
+        }
+    }
+
+    fn into_imported(mut self, damaged: Option<String>) -> Imported {
+        let all = self.flows.len();
+        self.flows.retain(|flow| flow.sender != flow.receiver);
+        let themselves = (all - self.flows.len()) as u64;
+        let mut notes = vec![format!(
+            "{} connections. What one side sends before the other side answers is one flow; retransmitted bytes count once.",
+            self.seen
+        )];
+        if self.without_begin > 0 {
+            notes.push(format!(
+                "{} connections were open when the capture began: their flows begin with the first byte that it has.",
+                self.without_begin
+            ));
+        }
+        notes.extend(damaged);
+        Imported {
+            kind: Kind::Capture,
+            read: self.packets,
+            what: "packets",
+            flows: self.flows,
+            hosts: self.hosts.into_names(),
+            dated: true,
+            skipped: vec![
+                ("packets that are no TCP", self.others),
+                ("packets cut within their headers", self.cut),
+                ("packets of a type of link that is not read", self.strange),
+                ("packets without a time", self.timeless),
+                ("flows from a host to itself", themselves),
+            ],
+            notes,
+        }
+    }
+}
+
+/// How captures begin: pcapng, and pcap in both orders of bytes with microseconds or nanoseconds.
+const MAGIC: [[u8; 4]; 5] = [
+    [0x0a, 0x0d, 0x0d, 0x0a],
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+];
+
+#[cfg(test)]
+mod tests;

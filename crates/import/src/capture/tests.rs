@@ -1,0 +1,200 @@
+use std::borrow::Cow;
+use std::time::Duration;
+
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
+use pcap_file::{DataLink, Endianness};
+
+use super::*;
+use crate::Host;
+
+const CLIENT: (u8, u16) = (1, 40_000);
+const SERVER: (u8, u16) = (2, 80);
+
+/// An IPv4 packet with a TCP segment of this much payload, of which the capture has none.
+fn frame(from: (u8, u16), to: (u8, u16), seq: u32, flags: u8, payload: u16) -> Vec<u8> {
+    let mut bytes = vec![0x45, 0];
+    bytes.extend((40 + payload).to_be_bytes());
+    bytes.extend([0, 0, 0, 0, 64, 6, 0, 0]);
+    bytes.extend([10, 0, 0, from.0, 10, 0, 0, to.0]);
+    bytes.extend(from.1.to_be_bytes());
+    bytes.extend(to.1.to_be_bytes());
+    bytes.extend(seq.to_be_bytes());
+    bytes.extend([0, 0, 0, 0, 0x50, flags, 0, 0, 0, 0, 0, 0]);
+    bytes
+}
+
+const SYN: u8 = 0x02;
+const ACK: u8 = 0x10;
+
+/// A connection that opens, asks, and is answered; one segment of the answer is sent twice, and two come in another
+/// order. Then it asks again. Times are in milliseconds.
+fn conversation() -> Vec<(u64, Vec<u8>)> {
+    // The answer's sequence numbers wrap around.
+    let begin = u32::MAX - 999;
+    vec![
+        (0, frame(CLIENT, SERVER, 100, SYN, 0)),
+        (
+            1,
+            frame(SERVER, CLIENT, begin.wrapping_sub(1), SYN | ACK, 0),
+        ),
+        (2, frame(CLIENT, SERVER, 101, ACK, 50)),
+        (3, frame(SERVER, CLIENT, begin, ACK, 1000)),
+        (
+            4,
+            frame(SERVER, CLIENT, begin.wrapping_add(2000), ACK, 1000),
+        ),
+        (
+            5,
+            frame(SERVER, CLIENT, begin.wrapping_add(1000), ACK, 1000),
+        ),
+        (6, frame(SERVER, CLIENT, begin, ACK, 1000)),
+        (7, frame(CLIENT, SERVER, 151, ACK, 0)),
+        (8, frame(CLIENT, SERVER, 151, ACK, 20)),
+    ]
+}
+
+fn pcap(link: DataLink, frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let header = PcapHeader {
+        datalink: link,
+        endianness: Endianness::Big,
+        ..PcapHeader::default()
+    };
+    let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+    for (ms, frame) in frames {
+        let length = u32::try_from(frame.len()).unwrap();
+        writer
+            .write_packet(&PcapPacket::new(Duration::from_millis(*ms), length, frame))
+            .unwrap();
+    }
+    writer.into_writer()
+}
+
+fn pcapng(resolution: Option<u8>, ticks: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
+    let options = resolution.map(InterfaceDescriptionOption::IfTsResol);
+    let interface = InterfaceDescriptionBlock {
+        linktype: DataLink::RAW,
+        snaplen: 0,
+        options: options.into_iter().collect(),
+    };
+    writer.write_pcapng_block(interface).unwrap();
+    for (ticks, frame) in ticks {
+        let block = EnhancedPacketBlock {
+            interface_id: 0,
+            // The crate writes nanoseconds, whatever a tick is.
+            timestamp: Duration::from_nanos(*ticks),
+            original_len: u32::try_from(frame.len()).unwrap(),
+            data: Cow::Borrowed(frame),
+            options: Vec::new(),
+        };
+        writer.write_block(&block.into_block()).unwrap();
+    }
+    writer.into_inner()
+}
+
+/// Starts in milliseconds, and sizes.
+fn flows(imported: &Imported) -> Vec<(u128, u64)> {
+    imported
+        .flows
+        .iter()
+        .map(|flow| (flow.start / 1_000_000_000, flow.size))
+        .collect()
+}
+
+#[test]
+fn every_turn_of_a_connection_is_a_flow_of_its_new_bytes() {
+    let imported = read(&pcap(DataLink::RAW, &conversation())).unwrap();
+    assert_eq!(flows(&imported), [(2, 50), (3, 3000), (8, 20)]);
+    assert_eq!(imported.hosts, ["10.0.0.1", "10.0.0.2"]);
+    let ends: Vec<_> = imported
+        .flows
+        .iter()
+        .map(|flow| (flow.sender, flow.receiver, flow.connection))
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            (Host(0), Host(1), Some(0)),
+            (Host(1), Host(0), Some(1)),
+            (Host(0), Host(1), Some(0)),
+        ]
+    );
+    assert!(imported.flows.iter().all(|flow| flow.open == Some(0)));
+    assert!(imported.notes[0].starts_with("1 connections."));
+}
+
+#[test]
+fn the_clock_of_an_interface_is_read() {
+    let millis = |factor: u64| {
+        let all = conversation().into_iter();
+        all.map(|(ms, frame)| (ms * factor, frame))
+            .collect::<Vec<_>>()
+    };
+    for (resolution, factor) in [
+        (None, 1000),
+        (Some(6), 1000),
+        (Some(9), 1_000_000),
+        (Some(3), 1),
+    ] {
+        let imported = read(&pcapng(resolution, &millis(factor))).unwrap();
+        assert_eq!(
+            flows(&imported),
+            [(2, 50), (3, 3000), (8, 20)],
+            "{resolution:?}"
+        );
+    }
+    // 2^-10 s: two ticks and more.
+    let imported = read(&pcapng(Some(0x8a), &millis(1))).unwrap();
+    assert_eq!(imported.flows[0].start, 2 * 1_000_000_000_000 / 1024);
+}
+
+#[test]
+fn frames_of_every_kind_of_link_are_read() {
+    let wrapped = |front: &[u8]| {
+        let all = conversation().into_iter();
+        let all = all.map(|(ms, frame)| (ms, [front, &frame].concat()));
+        all.collect::<Vec<_>>()
+    };
+    let ethernet = [[0; 12].as_slice(), &[0x08, 0x00]].concat();
+    let tagged = [[0; 12].as_slice(), &[0x81, 0x00, 0, 7, 0x08, 0x00]].concat();
+    let cooked = [[0; 14].as_slice(), &[0x08, 0x00]].concat();
+    for (link, front) in [
+        (DataLink::ETHERNET, ethernet),
+        (DataLink::ETHERNET, tagged),
+        (DataLink::LINUX_SLL, cooked),
+        (DataLink::NULL, vec![2, 0, 0, 0]),
+    ] {
+        let imported = read(&pcap(link, &wrapped(&front))).unwrap();
+        assert_eq!(flows(&imported), [(2, 50), (3, 3000), (8, 20)], "{link:?}");
+    }
+    // Address resolution is no TCP.
+    let arp = [[0; 12].as_slice(), &[0x08, 0x06], &[0; 28]].concat();
+    let imported = read(&pcap(DataLink::ETHERNET, &[(0, arp)])).unwrap();
+    assert_eq!(imported.skipped[0], ("packets that are no TCP", 1));
+}
+
+#[test]
+fn a_capture_that_is_cut_says_so_and_gives_what_it_has() {
+    let whole = pcap(DataLink::RAW, &conversation());
+    let imported = read(&whole[..whole.len() - 10]).unwrap();
+    assert_eq!(flows(&imported), [(2, 50), (3, 3000)]);
+    assert_eq!(
+        imported.notes.last().unwrap(),
+        "The file ends in the middle of a packet."
+    );
+}
+
+#[test]
+fn ports_that_are_used_again_are_another_connection() {
+    let mut frames = conversation();
+    frames.push((20, frame(CLIENT, SERVER, 9000, SYN, 0)));
+    frames.push((21, frame(CLIENT, SERVER, 9001, ACK, 5)));
+    let imported = read(&pcap(DataLink::RAW, &frames)).unwrap();
+    let last = imported.flows.last().unwrap();
+    assert_eq!(
+        (last.size, last.connection, last.open),
+        (5, Some(2), Some(20_000_000_000))
+    );
+}
