@@ -18,13 +18,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use results::Shard;
 use scenario::{Overrides, Problem, Problems};
 
-pub(crate) use folder::{ExportArgs, PlotArgs};
+pub(crate) use folder::{ExportArgs, ImportArgs, PlotArgs};
 
 use crate::request::{Allowance, Causes};
 pub(crate) use examples::START;
 use examples::{
-    COMPLETIONS, EMULATE, EXPLAIN, EXPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT, REPRODUCE, RUN,
-    SHOW,
+    COMPLETIONS, EMULATE, EXPLAIN, EXPORT, IMPORT, MERGE, MODEL, NEW_SCHEME, PLOT, REPORT,
+    REPRODUCE, RUN, SHOW,
 };
 pub(crate) use goals::{GoalArgs, ViewArgs};
 use pcap::PcapArgs;
@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Print a table of a run folder as comma-separated values
     #[command(after_help = EXPORT)]
     Export(ExportArgs),
+    /// Make a trace of flows from flow records, a capture, or the flow file of another simulator
+    #[command(after_help = IMPORT)]
+    Import(ImportArgs),
     /// List what there is to choose from
     List {
         /// What to list [default: what can be listed]

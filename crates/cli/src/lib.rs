@@ -50,6 +50,7 @@ mod emulate;
 mod explain;
 mod export;
 mod finished;
+mod import_flows;
 mod list;
 mod merge;
 mod model;
@@ -200,6 +201,7 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
         Command::Emulate(args) => emulate::emulate(&args::emulate::EmulateArgs { given, ..args }),
         Command::Deploy(command) => deploy::deploy(&command, &given),
         Command::Export(args) => export::export(&args),
+        Command::Import(args) => import_flows::import(&args),
         Command::List { what } => list::list(what).and_then(|text| output::answer(&text)),
         Command::Show(args) => show::show(&args),
         Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),

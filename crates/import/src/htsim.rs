@@ -12,7 +12,7 @@ pub(crate) fn is_one(first: &str) -> bool {
     words.next() == Some("Nodes") && words.next().is_some_and(|word| word.parse::<u64>().is_ok())
 }
 
-pub(crate) fn read(text: &str) -> Result<Imported, String> {
+pub(crate) fn read(text: &str, endless_size: Option<u64>) -> Result<Imported, String> {
     let (mut hosts, mut flows) = (Hosts::default(), Vec::new());
     let (mut read, mut nodes) = (0, None);
     let (mut endless, mut triggered, mut failures, mut themselves) = (0, 0, 0, 0);
@@ -31,6 +31,10 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
                 let connection =
                     connection(pair, rest).map_err(|cause| format!("line {number}: {cause}"))?;
                 let Connection { source, target, .. } = connection;
+                let size = match (connection.size, endless_size) {
+                    (0, Some(size)) => size,
+                    (size, _) => size,
+                };
                 if let Some(most) = nodes.filter(|nodes| source.max(target) >= *nodes) {
                     return Err(format!(
                         "line {number}: there is no node {} among {most}, numbered from 0",
@@ -39,12 +43,12 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
                 }
                 match connection.start {
                     None => triggered += 1,
-                    Some(_) if connection.size == 0 => endless += 1,
+                    Some(_) if size == 0 => endless += 1,
                     Some(_) if source == target => themselves += 1,
                     Some(start) => flows.push(Flow {
                         start,
                         open: None,
-                        size: connection.size,
+                        size,
                         sender: hosts.host(&source.to_string()),
                         receiver: hosts.host(&target.to_string()),
                         connection: None,
@@ -143,7 +147,7 @@ mod tests {
         let text = "# made up\nNodes 8\nConnections 5\nTriggers 1\n0->7 start 1000000 size 2000000\n\
                     1->7 id 1 start 0 size 5 send_done_trigger 1\n2->7 id 2 trigger 1 size 5\n3->7 start 0.000 size 0\n\
                     3->3 start 0 size 1\ntrigger id 1 oneshot\n";
-        let imported = read(text).unwrap();
+        let imported = read(text, None).unwrap();
         let flows: Vec<_> = imported
             .flows
             .iter()
@@ -153,6 +157,11 @@ mod tests {
         let skipped: Vec<u64> = imported.skipped.iter().map(|(_, count)| *count).collect();
         assert_eq!((imported.read, skipped), (5, vec![1, 1, 1]));
         assert_eq!(imported.notes.len(), 1);
+        let sized = read(text, Some(7)).unwrap();
+        assert_eq!(
+            sized.flows.iter().map(|flow| flow.size).collect::<Vec<_>>(),
+            [2_000_000, 5, 7]
+        );
         for (text, cause) in [
             (
                 "Nodes 2\nConnections 1\n0->2 start 0 size 1\n",
@@ -164,7 +173,7 @@ mod tests {
                 "line 2: start is a number, not \"x\"",
             ),
         ] {
-            let error = read(text).unwrap_err();
+            let error = read(text, None).unwrap_err();
             assert!(error.starts_with(cause), "{error}");
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! let text = "2\n2 1 3 100 200000 2\n3 1 3 100 200000 2.000000001\n";
-//! let imported = import::import(text.as_bytes(), None).unwrap();
+//! let imported = import::import(text.as_bytes(), None, None).unwrap();
 //! assert_eq!(imported.kind, import::Kind::Hpcc);
 //! assert_eq!(imported.flows.len(), 2);
 //! assert_eq!(imported.flows[1].start - imported.flows[0].start, 1_000);
@@ -138,12 +138,16 @@ impl Kind {
     }
 }
 
-/// The flows of a file that has these contents, and is what `kind` says or what its contents tell.
+/// The flows of a file that has these contents, and is what `kind` says or what its contents tell. Flows without an
+/// end get the size `endless`, or are skipped.
 ///
 /// # Errors
 /// If it is no such file, or has no flow: what is wrong, and where.
-pub fn import(bytes: &[u8], kind: Option<Kind>) -> Result<Imported, String> {
+pub fn import(bytes: &[u8], kind: Option<Kind>, endless: Option<u64>) -> Result<Imported, String> {
     let Some(kind) = kind.or_else(|| Kind::of(bytes)) else {
+        if NFCAPD.iter().any(|magic| bytes.starts_with(magic)) {
+            return Err("it is a binary file of nfdump, which only that reads: `nfdump -r FILE -o json > flows.json`".to_owned());
+        }
         let kinds = Kind::ALL.map(|(_, _, help)| help).join("; ");
         return Err(format!("it is none of the files that are read: {kinds}"));
     };
@@ -152,7 +156,7 @@ pub fn import(bytes: &[u8], kind: Option<Kind>) -> Result<Imported, String> {
         Kind::Json => records::json(bytes)?,
         Kind::Capture => capture::read(bytes)?,
         Kind::Hpcc => hpcc::read(text(bytes)?)?,
-        Kind::Htsim => htsim::read(text(bytes)?)?,
+        Kind::Htsim => htsim::read(text(bytes)?, endless)?,
     };
     imported.skipped.retain(|(_, count)| *count > 0);
     if imported.flows.is_empty() {
@@ -179,5 +183,7 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())
 }
 
+/// How binary files of nfdump begin, in both orders of bytes.
+const NFCAPD: [[u8; 2]; 2] = [[0x0c, 0xa5], [0xa5, 0x0c]];
 /// Bytes that tell what a file is.
 const HEAD: usize = 1 << 14;

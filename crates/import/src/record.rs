@@ -77,8 +77,10 @@ impl<'a> Texts<'a> {
     /// When the last packet was seen.
     pub(crate) fn end(&self, start: u128) -> u128 {
         let lasts = || {
-            let seconds = Decimal::parse(self.of(Field::Duration)?)?;
-            Some(start + seconds.times(SECOND)?.0)
+            // Seconds, or hours, minutes and seconds with colons.
+            let parts = self.of(Field::Duration)?.split(':');
+            let add = |sum: u128, part| Some(sum * 60 + Decimal::parse(part)?.times(SECOND)?.0);
+            Some(start + parts.into_iter().try_fold(0, add)?)
         };
         self.time(Field::End)
             .or_else(lasts)
@@ -211,6 +213,7 @@ pub(crate) const NAMES: [(Field, &[&str]); 12] = [
             "packettotalcount",
             "dpkts",
             "in_pkts",
+            "inpackets",
         ],
     ),
     (
@@ -220,6 +223,7 @@ pub(crate) const NAMES: [(Field, &[&str]); 12] = [
             "byt",
             "bytes",
             "in_bytes",
+            "inbytes",
             "octetdeltacount",
             "octettotalcount",
             "doctets",
@@ -227,10 +231,16 @@ pub(crate) const NAMES: [(Field, &[&str]); 12] = [
     ),
     (
         Field::BytesBack,
-        &["obyt", "out_bytes", "reverseoctetdeltacount"],
+        &["obyt", "out_bytes", "outbytes", "reverseoctetdeltacount"],
     ),
     (
         Field::PacketsBack,
-        &["opkt", "out_packets", "out_pkts", "reversepacketdeltacount"],
+        &[
+            "opkt",
+            "out_packets",
+            "outpackets",
+            "out_pkts",
+            "reversepacketdeltacount",
+        ],
     ),
 ];

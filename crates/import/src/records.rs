@@ -347,7 +347,8 @@ mod tests {
     #[test]
     fn the_new_header_of_nfdump_is_read() {
         let text = "firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,packets,bytes,flows\n\
-            2023-11-14 22:13:20.125,0.010,TCP,10.0.0.2,80,10.0.0.1,4000,2,2104,1\n\
+            2023-11-14 22:13:20.125,00:00:04.500,TCP,10.0.0.2,80,10.0.0.1,4000,1,1052,1\n\
+            2023-11-14 22:13:25.125,0.010,TCP,10.0.0.2,80,10.0.0.1,4000,1,1052,1\n\
             2023-11-14 22:13:25.125,0.010,6,fd00::2,80,fd00::1,4000,1,1072,1\n";
         let imported = csv(text.as_bytes()).unwrap();
         let expected = [

@@ -172,7 +172,7 @@ mod tests {
         let text = "firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,packets,bytes,flows\n\
             2023-11-14 22:13:20.125,0.010,TCP,10.0.0.2,80,10.0.0.1,4000,2,2104,1\n\
             2023-11-14 22:13:25.125,0.010,TCP,10.0.0.3,80,10.0.0.1,4000,1,1052,1\n";
-        let imported = crate::import(text.as_bytes(), None).unwrap();
+        let imported = crate::import(text.as_bytes(), None, None).unwrap();
         for (as_what, ending) in [(Out::Csv, "csv"), (Out::Parquet, "parquet")] {
             let mut bytes = Vec::new();
             write(&imported, 10_000_000_000, as_what, "test", &mut bytes).unwrap();

@@ -99,6 +99,18 @@ Examples:
   tailwater merge cluster/big
   tailwater merge shard-1 shard-2 shard-3 --out results/big";
 
+pub(super) const IMPORT: &str = "\
+Examples:
+  nfdump -r nfcapd.202405011000 -o json > flows.json && tailwater import flows.json
+  tailwater import nfdump.csv -o monday.parquet
+  tailwater import server.pcapng -o requests.csv
+  tailwater import simulation/mix/flow.txt --from hpcc
+  tailwater run trace --set workload.trace=monday.parquet --set workload.window=1h..2h
+
+The content tells what the file is. The answer says what was read, what was skipped and why, and what to run next.
+
+Exit status: 0 done, 1 the trace cannot be written, 2 the input was wrong or has no flow.";
+
 pub(super) const EXPORT: &str = "\
 Examples:
   tailwater export results/incast flows > flows.csv

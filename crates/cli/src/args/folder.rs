@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use import::Kind;
 
 use super::Length;
-use super::value::length;
+use super::value::{length, size};
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
@@ -23,6 +25,39 @@ pub(crate) struct ExportArgs {
     /// The file to write instead of standard output
     #[arg(long, short, value_name = "FILE", alias = "out")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ImportArgs {
+    /// Flow records of nfdump as text or JSON, a capture (pcap, pcapng), a flow file of HPCC's simulator, or a
+    /// connection matrix of htsim
+    pub(crate) file: PathBuf,
+    /// The trace to write: .csv or .parquet [default: FILE with the ending .flows.csv, in the working directory]
+    #[arg(long, short, value_name = "FILE", alias = "out")]
+    pub(crate) output: Option<PathBuf>,
+    /// What the file is, if its content does not tell
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    pub(crate) from: Option<String>,
+    /// Payload of flows that have no end, such as htsim's connections of size 0 [default: skip them]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) size: Option<u64>,
+}
+
+impl ImportArgs {
+    /// What the file is said to be.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        let from = self.from.as_deref()?;
+        Kind::ALL
+            .iter()
+            .find(|(_, name, _)| *name == from)
+            .map(|(kind, ..)| *kind)
+    }
+}
+
+/// Names of files that are read, each with what it is.
+fn kinds() -> PossibleValuesParser {
+    let all = Kind::ALL.into_iter();
+    PossibleValuesParser::new(all.map(|(_, name, help)| PossibleValue::new(name).help(help)))
 }
 
 #[derive(Args)]

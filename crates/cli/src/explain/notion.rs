@@ -19,7 +19,7 @@ struct Notion {
     more: &'static [&'static str],
 }
 
-const NOTIONS: [Notion; 12] = [
+const NOTIONS: [Notion; 13] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
@@ -86,6 +86,21 @@ const NOTIONS: [Notion; 12] = [
                --seed S. Every number is then a mean with its 95 % confidence interval, and schemes are compared seed \
                by seed. --until 5% adds seeds until the intervals are that narrow.",
         more: &["tailwater run incast --set workload.jitter=2ms --seeds 10"],
+    },
+    Notion {
+        names: &["import", "netflow", "ipfix", "nfdump"],
+        text: "import makes a trace of flows from a file of another program: flow records of nfdump and other \
+               collectors (NetFlow, IPFIX) as text or JSON, captures of packets, flow files of HPCC's simulator, and \
+               connection matrices of htsim. Records count whole packets, so the headers of each are taken off, and \
+               records of headers alone are left out. In a capture, what one side of a connection sends before the \
+               other side sends again is one flow. A trace has its starts on the clock of the simulation, the first at \
+               10 ms, and keeps addresses, which become hosts when it is read. workload.window takes a part of it, \
+               workload.max_gap shortens idle times, workload.host_names says which address is which host.",
+        more: &[
+            "tailwater import nfdump.csv -o flows.csv",
+            "tailwater run trace --set workload.trace=flows.csv",
+            "tailwater explain workload.columns                  a table of your own, without import",
+        ],
     },
     Notion {
         names: &["columns"],

@@ -137,6 +137,37 @@ fn flows_without_end_and_points_that_are_not_there_make_no_trace() {
     assert!(refusal.contains("numbered from 0 to 0"), "{refusal}");
 }
 
+#[test]
+fn records_of_a_collector_run_as_they_are_and_the_output_says_what_was_done() {
+    let workspace = Workspace::new("trace-of-a-collector");
+    // Two hours of idle time lie between two flows.
+    let text = "ts;bytes;src;dst\n1700000000.25;100000;10.0.0.7;10.0.0.1\n1700007200;2.0e5;10.0.0.8;10.0.0.1\n";
+    fs::write(workspace.path("flows.csv"), text).expect("a file");
+    let scenario = "schemes = \"newreno\"\n[workload]\nkind = \"trace\"\ntrace = \"flows.csv\"\nmax_gap = \"1s\"\n\
+        [workload.columns]\nstart = \"ts in s\"\nsize = \"bytes\"\nsender = \"src\"\nreceiver = \"dst\"\n";
+    fs::write(workspace.path("mine.toml"), scenario).expect("a file");
+    let notes = [
+        "flows.csv: 3 hosts have names and are numbered in the order of their first appearance: 10.0.0.7 is host 0, \
+         10.0.0.8 host 2",
+        "flows.csv: the first flow starts at 2023-11-14 22:13:20 UTC, which is put at 10ms of the simulation",
+        "flows.csv: 1 time of more than 1 s without a start is shortened to that, by 2 h together",
+    ];
+    let json = workspace.answer("run mine.toml --no-save --format json --flows --quiet");
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["notes"], serde_json::json!(notes));
+    let flows = json["points"][0]["flows"].as_array();
+    assert_eq!(flows.map(Vec::len), Some(2));
+    let table = workspace.answer("run mine.toml --out folder --quiet");
+    let table = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    let summary = workspace.json("folder/summary.json");
+    let page = fs::read_to_string(workspace.path("folder/report.html")).expect("a report");
+    for note in notes {
+        assert!(table.contains(note), "{table}");
+        assert!(page.contains(note), "{note}");
+    }
+    assert_eq!(summary["notes"], serde_json::json!(notes));
+}
+
 /// The only point of a run, as JSON.
 fn run(workspace: &Workspace, words: &str) -> Value {
     let text = workspace.answer(&format!("run {words} --format json --quiet"));

@@ -9,6 +9,7 @@ mod ended;
 mod failures;
 mod flow_traces;
 mod goals;
+mod imports;
 mod memory;
 mod races;
 mod reproduce;
