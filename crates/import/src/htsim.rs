@@ -31,9 +31,9 @@ pub(crate) fn read(text: &str, endless_size: Option<u64>) -> Result<Imported, St
                 let connection =
                     connection(pair, rest).map_err(|cause| format!("line {number}: {cause}"))?;
                 let Connection { source, target, .. } = connection;
-                let size = match (connection.size, endless_size) {
-                    (0, Some(size)) => size,
-                    (size, _) => size,
+                let size = match connection.size {
+                    0 => endless_size.unwrap_or(0),
+                    size => size,
                 };
                 if let Some(most) = nodes.filter(|nodes| source.max(target) >= *nodes) {
                     return Err(format!(

@@ -23,6 +23,10 @@ pub const BUILTINS: &[Builtin] = &[
         text: include_str!("../scenarios/incast.toml"),
     },
     Builtin {
+        name: "random-incast",
+        text: include_str!("../scenarios/random-incast.toml"),
+    },
+    Builtin {
         name: "long-flows",
         text: include_str!("../scenarios/long-flows.toml"),
     },

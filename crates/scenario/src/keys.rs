@@ -8,6 +8,7 @@ mod capacity;
 mod choices;
 mod classes;
 mod conflict;
+mod fan_in;
 pub(crate) mod flows;
 mod link;
 mod links;
@@ -32,6 +33,7 @@ pub use choices::{
 };
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
+pub use fan_in::FanIn;
 pub use lost::LostSegments;
 pub use profile::Profile;
 pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
@@ -455,6 +457,10 @@ base::settings! {
         pub load_of: LoadOf = "receivers",
         /// Poisson arrivals: from whom to whom flows go. "any": from any sender to any receiver. "other-racks": two racks are drawn, all equally likely, then a host of each.
         pub peers: PeerKind = "any",
+        /// Random arrivals: how many flows arrive together, from as many different senders to one receiver, as in an incast; the load stays what it is. A range such as "20-60" is drawn for each arrival. workload.jitter, workload.delay and workload.interval delay the flows of such an incast, each for itself.
+        pub fan_in: FanIn = "1",
+        /// Random arrivals: time from one to the next, or the law it is drawn from. "auto" is exponential, at each receiver for itself, with the mean that makes workload.load; any other law is one of all receivers together and takes the place of workload.load.
+        pub arrivals: OrAuto<TimeLaw> = "auto",
         /// Poisson arrivals: how many flows arrive; a number takes the place of workload.duration, "auto" leaves it to that. Burst: how many flows there are, the first to start; "auto" is all.
         pub flows: OrAuto<Count> = "auto",
         /// Poisson arrivals: how long flows go on to arrive.

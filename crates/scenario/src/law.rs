@@ -225,6 +225,23 @@ impl TimeLaw {
         }
     }
 
+    /// The mean time.
+    pub fn mean(&self) -> Span {
+        match self {
+            Self::Fixed(span) => *span,
+            Self::Uniform(least, most) => Span::from_ps(least.as_ps().midpoint(most.as_ps())),
+            Self::Exponential { mean, most: None } => *mean,
+            Self::Exponential {
+                mean,
+                most: Some(most),
+            } => {
+                // What the bound cuts off.
+                let (mean, most) = (mean.as_secs(), most.as_secs());
+                Span::from_secs_f64(mean - most / libm::expm1(most / mean))
+            }
+        }
+    }
+
     /// The longest time there can be; without a bound one that is exceeded once in a thousand million
     /// draws.
     pub fn most(&self) -> Span {

@@ -17,9 +17,10 @@ pub use plan::{Barrier, Plan, PlannedConnection, PlannedFlow};
 use crate::keys::flows;
 use crate::keys::{ConnectionKind, Keys, WorkloadKind};
 
-/// Flows that arrive each second at a receiver, or of a load of hosts from a sender.
+/// Flows that arrive each second at a receiver, or of a load of hosts from a sender; by a law of arrivals, at all
+/// receivers.
 pub fn arrivals_per_second(keys: &Keys) -> f64 {
-    flows::at_receivers(keys)
+    flows::by_law(keys).unwrap_or_else(|| flows::at_receivers(keys))
 }
 
 /// How many connections there are at a time at most, of a group with this many flows.

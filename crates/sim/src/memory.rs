@@ -89,6 +89,7 @@ fn open(group: &Group, connections: u64) -> u64 {
     let workload = &group.keys.workload;
     let come_and_go = workload.kind == WorkloadKind::Poisson
         && workload.connection == ConnectionKind::New
+        && workload.arrivals.0.is_none()
         && workload.load.0 < FULL
         && group.roles().receiver.is_none();
     if come_and_go {

@@ -63,7 +63,7 @@ base::choices! {
         Incast = "incast",
         /// Sender i sends one flow to receiver i.
         Pairs = "pairs",
-        /// Flows arrive at each receiver as a Poisson process, each from a random sender.
+        /// Flows arrive at each receiver as a Poisson process, each from a random sender; or workload.fan_in of them together, as an incast.
         Poisson = "poisson",
         /// Every host that sends starts one flow to every other host that receives.
         Burst = "burst",

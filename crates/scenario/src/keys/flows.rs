@@ -24,13 +24,21 @@ pub(crate) fn expected(keys: &Keys) -> f64 {
                 * epochs
         }
         (WorkloadKind::Poisson, Some(flows)) => f64::from(flows.0),
-        (WorkloadKind::Poisson, None) => at_receivers(keys) * workload.duration.as_secs(),
+        (WorkloadKind::Poisson, None) => {
+            by_law(keys).unwrap_or_else(|| at_receivers(keys)) * workload.duration.as_secs()
+        }
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a number of flows")]
 fn real(count: usize) -> f64 {
     count as f64
+}
+
+/// Flows per second at all receivers together if `workload.arrivals` says so.
+pub(crate) fn by_law(keys: &Keys) -> Option<f64> {
+    let law = keys.workload.arrivals.0?;
+    Some(keys.workload.fan_in.mean() / law.mean().as_secs())
 }
 
 /// Flows per second at each receiver if the load is one of receivers, which no other host changes; of

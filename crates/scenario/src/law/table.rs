@@ -57,6 +57,13 @@ pub const NAMED: &[Named] = &[
         interpolated: true,
     },
     Named {
+        name: "hadoop",
+        help: "Hadoop (Facebook, as used in the HPCC paper): sizes in bytes as published with the traffic generator of HPCC.",
+        text: include_str!("../../workloads/hadoop-bytes.csv"),
+        unit: 1,
+        interpolated: true,
+    },
+    Named {
         name: "internet",
         help: "Flows of the Internet (Allman 2013) as used in the RC3 paper: eleven sizes.",
         text: include_str!("../../workloads/rc3-internet2.csv"),

@@ -69,6 +69,8 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
         let places = layout.places(groups);
         let lonely = |(group, place)| super::peers::lonely(&layout, place, group);
         found.extend(groups.iter().zip(&places).filter_map(lonely));
+        let too_few = |(group, place)| super::peers::too_few(&layout, place, group);
+        found.extend(groups.iter().zip(&places).filter_map(too_few));
         found.extend(groups.iter().filter_map(asking_receivers));
         found.extend(mixed(&layout, groups));
         found.extend(clashing(groups));

@@ -439,7 +439,11 @@ pub(super) fn needed(kind: TopologyKind, racks: u32, groups: &[Group]) -> u64 {
         }
         if takes_all(workload.kind) {
             // A sender is someone else than the receiver.
-            named = named.max(2);
+            let all = u64::from(workload.fan_in.most) + 1;
+            named = named.max(all.div_ceil(racks.max(1).into())).max(2);
+            if workload.peers == PeerKind::OtherRacks && racks > 1 {
+                named = named.max((all - 1).div_ceil(u64::from(racks) - 1));
+            }
         }
     }
     let receivers = shared + own;

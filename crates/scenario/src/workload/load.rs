@@ -70,6 +70,9 @@ impl Layout {
 /// graph flows take several links, which all lie between racks: it is the mean load of all that any flow
 /// takes, weighted by their rates.
 pub(super) fn arrivals(keys: &Keys, layout: &Layout, places: &Places) -> f64 {
+    if let Some(together) = flows::by_law(keys) {
+        return together / real(places.receivers.len());
+    }
     match keys.workload.load_of {
         LoadOf::Receivers => at_receivers(keys),
         LoadOf::Hosts => of_hosts(keys, places) / real(places.receivers.len()),

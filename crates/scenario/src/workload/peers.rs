@@ -1,13 +1,13 @@
 //! Between whom random flows go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::HostId;
 use engine::random::Stream;
 
 use super::layout::{Layout, Places};
 use crate::Group;
-use crate::keys::{Conflict, LoadOf, PeerKind, WorkloadKind};
+use crate::keys::{Conflict, FanIn, LoadOf, PeerKind, WorkloadKind};
 
 /// The senders and receivers of random flows, to draw from.
 pub(super) struct Peers<'a> {
@@ -59,6 +59,32 @@ impl<'a> Peers<'a> {
         }
     }
 
+    /// The other senders of an incast of as many flows as `fan_in` says, none of them twice. There are so many, or
+    /// this does not end.
+    pub(super) fn others(
+        &self,
+        fan_in: FanIn,
+        (from, receiver): (HostId, HostId),
+        stream: &mut Stream,
+    ) -> Vec<HostId> {
+        let more = fan_in.most - fan_in.least;
+        let drawn = if more == 0 {
+            fan_in.least
+        } else {
+            let drawn = stream.below(u64::from(more) + 1);
+            fan_in.least + u32::try_from(drawn).expect("at most the difference")
+        };
+        let mut chosen = BTreeSet::from([from]);
+        let mut others = Vec::new();
+        while others.len() + 1 < drawn as usize {
+            let sender = self.sender_to(receiver, stream);
+            if chosen.insert(sender) {
+                others.push(sender);
+            }
+        }
+        others
+    }
+
     /// A sender and a receiver: two hosts, or a host each of two racks, of which all are as likely as
     /// each other. There are some, or this does not end.
     pub(super) fn pair(&self, stream: &mut Stream) -> (HostId, HostId) {
@@ -79,6 +105,40 @@ impl<'a> Peers<'a> {
             }
         }
     }
+}
+
+/// Incasts of more senders than a receiver has.
+pub(super) fn too_few(layout: &Layout, place: &Places, group: &Group) -> Option<Conflict> {
+    let workload = &group.keys.workload;
+    let FanIn { most, .. } = workload.fan_in;
+    if most == 1 {
+        return None;
+    }
+    if workload.kind != WorkloadKind::Poisson {
+        return Some(Conflict::new(
+            &["workload.fan_in", "workload.kind"],
+            "only random arrivals have a fan-in",
+            "set workload.kind = \"poisson\"; the senders of an incast are workload.senders",
+        ));
+    }
+    let senders: BTreeSet<HostId> = place.senders.iter().copied().collect();
+    let by_rack = racks(&place.senders, layout);
+    let of = |receiver: &HostId| match workload.peers {
+        PeerKind::Any => senders.len() - usize::from(senders.contains(receiver)),
+        PeerKind::OtherRacks => {
+            let own = layout.rack(*receiver);
+            let others = by_rack.iter().filter(|rack| rack.number != own);
+            others.map(|rack| rack.hosts.len()).sum()
+        }
+    };
+    let fewest = place.receivers.iter().map(of).min().unwrap_or(0);
+    (fewest < most as usize).then(|| {
+        Conflict::new(
+            &["workload.fan_in", "workload.from", "topology.hosts"],
+            format!("a receiver has {fewest} senders, and an incast wants {most}"),
+            "lower workload.fan_in, name more hosts in workload.from, or enlarge the network",
+        )
+    })
 }
 
 /// Flows to other racks that nobody could send.

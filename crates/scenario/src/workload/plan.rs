@@ -304,14 +304,18 @@ impl Maker<'_> {
         let peers = Peers::new(workload.peers, self.place, layout);
         // Each process with its receiver, unless it draws one for each flow.
         let receivers = || self.place.receivers.iter().copied();
-        let (processes, per_second): (Vec<Option<HostId>>, _) = match workload.load_of {
-            LoadOf::Hosts => (vec![None], load::of_hosts(self.keys, self.place)),
-            LoadOf::Receivers | LoadOf::Uplinks => (
-                receivers().map(Some).collect(),
-                load::arrivals(self.keys, layout, self.place),
-            ),
-        };
-        let gap = TimeLaw::exponential(load::mean_gap(per_second));
+        let each = || receivers().map(Some).collect();
+        let (processes, gap): (Vec<Option<HostId>>, _) =
+            match (workload.arrivals.0, workload.load_of) {
+                (Some(law), _) => (vec![None], law),
+                (None, LoadOf::Hosts) => {
+                    (vec![None], self.gap(load::of_hosts(self.keys, self.place)))
+                }
+                (None, LoadOf::Receivers | LoadOf::Uplinks) => (
+                    each(),
+                    self.gap(load::arrivals(self.keys, layout, self.place)),
+                ),
+            };
         let mut streams = Vec::new();
         let mut next = BinaryHeap::new();
         for index in 0..processes.len() {
@@ -332,22 +336,45 @@ impl Maker<'_> {
                 None => peers.pair(stream),
             };
             arrivals.push((at, from, to));
+            let others = peers.others(workload.fan_in, (from, to), stream);
+            arrivals.extend(others.into_iter().map(|from| (at, from, to)));
             next.push(Reverse((at + gap.draw(stream), index)));
         }
+        arrivals.truncate(count);
         arrivals.sort_unstable();
+        let mut place = 0;
+        let mut before = None;
         for (at, from, receiver) in arrivals {
-            let flow = PlannedFlow {
-                group: self.number,
-                connection: 0,
-                size: self.size(plan.draw()),
-                first_write: self.first_write(),
-                start: at,
-                stop: Time::NEVER,
-                awaited_by: None,
+            place = if before == Some((at, receiver)) {
+                place + 1
+            } else {
+                0
+            };
+            before = Some((at, receiver));
+            let flow = if workload.fan_in.most > 1 {
+                PlannedFlow {
+                    stop: Time::NEVER,
+                    ..self.flow(plan.draw(), (at, place))
+                }
+            } else {
+                PlannedFlow {
+                    group: self.number,
+                    connection: 0,
+                    size: self.size(plan.draw()),
+                    first_write: self.first_write(),
+                    start: at,
+                    stop: Time::NEVER,
+                    awaited_by: None,
+                }
             };
             let pair = u64::from(from.0) << 32 | u64::from(receiver.0);
             self.add(plan, Route::new((from, receiver), pair), flow);
         }
+    }
+
+    /// The exponential time from one arrival to the next that makes this many flows a second.
+    fn gap(&self, per_second: f64) -> TimeLaw {
+        TimeLaw::exponential(load::mean_gap(per_second / self.workload().fan_in.mean()))
     }
 
     /// Adds a flow and, unless there is one for it, its connection, whose number is returned.

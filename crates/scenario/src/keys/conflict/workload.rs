@@ -39,7 +39,8 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
         ));
     }
     let poisson = workload.kind == WorkloadKind::Poisson;
-    let loaded = poisson || (workload.kind == WorkloadKind::Burst && workload.delay.0.is_none());
+    let loaded = (poisson && workload.arrivals.0.is_none())
+        || (workload.kind == WorkloadKind::Burst && workload.delay.0.is_none());
     let endless = workload.flows.0.is_some() || workload.duration > Span::ZERO;
     if loaded && (workload.load.0 <= 0.0 || (poisson && !endless)) {
         found.push(Conflict::new(
@@ -48,7 +49,18 @@ pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {
             "give workload.load and workload.duration values above 0",
         ));
     }
-    if poisson && workload.load.0 > 0.0 && endless && flows::expected(keys) < NO_FLOW {
+    if poisson
+        && workload
+            .arrivals
+            .0
+            .is_some_and(|law| law.mean() == Span::ZERO)
+    {
+        found.push(Conflict::new(
+            &["workload.arrivals"],
+            "no time lies between two arrivals",
+            "give a time above 0s, as in \"exponential(1ms)\"",
+        ));
+    } else if poisson && workload.load.0 > 0.0 && endless && flows::expected(keys) < NO_FLOW {
         found.push(Conflict::new(
             &["workload.load", "workload.duration"],
             format!(

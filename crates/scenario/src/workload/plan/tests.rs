@@ -61,6 +61,109 @@ fn a_load_of_hosts_is_that_of_their_payload_together() {
     assert!(half.iter().all(|flow| flow.1 % 10 < 5));
 }
 
+/// Four racks of 16 hosts, and random incasts among them.
+const INCASTS: &str = "topology.kind = \"tree\"\ntopology.racks = 4\ntopology.hosts = 16\n\
+    [workload]\nkind = \"poisson\"\nload = 0.02\nsize = \"500KB\"\nduration = \"10s\"\nstart = \"0s\"\n";
+
+/// Every incast: when it begins, its receiver, and its senders.
+fn incasts(text: &str) -> Vec<(Time, u32, Vec<u32>)> {
+    let mut all: Vec<(Time, u32, Vec<u32>)> = Vec::new();
+    for (start, from, to, _) in flows(text, "newreno", 1) {
+        match all.last_mut() {
+            Some((at, receiver, senders)) if (*at, *receiver) == (start, to) => senders.push(from),
+            _ => all.push((start, to, vec![from])),
+        }
+    }
+    all
+}
+
+#[test]
+fn random_incasts_make_the_load_of_single_flows_from_distinct_senders() {
+    let alone = flows(INCASTS, "newreno", 1).len();
+    let all = incasts(&format!("{INCASTS}fan_in = 60\n"));
+    for (_, receiver, senders) in &all {
+        let distinct: std::collections::BTreeSet<u32> = senders.iter().copied().collect();
+        assert_eq!((senders.len(), distinct.len()), (60, 60));
+        assert!(!distinct.contains(receiver));
+    }
+    // 0.02 * 64 * 1 Gbit/s over 4 Mbit and headers: about 3,100 flows in ten seconds, 52 incasts; the standard
+    // deviation is 2 % and 14 %.
+    assert!((2_900..3_300).contains(&alone), "{alone}");
+    assert!((32..73).contains(&all.len()), "{}", all.len());
+    let receivers: std::collections::BTreeSet<u32> =
+        all.iter().map(|(_, receiver, _)| *receiver).collect();
+    assert!(receivers.len() > 20, "{}", receivers.len());
+}
+
+#[test]
+fn a_fan_in_may_be_drawn_and_keep_to_other_racks() {
+    let all = incasts(&format!(
+        "{INCASTS}fan_in = \"20-40\"\npeers = \"other-racks\"\n"
+    ));
+    let sizes: Vec<usize> = all.iter().map(|(_, _, senders)| senders.len()).collect();
+    assert!(sizes.iter().all(|size| (20..=40).contains(size)));
+    assert!(sizes.iter().any(|size| *size < 27) && sizes.iter().any(|size| *size > 33));
+    let elsewhere = |(_, receiver, senders): &(Time, u32, Vec<u32>)| {
+        senders.iter().all(|from| from / 16 != receiver / 16)
+    };
+    assert!(all.iter().all(elsewhere));
+}
+
+#[test]
+fn arrivals_follow_a_law_if_one_is_given() {
+    let text = format!(
+        "{INCASTS}fan_in = 8\narrivals = \"100ms\"\njitter = \"50us\"\ninterval = \"1ms\"\n"
+    );
+    let all = flows(&text, "newreno", 1);
+    // Flow i of an incast starts i milliseconds and up to 50 us later.
+    assert_eq!(all.len(), 99 * 8);
+    for (number, (start, ..)) in (0_u64..).zip(&all) {
+        let (incast, place) = (number / 8, number % 8);
+        let base = Time::ZERO + Span::from_millis((incast + 1) * 100 + place);
+        assert!(
+            start.since(base) < Span::from_micros(50) && *start >= base,
+            "{number}: {start}"
+        );
+    }
+    // A number of flows cuts the last incast.
+    let some = incasts(&format!("{INCASTS}fan_in = 60\nflows = 150\n"));
+    assert_eq!(
+        some.iter()
+            .map(|(_, _, senders)| senders.len())
+            .collect::<Vec<_>>(),
+        [60, 60, 30]
+    );
+}
+
+#[test]
+fn an_incast_of_more_senders_than_there_are_is_refused() {
+    let refused = |more: &str| {
+        let source = Source::new("test.toml", format!("{INCASTS}{more}"));
+        let problems = Scenario::load(source, &Overrides::default())
+            .err()
+            .expect("a conflict");
+        problems.0[0].to_string()
+    };
+    assert_eq!(
+        refused("fan_in = 64\n"),
+        "a receiver has 63 senders, and an incast wants 64"
+    );
+    let others = refused("fan_in = 49\npeers = \"other-racks\"\n");
+    assert_eq!(others, "a receiver has 48 senders, and an incast wants 49");
+    assert_eq!(
+        refused("arrivals = \"0s\"\n"),
+        "no time lies between two arrivals"
+    );
+    let source = Source::new("test.toml", "[workload]\nfan_in = 5\n");
+    let problems = Scenario::load(source, &Overrides::default())
+        .err()
+        .expect("a conflict");
+    assert_eq!(
+        problems.0[0].to_string(),
+        "only random arrivals have a fan-in"
+    );
+}
+
 #[test]
 fn racks_of_peers_are_distinct_and_as_likely_as_each_other_and_so_are_their_hosts() {
     let all = flows(WIDE, "newreno", 2);
