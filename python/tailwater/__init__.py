@@ -25,7 +25,7 @@ from tailwater._errors import (
     WorkerError,
 )
 from tailwater._lists import list
-from tailwater._run import Point, Scenario, Shard, explain, merge, reproduce, run, show
+from tailwater._run import Point, Scenario, Shard, explain, import_flows, merge, reproduce, run, show
 from tailwater._tailwater import (
     Ack,
     AckSent,
@@ -82,6 +82,7 @@ __all__ = [
     "explain",
     "gauge",
     "gym",
+    "import_flows",
     "list",
     "log_uniform",
     "merge",

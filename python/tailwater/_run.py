@@ -135,6 +135,11 @@ class Scenario:
         return Text(self._request.resolved)
 
     @property
+    def notes(self) -> list[str]:
+        """What was done to traces before they are simulated: times that were shifted, hosts that got numbers."""
+        return self._request.notes
+
+    @property
     def warnings(self) -> list[str]:
         """What is allowed and probably not meant."""
         return [text for text, _ in self._request.warnings]
@@ -369,6 +374,25 @@ def explain(word: str) -> Text:
     >>> explain("switch.ecn_threshold")
     """
     return Text(_tailwater.explain(word))
+
+
+def import_flows(
+    file: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    size: int | None = None,
+) -> Text:
+    """Writes a trace of the flows in a file of another program, and says what was read and what was skipped.
+
+    The file may have flow records of nfdump as text or JSON, packets (pcap, pcapng), the flows of HPCC's simulator,
+    or a connection matrix of htsim; its content tells which, or ``kind``, as in ``"hpcc"``. ``size`` is the payload of
+    flows that have no end. The name of the output ends in ``.csv`` or ``.parquet``.
+
+    >>> import_flows("nfdump.csv", "flows.csv")
+    >>> run("trace", set={"workload.trace": "flows.csv"})
+    """
+    return Text(_tailwater.import_flows(Path(file), Path(output), kind, size))
 
 
 def show(scenario: Source | Scenario) -> Text:

@@ -104,6 +104,25 @@ def test_a_scenario_lists_its_points_without_running() -> None:
     assert repr(asked) == "<Scenario incast: 8 simulations>"
 
 
+def test_files_of_other_programs_become_traces_and_notes_say_what_was_done() -> None:
+    records = (
+        "firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,packets,bytes,flows\n"
+        "2024-05-01 10:00:00.000,0.010,TCP,10.0.0.2,80,10.0.0.1,4000,20,21040,1\n"
+        "2024-05-01 10:00:00.003,0.010,UDP,10.0.0.9,53,10.0.0.1,53,1,80,1\n"
+    )
+    Path("nfdump.csv").write_text(records, encoding="utf-8")
+    told = tw.import_flows("nfdump.csv", Path("flows.parquet"))
+    assert "Read 2 records: 1 flows between 2 hosts with 20 KB" in told
+    asked = tw.Scenario("trace", schemes="newreno", set={"workload.trace": "flows.parquet"}, seeds=1)
+    assert asked.notes == [
+        "flows.parquet: 2 hosts have names and are numbered in the order of their first appearance: "
+        "10.0.0.2 is host 0, 10.0.0.1 host 1"
+    ]
+    assert tw.Scenario("incast").notes == []
+    with pytest.raises(tw.ScenarioError, match="there is no kind of file 'x'|there is no kind of file \"x\""):
+        tw.import_flows("nfdump.csv", "flows.csv", kind="x")
+
+
 def test_seeds_are_added_until_intervals_are_narrow() -> None:
     run = tw.run(
         "incast", schemes="rcc", set={"workload.jitter": "2ms"}, until="20%", max_seeds=100

@@ -31,7 +31,7 @@ use scenario::{Argument, Overrides, PointSpec, Problem, Problems, Scenario, Sour
 use sim::error::RunError;
 use sim::sweep::Failure;
 
-use crate::args::Listed;
+use crate::args::{ImportArgs, Listed};
 use crate::clock::now;
 use crate::finished::Finished;
 use crate::output::{self, Stop};
@@ -230,6 +230,35 @@ pub fn list(what: Option<&str>) -> Result<String, Ended> {
         })
     });
     Ok(crate::list::list(what.transpose()?)?)
+}
+
+/// Writes a trace of the flows in a file of another program, and says what was read, what was skipped and why: the
+/// kind of the file, as in `"hpcc"`, if its content does not tell, and the bytes of flows without an end.
+///
+/// # Errors
+/// If there is no such kind, the file has no flow, or the trace cannot be written.
+pub fn import_flows(
+    file: &Path,
+    output: Option<&Path>,
+    kind: Option<&str>,
+    size: Option<u64>,
+) -> Result<String, Ended> {
+    let names = import::Kind::ALL.map(|(_, name, _)| name);
+    if let Some(kind) = kind.filter(|kind| !names.contains(kind)) {
+        let problem = Problem::new(format!("there is no kind of file {kind:?}"));
+        return Err(Ended::Problems(
+            problem
+                .help(format!("choose among {}", names.join(", ")))
+                .into(),
+        ));
+    }
+    let args = ImportArgs {
+        file: file.to_owned(),
+        output: output.map(Path::to_owned),
+        from: kind.map(str::to_owned),
+        size,
+    };
+    crate::import_flows::made(&args).map_err(Ended::Problems)
 }
 
 /// A scenario by its name, a figure of a paper, or the path of a file.

@@ -11,8 +11,13 @@ use tables::flows::exact::{lasting, written};
 use crate::args::ImportArgs;
 use crate::output::{self, Stop};
 
-/// Reads the file, writes the trace, and says what became of it.
+/// Reads the file, writes the trace, and prints what became of it.
 pub(crate) fn import(args: &ImportArgs) -> Result<(), Stop> {
+    output::answer(&made(args)?)
+}
+
+/// Reads the file, writes the trace, and says what became of it.
+pub(crate) fn made(args: &ImportArgs) -> Result<String, Problems> {
     let target = target(args)?;
     let name = args.file.display();
     let bytes = read(&args.file).map_err(|error| {
@@ -31,10 +36,11 @@ pub(crate) fn import(args: &ImportArgs) -> Result<(), Stop> {
         import::write(&imported, BEGIN, target.1, &creator(), file)
     });
     written.map_err(|error| {
-        output::complain(&format!("cannot write {}: {error}", target.0.display()));
-        Stop::Failed
+        let problem = Problem::new(format!("cannot write {}: {error}", target.0.display()));
+        // The input was right.
+        Problems::from(problem.for_lack_of_room())
     })?;
-    output::answer(&told(&imported, &args.file, &target.0))
+    Ok(told(&imported, &args.file, &target.0))
 }
 
 /// The file to write, and how.
@@ -124,12 +130,10 @@ fn told(imported: &Imported, file: &Path, target: &Path) -> String {
              run.duration=100ms.",
         );
     }
-    out.push_str(&format!(
-        "Wrote {0}. Run it with:\n  tailwater run trace --set workload.trace={0}{1}\n",
-        shown(target),
-        further(imported)
-    ));
-    out
+    let (path, further) = (shown(target), further(imported));
+    out + &format!(
+        "Wrote {path}. Run it with:\n  tailwater run trace --set workload.trace={path}{further}\n"
+    )
 }
 
 /// Settings that a trace like this one wants.

@@ -275,6 +275,12 @@ impl Request {
             .collect()
     }
 
+    /// What was done to traces before they are simulated.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.scenario.notes()
+    }
+
     /// Hints about what is allowed and probably not meant: each as the command tells it.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {

@@ -41,6 +41,20 @@ fn list(py: Python<'_>, what: Option<&str>) -> PyResult<String> {
     guarded(py, || api::list(what))
 }
 
+/// Makes a trace of a file of another program; see `tailwater.import_flows`.
+#[pyfunction]
+fn import_flows(
+    py: Python<'_>,
+    file: PathBuf,
+    output: Option<PathBuf>,
+    kind: Option<String>,
+    size: Option<u64>,
+) -> PyResult<String> {
+    guarded(py, || {
+        api::import_flows(&file, output.as_deref(), kind.as_deref(), size)
+    })
+}
+
 /// Runs figures of papers: the table, the JSON, the pages, and whether a simulation failed.
 #[pyfunction]
 fn reproduce(
@@ -78,6 +92,7 @@ fn _tailwater(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     module.add_function(wrap_pyfunction!(list, module)?)?;
+    module.add_function(wrap_pyfunction!(import_flows, module)?)?;
     module.add_function(wrap_pyfunction!(role::register, module)?)?;
     module.add_function(wrap_pyfunction!(role::value, module)?)?;
     module.add_class::<role::Sender>()?;
