@@ -16,12 +16,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use base::setting::SettingError;
 use base::{Quantity, QuantityError};
 use tables::flows;
 pub use tables::flows::{ColumnNames, FlowTrace, HostNames, Reading, TraceWindow, TracedFlow};
 
-use crate::keys::{Workload, WorkloadKind};
 use crate::suggest;
 pub(crate) use flows::is_path;
 
@@ -68,33 +66,13 @@ impl TraceChoice {
             .expect("the settings of a trace have read it")
     }
 
-    fn read(&mut self, reading: &Reading) -> Result<(), String> {
+    /// Reads them as `reading` says.
+    pub(crate) fn read(&mut self, reading: &Reading) -> Result<(), String> {
         self.content = Some(match &self.source {
             TraceSource::File(path) => FlowTrace::open(path, reading)?,
             TraceSource::Builtin(builtin) => builtin.read(reading)?,
         });
         Ok(())
-    }
-}
-
-impl Workload {
-    /// Reads the trace if there is one.
-    pub(crate) fn read_trace(&mut self) -> Result<(), SettingError> {
-        if self.kind != WorkloadKind::Trace {
-            return Ok(());
-        }
-        let reading = Reading {
-            columns: self.columns.clone(),
-            hosts: self.host_names.clone(),
-            window: self.window.clone(),
-            max_gap: self.max_gap.0,
-            start: self.start,
-        };
-        let read = self.trace.read(&reading);
-        read.map_err(|message| SettingError {
-            key: "workload.trace",
-            error: QuantityError { message },
-        })
     }
 }
 

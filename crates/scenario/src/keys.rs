@@ -14,6 +14,7 @@ mod link;
 mod links;
 mod lost;
 pub mod profile;
+mod reading;
 mod traced;
 mod window_scale;
 

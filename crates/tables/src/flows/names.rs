@@ -1,12 +1,12 @@
 //! Hosts by their numbers, or by names that get numbers.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use base::HostId;
 
 use super::number::Decimal;
 use super::reading::HostNames;
-use super::rows::is_name;
 
 /// Who the hosts of a trace are.
 #[derive(Clone, Debug, Default)]
@@ -180,6 +180,11 @@ fn host_number(text: &str) -> Option<u32> {
     u32::try_from(number)
         .ok()
         .filter(|number| *number < u32::MAX)
+}
+
+/// Whether `text` is an address or another name, and no number.
+fn is_name(text: &str) -> bool {
+    text.parse::<IpAddr>().is_ok() || Decimal::parse(text).is_none()
 }
 
 /// First lines that name the columns of a table of hosts.

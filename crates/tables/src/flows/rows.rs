@@ -1,7 +1,6 @@
 //! The rows of a trace, whatever the file has: from the texts of its cells to flows.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use base::HostId;
 
@@ -270,11 +269,6 @@ impl Column {
             .filter(|bytes| *bytes <= MAX_SIZE)
             .ok_or_else(|| wrong("at most 2^53 bytes"))
     }
-}
-
-/// Whether `text` is an address or another name, and no number.
-pub(super) fn is_name(text: &str) -> bool {
-    text.parse::<IpAddr>().is_ok() || Decimal::parse(text).is_none()
 }
 
 const ALL: [Meaning; 7] = [
