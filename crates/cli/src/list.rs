@@ -7,7 +7,6 @@ use claims::{self, catalogue};
 use scenario::flow_trace;
 use scenario::graph::BUILTINS as BUILTINS_OF_GRAPHS;
 use scenario::keys::{TopologyKind, WorkloadKind, all_keys};
-use scenario::law;
 use scenario::{BUILTINS, Scenario};
 
 use clap::ValueEnum;
@@ -73,7 +72,9 @@ pub(crate) fn list(what: Option<Listed>) -> Result<String, Stop> {
         Listed::Topologies => topologies(),
         Listed::Workloads => {
             let kinds = WorkloadKind::CHOICES.iter().copied();
-            let sizes = law::NAMED.iter().map(|named| (named.name, named.help));
+            let sizes = distributions::NAMED
+                .iter()
+                .map(|named| (named.name, named.help));
             let traces = flow_trace::BUILTINS.iter();
             let traces = traces.map(|trace| (trace.name, trace.help));
             format!(

@@ -146,7 +146,7 @@ pub(crate) fn command(given: &[String], more: &[&str]) -> String {
     all.map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./,=:+%@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

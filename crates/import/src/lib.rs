@@ -19,7 +19,12 @@ mod htsim;
 mod packet;
 mod record;
 mod records;
+mod told;
 mod write;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 pub use hosts::Host;
 pub use write::{Out, write};
@@ -179,11 +184,29 @@ pub fn import(bytes: &[u8], kind: Option<Kind>, endless: Option<u64>) -> Result<
     Ok(imported)
 }
 
+/// The contents of the file at `path`.
+///
+/// # Errors
+/// If it cannot be read, or has more than 4 GiB.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // Devices do not know their length.
+    File::open(path)?
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other("it has more than 4 GiB: give it in parts"));
+    }
+    Ok(bytes)
+}
+
 fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())
 }
 
 /// How binary files of nfdump begin, in both orders of bytes.
 const NFCAPD: [[u8; 2]; 2] = [[0x0c, 0xa5], [0xa5, 0x0c]];
+/// A file is read at once.
+const MOST_BYTES: u64 = 4 << 30;
 /// Bytes that tell what a file is.
 const HEAD: usize = 1 << 14;

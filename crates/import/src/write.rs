@@ -1,6 +1,7 @@
 //! The trace that flows make.
 
 use std::io;
+use std::path::Path;
 
 use tables::flows::exact;
 use tables::{Cell, Field, Kind as Column, TableWriter};
@@ -14,6 +15,18 @@ pub enum Out {
     Csv,
     /// Parquet.
     Parquet,
+}
+
+impl Out {
+    /// How the ending of `path` says.
+    pub fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "csv" => Some(Self::Csv),
+            "parquet" | "pq" => Some(Self::Parquet),
+            _ => None,
+        }
+    }
 }
 
 /// Writes `imported` as a trace whose first flow starts at `begin` picoseconds; the file says that `creator` has

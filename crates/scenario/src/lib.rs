@@ -33,7 +33,6 @@ mod goals;
 pub mod graph;
 pub mod hosts;
 pub mod keys;
-pub mod law;
 pub mod metric;
 mod problem;
 mod resolve;

@@ -5,7 +5,6 @@ use claims::model::MODELS;
 use scenario::flow_trace;
 use scenario::graph::BUILTINS as GRAPHS;
 use scenario::keys::{TopologyKind, WorkloadKind};
-use scenario::law;
 use sim::breakdown::Part;
 use sim::columns::PART_HELP;
 
@@ -191,7 +190,7 @@ fn choices() -> impl Iterator<Item = (&'static str, &'static str, &'static str)>
     let graphs = graphs.map(|graph| (graph.name, graph.help, "A value of topology.graph."));
     let kinds = WorkloadKind::CHOICES.iter();
     let workloads = kinds.map(|(name, help)| (*name, *help, "A value of workload.kind."));
-    let sizes = law::NAMED.iter();
+    let sizes = distributions::NAMED.iter();
     let sizes = sizes.map(|named| (named.name, named.help, "A value of workload.size."));
     let traces = flow_trace::BUILTINS.iter();
     let traces = traces.map(|trace| (trace.name, trace.help, "A value of workload.trace."));

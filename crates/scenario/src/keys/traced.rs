@@ -7,6 +7,24 @@ use base::{Quantity, QuantityError, Span};
 use crate::series;
 use crate::suggest;
 
+base::settings! {
+    /// What is recorded over time. It changes no result, so it cannot be swept.
+    pub struct Trace in "trace" {
+        /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept and there are at most 200 flows.
+        pub series: TracedSeries = "auto",
+        /// Which samples are kept: "change" keeps every change, a time the value at each of its multiples. "auto" keeps up to 4,096 for a port and, for each of many flows, down to 256: of more, the largest of a queue and the last of anything else in each of equal periods, and of each kind of event an even choice.
+        pub interval: TraceInterval = "auto",
+        /// Ports whose queue, marks and drops are recorded: the bottleneck's, all of switches, or all.
+        pub ports: TracedPorts = "bottleneck",
+        /// Flows whose windows, throughput and state are recorded; "auto" takes at most 200, evenly spread by number. Events are recorded of every flow.
+        pub flows: TracedFlows = "auto",
+        /// Time over which throughput is averaged; under trace.interval = "auto" the least such time.
+        pub window: Span = "1ms",
+        /// Whether completion times are broken down into what flows waited for, in results and in the report. It takes about half of a simulation's time again.
+        pub breakdown: bool = "true",
+    }
+}
+
 /// Which quantities are recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TracedSeries {

@@ -1,12 +1,12 @@
 //! What a load means: how many flows in how much time.
 
 use base::Span;
+use distributions::TimeLaw;
 
 use super::layout::{Layout, Origins, Places};
 use crate::Group;
 use crate::keys::flows::{self, at_receivers, flows_per_second};
 use crate::keys::{Keys, LoadOf, PeerKind, WorkloadKind};
-use crate::law::TimeLaw;
 
 /// How long each flow is delayed: `workload.delay`, or what it follows from.
 pub(super) fn delay(keys: &Keys, layout: &Layout) -> TimeLaw {

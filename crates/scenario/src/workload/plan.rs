@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use base::{HostId, Span, Time};
+use distributions::TimeLaw;
 use engine::random::{self, Stream};
 use fabric::{PortId, Topology};
 
@@ -17,7 +18,6 @@ use super::load;
 use super::peers::Peers;
 use crate::PointSpec;
 use crate::keys::{ConnectionKind, Keys, LoadOf, Workload, WorkloadKind};
-use crate::law::TimeLaw;
 use route::Route;
 
 /// The network and what happens in it.

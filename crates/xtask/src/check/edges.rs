@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 33] = [
+const EDGES: [(&str, &[&str]); 34] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -16,7 +16,8 @@ const EDGES: [(&str, &[&str]); 33] = [
     ("programs", &["laws"]),
     ("schemes", &["fabric", "tcp", "laws"]),
     ("theory", &["base"]),
-    ("scenario", &["schemes", "tables"]),
+    ("distributions", &["engine"]),
+    ("scenario", &["distributions", "schemes", "tables"]),
     ("sim", &["scenario"]),
     ("battery", &["sim"]),
     ("learning", &["sim"]),

@@ -1,10 +1,10 @@
 //! Flows that never start, never end, or could not be sent.
 
 use base::Span;
+use distributions::SizeLaw;
 
 use super::super::{ConnectionKind, Keys, TopologyKind, WorkloadKind, flows};
 use super::Conflict;
-use crate::law::SizeLaw;
 
 /// Adds every conflict between settings of the workload.
 pub(super) fn conflicts(keys: &Keys, found: &mut Vec<Conflict>) {

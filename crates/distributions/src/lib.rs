@@ -1,4 +1,17 @@
-//! Laws that sizes and delays of flows are drawn from.
+//! Laws that sizes, delays and arrivals of flows are drawn from, measured distributions among them.
+//!
+//! A law is a text in a scenario; what is drawn from it depends on the random stream alone.
+//!
+//! ```
+//! use base::Quantity;
+//! use distributions::{SizeLaw, TimeLaw};
+//! use engine::random::Stream;
+//!
+//! let gap = TimeLaw::parse("uniform(1ms, 2ms)").unwrap();
+//! let drawn = gap.draw(&mut Stream::new(1, "arrivals", 0));
+//! assert!((1.0..2.0).contains(&(drawn.as_secs() * 1e3)));
+//! assert!(SizeLaw::parse("hadoop").unwrap().is_random());
+//! ```
 
 mod table;
 

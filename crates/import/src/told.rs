@@ -1,0 +1,72 @@
+//! What came of a file, in sentences.
+
+use tables::flows::exact::{lasting, written};
+
+use crate::Imported;
+
+impl Imported {
+    /// What was read, what was skipped and why, a sentence each.
+    pub fn told(&self) -> Vec<String> {
+        let flows = &self.flows;
+        let bytes: u128 = flows.iter().map(|flow| u128::from(flow.size)).sum();
+        let (first, last) = (flows[0].start, flows[flows.len() - 1].start);
+        let since = if self.dated {
+            written(first)
+        } else {
+            lasting(first)
+        };
+        let within = match last - first {
+            0 => "all at once".to_owned(),
+            span => format!("within {}", lasting(span)),
+        };
+        let mut lines = vec![
+            format!(
+                "Read {} {}: {} flows between {} hosts with {}, the largest {}.",
+                self.read,
+                self.what,
+                flows.len(),
+                self.hosts.len(),
+                size(bytes),
+                size(self.largest().into())
+            ),
+            format!("They start at {since} and later, {within}; the first is put at 10 ms."),
+        ];
+        let skipped = self.skipped.iter();
+        lines.extend(skipped.map(|(what, count)| format!("Skipped: {count} {what}.")));
+        lines.extend(self.notes.iter().cloned());
+        lines
+    }
+
+    /// The payload of its largest flow.
+    pub fn largest(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.size).max().unwrap_or(0)
+    }
+
+    /// Whether no flow starts for a minute: longer than anything that flows wait for.
+    pub fn pauses(&self) -> bool {
+        let mut pairs = self.flows.windows(2);
+        pairs.any(|pair| pair[1].start - pair[0].start > LONG_GAP)
+    }
+}
+
+/// Bytes with three digits.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn size(bytes: u128) -> String {
+    let unit = UNITS.into_iter().find(|(_, unit)| bytes >= *unit);
+    let (name, unit) = unit.unwrap_or(("B", 1));
+    let text = format!("{:.2}", bytes as f64 / unit as f64);
+    format!(
+        "{} {name}",
+        text.trim_end_matches('0').trim_end_matches('.')
+    )
+}
+
+/// A minute in picoseconds.
+const LONG_GAP: u128 = 60_000_000_000_000;
+const UNITS: [(&str, u128); 5] = [
+    ("PB", 1_000_000_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("KB", 1_000),
+];
