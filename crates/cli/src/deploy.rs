@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::ValueEnum;
 use scenario::{Overrides, Scenario, Source};
 use serde_json::{Value, json};
+use text::deployment;
 
 use crate::args::deploy::{
     AttachArgs, Attachable, DeployCommand, DetachArgs, DoctorArgs, StatusArgs,
@@ -13,7 +14,7 @@ use crate::args::told::Told;
 use crate::observe::observe;
 use crate::output::{self, Stop};
 use crate::privileged;
-use crate::render::deploy as render;
+use crate::progress::command as shell;
 
 /// Does what the command says, which was `given` as these words.
 pub(crate) fn deploy(command: &DeployCommand, given: &[String]) -> Result<(), Stop> {
@@ -51,7 +52,7 @@ fn attach(args: &AttachArgs, given: &[String]) -> Result<(), Stop> {
     let lines = privileged::call(given, words, &mut |_| ())?;
     let told = lines.into_iter().next().unwrap_or_default();
     output::answer(&match args.format {
-        Told::Table => render::attach(&told),
+        Told::Table => deployment::attach(&told),
         Told::Json => pretty(&told),
     })
 }
@@ -67,7 +68,7 @@ fn status(args: &StatusArgs, given: &[String]) -> Result<(), Stop> {
     }
     let lines = privileged::call(given, words, &mut |_| ())?;
     output::answer(&match args.format {
-        Told::Table => render::status(&lines),
+        Told::Table => deployment::status(&lines),
         Told::Json => pretty(&json!({ "attached": lines })),
     })
 }
@@ -80,7 +81,7 @@ fn detach(args: &DetachArgs, given: &[String]) -> Result<(), Stop> {
     }
     words.extend(args.dry_run.then(|| "--dry-run".into()));
     let lines = privileged::call(given, words, &mut |_| ())?;
-    output::answer(&render::detach(&lines))
+    output::answer(&deployment::detach(&lines))
 }
 
 /// Tries what works on this machine.
@@ -91,7 +92,7 @@ fn doctor(args: &DoctorArgs, given: &[String]) -> Result<(), Stop> {
     });
     if told.is_object() {
         output::answer(&match args.format {
-            Told::Table => render::doctor(&told, given),
+            Told::Table => deployment::doctor(&told, &shell(given, &[])),
             Told::Json => pretty(&told),
         })?;
         // The input cannot be wrong: something lacks.

@@ -3,7 +3,6 @@
 pub(crate) mod against;
 pub(crate) mod claims;
 mod csv;
-pub(crate) mod deploy;
 mod json;
 mod table;
 

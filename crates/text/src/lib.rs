@@ -1,5 +1,6 @@
 //! Plain text for people: words in columns, and what was seen of a network.
 
+pub mod deployment;
 mod observation;
 mod prediction;
 

@@ -2,10 +2,8 @@
 
 use serde_json::Value;
 
-use crate::progress;
-
 /// What an attach did.
-pub(crate) fn attach(told: &Value) -> String {
+pub fn attach(told: &Value) -> String {
     let mut out = format!(
         "{} {} at {}\n",
         word(told, "action"),
@@ -44,7 +42,7 @@ pub(crate) fn attach(told: &Value) -> String {
 }
 
 /// What stands where.
-pub(crate) fn status(all: &[Value]) -> String {
+pub fn status(all: &[Value]) -> String {
     if all.is_empty() {
         return "nothing is attached\n".to_owned();
     }
@@ -52,7 +50,7 @@ pub(crate) fn status(all: &[Value]) -> String {
 }
 
 /// What was detached.
-pub(crate) fn detach(all: &[Value]) -> String {
+pub fn detach(all: &[Value]) -> String {
     if all.is_empty() {
         return "nothing is attached there\n".to_owned();
     }
@@ -67,8 +65,8 @@ pub(crate) fn detach(all: &[Value]) -> String {
     all.iter().map(one).collect()
 }
 
-/// What works; `given` is the command.
-pub(crate) fn doctor(told: &Value, given: &[String]) -> String {
+/// What works; `command` asked for it, as a shell reads it.
+pub fn doctor(told: &Value, command: &str) -> String {
     let mut out = format!("Linux {}\n", word(told, "kernel"));
     let checks = || told["checks"].as_array().into_iter().flatten();
     let width = checks().map(|check| word(check, "name").len()).max();
@@ -106,7 +104,7 @@ pub(crate) fn doctor(told: &Value, given: &[String]) -> String {
     }
     if checks().any(|check| word(check, "name") == "privileges" && word(check, "state") != "ok") {
         out.push_str("\nsudo ");
-        out.push_str(&progress::command(given, &[]));
+        out.push_str(command);
         out.push('\n');
     }
     out
@@ -193,7 +191,7 @@ fn word<'a>(value: &'a Value, key: &str) -> &'a str {
 }
 
 fn grouped(value: &Value) -> String {
-    text::grouped(value.as_u64().unwrap_or(0))
+    crate::grouped(value.as_u64().unwrap_or(0))
 }
 
 /// To the second.
@@ -263,8 +261,7 @@ mod tests {
             ],
             "schemes": [{ "name": "hscc", "emulate": "no: privileges", "attach": "no: privileges" }],
         });
-        let given = ["tailwater", "doctor"].map(str::to_owned);
-        insta::assert_snapshot!(doctor(&told, &given), @"
+        insta::assert_snapshot!(doctor(&told, "tailwater doctor"), @"
         Linux 6.18
           BTF         ok: 5,000 KB
           privileges  missing: no BPF | run it with sudo
