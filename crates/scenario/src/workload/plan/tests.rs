@@ -96,6 +96,36 @@ fn random_incasts_make_the_load_of_single_flows_from_distinct_senders() {
 }
 
 #[test]
+fn the_builtin_incasts_are_a_fifteenth_of_the_mix_beside_them() {
+    let overrides = Overrides {
+        schemes: Some("newreno".to_owned()),
+        seeds: std::num::NonZeroU32::new(40),
+        ..Overrides::default()
+    };
+    let source = Source::builtin("random-incast").expect("a built-in scenario");
+    let scenario = Scenario::load(source, &overrides).expect("a correct scenario");
+    let (mut incasts, mut mix, mut flows) = (0, 0, 0);
+    for point in scenario.points() {
+        for flow in &Plan::of(point).flows {
+            let size = flow.size.expect("flows with an end");
+            match &*point.groups[flow.group as usize].name {
+                "incasts" => {
+                    incasts += size;
+                    flows += 1;
+                }
+                _ => mix += size,
+            }
+        }
+    }
+    assert_eq!(flows % 60, 0);
+    // 2 % beside 30 %; about 120 incasts have a standard deviation of a tenth.
+    assert!(
+        (10 * mix..20 * mix).contains(&(200 * incasts)),
+        "{incasts} and {mix}"
+    );
+}
+
+#[test]
 fn a_fan_in_may_be_drawn_and_keep_to_other_racks() {
     let all = incasts(&format!(
         "{INCASTS}fan_in = \"20-40\"\npeers = \"other-racks\"\n"
