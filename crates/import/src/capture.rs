@@ -14,6 +14,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::{Block, PcapNgReader};
 use pcap_file::{PcapError, TsResolution};
 use tables::flows::exact::SECOND;
+use tables::guard;
 
 use crate::hosts::Hosts;
 use crate::packet::{self, Other, Segment};
@@ -26,21 +27,29 @@ pub(crate) fn is_one(bytes: &[u8]) -> bool {
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Imported, String> {
     let mut book = Book::default();
-    let end = if bytes.starts_with(&MAGIC[0]) {
-        read_pcapng(bytes, &mut book)
-    } else {
-        read_pcap(bytes, &mut book)
-    };
+    // A damaged file makes the reader of somebody else panic.
+    let end = guard::read(|| {
+        let end = if bytes.starts_with(&MAGIC[0]) {
+            read_pcapng(bytes, &mut book)
+        } else {
+            read_pcap(bytes, &mut book)
+        };
+        Ok::<_, PcapError>(end)
+    });
+    let packets = book.packets;
     let damaged = match end {
-        Ok(()) => None,
+        Ok(Ok(())) => None,
         // All bytes are in memory: nothing but their end stops a reader.
-        Err(PcapError::IncompleteBuffer | PcapError::IoError(_)) if book.packets > 0 => {
+        Ok(Err(PcapError::IncompleteBuffer | PcapError::IoError(_))) if packets > 0 => {
             Some("The file ends in the middle of a packet.".to_owned())
         }
-        Err(error) if book.packets > 0 => Some(format!(
-            "The file is damaged behind packet {}: {error}.",
-            book.packets
+        Ok(Err(error)) if packets > 0 => Some(format!(
+            "The file is damaged behind packet {packets}: {error}."
         )),
+        Err(error) if packets > 0 => Some(format!(
+            "The file is damaged behind packet {packets}: {error}."
+        )),
+        Ok(Err(error)) => return Err(format!("it is damaged: {error}")),
         Err(error) => return Err(format!("it is damaged: {error}")),
     };
     Ok(book.into_imported(damaged))

@@ -191,6 +191,14 @@ mod tests {
         let set = "workload.columns=start=ts in s+size=bytes+sender=src+receiver=dst";
         let from_text = load(&folder, "trace = \"flows.csv\"\n", &[set]).unwrap();
         assert_eq!(starts(&from_text), starts(&from_table));
+        let one = load(&folder, table, &["workload.columns.size=octets"])
+            .err()
+            .unwrap();
+        let remedy = one.0[0].remedy().unwrap();
+        assert!(
+            remedy.contains("as in workload.columns=\"size=NAME\""),
+            "{remedy}"
+        );
         // What is written out reads back, and says who is who.
         let resolved = from_table.resolved();
         assert!(resolved.contains("host 2 is 10.0.0.3"), "{resolved}");

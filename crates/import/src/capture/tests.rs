@@ -198,3 +198,34 @@ fn ports_that_are_used_again_are_another_connection() {
         (5, Some(2), Some(20_000_000_000))
     );
 }
+
+proptest::proptest! {
+    /// Whatever is wrong with a file, it is told or read around: nothing panics, and no flow is without size or end.
+    #[test]
+    fn damaged_captures_are_told(places in proptest::collection::vec((0_usize..4096, 0_u8..), 1..8), cut in 0_usize..4096, ng: bool) {
+        let mut bytes = if ng {
+            pcapng(Some(9), &conversation())
+        } else {
+            pcap(DataLink::RAW, &conversation())
+        };
+        let length = bytes.len();
+        for (place, byte) in places {
+            bytes[4 + place % (length - 4)] = byte;
+        }
+        bytes.truncate(length - cut % (length / 2));
+        if let Ok(imported) = crate::import(&bytes, None, None) {
+            proptest::prop_assert!(imported.flows.iter().all(|flow| flow.size > 0 && flow.sender != flow.receiver));
+        }
+    }
+
+    /// Texts of any kind, as whatever they are taken for.
+    #[test]
+    fn any_text_is_read_or_refused(text in "[ -~\n,\t{}\\[\\]\"]{0,200}", kind in 0_usize..5) {
+        let (kind, ..) = Kind::ALL[kind];
+        let made = format!("Nodes 9\n{text}");
+        for text in [&text, &made] {
+            drop(crate::import(text.as_bytes(), Some(kind), None));
+            drop(crate::import(text.as_bytes(), None, Some(1)));
+        }
+    }
+}

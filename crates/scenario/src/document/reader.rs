@@ -323,7 +323,15 @@ impl<'a> Reader<'a> {
             } else {
                 let message = format!("there is no setting {name}");
                 let names = keys::all_keys().iter().map(|key| key.name);
-                let nearest = suggest::did_you_mean(name, names);
+                let nearest = match name
+                    .strip_prefix(COLUMNS)
+                    .and_then(|rest| rest.strip_prefix('.'))
+                {
+                    Some(meaning) => {
+                        format!("all columns are one text, as in {COLUMNS}=\"{meaning}=NAME\"; ")
+                    }
+                    None => suggest::did_you_mean(name, names),
+                };
                 let group = keys::group(name);
                 if nearest.is_empty() && is_group(group) {
                     (
