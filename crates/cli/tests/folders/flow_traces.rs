@@ -168,6 +168,41 @@ fn records_of_a_collector_run_as_they_are_and_the_output_says_what_was_done() {
     assert_eq!(summary["notes"], serde_json::json!(notes));
 }
 
+#[test]
+fn a_flow_after_199_days_is_the_flow_of_the_first_day() {
+    let workspace = Workspace::new("trace-of-half-a-year");
+    // 199 days in microseconds; the clock of the simulation ends after 213.
+    let text = "start_us,size_bytes,sender,receiver\n10000,300000,1,0\n17193600010000,300000,1,0\n";
+    fs::write(workspace.path("flows.csv"), text).expect("a file");
+    for scheme in ["newreno", "rcc", "hscc"] {
+        let words = format!(
+            "run trace --scheme {scheme} --no-save --set workload.trace=flows.csv --set link.jitter=0s --format json --quiet --flows"
+        );
+        let json: Value = serde_json::from_str(&workspace.answer(&words)).expect("JSON");
+        let flows = json["points"][0]["flows"].as_array().expect("flows").iter();
+        let times: Vec<f64> = flows
+            .map(|flow| flow["fct_us"].as_f64().expect("a time"))
+            .collect();
+        let [first, last] = times[..] else {
+            panic!("two flows")
+        };
+        // Results have real numbers: 17 digits of the time of day.
+        assert!((first - last).abs() < 0.01, "{scheme}: {first} and {last}");
+    }
+    let later = text.replace("17193600010000", "17300000000000");
+    fs::write(workspace.path("later.csv"), later).expect("a file");
+    let refusal = workspace.refusal("run trace --no-save --set workload.trace=later.csv");
+    let refusal = refusal
+        .split_whitespace()
+        .filter(|word| *word != "|")
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        refusal.contains("later than 200 days, the longest that is simulated"),
+        "{refusal}"
+    );
+}
+
 /// The only point of a run, as JSON.
 fn run(workspace: &Workspace, words: &str) -> Value {
     let text = workspace.answer(&format!("run {words} --format json --quiet"));
