@@ -23,6 +23,10 @@ pub(crate) fn read(text: &str) -> Result<Imported, String> {
     let (mut hosts, mut flows) = (Hosts::default(), Vec::new());
     let (mut themselves, mut empty, mut beyond, mut read) = (0, 0, 0, 0);
     for (number, line) in lines {
+        // Many files end with words about their own format.
+        if !line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+            break;
+        }
         if read == count {
             beyond += 1;
             continue;
@@ -104,7 +108,8 @@ mod tests {
         assert_eq!(imported.hosts, ["2", "1", "3"]);
         let skipped: Vec<u64> = imported.skipped.iter().map(|(_, count)| *count).collect();
         assert_eq!((imported.read, skipped), (3, vec![1, 0, 1]));
-        let short = read("5\n2 1 3 100 200000000 2\n").unwrap();
+        let short =
+            read("5\n2 1 3 100 200000000 2\n\nFirst line: # of flows\nsrc0 dst0 3\n").unwrap();
         assert!(short.notes[1].contains("says 5 flows, and there are 1"));
         for (text, cause) in [
             ("1\n2 1 3 100 5\n", "line 2: 5 words"),
