@@ -187,7 +187,9 @@ pub(crate) fn unknown<'a>(
 fn scheme(scheme: &Scheme) -> String {
     let mut out = String::new();
     text::paragraph(&mut out, 0, &format!("{}: {}", scheme.name, scheme.summary));
-    text::paragraph(&mut out, 0, &format!("Source: {}", scheme.reference));
+    if !scheme.reference.is_empty() {
+        text::paragraph(&mut out, 0, &format!("Source: {}", scheme.reference));
+    }
     if !scheme.how.is_empty() {
         out.push('\n');
         text::paragraph(&mut out, 0, scheme.how);

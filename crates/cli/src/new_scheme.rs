@@ -1,7 +1,7 @@
 //! `tailwater new-scheme`: a crate of the user's own with a scheme.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use scenario::{Problem, Problems, keys};
 
@@ -13,7 +13,11 @@ pub(crate) fn new_scheme(args: &NewSchemeArgs) -> Result<(), Stop> {
     let name = &args.name;
     if let Some(why) = objection(name) {
         let problem = Problem::new(format!("{name:?} cannot name a scheme: {why}"));
-        return Err(wrong(problem, "choose another name"));
+        let help = corrected(name).map_or_else(
+            || "choose another name".to_owned(),
+            |name| format!("`tailwater new-scheme {name}` is possible"),
+        );
+        return Err(wrong(problem, &help));
     }
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(name));
     if folder.exists() {
@@ -23,9 +27,19 @@ pub(crate) fn new_scheme(args: &NewSchemeArgs) -> Result<(), Stop> {
             "nothing is overwritten: choose another --out",
         ));
     }
-    let library = library(args.tailwater.as_deref())?;
+    let clone = clone(args.tailwater.as_deref())?;
+    let library = clone.join("crates/cli");
+    let library = library.to_string_lossy().replace('\\', "/");
     for (file, text) in FILES {
         let text = text.replace(TEMPLATE, name).replace(LIBRARY, &library);
+        write(&folder.join(file), &text)?;
+    }
+    for file in PINS {
+        let from = clone.join(file);
+        let text = fs::read_to_string(&from).map_err(|error| {
+            let problem = Problem::new(format!("cannot read {}: {error}", from.display()));
+            wrong(problem, CLONE)
+        })?;
         write(&folder.join(file), &text)?;
     }
     output::answer(&format!(
@@ -57,6 +71,9 @@ const FILES: [(&str, &str); 3] = [
         include_str!("../../../examples/outside/src/main.rs"),
     ),
 ];
+/// What the clone is built with, which the crate takes over: the versions of all crates from outside, and the compiler.
+/// With others, which appear every day, the clone need not compile.
+const PINS: [&str; 2] = ["Cargo.lock", "rust-toolchain.toml"];
 /// The name of the scheme in these, and the library they are built with.
 const TEMPLATE: &str = "fixed";
 const LIBRARY: &str = "../../crates/cli";
@@ -87,18 +104,38 @@ fn objection(name: &str) -> Option<&'static str> {
     is_taken.then_some("it means something else to Rust, to scenarios or to `tailwater explain`")
 }
 
-/// The folder of this library: in the clone that was named, or in the one this program was built from.
-fn library(clone: Option<&Path>) -> Result<String, Stop> {
-    let built = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = clone.map_or_else(|| built.to_owned(), |clone| clone.join("crates/cli"));
-    let found = fs::canonicalize(&folder).ok();
-    let found = found.filter(|folder| folder.join("src/prelude.rs").is_file());
-    let found = found.ok_or_else(|| {
-        let problem = Problem::new(format!("{} is not there", folder.display()));
-        wrong(problem, "name a clone of Tailwater with --tailwater DIR")
-    })?;
-    Ok(found.to_string_lossy().replace('\\', "/"))
+/// A name like this one that is possible.
+fn corrected(name: &str) -> Option<String> {
+    let name = name.to_lowercase();
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let name = name.replace(|c| !fits(c), "_");
+    let name = name.trim_matches('_');
+    objection(name).is_none().then(|| name.to_owned())
 }
+
+/// The clone of Tailwater to build with: the one that was named, or the one this program was built in, which also
+/// contains the program if it was moved since.
+fn clone(named: Option<&Path>) -> Result<PathBuf, Stop> {
+    let is_clone = |folder: &&Path| folder.join("crates/cli/src/prelude.rs").is_file();
+    let absolute = |folder: &Path| fs::canonicalize(folder).ok();
+    if let Some(named) = named {
+        let found = is_clone(&named).then(|| absolute(named)).flatten();
+        return found.ok_or_else(|| {
+            let problem = Problem::new(format!("{} is no clone of Tailwater", named.display()));
+            wrong(problem, "--tailwater names the folder that has crates/cli")
+        });
+    }
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    let program = env::current_exe().ok();
+    let around = program.iter().flat_map(|program| program.ancestors());
+    let found = built.into_iter().chain(around).find(is_clone);
+    found.and_then(absolute).ok_or_else(|| {
+        let what = "there is no clone of Tailwater, which the crate is built with";
+        wrong(Problem::new(what), CLONE)
+    })
+}
+
+const CLONE: &str = "--tailwater DIR names a clone: the folder with the sources of this version";
 
 fn write(path: &Path, text: &str) -> Result<(), Stop> {
     let folder = path.parent().unwrap_or(path);
@@ -134,6 +171,21 @@ mod tests {
             assert!(objection(name).is_some(), "{name}");
         }
         assert_eq!(objection("mine_2"), None);
+    }
+
+    #[test]
+    fn a_name_that_is_refused_for_its_spelling_is_corrected() {
+        let corrections = [
+            ("half-dctcp", "half_dctcp"),
+            ("HalfDctcp", "halfdctcp"),
+            ("_mine.2", "mine_2"),
+        ];
+        for (name, expected) in corrections {
+            assert_eq!(corrected(name).as_deref(), Some(expected), "{name}");
+        }
+        for name in ["", "2d", "RCC", "match", "---"] {
+            assert_eq!(corrected(name), None, "{name}");
+        }
     }
 
     #[test]

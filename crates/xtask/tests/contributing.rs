@@ -1,6 +1,7 @@
 //! What CONTRIBUTING.md tells the reader to do works: its blocks are applied to a copy of the
 //! repository, which is then linted, built and run, without the network.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
@@ -76,20 +77,33 @@ fn the_example_of_the_contributing_page_is_a_scheme_that_runs() {
 /// In the same copy, whose libraries are compiled.
 fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
     let tailwater = copy.target.join("debug/tailwater");
-    let written = Copy::run(&tailwater, &["new-scheme", "mine"], &copy.root);
-    assert!(written.1.contains("mine is a program with the scheme mine"));
-    assert_eq!(
-        Copy::run(&tailwater, &["new-scheme", "mine"], &copy.root).0,
-        2
-    );
+    let empty = copy.root.with_file_name("empty");
+    if empty.exists() {
+        fs::remove_dir_all(&empty).expect("an old folder can be removed");
+    }
+    fs::create_dir(&empty).expect("a folder can be made");
+    let new_scheme = |name| Copy::run(&tailwater, &["new-scheme", name], &empty);
+    let (status, written) = new_scheme("mine");
+    assert_eq!(status, 0, "{written}");
+    assert!(written.contains("mine is a program with the scheme mine"));
+    assert_eq!(new_scheme("mine").0, 2, "nothing is overwritten");
+    let (status, refused) = new_scheme("half-dctcp");
+    assert_eq!(status, 2);
+    assert!(refused.contains("new-scheme half_dctcp"), "{refused}");
     let mine = Copy {
-        root: copy.root.join("mine"),
+        root: empty.join("mine"),
         target: copy.target.clone(),
     };
-    fs::copy(copy.root.join("Cargo.lock"), mine.root.join("Cargo.lock")).expect("a lock file");
+    // Without these the crate would be built with whatever was published last.
+    for file in ["Cargo.lock", "rust-toolchain.toml"] {
+        assert_eq!(mine.read(file), copy.read(file), "{file}");
+    }
     mine.cargo(&["fmt", "--check"]);
     mine.cargo(&["test", "--offline", "--quiet"]);
     mine.cargo(&["build", "--offline", "--quiet"]);
+    let (own, pinned) = (locked(&mine), locked(copy));
+    let other: Vec<_> = own.difference(&pinned).collect();
+    assert_eq!(other, [&("mine".to_owned(), "0.1.0".to_owned())]);
 
     let program = copy.target.join("debug/mine");
     let run = |words: &str| {
@@ -105,6 +119,9 @@ fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
         "{listed}"
     );
     assert!(run("explain mine.window").1.contains("Congestion window"));
+    let explained = run("explain mine").1;
+    assert!(explained.starts_with("mine: A constant window"));
+    assert!(!explained.contains("Source:"), "{explained}");
     assert!(
         run("show incast --resolved --scheme mine")
             .1
@@ -140,6 +157,42 @@ fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
     assert_eq!(run(other).0, 0);
     let (status, text) = Copy::run(&tailwater, &["report", "other"], &mine.root);
     assert_eq!(status, 0, "a run without the scheme is everybody's: {text}");
+}
+
+/// The packages of a lock file with their versions.
+fn locked(of: &Copy) -> BTreeSet<(String, String)> {
+    let text = of.read("Cargo.lock");
+    let value = |line: &str| Some(line.split_once(" = ")?.1.trim_matches('"').to_owned());
+    let packages = text.split("[[package]]").skip(1);
+    let packages = packages.filter_map(|package| {
+        let mut lines = package.trim().lines();
+        Some((value(lines.next()?)?, value(lines.next()?)?))
+    });
+    packages.collect()
+}
+
+#[test]
+fn no_lint_stops_the_build_of_a_crate_from_outside() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    let root = root.expect("this crate lies two folders below the root");
+    let crates = fs::read_dir(root.join("crates")).expect("the folder of the crates");
+    let crates = crates.map(|entry| entry.expect("an entry").path());
+    let crates: Vec<PathBuf> = crates.filter(|path| path.is_dir()).collect();
+    let manifests = crates.iter().map(|path| path.join("Cargo.toml"));
+    for manifest in manifests.chain([root.join("Cargo.toml")]) {
+        let text = fs::read_to_string(&manifest).expect("every crate has a manifest");
+        for level in ["\"deny\"", "\"forbid\""] {
+            assert!(!text.contains(level), "{level} in {}", manifest.display());
+        }
+    }
+    for folder in &crates {
+        for start in ["src/lib.rs", "src/main.rs"] {
+            let text = fs::read_to_string(folder.join(start)).unwrap_or_default();
+            let stops = |line: &&str| line.starts_with("#![deny") || line.starts_with("#![forbid");
+            let found = text.lines().find(stops);
+            assert_eq!(found, None, "{} {start}", folder.display());
+        }
+    }
 }
 
 const REGISTRY: &str = "crates/schemes/src/lib.rs";
