@@ -61,7 +61,8 @@ class Scenario:
         max_seeds: Most seeds that ``until`` runs.
         ties: Under how many orders of simultaneous events every row is simulated again, without jitter.
         goals: Goals for every row, as in ``"p99 < 15ms"``; they replace those of the scenario.
-        trace: What to record over time, as in ``["queue", "cwnd"]``.
+        trace: What to record over time beside what is recorded anyway, as in ``["queue", "cwnd"]``; ``"off"``
+            records nothing at all.
         pcap: Where to capture packets: ``"bottleneck"``, ``"host:N"``, ``"port:N"``, or several of them.
 
     Raises:

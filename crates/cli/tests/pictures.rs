@@ -204,21 +204,23 @@ fn axes_are_linear_unless_asked_and_what_is_shown_is_not_missing() {
         "plot", "run", "--figure", "fct", "-o", "log.svg", "--log-x", "--log-y",
     ]);
     assert_ne!(runs.file("linear.svg"), runs.file("log.svg"));
-    runs.answer(&[
-        "run",
-        "incast",
-        "--set",
-        "workload.senders=3",
-        "--trace",
-        "rwnd",
-        "--scheme",
-        "newreno",
-        "--out",
-        "lone",
-        "--quiet",
-    ]);
-    let page = String::from_utf8(runs.file("lone/report.html")).expect("text");
+    let run = |set: &[&str], out: &str| {
+        let run = ["run", "incast", "--scheme", "newreno", "--quiet"];
+        runs.answer(&[&run[..], set, &["--out", out]].concat());
+        String::from_utf8(runs.file(&format!("{out}/report.html"))).expect("text")
+    };
+    let few = ["--set", "workload.senders=3", "--set"];
+    let page = run(&[&few[..], &["trace.series=rwnd"]].concat(), "lone");
     assert!(page.contains("congestion windows over time (trace.series"));
+    assert!(page.contains("losses and timeouts of flows (trace.series"));
+    assert!(page.contains("are marked if the run recorded them"));
     assert!(!page.contains("advertised windows over time (trace.series"));
     assert!(!page.contains("--trace"));
+    // Asking for more loses nothing of what is recorded anyway.
+    let many = ["--set", "workload.senders=60", "--trace", "throughput"];
+    let page = run(&many, "more");
+    for mark in ["packet dropped", ">timeout<"] {
+        assert!(page.contains(mark), "{mark}");
+    }
+    assert!(page.contains("Throughput over time") && !page.contains("Not recorded"));
 }

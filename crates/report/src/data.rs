@@ -239,6 +239,15 @@ impl<'a> Run<'a> {
         details
     }
 
+    /// Whether losses and timeouts of this simulation were recorded, if there were any.
+    pub(crate) fn has_events(&self, detail: &Detail) -> bool {
+        let series = self.shared("trace.series").unwrap_or("auto");
+        let names = |name| series.split(',').any(|word| word.trim() == name);
+        // What is recorded anyway has events where it has anything.
+        let anything = !detail.events.is_empty() || !detail.series.is_empty();
+        names("events") || names("auto") && anything
+    }
+
     /// Which combinations are drawn one by one, if not all are.
     pub(crate) fn shown(&self) -> String {
         let group = self.summary.schemes.len().max(1);

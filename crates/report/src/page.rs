@@ -151,7 +151,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         ties: ties::table(&data),
         orders: ties::orders(folders.iter().map(|folder| folder.summary())),
         more: drawn::more(&data),
-        missing: missing(&figures),
+        missing: missing(&data, &figures),
         style: STYLE,
         script: concat!(
             include_str!("../templates/drawn.js"),
@@ -232,9 +232,16 @@ pub(crate) fn charts(figures: &[Figure]) -> Vec<Chart> {
 }
 
 /// What the run did not record, and how to.
-fn missing(figures: &[Figure]) -> Vec<String> {
+fn missing(data: &Data<'_>, figures: &[Figure]) -> Vec<String> {
     let lacks = |chart: &str| figures.iter().all(|figure| figure.chart != chart);
     let mut missing = Vec::new();
+    let mut drawn = data.runs.iter().flat_map(|run| {
+        let close_ups = run.close_ups().into_iter();
+        close_ups.map(|detail| run.has_events(detail))
+    });
+    if drawn.any(|recorded| !recorded) {
+        missing.push("losses and timeouts of flows (trace.series = \"events\")".to_owned());
+    }
     for (chart, what, series) in [
         ("queue-time", "the queue over time", "queue"),
         ("cwnd", "congestion windows over time", "cwnd"),

@@ -11,6 +11,7 @@ use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::values::{self, Value};
 pub(super) use reader::about;
+use crate::keys::TracedSeries;
 use reader::{Reader, is_trace, place_of};
 
 /// What a file says, before defaults and the command line are added.
@@ -61,6 +62,15 @@ pub(super) struct Variant {
     pub(super) place: Range<usize>,
     pub(super) base: Value,
     pub(super) settings: Vec<Setting>,
+}
+
+impl Draft {
+    /// The text of a setting of everything that is no list.
+    pub(super) fn of_all(&self, key: &str) -> Option<&str> {
+        let mut settings = self.settings.iter();
+        let setting = settings.find(|setting| setting.group.is_none() && setting.key == key)?;
+        setting.values.first().map(|value| value.text.as_str())
+    }
 }
 
 /// Reads a whole file.
@@ -145,10 +155,10 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     reader.finish(setting)
 }
 
-/// Reads a list of series, where commas separate names of one value.
-pub(super) fn read_series(source: &Source) -> Result<Setting, Problems> {
+/// Reads a list of series, where commas separate names of one value, which adds to the list that the file has.
+pub(super) fn read_series(source: &Source, own: &str) -> Result<Setting, Problems> {
     let mut reader = Reader::new(source);
-    let text = source.text().trim().to_owned();
+    let text = TracedSeries::joined(own, source.text());
     let place = 0..source.text().len();
     let mut setting = Setting {
         argument: true,

@@ -99,7 +99,8 @@ pub struct Overrides {
     pub seeds: Option<NonZeroU32>,
     /// How many seeds to run if anything is random and neither `seeds` nor the scenario says it; 1 if that is `None`.
     pub usual_seeds: Option<NonZeroU32>,
-    /// What to record over time, as [`trace.series`](crate::keys::Trace::series) reads it.
+    /// What to record over time beside what is recorded anyway, as [`trace.series`](crate::keys::Trace::series) reads
+    /// it; "off" records nothing at all.
     pub trace: Option<String>,
     /// Goals; if there are any, they replace the scenario's.
     pub goals: Vec<String>,
@@ -246,7 +247,8 @@ impl Scenario {
         }
         if let Some(text) = &overrides.trace {
             let argument = Source::of_argument(Argument::Trace, text.as_str());
-            match document::read_series(&argument) {
+            let own = draft.of_all("trace.series");
+            match document::read_series(&argument, own.unwrap_or("auto")) {
                 Ok(setting) => arguments.push((sources.len(), setting)),
                 Err(found) => problems.extend(found.0),
             }

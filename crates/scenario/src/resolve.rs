@@ -15,7 +15,7 @@ use super::document::{Setting, Variant, about, split_group};
 use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::texts::{Pool, Texts};
-use super::{Group, PointSpec, suggest};
+use super::{Group, PointSpec, series, suggest};
 use crate::keys::{self, Conflict, Keys, TracedSeries};
 use crate::workload::{self, Layout};
 use layer::Layer;
@@ -149,7 +149,7 @@ impl Resolver {
                     TracedSeries::automatic(size, seed, flows)
                 };
                 let first = shared.tracing(series(0), &mut pool);
-                let others = if series(0) == series(1) {
+                let others = if series(0) == series(1) || shared.traces_more() {
                     first.clone()
                 } else {
                     shared.tracing(series(1), &mut pool)
@@ -444,16 +444,27 @@ struct Shared {
 }
 
 impl Shared {
-    /// The settings of a point that records `series` if it is left to us what to record: with it, a
-    /// point is a pure function of its own settings, whatever the sweep.
+    /// The settings of a point for which we would record `series`, if that is left to us. With them, a point is a
+    /// pure function of its own settings, whatever the sweep.
     fn tracing(&self, series: &str, pool: &mut Pool) -> (Arc<Keys>, Texts) {
         let (mut keys, mut texts) = (Arc::clone(&self.keys), self.texts.clone());
-        if keys.trace.series == TracedSeries::Auto {
+        if let TracedSeries::Auto(beside) = &keys.trace.series {
+            let beside: Vec<_> = beside.iter().copied().map(series::word).collect();
+            let series = if beside.is_empty() {
+                series.to_owned()
+            } else {
+                TracedSeries::joined(series, &beside.join(","))
+            };
             let own = Arc::make_mut(&mut keys);
-            own.trace.series = TracedSeries::parse(series).expect("names of quantities");
-            texts = texts.with("trace.series", pool.kept(series));
+            own.trace.series = TracedSeries::parse(&series).expect("names of quantities");
+            texts = texts.with("trace.series", pool.kept(&series));
         }
         (keys, texts)
+    }
+
+    /// Whether more is recorded than what we choose: of every seed, since somebody asked for it.
+    fn traces_more(&self) -> bool {
+        matches!(&self.keys.trace.series, TracedSeries::Auto(beside) if !beside.is_empty())
     }
 }
 

@@ -512,24 +512,56 @@ fn a_trace_is_chosen_by_names_in_one_text_and_is_no_axis() {
         let text = "schemes = [\"newreno\"]\ntrace.series = \"off\"";
         Scenario::load(Source::new("my.toml", text), &overrides)
     };
-    for scenario in [
-        load(&["trace.series=cwnd,queue", "workload.senders=1,2"], None),
-        load(&["workload.senders=1,2"], Some("cwnd,queue")),
+    for (scenario, expected) in [
+        (
+            load(&["trace.series=cwnd,queue", "workload.senders=1,2"], None),
+            "cwnd,queue",
+        ),
+        (
+            load(&["workload.senders=1,2"], Some("cwnd,queue")),
+            "cwnd, queue",
+        ),
     ] {
         let scenario = scenario.unwrap();
-        assert_eq!(texts(&scenario, "trace.series"), ["cwnd,queue"; 2]);
+        assert_eq!(texts(&scenario, "trace.series"), [expected; 2]);
         assert_eq!(scenario.set_keys(), ["workload.senders"]);
         let resolved = Scenario::load(
             Source::new("again.toml", scenario.resolved()),
             &Overrides::default(),
         );
-        assert_eq!(texts(&resolved.unwrap(), "trace.series"), ["cwnd,queue"; 2]);
+        assert_eq!(texts(&resolved.unwrap(), "trace.series"), [expected; 2]);
     }
     let wrong = |sets: &[&str], trace| load(sets, trace).err().unwrap().to_string();
     assert!(wrong(&[], Some("quue")).contains("did you mean queue?"));
     assert!(wrong(&["trace.interval=1us..3us:1us"], None).contains("cannot be swept"));
     assert!(wrong(&["trace.flows=0,40"], None).contains("there is no flow 40 among 40 flows"));
     assert!(wrong(&["trace.window=0s"], None).contains("no time at all"));
+}
+
+#[test]
+fn what_is_asked_for_is_recorded_beside_what_is_recorded_anyway() {
+    let load = |text: &str, trace: &str| {
+        let overrides = Overrides {
+            trace: Some(trace.to_owned()),
+            ..Overrides::default()
+        };
+        let text = format!("schemes = [\"dctcp\"]\n{text}");
+        let scenario = Scenario::load(Source::new("my.toml", text), &overrides).unwrap();
+        texts(&scenario, "trace.series")
+    };
+    let all = "queue, cwnd, rwnd, events, alpha";
+    assert_eq!(load("", "alpha"), [all]);
+    assert_eq!(load("", "alpha,cwnd"), [all]);
+    assert_eq!(load("", "off"), ["off"]);
+    assert_eq!(load("seeds = 2", "alpha"), [all; 2], "of every seed");
+    let swept = "workload.senders = [1, 2]";
+    assert_eq!(load(swept, "alpha"), ["queue, events, alpha"; 2]);
+    let many = format!("workload.senders = {:?}", (1..=101).collect::<Vec<u32>>());
+    assert_eq!(load(&many, "alpha"), ["alpha"; 101]);
+    // A file that says what is to be recorded is added to as well.
+    let own = "trace.series = \"queue\"";
+    assert_eq!(load(own, "alpha"), ["queue, alpha"]);
+    assert_eq!(load("trace.series = \"auto, alpha\"", "queue"), [all]);
 }
 
 #[test]

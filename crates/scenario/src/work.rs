@@ -338,7 +338,7 @@ fn samples(keys: &Keys, (ports, flows): (u64, f64)) -> Term {
     let trace = &keys.trace;
     let names = match &trace.series {
         TracedSeries::Named(names) => names.as_slice(),
-        TracedSeries::Auto | TracedSeries::Off => &[],
+        TracedSeries::Auto(_) | TracedSeries::Off => &[],
     };
     let ports = match trace.ports {
         TracedPorts::Bottleneck => 1.0,

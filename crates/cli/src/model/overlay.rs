@@ -79,6 +79,7 @@ tcp = {{ mss = {}, min_rto = "2ms", initial_rto = "2ms", syn_rto = "2ms" }}
 net.header_bytes = 40
 workload = {{ kind = "pairs", senders = {}, size = "unlimited", start = "0s" }}
 run.duration = "{}"
+trace.series = "queue"
 rwndq = {{ target = {:?}, interval = "{}", samples = {} }}
 "#,
         Rate::from_bps(rate + rate / 10),
@@ -91,11 +92,8 @@ rwndq = {{ target = {:?}, interval = "{}", samples = {} }}
         parameters.interval,
         parameters.samples.0,
     );
-    let overrides = Overrides {
-        trace: Some("queue".into()),
-        ..Overrides::default()
-    };
-    Ok(Scenario::load(Source::new("model.toml", text), &overrides)?)
+    let source = Source::new("model.toml", text);
+    Ok(Scenario::load(source, &Overrides::default())?)
 }
 
 /// Simulates a point and averages the queue of its bottleneck.

@@ -113,8 +113,8 @@ mod tests {
         let path = std::env::temp_dir().join(format!("tailwater-told-{}", std::process::id()));
         let rows = |series: &str| {
             let overrides = Overrides {
-                trace: Some(series.to_owned()),
                 sets: vec![
+                    format!("trace.series={series}"),
                     "trace.interval=change".to_owned(),
                     "trace.window=100us".to_owned(),
                 ],

@@ -45,11 +45,10 @@ fn figure(data: &Data<'_>, number: usize, run: &Run<'_>, detail: &Detail) -> Fig
         let (few, all) = (detail.flows.len(), detail.all_flows);
         shown = format!(" The first {few} of {all} flows are shown.");
     }
-    let unrecorded = detail.events.is_empty() && detail.series.is_empty();
-    let traced = if unrecorded {
-        " Losses and timeouts are marked if the run recorded them: trace.series = \"events\"."
-    } else {
+    let traced = if run.has_events(detail) {
         ""
+    } else {
+        " Losses and timeouts are marked if the run recorded them: trace.series = \"events\"."
     };
     Figure {
         name: slug(&format!("flows {choice}")),

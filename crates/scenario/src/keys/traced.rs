@@ -10,7 +10,7 @@ use crate::suggest;
 base::settings! {
     /// What is recorded over time. It changes no result, so it cannot be swept.
     pub struct Trace in "trace" {
-        /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept and there are at most 200 flows.
+        /// Quantities to record over time, in series.parquet: names separated by commas, which `tailwater explain results` describes. "auto" records queue and events for the first seed of each row if there are at most 100 rows, and cwnd and rwnd too if nothing is swept and there are at most 200 flows; names beside it, as in "auto, alpha", are recorded too, of every seed.
         pub series: TracedSeries = "auto",
         /// Which samples are kept: "change" keeps every change, a time the value at each of its multiples. "auto" keeps up to 4,096 for a port and, for each of many flows, down to 256: of more, the largest of a queue and the last of anything else in each of equal periods, and of each kind of event an even choice.
         pub interval: TraceInterval = "auto",
@@ -28,8 +28,8 @@ base::settings! {
 /// Which quantities are recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TracedSeries {
-    /// What costs little and shows most, which depends on the size of the sweep; no point has it.
-    Auto,
+    /// What costs little and shows most, which depends on the size of the sweep, and these beside it; no point has it.
+    Auto(Vec<&'static str>),
     /// Nothing.
     Off,
     /// These, by the names of their columns in the order of the columns; `events` is one of them.
@@ -54,11 +54,32 @@ impl TracedSeries {
             _ => "off",
         }
     }
+
+    /// The text of a list with the words of `more` behind those of `text`, each once. What is switched off adds
+    /// nothing, and is all that is left if it is added.
+    pub(crate) fn joined(text: &str, more: &str) -> String {
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(',').map(|word| word.trim().to_owned());
+            words.filter(|word| word != "off").collect()
+        };
+        let added = words(more);
+        if added.is_empty() {
+            return more.trim().to_owned();
+        }
+        let mut all = words(text);
+        for word in added {
+            if !all.contains(&word) {
+                all.push(word);
+            }
+        }
+        all.join(", ")
+    }
 }
 
 impl Quantity for TracedSeries {
     fn expected() -> String {
-        let mut text = "\"auto\", \"off\" or names separated by commas, of".to_owned();
+        let mut text =
+            "\"off\" or names separated by commas, of auto (what is recorded anyway),".to_owned();
         for (place, name) in series::words().enumerate() {
             let separator = if place == 0 { "" } else { "," };
             write!(text, "{separator} {name}").expect("writing to a string succeeds");
@@ -67,13 +88,16 @@ impl Quantity for TracedSeries {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        match text.trim() {
-            "auto" => return Ok(Self::Auto),
-            "off" => return Ok(Self::Off),
-            _ => {}
+        if text.trim() == "off" {
+            return Ok(Self::Off);
         }
         let mut named = Vec::new();
+        let mut is_auto = false;
         for word in text.split(',').map(str::trim) {
+            if word == "auto" {
+                is_auto = true;
+                continue;
+            }
             let Some(name) = series::by_word(word) else {
                 let nearest = suggest::nearest(word, series::words());
                 let hint =
@@ -86,7 +110,12 @@ impl Quantity for TracedSeries {
             named.push(name);
         }
         let known = series::names().filter(|name| named.contains(name));
-        Ok(Self::Named(known.collect()))
+        let known = known.collect();
+        Ok(if is_auto {
+            Self::Auto(known)
+        } else {
+            Self::Named(known)
+        })
     }
 }
 
@@ -208,6 +237,18 @@ mod tests {
         assert_eq!(named("events, cwnd,queue"), expected);
         assert_eq!(named("cwnd_bytes,events,queue_bytes,queue"), expected);
         assert_eq!(named("off"), Ok(TracedSeries::Off));
+        assert_eq!(named("auto"), Ok(TracedSeries::Auto(vec![])));
+        let beside = Ok(TracedSeries::Auto(vec!["cwnd_bytes"]));
+        assert_eq!(named("cwnd, auto"), beside);
+    }
+
+    #[test]
+    fn lists_are_joined_word_by_word() {
+        let joined = TracedSeries::joined;
+        assert_eq!(joined("auto", "queue,cwnd"), "auto, queue, cwnd");
+        assert_eq!(joined("queue, events", "cwnd,queue"), "queue, events, cwnd");
+        assert_eq!(joined("off", "cwnd"), "cwnd");
+        assert_eq!(joined("queue", "off"), "off");
     }
 
     #[test]
