@@ -36,7 +36,7 @@ use crate::clock::now;
 use crate::finished::Finished;
 use crate::output::{self, Stop};
 use crate::render::{self, View};
-use crate::reproduction::{self, Run};
+use crate::reproduction::{self, Stage};
 use crate::simulate::{finish, tidy};
 use crate::sweep::{self, Batch, Front, Sweep, Work};
 use crate::told::Progress;
@@ -307,7 +307,7 @@ struct Program<'a> {
 }
 
 impl Progress for Program<'_> {
-    fn advance(&self) {
+    fn advance(&self, _expected: f64) {
         self.monitor.advances();
     }
 
@@ -347,13 +347,8 @@ impl reproduction::Front for Program<'_> {
         self.monitor.elsewhere()
     }
 
-    fn during(
-        &self,
-        _runs: &[Run],
-        (simulations, _): (usize, f64),
-        work: reproduction::Work<'_>,
-    ) -> Result<bool, Stop> {
-        self.monitor.begins(simulations);
+    fn during(&self, stage: &Stage<'_>, work: reproduction::Work<'_>) -> Result<bool, Stop> {
+        self.monitor.begins(stage.simulations);
         work(self)
     }
 

@@ -50,6 +50,7 @@ mod emulate;
 mod explain;
 mod export;
 mod finished;
+mod forecast;
 mod import_flows;
 mod list;
 mod merge;

@@ -9,6 +9,7 @@ use scenario::{PointSpec, Problem};
 use sim::sweep::Failure;
 
 use crate::clock::now;
+use crate::forecast::Forecast;
 use crate::output;
 use crate::request::cores;
 use crate::told::Progress;
@@ -17,6 +18,8 @@ use crate::told::Progress;
 pub(crate) struct Bar {
     inner: ProgressBar,
     start: Instant,
+    /// How long everything is expected to take.
+    forecast: Forecast,
     /// Whether points that fail are named at once.
     pub(crate) says_failures: bool,
     /// Whether nothing but failures is said.
@@ -26,8 +29,17 @@ pub(crate) struct Bar {
 }
 
 impl Progress for Bar {
-    fn advance(&self) {
+    fn advance(&self, expected: f64) {
         self.inner.inc(1);
+        self.worked(expected);
+    }
+
+    fn worked(&self, expected: f64) {
+        let elapsed = self.start.elapsed();
+        self.forecast.done(expected, elapsed);
+        let left = self.left(elapsed);
+        let left = left.map_or_else(String::new, |left| format!(", {left}"));
+        self.inner.set_message(left);
     }
 
     fn begins(&self, jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
@@ -45,20 +57,21 @@ impl Progress for Bar {
 }
 
 impl Bar {
-    /// Of `points` simulations.
-    pub(crate) fn new(points: usize, quiet: bool) -> Self {
+    /// Of `points` simulations, which with all that is made of them are expected to take so many seconds.
+    pub(crate) fn new(points: usize, expected: f64, quiet: bool) -> Self {
         let target = if quiet {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr()
         };
         let bar = ProgressBar::with_draw_target(Some(points as u64), target);
-        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} simulations, {eta} left");
+        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} simulations{msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let lines = !quiet && !io::stderr().is_terminal();
         Self {
             inner: bar,
             start: now(),
+            forecast: Forecast::of(expected),
             says_failures: true,
             quiet,
             every: lines.then_some(EVERY),
@@ -80,20 +93,28 @@ impl Bar {
         self.inner.finish_and_clear();
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "rounded for people")]
     fn line(&self, elapsed: Duration) -> String {
         let (done, all) = (self.inner.position(), self.inner.length().unwrap_or(0));
         let took = duration(elapsed);
-        let line = format!(
-            "{} of {} simulations after {took}",
-            text::grouped(done),
-            text::grouped(all)
-        );
-        if done == 0 {
-            return line;
-        }
-        let left = elapsed.mul_f64(all.saturating_sub(done) as f64 / done as f64);
-        format!("{line}, about {} left", duration(left))
+        let line = match (all, all - done) {
+            (0, _) => format!("no simulation is missing; reading results for {took}"),
+            (_, 0) => format!("all {} simulations after {took}", text::grouped(all)),
+            _ => {
+                let (done, all) = (text::grouped(done), text::grouped(all));
+                format!("{done} of {all} simulations after {took}")
+            }
+        };
+        let left = self.left(elapsed);
+        left.map_or_else(|| line.clone(), |left| format!("{line}, {left}"))
+    }
+
+    /// What is left in words; nothing where nobody knows.
+    fn left(&self, elapsed: Duration) -> Option<String> {
+        let left = self.forecast.end(elapsed)?.saturating_sub(elapsed);
+        Some(match left.as_secs() {
+            0 => "nearly done".to_owned(),
+            _ => format!("about {} left", duration(left)),
+        })
     }
 }
 
@@ -106,17 +127,14 @@ pub(crate) fn say_memory(jobs: NonZeroUsize, wanted: Option<NonZeroUsize>) {
     }
 }
 
-/// Says about how long this many steps take in this many simulations at a time, if that is long.
-pub(crate) fn say_duration(steps: f64, jobs: Option<NonZeroUsize>) {
-    let jobs = jobs.unwrap_or_else(cores);
-    if let Some(line) = expected(steps, jobs) {
+/// Says about how long the work takes, if that is long: so many seconds, with so many simulations at a time.
+pub(crate) fn say_duration(seconds: f64, jobs: NonZeroUsize) {
+    if let Some(line) = expected(seconds, jobs) {
         output::complain(&line);
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "machines have few cores")]
-fn expected(steps: f64, jobs: NonZeroUsize) -> Option<String> {
-    let seconds = steps / STEPS_PER_SECOND / jobs.get() as f64;
+fn expected(seconds: f64, jobs: NonZeroUsize) -> Option<String> {
     let time = Duration::try_from_secs_f64(seconds).ok()?;
     (time >= LONG).then(|| {
         let time = duration(time);
@@ -124,9 +142,6 @@ fn expected(steps: f64, jobs: NonZeroUsize) -> Option<String> {
     })
 }
 
-/// Packets cross this many links a second in a simulation on one core: 154 million in 13.5 s in Fig. 3 of
-/// RWNDQ (`tailwater reproduce rwndq/fig3 --seeds 4`).
-const STEPS_PER_SECOND: f64 = 10e6;
 /// Time from which on it is worth a line.
 const LONG: Duration = Duration::from_secs(30);
 
@@ -174,8 +189,8 @@ mod tests {
     #[test]
     fn what_lasts_says_how_long() {
         let two = NonZeroUsize::new(2).expect("above zero");
-        assert_eq!(expected(500e6, two), None, "25 s");
-        let line = expected(18e9, two).expect("15 min");
+        assert_eq!(expected(25.0, two), None, "too short to say so");
+        let line = expected(900.0, two).expect("15 min");
         assert_eq!(
             line,
             "expected to last about 15 min 0 s, 2 at a time; what is done is kept"
@@ -185,12 +200,25 @@ mod tests {
 
     #[test]
     fn a_line_of_progress_says_what_is_done_and_what_is_left() {
-        let progress = Bar::new(2880, true);
-        let line = || progress.line(Duration::from_secs(90));
-        assert_eq!(line(), "0 of 2,880 simulations after 1 min 30 s");
-        (0..720).for_each(|_| progress.advance());
-        let left = "720 of 2,880 simulations after 1 min 30 s, about 4 min 30 s left";
-        assert_eq!(line(), left);
+        // 2,880 simulations that are expected to take 6 minutes, and tables that take one.
+        let progress = Bar::new(2880, 420.0, true);
+        let line = |seconds| progress.line(Duration::from_secs(seconds));
+        let nothing = "0 of 2,880 simulations after 1 min 30 s, about 5 min 30 s left";
+        assert_eq!(line(90), nothing);
+        (0..2880).for_each(|_| progress.inner.inc(1));
+        progress.forecast.done(360.0, Duration::from_mins(6));
+        let left = "all 2,880 simulations after 6 min 20 s, about 40 s left";
+        assert_eq!(line(380), left, "the last simulation is not the end");
+        let nearly = "all 2,880 simulations after 8 min 0 s, nearly done";
+        assert_eq!(line(480), nearly);
+    }
+
+    #[test]
+    fn a_stage_without_simulations_counts_none() {
+        let progress = Bar::new(0, 10.0, true);
+        let line = progress.line(Duration::from_secs(4));
+        let expected = "no simulation is missing; reading results for 4 s, about 6 s left";
+        assert_eq!(line, expected);
     }
 
     #[test]

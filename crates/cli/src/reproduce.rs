@@ -6,15 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use claims::Paper;
-use claims::judge::Figure;
+use claims::judge::{Figure, Judged};
+use claims::{Experiment, Paper};
 
 use crate::args::{Format, ReproduceArgs};
 use crate::output::{self, Stop};
 use crate::progress::{self, Bar};
 use crate::render;
-use crate::reproduction::{self, Front, Run, Work};
-use crate::request::{Allowance, Figures};
+use crate::reproduction::{self, Front, Run, Stage, Work};
+use crate::request::{Allowance, Figures, cores};
 use crate::watch::{listen, watched};
 
 /// Runs what is missing, judges every claim, tries causes, prints the verdicts.
@@ -81,29 +81,31 @@ impl Front for Terminal<'_> {
         &self.stop
     }
 
-    fn during(
-        &self,
-        runs: &[Run],
-        (simulations, steps): (usize, f64),
-        work: Work<'_>,
-    ) -> Result<bool, Stop> {
+    fn during(&self, stage: &Stage<'_>, work: Work<'_>) -> Result<bool, Stop> {
         if !self.args.quiet {
-            progress::say_duration(steps, self.args.jobs);
+            progress::say_duration(stage.expected, self.args.jobs.unwrap_or_else(cores));
         }
-        let bar = Bar::new(simulations, self.args.quiet);
+        let bar = Bar::new(stage.simulations, stage.expected, self.args.quiet);
         let tell = || {
             bar.clear();
-            self.tell_ended("interrupted", runs);
+            self.tell_ended("interrupted", stage.runs);
         };
         let done = watched(bar.every, || bar.tick(), tell, || work(&bar));
         bar.clear();
         match done {
             Err(Stop::NoRoom(problems)) => {
                 output::problems(&problems.0);
-                self.tell_ended("a disk has no room", runs);
+                self.tell_ended("a disk has no room", stage.runs);
                 Err(Stop::Failed)
             }
             done => done,
+        }
+    }
+
+    fn judged(&self, figure: &Experiment, claims: &[Judged], more: bool) {
+        if !self.args.quiet && !claims.is_empty() {
+            let text = render::claims::verdicts(&figure.id(), claims, more);
+            output::complain(&text);
         }
     }
 
@@ -120,15 +122,10 @@ impl Terminal<'_> {
         let mut lines = Vec::new();
         let (mut done, mut all) = (0, 0);
         for run in runs {
-            let (scenario, store) = (&run.scenario, &run.store);
-            let points = scenario.points().len();
-            let left = store
-                .missing(scenario, None)
-                .map_or(points, |missing| missing.len());
-            // A run that is complete has given its points away.
-            let left = if store.is_assembled() { 0 } else { left };
+            let points = run.scenario.points().len();
+            let (folder, left) = run.progress();
             let finished = text::grouped((points - left) as u64);
-            let folder = store.folder().display().to_string();
+            let folder = folder.display().to_string();
             lines.push((
                 folder,
                 format!("{finished} of {}", text::grouped(points as u64)),
@@ -137,9 +134,12 @@ impl Terminal<'_> {
         }
         let (done, all) = (text::grouped(done as u64), text::grouped(all as u64));
         let command = progress::command(&self.args.given, &[]);
-        output::complain(&format!(
-            "{why}: done {done} of {all}; go on with: {command}"
-        ));
+        let done = if runs.is_empty() {
+            "all simulations are done".to_owned()
+        } else {
+            format!("done {done} of {all}")
+        };
+        output::complain(&format!("{why}: {done}; go on with: {command}"));
         let lines = lines.iter();
         let table = text::pairs(lines.map(|(folder, done)| (folder.as_str(), done.as_str())));
         // Whoever reads may have gone.

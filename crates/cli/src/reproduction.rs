@@ -1,25 +1,30 @@
 //! The figures of papers: run, judged, and their causes tried.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use claims::catalogue::{self, Selection};
-use claims::judge::{Bench, Bias, Effect, Figure, Judged, Standing, Tried, Verdict, judge};
-use claims::{Cause, Experiment, Measured, Paper};
+use claims::judge::{Figure, Judged, Standing, Verdict};
+use claims::{Cause, Experiment, Paper};
 use results::{self, Access, Host, RunInfo, Store};
 use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
+use sim::breakdown::Part;
 
 use crate::clock;
 use crate::elsewhere::Elsewhere;
+use crate::forecast;
 use crate::output::Stop;
-use crate::request::{Causes, Figures};
+use crate::request::{Causes, Figures, cores};
 use crate::simulate::{self, Room, Simulations};
 use crate::told::Progress;
 
+mod book;
 mod trial;
 
+use book::Book;
 use trial::Trial;
 
 /// Who asked for figures: hears how it goes on, and ends it.
@@ -32,17 +37,24 @@ pub(crate) trait Front: Sync {
         None
     }
 
-    /// Calls `work` once, which runs this many simulations of about this many steps and says whether any
-    /// failed.
-    fn during(
-        &self,
-        runs: &[Run],
-        simulations_and_steps: (usize, f64),
-        work: Work<'_>,
-    ) -> Result<bool, Stop>;
+    /// Calls `work` once, which does what the stage says, and says whether a simulation failed.
+    fn during(&self, stage: &Stage<'_>, work: Work<'_>) -> Result<bool, Stop>;
+
+    /// Hears the verdicts on a figure as soon as its simulations are done, and whether causes are still to be tried.
+    fn judged(&self, _figure: &Experiment, _claims: &[Judged], _more: bool) {}
 
     /// Hears why something is run anew.
     fn hint(&self, line: &str);
+}
+
+/// A part of the work: simulations, tables made from them, and claims judged.
+pub(crate) struct Stage<'a> {
+    /// What is run, or was found to be finished.
+    pub(crate) runs: &'a [Run],
+    /// Simulations that are missing.
+    pub(crate) simulations: usize,
+    /// Seconds that all of it is expected to take.
+    pub(crate) expected: f64,
 }
 
 /// Runs simulations and tells what becomes of each.
@@ -63,21 +75,33 @@ pub(crate) fn reproduce<T>(
     for selection in &selections {
         jobs.extend(Job::of_paper(selection, asked)?);
     }
-    let mut failed = run_all(&jobs, asked, front)?;
-    let mut books = Vec::new();
-    for selection in &selections {
-        let paper_jobs = jobs.iter().filter(|job| job.paper == selection.paper.name);
-        books.push(Book::open(selection, paper_jobs)?);
-    }
+    let mut books: Vec<Book<'_>> = selections.iter().map(Book::new).collect();
+    let mut failed = run_all(&jobs, asked, front, &mut |job| {
+        let of_paper = |book: &&mut Book<'_>| book.selection.paper.name == job.paper;
+        let Some(book) = books.iter_mut().find(of_paper) else {
+            return Ok(());
+        };
+        for figure in book.add(job)? {
+            let claims = book.claims(asked, figure)?;
+            let missed = claims
+                .iter()
+                .any(|claim| tries(asked, claim.finding.verdict.is_missed()));
+            front.judged(figure, &claims, missed && !figure.causes.is_empty());
+        }
+        Ok(())
+    })?;
     let mut trials = Vec::new();
     for book in &books {
         trials.push(book.trials(asked)?);
     }
     let cause_jobs = trials.iter().flatten();
     let cause_jobs: Vec<Job> = cause_jobs.filter_map(|trial| trial.job.clone()).collect();
-    failed |= run_all(&cause_jobs, asked, front)?;
-    for trial in trials.iter_mut().flatten() {
-        trial.open()?;
+    if !cause_jobs.is_empty() {
+        failed |= run_all(&cause_jobs, asked, front, &mut |job| {
+            let mut trials = trials.iter_mut().flatten();
+            let trial = trials.find(|trial| trial.is_about(&job.folder));
+            trial.map_or(Ok(()), Trial::open)
+        })?;
     }
 
     let mut judged = Vec::new();
@@ -86,7 +110,22 @@ pub(crate) fn reproduce<T>(
         judged.push((&book.selection.paper, book.judge(asked, trials)?));
     }
     if asked.report {
-        for (paper, figures) in &judged {
+        write_pages(&judged, asked, front)?;
+    }
+    Ok((failed, give(&judged)?))
+}
+
+/// Writes the page of every paper.
+fn write_pages(judged: &Judgement<'_>, asked: &Figures, front: &dyn Front) -> Result<(), Stop> {
+    let figures = judged.iter().flat_map(|(_, figures)| figures);
+    let points = figures.map(|figure| figure.bench.own.scenario().points());
+    let stage = Stage {
+        runs: &[],
+        simulations: 0,
+        expected: points.map(forecast::report).sum(),
+    };
+    front.during(&stage, &mut |_| {
+        for (paper, figures) in judged {
             let reproduction = ::report::Reproduction {
                 paper,
                 figures,
@@ -95,8 +134,9 @@ pub(crate) fn reproduce<T>(
             let page = asked.out.join(&paper.name).join(crate::report::NAME);
             ::report::write_paper(&reproduction, &page).map_err(Problems::from)?;
         }
-    }
-    Ok((failed, give(&judged)?))
+        Ok(false)
+    })?;
+    Ok(())
 }
 
 /// Whether a claim that counts is not reproduced, even in part.
@@ -119,6 +159,8 @@ struct Job {
     source: scenario::Source,
     /// Whether the folder gets a report of its own.
     report: bool,
+    /// Claims of the figure.
+    claims: usize,
 }
 
 impl Job {
@@ -157,11 +199,18 @@ impl Job {
             overrides,
             source: figure.source.clone(),
             report: asked.report,
+            claims: figure.claims.len(),
         }
     }
 
-    /// The same as a cause has it, with these schemes alone; none if the cause needs no other runs.
-    fn with(&self, cause: &Cause, schemes: &BTreeSet<&str>, out: &Path) -> Option<Self> {
+    /// The same as a cause has it, with these schemes alone; none if the cause needs no other runs. Where nothing
+    /// measures what completion times consist of, that is not recorded.
+    fn with(
+        &self,
+        cause: &Cause,
+        (schemes, records): (&BTreeSet<&str>, bool),
+        out: &Path,
+    ) -> Option<Self> {
         if cause.set.is_empty() {
             return None;
         }
@@ -175,6 +224,13 @@ impl Job {
             let same = format!("{key}=");
             overrides.sets.retain(|set| !set.starts_with(&same));
             overrides.sets.push(format!("{same}{}", values.join(",")));
+        }
+        if !records {
+            // Nobody looks at single flows of these runs, whose tables would be the largest of all.
+            overrides.sets.push("trace.breakdown=false".to_owned());
+            if !self.source.text().contains("trace") {
+                overrides.trace = Some("off".to_owned());
+            }
         }
         if !schemes.is_empty() {
             let schemes: Vec<&str> = schemes.iter().copied().collect();
@@ -230,47 +286,113 @@ impl Job {
     }
 }
 
-/// A scenario that is to be run, and where.
+/// A scenario of a figure, its folder, and what is still to be done there.
 pub(crate) struct Run {
     pub(crate) scenario: Scenario,
-    pub(crate) store: Store,
+    folder: PathBuf,
+    /// The folder as it is continued; none once it is complete, since whoever reads it shares it.
+    store: Mutex<Option<Arc<Store>>>,
     /// Whether the folder gets a report of its own.
     report: bool,
+    /// Claims that are judged by it.
+    claims: usize,
 }
 
-/// Runs what is missing of all jobs, and says whether a simulation failed.
-fn run_all(jobs: &[Job], asked: &Figures, front: &dyn Front) -> Result<bool, Stop> {
-    let mut open = Vec::new();
-    let (mut total, mut steps) = (0, 0.0);
+impl Run {
+    /// The folder as it is continued, if there is something to do.
+    fn store(&self) -> Option<Arc<Store>> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.clone()
+    }
+
+    /// Its folder, and how many of its simulations are missing.
+    pub(crate) fn progress(&self) -> (&Path, usize) {
+        let points = self.scenario.points().len();
+        let left = self.store().map_or(0, |store| {
+            // A run that is complete has given its points away.
+            let missing = (!store.is_assembled()).then(|| store.missing(&self.scenario, None));
+            missing.map_or(0, |missing| missing.map_or(points, |missing| missing.len()))
+        });
+        (&self.folder, left)
+    }
+
+    /// Leaves the folder to those who read it.
+    fn close(&self) {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        *store = None;
+    }
+
+    /// Seconds that what is made of its simulations is expected to take: tables and a report, then judging.
+    fn afterwards(&self) -> (f64, f64) {
+        let points = self.scenario.points();
+        let report = if self.report {
+            forecast::report(points)
+        } else {
+            0.0
+        };
+        let tables = forecast::tables(points) + report;
+        (tables, forecast::judging(points, self.claims))
+    }
+}
+
+/// Runs what is missing of all jobs one after the other, calls `then` for each that is complete, and says whether a
+/// simulation failed.
+fn run_all<'j>(
+    jobs: &'j [Job],
+    asked: &Figures,
+    front: &dyn Front,
+    then: &mut dyn FnMut(&'j Job) -> Result<(), Problems>,
+) -> Result<bool, Stop> {
+    let mut runs = Vec::new();
+    let (mut simulations, mut expected) = (0, 0.0);
+    let at_a_time = asked.allowance.jobs.unwrap_or_else(cores);
     // Every scenario is checked before the first is run.
     for job in jobs {
         let scenario = job.scenario()?;
-        if let Some(store) = job.open(&scenario, front)? {
-            let missing = store.missing(&scenario, None)?;
-            total += missing.len();
-            steps += simulate::steps(missing.into_iter(), true);
-            open.push(Run {
-                scenario,
-                store,
-                report: job.report,
-            });
+        let store = job.open(&scenario, front)?.map(Arc::new);
+        let run = Run {
+            folder: job.folder.clone(),
+            store: Mutex::new(store.clone()),
+            report: job.report,
+            claims: job.claims,
+            scenario,
+        };
+        let (tables, judging) = run.afterwards();
+        expected += judging;
+        if let Some(store) = store {
+            let missing = store.missing(&run.scenario, None)?;
+            simulations += missing.len();
+            expected += simulate::expected(&missing, store.captures(), at_a_time) + tables;
         }
+        runs.push(run);
     }
-    front.during(&open, (total, steps), &mut |progress| {
+    let stage = Stage {
+        runs: &runs,
+        simulations,
+        expected,
+    };
+    front.during(&stage, &mut |progress| {
         let mut failed = false;
-        for run in &open {
-            failed |= run_one(run, asked, (front, progress))?;
+        for (job, run) in jobs.iter().zip(&runs) {
+            let (tables, judging) = run.afterwards();
+            if let Some(store) = run.store() {
+                failed |= run_one((run, &store), asked, (front, progress))?;
+                progress.worked(tables);
+            }
+            run.close();
+            then(job)?;
+            progress.worked(judging);
         }
         Ok(failed)
     })
 }
 
 fn run_one(
-    run: &Run,
+    (run, store): (&Run, &Store),
     asked: &Figures,
     (front, progress): (&dyn Front, &dyn Progress),
 ) -> Result<bool, Stop> {
-    let (scenario, store) = (&run.scenario, &run.store);
+    let scenario = &run.scenario;
     let start = clock::now();
     let started_unix_s = clock::unix_seconds();
     let missing: Vec<&PointSpec> = store.missing(scenario, None)?;
@@ -311,159 +433,6 @@ fn run_one(
     Ok(!summary.failures.is_empty())
 }
 
-/// A paper whose figures have been run.
-struct Book<'a> {
-    selection: &'a Selection,
-    /// Its runs by figure.
-    runs: BTreeMap<&'a str, (&'a Job, Measured)>,
-}
-
-impl<'a> Book<'a> {
-    fn open(
-        selection: &'a Selection,
-        jobs: impl Iterator<Item = &'a Job>,
-    ) -> Result<Self, Problems> {
-        let mut runs = BTreeMap::new();
-        for job in jobs {
-            runs.insert(job.figure.as_str(), (job, Measured::open(&job.folder)?));
-        }
-        Ok(Self { selection, runs })
-    }
-
-    /// The chosen figures.
-    fn figures(&self) -> impl Iterator<Item = &'a Experiment> {
-        let Selection { paper, figures } = self.selection;
-        let all = paper.experiments.iter();
-        all.filter(|figure| figures.contains(&figure.name))
-    }
-
-    /// The runs by which the claims of a figure are judged.
-    fn bench(&self, figure: &'a Experiment) -> Bench<'_> {
-        let paper = &self.selection.paper;
-        let others = figure.references().into_iter().filter_map(|name| {
-            let runs = find(paper, name).ok()?.runs();
-            Some((name, &self.runs.get(runs)?.1))
-        });
-        Bench {
-            own: &self.runs[figure.runs()].1,
-            others: others.collect(),
-            changed: None,
-        }
-    }
-
-    /// The figures of the paper, chosen or not, that show the runs of this one.
-    fn sharing(&self, figure: &'a Experiment) -> impl Iterator<Item = &'a Experiment> {
-        let all = self.selection.paper.experiments.iter();
-        all.filter(|other| other.shares_runs(figure))
-    }
-
-    /// The causes to try, each with what it runs.
-    fn trials(&self, asked: &Figures) -> Result<Vec<Trial<'a>>, Problems> {
-        let mut wanted = BTreeSet::new();
-        for figure in self.figures() {
-            let bench = self.bench(figure);
-            for claim in &figure.claims {
-                if tries(asked, judge(claim, &bench)?.verdict.is_missed()) {
-                    wanted.insert(figure.runs());
-                }
-            }
-        }
-        let all = self.selection.paper.experiments.iter();
-        let mut trials = Vec::new();
-        for figure in all.filter(|figure| wanted.contains(figure.name.as_str())) {
-            for cause in &figure.causes {
-                let claims = self.sharing(figure).flat_map(|figure| &figure.claims);
-                let schemes = cause.runs(claims);
-                let job = self.runs[figure.runs()].0.with(cause, &schemes, &asked.out);
-                trials.push(Trial {
-                    figure,
-                    cause,
-                    job,
-                    runs: None,
-                    effect: Effect::default(),
-                    moved: BTreeMap::new(),
-                });
-            }
-        }
-        Ok(trials)
-    }
-
-    /// Counts what each cause explains and breaks among all claims about the runs that it changes, and keeps
-    /// the numbers that it moves.
-    fn weigh(&self, trials: &mut [Trial<'a>]) -> Result<(), Problems> {
-        for trial in trials {
-            for figure in self.sharing(trial.figure) {
-                let bench = self.bench(figure);
-                let with = bench.with(trial.cause, trial.runs.as_ref());
-                let claims = figure.claims.iter().filter(|claim| claim.own.is_none());
-                for whole in claims {
-                    let Some(claim) = trial.cause.tried_on(whole) else {
-                        continue;
-                    };
-                    let (without, with) = (judge(&claim, &bench)?, judge(&claim, &with)?);
-                    trial.effect.add(without.verdict, with.verdict);
-                    let name = (figure.name.as_str(), whole.id.as_str());
-                    trial.moved.extend(with.value.map(|value| (name, value)));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Every chosen figure with its claims judged.
-    fn judge<'b>(
-        &'b self,
-        asked: &Figures,
-        trials: &'b [Trial<'a>],
-    ) -> Result<Vec<Figure<'b>>, Problems> {
-        let mut figures = Vec::new();
-        for figure in self.figures() {
-            let bench = self.bench(figure);
-            let run = find(&self.selection.paper, figure.runs())?;
-            let full = run.full.scale.as_ref().filter(|_| asked.full);
-            let scale = scale(full.unwrap_or(&figure.scale), asked);
-            let mut claims = Vec::new();
-            for claim in &figure.claims {
-                let mut judged = Judged::new(figure, claim, &bench, &scale)?;
-                let missed = judged.finding.verdict.is_missed();
-                let shared = trials
-                    .iter()
-                    .filter(|trial| tries(asked, missed) && trial.figure.shares_runs(figure));
-                for trial in shared {
-                    let Some(claim) = trial.cause.tried_on(claim) else {
-                        continue;
-                    };
-                    // Of the values at which it is tried the claim may hold anyway.
-                    if !tries(asked, judge(&claim, &bench)?.verdict.is_missed()) {
-                        continue;
-                    }
-                    let bench = bench.with(trial.cause, trial.runs.as_ref());
-                    let tried = Tried::new(&claim, trial.cause, &bench, trial.effect)?;
-                    judged.causes.push(tried);
-                }
-                claims.push(judged);
-            }
-            let mut bias = Bias::of(&claims);
-            for trial in trials {
-                if let Some(bias) = bias.as_mut().filter(|_| trial.figure.shares_runs(figure)) {
-                    let moved = |judged: &Judged| {
-                        let name = (figure.name.as_str(), judged.claim.id.as_str());
-                        trial.moved.get(&name).copied()
-                    };
-                    bias.add_cause(&claims, trial.cause.change(), moved);
-                }
-            }
-            figures.push(Figure {
-                experiment: figure,
-                bench,
-                claims,
-                bias,
-            });
-        }
-        Ok(figures)
-    }
-}
-
 /// Whether causes are tried for a claim that is `missed` or not.
 fn tries(asked: &Figures, missed: bool) -> bool {
     match asked.causes {
@@ -479,6 +448,17 @@ fn scale(stated: &str, asked: &Figures) -> String {
         Some(seeds) => format!("{stated}; here --seeds {seeds}"),
         None => stated.to_owned(),
     }
+}
+
+/// Whether something in a figure may measure what completion times consist of: a metric or column of that name stands
+/// in it.
+fn measures_parts(figure: &Experiment) -> bool {
+    let text = figure.source.text();
+    let mut names = Part::ALL.into_iter().map(Part::name);
+    names.any(|name| {
+        let names = [format!("_{name}_us"), format!("{name}_ps")];
+        names.iter().any(|name| text.contains(name))
+    })
 }
 
 fn find<'a>(paper: &'a Paper, name: &str) -> Result<&'a Experiment, Problems> {

@@ -17,7 +17,7 @@ use crate::finished::Finished;
 use crate::output::{self, Stop};
 use crate::progress::{self, Bar, say_duration, say_memory};
 use crate::request::{Allowance, Precision, Request};
-use crate::simulate::{finish, steps};
+use crate::simulate::{expected, finish};
 use crate::sweep::{self, Batch, Front, Sweep, Work};
 use crate::watch::{listen, watched};
 use crate::{render, search};
@@ -149,12 +149,13 @@ impl Front for Terminal<'_> {
 
     fn during(&self, batch: &Batch<'_>, work: Work<'_>) -> Result<(), Stop> {
         let args = self.args;
+        let captures = batch.sweep.kept.store().is_some_and(Store::captures);
+        let expected = expected(batch.points, captures, batch.room.jobs);
         if !args.quiet {
             say_memory(batch.room.jobs, args.jobs);
-            let steps = steps(batch.points.iter().copied(), !args.keep.no_save);
-            say_duration(steps, Some(batch.room.jobs));
+            say_duration(expected, batch.room.jobs);
         }
-        let mut bar = Bar::new(batch.points.len(), args.quiet);
+        let mut bar = Bar::new(batch.points.len(), expected, args.quiet);
         // Otherwise the whole run says so at its end.
         bar.says_failures = args.keep.shard.is_some();
         let tell = || {

@@ -16,6 +16,7 @@ use sim::run::Limits;
 use sim::sweep::{self, Failure};
 
 use crate::elsewhere::{Elsewhere, Job, Order};
+use crate::forecast;
 use crate::output::Stop;
 use crate::request::{Allowance, cores};
 use crate::told::Progress;
@@ -87,14 +88,17 @@ impl Simulations<'_> {
     pub(crate) fn run(&self, progress: &dyn Progress) -> Result<(), String> {
         let limits = self.room.limits(self.stop);
         let lost = Mutex::new(None);
-        let twins = self.twins();
+        let twins = twins(self.points, self.kept.store().is_some_and(Store::captures));
         let of = |point: &PointSpec| twins.get(&point.index).map_or(&[][..], Vec::as_slice);
         let run = |point: &PointSpec| {
             results::simulate_with(self.kept, point, of(point), self.scenario, limits)
         };
         let done = |point: &PointSpec, result: &Result<(), Failure>| {
-            let mut settled = [point].into_iter().chain(of(point).iter().copied());
-            let settled = settled.try_for_each(|point| self.settle(point, result, progress));
+            let share = self.share(point);
+            let twins = of(point).iter().map(|twin| (*twin, 0.0));
+            let mut settled = [(point, share)].into_iter().chain(twins);
+            let settled = settled
+                .try_for_each(|(point, share)| self.settle((point, share), result, progress));
             let Err(error) = settled else { return };
             self.stop.store(true, Ordering::Relaxed);
             if let Ok(mut lost) = lost.lock() {
@@ -147,34 +151,20 @@ impl Simulations<'_> {
             if answers.len() != job.points.len() {
                 return Err("a worker did not answer for every point".to_owned());
             }
-            for (index, answer) in job.points.iter().zip(answers) {
-                let kept = store.unpack(&all[*index], self.scenario, answer);
+            for (place, (index, answer)) in job.points.iter().zip(answers).enumerate() {
+                let point = &all[*index];
+                let kept = store.unpack(point, self.scenario, answer);
                 kept.map_err(|error| error.to_string())?;
-                progress.advance();
+                progress.advance(if place == 0 { self.share(point) } else { 0.0 });
             }
             Ok(())
         })
     }
 
-    /// Points whose outcome is that of an earlier one, by the index of that one. Captures have the names of their
-    /// points, so that each needs its own.
-    fn twins(&self) -> BTreeMap<usize, Vec<&PointSpec>> {
-        let captures = self.kept.store().is_some_and(Store::captures);
-        let mut first: BTreeMap<String, usize> = BTreeMap::new();
-        let mut twins: BTreeMap<usize, Vec<&PointSpec>> = BTreeMap::new();
-        for point in self.points.iter().filter(|_| !captures) {
-            match first.entry(point.essence()) {
-                Entry::Vacant(entry) => drop(entry.insert(point.index)),
-                Entry::Occupied(entry) => twins.entry(*entry.get()).or_default().push(point),
-            }
-        }
-        twins
-    }
-
     /// Keeps a failure and says so, unless it is that nothing can be kept.
     fn settle(
         &self,
-        point: &PointSpec,
+        (point, expected): (&PointSpec, f64),
         result: &Result<(), Failure>,
         progress: &dyn Progress,
     ) -> Result<(), String> {
@@ -190,9 +180,42 @@ impl Simulations<'_> {
                 kept.map_err(|error| error.to_string())?;
             }
         }
-        progress.advance();
+        progress.advance(expected);
         Ok(())
     }
+
+    /// Seconds that a simulation is expected to add to the whole, of which several run at a time.
+    fn share(&self, point: &PointSpec) -> f64 {
+        forecast::simulation(point) / real(self.room.jobs)
+    }
+}
+
+/// Points whose outcome is that of an earlier one, by the index of that one. Captures have the names of their points,
+/// so that each needs its own.
+fn twins<'a>(points: &[&'a PointSpec], captures: bool) -> BTreeMap<usize, Vec<&'a PointSpec>> {
+    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    let mut twins: BTreeMap<usize, Vec<&PointSpec>> = BTreeMap::new();
+    for point in points.iter().filter(|_| !captures) {
+        match first.entry(point.essence()) {
+            Entry::Vacant(entry) => drop(entry.insert(point.index)),
+            Entry::Occupied(entry) => twins.entry(*entry.get()).or_default().push(point),
+        }
+    }
+    twins
+}
+
+/// Seconds that these simulations are expected to take, so many at a time.
+pub(crate) fn expected(points: &[&PointSpec], captures: bool, jobs: NonZeroUsize) -> f64 {
+    let twins = twins(points, captures);
+    let others: BTreeSet<usize> = twins.values().flatten().map(|twin| twin.index).collect();
+    let own = points.iter().filter(|point| !others.contains(&point.index));
+    let all: f64 = own.map(|point| forecast::simulation(point)).sum();
+    all / real(jobs)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "machines have few cores")]
+const fn real(jobs: NonZeroUsize) -> f64 {
+    jobs.get() as f64
 }
 
 /// Writes the report and removes what the folder no longer needs.
@@ -211,11 +234,6 @@ pub(crate) fn tidy(store: &Store, folder: &Folder) -> Result<(), Problems> {
         store.complete()?;
     }
     Ok(())
-}
-
-/// The steps of these points, by an estimate that is rather too high than too low.
-pub(crate) fn steps<'a>(points: impl Iterator<Item = &'a PointSpec>, recorded: bool) -> f64 {
-    points.map(|point| Work::of(point, recorded).steps()).sum()
 }
 
 /// Bytes that may still be written to the disk of a folder that may not exist yet.
@@ -244,7 +262,7 @@ mod tests {
     struct Nobody;
 
     impl Progress for Nobody {
-        fn advance(&self) {}
+        fn advance(&self, _expected: f64) {}
     }
 
     #[test]
@@ -267,7 +285,7 @@ mod tests {
             stop: &AtomicBool::new(false),
             elsewhere: None,
         };
-        let twins = simulations.twins();
+        let twins = twins(&points, false);
         let (first, others) = twins.first_key_value().unwrap();
         let scheme = |index: usize| scenario.points()[index].scheme.as_str();
         assert_eq!(

@@ -7,8 +7,11 @@ use sim::sweep::Failure;
 
 /// Hears what becomes of each point, from the thread that ran it.
 pub(crate) trait Progress: Sync {
-    /// One simulation more is done.
-    fn advance(&self);
+    /// One simulation more is done, which was expected to take so many seconds of the whole.
+    fn advance(&self, expected: f64);
+
+    /// Something else is done, such as a table, which was expected to take so many seconds.
+    fn worked(&self, _expected: f64) {}
 
     /// This many simulations run at a time, where this many were wanted.
     fn begins(&self, _jobs: NonZeroUsize, _wanted: Option<NonZeroUsize>) {}

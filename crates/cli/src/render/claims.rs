@@ -53,6 +53,26 @@ fn write(out: &mut String, books: &Books<'_>, styled: bool) -> std::fmt::Result 
     Ok(())
 }
 
+/// The verdicts on a figure as soon as there are any, a line each; whether causes are still to be tried for them.
+pub(crate) fn verdicts(figure: &str, claims: &[Judged], more: bool) -> String {
+    let mut out = format!("{figure}: {}", Counts::of(claims.iter()));
+    if more {
+        out += "; causes are tried next";
+    }
+    let widest = claims
+        .iter()
+        .map(|claim| claim.finding.verdict.name().len());
+    let widest = widest.max().unwrap_or(0);
+    for judged in claims {
+        let (finding, id) = (&judged.finding, &judged.claim.id);
+        let verdict = finding.verdict.name();
+        let (here, paper) = (ours(finding), &finding.paper);
+        write!(out, "\n  {verdict:widest$}  {id}: {here} (paper: {paper})")
+            .expect("writing to a string succeeds");
+    }
+    out
+}
+
 /// A line for each paper with how many claims it has, and how many of these have which verdict.
 fn papers(books: &Books<'_>) -> Table {
     let mut table = Table::new();

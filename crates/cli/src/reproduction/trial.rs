@@ -1,6 +1,7 @@
 //! Causes of what a reproduction misses, as they are tried.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use claims::judge::Effect;
 use claims::{Cause, Experiment, Measured};
@@ -22,6 +23,11 @@ pub(super) struct Trial<'a> {
 }
 
 impl Trial<'_> {
+    /// Whether it is run into this folder.
+    pub(super) fn is_about(&self, folder: &Path) -> bool {
+        self.job.as_ref().is_some_and(|job| job.folder == folder)
+    }
+
     /// Opens what was run for it.
     pub(super) fn open(&mut self) -> Result<(), Problems> {
         let runs = self.job.as_ref().map(|job| Measured::open(&job.folder));

@@ -92,6 +92,36 @@ fn interrupted_papers_tell_how_far_each_figure_has_come() {
 }
 
 #[test]
+fn a_figure_that_is_done_has_its_verdicts_while_another_is_run() {
+    let workspace = Workspace::new("interrupted_figure");
+    fs::create_dir(workspace.path("mine")).expect("a folder for the test");
+    let write = |file: &str, text: &str| {
+        fs::write(workspace.path("mine").join(file), text).expect("a file for the test");
+    };
+    write("paper.toml", "title = \"A paper\"\ncitation = \"2017\"\n");
+    let figure = |senders: u32, size: &str| {
+        format!(
+            "title = \"Drops\"\nfigure = \"Fig.\"\nscale = \"one seed\"\nschemes = [\"newreno\"]\n\
+             workload = {{ senders = {senders}, size = \"{size}\" }}\n\
+             [[claim]]\nid = \"no-drops\"\nkind = \"number\"\nsays = \"nothing is dropped\"\n\
+             where = \"Fig.\"\nmeasure = \"drops\"\nof = \"newreno\"\npaper = 0\n"
+        )
+    };
+    write("fig1.toml", &figure(2, "10KB"));
+    write("fig2.toml", &figure(40, "10GB"));
+    let words = "reproduce ./mine --jobs 1 --no-report --out folder --work 1e15";
+    let begun = || workspace.path("folder/mine/fig2/scenario.toml").exists();
+    let output = signalled(&workspace, words, "TERM", &begun);
+    let complaints = texts(&output).1;
+    let verdict = "mine/fig1: 1 claim: 1 reproduced\n  reproduced  no-drops: 0 (paper: 0)\n";
+    assert!(complaints.contains(verdict), "{complaints}");
+    assert!(
+        complaints.contains("interrupted: done 1 of 2; go on with: "),
+        "{complaints}"
+    );
+}
+
+#[test]
 fn a_full_disk_ends_the_sweep_at_once_and_loses_nothing_that_is_done() {
     let workspace = Workspace::new("full_disk");
     // 1000 flows do not fit into a file of 64 KiB, 8 and 16 do.

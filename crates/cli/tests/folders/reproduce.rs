@@ -68,6 +68,9 @@ fn every_claim_has_a_verdict_and_a_miss_its_cause() {
             .path("results/reproduce/mine/causes/fig1/buffer/summary.json")
             .exists()
     );
+    let kept = workspace.files("results/reproduce/mine/causes/fig1/buffer");
+    let scenario = String::from_utf8_lossy(&kept["scenario.toml"]);
+    assert!(scenario.contains("breakdown = false") && !kept.contains_key("series.parquet"));
     let pages = ["mine/fig1", "mine/causes/fig1/buffer"];
     let pages = pages.map(|run| workspace.path(&format!("results/reproduce/{run}/report.html")));
     assert_eq!(
