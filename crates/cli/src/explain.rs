@@ -1,5 +1,6 @@
 //! `tailwater explain`.
 
+mod index;
 mod notion;
 
 use std::fmt::Write;
@@ -20,16 +21,16 @@ pub(crate) use notion::names as notions;
 
 /// What `word` means.
 pub(crate) fn explain(word: &str) -> Result<String, Stop> {
-    let found = known(word)
-        .or_else(|| notion::explain(word))
-        .or_else(|| number(word))
-        .or_else(|| symbol(word));
-    if let Some(text) = found {
+    if let Some(text) = named(word) {
         return Ok(text);
     }
     let paper = word.split('/').next().unwrap_or(word);
     if catalogue::names().contains(&paper) {
         return figures(word);
+    }
+    let lower = word.to_lowercase();
+    if let Some(text) = named(&lower).or_else(|| index::explain(word)) {
+        return Ok(text);
     }
     let schemes = schemes::all().iter().map(|scheme| scheme.name);
     let names = schemes.chain(all_keys().iter().map(|key| key.name));
@@ -38,9 +39,18 @@ pub(crate) fn explain(word: &str) -> Result<String, Stop> {
     let names = names.chain(catalogue::names()).chain(notions());
     let metrics = columns::METRICS.iter().chain(columns::COST);
     let names = names.chain(metrics.map(|column| column.name));
+    let names = names.chain(index::names());
     let remedy = "`tailwater list` tells what has names";
     let what = "scheme, setting, symbol, number, notion or scenario";
     Err(unknown(word, what, names.chain(["results"]), remedy))
+}
+
+/// What has exactly this name.
+fn named(word: &str) -> Option<String> {
+    known(word)
+        .or_else(|| notion::explain(word))
+        .or_else(|| number(word))
+        .or_else(|| symbol(word))
 }
 
 /// A file of results, a scheme, a setting, a group of settings or a scenario.
@@ -85,7 +95,7 @@ fn file(word: &str) -> Option<String> {
 
 /// Settings by the symbol that a paper has for them.
 fn symbol(word: &str) -> Option<String> {
-    let keys: Vec<_> = named(word).into_iter().map(key).collect();
+    let keys: Vec<_> = of_symbol(word).into_iter().map(key).collect();
     (!keys.is_empty()).then(|| keys.join("\n"))
 }
 
@@ -116,7 +126,7 @@ fn number(word: &str) -> Option<String> {
 }
 
 /// The settings whose descriptions name this symbol of a paper in brackets, as "(K of DCTCP)" or "(W)".
-fn named(symbol: &str) -> Vec<&'static Key> {
+fn of_symbol(symbol: &str) -> Vec<&'static Key> {
     let (alone, of) = (format!("({symbol})"), format!("({symbol} of "));
     let names = |key: &&&'static Key| key.help.contains(&alone) || key.help.contains(&of);
     all_keys().iter().filter(names).copied().collect()

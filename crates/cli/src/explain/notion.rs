@@ -18,7 +18,7 @@ struct Notion {
     more: &'static [&'static str],
 }
 
-const NOTIONS: [Notion; 13] = [
+const NOTIONS: [Notion; 16] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
@@ -119,6 +119,44 @@ const NOTIONS: [Notion; 13] = [
                answer, the report and summary.json name the worst port of each tier: the one that dropped most, or \
                of ports that dropped equally many the one with the longest queue.",
         more: &["tailwater explain ports.parquet"],
+    },
+    Notion {
+        names: &[
+            "verdicts",
+            "verdict",
+            "claims",
+            "claim",
+            "reproduced",
+            "partly",
+            "not reproduced",
+        ],
+        text: "A verdict says whether a claim of a paper holds in our simulations. A number is reproduced if ours is \
+               within the claim's tolerance of the paper's, or if the paper's lies between the least and the greatest of \
+               the seeds; partly, if it is within a factor of 2. An order or a shape is reproduced if it holds at every \
+               place, partly if at half of them or more. Everything else is not reproduced. For a claim that is missed, \
+               causes are tried.",
+        more: &[
+            "tailwater list papers                the papers and their figures",
+            "tailwater explain rcc/fig5a          what a figure runs and claims",
+            "tailwater reproduce rcc/fig5a        the verdicts; docs/reference/claims.md has all of them",
+        ],
+    },
+    Notion {
+        names: &["causes", "cause"],
+        text: "A cause is a supposed reason why a claim of a paper does not hold here: the runs of the figure with one \
+               setting changed. It explains the claim if the claim holds then. Causes are tried only for claims that are \
+               missed, unless --causes says otherwise.",
+        more: &["tailwater reproduce rcc/fig5a --causes all"],
+    },
+    Notion {
+        names: &["import", "collector", "netflow"],
+        text: "Flows of your own network are a table in CSV or Parquet with one row for each flow: start_us, sender, \
+               receiver and bytes. A scenario with workload.kind = \"trace\" names it in workload.trace and sends these \
+               flows, each at its time.",
+        more: &[
+            "tailwater explain workload.trace",
+            "docs/guide/flow-traces.md                 from a collector to an answer",
+        ],
     },
     Notion {
         names: &["breakdown", "decomposition", "parts"],
