@@ -98,7 +98,7 @@ impl<'a> Data<'a> {
         let runs = runs.map(|(folder, name)| Run::read(folder, name));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let schemes = runs.iter().flat_map(|run| &run.summary.schemes);
-        let palette = Palette::new(schemes.map(String::as_str));
+        let palette = Palette::of_runs(schemes.map(String::as_str), runs.len());
         Ok(Self {
             runs,
             palette,

@@ -203,6 +203,18 @@ impl Figure {
         !matches!(line.shape, Shape::Faint | Shape::Limit)
             && !line.points.is_empty()
             && !self.x.categories.contains(&line.label)
+            && self.has_share(line)
+    }
+
+    /// Whether a part of bars can be seen anywhere: a hundredth of the highest bar. Other lines can.
+    fn has_share(&self, line: &Line) -> bool {
+        let Shape::Stack(..) = line.shape else {
+            return true;
+        };
+        let heights = self.lines.iter().flat_map(|line| &line.points);
+        let highest = heights.map(|point| point.y).fold(0.0, f64::max);
+        let mut parts = line.points.iter().filter_map(|point| point.inner);
+        parts.any(|(low, high)| high - low >= 0.01 * highest)
     }
 
     /// The title with the choice, as it stands above the figure.

@@ -55,7 +55,12 @@ pub(crate) enum Marker {
 
 /// Which slot a scheme has.
 #[derive(Clone, Debug)]
-pub(crate) struct Palette(BTreeMap<String, usize>);
+pub(crate) struct Palette {
+    /// Of the first run.
+    slots: BTreeMap<String, usize>,
+    /// Of later runs, where there are colours for all: by run and scheme.
+    later: BTreeMap<(usize, String), usize>,
+}
 
 impl Palette {
     /// Gives schemes that the registry knows their place there, so that they look the same in every
@@ -85,14 +90,38 @@ impl Palette {
                 slots.insert(name.to_owned(), best.unwrap_or(0));
             }
         }
-        Self(slots)
+        Self {
+            slots,
+            later: BTreeMap::new(),
+        }
+    }
+
+    /// The same for several runs side by side, which have colours of their own while there are any.
+    pub(crate) fn of_runs<'a>(schemes: impl Iterator<Item = &'a str> + Clone, runs: usize) -> Self {
+        let mut palette = Self::new(schemes);
+        if palette.slots.len() * runs > COLOURS.len() {
+            return palette;
+        }
+        let taken = palette.slots.values().map(|slot| slot % COLOURS.len());
+        let taken: Vec<usize> = taken.collect();
+        let mut free = (0..COLOURS.len()).filter(|slot| !taken.contains(slot));
+        let names = || palette.slots.keys();
+        let others = (1..runs).flat_map(|run| names().map(move |name| (run, name.clone())));
+        palette.later = others.filter_map(|own| Some((own, free.next()?))).collect();
+        palette
     }
 
     /// The style of a scheme in the run with this number.
     pub(crate) fn style(&self, scheme: &str, run: usize) -> Style {
-        let slot = self.0.get(scheme).copied().unwrap_or(0);
-        // Where colours come round again, and between runs side by side, dashes tell lines apart.
-        let dash = slot + slot / COLOURS.len() + run;
+        let first = self.slots.get(scheme).copied().unwrap_or(0);
+        let later = self.later.get(&(run, scheme.to_owned()));
+        let slot = later.copied().unwrap_or(first);
+        // Where colours come round again, and between runs side by side, dashes tell lines apart. A lone scheme has
+        // nothing to be told from.
+        let dash = match self.slots.len() {
+            0 | 1 => run,
+            _ => first + first / COLOURS.len() + run,
+        };
         Style {
             slot,
             dash,
@@ -158,6 +187,51 @@ mod tests {
     }
 
     #[test]
+    fn runs_side_by_side_have_colours_of_their_own_while_there_are_any() {
+        for (schemes, runs) in [(1, 2), (1, 7), (3, 2)] {
+            let names = ["newreno", "dctcp", "rcc"];
+            let names = &names[..schemes];
+            let palette = Palette::of_runs(names.iter().copied(), runs);
+            let all = (0..runs).flat_map(|run| names.iter().map(move |name| (run, *name)));
+            let colours: Vec<_> = all
+                .map(|(run, name)| palette.style(name, run).colour())
+                .collect();
+            let mut distinct = colours.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(
+                distinct.len(),
+                colours.len(),
+                "{schemes} schemes in {runs} runs"
+            );
+            assert_eq!(
+                colours[0],
+                Palette::new(names.iter().copied())
+                    .style(names[0], 0)
+                    .colour()
+            );
+        }
+        // Seven colours are not enough for eight: then a colour means a scheme, as in every report.
+        let palette = Palette::of_runs(["newreno", "dctcp"].into_iter(), 4);
+        assert_eq!(
+            palette.style("dctcp", 3).slot,
+            palette.style("dctcp", 0).slot
+        );
+    }
+
+    #[test]
+    fn a_scheme_that_is_alone_has_solid_lines() {
+        for scheme in schemes::all() {
+            let palette = Palette::new([scheme.name].into_iter());
+            assert!(
+                palette.style(scheme.name, 0).dashes().is_empty(),
+                "{}",
+                scheme.name
+            );
+        }
+    }
+
+    #[test]
     fn where_colours_repeat_dashes_differ() {
         let dash = |slot: usize| (slot + slot / COLOURS.len()) % DASHES.len();
         for slot in 0..COLOURS.len() {
@@ -171,7 +245,8 @@ mod tests {
     fn a_scheme_keeps_its_colour_whatever_it_is_compared_with() {
         let alone = Palette::new(["rcc"].into_iter());
         let among = Palette::new(["newreno", "my-variant", "dctcp", "rcc"].into_iter());
-        assert_eq!(alone.style("rcc", 0), among.style("rcc", 0));
+        let (alone, both) = (alone.style("rcc", 0), among.style("rcc", 0));
+        assert_eq!((alone.slot, alone.marker()), (both.slot, both.marker()));
         let slots: Vec<_> = ["newreno", "my-variant", "dctcp", "rcc"]
             .map(|name| among.style(name, 0).slot)
             .into();

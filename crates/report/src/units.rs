@@ -22,6 +22,20 @@ pub(crate) fn unit(unit: &str, greatest: f64) -> Unit {
     Unit { size, name }
 }
 
+/// A text with a space between every number and its unit: `< 5 ms` of `< 5ms`.
+pub(crate) fn spaced(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len() + 1);
+    let mut before = ' ';
+    for letter in text.chars() {
+        if before.is_ascii_digit() && letter.is_alphabetic() {
+            spaced.push(' ');
+        }
+        spaced.push(letter);
+        before = letter;
+    }
+    spaced
+}
+
 /// The unit of a metric.
 pub(crate) fn of_metric(metric: &str) -> &'static str {
     let column = METRICS.iter().find(|column| column.name == metric);
@@ -243,6 +257,19 @@ pub(crate) fn place(set: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_space_stands_between_a_number_and_its_unit() {
+        let spaces = [
+            ("< 5ms", "< 5 ms"),
+            ("<= 1.5Gbps", "<= 1.5 Gbps"),
+            ("> 5 %", "> 5 %"),
+            ("= 0", "= 0"),
+        ];
+        for (text, expected) in spaces {
+            assert_eq!(spaced(text), expected);
+        }
+    }
 
     #[test]
     fn an_axis_may_have_another_unit_than_its_setting() {

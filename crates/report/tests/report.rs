@@ -358,7 +358,22 @@ fn goals_are_lines_cells_and_a_ranking_of_every_row() {
     assert!(view.contains("<h4>reads, 99th percentile"), "{view}");
     let panels = view.matches("class=\"panel\"").count();
     assert_eq!(panels, 4);
-    assert_eq!(view.matches(">goal &lt; 10ms</text>").count(), panels);
+    assert_eq!(view.matches(">goal &lt; 10 ms</text>").count(), panels);
+    // What is plotted has the axes of the report.
+    let figures = report::figures(&folder).unwrap();
+    let plotted = figures
+        .iter()
+        .filter(|figure| figure.name.starts_with("fct-reads-99th-percentile"));
+    let axes: Vec<_> = plotted
+        .map(|figure| (figure.y.log, figure.y.range))
+        .collect();
+    assert_eq!(axes.len(), panels);
+    assert!(
+        axes.iter()
+            .all(|axis| axis.0 && axis.1.is_some() && *axis == axes[0]),
+        "{axes:?}"
+    );
+    assert!(view.contains("The axis is logarithmic"));
     // At a glance, and one by one.
     assert_eq!(html.matches(" ✓</td>").count(), met);
     let ranking = html

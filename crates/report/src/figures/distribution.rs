@@ -1,5 +1,6 @@
 //! Distributions of completion times.
 
+use super::scales;
 use crate::data::{self, Data, Distribution};
 use crate::figure::{Axis, Figure, Line, Point, Shape, slug};
 use crate::units;
@@ -56,6 +57,7 @@ fn of_group(data: &Data<'_>, group: &str) -> Vec<Figure> {
             }
         }
     }
+    scales::share_axes(&mut figures);
     figures.reverse();
     figures
 }

@@ -4,6 +4,7 @@ use results::Row;
 
 use crate::data::Data;
 use crate::figure::{Figure, Line, Point, Shape, Style};
+use crate::units;
 
 /// The marking threshold and the buffer as lines across, where all rows share them and they are near the data.
 pub(super) fn limits(
@@ -37,10 +38,8 @@ pub(super) fn goals(
     let mut lines: Vec<Line> = Vec::new();
     for goal in goals.filter(|goal| goal.metric == metric && goal.group.as_deref() == group) {
         let value = goal.threshold / size;
-        let label = format!(
-            "goal {}",
-            goal.goal.trim_start_matches(goal.subject()).trim()
-        );
+        let bound = goal.goal.trim_start_matches(goal.subject());
+        let label = format!("goal {}", units::spaced(bound.trim()));
         if value <= 3.0 * greatest && lines.iter().all(|line| line.label != label) {
             lines.push(across(&label, value));
         }
@@ -57,9 +56,16 @@ pub(super) fn show_goals(panels: &mut [(String, Figure)]) {
     };
     let goal = values(true).fold(f64::INFINITY, f64::min);
     let joined = lines().all(|line| matches!(line.shape, Shape::Joined | Shape::Limit));
+    let bars = lines().all(|line| line.is_bars() || line.shape == Shape::Limit);
     let place = panels.first().map(|(_, figure)| figure.chart.as_str());
-    let far = goal > 0.0 && goal < values(false).fold(0.0, f64::max) / 10.0;
-    if !(joined && far && place == Some("fct")) {
+    // Lengths of bars are compared, as long as the shortest can be seen.
+    let share = match (joined, bars) {
+        (true, _) => 0.1,
+        (_, true) => 0.05,
+        _ => return,
+    };
+    let far = goal > 0.0 && goal < values(false).fold(0.0, f64::max) * share;
+    if !(far && place == Some("fct")) {
         return;
     }
     for (_, figure) in panels {
@@ -107,8 +113,16 @@ pub(super) fn same_scale(panels: &mut [(String, Figure)]) {
     }
 }
 
+/// Gives all figures of a chart the same axes, wherever they are drawn.
+pub(super) fn share_axes(figures: &mut Vec<Figure>) {
+    let panels = figures.drain(..).map(|figure| (String::new(), figure));
+    let mut panels: Vec<_> = panels.collect();
+    same_axes(&mut panels);
+    figures.extend(panels.into_iter().map(|(_, figure)| figure));
+}
+
 /// Gives all panels of a view the same axes.
-pub(crate) fn same_axes(panels: &mut [(String, Figure)]) {
+fn same_axes(panels: &mut [(String, Figure)]) {
     same_scale(panels);
     let lines = panels.iter().flat_map(|(_, figure)| &figure.lines);
     let lines = lines.filter(|line| line.shape != Shape::Limit);

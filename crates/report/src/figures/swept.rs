@@ -88,13 +88,11 @@ fn views(data: &Data<'_>, charts: &[Chart]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for chart in charts {
         for group in chart.groups(&groups) {
+            let panels = sweep.multiples(data, (chart, group), false).panels;
             // The last combination first: it is the hardest of a sweep that grows.
-            for rest in sweep.rests.iter().rev() {
-                figures.push(sweep.figure(data, (chart, group), rest));
-            }
+            figures.extend(panels.into_iter().rev().map(|(_, figure)| figure));
         }
     }
-    figures.retain(|figure| !figure.is_empty());
     figures
 }
 

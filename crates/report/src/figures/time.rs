@@ -68,6 +68,7 @@ pub(crate) fn queue(data: &Data<'_>) -> Vec<Figure> {
             .lines
             .extend(scales::limits(data, &rows, (size.size, greatest)));
     }
+    scales::share_axes(&mut figures);
     figures.reverse();
     figures
 }

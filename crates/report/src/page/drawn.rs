@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::figure::{Figure, slug};
 use crate::figures::swept::{self, Multiples};
-use crate::figures::{causes, distribution, flows, scales, time};
+use crate::figures::{causes, distribution, flows, time};
 use crate::fixed;
 use crate::units;
 
@@ -65,14 +65,13 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
     let queue = [(String::new(), time::queue(data))];
     for (choice, mut figures) in distributions.chain(queue) {
         figures.reverse();
-        let mut panels: Vec<(String, Figure)> = figures
+        let panels: Vec<(String, Figure)> = figures
             .into_iter()
             .map(|figure| {
                 let place = figure.choice.trim_start_matches(&choice);
                 (units::shortened(place.trim_start_matches(", ")), figure)
             })
             .collect();
-        scales::same_axes(&mut panels);
         let Some((_, first)) = panels.first() else {
             continue;
         };
