@@ -34,6 +34,11 @@ pub struct Axis {
     pub log: bool,
     /// Names of the places 0, 1, 2, ...; empty for an axis of numbers.
     pub categories: Vec<String>,
+    /// Names of places that follow each other, each with how many places it is about; each place then has the name
+    /// of its own in `short`. Empty where places have one name.
+    pub groups: Vec<(String, usize)>,
+    /// What tells the places of a group apart.
+    pub short: Vec<String>,
     /// Both ends, where the data should not choose them.
     pub range: Option<(f64, f64)>,
 }

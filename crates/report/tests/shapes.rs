@@ -254,3 +254,91 @@ fn a_value_on_an_axis_may_have_a_unit_of_its_kind() {
     assert_eq!(axis.value("10KB"), None);
     assert_eq!(Axis::new("Goodput", "Mbit/s").value("1Gbps"), Some(1000.0));
 }
+
+#[test]
+fn intervals_at_the_same_place_stand_side_by_side() {
+    let point = |y: f64| Point {
+        x: 5.0,
+        y,
+        interval: Some((y - 1.0, y + 1.0)),
+        ..Point::default()
+    };
+    let mut both = figure(Shape::Joined, vec![point(4.0)]);
+    let mut other = both.lines[0].clone();
+    other.label = "another".into();
+    other.style.slot = 2;
+    other.points = vec![point(4.5)];
+    both.lines.push(other);
+    let tree = drawn(&both);
+    let whisker = |colour| {
+        let boxes = boxes(&tree, colour).into_iter();
+        // The tallest upright line.
+        let upright = boxes.filter(|edges| edges[2] - edges[0] < 1.0);
+        let tallest = upright.max_by(|a, b| (a[3] - a[1]).total_cmp(&(b[3] - b[1])));
+        tallest.expect("a whisker")[0]
+    };
+    let apart = whisker((0x00, 0x9E, 0x73)) - whisker(OWN);
+    assert!(apart > 1.5, "{apart}");
+}
+
+#[test]
+fn the_name_of_a_goal_stands_beside_bars_and_not_on_them() {
+    let mut bars = figure(Shape::Bars(0.6), vec![Point::new(0.0, 9.0)]);
+    bars.x.range = None;
+    bars.x.categories = vec!["newreno".into()];
+    bars.lines.push(Line {
+        label: "goal < 5 ms".into(),
+        shape: Shape::Limit,
+        points: vec![Point::new(0.0, 5.0)],
+        ..bars.lines[0].clone()
+    });
+    let svg = report::draw(&bars, Size::default(), Format::Svg);
+    let svg = String::from_utf8(svg).expect("text");
+    let text = svg
+        .lines()
+        .find(|line| line.contains("goal &lt; 5 ms"))
+        .expect("the goal");
+    let x: f32 = text
+        .split("x=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next()?.parse().ok())
+        .expect("a place");
+    // In points, as the drawing has them; a tree of paths has pixels.
+    let right = frame(&drawn(&bars))[2] * 72.0 / 96.0;
+    assert!(
+        x > right && text.contains("text-anchor=\"start\""),
+        "{text} beyond {right}"
+    );
+}
+
+#[test]
+fn places_of_a_group_share_its_name() {
+    let mut bars = figure(
+        Shape::Bars(0.6),
+        (0..4).map(|x| Point::new(f64::from(x), 5.0)).collect(),
+    );
+    bars.x.range = None;
+    bars.x.categories = ["10 newreno", "10 dctcp", "60 newreno", "60 dctcp"]
+        .map(str::to_owned)
+        .into();
+    bars.x.short = ["newreno", "dctcp", "newreno", "dctcp"]
+        .map(str::to_owned)
+        .into();
+    bars.x.groups = vec![("10".into(), 2), ("60".into(), 2)];
+    let svg = report::draw(&bars, Size::default(), Format::Svg);
+    let svg = String::from_utf8(svg).expect("text");
+    let count = |text: &str| svg.matches(&format!(">{text}</text>")).count();
+    assert_eq!(
+        [
+            count("newreno"),
+            count("dctcp"),
+            count("60"),
+            count("60 dctcp")
+        ],
+        [2, 2, 1, 0]
+    );
+    assert!(
+        !svg.contains("rotate(-90 ") || svg.matches("rotate(-90 ").count() == 1,
+        "only the axis: {svg}"
+    );
+}

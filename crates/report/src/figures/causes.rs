@@ -84,6 +84,17 @@ fn figure(
         .iter()
         .map(|(run, row, _)| place(data, sweep, (*run, row)))
         .collect();
+    let values = rows
+        .iter()
+        .map(|(_, row, _)| sweep.key.as_deref().and_then(|key| row.setting(key)));
+    x.groups = grouped(values);
+    if !x.groups.is_empty() {
+        x.label = sweep.key.as_deref().map_or_else(String::new, units::words);
+        let short = rows
+            .iter()
+            .map(|(run, row, _)| data.label(&row.scheme, *run));
+        x.short = short.collect();
+    }
     let lines = Part::ALL.iter().enumerate().map(|(index, part)| {
         let points = rows.iter().zip(0_u32..).map(|((_, _, parts), at)| {
             let low: f64 = parts[..index].iter().sum();
@@ -129,6 +140,24 @@ fn figure(
         y: Axis::new(label, unit.name),
         lines,
     })
+}
+
+/// Values that follow each other, each with how often it does; nothing if a row has none or no value has several rows.
+fn grouped<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Vec<(String, usize)> {
+    let mut groups: Vec<(String, usize)> = Vec::new();
+    for value in values {
+        let Some(value) = value else {
+            return Vec::new();
+        };
+        match groups.last_mut().filter(|(last, _)| last == value) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((value.to_owned(), 1)),
+        }
+    }
+    if groups.iter().all(|(_, count)| *count == 1) {
+        groups.clear();
+    }
+    groups
 }
 
 /// What stands below a bar: its value on the axis and its scheme.

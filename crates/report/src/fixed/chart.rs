@@ -1,15 +1,15 @@
 //! The layout of a figure: margins, legend, axes, data.
 
+mod frame;
 mod legend;
 mod pen;
 
 use std::collections::BTreeSet;
 
-use super::clip;
 use super::font;
 use super::scene::{Anchor, INK, Item, PALE, Scene};
-use super::ticks::{Room, Scale};
 use crate::figure::{Cells, Figure, Line, Mark, Point, Shape, Style};
+use frame::{Frame, aside, frame, upright};
 use legend::Legend;
 use pen::{dashed, event, marker, stroke, whisker};
 
@@ -33,18 +33,11 @@ const MARKER: f64 = 2.0;
 /// Half the width of a range, and of its marker: many stand side by side.
 const RANGE: f64 = 1.4;
 
+/// How far lines with intervals move aside at most.
+const ASIDE: f64 = 2.2;
+
 /// Around everything.
 const EDGE: f64 = 3.0;
-
-/// Where the data are drawn.
-struct Frame {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    x: Scale,
-    y: Scale,
-}
 
 /// The drawing of a figure on this many points of width and height.
 pub(super) fn scene(figure: &Figure, size: (f64, f64)) -> Scene {
@@ -78,114 +71,16 @@ fn below(figure: &Figure, (width, height): (f64, f64), legend: &Legend<'_>) -> S
     let top = EDGE + legend.height() + 2.0;
     let frame = frame(figure, (width, height), top);
     grid(&mut scene, &frame);
-    for line in &figure.lines {
+    let aside = aside(figure, &frame);
+    for (line, aside) in figure.lines.iter().zip(aside) {
         match line.shape {
             Shape::Cells(shape) => cells(&mut scene, &frame, (figure, line), shape),
-            _ => draw(&mut scene, &frame, line),
+            _ => draw(&mut scene, &frame, line, aside),
         }
     }
     axes(&mut scene, &frame, figure);
     legend::draw(&mut scene, legend, frame.left);
     scene
-}
-
-/// Chooses scales and margins. The width of the labels of the vertical axis decides the left
-/// margin, that of the categories the lower one.
-fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> Frame {
-    let points = || figure.lines.iter().flat_map(|line| &line.points);
-    let placed = |line: &Line| matches!(line.shape, Shape::Joined | Shape::Ranges);
-    let joined = figure.lines.iter().any(placed);
-    // A line across has no place of its own.
-    let placed = figure
-        .lines
-        .iter()
-        .filter(|line| line.shape != Shape::Limit);
-    let placed = placed.flat_map(|line| &line.points);
-    let xs: Vec<f64> = placed.map(|point| point.x).collect();
-    let ends = points().flat_map(|point| {
-        let (low, high) = point.interval.unwrap_or((point.y, point.y));
-        [low, point.y, high]
-    });
-    let mut ys: Vec<f64> = ends.collect();
-    if figure.y.log && figure.lines.iter().any(Line::is_bars) {
-        // The shortest bar has a height too.
-        let least = ys.iter().copied().filter(|y| *y > 0.0);
-        ys.push(least.fold(f64::INFINITY, f64::min) / 2.0);
-    }
-    let bottom_of = |names: f64| height - EDGE - LABEL * 1.3 - names - MAJOR - 3.0;
-    let rough = (bottom_of(TICK) - top).max(1.0);
-    let y = Scale::new(&figure.y, &ys, Room::Above, rough / 22.0);
-    let widest = y.major.iter().map(|(_, name)| font::width(name, TICK));
-    let left = EDGE + LABEL * 1.35 + widest.fold(0.0, f64::max) + MAJOR + 3.0;
-    let right = width - EDGE - 5.0;
-    let x = if figure.x.categories.is_empty() {
-        let room = if joined { Room::Around } else { Room::None };
-        Scale::new(&figure.x, &xs, room, (right - left) / 38.0)
-    } else {
-        Scale::categories(&figure.x.categories)
-    };
-    let names = if upright(&x, right - left) {
-        TICK
-    } else {
-        widest_name(&x)
-    };
-    Frame {
-        left,
-        right,
-        top,
-        bottom: bottom_of(names).max(top + 10.0),
-        x,
-        y,
-    }
-}
-
-fn widest_name(scale: &Scale) -> f64 {
-    let widths = scale.major.iter().map(|(_, name)| font::width(name, TICK));
-    widths.fold(0.0, f64::max)
-}
-
-/// Whether the names of an axis fit side by side.
-fn upright(scale: &Scale, width: f64) -> bool {
-    !scale.categories || widest_name(scale) < width / (scale.high - scale.low) - 2.0
-}
-
-impl Frame {
-    fn x(&self, value: f64) -> f64 {
-        self.left + self.x.share(value) * (self.right - self.left)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        self.bottom - self.y.share(value) * (self.bottom - self.top)
-    }
-
-    fn place(&self, point: &Point) -> Option<(f64, f64)> {
-        let shown = self.x.shows(point.x) && self.y.shows(point.y);
-        shown.then(|| (self.x(point.x), self.y(point.y)))
-    }
-
-    /// Whether a place is within the axes, which may have been chosen without regard to the data.
-    fn holds(&self, (x, y): (f64, f64)) -> bool {
-        let room = AXIS;
-        x >= self.left - room
-            && x <= self.right + room
-            && y >= self.top - room
-            && y <= self.bottom + room
-    }
-
-    /// A height, or the end of the axis that it is beyond.
-    fn level(&self, value: f64) -> f64 {
-        if self.y.shows(value) {
-            self.y(value).clamp(self.top, self.bottom)
-        } else {
-            // What a logarithmic axis cannot show ends at the axis.
-            self.bottom
-        }
-    }
-
-    /// The parts of a line within the axes.
-    fn clip(&self, path: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
-        clip::line(path, (self.left, self.top), (self.right, self.bottom))
-    }
 }
 
 fn grid(scene: &mut Scene, frame: &Frame) {
@@ -233,6 +128,13 @@ fn axes(scene: &mut Scene, frame: &Frame, figure: &Figure) {
         let x = frame.x(*value);
         scene.line((x, bottom), (x, bottom + MINOR), INK, AXIS);
     }
+    let under = scene.height - EDGE - LABEL * 1.3 - TICK;
+    for (name, first, last) in &frame.groups {
+        let (from, to) = (frame.x(first - 0.4), frame.x(last + 0.4));
+        scene.line((from, under - 1.5), (to, under - 1.5), INK, AXIS);
+        let at = (f64::midpoint(from, to), under + TICK * 0.9);
+        scene.text(at, fitting(name, to - from).min(TICK), Anchor::Middle, name);
+    }
     let (x_title, y_title) = (figure.x.title(), figure.y.title());
     let middle = f64::midpoint(left, right);
     let size = fitting(&x_title, right - left);
@@ -258,7 +160,7 @@ fn fitting(title: &str, length: f64) -> f64 {
     LABEL.min(LABEL * length / font::width(title, LABEL).max(1.0))
 }
 
-fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
+fn draw(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
     let colour = line.style.colour();
     match line.shape {
         Shape::Joined => {
@@ -266,8 +168,9 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
                 .points
                 .iter()
                 .filter_map(|point| frame.place(point))
+                .map(|(x, y)| (x + aside, y))
                 .collect();
-            intervals(scene, frame, line);
+            intervals(scene, frame, line, aside);
             for part in frame.clip(&path) {
                 stroke(scene, part, line.style, CURVE, 100);
             }
@@ -317,7 +220,7 @@ fn draw(scene: &mut Scene, frame: &Frame, line: &Line) {
                     scene.rectangle((from, frame.level(point.y)), (to, frame.bottom), colour);
                 }
             }
-            intervals(scene, frame, line);
+            intervals(scene, frame, line, 0.0);
         }
         Shape::Spans => {
             let flows = (frame.y.high - frame.y.low).max(1.0);
@@ -383,8 +286,18 @@ fn limit(scene: &mut Scene, frame: &Frame, line: &Line) {
         return;
     }
     dashed(scene, vec![(frame.left, y), (frame.right, y)]);
-    let above = (frame.right - 1.0, y - 2.0);
-    scene.text(above, TICK, Anchor::End, &line.label);
+    if frame.right < scene.width - EDGE - 6.0 {
+        // Beside bars, on which it would lie.
+        scene.text(
+            (frame.right + 2.0, y + TICK * 0.36),
+            TICK,
+            Anchor::Start,
+            &line.label,
+        );
+    } else {
+        let above = (frame.right - 1.0, y - 2.0);
+        scene.text(above, TICK, Anchor::End, &line.label);
+    }
 }
 
 /// The corners of a line that holds each value until the next.
@@ -398,7 +311,7 @@ fn steps(frame: &Frame, line: &Line) -> Vec<(f64, f64)> {
     path
 }
 
-fn intervals(scene: &mut Scene, frame: &Frame, line: &Line) {
+fn intervals(scene: &mut Scene, frame: &Frame, line: &Line, aside: f64) {
     let colour = if line.is_bars() {
         INK
     } else {
@@ -413,7 +326,7 @@ fn intervals(scene: &mut Scene, frame: &Frame, line: &Line) {
         }
         let middle = y.clamp(frame.top, frame.bottom);
         let (low, high) = (frame.level(low).max(middle), frame.level(high).min(middle));
-        whisker(scene, x, (low, high), colour, MARKER);
+        whisker(scene, x + aside, (low, high), colour, MARKER);
     }
 }
 
