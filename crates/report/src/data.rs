@@ -97,8 +97,11 @@ impl<'a> Data<'a> {
         let runs = folders.iter().zip(names);
         let runs = runs.map(|(folder, name)| Run::read(folder, name));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
-        let schemes = runs.iter().flat_map(|run| &run.summary.schemes);
-        let palette = Palette::of_runs(schemes.map(String::as_str), runs.len());
+        let schemes = runs.iter().map(|run| run.summary.schemes.iter());
+        let schemes: Vec<Vec<&str>> = schemes
+            .map(|all| all.map(String::as_str).collect())
+            .collect();
+        let palette = Palette::of_runs(&schemes);
         Ok(Self {
             runs,
             palette,

@@ -105,6 +105,13 @@ pub(crate) fn embed(figure: &Figure, size: (f64, f64), legend: bool) -> String {
     svg::embed(&scene, &title)
 }
 
+/// The same for a narrow screen, which is touched rather than pointed at.
+pub(crate) fn embed_narrow(figure: &Figure, size: (f64, f64)) -> String {
+    let mut scene = chart::scene(figure, size);
+    scene.reading.clear();
+    svg::embed(&scene, "")
+}
+
 /// The legend of a figure as a part of a page.
 pub(crate) fn embed_legend(figure: &Figure, width: f64) -> String {
     svg::embed(&chart::legend(figure, width), "")

@@ -49,6 +49,8 @@ pub(crate) struct Page {
     failures: Vec<Failed>,
     main: Option<Drawn>,
     causes: Option<Drawn>,
+    /// Whether the causes are so few bars that they stand beside the main chart, which needs more room.
+    aside: bool,
     tiers: Tiers,
     /// Results under several orders of simultaneous events, and the number of orders.
     ties: Vec<TiesRow>,
@@ -124,6 +126,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
         against::block(&against, [&data.runs[0].name, name])
     });
     let comparisons = tables::comparisons(&data);
+    let (main, causes) = (drawn::main(&data), drawn::causes(&data));
     let sentences: Vec<String> = sentences.collect();
     let letters: usize = sentences.iter().map(String::len).sum();
     Ok(Page {
@@ -145,8 +148,10 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
             .zip(&data.runs)
             .map(|(folder, run)| describe(folder, &run.name, out))
             .collect(),
-        main: drawn::main(&data),
-        causes: drawn::causes(&data),
+        aside: main.as_ref().is_some_and(|main| main.full)
+            && causes.as_ref().is_some_and(|causes| !causes.full),
+        main,
+        causes,
         tiers: tiers::table(&data),
         ties: ties::table(&data),
         orders: ties::orders(folders.iter().map(|folder| folder.summary())),

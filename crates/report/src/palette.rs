@@ -96,18 +96,26 @@ impl Palette {
         }
     }
 
-    /// The same for several runs side by side, which have colours of their own while there are any.
-    pub(crate) fn of_runs<'a>(schemes: impl Iterator<Item = &'a str> + Clone, runs: usize) -> Self {
-        let mut palette = Self::new(schemes);
-        if palette.slots.len() * runs > COLOURS.len() {
-            return palette;
-        }
+    /// The same for the schemes of several runs side by side: a scheme that an earlier run has too gets a colour of its
+    /// own, while there are any for all.
+    pub(crate) fn of_runs(runs: &[Vec<&str>]) -> Self {
+        let mut palette = Self::new(runs.iter().flatten().copied());
         let taken = palette.slots.values().map(|slot| slot % COLOURS.len());
         let taken: Vec<usize> = taken.collect();
         let mut free = (0..COLOURS.len()).filter(|slot| !taken.contains(slot));
-        let names = || palette.slots.keys();
-        let others = (1..runs).flat_map(|run| names().map(move |name| (run, name.clone())));
-        palette.later = others.filter_map(|own| Some((own, free.next()?))).collect();
+        let mut later = BTreeMap::new();
+        for (number, names) in runs.iter().enumerate() {
+            for name in names {
+                if !runs[..number].iter().any(|earlier| earlier.contains(name)) {
+                    continue;
+                }
+                let Some(slot) = free.next() else {
+                    return palette;
+                };
+                later.insert((number, (*name).to_owned()), slot);
+            }
+        }
+        palette.later = later;
         palette
     }
 
@@ -188,11 +196,11 @@ mod tests {
 
     #[test]
     fn runs_side_by_side_have_colours_of_their_own_while_there_are_any() {
+        let names = ["newreno", "dctcp", "rcc"];
         for (schemes, runs) in [(1, 2), (1, 7), (3, 2)] {
-            let names = ["newreno", "dctcp", "rcc"];
-            let names = &names[..schemes];
-            let palette = Palette::of_runs(names.iter().copied(), runs);
-            let all = (0..runs).flat_map(|run| names.iter().map(move |name| (run, *name)));
+            let palette = Palette::of_runs(&vec![names[..schemes].to_vec(); runs]);
+            let all =
+                (0..runs).flat_map(|run| names[..schemes].iter().map(move |name| (run, name)));
             let colours: Vec<_> = all
                 .map(|(run, name)| palette.style(name, run).colour())
                 .collect();
@@ -204,19 +212,13 @@ mod tests {
                 colours.len(),
                 "{schemes} schemes in {runs} runs"
             );
-            assert_eq!(
-                colours[0],
-                Palette::new(names.iter().copied())
-                    .style(names[0], 0)
-                    .colour()
-            );
         }
-        // Seven colours are not enough for eight: then a colour means a scheme, as in every report.
-        let palette = Palette::of_runs(["newreno", "dctcp"].into_iter(), 4);
-        assert_eq!(
-            palette.style("dctcp", 3).slot,
-            palette.style("dctcp", 0).slot
-        );
+        // Schemes that meet only here keep their colours, and so does everything if there are too few.
+        let apart = Palette::of_runs(&[vec!["newreno"], vec!["dctcp"]]);
+        let usual = Palette::new(["newreno", "dctcp"].into_iter());
+        assert_eq!(apart.style("dctcp", 1).slot, usual.style("dctcp", 0).slot);
+        let many = Palette::of_runs(&vec![vec!["newreno", "dctcp"]; 4]);
+        assert_eq!(many.style("dctcp", 3).slot, usual.style("dctcp", 0).slot);
     }
 
     #[test]

@@ -20,14 +20,14 @@
 
     // A saved chart is one file: its panels side by side, in the colours of a light page.
     chart.querySelector("[data-save]").addEventListener("click", () => {
-      const svgs = [...shown().querySelectorAll("svg")];
+      const svgs = [...shown().querySelectorAll("svg")].filter((svg) => !svg.closest(".narrow"));
       const sizes = svgs.map((svg) => svg.viewBox.baseVal);
       const columns = Math.ceil(Math.sqrt(svgs.length));
       const width = Math.max(...sizes.map((size) => size.width));
       const height = Math.max(...sizes.map((size) => size.height));
       const parts = svgs.map((svg, index) => {
         const [x, y] = [(index % columns) * width, Math.floor(index / columns) * (height + 12)];
-        const label = svg.parentElement.querySelector("h5")?.textContent ?? "";
+        const label = svg.closest(".panel")?.querySelector("h5")?.textContent ?? "";
         const text = document.createElement("b");
         text.textContent = label;
         return `<g transform="translate(${x} ${y + 12})"><text y="-3">${text.innerHTML}</text>${svg.innerHTML}</g>`;
@@ -44,6 +44,46 @@
       link.click();
       URL.revokeObjectURL(link.href);
     });
+  }
+
+  // The values under the pointer: those of a point nearby, else those of the axes.
+  const reading = document.createElement("div");
+  reading.className = "reading";
+  reading.hidden = true;
+  document.body.append(reading);
+  const number = (value) => Number(value.toPrecision(3)).toString();
+  const along = (axis, share) => {
+    if (!axis) return "";
+    const [low, high, log, label, unit] = axis;
+    const value = log ? low * (high / low) ** share : low + share * (high - low);
+    return `${label}: ${number(value)} ${unit}`.trim();
+  };
+  const read = (svg, event) => {
+    const { f: [left, top, right, bottom], x, y, p } = JSON.parse(svg.dataset.reading);
+    const box = svg.getBoundingClientRect();
+    const scale = svg.viewBox.baseVal.width / box.width;
+    const [at, height] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+    if (at < left || at > right || height < top || height > bottom) return "";
+    let best;
+    for (const [label, whole, points] of p) {
+      for (const [px, py, text] of points) {
+        const far = Math.hypot(px - at, py - height);
+        if (far < (best?.far ?? Infinity) && (whole || far < 16 * scale)) best = { far, text: `${label}\n${text}` };
+      }
+    }
+    const axes = [along(x, (at - left) / (right - left)), along(y, (bottom - height) / (bottom - top))];
+    return best?.text ?? axes.filter(Boolean).join("\n");
+  };
+  for (const svg of document.querySelectorAll(".drawn svg[data-reading]")) {
+    svg.addEventListener("pointermove", (event) => {
+      reading.textContent = read(svg, event);
+      reading.hidden = !reading.textContent;
+      const side = event.clientX > innerWidth / 2;
+      reading.style.left = side ? "auto" : `${event.clientX + 14}px`;
+      reading.style.right = side ? `${innerWidth - event.clientX + 14}px` : "auto";
+      reading.style.top = `${event.clientY + 14}px`;
+    });
+    svg.addEventListener("pointerleave", () => { reading.hidden = true; });
   }
 
   // Paper is white, and shows what is folded.

@@ -507,3 +507,49 @@ fn a_browser_without_network_draws_every_chart_without_complaint() {
     );
     assert_eq!(views - away, charts);
 }
+
+#[test]
+fn a_pointer_over_a_chart_reads_its_values() {
+    let Some(mut chromium) = testing::chromium() else {
+        return;
+    };
+    let temporary = Temporary::new("report-pointer");
+    let folder = incast(&temporary.0.join("run"), &SWEEP);
+    let path = folder.path().join("report.html");
+    let html = report(&[&folder], &path);
+    // Points at the first point of the main chart, then into its upper left corner, where nothing is drawn.
+    let script = "<script>\n\
+        const svg = document.querySelector('.drawn svg[data-reading]');\n\
+        const { f, p } = JSON.parse(svg.dataset.reading);\n\
+        const box = svg.getBoundingClientRect();\n\
+        const scale = box.width / svg.viewBox.baseVal.width;\n\
+        const seen = [[p[0][2][0][0], p[0][2][0][1]], [f[0] + 2, f[1] + 2]].map(([x, y]) => {\n\
+          const at = { clientX: box.left + x * scale, clientY: box.top + y * scale };\n\
+          svg.dispatchEvent(new PointerEvent('pointermove', at));\n\
+          return document.querySelector('.reading').textContent.replaceAll('\\n', ' | ');\n\
+        });\n\
+        document.title = `SEEN ${seen.join(' ; ')} END`;\n\
+        </script></body>";
+    fs::write(&path, html.replace("</body>", script)).unwrap();
+    let profile = temporary.0.join("profile");
+    let output = chromium
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .args(["--virtual-time-budget=20000", "--dump-dom"])
+        .arg(format!("file://{}", path.canonicalize().unwrap().display()))
+        .output()
+        .unwrap();
+    let document = String::from_utf8_lossy(&output.stdout);
+    let title = document.split("<title>SEEN ").nth(1);
+    let seen = title.and_then(|title| title.split(" END<").next());
+    let (point, corner) = seen
+        .and_then(|seen| seen.split_once(" ; "))
+        .expect("a reading");
+    let row = &folder.summary().rows[0];
+    let milliseconds = row.value("fct_p99_us") / 1e3;
+    assert!(point.starts_with(&format!("{} | ", row.scheme)), "{point}");
+    assert!(
+        point.contains(&format!("{milliseconds:.1}")),
+        "{point}: {milliseconds}"
+    );
+    assert!(corner.contains("FCT, 99th percentile: "), "{corner}");
+}

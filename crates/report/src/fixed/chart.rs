@@ -3,6 +3,7 @@
 mod frame;
 mod legend;
 mod pen;
+mod reading;
 
 use std::collections::BTreeSet;
 
@@ -57,6 +58,7 @@ pub(super) fn legend(figure: &Figure, width: f64) -> Scene {
         width,
         height: EDGE + legend.height(),
         items: Vec::new(),
+        reading: String::new(),
     };
     legend::draw(&mut scene, &legend, EDGE);
     scene
@@ -67,11 +69,13 @@ fn below(figure: &Figure, (width, height): (f64, f64), legend: &Legend<'_>) -> S
         width,
         height,
         items: Vec::new(),
+        reading: String::new(),
     };
     let top = EDGE + legend.height() + 2.0;
     let frame = frame(figure, (width, height), top);
     grid(&mut scene, &frame);
     let aside = aside(figure, &frame);
+    scene.reading = reading::of(figure, &frame, &aside).to_string();
     for (line, aside) in figure.lines.iter().zip(aside) {
         match line.shape {
             Shape::Cells(shape) => cells(&mut scene, &frame, (figure, line), shape),

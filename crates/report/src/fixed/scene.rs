@@ -9,6 +9,8 @@ pub(super) struct Scene {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) items: Vec<Item>,
+    /// What a page says of the place under the pointer, as JSON; empty where it says nothing.
+    pub(super) reading: String,
 }
 
 /// A part of a drawing; later ones lie over earlier ones.

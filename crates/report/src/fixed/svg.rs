@@ -51,7 +51,12 @@ fn put(
 /// they follow its theme, and what has the same look is one path.
 pub(super) fn embed(scene: &Scene, title: &str) -> String {
     let (width, height) = (short(scene.width), short(scene.height));
-    let mut out = format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\">");
+    let reading = if scene.reading.is_empty() {
+        String::new()
+    } else {
+        format!(" data-reading=\"{}\"", escape(&scene.reading))
+    };
+    let mut out = format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\"{reading}>");
     if !title.is_empty() {
         write!(out, "<title>{}</title>", escape(title)).expect(WRITES);
     }

@@ -31,6 +31,8 @@ pub(super) struct Panel {
     /// The combination of settings, in words.
     pub(super) label: String,
     pub(super) svg: String,
+    /// The same for a narrow screen; empty where the other can be read there, too.
+    pub(super) narrow: String,
     /// Whether it stands alone, and whether it has much side by side.
     pub(super) single: bool,
     pub(super) wide: bool,
@@ -39,16 +41,16 @@ pub(super) struct Panel {
 /// The chart that the report begins with: completion times over the sweep, or the flows of a single run.
 pub(super) fn main(data: &Data<'_>) -> Option<Drawn> {
     let views = if is_alone(data) {
-        singles(flows::all(data))
+        singles(flows::all(data), true)
     } else {
-        multiples(swept::completion_views(data), "")
+        multiples(swept::completion_views(data), true)
     };
     gathered(views).into_iter().next()
 }
 
 /// What completion times consist of.
 pub(super) fn causes(data: &Data<'_>) -> Option<Drawn> {
-    gathered(multiples(causes::views(data), ""))
+    gathered(multiples(causes::views(data), true))
         .into_iter()
         .next()
 }
@@ -59,7 +61,7 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
     let shown: String = shown.collect();
     let mut views = Vec::new();
     if !is_alone(data) {
-        views.extend(multiples(swept::count_views(data), ""));
+        views.extend(multiples(swept::count_views(data), false));
     }
     let distributions = distribution::views(data).into_iter();
     let queue = [(String::new(), time::queue(data))];
@@ -76,12 +78,12 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
             continue;
         };
         let (title, place) = (first.title.clone(), first.chart.clone());
-        views.push((place, title, view(choice, &panels, &shown)));
+        views.push((place, title, view(choice, &panels, (&shown, false))));
     }
     if !is_alone(data) {
-        views.extend(singles(flows::all(data)));
+        views.extend(singles(flows::all(data), false));
     }
-    views.extend(singles(time::others(data)));
+    views.extend(singles(time::others(data), false));
     gathered(views)
 }
 
@@ -92,30 +94,37 @@ fn is_alone(data: &Data<'_>) -> bool {
 
 type Placed = (String, String, View);
 
-fn multiples(views: Vec<Multiples>, note: &str) -> Vec<Placed> {
+/// Views of panels; whether a lone panel has the whole width.
+fn multiples(views: Vec<Multiples>, whole: bool) -> Vec<Placed> {
     let placed = views.into_iter().map(|all| {
         let (place, title) = (all.place.to_owned(), all.title.to_owned());
-        (place, title, view(all.choice, &all.panels, note))
+        (place, title, view(all.choice, &all.panels, ("", whole)))
     });
     placed.collect()
 }
 
-/// Views of one figure each.
-fn singles(figures: Vec<Figure>) -> Vec<Placed> {
+/// Views of one figure each; whether they have the whole width.
+fn singles(figures: Vec<Figure>, whole: bool) -> Vec<Placed> {
     let drawn = figures.into_iter().filter(|figure| !figure.is_empty());
     let placed = drawn.map(|figure| {
         let (place, title) = (figure.chart.clone(), figure.title.clone());
         let choice = units::shortened(&figure.choice);
-        (place, title, view(choice, &[(String::new(), figure)], ""))
+        (
+            place,
+            title,
+            view(choice, &[(String::new(), figure)], ("", whole)),
+        )
     });
     placed.collect()
 }
 
-fn view(choice: String, panels: &[(String, Figure)], note: &str) -> View {
+fn view(choice: String, panels: &[(String, Figure)], (note, whole): (&str, bool)) -> View {
     let alone = panels.len() == 1;
-    let wide = panels.iter().any(|(_, figure)| is_wide(figure));
+    let wide =
+        alone && whole && !is_few(&panels[0].1) || panels.iter().any(|(_, figure)| is_wide(figure));
     let size = match (alone, wide) {
         (true, true) => WIDE,
+        (true, false) if is_few(&panels[0].1) && panels[0].1.chart == "causes" => TALL,
         (true, false) => LARGE,
         (false, _) if panels[0].1.chart == "causes" => TALL,
         (false, _) => SMALL,
@@ -143,11 +152,21 @@ fn view(choice: String, panels: &[(String, Figure)], note: &str) -> View {
             .map(|(label, figure)| Panel {
                 label: if alone { String::new() } else { label.clone() },
                 svg: fixed::embed(figure, size, alone),
+                narrow: if alone && wide {
+                    fixed::embed_narrow(figure, NARROW)
+                } else {
+                    String::new()
+                },
                 single: alone,
                 wide,
             })
             .collect(),
     }
+}
+
+/// Whether a figure is so few bars that a third of the page is enough.
+fn is_few(figure: &Figure) -> bool {
+    (1..=FEW).contains(&figure.x.categories.len())
 }
 
 /// Whether a figure has so much side by side that it needs the whole width.
@@ -176,13 +195,15 @@ fn gathered(views: Vec<Placed>) -> Vec<Drawn> {
     charts
 }
 
-/// Bars that fit into half of the page.
+/// Bars that fit into half of the page, and into a third.
 const MANY: usize = 12;
+const FEW: usize = 4;
 
-/// Width and height in points. On a narrow screen a drawing is as wide as the screen, and its text is to be readable
-/// there, too.
-const LARGE: (f64, f64) = (305.0, 190.0);
-const WIDE: (f64, f64) = (370.0, 190.0);
+/// Width and height in points. A drawing is as wide as its card, on a narrow screen as the screen, where its text is to
+/// have ten pixels, too: what fills the page has a second drawing for that.
+const LARGE: (f64, f64) = (290.0, 180.0);
+const WIDE: (f64, f64) = (600.0, 220.0);
+const NARROW: (f64, f64) = (258.0, 190.0);
 const SMALL: (f64, f64) = (195.0, 130.0);
 const TALL: (f64, f64) = (230.0, 175.0);
 const LEGEND: f64 = 250.0;

@@ -46,7 +46,12 @@ pub(super) fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> F
     } else {
         TICK + 3.0
     };
-    let bottom_of = |names: f64| height - EDGE - LABEL * 1.3 - names - grouped - MAJOR - 3.0;
+    let title = if figure.x.label.is_empty() {
+        0.0
+    } else {
+        LABEL * 1.3
+    };
+    let bottom_of = |names: f64| height - EDGE - title - names - grouped - MAJOR - 3.0;
     let rough = (bottom_of(TICK) - top).max(1.0);
     let y = Scale::new(&figure.y, &ys, Room::Above, rough / 22.0);
     let widest = y.major.iter().map(|(_, name)| font::width(name, TICK));

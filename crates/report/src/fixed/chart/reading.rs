@@ -1,0 +1,121 @@
+//! What a page says of the place under the pointer: the values of the axes, or those of a point nearby.
+
+use serde_json::{Value, json};
+
+use super::frame::Frame;
+use crate::figure::{Axis, Figure, Line, Point, Shape};
+use crate::units;
+
+/// What a script needs for that, as JSON: the edges of the frame, both axes, and the points of every line that has few,
+/// each with its place in the drawing and its values in words.
+pub(super) fn of(figure: &Figure, frame: &Frame, aside: &[f64]) -> Value {
+    let edges = [frame.left, frame.top, frame.right, frame.bottom].map(round);
+    let mut lines = Vec::new();
+    let mut left = MOST;
+    for (line, aside) in figure.lines.iter().zip(aside) {
+        let points = points(figure, frame, line, *aside);
+        if points.is_empty() || points.len() > left {
+            continue;
+        }
+        left -= points.len();
+        let whole = matches!(line.shape, Shape::Bars(_) | Shape::Stack(..) | Shape::Spans);
+        lines.push(json!([line.label, u8::from(whole), points]));
+    }
+    json!({
+        "f": edges,
+        "x": axis(&figure.x, (frame.x.low, frame.x.high, frame.x.log)),
+        "y": axis(&figure.y, (frame.y.low, frame.y.high, frame.y.log)),
+        "p": lines,
+    })
+}
+
+/// Ends, whether it is logarithmic, and what it is called; nothing of an axis of names.
+fn axis(axis: &Axis, (low, high, log): (f64, f64, bool)) -> Value {
+    if !axis.categories.is_empty() {
+        return Value::Null;
+    }
+    json!([low, high, u8::from(log), axis.label, axis.unit])
+}
+
+/// The places of a line's points with their values; nothing of lines that are read along the axes.
+fn points(figure: &Figure, frame: &Frame, line: &Line, aside: f64) -> Vec<Value> {
+    let place = |point: &Point, y: f64, text: String| {
+        let (x, y) = frame.place(&Point::new(point.x, y))?;
+        Some(json!([round(x + aside), round(y), text]))
+    };
+    let own = line.points.iter();
+    match line.shape {
+        Shape::Joined | Shape::Ranges => {
+            let text = |point: &Point| format!("{}: {}", at(figure, point.x), value(figure, point));
+            own.filter_map(|point| place(point, point.y, text(point)))
+                .collect()
+        }
+        Shape::Bars(_) => {
+            let text = |point: &Point| value(figure, point);
+            let middle = |point: &Point| frame.y.low.max(point.y / 2.0).min(point.y);
+            own.filter_map(|point| place(point, middle(point), text(point)))
+                .collect()
+        }
+        Shape::Stack(..) => {
+            let part = |point: &Point| {
+                let (low, high) = point.inner.filter(|(low, high)| high > low)?;
+                let text = format!("{}: {}", at(figure, point.x), amount(high - low, &figure.y));
+                place(point, f64::midpoint(low, high), text)
+            };
+            own.filter_map(part).collect()
+        }
+        Shape::Spans => {
+            let span = |ends: &[Point]| {
+                let (from, to) = (&ends[0], &ends[1]);
+                let (start, end) = (units::number(from.x, 4), amount(to.x, &figure.x));
+                let flow = units::number(from.y, 4);
+                let middle = Point::new(f64::midpoint(from.x, to.x), from.y);
+                place(&middle, from.y, format!("flow {flow}: {start} to {end}"))
+            };
+            line.points.chunks_exact(2).filter_map(span).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A place on the horizontal axis in words.
+fn at(figure: &Figure, x: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "places of names are small whole numbers"
+    )]
+    let name = figure.x.categories.get(libm::round(x.max(0.0)) as usize);
+    name.cloned().unwrap_or_else(|| {
+        let amount = amount(x, &figure.x);
+        format!("{amount} {}", units::lower(&figure.x.label))
+            .trim()
+            .to_owned()
+    })
+}
+
+/// The value of a point with its interval.
+fn value(figure: &Figure, point: &Point) -> String {
+    let own = amount(point.y, &figure.y);
+    match point.interval {
+        Some((low, high)) => {
+            let (low, high) = (units::number(low, 4), amount(high, &figure.y));
+            format!("{own} ({low} to {high})")
+        }
+        None => own,
+    }
+}
+
+fn amount(value: f64, axis: &Axis) -> String {
+    format!("{} {}", units::number(value, 4), axis.unit)
+        .trim()
+        .to_owned()
+}
+
+/// Tenths of a point.
+fn round(value: f64) -> f64 {
+    libm::round(value * 10.0) / 10.0
+}
+
+/// Points of a figure whose values a page holds.
+const MOST: usize = 300;
