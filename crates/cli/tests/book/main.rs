@@ -12,6 +12,7 @@
 
 mod output;
 mod page;
+mod prose;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -61,6 +62,32 @@ fn the_commands_of_the_book_print_what_it_shows() {
     let wrong: Vec<_> = done.into_iter().flat_map(|(_, _, errors)| errors).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(commands > 10, "only {commands} commands ran");
+}
+
+#[test]
+fn numbers_in_sentences_are_those_of_a_sample_of_their_page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    let docs = root
+        .expect("this crate lies two folders below the root")
+        .join("docs");
+    let mut wrong = Vec::new();
+    for folder in ["guide", "concepts"] {
+        for path in pages(&docs.join(folder)) {
+            let text = fs::read_to_string(&path).expect("a page can be read");
+            let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let name = path
+                .strip_prefix(&docs)
+                .expect("it lies below the folder")
+                .display()
+                .to_string();
+            wrong.extend(
+                prose::unheld(&lines)
+                    .into_iter()
+                    .map(|error| format!("{name}: {error}")),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Every page below `folder`, in order.
