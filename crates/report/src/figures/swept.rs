@@ -285,6 +285,7 @@ impl Sweep {
         if self.key.is_none() {
             // Nothing is swept: the schemes themselves are the places.
             x.categories = lines.iter().map(|line| line.label.clone()).collect();
+            by_run(data, &rows, &mut x);
             for (line, place) in lines.iter_mut().zip(0_u32..) {
                 line.shape = Shape::Bars(0.6);
                 line.points
@@ -371,6 +372,23 @@ impl Sweep {
             .iter()
             .find(|(text, _)| Some(text.as_str()) == value);
         found.map(|(_, place)| *place)
+    }
+}
+
+/// Names the run once below the schemes that it has, where there are several of both.
+fn by_run(data: &Data<'_>, rows: &[(usize, &Row)], x: &mut Axis) {
+    let mut groups: Vec<(String, usize)> = Vec::new();
+    for (run, _) in rows {
+        let name = &data.runs[*run].name;
+        match groups.last_mut().filter(|(last, _)| last == name) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((name.clone(), 1)),
+        }
+    }
+    let several = groups.len() > 1 && groups.iter().any(|(_, count)| *count > 1);
+    if several && rows.len() == x.categories.len() {
+        x.groups = groups;
+        x.short = rows.iter().map(|(_, row)| row.scheme.clone()).collect();
     }
 }
 

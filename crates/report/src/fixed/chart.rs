@@ -132,11 +132,10 @@ fn axes(scene: &mut Scene, frame: &Frame, figure: &Figure) {
         let x = frame.x(*value);
         scene.line((x, bottom), (x, bottom + MINOR), INK, AXIS);
     }
-    let under = scene.height - EDGE - LABEL * 1.3 - TICK;
     for (name, first, last) in &frame.groups {
         let (from, to) = (frame.x(first - 0.4), frame.x(last + 0.4));
-        scene.line((from, under - 1.5), (to, under - 1.5), INK, AXIS);
-        let at = (f64::midpoint(from, to), under + TICK * 0.9);
+        scene.line((from, frame.under), (to, frame.under), INK, AXIS);
+        let at = (f64::midpoint(from, to), frame.under + TICK * 1.15);
         scene.text(at, fitting(name, to - from).min(TICK), Anchor::Middle, name);
     }
     let (x_title, y_title) = (figure.x.title(), figure.y.title());

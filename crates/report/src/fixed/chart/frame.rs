@@ -16,6 +16,8 @@ pub(super) struct Frame {
     pub(super) y: Scale,
     /// Names below the names of places, each with its first and last place.
     pub(super) groups: Vec<(String, f64, f64)>,
+    /// The height of the line above these.
+    pub(super) under: f64,
 }
 
 /// Chooses scales and margins. The width of the labels of the vertical axis decides the left
@@ -70,11 +72,13 @@ pub(super) fn frame(figure: &Figure, (width, height): (f64, f64), top: f64) -> F
     } else {
         widest_name(&x)
     };
+    let bottom = bottom_of(names).max(top + 10.0);
     Frame {
         left,
         right,
         top,
-        bottom: bottom_of(names).max(top + 10.0),
+        bottom,
+        under: bottom + MAJOR + 3.0 + names,
         x,
         y,
         groups: groups(&figure.x.groups),
