@@ -211,7 +211,7 @@ fn finished(folder: &Folder) -> Finished {
 /// # Errors
 /// The nearest names, if nothing is called so.
 pub fn explain(word: &str) -> Result<String, Ended> {
-    Ok(crate::explain::explain(word)?)
+    Ok(explain::explain(word, &crate::args::commands())?)
 }
 
 /// What there is to choose from: the list called `what`, as in `"schemes"`, or the list of lists.

@@ -105,6 +105,26 @@ pub(crate) enum Command {
     },
 }
 
+/// The commands with their arguments, as `explain` tells of them.
+pub(crate) fn commands() -> Vec<explain::Command> {
+    let program = <Cli as clap::CommandFactory>::command();
+    let commands = program.get_subcommands().map(|command| {
+        let flags = command.get_arguments().filter_map(|flag| {
+            let (name, help) = (flag.get_long()?, flag.get_help()?);
+            Some((name.to_owned(), help.to_string()))
+        });
+        explain::Command {
+            name: command.get_name().to_owned(),
+            about: command
+                .get_about()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            flags: flags.collect(),
+        }
+    });
+    commands.collect()
+}
+
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// The command as it was given, the program first.

@@ -47,7 +47,6 @@ mod clock;
 mod deploy;
 mod elsewhere;
 mod emulate;
-mod explain;
 mod export;
 mod finished;
 mod forecast;
@@ -205,7 +204,7 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
         Command::Import(args) => import_flows::import(&args),
         Command::List { what } => list::list(what).and_then(|text| output::answer(&text)),
         Command::Show(args) => show::show(&args),
-        Command::Explain { word } => explain::explain(&word).and_then(|text| output::answer(&text)),
+        Command::Explain { word } => output::answer(&explain::explain(&word, &args::commands())?),
         Command::Report(args) => report::report(&args),
         Command::Plot(args) => plot::plot(&args),
         Command::Model(args) => model::model(&args),

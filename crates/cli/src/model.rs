@@ -12,7 +12,6 @@ use scenario::{Problem, Problems, Source};
 use theory::answer::{Answer, Model};
 
 use crate::args::{Format, Length, ModelArgs};
-use crate::explain;
 use crate::output::{self, Stop};
 use ::text::pairs;
 use settings::Settings;
@@ -102,7 +101,7 @@ fn find(name: &str) -> Result<&'static Model, Stop> {
     let found = theory::MODELS.iter().find(|model| model.name == name);
     found.copied().ok_or_else(|| {
         let names = theory::MODELS.iter().map(|model| model.name);
-        explain::unknown(name, "model", names, "`tailwater model` lists all models")
+        explain::unknown(name, "model", names, "`tailwater model` lists all models").into()
     })
 }
 
@@ -111,7 +110,7 @@ fn chosen<'a>(model: &Model, figures: &'a [Figure], name: &str) -> Result<&'a Fi
     found.ok_or_else(|| {
         let names = figures.iter().map(|figure| figure.name.as_str());
         let remedy = format!("`tailwater model {} --list` lists its figures", model.name);
-        explain::unknown(name, "figure", names, &remedy)
+        explain::unknown(name, "figure", names, &remedy).into()
     })
 }
 

@@ -5,8 +5,6 @@ use clap::builder::PossibleValuesParser;
 use scenario::BUILTINS;
 use scenario::keys::{all_keys, group};
 
-use crate::explain;
-
 /// `command` with every name that an argument may have, for completions alone: other values are correct as well.
 pub(crate) fn named(command: clap::Command) -> clap::Command {
     let schemes = names(schemes::all().iter().map(|scheme| scheme.name));

@@ -11,7 +11,6 @@ use results::Folder;
 use scenario::{Problem, Problems};
 
 use crate::args::{Length, PlotArgs};
-use crate::explain;
 use crate::output::{self, Stop};
 
 /// Draws one figure of a run into a file, or lists what there is to draw.
@@ -60,7 +59,7 @@ fn figures(args: &PlotArgs) -> Result<Vec<Figure>, Stop> {
             all if all.is_empty() => "nothing is swept in this run".to_owned(),
             all => format!("this run sweeps {all}"),
         };
-        return Err(explain::unknown(key, "swept setting", names, &remedy));
+        return Err(explain::unknown(key, "swept setting", names, &remedy).into());
     }
     Ok(::report::figures_over(&folder, args.x.as_deref()).map_err(Problems::from)?)
 }
@@ -72,7 +71,7 @@ fn adjust(figure: &mut Figure, args: &PlotArgs) -> Result<(), Stop> {
             let names: Vec<String> = figure.lines.iter().map(|line| line.label.clone()).collect();
             let remedy = format!("this figure has {}", names.join(", "));
             let names = names.iter().map(String::as_str);
-            return Err(explain::unknown(scheme, "line", names, &remedy));
+            return Err(explain::unknown(scheme, "line", names, &remedy).into());
         }
     }
     if !args.schemes.is_empty() {
@@ -221,6 +220,6 @@ fn find(figures: &[Figure], name: &str) -> Result<Figure, Stop> {
             .iter()
             .flat_map(|figure| [&figure.name, &figure.chart]);
         let remedy = "`tailwater plot FOLDER --list` lists all figures of a run";
-        explain::unknown(name, "figure", names.map(String::as_str), remedy)
+        explain::unknown(name, "figure", names.map(String::as_str), remedy).into()
     })
 }

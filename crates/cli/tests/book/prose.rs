@@ -64,7 +64,7 @@ fn is_rounded(sample: &str, number: &str) -> bool {
         return false;
     };
     let decimals = number.split_once('.').map_or(0, |(_, rest)| rest.len());
-    let half = 0.5001 * 10_f64.powi(-i32::try_from(decimals).unwrap_or(0));
+    let half = (0..decimals).fold(0.5001, |half, _| half / 10.0);
     let scales = [1.0, 1e3, 1e-3, 1e6, 1e-6];
     scales
         .iter()

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::repository::{Failure, Repository};
 
 /// Every crate with those it may use; what these may use, it may use too.
-const EDGES: [(&str, &[&str]); 34] = [
+const EDGES: [(&str, &[&str]); 35] = [
     ("base", &[]),
     ("engine", &["base"]),
     ("fabric", &["engine"]),
@@ -37,7 +37,8 @@ const EDGES: [(&str, &[&str]); 34] = [
     ("origin", &[]),
     ("text", &["observed"]),
     ("emulated", &["report", "text"]),
-    ("cli", &["emulated", "battery", "import", "origin"]),
+    ("explain", &["claims", "text"]),
+    ("cli", &["emulated", "explain", "battery", "import", "origin"]),
     ("python", &["cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),

@@ -168,7 +168,7 @@ const NOTIONS: [Notion; 16] = [
 ];
 
 /// The words that have an explanation here.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     let notions = NOTIONS.iter().flat_map(|notion| notion.names);
     let parts = Part::ALL.into_iter().map(Part::name);
     notions

@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 
-use clap::CommandFactory;
 use scenario::keys::all_keys;
+
+use super::Command;
 
 /// Pages of the documentation with their headings, and terms with their definitions. A test writes it from them.
 const PAGES: &str = include_str!("pages.txt");
@@ -47,7 +48,7 @@ const ABSENT: &[&str] = &[
 ];
 
 /// What `word` means, and which pages tell more.
-pub(super) fn explain(word: &str) -> Option<String> {
+pub(super) fn explain(word: &str, commands: &[Command]) -> Option<String> {
     let mut out = String::new();
     let plain = plain(word);
     if plain.is_empty() {
@@ -65,8 +66,8 @@ pub(super) fn explain(word: &str) -> Option<String> {
         text::paragraph(&mut definition, 0, &format!("{term}: {text}"));
     }
     add(&mut out, &definition);
-    add(&mut out, &command(&plain).unwrap_or_default());
-    add(&mut out, &flags(&plain));
+    add(&mut out, &command(&plain, commands));
+    add(&mut out, &flags(&plain, commands));
     if ABSENT.iter().any(|absent| self::plain(absent) == plain) {
         let mut absent = String::new();
         let line = format!(
@@ -100,31 +101,21 @@ fn add(out: &mut String, part: &str) {
 }
 
 /// A command of the program.
-fn command(plain: &str) -> Option<String> {
-    let program = crate::args::Cli::command();
-    let command = program
-        .get_subcommands()
-        .find(|command| self::plain(command.get_name()) == plain)?;
-    let (name, about) = (command.get_name(), command.get_about()?);
-    Some(format!(
-        "tailwater {name}: {about}.\n`tailwater {name} --help` has its arguments.\n"
-    ))
+fn command(plain: &str, commands: &[Command]) -> String {
+    let mut named = commands.iter();
+    let found = named.find(|command| self::plain(&command.name) == plain);
+    found.map_or_else(String::new, |Command { name, about, .. }| {
+        format!("tailwater {name}: {about}.\n`tailwater {name} --help` has its arguments.\n")
+    })
 }
 
 /// Arguments of commands that are called so.
-fn flags(plain: &str) -> String {
+fn flags(plain: &str, commands: &[Command]) -> String {
     let mut out = String::new();
-    let program = crate::args::Cli::command();
-    for command in program.get_subcommands() {
-        let mut flags = command.get_arguments();
-        let found = flags.find(|flag| {
-            flag.get_long()
-                .is_some_and(|long| self::plain(long) == plain)
-        });
-        if let Some((flag, help)) =
-            found.and_then(|flag| Some((flag.get_long()?, flag.get_help()?)))
-        {
-            let line = format!("tailwater {} --{flag}: {help}.", command.get_name());
+    for command in commands {
+        let mut flags = command.flags.iter();
+        if let Some((flag, help)) = flags.find(|(flag, _)| self::plain(flag) == plain) {
+            let line = format!("tailwater {} --{flag}: {help}.", command.name);
             text::paragraph(&mut out, 0, &line);
         }
     }
@@ -204,8 +195,17 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::super::explain as explained;
     use super::*;
+
+    /// What a program with one command says.
+    fn explained(word: &str) -> Result<String, scenario::Problems> {
+        let run = Command {
+            name: "reproduce".to_owned(),
+            about: "Run the figures of papers".to_owned(),
+            flags: vec![("resume".to_owned(), "Go on with a folder".to_owned())],
+        };
+        super::super::explain(word, &[run])
+    }
 
     #[test]
     fn words_that_users_try_are_known() {
@@ -327,11 +327,11 @@ mod tests {
             writeln!(expected, "{TERM}{term}\t{meaning}").expect("a string");
         }
         if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
-            fs::write(own.join("src/explain/pages.txt"), &expected).expect("the index");
+            fs::write(own.join("src/pages.txt"), &expected).expect("the index");
         }
         assert!(
             PAGES == expected,
-            "INSTA_UPDATE=always writes src/explain/pages.txt anew"
+            "INSTA_UPDATE=always writes src/pages.txt anew"
         );
     }
 }

@@ -1,4 +1,8 @@
-//! `tailwater explain`.
+//! What words mean: schemes, settings, numbers of the results, notions, figures of papers, and what pages of the guide
+//! are about.
+//!
+//! Everything that has a name is asked for its own description: registries, declarations of settings, columns, the
+//! catalogue of papers. What has none is looked up in an index of other words.
 
 mod index;
 mod notion;
@@ -15,12 +19,20 @@ use scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
 use schemes::Scheme;
 use sim::columns;
 
-use crate::output::Stop;
+pub use notion::names as notions;
 
-pub(crate) use notion::names as notions;
+/// A command of a program that explains words, which knows its own.
+pub struct Command {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub about: String,
+    /// Its arguments by name, without dashes, and what each is.
+    pub flags: Vec<(String, String)>,
+}
 
-/// What `word` means.
-pub(crate) fn explain(word: &str) -> Result<String, Stop> {
+/// What `word` means in a program with these commands.
+pub fn explain(word: &str, commands: &[Command]) -> Result<String, Problems> {
     if let Some(text) = named(word) {
         return Ok(text);
     }
@@ -29,7 +41,7 @@ pub(crate) fn explain(word: &str) -> Result<String, Stop> {
         return figures(word);
     }
     let lower = word.to_lowercase();
-    if let Some(text) = named(&lower).or_else(|| index::explain(word)) {
+    if let Some(text) = named(&lower).or_else(|| index::explain(word, commands)) {
         return Ok(text);
     }
     let schemes = schemes::all().iter().map(|scheme| scheme.name);
@@ -133,7 +145,7 @@ fn of_symbol(symbol: &str) -> Vec<&'static Key> {
 }
 
 /// A paper, or figures of it: what is run and what is claimed.
-fn figures(word: &str) -> Result<String, Stop> {
+fn figures(word: &str) -> Result<String, Problems> {
     let mut out = String::new();
     for selection in catalogue::find(&[word.to_owned()])? {
         let paper = &selection.paper;
@@ -182,16 +194,16 @@ fn figures(word: &str) -> Result<String, Stop> {
 }
 
 /// Wrong input: no `what` is called `word`.
-pub(crate) fn unknown<'a>(
+pub fn unknown<'a>(
     word: &str,
     what: &str,
     names: impl IntoIterator<Item = &'a str>,
     remedy: &str,
-) -> Stop {
+) -> Problems {
     let nearest = suggest::did_you_mean(word, names);
     let problem = Problem::new(format!("there is no {what} called {word:?}"));
     let help = format!("{nearest}{remedy}");
-    Stop::WrongInput(Problems::from(problem.help(help)))
+    Problems::from(problem.help(help))
 }
 
 fn scheme(scheme: &Scheme) -> String {
