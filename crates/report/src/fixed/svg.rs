@@ -54,7 +54,9 @@ pub(super) fn embed(scene: &Scene, title: &str) -> String {
     let reading = if scene.reading.is_empty() {
         String::new()
     } else {
-        format!(" data-reading=\"{}\"", escape(&scene.reading))
+        // JSON has many double quotes, each of which would take six bytes between double quotes.
+        let text = scene.reading.replace('&', "&amp;").replace('<', "&lt;");
+        format!(" data-reading='{}'", text.replace('\'', "&#39;"))
     };
     let mut out = format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\"{reading}>");
     if !title.is_empty() {
