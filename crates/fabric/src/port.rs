@@ -254,7 +254,8 @@ impl Port {
     /// Whether a packet leaves at once, and nothing is to be looked at before.
     #[inline(always)]
     fn is_idle(&self, now: Time) -> bool {
-        self.waiting_bytes == 0 && self.free_at <= now && self.plain
+        // Not by bytes: a packet without any may wait, too.
+        self.next_start == Time::NEVER && self.free_at <= now && self.plain
     }
 
     /// How many packets were accepted and then pushed out or withdrawn since this was asked last.

@@ -114,6 +114,40 @@ fn sack_blocks_take_time_and_room_where_they_count() {
 }
 
 #[test]
+fn a_packet_without_bytes_waits_its_turn_as_others_do() {
+    // An ACK of no bytes waits for data until 12 us, and has been sent when the next data comes at 20 us.
+    let config = PortConfig {
+        rate: Rate::from_bps(1_000_000_000),
+        delay: Span::from_micros(40),
+        jitter: None,
+        limit: Limit::Packets(3),
+        discipline: Discipline::DropTail,
+        hook: None,
+        priorities: Strict::FIFO,
+        header_bytes: 0,
+    };
+    let mut port = Port::new(config, Time::ZERO);
+    let data = || {
+        let mut data = full_packet();
+        data.payload = 1500;
+        data
+    };
+    let mut ack = Packet::new(FlowId(0), HostId(0));
+    assert_eq!(port.offer(&mut data(), us(0)), Offer::First(us(52)));
+    assert_eq!(port.offer(&mut ack, us(0)), Offer::Queued);
+    assert_eq!(port.backlog().packets, 1);
+    assert_eq!(port.offer(&mut data(), us(20)), Offer::Queued);
+    assert_eq!(port.backlog(), Backlog::default());
+    assert_eq!(port.offer(&mut data(), us(20)), Offer::Queued);
+    assert_eq!(port.backlog().packets, 1);
+    for at in [us(52), us(52), us(72), us(84)] {
+        assert_eq!(port.next_arrival(), Some(at));
+        arrived(&mut port, at);
+    }
+    assert_eq!(port.next_arrival(), None);
+}
+
+#[test]
 fn the_packet_in_transmission_does_not_count_as_queued() {
     // ICTCP sheet check: with 80 places, 82 packets at once lose one: one is in transmission.
     for limit in [Limit::Bytes(80 * 1500), Limit::Packets(80)] {
