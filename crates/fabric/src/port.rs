@@ -393,7 +393,10 @@ impl Port {
                 self.call_hook(Calls::TIMER, due, port, watch, |hook, queue| {
                     hook.on_deadline(queue, due);
                 });
-                debug_assert!(self.hook_due > due, "a deadline moves on");
+                assert!(
+                    self.hook_due > due,
+                    "a hook that was called at its deadline has a later one"
+                );
             }
         }
     }

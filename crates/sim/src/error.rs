@@ -47,6 +47,21 @@ pub enum RunError {
         /// Packets in the network.
         packets: u64,
     },
+    /// Simulated time stood still.
+    #[error(
+        "ended because simulated time stands still at {} s: {events} events at this instant, mostly {what}. A \
+         role of your own needs a later deadline after it has been called at one; if you use none, please report this \
+         with the command that shows it",
+        .simulated.as_secs()
+    )]
+    Standstill {
+        /// How far it came.
+        simulated: Span,
+        /// Events at that instant.
+        events: u64,
+        /// What most of them are about.
+        what: String,
+    },
     /// A file failed, of this or of another simulation, which ends the sweep.
     #[error("ended because the sweep ends")]
     Stopped,

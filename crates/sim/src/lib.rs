@@ -23,6 +23,7 @@ pub mod observation;
 mod parts;
 pub mod probe;
 pub mod run;
+mod standstill;
 pub mod stepper;
 pub mod sweep;
 mod watched;

@@ -18,6 +18,7 @@ use crate::error::RunError;
 use crate::measure;
 use crate::metrics::Outcome;
 use crate::probe::{Probe, Sees};
+use crate::standstill::Standstill;
 use crate::watched::Watched;
 use crate::world::{Cast, MakeReceiver, World};
 
@@ -265,8 +266,13 @@ impl Bounds<'_> {
         // Timers of switches and samples of series are no events: the time bounds their number.
         let horizon = self.work.horizon(self.limits.steps);
         let batch = self.hold.map_or(BATCH, |_| HELD_BATCH);
+        let mut standstill = Standstill::new();
         while engine::run_some(world, sched, self.end.min(horizon), batch) {
             self.check(world, sched)?;
+            standstill.check(world, sched)?;
+            if world.finished() {
+                break;
+            }
             self.hold.inspect(|hold| hold.pause());
         }
         let is_over = self.end <= horizon || world.finished() || sched.pending() == 0;
@@ -310,6 +316,6 @@ impl Bounds<'_> {
 }
 
 /// Events between two looks at the limits: some milliseconds.
-const BATCH: u64 = 1 << 16;
+pub(crate) const BATCH: u64 = 1 << 16;
 /// The same where others wait for what this thread holds, and events take longer.
 const HELD_BATCH: u64 = 1 << 12;

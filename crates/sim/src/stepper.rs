@@ -14,6 +14,7 @@ use crate::error::RunError;
 use crate::metrics::Outcome;
 use crate::observation::Observation;
 use crate::run;
+use crate::standstill::Standstill;
 use crate::world::{Cast, World};
 
 pub use crate::world::MakeSender;
@@ -47,6 +48,8 @@ pub struct Stepper {
     /// When it ends at the latest.
     end: Time,
     seen: Observation,
+    /// Why it cannot go on, if time stands still.
+    stuck: Option<RunError>,
 }
 
 impl Stepper {
@@ -78,6 +81,7 @@ impl Stepper {
             cast,
             world,
             sched,
+            stuck: None,
         })
     }
 
@@ -86,7 +90,7 @@ impl Stepper {
         self.point.seed = seed;
         let (world, sched) = run::begin(&self.point, (&self.cast, &run::receiver), ())?;
         self.seen = world.overview();
-        (self.world, self.sched) = (world, sched);
+        (self.world, self.sched, self.stuck) = (world, sched, None);
         Ok(())
     }
 
@@ -95,17 +99,34 @@ impl Stepper {
     pub fn advance(&mut self, until: Time) -> &Observation {
         let until = until.min(self.end);
         if until > self.seen.now && !self.finished() {
-            engine::run(&mut self.world, &mut self.sched, until);
-            let is_over = self.world.finished() || self.sched.pending() == 0;
+            self.handle(until);
+            let is_over =
+                self.world.finished() || self.stuck.is_some() || self.sched.pending() == 0;
             let now = if is_over { self.sched.now() } else { until };
             self.world.observe(now, &mut self.seen);
         }
         &self.seen
     }
 
+    /// Handles all events up to `until`, or those of an instant at which time stands still.
+    fn handle(&mut self, until: Time) {
+        let mut standstill = Standstill::new();
+        let Self { world, sched, .. } = self;
+        while engine::run_some(world, sched, until, run::BATCH) {
+            let checked = standstill.check(world, sched);
+            if checked.is_err() || world.finished() {
+                self.stuck = checked.err();
+                return;
+            }
+        }
+    }
+
     /// What it comes to, once it has gone on to its end.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
         self.advance(Time::NEVER);
+        if let Some(error) = self.stuck {
+            return Err(error);
+        }
         run::finish(self.world, self.sched, &self.point, Duration::ZERO)
     }
 
@@ -114,10 +135,13 @@ impl Stepper {
         &self.seen
     }
 
-    /// Whether nothing more happens: every connection has ended and the network is empty, or the duration that the
-    /// settings name is over.
+    /// Whether nothing more happens: every connection has ended and the network is empty, the duration that the
+    /// settings name is over, or simulated time stands still, which [`Stepper::finish`] tells.
     pub fn finished(&self) -> bool {
-        self.world.finished() || self.sched.pending() == 0 || self.seen.now >= self.end
+        self.world.finished()
+            || self.stuck.is_some()
+            || self.sched.pending() == 0
+            || self.seen.now >= self.end
     }
 
     /// When the first flow starts.

@@ -11,6 +11,7 @@ mod helpers;
 mod message;
 mod observing;
 mod ports;
+mod repeating;
 mod watching;
 mod wiring;
 

@@ -1,0 +1,69 @@
+//! Notices that simulated time no longer moves on.
+//!
+//! A mistake, most likely a role whose deadline lies in the past, can have an event schedule another one for the
+//! same instant for ever. No limit on simulated time ends such a run. So the number of events at one instant is
+//! bounded, and who handles events in batches looks at it between two of them: the loop itself has no more to do.
+
+use base::Time;
+use engine::Scheduler;
+use tcp::{Plays, ReceiverCc};
+
+use crate::error::RunError;
+use crate::probe::Sees;
+use crate::world::World;
+
+/// The instant that was seen last, and how many events it may have.
+#[derive(Debug)]
+pub(crate) struct Standstill {
+    instant: Time,
+    /// Events that had been handled when this instant was first seen.
+    before: u64,
+    most: u64,
+}
+
+impl Standstill {
+    /// Nothing has been seen yet.
+    pub(crate) const fn new() -> Self {
+        Self {
+            instant: Time::NEVER,
+            before: 0,
+            most: 0,
+        }
+    }
+
+    /// Looks at the time after a batch of events: an error if it stands still. To name what goes on for ever, some
+    /// more events are handled then.
+    pub(crate) fn check<R: Plays<dyn ReceiverCc>, P: Sees<R>>(
+        &mut self,
+        world: &mut World<R, P>,
+        sched: &mut Scheduler,
+    ) -> Result<(), RunError> {
+        let now = sched.now();
+        if now != self.instant {
+            let busy = sched.pending() as u64 + world.network().inside();
+            *self = Self {
+                instant: now,
+                before: sched.handled(),
+                most: MOST + EACH * busy,
+            };
+            return Ok(());
+        }
+        let events = sched.handled() - self.before;
+        if events <= self.most {
+            return Ok(());
+        }
+        // None if time moves on after all.
+        world.most_frequent(sched).map_or(Ok(()), |what| {
+            Err(RunError::Standstill {
+                simulated: now.since(Time::ZERO),
+                events,
+                what,
+            })
+        })
+    }
+}
+
+/// Events at one instant that a network may have whatever its size; a thousand hosts in step have some thousands.
+const MOST: u64 = 1 << 22;
+/// Events at one instant for each that is pending and each packet on the way: some tens of hops without any delay.
+const EACH: u64 = 64;
