@@ -135,9 +135,9 @@ impl Looks {
         reason = "beta lies between 0 and 1"
     )]
     fn compare(&mut self, law: &Law, cwnd: u64) {
-        // Eighths, as in Linux: 15 for beta = 717/1024.
+        // Eighths, as in Linux: 15 for beta = 717/1024. For beta = 1 there are no bounds, and Reno does not grow.
         let scale = (8.0 * (1.0 + law.beta) / 3.0 / (1.0 - law.beta)) as u64;
-        let step = (cwnd * scale / 8).max(1);
+        let step = (cwnd.saturating_mul(scale) / 8).max(1);
         let steps = self.reno_pending.saturating_sub(1) / step;
         self.reno += steps;
         self.reno_pending -= steps * step;
@@ -184,6 +184,17 @@ mod tests {
 
     fn at(us: u64) -> Time {
         Time::ZERO + Span::from_micros(us)
+    }
+
+    // alpha_cubic of RFC 9438 §4.3 is 3 (1 - beta) / (1 + beta), zero for a sender that never reduces.
+    #[test]
+    fn a_sender_that_keeps_its_window_is_compared_with_a_reno_that_does_not_grow() {
+        let mut looks = looks(Span::ZERO);
+        let law = Law { beta: 1.0, ..LAW };
+        for us in 0..1000 {
+            looks.grow(&law, 10, 10, RTT, at(100_000 + us));
+        }
+        assert_eq!(looks.reno, 10);
     }
 
     // 10 to 7 segments: K = cbrt(3 / 0.4) = 1.957 s, and 0.4 * (1.956 s)^3 = 2.995 is cut to 2.
