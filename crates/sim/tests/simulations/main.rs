@@ -4,6 +4,7 @@
 mod baselines;
 mod breakdown;
 mod bursts;
+mod endings;
 mod golden;
 mod grants;
 mod ictcp;
