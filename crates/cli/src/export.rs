@@ -28,14 +28,17 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
         }
     };
     let written = match &args.output {
-        None => output::ended(write(&mut io::stdout().lock())),
-        Some(path) => results::replace(path, |file| write(file)),
+        None => output::ended(write(&mut io::stdout().lock()))
+            .map_err(|error| format!("cannot write to standard output: {error}")),
+        Some(path) => results::deliver(path, |file| write(file))
+            .map(drop)
+            .map_err(|error| error.to_string()),
     };
     if let Some(problems) = unreadable {
         return Err(problems.into());
     }
     written.map_err(|error| {
-        output::complain(&format!("cannot write the table: {error}"));
+        output::complain(&error);
         Stop::Failed
     })
 }

@@ -83,7 +83,7 @@ fn save(
         };
         ::report::save(figure, size, path).map_err(|error| explained(error, path))?;
     }
-    output::answer(&format!("{}\n", path.display()))
+    output::wrote(path)
 }
 
 /// Models are drawn into pages too.

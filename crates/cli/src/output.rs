@@ -1,6 +1,7 @@
 //! The two streams: answers on standard output, everything else on standard error.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use scenario::{Argument, Problem, Problems};
@@ -39,6 +40,14 @@ pub(crate) fn answer(text: &str) -> Result<(), Stop> {
         complain(&format!("cannot write to standard output: {error}"));
         Stop::Failed
     })
+}
+
+/// Says which file was written, unless it is a device or a stream, which would show this, too.
+pub(crate) fn wrote(path: &Path) -> Result<(), Stop> {
+    if results::is_stream(path) {
+        return Ok(());
+    }
+    answer(&format!("{}\n", path.display()))
 }
 
 /// A reader that has seen enough is no failure: `tailwater list keys | head -3`.

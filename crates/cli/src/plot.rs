@@ -192,16 +192,14 @@ fn open(folder: &Path, word: &str) -> Result<Measured, Problems> {
 }
 
 fn save(figure: &Figure, size: Size, font: Option<&str>, path: &Path) -> Result<(), Stop> {
-    let is_svg = path
-        .extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
-    if font.is_some() && !is_svg {
+    let format = ::report::Format::of(path)?;
+    if font.is_some() && format != ::report::Format::Svg {
         let problem =
             Problem::new("--font applies to SVG only: in other formats the file contains its font");
         return Err(Problems::from(problem.help("draw an SVG, or leave --font out")).into());
     }
     ::report::save_in(figure, size, font, path).map_err(Problems::from)?;
-    output::answer(&format!("{}\n", path.display()))
+    output::wrote(path)
 }
 
 fn list(figures: &[Figure]) -> Result<(), Stop> {

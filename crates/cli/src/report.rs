@@ -19,7 +19,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
         let out = args.output.clone();
         let out = out.unwrap_or_else(|| folder.join(NAME));
         ::report::write_live(&emulated::page(&emulated?), &out).map_err(Problems::from)?;
-        return output::answer(&format!("{}\n", out.display()));
+        return output::wrote(&out);
     }
     let folders = args.folders.iter().map(|path| Folder::open(path));
     let folders = folders.collect::<Result<Vec<_>, _>>()?;
@@ -40,7 +40,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     };
     ::report::write(&folders, &out).map_err(Problems::from)?;
     let Some(against) = against else {
-        return output::answer(&format!("{}\n", out.display()));
+        return output::wrote(&out);
     };
     for bound in &args.fail_if {
         let has = |row: &RowPair| {
@@ -59,7 +59,12 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Stop> {
     }
     let names = names([&args.folders[0], &args.folders[1]]);
     let text = against::told(&against, [&names[0], &names[1]], &args.fail_if);
-    output::answer(&format!("{text}{}\n", out.display()))?;
+    if results::is_stream(&out) {
+        // The page may be on standard output.
+        output::complain(text.trim_end_matches('\n'));
+    } else {
+        output::answer(&format!("{text}{}\n", out.display()))?;
+    }
     if args
         .fail_if
         .iter()

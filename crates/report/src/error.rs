@@ -1,8 +1,6 @@
 //! Why nothing could be drawn.
 
-use std::io;
-
-use results::lacks_room;
+use results::{Undelivered, lacks_room};
 use scenario::{Problem, Problems};
 
 /// What keeps a report or a figure from being written.
@@ -12,24 +10,17 @@ pub enum Error {
     #[error(transparent)]
     Input(#[from] Problems),
     /// The file cannot be written.
-    #[error("cannot write {path}: {error}")]
-    Write {
-        /// Where.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("{0}")]
+    Write(#[from] Undelivered),
 }
 
 impl From<Error> for Problems {
     fn from(error: Error) -> Self {
         match error {
             Error::Input(problems) => problems,
-            Error::Write {
-                error: ref cause, ..
-            } => {
+            Error::Write(error) => {
                 let problem = Problem::new(error.to_string());
-                let problem = if lacks_room(cause) {
+                let problem = if lacks_room(&error.error) {
                     problem.for_lack_of_room().help("free some space")
                 } else {
                     problem.help("name a file that you may write")

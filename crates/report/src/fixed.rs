@@ -58,13 +58,14 @@ impl Size {
 }
 
 impl Format {
-    /// The format that the name of a file ends in.
+    /// The format that the name of a file ends in. Devices and streams, whose names say nothing, get SVG.
     pub fn of(path: &Path) -> Result<Self, Problems> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
             Some("svg") => Ok(Self::Svg),
             Some("png") => Ok(Self::Png),
             Some("pdf") => Ok(Self::Pdf),
+            _ if results::is_stream(path) => Ok(Self::Svg),
             _ => {
                 let name = path.display();
                 let problem = Problem::new(format!("{name} has no format that figures come in"));

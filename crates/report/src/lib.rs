@@ -86,12 +86,12 @@ pub fn figures_over(folder: &Folder, x: Option<&str>) -> Result<Vec<Figure>, Err
     Ok(figures::all(&data))
 }
 
-/// Writes a file whole or not at all.
+/// Writes to a file, a device or a stream.
 fn put(out: &Path, bytes: &[u8]) -> Result<(), Error> {
     put_with(out, |file| file.write_all(bytes))
 }
 
-/// Writes a page whole or not at all, and never has its text in memory.
+/// Writes a page, and never has its text in memory.
 fn put_page(out: &Path, page: &impl Template) -> Result<(), Error> {
     put_with(out, |file| Template::write_into(page, file))
 }
@@ -100,8 +100,6 @@ fn put_with(
     out: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Error> {
-    results::replace(out, write).map_err(|error| Error::Write {
-        path: out.display().to_string(),
-        error,
-    })
+    results::deliver(out, write)?;
+    Ok(())
 }

@@ -54,8 +54,8 @@ pub fn write_paper(reproduction: &Reproduction<'_>, out: &Path) -> Result<(), Er
     for panel in drawn {
         let file = folder.join(file(panel));
         let parent = file.parent().unwrap_or(folder);
-        std::fs::create_dir_all(parent).map_err(|error| Error::Write {
-            path: parent.display().to_string(),
+        std::fs::create_dir_all(parent).map_err(|error| results::Undelivered {
+            path: parent.to_owned(),
             error,
         })?;
         let svg = fixed::draw(panel, Size::default(), Format::Svg);

@@ -22,7 +22,7 @@ pub(crate) struct ExportArgs {
     /// The number of that simulation in the run
     #[arg(long, value_name = "N", default_value = "0", requires = "as_trace")]
     pub(crate) point: u32,
-    /// The file to write instead of standard output
+    /// The file, device or FIFO to write instead of standard output
     #[arg(long, short, value_name = "FILE", alias = "out")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -75,7 +75,7 @@ pub(crate) struct PlotArgs {
         requires = "output"
     )]
     pub(crate) figure: Option<String>,
-    /// The file to write, whose name ends in .svg, .png or .pdf
+    /// The file to write, whose name ends in .svg, .png or .pdf; to a device, a FIFO or /dev/stdout goes SVG
     #[arg(long, short, value_name = "FILE", requires = "figure")]
     pub(crate) output: Option<PathBuf>,
     /// List the figures of the run instead of drawing one

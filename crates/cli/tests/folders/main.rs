@@ -11,6 +11,8 @@ mod flow_traces;
 mod goals;
 mod imports;
 mod memory;
+#[cfg(unix)]
+mod outputs;
 mod races;
 mod reproduce;
 mod resume;

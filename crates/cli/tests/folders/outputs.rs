@@ -1,0 +1,78 @@
+//! What is written with `-o` reaches whatever the name leads to.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use crate::workspace::Workspace;
+
+const RUN: &str = "run incast --scheme newreno --set workload.senders=2 --trace off --out folder";
+
+/// Every command that takes `-o`, and how what it writes ends.
+const COMMANDS: [(&str, &str); 6] = [
+    ("export folder flows", "\n"),
+    ("export folder --as-trace", "\n"),
+    ("report folder", "</html>"),
+    ("report folder folder", "</html>"),
+    ("plot folder --figure fct-cdf", "</svg>"),
+    ("model rwndq", "</svg>"),
+];
+
+#[test]
+fn every_command_writes_to_streams_and_adds_nothing() {
+    let workspace = Workspace::new("outputs-to-streams");
+    workspace.answer(RUN);
+    let fifo = workspace.path("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.expect("mkfifo runs").success());
+    symlink("fifo", workspace.path("link")).expect("a link");
+    for (command, end) in COMMANDS {
+        let whole = workspace.answer(&format!("{command} -o /dev/stdout"));
+        let trimmed = whole.trim_end_matches('\n');
+        let ends = if end == "\n" {
+            whole.ends_with(end)
+        } else {
+            trimmed.ends_with(end)
+        };
+        assert!(ends && whole.len() > 50, "{command}: {whole}");
+        let reader = thread::spawn({
+            let fifo = fifo.clone();
+            move || fs::read_to_string(fifo).expect("text")
+        });
+        let told = workspace.answer(&format!("{command} -o link"));
+        assert_eq!(reader.join().expect("a reader"), whole, "{command}");
+        assert_eq!(told, "", "{command}");
+        let kind = |name: &str| fs::symlink_metadata(workspace.path(name)).expect("it is there");
+        assert!(kind("fifo").file_type().is_fifo(), "{command}");
+        assert!(kind("link").is_symlink(), "{command}");
+        // What a shell appends to a file stands behind what is there.
+        fs::write(workspace.path("log"), "before\n").expect("a file");
+        let log = OpenOptions::new().append(true).open(workspace.path("log"));
+        let mut appending = workspace.command(&format!("{command} -o /dev/stdout"));
+        let status = appending
+            .stdout(Stdio::from(log.expect("the file")))
+            .status();
+        assert!(status.expect("the command runs").success(), "{command}");
+        let log = fs::read_to_string(workspace.path("log")).expect("text");
+        assert_eq!(log, format!("before\n{whole}"), "{command}");
+    }
+}
+
+#[test]
+fn every_command_names_the_file_that_it_cannot_write() {
+    let workspace = Workspace::new("outputs-that-fail");
+    workspace.answer(RUN);
+    for (command, end) in COMMANDS {
+        let ending = if end == "</svg>" { ".svg" } else { "" };
+        for file in [format!("nowhere/out{ending}"), "/dev/full".to_owned()] {
+            let output = workspace.output(&format!("{command} -o {file}"));
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                text.contains(&format!("cannot write {file}: ")),
+                "{command}: {text}"
+            );
+            assert!(!output.status.success(), "{command}");
+        }
+    }
+}
