@@ -3,6 +3,7 @@
 use std::io;
 
 use results::Folder;
+use scenario::shown::cell;
 use scenario::{Problem, Problems, suggest};
 use sim::metrics::FlowRecord;
 
@@ -59,7 +60,13 @@ fn table_to(
         let help = format!("{nearest}its tables: {}", tables.join(", "));
         return Err(problem.help(help).into());
     }
-    folder.table(table, &mut |record| Ok(writer.write_record(record)?))
+    folder.table(table, &mut |record| {
+        for text in record {
+            writer.write_field(cell(text).as_bytes())?;
+        }
+        // The end of the line.
+        Ok(writer.write_record(None::<&[u8]>)?)
+    })
 }
 
 /// Writes the flows of a simulation as a trace that `workload.kind = "trace"` reads; results as those of
@@ -108,7 +115,7 @@ fn rows(flows: &[FlowRecord], writer: &mut Writer<'_>) -> io::Result<()> {
             flow.receiver.to_string(),
         ];
         row.extend(shares.then(|| flow.connection.to_string()));
-        row.extend(grouped.then(|| flow.group.clone()));
+        row.extend(grouped.then(|| cell(&flow.group).into_owned()));
         writer.write_record(&row)?;
     }
     Ok(())

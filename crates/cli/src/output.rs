@@ -1,9 +1,11 @@
 //! The two streams: answers on standard output, everything else on standard error.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
+use scenario::shown::{is_unseen, seen};
 use scenario::{Argument, Problem, Problems};
 use sim::error::{MORE_MEMORY, MORE_STEPS};
 
@@ -36,6 +38,11 @@ impl From<Problems> for Stop {
 /// Writes the whole answer to standard output.
 pub(crate) fn answer(text: &str) -> Result<(), Stop> {
     let mut out = io::stdout().lock();
+    let text = if styled(&out) {
+        without_effect(text)
+    } else {
+        seen(text)
+    };
     ended(out.write_all(text.as_bytes()).and_then(|()| out.flush())).map_err(|error| {
         complain(&format!("cannot write to standard output: {error}"));
         Stop::Failed
@@ -60,7 +67,32 @@ pub(crate) fn ended(written: io::Result<()>) -> io::Result<()> {
 
 /// One line on standard error, which nobody may be reading.
 pub(crate) fn complain(line: &str) {
+    say(&seen(line));
+}
+
+/// The same for a line with styles of its own, of which nothing else has an effect.
+fn say(line: &str) {
     drop(writeln!(io::stderr(), "{line}"));
+}
+
+/// `text` with its styles; no other escape sequence or unseen character has an effect.
+fn without_effect(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unseen) {
+        return text.into();
+    }
+    let (first, rest) = text.split_once(STYLE).unwrap_or((text, ""));
+    let mut out = seen(first).into_owned();
+    for part in rest.split(STYLE).filter(|_| first.len() < text.len()) {
+        let end = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        if end.starts_with('m') {
+            out.push_str(STYLE);
+            out.push_str(&seen(part));
+        } else {
+            out.push_str(&seen(STYLE));
+            out.push_str(&seen(part));
+        }
+    }
+    out.into()
 }
 
 /// Shows each problem with its place, cause and remedy.
@@ -72,7 +104,7 @@ pub(crate) fn problems(problems: &[Problem]) {
     };
     let name = |argument, _: Option<&str>| flag(argument).to_owned();
     for line in rendered(problems, theme, &name) {
-        complain(&line);
+        say(&line);
     }
 }
 
@@ -153,6 +185,8 @@ pub(crate) fn width() -> usize {
     width.max(NARROWEST)
 }
 
+/// Begins the change of a style (ECMA-48, SGR), as far as `m`.
+const STYLE: &str = "\u{1b}[";
 /// Columns that every terminal has.
 const NARROWEST: usize = 80;
 

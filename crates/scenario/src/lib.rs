@@ -40,6 +40,7 @@ pub mod search;
 mod seeds;
 pub mod series;
 mod show;
+pub mod shown;
 mod source;
 pub mod suggest;
 mod texts;

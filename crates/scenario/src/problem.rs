@@ -7,6 +7,7 @@ use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
 use super::argument::{Argument, Help};
 use super::source::Source;
+use crate::shown;
 
 /// One mistake in a scenario file or a command line: the place, the cause and the remedy.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,16 +134,26 @@ impl Problem {
     }
 
     /// The same in the words of a caller, who calls each argument what `name` says of it and, where
-    /// that is the place, of its text: a caller with one name for all settings need not look at it.
+    /// that is the place, of its text: a caller with one name for all settings need not look at it. What it
+    /// quotes of files and arguments has no effect on a terminal.
     #[must_use]
     pub fn worded(&self, name: &dyn Fn(Argument, Option<&str>) -> String) -> Self {
         let mut worded = self.clone();
-        worded.help = self.help.as_ref().map(|help| help.worded(name));
-        if let Some(place) = &mut worded.place
-            && let Some(argument) = place.argument
-        {
-            let text = place.source.inner().clone();
-            place.source = NamedSource::new(name(argument, Some(&text)), text);
+        worded.message = shown::seen(&self.message).into_owned();
+        worded.help = self.help.as_ref().map(|help| {
+            let help = help.worded(name).to_string();
+            Help::from(shown::seen(&help).into_owned())
+        });
+        if let Some(place) = &mut worded.place {
+            let text = place.source.inner();
+            let called = match place.argument {
+                Some(argument) => name(argument, Some(text)),
+                None => shown::seen(place.source.name()).into_owned(),
+            };
+            place.source = NamedSource::new(called, shown::masked(text).into_owned());
+            for label in &mut place.labels {
+                label.set_label(label.label().map(|label| shown::seen(label).into_owned()));
+            }
         }
         worded
     }

@@ -1,6 +1,7 @@
 //! Results for spreadsheets: one line for each point and seed.
 
 use results::Standing;
+use scenario::shown::cell;
 use serde_json::Value;
 use sim::columns::{COST, METRICS};
 
@@ -25,8 +26,12 @@ pub(crate) fn csv(finished: &Finished) -> String {
         .expect("writing to memory succeeds");
     for (point, result) in finished.points() {
         let scheme = &summary.rows[point.row as usize].scheme;
-        let mut line = vec![scheme.clone(), point.seed.to_string()];
-        line.extend(finished.settings(point.row).map(|(_, value)| value.clone()));
+        let mut line = vec![cell(scheme).into_owned(), point.seed.to_string()];
+        line.extend(
+            finished
+                .settings(point.row)
+                .map(|(_, value)| cell(value).into_owned()),
+        );
         let metrics = json::metrics(result);
         line.extend(columns().map(|name| match metrics.get(name) {
             None | Some(Value::Null) => String::new(),

@@ -9,6 +9,7 @@ mod ended;
 mod failures;
 mod flow_traces;
 mod goals;
+mod harmless;
 mod imports;
 mod memory;
 #[cfg(unix)]

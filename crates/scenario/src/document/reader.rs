@@ -15,6 +15,7 @@ use crate::flow_trace::{self, HostNames};
 use crate::graph;
 use crate::keys;
 use crate::problem::{Problem, Problems};
+use crate::shown;
 use crate::source::Source;
 use crate::suggest;
 use crate::values::{self, Value};
@@ -274,15 +275,13 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self, name: &str, item: &Item, place: Range<usize>) -> Option<String> {
-        if let Some(text) = item.as_str() {
-            return Some(text.to_owned());
-        }
+        let expected = match item.as_str() {
+            Some(text) if !text.contains(shown::is_unseen) => return Some(text.to_owned()),
+            Some(_) => "has a character that is not seen and changes how others are",
+            None => "expected text in quotes",
+        };
         let problem = Problem::new(format!("wrong value for {name}"))
-            .at(
-                self.source,
-                item.span().unwrap_or(place),
-                "expected text in quotes",
-            )
+            .at(self.source, item.span().unwrap_or(place), expected)
             .help(format!("as in {name} = \"my experiment\""));
         self.problems.push(problem);
         None

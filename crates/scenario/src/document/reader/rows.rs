@@ -10,6 +10,7 @@ use super::super::{Draft, GroupDraft, Variant};
 use super::{Reader, is_group, is_trace, place_of};
 use crate::keys;
 use crate::problem::Problem;
+use crate::shown;
 
 impl Reader<'_> {
     pub(super) fn variants(&mut self, item: &Item, place: Range<usize>, draft: &mut Draft) {
@@ -32,12 +33,12 @@ impl Reader<'_> {
         place: Range<usize>,
         draft: &mut Draft,
     ) {
-        if name.is_empty() || name.contains([',', '+', ' ', '=']) {
+        if !shown::is_name(name) || name.contains([',', '+', '=']) {
             let problem = Problem::new(format!("{name:?} cannot be the name of a variant"))
                 .at(
                     self.source,
                     place.clone(),
-                    "empty, or with a comma, a plus, \"=\" or a space",
+                    "begins with no letter or digit, or has a comma, a plus, \"=\" or a space",
                 )
                 .help("use letters, digits and dashes, as in [variant.newreno-iw10]");
             self.problems.push(problem);
@@ -101,12 +102,12 @@ impl Reader<'_> {
     }
 
     fn group(&mut self, name: &str, body: &dyn TableLike, place: Range<usize>, draft: &mut Draft) {
-        if name.is_empty() || name.contains([',', '.', ' ', '=']) {
+        if !shown::is_name(name) || name.contains([',', '.', '=']) {
             let problem = Problem::new(format!("{name:?} cannot be the name of a group"))
                 .at(
                     self.source,
                     place,
-                    "empty, or with a comma, a point, \"=\" or a space",
+                    "begins with no letter or digit, or has a comma, a point, \"=\" or a space",
                 )
                 .help("use letters, digits and dashes, as in [group.long-flows]");
             self.problems.push(problem);
