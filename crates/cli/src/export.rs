@@ -17,8 +17,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
     let mut write = |out: &mut dyn io::Write| {
         let mut writer = csv::Writer::from_writer(out);
         let written = match &args.table {
-            Some(table) => table_to(&folder, table, &mut writer),
-            None => trace_to(&folder, args.point, &mut writer),
+            Some(table) => table_to(&folder, table, args.point, &mut writer),
+            None => trace_to(&folder, args.point.unwrap_or(0), &mut writer),
         };
         match written {
             Ok(written) => written.and_then(|()| writer.flush()),
@@ -47,10 +47,11 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
 /// Where rows go.
 type Writer<'a> = csv::Writer<&'a mut dyn io::Write>;
 
-/// Writes a table; the inner result is about that, the outer one about reading it.
+/// Writes a table, or its rows about one simulation; the inner result is about that, the outer one about reading it.
 fn table_to(
     folder: &Folder,
     table: &str,
+    point: Option<u32>,
     writer: &mut Writer<'_>,
 ) -> Result<io::Result<()>, Problems> {
     let tables = folder.tables();
@@ -60,13 +61,43 @@ fn table_to(
         let help = format!("{nearest}its tables: {}", tables.join(", "));
         return Err(problem.help(help).into());
     }
+    if let Some(point) = point {
+        has_point(folder, point)?;
+    }
+    let point = point.map(|point| point.to_string());
+    let mut rows = 0_u64;
     folder.table(table, &mut |record| {
+        // Every table begins with the number of the simulation; its first record has the names of its columns.
+        let is_head = rows == 0;
+        rows += 1;
+        let wanted = |point: &String| record.first() == Some(point);
+        if !is_head && !point.as_ref().is_none_or(wanted) {
+            return Ok(());
+        }
         for text in record {
             writer.write_field(cell(text).as_bytes())?;
         }
         // The end of the line.
         Ok(writer.write_record(None::<&[u8]>)?)
     })
+}
+
+/// Fails unless the run has results of a simulation with this number.
+fn has_point(folder: &Folder, point: u32) -> Result<(), Problems> {
+    let summary = folder.summary();
+    if summary.points.iter().any(|found| found.point == point) {
+        return Ok(());
+    }
+    let failed = summary.failures.iter().find(|failed| failed.point == point);
+    if let Some(failed) = failed {
+        let problem = Problem::new(format!("simulation {point} failed: {}", failed.error));
+        return Err(problem.help("export another one").into());
+    }
+    let problem = Problem::new(format!("the run has no simulation {point}"));
+    let last = (summary.points.len() + summary.failures.len()).saturating_sub(1);
+    Err(problem
+        .help(format!("its simulations are numbered from 0 to {last}"))
+        .into())
 }
 
 /// Writes the flows of a simulation as a trace that `workload.kind = "trace"` reads; results as those of
@@ -76,19 +107,13 @@ fn trace_to(
     point: u32,
     writer: &mut Writer<'_>,
 ) -> Result<io::Result<()>, Problems> {
+    has_point(folder, point)?;
     let mut flows = Vec::new();
     folder.flows(&mut |of, flow| {
         if of == point {
             flows.push(flow.clone());
         }
     })?;
-    if flows.is_empty() {
-        let problem = Problem::new(format!("the run has no simulation {point}"));
-        let last = folder.summary().points.len().saturating_sub(1);
-        return Err(problem
-            .help(format!("its simulations are numbered from 0 to {last}"))
-            .into());
-    }
     if flows.iter().any(|flow| flow.size_bytes.is_none()) {
         let problem = Problem::new("flows without end have no size that a trace could name");
         let help = "run it with a finite workload.size and export that run";

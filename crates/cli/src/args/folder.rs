@@ -19,9 +19,9 @@ pub(crate) struct ExportArgs {
     /// Write the flows of one simulation as a trace, which workload.kind = "trace" reads
     #[arg(long)]
     pub(crate) as_trace: bool,
-    /// The number of that simulation in the run
-    #[arg(long, value_name = "N", default_value = "0", requires = "as_trace")]
-    pub(crate) point: u32,
+    /// The number of one simulation of the run, whose rows to write [default: all; with --as-trace 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) point: Option<u32>,
     /// The file, device or FIFO to write instead of standard output
     #[arg(long, short, value_name = "FILE", alias = "out")]
     pub(crate) output: Option<PathBuf>,

@@ -56,7 +56,7 @@ fn a_flipped_bit_in_a_complete_folder_is_refused_or_does_not_matter() {
     }
     assert_eq!(
         refused[&"pcap/point-000000-bottleneck.pcapng".to_owned()],
-        4 * 2
+        4 * 3
     );
     assert!(!refused.contains_key(&"report.html".to_owned()));
 }

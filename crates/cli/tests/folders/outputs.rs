@@ -76,3 +76,33 @@ fn every_command_names_the_file_that_it_cannot_write() {
         }
     }
 }
+
+#[test]
+fn the_rows_of_one_simulation_are_exported_alone() {
+    let workspace = Workspace::new("outputs-of-a-point");
+    workspace.answer(
+        "run incast --scheme newreno --seeds 3 --set workload.senders=2 --trace queue --out folder",
+    );
+    for table in ["flows", "ports", "series"] {
+        let all = workspace.answer(&format!("export folder {table}"));
+        let (head, rows) = all.split_once('\n').expect("names of columns");
+        let mut parts = format!("{head}\n");
+        for point in 0..3 {
+            let part = workspace.answer(&format!("export folder {table} --point {point}"));
+            let own = part
+                .strip_prefix(&format!("{head}\n"))
+                .expect("the same columns");
+            assert!(
+                own.lines().all(|row| row.starts_with(&format!("{point},"))),
+                "{part}"
+            );
+            parts.push_str(own);
+        }
+        assert_eq!(parts, format!("{head}\n{rows}"), "{table}");
+        let told = workspace.refusal(&format!("export folder {table} --point 3"));
+        assert!(
+            told.contains("no simulation 3") && told.contains("from 0 to 2"),
+            "{told}"
+        );
+    }
+}
