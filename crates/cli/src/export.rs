@@ -1,11 +1,12 @@
 //! `tailwater export`: tables of a run folder as comma-separated values.
 
+mod trace;
+
 use std::io;
 
 use results::Folder;
 use scenario::shown::cell;
 use scenario::{Problem, Problems, suggest};
-use sim::metrics::FlowRecord;
 
 use crate::args::ExportArgs;
 use crate::output::{self, Stop};
@@ -13,12 +14,25 @@ use crate::output::{self, Stop};
 /// Prints a table, or writes it to a file.
 pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
     let folder = Folder::open(&args.folder)?;
+    let point = args.point.unwrap_or(0);
+    let exact = if args.as_trace && !args.inexact {
+        has_point(&folder, point)?;
+        Some(trace::exact(&folder, point, args)?)
+    } else {
+        None
+    };
     let mut unreadable = None;
     let mut write = |out: &mut dyn io::Write| {
+        if let Some(exact) = &exact {
+            return out
+                .write_all(exact.csv.as_bytes())
+                .and_then(|()| out.flush());
+        }
         let mut writer = csv::Writer::from_writer(out);
         let written = match &args.table {
             Some(table) => table_to(&folder, table, args.point, &mut writer),
-            None => trace_to(&folder, args.point.unwrap_or(0), &mut writer),
+            None => has_point(&folder, point)
+                .and_then(|()| trace::inexact_to(&folder, point, &mut writer)),
         };
         match written {
             Ok(written) => written.and_then(|()| writer.flush()),
@@ -41,7 +55,11 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
     written.map_err(|error| {
         output::complain(&error);
         Stop::Failed
-    })
+    })?;
+    if let Some(exact) = exact {
+        output::complain(&format!("the same simulation again: {}", exact.command));
+    }
+    Ok(())
 }
 
 /// Where rows go.
@@ -98,50 +116,4 @@ fn has_point(folder: &Folder, point: u32) -> Result<(), Problems> {
     Err(problem
         .help(format!("its simulations are numbered from 0 to {last}"))
         .into())
-}
-
-/// Writes the flows of a simulation as a trace that `workload.kind = "trace"` reads; results as those of
-/// [`table_to`].
-fn trace_to(
-    folder: &Folder,
-    point: u32,
-    writer: &mut Writer<'_>,
-) -> Result<io::Result<()>, Problems> {
-    has_point(folder, point)?;
-    let mut flows = Vec::new();
-    folder.flows(&mut |of, flow| {
-        if of == point {
-            flows.push(flow.clone());
-        }
-    })?;
-    if flows.iter().any(|flow| flow.size_bytes.is_none()) {
-        let problem = Problem::new("flows without end have no size that a trace could name");
-        let help = "run it with a finite workload.size and export that run";
-        return Err(problem.help(help).into());
-    }
-    Ok(rows(&flows, writer))
-}
-
-/// A row for each flow that started, with the columns that tell something.
-fn rows(flows: &[FlowRecord], writer: &mut Writer<'_>) -> io::Result<()> {
-    let shares = flows
-        .windows(2)
-        .any(|pair| pair[0].connection >= pair[1].connection);
-    let grouped = flows.iter().any(|flow| !flow.group.is_empty());
-    let mut names = vec!["start_us", "size_bytes", "sender", "receiver"];
-    names.extend(shares.then_some("connection"));
-    names.extend(grouped.then_some("group"));
-    writer.write_record(&names)?;
-    for flow in flows.iter().filter(|flow| flow.start_us.is_finite()) {
-        let mut row = vec![
-            format!("{:.6}", flow.start_us),
-            flow.size_bytes.unwrap_or_default().to_string(),
-            flow.sender.to_string(),
-            flow.receiver.to_string(),
-        ];
-        row.extend(shares.then(|| flow.connection.to_string()));
-        row.extend(grouped.then(|| cell(&flow.group).into_owned()));
-        writer.write_record(&row)?;
-    }
-    Ok(())
 }

@@ -35,6 +35,7 @@ pub mod hosts;
 pub mod keys;
 pub mod metric;
 mod problem;
+pub mod replay;
 mod resolve;
 pub mod search;
 mod seeds;

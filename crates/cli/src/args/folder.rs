@@ -16,9 +16,14 @@ pub(crate) struct ExportArgs {
     /// The table: flows, ports or series
     #[arg(required_unless_present = "as_trace", conflicts_with = "as_trace")]
     pub(crate) table: Option<String>,
-    /// Write the flows of one simulation as a trace, which workload.kind = "trace" reads
+    /// Write the flows of one simulation as a trace, which workload.kind = "trace" reads, and print the command that
+    /// gives the simulation again, packet by packet. Refused where a trace cannot: flows that are asked for, rounds
     #[arg(long)]
     pub(crate) as_trace: bool,
+    /// Write a trace that does not give the simulation again, too: flows start when they did in the simulation, and wait
+    /// for nothing
+    #[arg(long, requires = "as_trace")]
+    pub(crate) inexact: bool,
     /// The number of one simulation of the run, whose rows to write [default: all; with --as-trace 0]
     #[arg(long, value_name = "N")]
     pub(crate) point: Option<u32>,

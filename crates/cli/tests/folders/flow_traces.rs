@@ -43,13 +43,48 @@ fn connections_and_groups_come_back_from_a_trace() {
     let plan = run(&workspace, "plan.toml --out plan");
     workspace.answer("export plan --as-trace -o flows.csv");
     let text = fs::read_to_string(workspace.path("flows.csv")).expect("a trace");
-    assert!(text.starts_with("start_us,size_bytes,sender,receiver,connection,group\n"));
+    assert!(text.starts_with("start_us,open_us,size_bytes,sender,receiver,connection,group\n"));
     let traced = "schemes = \"newreno\"\n[topology]\nhosts = 8\n[workload]\nconnection = \"persistent\"\n\
         kind = \"trace\"\ntrace = \"flows.csv\"\n[group.a]\n[group.b]\n";
     fs::write(workspace.path("traced.toml"), traced).expect("a file");
     let again = run(&workspace, "traced.toml --no-save");
     assert_eq!(again["digest"], plan["digest"]);
     assert_eq!(again["groups"], plan["groups"]);
+}
+
+#[test]
+fn the_command_that_an_export_prints_gives_the_run_again() {
+    let workspace = Workspace::new("trace-that-is-the-run");
+    for (folder, plan) in (0..).zip([
+        "incast --scheme dctcp,newreno --set workload.senders=3,4 --set topology.kind=dumbbell \
+         --set workload.connection=persistent --set workload.receivers=2",
+        "incast --scheme newreno,dctcp --set workload.senders=3,4 --set topology.kind=dumbbell \
+         --set workload.kind=pairs --set workload.epochs=2 --set workload.epoch_interval=5ms",
+    ]) {
+        workspace.answer(&format!("run {plan} --out {folder}"));
+        let summary = workspace.json(&format!("{folder}/summary.json"));
+        for point in [0, 3] {
+            let export = format!("export {folder} --as-trace --point {point} -o flows.csv");
+            let output = workspace.output(&export);
+            let told = String::from_utf8_lossy(&output.stderr);
+            let command = told.split_once("again: tailwater ").expect("a command").1;
+            let again = workspace.answer(&format!("{command} --no-save --format json --quiet"));
+            let again: Value = serde_json::from_str(&again).expect("JSON");
+            let digest = &summary["points"][point]["digest"];
+            assert_eq!(again["points"][0]["digest"], *digest, "{plan}: {command}");
+        }
+    }
+}
+
+#[test]
+fn a_trace_that_is_not_the_run_is_asked_for() {
+    let workspace = Workspace::new("trace-that-is-not-the-run");
+    workspace.answer("run incast --scheme newreno --set workload.rounds=2 --out plan");
+    let refusal = workspace.refusal("export plan --as-trace");
+    assert!(refusal.contains("a trace has no rounds"), "{refusal}");
+    assert!(refusal.contains("--inexact"), "{refusal}");
+    let text = workspace.answer("export plan --as-trace --inexact");
+    assert_eq!(text.lines().count(), 21);
 }
 
 #[test]

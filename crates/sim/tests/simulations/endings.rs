@@ -151,4 +151,4 @@ const MOST_SETTINGS: u64 = 6;
 const STEPS: u64 = 300_000;
 const MEMORY: u64 = 100_000_000;
 /// Hundreds of times as long.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);

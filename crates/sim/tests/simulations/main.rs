@@ -19,6 +19,7 @@ mod rc3;
 mod rcc_section13;
 mod rcp;
 mod relations;
+mod replays;
 mod rounds;
 mod small_queues;
 mod stepping;

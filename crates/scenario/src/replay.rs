@@ -1,0 +1,259 @@
+//! A simulation as a trace that gives it again.
+//!
+//! A trace says when flows start, on which connections, and when these open. Under some settings that is all there is
+//! to know: then a trace gives the same packets again. It does where the plan of the trace is that of the simulation,
+//! which is looked at here flow by flow, and where nothing in the plan waits for something that happens on the way.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use base::{Count, OrAuto, Quantity, Time};
+
+use crate::flow_trace::{FlowTrace, TraceChoice};
+use crate::keys::{Keys, WorkloadKind};
+use crate::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
+use crate::{Group, PointSpec};
+
+/// The flows of a simulation as a trace, and what else to set.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// The trace as CSV.
+    pub csv: String,
+    /// Settings over those of the simulation, but for the trace: keys and texts.
+    pub settings: Vec<(String, String)>,
+    /// The settings that name the trace: one for each group of flows.
+    pub traces: Vec<String>,
+}
+
+/// Why a trace cannot give a simulation again, as a sentence without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Inexact(String);
+
+impl Replay {
+    /// The trace that gives `point` again. O(flows log flows).
+    pub fn of(point: &PointSpec) -> Result<Self, Inexact> {
+        for group in point.groups.iter() {
+            waits_for_nothing(group)?;
+        }
+        let plan = Plan::of(point);
+        let csv = csv(point, &plan)?;
+        let trace = FlowTrace::of_csv("the trace", csv.as_bytes()).map_err(Inexact)?;
+        same(&plan, &Plan::of(&traced(point, &Arc::new(trace))?))?;
+        let groups = point.groups.iter();
+        Ok(Self {
+            csv,
+            settings: settings(point),
+            traces: groups
+                .map(|group| of_group(group, "workload.trace"))
+                .collect(),
+        })
+    }
+}
+
+/// Fails if a flow of the group starts when something has happened.
+fn waits_for_nothing(group: &Group) -> Result<(), Inexact> {
+    let workload = &group.keys.workload;
+    let of = in_group(group);
+    match workload.kind {
+        WorkloadKind::Requests => Err(Inexact(format!(
+            "receivers ask for the flows{of}, and a trace has no requests (workload.kind = \"requests\")"
+        ))),
+        WorkloadKind::Incast if workload.rounds.0 > 1 => Err(Inexact(format!(
+            "each round{of} waits for the end of the one before, and a trace has no rounds \
+             (workload.rounds = {})",
+            workload.rounds.0
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn in_group(group: &Group) -> String {
+    if group.name.is_empty() {
+        String::new()
+    } else {
+        format!(" of the group {}", group.name)
+    }
+}
+
+/// A row for each flow. Connections are numbered where flows share them or they open before their first flow.
+fn csv(point: &PointSpec, plan: &Plan) -> Result<String, Inexact> {
+    let is_early = |connection: &PlannedConnection| connection.open != Time::NEVER;
+    let is_shared = |connection: &PlannedConnection| connection.messages > 1;
+    let connections = || plan.connections.iter();
+    let opened = connections().any(is_early);
+    let shared = opened || connections().any(is_shared);
+    let grouped = point.groups.iter().any(|group| !group.name.is_empty());
+    let mut csv = String::from("start_us");
+    for (name, there) in [
+        (",open_us", opened),
+        (",size_bytes,sender,receiver", true),
+        (",connection", shared),
+        (",group", grouped),
+    ] {
+        csv.push_str(if there { name } else { "" });
+    }
+    csv.push('\n');
+    for flow in &plan.flows {
+        let group = &point.groups[flow.group as usize];
+        let Some(size) = flow.size else {
+            let of = in_group(group);
+            return Err(Inexact(format!(
+                "flows{of} without end have no size that a trace could name"
+            )));
+        };
+        let connection = &plan.connections[flow.connection as usize];
+        csv.push_str(&micros(flow.start));
+        if opened {
+            csv.push(',');
+            if is_early(connection) {
+                csv.push_str(&micros(connection.open));
+            }
+        }
+        let (sender, receiver) = (connection.sender.0, connection.receiver.0);
+        write!(csv, ",{size},{sender},{receiver}").expect(TEXT);
+        if shared {
+            write!(csv, ",{}", flow.connection).expect(TEXT);
+        }
+        if grouped {
+            write!(csv, ",{}", group.name).expect(TEXT);
+        }
+        csv.push('\n');
+    }
+    Ok(csv)
+}
+
+/// A time in microseconds, to the picosecond.
+fn micros(time: Time) -> String {
+    let ps = time.as_ps();
+    format!("{}.{:06}", ps / 1_000_000, ps % 1_000_000)
+}
+
+/// What else than the trace is to be set.
+fn settings(point: &PointSpec) -> Vec<(String, String)> {
+    let mut settings = Vec::new();
+    // A trace counts as random, whatever it was made from.
+    let order = point.order_seed().to_string();
+    for (key, text) in [
+        (
+            "topology.hosts",
+            Some(hosts(point)).filter(|_| point.keys.topology.hosts.0.is_none()),
+        ),
+        (
+            "run.tie_order",
+            Some(order).filter(|_| point.keys.run.tie_order.0.is_none()),
+        ),
+    ] {
+        settings.extend(text.map(|text| (key.to_owned(), text)));
+    }
+    for group in point.groups.iter() {
+        let workload = &group.keys.workload;
+        for (key, text, is_other) in [
+            (
+                "workload.kind",
+                "trace",
+                workload.kind != WorkloadKind::Trace,
+            ),
+            ("workload.from", "auto", workload.from.0.is_some()),
+            ("workload.to", "auto", workload.to.0.is_some()),
+            ("workload.epochs", "1", workload.epochs.0 > 1),
+        ] {
+            if is_other {
+                settings.push((of_group(group, key), text.to_owned()));
+            }
+        }
+    }
+    settings
+}
+
+/// Hosts at each switch.
+fn hosts(point: &PointSpec) -> String {
+    let layout = Layout::of(&point.keys, &point.groups);
+    (layout.all_hosts() / layout.racks().max(1)).to_string()
+}
+
+/// The name of a setting for the flows of a group alone.
+fn of_group(group: &Group, key: &str) -> String {
+    if group.name.is_empty() {
+        key.to_owned()
+    } else {
+        format!("group.{}.{key}", group.name)
+    }
+}
+
+/// `point` with the flows of `trace`, under [`settings`].
+fn traced(point: &PointSpec, trace: &Arc<FlowTrace>) -> Result<PointSpec, Inexact> {
+    let order = point.order_seed();
+    let hosts = Quantity::parse(&hosts(point)).map_err(|error| Inexact(error.to_string()))?;
+    let change = |keys: &Keys| {
+        let mut keys = keys.clone();
+        keys.topology.hosts = hosts;
+        keys.run.tie_order = OrAuto(Some(order));
+        keys.workload.kind = WorkloadKind::Trace;
+        keys.workload.trace = TraceChoice(Arc::clone(trace));
+        (keys.workload.from, keys.workload.to) = (OrAuto(None), OrAuto(None));
+        keys.workload.epochs = Count(1);
+        Arc::new(keys)
+    };
+    let groups = point.groups.iter().map(|group| Group {
+        keys: change(&group.keys),
+        ..group.clone()
+    });
+    Ok(PointSpec {
+        keys: change(&point.keys),
+        groups: groups.collect(),
+        ..point.clone()
+    })
+}
+
+/// Fails if something else is planned.
+fn same(plan: &Plan, replayed: &Plan) -> Result<(), Inexact> {
+    let shape = |plan: &Plan| (plan.topology.hosts().len(), plan.topology.links().len());
+    if shape(plan) != shape(replayed) {
+        return Err(Inexact("the network would have other hosts".into()));
+    }
+    if plan.bottleneck != replayed.bottleneck {
+        let names = plan.topology.names();
+        let to = |plan: &Plan| names[plan.topology.ends(plan.bottleneck).1.0 as usize].clone();
+        return Err(Inexact(format!(
+            "the port whose queue is reported, and which bottleneck settings are about, leads to {}, and would \
+             lead to {}",
+            to(plan),
+            to(replayed)
+        )));
+    }
+    let connection = |one: &PlannedConnection| {
+        let ends = (one.sender, one.receiver);
+        (
+            one.group,
+            ends,
+            one.open,
+            one.messages,
+            one.request,
+            one.heir_of,
+        )
+    };
+    let flow = |one: &PlannedFlow| {
+        let size = (one.size, one.first_write);
+        (
+            one.group,
+            one.connection,
+            size,
+            one.start,
+            one.stop,
+            one.awaited_by,
+        )
+    };
+    let connections = |plan: &Plan| plan.connections.iter().map(connection).collect::<Vec<_>>();
+    let flows = |plan: &Plan| plan.flows.iter().map(flow).collect::<Vec<_>>();
+    if connections(plan) != connections(replayed) {
+        return Err(Inexact("connections would be others".into()));
+    }
+    if flows(plan) != flows(replayed) {
+        return Err(Inexact("flows would be others".into()));
+    }
+    Ok(())
+}
+
+/// Why writing cannot fail.
+const TEXT: &str = "writing to a string succeeds";
