@@ -8,12 +8,14 @@
 
 mod composed;
 mod phase;
+mod relation;
 
 use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::run;
 
 pub use composed::adds_nothing;
 pub use phase::hangs_on_no_order;
+pub use relation::depends_on_no_origin_or_unit_of_time;
 
 /// Runs the scheme called `scheme`, or a composition of schemes, on every network.
 ///

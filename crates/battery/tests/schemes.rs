@@ -1,5 +1,7 @@
 //! Every built-in scheme survives the battery.
 
+use std::num::NonZeroU32;
+
 #[test]
 fn every_scheme_completes_on_every_network_and_repeats_itself() {
     for scheme in schemes::all() {
@@ -18,6 +20,25 @@ fn no_scheme_hangs_on_the_order_of_simultaneous_events() {
 #[should_panic(expected = "newreno: p99 of orders")]
 fn without_jitter_newreno_hangs_on_the_order_of_simultaneous_events() {
     battery::hangs_on_no_order("newreno", &["link.jitter=0s"]);
+}
+
+#[test]
+fn no_scheme_depends_on_the_origin_or_the_unit_of_time() {
+    for scheme in schemes::all() {
+        battery::depends_on_no_origin_or_unit_of_time(scheme.name, seeds(20));
+    }
+}
+
+#[test]
+#[ignore = "a minute: `cargo xtask trust --relations` runs it"]
+fn over_200_seeds_no_scheme_depends_on_the_origin_or_the_unit_of_time() {
+    for scheme in schemes::all() {
+        battery::depends_on_no_origin_or_unit_of_time(scheme.name, seeds(200));
+    }
+}
+
+const fn seeds(count: u32) -> NonZeroU32 {
+    NonZeroU32::new(count).expect("at least one")
 }
 
 #[test]

@@ -61,6 +61,14 @@ pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), F
     )))
 }
 
+/// Runs the relations of all schemes with the seeds that tell distributions apart.
+pub(crate) fn relations(repository: &Repository) -> Result<(), Failure> {
+    let test = ["test", "-p", "tailwater-battery", "--test", "schemes"];
+    let mut command = repository.cargo(&test);
+    let seeds = "over_200_seeds_no_scheme_depends_on_the_origin_or_the_unit_of_time";
+    run(command.args(["--", "--ignored", "--exact", seeds]))
+}
+
 /// Rounds of an incast with grants at the receiver, beside rounds without, by a test that takes some minutes.
 pub(crate) fn grants(repository: &Repository) -> Result<(), Failure> {
     let test = [

@@ -95,7 +95,7 @@ enum Chore {
     /// Run the checks that are too long for every day: more of the same, with more chance
     Trust {
         /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
-        #[arg(long, required_unless_present_any = ["grants", "tun"])]
+        #[arg(long, required_unless_present_any = ["grants", "tun", "relations"])]
         python: bool,
         /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
         #[arg(long, conflicts_with = "python")]
@@ -104,6 +104,9 @@ enum Chore {
         /// the kernel's ACKs, as root
         #[arg(long, conflicts_with_all = ["python", "grants"])]
         tun: bool,
+        /// Over 200 seeds, that the results of no scheme depend on when a simulation begins or on the unit of time
+        #[arg(long, conflicts_with_all = ["python", "grants", "tun"])]
+        relations: bool,
     },
     /// List which clause of which document is cited where; fails for a clause without a test or a reason
     Cites,
@@ -165,6 +168,9 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Python => check::check_python(repository),
         Chore::Trust { grants: true, .. } => bench::grants(repository),
         Chore::Trust { tun: true, .. } => bench::tun(repository),
+        Chore::Trust {
+            relations: true, ..
+        } => bench::relations(repository),
         Chore::Trust { .. } => python::trust(repository),
         Chore::Cites => cites::print(repository),
         Chore::Oracle(oracle) => return compare(repository, oracle),
