@@ -19,6 +19,7 @@ mod quantity;
 mod rate;
 mod seq;
 pub mod setting;
+pub mod shown;
 mod size;
 mod time;
 

@@ -1,15 +1,15 @@
 //! `tailwater export`: tables of a run folder as comma-separated values.
 
-mod trace;
-
 use std::io;
 
+use base::shown::cell;
 use results::Folder;
-use scenario::shown::cell;
+use results::trace::{self, Exact, NoTrace};
 use scenario::{Problem, Problems, suggest};
 
 use crate::args::ExportArgs;
 use crate::output::{self, Stop};
+use crate::progress;
 
 /// Prints a table, or writes it to a file.
 pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
@@ -17,7 +17,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
     let point = args.point.unwrap_or(0);
     let exact = if args.as_trace && !args.inexact {
         has_point(&folder, point)?;
-        Some(trace::exact(&folder, point, args)?)
+        Some(exact_of(&folder, point)?)
     } else {
         None
     };
@@ -25,14 +25,15 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
     let mut write = |out: &mut dyn io::Write| {
         if let Some(exact) = &exact {
             return out
-                .write_all(exact.csv.as_bytes())
+                .write_all(exact.replay.csv.as_bytes())
                 .and_then(|()| out.flush());
         }
         let mut writer = csv::Writer::from_writer(out);
         let written = match &args.table {
             Some(table) => table_to(&folder, table, args.point, &mut writer),
-            None => has_point(&folder, point)
-                .and_then(|()| trace::inexact_to(&folder, point, &mut writer)),
+            None => has_point(&folder, point).and_then(|()| {
+                trace::inexact(&folder, point, &mut |row| Ok(writer.write_record(row)?))
+            }),
         };
         match written {
             Ok(written) => written.and_then(|()| writer.flush()),
@@ -57,7 +58,10 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Stop> {
         Stop::Failed
     })?;
     if let Some(exact) = exact {
-        output::complain(&format!("the same simulation again: {}", exact.command));
+        output::complain(&format!(
+            "the same simulation again: {}",
+            command(&exact, args)
+        ));
     }
     Ok(())
 }
@@ -116,4 +120,48 @@ fn has_point(folder: &Folder, point: u32) -> Result<(), Problems> {
     Err(problem
         .help(format!("its simulations are numbered from 0 to {last}"))
         .into())
+}
+
+/// The trace that gives a simulation again, or what to do where there is none.
+fn exact_of(folder: &Folder, point: u32) -> Result<Exact, Problems> {
+    trace::exact(folder, point).map_err(|error| match error {
+        NoTrace::Problems(problems) => problems,
+        NoTrace::Inexact(reason) => {
+            let problem = Problem::new(format!(
+                "a trace cannot give this simulation again: {reason}"
+            ));
+            let help =
+                "--inexact writes when its flows started; in such a trace they wait for nothing";
+            problem.help(help).into()
+        }
+    })
+}
+
+/// The command that gives the simulation again.
+fn command(exact: &Exact, args: &ExportArgs) -> String {
+    let output = args.output.as_ref();
+    let output = output.filter(|path| !results::is_stream(path));
+    let trace = output.map_or("TRACE.csv".into(), |path| path.display().to_string());
+    let file = args.folder.join("scenario.toml");
+    let mut words = vec![
+        "tailwater".to_owned(),
+        "run".to_owned(),
+        file.display().to_string(),
+    ];
+    if let Some(scheme) = &exact.scheme {
+        words.extend(["--scheme".to_owned(), scheme.clone()]);
+    }
+    words.extend(["--seed".to_owned(), exact.seed.to_string()]);
+    words.extend(["--seeds".to_owned(), "1".to_owned()]);
+    let settings = exact.axes.iter().chain(&exact.replay.settings);
+    let settings = settings.map(|(key, text)| format!("{key}={text}"));
+    let traces = exact
+        .replay
+        .traces
+        .iter()
+        .map(|key| format!("{key}={trace}"));
+    for setting in settings.chain(traces) {
+        words.extend(["--set".to_owned(), setting]);
+    }
+    progress::command(&words, &[])
 }

@@ -1,11 +1,10 @@
 //! The two streams: answers on standard output, everything else on standard error.
 
-use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
+use base::shown::{seen, seen_but_for_styles};
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use scenario::shown::{is_unseen, seen};
 use scenario::{Argument, Problem, Problems};
 use sim::error::{MORE_MEMORY, MORE_STEPS};
 
@@ -39,7 +38,7 @@ impl From<Problems> for Stop {
 pub(crate) fn answer(text: &str) -> Result<(), Stop> {
     let mut out = io::stdout().lock();
     let text = if styled(&out) {
-        without_effect(text)
+        seen_but_for_styles(text).into()
     } else {
         seen(text)
     };
@@ -73,26 +72,6 @@ pub(crate) fn complain(line: &str) {
 /// The same for a line with styles of its own, of which nothing else has an effect.
 fn say(line: &str) {
     drop(writeln!(io::stderr(), "{line}"));
-}
-
-/// `text` with its styles; no other escape sequence or unseen character has an effect.
-fn without_effect(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_unseen) {
-        return text.into();
-    }
-    let (first, rest) = text.split_once(STYLE).unwrap_or((text, ""));
-    let mut out = seen(first).into_owned();
-    for part in rest.split(STYLE).filter(|_| first.len() < text.len()) {
-        let end = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
-        if end.starts_with('m') {
-            out.push_str(STYLE);
-            out.push_str(&seen(part));
-        } else {
-            out.push_str(&seen(STYLE));
-            out.push_str(&seen(part));
-        }
-    }
-    out.into()
 }
 
 /// Shows each problem with its place, cause and remedy.
@@ -185,8 +164,6 @@ pub(crate) fn width() -> usize {
     width.max(NARROWEST)
 }
 
-/// Begins the change of a style (ECMA-48, SGR), as far as `m`.
-const STYLE: &str = "\u{1b}[";
 /// Columns that every terminal has.
 const NARROWEST: usize = 80;
 

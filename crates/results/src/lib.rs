@@ -66,6 +66,7 @@ mod store;
 mod summary;
 mod tiers;
 pub mod ties;
+pub mod trace;
 
 use std::error::Error;
 use std::path::Path;

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
+use base::shown;
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
 use super::argument::{Argument, Help};
 use super::source::Source;
-use crate::shown;
 
 /// One mistake in a scenario file or a command line: the place, the cause and the remedy.
 #[derive(Clone, Debug, PartialEq)]

@@ -22,6 +22,7 @@ pub mod metrics;
 pub mod observation;
 mod parts;
 pub mod probe;
+pub mod replay;
 pub mod run;
 mod standstill;
 pub mod stepper;

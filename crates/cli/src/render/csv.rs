@@ -1,7 +1,7 @@
 //! Results for spreadsheets: one line for each point and seed.
 
+use base::shown::cell;
 use results::Standing;
-use scenario::shown::cell;
 use serde_json::Value;
 use sim::columns::{COST, METRICS};
 

@@ -72,7 +72,7 @@ fn a_table_for_spreadsheets_has_no_formulas() {
 }
 
 fn assert_harmless(text: &str) {
-    let effect = |c: char| scenario::shown::is_unseen(c);
+    let effect = |c: char| base::shown::is_unseen(c);
     assert!(!text.contains(effect), "{text:?}");
     assert!(!text.is_empty());
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::setting::Key;
+use base::shown;
 use toml_edit::{Item, TableLike};
 
 use super::{Draft, Setting, split_group};
@@ -15,7 +16,6 @@ use crate::flow_trace::{self, HostNames};
 use crate::graph;
 use crate::keys;
 use crate::problem::{Problem, Problems};
-use crate::shown;
 use crate::source::Source;
 use crate::suggest;
 use crate::values::{self, Value};

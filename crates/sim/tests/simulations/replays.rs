@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use scenario::replay::Replay;
 use scenario::{Overrides, PointSpec, Scenario, Source};
+use sim::replay::Replay;
 use sim::run;
 
 #[test]

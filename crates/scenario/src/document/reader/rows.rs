@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use base::setting::Key;
+use base::shown;
 use toml_edit::{Item, TableLike};
 
 use super::super::{Draft, GroupDraft, Variant};
 use super::{Reader, is_group, is_trace, place_of};
 use crate::keys;
 use crate::problem::Problem;
-use crate::shown;
 
 impl Reader<'_> {
     pub(super) fn variants(&mut self, item: &Item, place: Range<usize>, draft: &mut Draft) {

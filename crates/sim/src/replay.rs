@@ -8,11 +8,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use base::{Count, OrAuto, Quantity, Time};
-
-use crate::flow_trace::{FlowTrace, TraceChoice};
-use crate::keys::{Keys, WorkloadKind};
-use crate::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
-use crate::{Group, PointSpec};
+use scenario::flow_trace::{FlowTrace, TraceChoice};
+use scenario::keys::{Keys, WorkloadKind};
+use scenario::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
+use scenario::{Group, PointSpec};
 
 /// The flows of a simulation as a trace, and what else to set.
 #[derive(Clone, Debug)]
@@ -29,6 +28,13 @@ pub struct Replay {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Inexact(String);
+
+impl Inexact {
+    /// For this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
 
 impl Replay {
     /// The trace that gives `point` again. O(flows log flows).

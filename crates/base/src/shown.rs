@@ -41,6 +41,22 @@ pub fn seen(text: &str) -> Cow<'_, str> {
     text.chars().map(write).collect()
 }
 
+/// The same for text with styles, which stay as they are.
+pub fn seen_but_for_styles(text: &str) -> String {
+    let mut parts = text.split(STYLE);
+    let mut out = seen(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let end = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        if end.starts_with('m') {
+            out.push_str(STYLE);
+        } else {
+            out.push_str(&seen(STYLE));
+        }
+        out.push_str(&seen(part));
+    }
+    out
+}
+
 /// The same in as many bytes, so that places in it stay where they are: every byte is a question mark, and of a line
 /// none is lost.
 pub fn masked(text: &str) -> Cow<'_, str> {
@@ -73,10 +89,13 @@ pub fn cell(text: &str) -> Cow<'_, str> {
 
 /// Whether a variant or a group may have this name: it begins with a letter, a digit or an underscore, so that it is
 /// neither a flag nor a formula, and all of it is seen.
-pub(crate) fn is_name(text: &str) -> bool {
+pub fn is_name(text: &str) -> bool {
     let begins = |character: char| character.is_alphanumeric() || character == '_';
     text.starts_with(begins) && !text.contains(|c: char| is_unseen(c) || c.is_whitespace())
 }
+
+/// Begins the change of a style, which ends with `m` (ECMA-48, SGR).
+const STYLE: &str = "\u{1b}[";
 
 #[cfg(test)]
 mod tests {
@@ -89,10 +108,13 @@ mod tests {
             r"a\u001b[31m\u202eb\u000d\u0085"
         );
         assert_eq!(seen("two\nlines\tand é, 日本"), "two\nlines\tand é, 日本");
-        // JSON reads the same text again.
-        let json = serde_json::to_string("\u{202e}\u{9b}").unwrap();
-        let again: String = serde_json::from_str(&seen(&json)).unwrap();
-        assert_eq!(again, "\u{202e}\u{9b}");
+    }
+
+    #[test]
+    fn styles_stay_and_other_sequences_are_shown() {
+        let text = "\u{1b}[1;31mred\u{1b}[0m \u{1b}[2J\u{1b}]0;title\u{7}";
+        let expected = "\u{1b}[1;31mred\u{1b}[0m \\u001b[2J\\u001b]0;title\\u0007";
+        assert_eq!(seen_but_for_styles(text), expected);
     }
 
     #[test]

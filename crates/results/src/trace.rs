@@ -1,59 +1,69 @@
-//! The flows of a simulation as a trace.
+//! The flows of a simulation of a run folder as a trace.
 
 use std::io;
 
 use base::Time;
-use results::Folder;
-use scenario::replay::Replay;
-use scenario::shown::cell;
+use base::shown::cell;
 use scenario::workload::Plan;
 use scenario::{Overrides, PointSpec, Problem, Problems, Scenario, Source};
 use sim::metrics::FlowRecord;
+use sim::replay::{Inexact, Replay};
 
-use super::Writer;
-use crate::args::ExportArgs;
-use crate::progress;
+use crate::Folder;
 
 /// A trace that gives a simulation again.
-pub(super) struct Exact {
-    pub(super) csv: String,
-    /// The command that does.
-    pub(super) command: String,
+#[derive(Clone, Debug)]
+pub struct Exact {
+    /// The trace, and what it needs.
+    pub replay: Replay,
+    /// The scheme of the simulation, if its scenario has several.
+    pub scheme: Option<String>,
+    /// Its seed.
+    pub seed: u64,
+    /// The values that it has on the axes of its scenario.
+    pub axes: Vec<(String, String)>,
+}
+
+/// Why there is no such trace.
+#[derive(Debug)]
+pub enum NoTrace {
+    /// Something in the folder cannot be read.
+    Problems(Problems),
+    /// A trace cannot give it again.
+    Inexact(Inexact),
+}
+
+impl From<Problems> for NoTrace {
+    fn from(problems: Problems) -> Self {
+        Self::Problems(problems)
+    }
+}
+
+impl From<Inexact> for NoTrace {
+    fn from(reason: Inexact) -> Self {
+        Self::Inexact(reason)
+    }
 }
 
 /// The trace that gives simulation `point` of a run again.
-pub(super) fn exact(folder: &Folder, point: u32, args: &ExportArgs) -> Result<Exact, Problems> {
+pub fn exact(folder: &Folder, point: u32) -> Result<Exact, NoTrace> {
     let file = folder.path().join("scenario.toml").display().to_string();
-    let source = Source::new(file.as_str(), folder.scenario_text());
+    let source = Source::new(file, folder.scenario_text());
     let scenario = Scenario::load(source, &Overrides::default())?;
-    let other = || cannot("another version of the program made the run, and planned other flows");
+    let other =
+        || Inexact::new("another version of the program made the run, and planned other flows");
     let spec = scenario.points().get(point as usize).ok_or_else(other)?;
-    let replay = Replay::of(spec).map_err(|reason| cannot(&reason.to_string()))?;
+    let replay = Replay::of(spec)?;
     if !is_as_planned(folder, spec)? {
-        return Err(other());
+        return Err(other().into());
     }
-    let output = args.output.as_ref();
-    let output = output.filter(|path| !results::is_stream(path));
-    let trace = output.map_or("TRACE.csv".into(), |path| path.display().to_string());
-    let axes = spec
-        .set
-        .iter()
-        .filter(|(key, _)| folder.summary().axes.contains(key));
-    let settings = axes.chain(&replay.settings);
-    let settings = settings.map(|(key, text)| format!("{key}={text}"));
-    let traces = replay.traces.iter().map(|key| format!("{key}={trace}"));
-    let mut words = vec!["tailwater".to_owned(), "run".to_owned(), file];
-    if scenario.schemes().len() > 1 {
-        words.extend(["--scheme".to_owned(), spec.scheme.clone()]);
-    }
-    words.extend(["--seed".to_owned(), spec.seed.to_string()]);
-    words.extend(["--seeds".to_owned(), "1".to_owned()]);
-    for setting in settings.chain(traces) {
-        words.extend(["--set".to_owned(), setting]);
-    }
+    let swept = |key: &String| folder.summary().axes.contains(key);
+    let axes = spec.set.iter().filter(|(key, _)| swept(key));
     Ok(Exact {
-        csv: replay.csv,
-        command: progress::command(&words, &[]),
+        replay,
+        scheme: (scenario.schemes().len() > 1).then(|| spec.scheme.clone()),
+        seed: spec.seed,
+        axes: axes.cloned().collect(),
     })
 }
 
@@ -73,21 +83,9 @@ fn is_as_planned(folder: &Folder, spec: &PointSpec) -> Result<bool, Problems> {
     Ok(same)
 }
 
-fn cannot(reason: &str) -> Problems {
-    let problem = Problem::new(format!(
-        "a trace cannot give this simulation again: {reason}"
-    ));
-    problem
-        .help("--inexact writes when its flows started; in such a trace they wait for nothing")
-        .into()
-}
-
-/// Writes the flows of a simulation as they started; the inner result is about that, the outer one about reading them.
-pub(super) fn inexact_to(
-    folder: &Folder,
-    point: u32,
-    writer: &mut Writer<'_>,
-) -> Result<io::Result<()>, Problems> {
+/// Calls `each` with the names of columns, then with a row for each flow of a simulation as it started. The inner result
+/// is the first failure of `each`.
+pub fn inexact(folder: &Folder, point: u32, each: Each<'_>) -> Result<io::Result<()>, Problems> {
     let mut flows = Vec::new();
     folder.flows(&mut |of, flow| {
         if of == point {
@@ -99,11 +97,11 @@ pub(super) fn inexact_to(
         let help = "run it with a finite workload.size and export that run";
         return Err(problem.help(help).into());
     }
-    Ok(rows(&flows, writer))
+    Ok(rows(&flows, each))
 }
 
 /// A row for each flow that started, with the columns that tell something.
-fn rows(flows: &[FlowRecord], writer: &mut Writer<'_>) -> io::Result<()> {
+fn rows(flows: &[FlowRecord], each: Each<'_>) -> io::Result<()> {
     let shares = flows
         .windows(2)
         .any(|pair| pair[0].connection >= pair[1].connection);
@@ -111,7 +109,8 @@ fn rows(flows: &[FlowRecord], writer: &mut Writer<'_>) -> io::Result<()> {
     let mut names = vec!["start_us", "size_bytes", "sender", "receiver"];
     names.extend(shares.then_some("connection"));
     names.extend(grouped.then_some("group"));
-    writer.write_record(&names)?;
+    let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    each(&names)?;
     for flow in flows.iter().filter(|flow| flow.start_us.is_finite()) {
         let mut row = vec![
             format!("{:.6}", flow.start_us),
@@ -121,10 +120,13 @@ fn rows(flows: &[FlowRecord], writer: &mut Writer<'_>) -> io::Result<()> {
         ];
         row.extend(shares.then(|| flow.connection.to_string()));
         row.extend(grouped.then(|| cell(&flow.group).into_owned()));
-        writer.write_record(&row)?;
+        each(&row)?;
     }
     Ok(())
 }
+
+/// Takes a row.
+type Each<'a> = &'a mut dyn FnMut(&[String]) -> io::Result<()>;
 
 /// In microseconds.
 const PICOSECOND: f64 = 1e-6;
