@@ -9,9 +9,15 @@ use crate::args::ImportArgs;
 use crate::output::{self, Stop};
 use crate::progress::quoted;
 
-/// Reads the file, writes the trace, and prints what became of it.
+/// Reads the file, writes the trace, and prints what became of it: beside a trace that goes to a stream, to the standard
+/// error.
 pub(crate) fn import(args: &ImportArgs) -> Result<(), Stop> {
-    output::answer(&made(args)?)
+    let told = made(args)?;
+    if args.output.as_deref().is_some_and(results::is_stream) {
+        told.lines().for_each(output::complain);
+        return Ok(());
+    }
+    output::answer(&told)
 }
 
 /// Reads the file, writes the trace, and says what became of it.
@@ -30,11 +36,11 @@ pub(crate) fn made(args: &ImportArgs) -> Result<String, Problems> {
              explain workload.columns`"
         )))
     })?;
-    let written = results::replace(&target.0, |file| {
+    let written = results::deliver(&target.0, |file| {
         import::write(&imported, BEGIN, target.1, &creator(), file)
     });
     written.map_err(|error| {
-        let problem = Problem::new(format!("cannot write {}: {error}", target.0.display()));
+        let problem = Problem::new(error.to_string());
         // The input was right.
         Problems::from(problem.for_lack_of_room())
     })?;
@@ -54,7 +60,8 @@ fn target(args: &ImportArgs) -> Result<(PathBuf, Out), Problems> {
         let help = format!("-o {name} replaces it; -o NAME writes another file");
         return Err(problem.help(help).into());
     }
-    let out = Out::of(&path).ok_or_else(|| {
+    let streamed = results::is_stream(&path).then_some(Out::Csv);
+    let out = Out::of(&path).or(streamed).ok_or_else(|| {
         let problem = Problem::new(format!("-o {name}: the ending tells no format"));
         problem.help("a trace is .csv or .parquet")
     })?;

@@ -10,8 +10,8 @@ use toml_edit::Document;
 use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::values::{self, Value};
-pub(super) use reader::about;
 use crate::keys::TracedSeries;
+pub(super) use reader::about;
 use reader::{Reader, is_trace, place_of};
 
 /// What a file says, before defaults and the command line are added.

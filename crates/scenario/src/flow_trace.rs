@@ -56,6 +56,14 @@ enum TraceSource {
 }
 
 impl TraceChoice {
+    /// A trace that is known already, read from nowhere.
+    pub fn known(trace: Arc<FlowTrace>) -> Self {
+        Self {
+            source: TraceSource::File(String::new()),
+            content: Some(trace),
+        }
+    }
+
     /// Its flows.
     ///
     /// # Panics

@@ -7,8 +7,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use base::{Count, OrAuto, Quantity, Time};
-use scenario::flow_trace::{FlowTrace, TraceChoice};
+use base::{Count, OrAuto, OrOff, Quantity, Time};
+use scenario::flow_trace::{ColumnNames, FlowTrace, HostNames, Reading, TraceChoice, TraceWindow};
 use scenario::keys::{Keys, WorkloadKind};
 use scenario::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
 use scenario::{Group, PointSpec};
@@ -44,7 +44,8 @@ impl Replay {
         }
         let plan = Plan::of(point);
         let csv = csv(point, &plan)?;
-        let trace = FlowTrace::of_csv("the trace", csv.as_bytes()).map_err(Inexact)?;
+        let trace =
+            FlowTrace::of_csv("the trace", csv.as_bytes(), &Reading::default()).map_err(Inexact)?;
         same(&plan, &Plan::of(&traced(point, &Arc::new(trace))?))?;
         let groups = point.groups.iter();
         Ok(Self {
@@ -163,6 +164,22 @@ fn settings(point: &PointSpec) -> Vec<(String, String)> {
             ("workload.from", "auto", workload.from.0.is_some()),
             ("workload.to", "auto", workload.to.0.is_some()),
             ("workload.epochs", "1", workload.epochs.0 > 1),
+            (
+                "workload.columns",
+                "auto",
+                workload.columns != ColumnNames::default(),
+            ),
+            (
+                "workload.host_names",
+                "auto",
+                workload.host_names != HostNames::default(),
+            ),
+            (
+                "workload.window",
+                "all",
+                workload.window != TraceWindow::default(),
+            ),
+            ("workload.max_gap", "off", workload.max_gap.0.is_some()),
         ] {
             if is_other {
                 settings.push((of_group(group, key), text.to_owned()));
@@ -196,7 +213,11 @@ fn traced(point: &PointSpec, trace: &Arc<FlowTrace>) -> Result<PointSpec, Inexac
         keys.topology.hosts = hosts;
         keys.run.tie_order = OrAuto(Some(order));
         keys.workload.kind = WorkloadKind::Trace;
-        keys.workload.trace = TraceChoice(Arc::clone(trace));
+        keys.workload.trace = TraceChoice::known(Arc::clone(trace));
+        keys.workload.columns = ColumnNames::default();
+        keys.workload.host_names = HostNames::default();
+        keys.workload.window = TraceWindow::default();
+        keys.workload.max_gap = OrOff(None);
         (keys.workload.from, keys.workload.to) = (OrAuto(None), OrAuto(None));
         keys.workload.epochs = Count(1);
         Arc::new(keys)

@@ -120,6 +120,7 @@ fn a_packet_without_bytes_waits_its_turn_as_others_do() {
         rate: Rate::from_bps(1_000_000_000),
         delay: Span::from_micros(40),
         jitter: None,
+        bucket: None,
         limit: Limit::Packets(3),
         discipline: Discipline::DropTail,
         hook: None,

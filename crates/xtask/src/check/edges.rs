@@ -38,7 +38,10 @@ const EDGES: [(&str, &[&str]); 35] = [
     ("text", &["observed"]),
     ("emulated", &["report", "text"]),
     ("explain", &["claims", "text"]),
-    ("cli", &["emulated", "explain", "battery", "import", "origin"]),
+    (
+        "cli",
+        &["emulated", "explain", "battery", "import", "origin"],
+    ),
     ("python", &["cli", "learning"]),
     ("testing", &[]),
     ("book", &[]),
