@@ -218,6 +218,8 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             timeouts: count(TIMEOUTS),
             tail_timeouts: 0,
             syn_timeouts: count(SYN_TIMEOUTS),
+            tail_probes: 0,
+            window_probes: 0,
             drops: 0,
             late: end_us
                 .zip(limit_us)

@@ -6,6 +6,7 @@ mod parts;
 mod standing;
 mod sweep;
 mod ties;
+mod timers;
 mod words;
 
 pub use parts::{drops, worst_tiers};

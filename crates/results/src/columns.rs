@@ -180,6 +180,8 @@ columns! {
         timeouts: "events", "Retransmission timers that expired with data or a FIN outstanding.";
         tail_timeouts: "events", "Timeouts with everything sent and at most the last three segments unacknowledged: too few for duplicate ACKs to tell of a loss.";
         syn_timeouts: "events", "Timers of the handshake that expired: a SYN or SYN-ACK, or what answers it, was lost.";
+        tail_probes: "events", "Probes of the last segments of a flight, sent by a timer because no ACK came.";
+        window_probes: "events", "Probes of a closed window of the receiver, sent by the persist timer.";
         drops: "packets", "Packets of it that were dropped, in both directions.";
         late: "", "Whether it took longer than workload.deadline, complete or not.";
         failed: "", "Whether the connection gave up or was reset.";

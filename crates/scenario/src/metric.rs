@@ -171,6 +171,21 @@ pub const METRICS: &[Column] = &[
         "Timers of the handshake that expired: a SYN or SYN-ACK, or what answers it, was lost.",
     ),
     Column::new(
+        "tail_probes",
+        "events",
+        "Probes of the last segments of a flight, sent by a timer because no ACK came (RFC 8985 section 7); on Linux after two round trips, or tcp.min_rto more where a single segment is outstanding.",
+    ),
+    Column::new(
+        "window_probes",
+        "events",
+        "Probes of a closed window of the receiver, sent by the persist timer.",
+    ),
+    Column::new(
+        "timers",
+        "events",
+        "All timers that expired while a flow waited for them: timeouts, syn_timeouts, tail_probes and window_probes.",
+    ),
+    Column::new(
         "timeout_rate",
         "",
         "Timeouts for each segment sent, those sent again included.",
@@ -291,47 +306,47 @@ pub const METRICS: &[Column] = &[
     Column::new(
         "fct_timers_us",
         "us",
-        "Part of fct_mean_us: time in which the sender waited for its retransmission timer or the receiver for its timer of delayed ACKs.",
+        "Part of fct_mean_us: time in which the sender waited for a timer: of retransmission, of the handshake, or of a probe; or the receiver for its timer of delayed ACKs.",
     ),
     Column::new(
         "tail_handshake_us",
         "us",
-        "Mean over the flows that took at least fct_p99_us: time in which the connection opened.",
+        "Mean over the slowest one in a hundred flows by rank: time in which the connection opened.",
     ),
     Column::new(
         "tail_serialisation_us",
         "us",
-        "Mean over the flows that took at least fct_p99_us: time in which the flow's own bytes left through the slowest link of their path.",
+        "Mean over the slowest one in a hundred flows by rank: time in which the flow's own bytes left through the slowest link of their path.",
     ),
     Column::new(
         "tail_propagation_us",
         "us",
-        "Mean over the flows that took at least fct_p99_us: time in which the last packet was in wires.",
+        "Mean over the slowest one in a hundred flows by rank: time in which the last packet was in wires.",
     ),
     Column::new(
         "tail_window_us",
         "us",
-        "Mean over the flows that took at least fct_p99_us: time in which the sender waited for an ACK to open its window, as it would in an empty network.",
+        "Mean over the slowest one in a hundred flows by rank: time in which the sender waited for an ACK to open its window, as it would in an empty network.",
     ),
     Column::new(
         "tail_application_us",
         "us",
-        "Mean over the flows that took at least fct_p99_us: time in which the sender had nothing to send.",
+        "Mean over the slowest one in a hundred flows by rank: time in which the sender had nothing to send.",
     ),
     Column::new(
         "tail_queueing_us",
         "us",
-        "Mean over the flows that took at least fct_p99_us: time in which packets of other flows were first.",
+        "Mean over the slowest one in a hundred flows by rank: time in which packets of other flows were first.",
     ),
     Column::new(
         "tail_recovery_us",
         "us",
-        "Mean over the flows that took at least fct_p99_us: time in which the sender repaired losses that ACKs told of.",
+        "Mean over the slowest one in a hundred flows by rank: time in which the sender repaired losses that ACKs told of.",
     ),
     Column::new(
         "tail_timers_us",
         "us",
-        "Mean over the flows that took at least fct_p99_us: time in which the sender waited for its retransmission timer or the receiver for its timer of delayed ACKs.",
+        "Mean over the slowest one in a hundred flows by rank: time in which the sender waited for a timer: of retransmission, of the handshake, or of a probe; or the receiver for its timer of delayed ACKs.",
     ),
 ];
 

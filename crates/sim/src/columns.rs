@@ -16,7 +16,7 @@ pub const PART_HELP: [&str; 8] = [
     "Part of fct_us: time in which the sender had nothing to send.",
     "Part of fct_us: time in which packets of other flows were first.",
     "Part of fct_us: time in which the sender repaired losses that ACKs told of.",
-    "Part of fct_us: time in which the sender waited for its retransmission timer or the receiver for its timer of delayed ACKs.",
+    "Part of fct_us: time in which the sender waited for a timer: of retransmission, of the handshake, or of a probe; or the receiver for its timer of delayed ACKs.",
 ];
 
 /// The columns of [`Cost`](crate::metrics::Cost), in the order of its fields.
@@ -58,6 +58,9 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.timeouts as f64,
         m.tail_timeouts as f64,
         m.syn_timeouts as f64,
+        m.tail_probes as f64,
+        m.window_probes as f64,
+        m.timers as f64,
         m.timeout_rate,
         m.retransmissions as f64,
         m.after_timeout as f64,
@@ -106,6 +109,9 @@ pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
         ("timeouts", m.timeouts as f64),
         ("tail_timeouts", m.tail_timeouts as f64),
         ("syn_timeouts", m.syn_timeouts as f64),
+        ("tail_probes", m.tail_probes as f64),
+        ("window_probes", m.window_probes as f64),
+        ("timers", m.timers as f64),
         ("timeout_rate", m.timeout_rate),
         ("retransmissions", m.retransmissions as f64),
         ("after_timeout", m.after_timeout as f64),

@@ -28,6 +28,9 @@ pub struct Metrics {
     pub timeouts: u64,
     pub tail_timeouts: u64,
     pub syn_timeouts: u64,
+    pub tail_probes: u64,
+    pub window_probes: u64,
+    pub timers: u64,
     #[serde(with = "absent")]
     pub timeout_rate: f64,
     pub retransmissions: u64,
@@ -79,6 +82,9 @@ pub struct GroupMetrics {
     pub timeouts: u64,
     pub tail_timeouts: u64,
     pub syn_timeouts: u64,
+    pub tail_probes: u64,
+    pub window_probes: u64,
+    pub timers: u64,
     #[serde(with = "absent")]
     pub timeout_rate: f64,
     pub retransmissions: u64,
@@ -182,6 +188,10 @@ pub struct FlowRecord {
     pub tail_timeouts: u32,
     /// Timers of SYNs and SYN-ACKs that expired.
     pub syn_timeouts: u32,
+    /// Probes of a tail that nothing acknowledged, each sent by a timer.
+    pub tail_probes: u32,
+    /// Probes of a closed window, each sent by a timer.
+    pub window_probes: u32,
     /// Packets dropped, of both directions.
     pub drops: u32,
     /// Whether it took longer than `workload.deadline`.
@@ -190,6 +200,13 @@ pub struct FlowRecord {
     pub failed: bool,
     /// What `fct_us` consists of; none if it is not known, or was not asked for.
     pub breakdown: Option<Box<Breakdown>>,
+}
+
+impl FlowRecord {
+    /// Timers that expired while they held the flow up, of every kind.
+    pub fn timers(&self) -> u32 {
+        self.timeouts + self.syn_timeouts + self.tail_probes + self.window_probes
+    }
 }
 
 /// One port: the queue at one end of a link and the wire behind it, in one direction.

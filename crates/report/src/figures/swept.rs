@@ -30,7 +30,7 @@ const COMPLETION: [Chart; 5] = [
     completion_chart("fct_mean_us", "mean"),
 ];
 
-const COUNTS: [Chart; 14] = [
+const COUNTS: [Chart; 15] = [
     chart("goodput", "goodput_bps", "Goodput", "to the end"),
     chart("goodput", "goodput_p50_bps", "Goodput", "first half"),
     chart("goodput", "goodput_weighted_bps", "Goodput", "by time"),
@@ -46,6 +46,7 @@ const COUNTS: [Chart; 14] = [
     chart("marks", "marks", "Marked packets", ""),
     chart("timeouts", "timeouts", "Timeouts", ""),
     chart("syn-timeouts", "syn_timeouts", "Timeouts of SYNs", ""),
+    chart("tail-probes", "tail_probes", "Probes of tails", ""),
     chart(
         "retransmissions",
         "retransmissions",
@@ -75,7 +76,7 @@ fn shown_counts(data: &Data<'_>) -> Vec<&'static Chart> {
     let any = |chart: &&Chart| {
         !matches!(
             chart.place,
-            "unfinished" | "failed" | "late" | "syn-timeouts"
+            "unfinished" | "failed" | "late" | "syn-timeouts" | "tail-probes"
         ) || data.rows().any(|(_, row)| row.value(chart.metric) > 0.0)
     };
     COUNTS.iter().filter(any).collect()

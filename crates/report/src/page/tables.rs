@@ -67,7 +67,7 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 17] = [
+const SHOWN: [Shown; 19] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
     shown("goodput_p50_bps", "Goodput p50", Some(Better::More)),
     shown(
@@ -82,6 +82,8 @@ const SHOWN: [Shown; 17] = [
     shown("fct_max_us", "FCT max", Some(Better::Less)),
     shown("timeouts", "Timeouts", Some(Better::Less)),
     shown("syn_timeouts", "SYN timeouts", Some(Better::Less)),
+    shown("tail_probes", "Tail probes", Some(Better::Less)),
+    shown("window_probes", "Window probes", Some(Better::Less)),
     shown("drops", "Drops", Some(Better::Less)),
     shown("marks", "Marks", None),
     shown("queue_mean_bytes", "Queue mean", Some(Better::Less)),
@@ -194,7 +196,12 @@ fn group_order(data: &Data<'_>, scheme: &str) -> usize {
 fn worth(data: &Data<'_>, shown: &Shown) -> bool {
     !matches!(
         shown.metric,
-        "flows_late" | "flows_unfinished" | "flows_failed" | "syn_timeouts"
+        "flows_late"
+            | "flows_unfinished"
+            | "flows_failed"
+            | "syn_timeouts"
+            | "tail_probes"
+            | "window_probes"
     ) || data.rows().any(|(_, row)| row.value(shown.metric) > 0.0)
 }
 

@@ -1,7 +1,8 @@
 //! Which rows meet the goals, where, and why the others do not.
 
 use super::parts;
-use super::words::{counted, list, percent, place, set_time, shown};
+use super::timers::{self, Timers};
+use super::words::{counted, list, percent, place, shown};
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
 use crate::row::Row;
 use crate::summary::Summary;
@@ -285,10 +286,13 @@ pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
 
 /// Whether flows waited for timers where goals are missed.
 fn timed(goal: &Demand, it: &str, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
-    let waited =
-        |rows: &[&Row]| -> Vec<f64> { rows.iter().filter_map(|row| waited(row, goal)).collect() };
-    let (with, without) = (waited(bad), waited(good));
-    if with.is_empty() {
+    let of = goal.group.as_deref();
+    let waited = bad.iter().filter_map(|row| {
+        let timers = Timers::of(row, of);
+        timers.show(row, of).then_some((timers, row.waits?))
+    });
+    let waited: Vec<_> = waited.collect();
+    if waited.is_empty() {
         return None;
     }
     let whose = goal
@@ -297,22 +301,21 @@ fn timed(goal: &Demand, it: &str, (good, bad): (&[&Row], &[&Row])) -> Option<Str
         .map_or("their flows".to_owned(), |group| {
             format!("the flows of {group}")
         });
-    let miss = match (with.len(), bad.len()) {
+    let miss = match (waited.len(), bad.len()) {
         (told, all) if told == all => format!("{} {whose} waited", missing(all, it)),
         (told, all) => format!("In {told} of {all} rows that miss {it} {whose} waited"),
     };
-    let meet = match (without.len(), good.len()) {
-        (_, 0) => String::new(),
-        (0, all) => format!(", {} for none", meeting(all, it)),
-        (told, all) => format!(
-            ", in {told} of {all} that meet {it} for timers{}",
-            timers(&without)
-        ),
+    let timers: f64 = good.iter().map(|row| Timers::of(row, of).all()).sum();
+    let meet = match (good.len(), timers) {
+        (0, _) => String::new(),
+        (all, none) if none <= 0.0 => format!(", {} for none", meeting(all, it)),
+        (all, some) => {
+            let sum = if all > 1 { " in all" } else { "" };
+            let some = counted(some, "timer");
+            format!(", {} for {some}{sum}", meeting(all, it))
+        }
     };
-    Some(format!(
-        "{miss} for retransmission timers{}{meet}.",
-        timers(&with)
-    ))
+    Some(format!("{miss} for {}{meet}.", timers::kinds(&waited)))
 }
 
 /// Which part of the slowest flows' time is longer by most where goals are missed.
@@ -347,35 +350,6 @@ fn meeting(rows: usize, it: &str) -> String {
         1 => format!("in the row that meets {it}"),
         2 => format!("in both that meet {it}"),
         all => format!("in the {all} that meet {it}"),
-    }
-}
-
-/// The shortest timer that flows of a goal waited for, if so many waited that a 99th percentile shows it.
-fn waited(row: &Row, goal: &Demand) -> Option<f64> {
-    let of = goal.group.as_deref();
-    let count = |metric: &str| {
-        row.estimate(of, metric)
-            .and_then(|value| value.mean)
-            .unwrap_or(0.0)
-    };
-    let (data, syns) = (count("timeouts"), count("syn_timeouts"));
-    let wait = match (row.waits?, data > 0.0) {
-        (waits, true) => waits.rto_us,
-        (waits, false) => waits.syn_rto_us,
-    };
-    let tail = count("fct_p99_us");
-    let flows = count("flows_completed") + count("flows_failed") + count("flows_unfinished");
-    (data + syns > 0.0 && data + syns >= 0.01 * flows && tail >= wait).then_some(wait)
-}
-
-/// " of at least 10 ms", or of several lengths.
-fn timers(waits: &[f64]) -> String {
-    let least = waits.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = waits.iter().copied().fold(0.0, f64::max);
-    if least < most {
-        format!(" of at least {} to {}", set_time(least), set_time(most))
-    } else {
-        format!(" of at least {}", set_time(least))
     }
 }
 

@@ -4,6 +4,7 @@ use sim::breakdown::Part;
 use sim::columns;
 
 use super::standing::{Measure, Standing};
+use super::timers::Timers;
 use super::words::{place, rounded, time};
 use crate::row::Row;
 use crate::summary::Summary;
@@ -27,12 +28,16 @@ pub(super) fn sentence(standings: &[Standing<'_>]) -> Option<String> {
     let beside = match next {
         Some(_) => {
             let (share, part) = greatest(leader)?;
-            format!("; those of {} {share:.0} % {}", leader.scheme, words(part))
+            format!(
+                "; those of {} {share:.0} % {}",
+                leader.scheme,
+                spent(leader, part)
+            )
         }
         None => String::new(),
     };
     let scheme = &first.scheme;
-    let part = words(part);
+    let part = spent(first, part);
     Some(format!(
         "{at} slowest flows of {scheme} spent {share:.0} % of their time {part}{beside}."
     ))
@@ -101,6 +106,14 @@ fn slowest(row: &Row, of: Option<&str>) -> Option<Vec<f64>> {
     let columns = columns::part_columns(true).iter();
     let times = columns.map(|column| row.estimate(of, column.name)?.mean);
     times.collect()
+}
+
+/// How a row's flows spent a part of their time. Where no timer of a sender expired, they waited for delayed ACKs.
+fn spent(row: &Row, part: Part) -> &'static str {
+    match part {
+        Part::Timers if Timers::of(row, None).all() <= 0.0 => "waiting for delayed ACKs",
+        part => words(part),
+    }
 }
 
 const fn words(part: Part) -> &'static str {

@@ -1,6 +1,7 @@
 //! Who leads at which points of a sweep.
 
 use super::standing::{Measure, Standing};
+use super::timers::Timers;
 use super::words::{bytes, counted, list, percent, place, rounded, span, time};
 use crate::row::Row;
 use crate::summary::Summary;
@@ -265,12 +266,13 @@ fn alone(standings: &[Standing<'_>]) -> String {
         rows().all(|row| row.value("flows_unfinished") + row.value("flows_failed") <= 0.0);
     let flows = if complete { "flows" } else { "completed flows" };
     match (measure, standings.len()) {
-        (Measure::Tail, 1) => format!(
-            "{name} completes 99 % of its {flows} within {}, with {} and {}.",
-            measure.shown(least),
-            counted(least.value("timeouts"), "timeout"),
-            counted(least.value("drops"), "drop"),
-        ),
+        (Measure::Tail, 1) => {
+            let mut counts = Timers::of(least, None).counts();
+            counts.push(counted(least.value("drops"), "drop"));
+            let counts: Vec<&str> = counts.iter().map(String::as_str).collect();
+            let (within, counts) = (measure.shown(least), list(&counts));
+            format!("{name} completes 99 % of its {flows} within {within}, with {counts}.")
+        }
         (Measure::Tail, _) => format!(
             "{name} completes 99 % of its {flows} within {} at {} and within {} at {}.",
             measure.shown(least),

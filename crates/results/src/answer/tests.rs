@@ -7,6 +7,8 @@ use super::*;
 use crate::point_result::{PointResult, PointResults};
 use crate::ties::Ties;
 
+mod waits;
+
 /// A hundred flows that all complete, within 30 ms, without a timer.
 fn metrics() -> Metrics {
     Metrics {
@@ -19,6 +21,9 @@ fn metrics() -> Metrics {
         timeouts: 0,
         tail_timeouts: 0,
         syn_timeouts: 0,
+        tail_probes: 0,
+        window_probes: 0,
+        timers: 0,
         timeout_rate: 0.0,
         retransmissions: 0,
         after_timeout: 0,

@@ -161,7 +161,8 @@ impl Line {
         } else if self.sent > 0 {
             let recovering = self.recovering || endpoint.is_recovering();
             let part = match (deadline, repaired) {
-                (true, _) if fired || !endpoint.paces() => Part::Timers,
+                (true, _) if fired => Part::Timers,
+                // The timer of reordering (RFC 8985 §6.3) repairs what an ACK showed to be missing.
                 (_, true) => Part::Recovery,
                 _ if self.idle => Part::Application,
                 _ if recovering => Part::Recovery,

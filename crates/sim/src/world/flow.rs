@@ -23,6 +23,10 @@ pub(crate) struct Counts {
     pub(crate) tail_timeouts: u32,
     /// Timers of SYNs and SYN-ACKs that expired.
     pub(crate) syn_timeouts: u32,
+    /// Probes of a tail that nothing acknowledged.
+    pub(crate) tail_probes: u32,
+    /// Probes of a closed window.
+    pub(crate) window_probes: u32,
     /// Packets dropped.
     pub(crate) drops: u32,
 }
@@ -36,6 +40,8 @@ impl Counts {
             timeouts: self.timeouts - earlier.timeouts,
             tail_timeouts: self.tail_timeouts - earlier.tail_timeouts,
             syn_timeouts: self.syn_timeouts - earlier.syn_timeouts,
+            tail_probes: self.tail_probes - earlier.tail_probes,
+            window_probes: self.window_probes - earlier.window_probes,
             drops: self.drops - earlier.drops,
         }
     }
@@ -47,6 +53,8 @@ impl Counts {
         self.timeouts += more.timeouts;
         self.tail_timeouts += more.tail_timeouts;
         self.syn_timeouts += more.syn_timeouts;
+        self.tail_probes += more.tail_probes;
+        self.window_probes += more.window_probes;
         self.drops += more.drops;
     }
 }

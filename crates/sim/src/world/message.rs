@@ -276,6 +276,8 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
             timeouts: small(sender.timeouts + receiver.timeouts),
             tail_timeouts: small(sender.tail_timeouts + receiver.tail_timeouts),
             syn_timeouts: small(sender.syn_timeouts + receiver.syn_timeouts),
+            tail_probes: small(sender.tail_probes + receiver.tail_probes),
+            window_probes: small(sender.probes + receiver.probes),
             drops: self.outside.watch.packets[connection].dropped,
         }
     }

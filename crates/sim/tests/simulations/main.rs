@@ -26,4 +26,5 @@ mod stepping;
 mod support;
 mod switch_schemes;
 mod theory;
+mod timers;
 mod workloads;

@@ -172,9 +172,16 @@ pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
             rows.iter()
                 .any(|row| row.metrics.contains_key(metric) && row.value(metric) > 0.0)
         };
-        // Handshakes rarely wait for their timers, and few flows have a deadline.
-        let rare = ["syn_timeouts", "flows_late"].contains(&metric);
-        if !rare || happened() {
+        // Timers of other kinds rarely expire, and few flows have a deadline.
+        let kinds = ["syn_timeouts", "tail_probes", "window_probes"];
+        let shown = match metric {
+            "timers" => rows
+                .iter()
+                .any(|row| row.value(metric) > row.value("timeouts")),
+            rare if kinds.contains(&rare) || rare == "flows_late" => happened(),
+            _ => true,
+        };
+        if shown {
             selectors.push(Selector { of: None, metric });
         }
     }
@@ -270,7 +277,7 @@ fn priority(selector: &Selector) -> usize {
 }
 
 /// Metrics in the order of the table, with their place in the order in which they get room.
-const ORDER: [(&str, usize); 17] = [
+const ORDER: [(&str, usize); 20] = [
     ("goodput_bps", 2),
     ("goodput_p50_bps", 14),
     ("goodput_weighted_bps", 15),
@@ -280,8 +287,12 @@ const ORDER: [(&str, usize); 17] = [
     ("fct_p99_us", 1),
     ("fct_max_us", 8),
     ("flows_late", 3),
+    // Where other timers than those of retransmission expired, timeouts alone would mislead.
+    ("timers", 2),
     ("timeouts", 3),
     ("syn_timeouts", 10),
+    ("tail_probes", 10),
+    ("window_probes", 10),
     ("retransmissions", 11),
     ("drops", 4),
     ("marks", 10),
