@@ -162,7 +162,7 @@ const NOTIONS: [Notion; 16] = [
         names: &["breakdown", "decomposition", "parts"],
         text: "The completion time of every flow is broken down into eight parts that sum to it exactly. \
                fct_queueing_us and its siblings are means over all complete flows, tail_queueing_us and its siblings \
-               means over the slowest: the flows that took at least the 99th percentile.",
+               means over the slowest: one in a hundred flows, by rank.",
         more: &[],
     },
 ];

@@ -139,15 +139,15 @@ fn totals<'a>(
         flows_late: flows().filter(|flow| flow.late).count() as u64,
         goodput_p50_bps: median_goodput(flows()),
         goodput_weighted_bps: weighted_goodput(flows(), end),
-        breakdown: Split::of(broken_down(flows()), fct.p99),
+        breakdown: Split::of(broken_down(flows())),
     }
 }
 
 /// The complete flows of which it is known what their times consist of.
 fn broken_down<'a>(
-    flows: impl Iterator<Item = &'a FlowRecord> + Clone,
-) -> impl Iterator<Item = (f64, &'a Breakdown)> + Clone {
-    flows.filter_map(|flow| flow.fct_us.get().zip(flow.breakdown.as_deref()))
+    flows: impl Iterator<Item = &'a FlowRecord>,
+) -> impl Iterator<Item = (f64, u32, &'a Breakdown)> {
+    flows.filter_map(|flow| Some((flow.fct_us.get()?, flow.flow, flow.breakdown.as_deref()?)))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]

@@ -19,7 +19,8 @@ pub enum Part {
     Queueing,
     /// The sender repairs a loss that ACKs told of.
     Recovery,
-    /// The sender waits for its retransmission timer, or the receiver for its timer of delayed ACKs.
+    /// The sender waits for a timer: of retransmission, of the handshake or of a probe; or the receiver for its timer
+    /// of delayed ACKs.
     Timers,
 }
 
@@ -110,7 +111,7 @@ pub struct Parts {
 pub struct Split {
     /// The mean over all complete flows: it sums to their mean completion time.
     pub mean: Parts,
-    /// The mean over the slowest: flows that took at least the 99th percentile.
+    /// The mean over the slowest by rank: the flow at the rank of the 99th percentile and those behind it.
     pub tail: Parts,
 }
 
@@ -163,17 +164,68 @@ impl Parts {
 }
 
 impl Split {
-    /// What is known of `flows`, each with its completion time in microseconds, of which one in a hundred
-    /// takes at least `p99_us`.
-    pub(crate) fn of<'a>(
-        flows: impl Iterator<Item = (f64, &'a Breakdown)> + Clone,
-        p99_us: f64,
-    ) -> Option<Self> {
-        let slow = |(fct, _): &(f64, &Breakdown)| *fct >= p99_us;
-        let parts = |(_, breakdown): (f64, &'a Breakdown)| breakdown;
+    /// What is known of `flows`, each with its number and its completion time in microseconds.
+    ///
+    /// The slowest are told by rank: the flow at the rank of the 99th percentile and those behind it, which are one in a
+    /// hundred even where many take the same time. Of equally slow flows the later numbers are behind.
+    pub(crate) fn of<'a>(flows: impl Iterator<Item = (f64, u32, &'a Breakdown)>) -> Option<Self> {
+        let mut ranked: Vec<(f64, u32, &Breakdown)> = flows.collect();
+        let parts = |flows: &[(f64, u32, &'a Breakdown)]| {
+            Parts::mean(flows.iter().map(|(_, _, breakdown)| *breakdown))
+        };
+        let mean = parts(&ranked)?;
+        let before = (ranked.len() * 99).div_ceil(100) - 1;
+        ranked.select_nth_unstable_by(before, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Some(Self {
-            mean: Parts::mean(flows.clone().map(parts))?,
-            tail: Parts::mean(flows.filter(slow).map(parts))?,
+            mean,
+            tail: parts(&ranked[before..])?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flow that waited for a timer for `wait` of its microseconds, and sent for the rest.
+    fn flow(fct: u64, wait: u64) -> Breakdown {
+        let mut breakdown = Breakdown::default();
+        breakdown.add(Part::Timers, wait * 1_000_000);
+        breakdown.add(Part::Serialisation, (fct - wait) * 1_000_000);
+        breakdown
+    }
+
+    #[test]
+    fn the_slowest_are_one_in_a_hundred_even_where_most_take_the_same_time() {
+        // Of 2,000 flows 1,994 take 100 us, so that this is the 99th percentile, too; six wait for 10 ms.
+        let (alike, late) = (flow(100, 0), flow(10_100, 10_000));
+        let flows = (0..2000).map(|number| match number {
+            0..6 => (10_100.0, number, &late),
+            _ => (100.0, number, &alike),
+        });
+        let tail = Split::of(flows).unwrap().tail;
+        // 21 flows from rank 1,980 on, six of them late.
+        let expected = 6.0 * 10_000.0 / 21.0;
+        assert!((tail.timers_us - expected).abs() < 1e-6, "{tail:?}");
+        assert!((tail.serialisation_us - 100.0).abs() < 1e-6, "{tail:?}");
+    }
+
+    #[test]
+    fn of_equally_slow_flows_the_later_are_the_slowest() {
+        let flows: Vec<Breakdown> = (0..200).map(|number| flow(200, number)).collect();
+        let numbered = (0..200)
+            .zip(&flows)
+            .map(|(number, flow)| (200.0, number, flow));
+        // Ranks 198 to 200: the numbers 197 to 199, whatever the order in which they come.
+        let tail = Split::of(numbered.rev()).unwrap().tail;
+        assert!((tail.timers_us - 198.0).abs() < 1e-9, "{tail:?}");
+    }
+
+    #[test]
+    fn a_flow_alone_is_the_slowest_and_without_flows_there_is_none() {
+        let one = flow(7, 3);
+        let tail = Split::of(std::iter::once((7.0, 0, &one))).unwrap().tail;
+        assert!((tail.timers_us - 3.0).abs() < 1e-9);
+        assert_eq!(Split::of(std::iter::empty()), None);
     }
 }

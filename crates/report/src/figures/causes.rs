@@ -184,7 +184,7 @@ const fn look(part: Part) -> (usize, u8) {
 const TITLE: &str = "What completion times consist of";
 const SLOWEST: &str = "slowest flows";
 const MEAN: &str = "mean";
-const CAPTION_SLOWEST: &str = "The mean over the flows that took at least the 99th percentile: what the slowest \
+const CAPTION_SLOWEST: &str = "The mean over the slowest one in a hundred flows: what the slowest \
     waited for. The parts of every flow sum to its completion time.";
 const CAPTION_MEAN: &str =
     "The mean over all complete flows. The parts of every flow sum to its completion time.";
