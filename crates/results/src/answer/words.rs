@@ -41,7 +41,8 @@ pub(super) fn time(us: f64) -> String {
     match us {
         us if us >= 1e6 => format!("{:.2} s", us / 1e6),
         us if us >= 1e3 => format!("{:.1} ms", us / 1e3),
-        us => format!("{us:.0} us"),
+        us if us >= 0.5 => format!("{us:.0} us"),
+        us => format!("{} us", small(us)),
     }
 }
 
@@ -51,7 +52,43 @@ pub(super) fn set_time(us: f64) -> String {
 }
 
 pub(super) fn bytes(bytes: f64) -> String {
-    format!("{:.1} KB", bytes / 1e3)
+    match bytes {
+        bytes if bytes >= 50.0 => format!("{:.1} KB", bytes / 1e3),
+        bytes => format!("{} B", small(bytes)),
+    }
+}
+
+/// A rate in the unit in which it has digits before its point.
+pub(super) fn rate(bps: f64) -> String {
+    match bps {
+        bps if bps >= 1e10 => format!("{:.1} Gbit/s", bps / 1e9),
+        bps if bps >= 99.5e6 => format!("{:.0} Mbit/s", bps / 1e6),
+        bps if bps >= 1e6 => format!("{} Mbit/s", digits(bps / 1e6)),
+        bps if bps >= 1e3 => format!("{} kbit/s", digits(bps / 1e3)),
+        bps => format!("{} bit/s", small(bps)),
+    }
+}
+
+/// At most three digits of a number below 1,000.
+fn digits(value: f64) -> String {
+    match value {
+        value if value >= 99.5 => format!("{value:.0}"),
+        value if value >= 9.95 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
+}
+
+/// Two digits of a number that may be far below 1: it is never shown as zero unless it is.
+fn small(value: f64) -> String {
+    let (mut size, mut decimals) = (value.abs(), 0);
+    while size > 0.0 && size < 9.5 && decimals < 9 {
+        size *= 10.0;
+        decimals += 1;
+    }
+    match size {
+        tiny if tiny > 0.0 && tiny < 0.5 => format!("{value:.0e}"),
+        _ => format!("{value:.decimals$}"),
+    }
 }
 
 /// A value of the metric called `metric` with its unit, with so many digits that it does not look like
@@ -62,9 +99,9 @@ pub(super) fn shown(metric: &str, value: f64, threshold: f64) -> String {
     let coarse = |value: f64| match unit {
         "us" => time(value),
         "bytes" => bytes(value),
-        "bit/s" if value >= 1e10 => format!("{:.1} Gbit/s", value / 1e9),
-        "bit/s" => format!("{:.0} Mbit/s", value / 1e6),
-        "" => format!("{value:.3}"),
+        "bit/s" => rate(value),
+        "" if value >= 5e-4 => format!("{value:.3}"),
+        "" => small(value),
         _ => rounded(value),
     };
     if (value - threshold).abs() > 0.0 && coarse(value) == coarse(threshold) {
@@ -80,6 +117,9 @@ pub(super) fn shown(metric: &str, value: f64, threshold: f64) -> String {
 
 /// A share as a percentage, with a decimal below 10 %.
 pub(super) fn percent(share: f64) -> String {
+    if share.abs() > 0.0 && share.abs() < 5e-4 {
+        return format!("{} %", small(share * 100.0));
+    }
     let decimals = usize::from(share < 0.0995);
     format!("{:.decimals$} %", share * 100.0)
 }
@@ -104,12 +144,59 @@ pub(super) fn counted(count: f64, noun: &str) -> String {
 
 /// Whole numbers as they are, means over seeds with a decimal.
 pub(super) fn rounded(count: f64) -> String {
-    if count.fract().abs() < f64::EPSILON {
-        format!("{count:.0}")
-    } else {
-        format!("{count:.1}")
+    match count {
+        count if count.fract().abs() < f64::EPSILON => format!("{count:.0}"),
+        count if count.abs() < 0.05 => small(count),
+        count => format!("{count:.1}"),
     }
 }
 
 /// Rows of unfinished flows that are named; more would bury the answer.
 pub(super) const SHOWN: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_not_zero_is_never_shown_as_zero() {
+        let metrics = [
+            "goodput_bps",
+            "fct_p99_us",
+            "queue_mean_bytes",
+            "fairness",
+            "drops",
+        ];
+        for exponent in -6..13 {
+            for digits in ["1", "1.66", "4.99", "9.99"] {
+                let value: f64 = format!("{digits}e{exponent}").parse().expect("a number");
+                let texts = metrics.map(|metric| shown(metric, value, 0.0)).into_iter();
+                for text in texts.chain([percent(value), rounded(value), rate(value)]) {
+                    let has_digit = text.contains(|digit| ('1'..='9').contains(&digit));
+                    assert!(has_digit, "{value}: {text}");
+                }
+            }
+        }
+        for metric in metrics {
+            let text = shown(metric, 0.0, 1.0);
+            assert!(text.starts_with('0'), "{metric}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_rate_has_three_digits_in_its_unit() {
+        let rates = [2.266e10, 9.4e8, 9.4e7, 1.13e9, 16_600.0, 12.0, 0.0];
+        assert_eq!(
+            rates.map(rate),
+            [
+                "22.7 Gbit/s",
+                "940 Mbit/s",
+                "94.0 Mbit/s",
+                "1130 Mbit/s",
+                "16.6 kbit/s",
+                "12 bit/s",
+                "0 bit/s"
+            ]
+        );
+    }
+}
