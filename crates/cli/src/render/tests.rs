@@ -282,3 +282,23 @@ fn goals_are_marked_row_by_row_and_rank_a_long_sweep() {
     );
     assert!(lines.next().is_some_and(|line| line.ends_with(",met")));
 }
+
+#[test]
+fn flows_without_an_end_have_no_columns_of_completion_times() {
+    let scenario = load(BURST);
+    let endless = finished(&scenario, |_, outcome| {
+        let metrics = &mut outcome.metrics;
+        for time in [
+            &mut metrics.fct_mean_us,
+            &mut metrics.fct_p50_us,
+            &mut metrics.fct_p95_us,
+            &mut metrics.fct_p99_us,
+            &mut metrics.fct_max_us,
+            &mut metrics.goodput_p50_bps,
+        ] {
+            *time = f64::NAN;
+        }
+    });
+    let text = printed(&endless);
+    assert!(text.contains("goodput") && !text.contains("FCT"), "{text}");
+}

@@ -1,17 +1,19 @@
 //! Who leads among rows that differ only in the scheme.
 
-use super::words::{bytes, time};
+use super::words::{bytes, percent, rate, time};
 use crate::comparison::Comparison;
 use crate::row::Row;
 use crate::statistics::{Estimate, Verdict};
 use crate::summary::Summary;
 
-/// What schemes are ranked by; less is better.
+/// What schemes are ranked by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Measure {
     /// 99th percentile of completion times.
     Tail,
-    /// Mean queue, where no flow has an end.
+    /// Goodput, where no flow has an end.
+    Goodput,
+    /// Mean queue, where no flow has an end and schemes have the same goodput.
     Queue,
 }
 
@@ -19,7 +21,22 @@ impl Measure {
     pub(super) fn of(summary: &Summary) -> Self {
         let timed = |row: &Row| !row.value(Self::Tail.metric()).is_nan();
         if summary.rows.iter().any(timed) {
-            Self::Tail
+            return Self::Tail;
+        }
+        let differs = |group: &[Row]| {
+            let mut rows = group.iter().filter(|row| Self::Goodput.value(row) > 0.0);
+            let Some(first) = rows.next() else {
+                return false;
+            };
+            rows.any(|row| {
+                let [a, b] = [first, row].map(|row| Self::Goodput.cost(row));
+                let apart = !within_a_percent(a.min(b), a.max(b));
+                let known = difference(summary, [first, row], Self::Goodput).is_some();
+                apart && (summary.seeds == 1 || known)
+            })
+        };
+        if summary.schemes.len() > 1 && summary.groups().any(differs) {
+            Self::Goodput
         } else {
             Self::Queue
         }
@@ -28,6 +45,7 @@ impl Measure {
     pub(super) const fn metric(self) -> &'static str {
         match self {
             Self::Tail => "fct_p99_us",
+            Self::Goodput => "goodput_bps",
             Self::Queue => "queue_mean_bytes",
         }
     }
@@ -36,12 +54,51 @@ impl Measure {
         row.value(self.metric())
     }
 
+    /// A value of which less is better.
+    pub(super) fn cost(self, row: &Row) -> f64 {
+        self.cost_of(self.value(row))
+    }
+
+    /// The same for a value of the metric.
+    pub(super) fn cost_of(self, value: f64) -> f64 {
+        match self {
+            Self::Goodput => 1.0 / value,
+            Self::Tail | Self::Queue => value,
+        }
+    }
+
     /// Its value in words.
     pub(super) fn shown(self, row: &Row) -> String {
-        let value = self.value(row);
+        self.amount(self.value(row))
+    }
+
+    /// A value of the metric in words.
+    pub(super) fn amount(self, value: f64) -> String {
         match self {
             Self::Tail => time(value),
+            Self::Goodput => rate(value),
             Self::Queue => bytes(value),
+        }
+    }
+
+    /// `14 % less`, where the other's cost is this many times the leader's.
+    pub(super) fn lead(self, ratio: f64) -> String {
+        format!("{} {}", percent(self.share(ratio)), self.direction())
+    }
+
+    /// By which share of the other's value the leader differs from it.
+    pub(super) fn share(self, ratio: f64) -> f64 {
+        match self {
+            Self::Goodput => ratio - 1.0,
+            Self::Tail | Self::Queue => 1.0 - 1.0 / ratio,
+        }
+    }
+
+    /// In which direction values are better.
+    pub(super) const fn direction(self) -> &'static str {
+        match self {
+            Self::Goodput => "more",
+            Self::Tail | Self::Queue => "less",
         }
     }
 }
@@ -74,7 +131,7 @@ impl<'a> Standing<'a> {
         };
         ranked.sort_by(|a, b| {
             let fewer = left(a).total_cmp(&left(b));
-            fewer.then(measure.value(a).total_cmp(&measure.value(b)))
+            fewer.then(measure.cost(a).total_cmp(&measure.cost(b)))
         });
         let (best, others) = ranked.split_first()?;
         let mut standing = Self {
@@ -86,7 +143,7 @@ impl<'a> Standing<'a> {
         };
         for other in others {
             let leaves_flows = left(other) > left(best);
-            let alike = within_a_percent(measure.value(best), measure.value(other));
+            let alike = within_a_percent(measure.cost(best), measure.cost(other));
             let open = summary.seeds > 1 && difference(summary, [best, other], measure).is_none();
             if leaves_flows || !(alike || open) {
                 standing.behind.push(other);
@@ -98,7 +155,7 @@ impl<'a> Standing<'a> {
         if let ([leader], Some(next)) = (standing.leaders.as_slice(), standing.behind.first()) {
             let difference = difference(summary, [leader, next], measure);
             standing.interval =
-                difference.and_then(|difference| interval(summary, difference, leader));
+                difference.and_then(|difference| interval(summary, difference, (leader, measure)));
         }
         Some(standing)
     }
@@ -111,12 +168,12 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// By how much of the next best's value a single leader is better; none if the next best leaves more
-    /// flows behind, or there is none.
+    /// How many times the cost of a single leader the next best has; none if the next best leaves more flows behind,
+    /// or there is none.
     pub(super) fn margin(&self) -> Option<f64> {
         let (winner, next) = (self.winner()?, self.behind.first()?);
-        let (ours, theirs) = (self.measure.value(winner), self.measure.value(next));
-        (!self.leads_by_flows()).then_some(1.0 - ours / theirs)
+        let (ours, theirs) = (self.measure.cost(winner), self.measure.cost(next));
+        (!self.leads_by_flows()).then_some(theirs / ours)
     }
 
     /// Whether the next best is behind because flows did not complete.
@@ -138,7 +195,7 @@ pub(super) fn ranking(rows: &[Row], measure: Measure) -> Vec<u32> {
         _ => 0.0,
     };
     let key = |row: &Row| {
-        let value = measure.value(row);
+        let value = measure.cost(row);
         // A negative NaN would sort first.
         (
             left(row),
@@ -168,10 +225,15 @@ fn difference<'a>(
 }
 
 /// By how much `best` is better: the 95 % interval of a difference, where seeds make one.
-fn interval(summary: &Summary, comparison: &Comparison, best: &Row) -> Option<(f64, f64)> {
+fn interval(
+    summary: &Summary,
+    comparison: &Comparison,
+    (best, measure): (&Row, Measure),
+) -> Option<(f64, f64)> {
     let Estimate { low, high, .. } = comparison.difference;
     let (low, high) = low.zip(high).filter(|_| summary.random)?;
-    Some(if comparison.scheme == best.scheme {
+    let less = measure != Measure::Goodput;
+    Some(if (comparison.scheme == best.scheme) == less {
         (-high, -low)
     } else {
         (low, high)

@@ -2,7 +2,7 @@
 
 use super::standing::{Measure, Standing};
 use super::timers::Timers;
-use super::words::{bytes, counted, list, percent, place, rounded, span, time};
+use super::words::{counted, list, percent, place, rate, rounded, span};
 use crate::row::Row;
 use crate::summary::Summary;
 
@@ -34,6 +34,7 @@ fn single(standing: &Standing<'_>) -> String {
     let at = at(standing.leaders[0]);
     let by = match standing.measure {
         Measure::Tail => "at the 99th percentile",
+        Measure::Goodput => "in goodput",
         Measure::Queue => "in the mean queue",
     };
     let Some(winner) = standing.winner() else {
@@ -51,6 +52,7 @@ fn single(standing: &Standing<'_>) -> String {
     let best = match standing.measure {
         _ if standing.leads_by_flows() => "completes the most flows".to_owned(),
         Measure::Tail => format!("is fastest {by}"),
+        Measure::Goodput => "carries most".to_owned(),
         Measure::Queue => "keeps the shortest queue".to_owned(),
     };
     format!("{at}{name} {best}: {}.", detail(standing, winner))
@@ -61,6 +63,7 @@ fn everywhere(standings: &[Standing<'_>]) -> String {
     let (first, count) = (&standings[0], standings.len());
     let (best, by) = match first.measure {
         Measure::Tail => ("is fastest", "at the 99th percentile"),
+        Measure::Goodput => ("carries most", "in goodput"),
         Measure::Queue => ("keeps the shortest queue", "on average"),
     };
     let Some(winner) = first.winner() else {
@@ -72,17 +75,18 @@ fn everywhere(standings: &[Standing<'_>]) -> String {
         .filter_map(|standing| Some((standing.margin()?, standing)));
     let mut margins: Vec<_> = margins.collect();
     margins.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let less = |(margin, standing): &(f64, &Standing<'_>)| {
+    let lead = |margin: f64| first.measure.lead(margin);
+    let than = |(margin, standing): &(f64, &Standing<'_>)| {
         let next = &standing.behind[0].scheme;
         let place = place(standing.leaders[0]);
-        format!("{} less than {next} at {place}", percent(*margin))
+        format!("{} than {next} at {place}", lead(*margin))
     };
     let by_how_much = match margins.as_slice() {
         [] => String::new(),
-        [least, .., most] if percent(least.0) != percent(most.0) => {
-            format!(", from {} to {}", less(least), less(most))
+        [least, .., most] if lead(least.0) != lead(most.0) => {
+            format!(", from {} to {}", than(least), than(most))
         }
-        [least, ..] => format!(", {} less than the next best", percent(least.0)),
+        [least, ..] => format!(", {} than the next best", lead(least.0)),
     };
     let points = if count == 2 {
         "both points".to_owned()
@@ -90,7 +94,11 @@ fn everywhere(standings: &[Standing<'_>]) -> String {
         format!("all {count} points")
     };
     let name = &winner.scheme;
-    format!("{name} {best} {by} at {points}{by_how_much}.")
+    let by = match first.measure {
+        Measure::Goodput => String::new(),
+        _ => format!(" {by}"),
+    };
+    format!("{name} {best}{by} at {points}{by_how_much}.")
 }
 
 /// Points at which the same schemes lead.
@@ -152,14 +160,16 @@ fn details(standings: &[&Standing<'_>]) -> String {
     if margins.len() < standings.len() {
         return String::new();
     }
-    let least = percent(margins.iter().copied().fold(f64::INFINITY, f64::min));
-    let most = percent(margins.iter().copied().fold(0.0, f64::max));
+    let measure = standings[0].measure;
+    let shown = |ratio| percent(measure.share(ratio));
+    let least = shown(margins.iter().copied().fold(f64::INFINITY, f64::min));
+    let most = shown(margins.iter().copied().fold(0.0, f64::max));
     let range = if least == most {
         least
     } else {
         format!("{least} to {most}")
     };
-    format!(" ({range} less than the next best)")
+    format!(" ({range} {} than the next best)", measure.direction())
 }
 
 /// `10 to 40 senders`; along several axes how many points there are.
@@ -181,6 +191,12 @@ fn counts(summary: &Summary, standings: &[Standing<'_>]) -> String {
     let measure = standings[0].measure;
     let mut wins = wins(summary, standings);
     let tied = standings.len() - wins.iter().map(|(count, _)| count).sum::<usize>();
+    if tied == standings.len() {
+        return format!(
+            "By the {} there is nothing to choose between the best at any of {tied} points.",
+            measured(measure)
+        );
+    }
     let tied = match tied {
         0 => String::new(),
         tied => format!("; at {tied} there is nothing to choose between the best"),
@@ -219,7 +235,7 @@ fn worst(summary: &Summary, standings: &[Standing<'_>]) -> Option<String> {
     let measure = standings[0].measure;
     let losses = standings.iter().filter_map(|standing| {
         let own = standing.behind.iter().find(|row| row.scheme == name)?;
-        let ratio = measure.value(own) / measure.value(standing.leaders[0]);
+        let ratio = measure.cost(own) / measure.cost(standing.leaders[0]);
         Some((ratio, *own, standing.leaders[0]))
     });
     let (_, own, leader) = losses.max_by(|(a, ..), (b, ..)| a.total_cmp(b))?;
@@ -280,18 +296,18 @@ fn alone(standings: &[Standing<'_>]) -> String {
             measure.shown(most),
             place(most),
         ),
-        (Measure::Queue, 1) => format!(
+        (_, 1) => format!(
             "{name} carries {} with a mean queue of {}.",
             goodput(least),
-            measure.shown(least)
+            Measure::Queue.shown(least)
         ),
-        (Measure::Queue, _) => format!(
+        (..) => format!(
             "{name} carries {} with a mean queue of {} at {} and {} with {} at {}.",
             goodput(least),
-            measure.shown(least),
+            Measure::Queue.shown(least),
             place(least),
             goodput(most),
-            measure.shown(most),
+            Measure::Queue.shown(most),
             place(most),
         ),
     }
@@ -301,6 +317,10 @@ fn alone(standings: &[Standing<'_>]) -> String {
 fn detail(standing: &Standing<'_>, winner: &Row) -> String {
     let shown = |row: &Row| match standing.measure {
         Measure::Tail => standing.measure.shown(row),
+        Measure::Goodput => {
+            let queue = Measure::Queue.shown(row);
+            format!("{} with a mean queue of {queue}", goodput(row))
+        }
         Measure::Queue => format!("{} at {}", standing.measure.shown(row), goodput(row)),
     };
     let Some(next) = standing.behind.first() else {
@@ -316,20 +336,18 @@ fn detail(standing: &Standing<'_>, winner: &Row) -> String {
         return format!("{ours} of {all}, {} {theirs}", next.scheme);
     }
     let (value, name) = (shown(winner), &next.scheme);
-    let ratio = standing.measure.value(next) / standing.measure.value(winner);
+    let ratio = standing.measure.cost(next) / standing.measure.cost(winner);
     let less = match standing.measure {
         Measure::Tail if ratio >= 2.0 => format!("{ratio:.1} times as fast as {name}"),
-        _ => format!("{} less than {name}", percent(1.0 - 1.0 / ratio)),
+        Measure::Goodput if ratio >= 2.0 => format!("{ratio:.1} times as much as {name}"),
+        measure => format!("{} than {name}", measure.lead(ratio)),
     };
     format!("{value}, {less} ({}{})", shown(next), interval(standing))
 }
 
 /// The interval of the difference to the next best.
 fn interval(standing: &Standing<'_>) -> String {
-    let amount = |value| match standing.measure {
-        Measure::Tail => time(value),
-        Measure::Queue => bytes(value),
-    };
+    let amount = |value| standing.measure.amount(value);
     standing.interval.map_or_else(String::new, |(low, high)| {
         format!(
             "; the 95 % interval of the difference is {} to {}",
@@ -367,6 +385,7 @@ fn at(row: &Row) -> String {
 const fn measured(measure: Measure) -> &'static str {
     match measure {
         Measure::Tail => "99th percentile",
+        Measure::Goodput => "goodput",
         Measure::Queue => "mean queue",
     }
 }
@@ -374,6 +393,7 @@ const fn measured(measure: Measure) -> &'static str {
 const fn leading(measure: Measure) -> &'static str {
     match measure {
         Measure::Tail => "is fastest",
+        Measure::Goodput => "carries most",
         Measure::Queue => "has the shortest",
     }
 }
@@ -383,7 +403,7 @@ fn goodput(row: &Row) -> String {
     if bits.is_nan() {
         "unknown goodput".into()
     } else {
-        format!("{:.0} Mbit/s", bits / 1e6)
+        rate(bits)
     }
 }
 

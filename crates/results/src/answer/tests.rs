@@ -7,6 +7,7 @@ use super::*;
 use crate::point_result::{PointResult, PointResults};
 use crate::ties::Ties;
 
+mod goodput;
 mod waits;
 
 /// A hundred flows that all complete, within 30 ms, without a timer.

@@ -95,11 +95,11 @@ fn leaders<'a>(
     let under = (0..ties.orders as usize).map(|order| {
         let best = values
             .iter()
-            .map(|(_, of)| of[order])
+            .map(|(_, of)| measure.cost_of(of[order]))
             .fold(f64::INFINITY, f64::min);
         let leads = values
             .iter()
-            .filter(|(_, of)| within_a_percent(best, of[order]));
+            .filter(|(_, of)| within_a_percent(best, measure.cost_of(of[order])));
         leads.map(|(name, _)| *name).collect()
     });
     Some(under.collect())

@@ -172,12 +172,24 @@ pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
             rows.iter()
                 .any(|row| row.metrics.contains_key(metric) && row.value(metric) > 0.0)
         };
+        let known = |metric: &str| {
+            let has_value = |row: &&Row| {
+                let all = row.groups.values().chain([&row.metrics]);
+                all.filter_map(|metrics| metrics.get(metric))
+                    .any(|estimate| estimate.mean.is_some())
+            };
+            rows.iter().any(has_value)
+        };
         // Timers of other kinds rarely expire, and few flows have a deadline.
         let kinds = ["syn_timeouts", "tail_probes", "window_probes"];
         let shown = match metric {
             "timers" => rows
                 .iter()
                 .any(|row| row.value(metric) > row.value("timeouts")),
+            // Flows without an end have no completion times.
+            of_ends if of_ends.starts_with("fct_") || of_ends == "goodput_p50_bps" => {
+                known(of_ends) || !known("goodput_bps")
+            }
             rare if kinds.contains(&rare) || rare == "flows_late" => happened(),
             _ => true,
         };
