@@ -35,7 +35,7 @@ pub(super) fn table(data: &Data<'_>) -> Tiers {
                 tier: tier.tier.clone(),
                 drops: units::number(tier.drops, 3),
                 worst: tier.worst.clone(),
-                worst_drops: tier.worst_drops.to_string(),
+                worst_drops: units::number(tier.worst_drops, 3),
                 queue: format!("{} KB", units::number(queue, 3)),
                 first: index == 0,
             });

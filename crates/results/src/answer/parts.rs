@@ -151,13 +151,18 @@ pub fn worst_tiers(summary: &Summary) -> Option<&Row> {
 pub fn drops(summary: &Summary) -> Option<String> {
     let row = worst_tiers(summary)?;
     let lossy = row.tiers.iter().filter(|tier| tier.drops > 0.0);
+    let of = if summary.seeds > 1 {
+        "worst port of each seed, mostly"
+    } else {
+        "worst:"
+    };
     let tier = |tier: &Tier| {
         format!(
-            "{} on {} (worst: {}, {})",
+            "{} on {} ({of} {}, {})",
             rounded(tier.drops),
             tier.tier,
             tier.worst,
-            tier.worst_drops
+            rounded(tier.worst_drops)
         )
     };
     let tiers: Vec<String> = lossy.map(tier).collect();

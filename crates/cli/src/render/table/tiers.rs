@@ -49,8 +49,13 @@ fn title(summary: &Summary, row: &Row) -> String {
         at if at.is_empty() => at,
         at => format!(" at {at}"),
     };
+    let means = if summary.seeds > 1 {
+        "; drops of the worst port of each seed, on average"
+    } else {
+        ""
+    };
     if summary.rows.len() == 1 {
-        return "Ports by tier:".to_owned();
+        return format!("Ports by tier{means}:");
     }
     let lossy = row.tiers.iter().any(|tier| tier.drops > 0.0);
     let why = if lossy {
@@ -58,17 +63,20 @@ fn title(summary: &Summary, row: &Row) -> String {
     } else {
         "the longest queue"
     };
-    format!("Ports by tier in the row with {why}, {}{at}:", row.scheme)
+    format!(
+        "Ports by tier in the row with {why}, {}{at}{means}:",
+        row.scheme
+    )
 }
 
 fn line(tier: &Tier) -> [String; 5] {
     #[expect(clippy::cast_precision_loss, reason = "rounded for people")]
-    let (drops, queue) = (tier.worst_drops as f64, tier.worst_queue_max_bytes as f64);
+    let queue = tier.worst_queue_max_bytes as f64;
     [
         tier.tier.clone(),
         count(tier.drops),
         tier.worst.clone(),
-        count(drops),
+        count(tier.worst_drops),
         bytes(queue),
     ]
 }
