@@ -3,6 +3,7 @@
 mod cause;
 mod goals;
 mod parts;
+mod search;
 mod standing;
 mod sweep;
 mod ties;
@@ -10,6 +11,7 @@ mod timers;
 mod words;
 
 pub use parts::{drops, worst_tiers};
+pub use search::nearest;
 
 use super::info::RunInfo;
 use super::summary::Summary;

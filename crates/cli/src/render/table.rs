@@ -140,7 +140,20 @@ impl<'a> Layout<'a> {
         let all = summary.rows.len();
         let limit = view.rows.unwrap_or(if all > LONG { BEST } else { all });
         let ranked = limit < all;
-        let blocks = if ranked {
+        let blocks = if ranked && summary.search.is_some() {
+            // Who searches looks for the limit: the rows around it, in the order of their values.
+            let nearest: Vec<u32> = results::nearest(summary).into_iter().take(limit).collect();
+            let near = |row: &&Row| {
+                let place = summary
+                    .rows
+                    .iter()
+                    .position(|other| std::ptr::eq(other, *row));
+                place.is_some_and(|place| nearest.iter().any(|row| *row as usize == place))
+            };
+            let blocks = combinations(summary).into_iter();
+            let blocks = blocks.map(|block| block.into_iter().filter(near).collect());
+            vec![blocks.collect::<Vec<Vec<&Row>>>().concat()]
+        } else if ranked {
             let best = results::ranking(summary).into_iter().take(limit);
             vec![best.map(|row| &summary.rows[row as usize]).collect()]
         } else {
@@ -365,10 +378,10 @@ impl<'a> Layout<'a> {
         let mut notes = Vec::new();
         if self.ranked {
             let (shown, all) = (self.lines.len(), self.summary.rows.len());
-            let best = if shown == 1 {
-                "The best row".to_owned()
-            } else {
-                format!("The {shown} best rows")
+            let best = match (shown, self.summary.search.is_some()) {
+                (1, _) => "The best row".to_owned(),
+                (_, true) => format!("The {shown} rows next to the limit"),
+                (_, false) => format!("The {shown} best rows"),
             };
             notes.push(format!("{best} of {all}; --rows all shows every row."));
         }

@@ -1,6 +1,7 @@
 //! Which rows meet the goals, where, and why the others do not.
 
 use super::parts;
+use super::search;
 use super::timers::{self, Timers};
 use super::words::{counted, list, percent, place, shown};
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
@@ -15,7 +16,7 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     let mut sentences = vec![count(summary, goals)];
     if summary.search.is_some() {
         let schemes = summary.schemes.iter();
-        sentences.extend(schemes.filter_map(|scheme| searched(summary, goals, scheme)));
+        sentences.extend(schemes.filter_map(|scheme| search::sentence(summary, goals, scheme)));
     } else {
         sentences.extend(regions(summary, goals));
         sentences.extend(smallest(summary, goals));
@@ -192,73 +193,8 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
 }
 
 /// What the goals are called once they have been named.
-fn pronoun(goals: &Goals) -> &'static str {
+pub(super) fn pronoun(goals: &Goals) -> &'static str {
     if goals.goals.len() > 1 { "them" } else { "it" }
-}
-
-/// What a search along one axis found for a scheme.
-fn searched(summary: &Summary, goals: &Goals, scheme: &str) -> Option<String> {
-    let axis = summary.axes.first()?;
-    let it = pronoun(goals);
-    let own = goals.rows.iter().filter_map(|judged| {
-        let row = &summary.rows[judged.row as usize];
-        let value = row.setting(axis).filter(|_| row.scheme == scheme)?;
-        Some((crate::goals::magnitude(value)?, value, judged))
-    });
-    let mut tried: Vec<_> = own.collect();
-    tried.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
-    let of = if summary.schemes.len() > 1 {
-        format!(" for {scheme}")
-    } else {
-        String::new()
-    };
-    let is_met = |at: usize| tried[at].2.is_met();
-    let value = |at: usize| tried[at].1;
-    let number = counted(f64::from(u32::try_from(tried.len()).ok()?), "value");
-    let Some(first) = (0..tried.len()).find(|at| is_met(*at)) else {
-        return Some(format!(
-            "None of {number} of {axis} that were tried meets {it}{of}."
-        ));
-    };
-    let missed = |at: usize| {
-        let judged = tried[at].2;
-        let missed = goals.goals.iter().zip(&judged.verdicts);
-        let mut missed = missed.filter(|(_, verdict)| verdict.standing != Standing::Met);
-        let (goal, verdict) = missed.next()?;
-        Some(format!(
-            "{} = {}",
-            goal.subject(),
-            shown(&goal.metric, verdict.value?, goal.threshold)
-        ))
-    };
-    let misses = |at: usize| {
-        let why = missed(at).map_or_else(String::new, |why| format!(" ({why})"));
-        format!("{} misses {it}{why}", value(at))
-    };
-    let last = (first..tried.len())
-        .take_while(|at| is_met(*at))
-        .last()
-        .unwrap_or(first);
-    Some(if first > 0 {
-        format!(
-            "The smallest {axis} that meets {it}{of} is {}: {}; {number} were tried.",
-            value(first),
-            misses(first - 1)
-        )
-    } else if last + 1 < tried.len() {
-        format!(
-            "Every {axis} from {} to {} meets {it}{of}: {}; {number} were tried.",
-            value(first),
-            value(last),
-            misses(last + 1)
-        )
-    } else {
-        format!(
-            "Both ends of the range of {axis} meet {it}{of}: {} and {}.",
-            value(first),
-            value(last)
-        )
-    })
 }
 
 /// What tells the rows that miss the goals from those that meet them: timers if they show, else the part of

@@ -8,6 +8,7 @@ use crate::point_result::{PointResult, PointResults};
 use crate::ties::Ties;
 
 mod goodput;
+mod search;
 mod waits;
 
 /// A hundred flows that all complete, within 30 ms, without a timer.
@@ -55,8 +56,17 @@ fn answered(text: &str, change: impl Fn(&PointSpec, &mut Metrics)) -> Vec<String
 
 /// The scenario `text` with made-up metrics for each point.
 fn made_up(text: &str, change: impl Fn(&PointSpec, &mut Metrics)) -> Summary {
+    made_up_with(text, &Overrides::default(), change)
+}
+
+/// The same with arguments of the command.
+fn made_up_with(
+    text: &str,
+    overrides: &Overrides,
+    change: impl Fn(&PointSpec, &mut Metrics),
+) -> Summary {
     let source = Source::new("test.toml", text);
-    let scenario = Scenario::load(source, &Overrides::default()).expect("a correct scenario");
+    let scenario = Scenario::load(source, overrides).expect("a correct scenario");
     let result = |point: &PointSpec| {
         let mut metrics = metrics();
         change(point, &mut metrics);
