@@ -37,9 +37,17 @@ fn count(summary: &Summary, goals: &Goals) -> String {
             format!("{number} of {}", list(&all))
         }
     };
-    let best = goals.ranked().next();
+    let (is, best) = match most_loaded(summary, goals) {
+        Some(judged) => ("the greatest load that meets", Some(judged)),
+        None => ("the best", goals.ranked().next()),
+    };
     let best = best.map(|judged| described(summary, goals, judged));
     let best = best.unwrap_or_default();
+    let best_is = if is == "the best" {
+        format!("{is} is {best}")
+    } else {
+        format!("{is} {} is {best}", pronoun(goals))
+    };
     match (goals.met(), goals.rows.len()) {
         (0, 1) if goals.rows[0].standing == Standing::Open => {
             format!("Whether {named} is met is open: {best}.")
@@ -48,12 +56,39 @@ fn count(summary: &Summary, goals: &Goals) -> String {
         (0, _) => format!("No row meets {named}; the nearest is {best}."),
         (1, 1) => format!("{named} is met: {best}."),
         (1, all) => format!("1 of {all} rows meets {named}: {best}."),
-        (2, 2) => format!("Both rows meet {named}; the best is {best}."),
+        (2, 2) => format!("Both rows meet {named}; {best_is}."),
         (met, all) if met == all => {
-            format!("All {all} rows meet {named}; the best is {best}.")
+            format!("All {all} rows meet {named}; {best_is}.")
         }
-        (met, all) => format!("{met} of {all} rows meet {named}; the best is {best}."),
+        (met, all) => format!("{met} of {all} rows meet {named}; {best_is}."),
     }
+}
+
+/// Of the rows that meet the goals the best of those with the greatest load, if the sweep is along a load: the least
+/// load is easy for every scheme.
+fn most_loaded<'a>(summary: &Summary, goals: &'a Goals) -> Option<&'a Judged> {
+    let axis = summary.axes.iter().find(|axis| is_load(axis))?;
+    let load = |judged: &Judged| {
+        let row = &summary.rows[judged.row as usize];
+        row.setting(axis).and_then(crate::goals::magnitude)
+    };
+    let met = || goals.ranked().filter(|judged| judged.is_met());
+    let loads = met().filter_map(load);
+    let most = loads.fold(f64::NEG_INFINITY, f64::max);
+    let differ = met().any(|judged| load(judged).is_some_and(|load| load < most));
+    // Ranked rows come best first.
+    met()
+        .find(|judged| load(judged).is_some_and(|load| load >= most))
+        .filter(|_| differ)
+}
+
+/// Whether more of a setting is more work for a network.
+fn is_load(axis: &str) -> bool {
+    let words = ["senders", "load", "size", "flows", "connections"];
+    words.iter().any(|word| {
+        let key = axis.strip_suffix(word);
+        key.is_some_and(|key| key.ends_with("workload."))
+    })
 }
 
 /// A row with what its goals are about: `dctcp at 40 senders (reads.fct_p99 is 3.2 ms)`.

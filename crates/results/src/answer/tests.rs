@@ -7,6 +7,7 @@ use super::*;
 use crate::point_result::{PointResult, PointResults};
 use crate::ties::Ties;
 
+mod goals;
 mod goodput;
 mod search;
 mod waits;
