@@ -1,5 +1,7 @@
 //! What a simulation comes to, once it is over.
 
+mod bottleneck;
+
 use std::time::Duration;
 
 use base::{Span, Time};
@@ -26,6 +28,7 @@ pub(crate) fn outcome(
     let all = totals(String::new(), &flows.iter(), end);
     let ports = || ended.network.ports().iter().map(fabric::Port::counters);
     let packet_hops: u64 = ports().map(|port| port.packets).sum();
+    ended.bottleneck = bottleneck::of(&ended, point, queues);
     let bottleneck = ended.bottleneck.0 as usize;
     let queue = &queues[bottleneck];
     let cpu_us = cpu.as_secs_f64() * 1e6;

@@ -2,7 +2,7 @@
 
 use fabric::{Node, PortId};
 use scenario::PointSpec;
-use scenario::keys::{TraceInterval, TracedPorts, TracedSeries};
+use scenario::keys::{TopologyKind, TraceInterval, TracedPorts, TracedSeries};
 use scenario::series::{self, Traceable};
 use scenario::workload;
 
@@ -35,9 +35,13 @@ impl Plan {
             [link.a, link.b].map(|node| topology.nodes()[node.0 as usize] == Node::Switch)
         };
         let switches = topology.links().iter().flat_map(from_switch);
+        // In a graph the bottleneck is known when the run is over.
+        let switch_ports = switches.clone().filter(|from_switch| *from_switch).count();
+        let unknown = point.keys.topology.kind == TopologyKind::Graph && switch_ports <= FEW;
         let mut ports: Vec<bool> = match trace.ports {
             TracedPorts::All => switches.map(|_| true).collect(),
             TracedPorts::Switches => switches.collect(),
+            TracedPorts::Bottleneck if unknown => switches.collect(),
             TracedPorts::Bottleneck => switches.map(|_| false).collect(),
         };
         ports[bottleneck.0 as usize] = true;
@@ -63,3 +67,6 @@ impl Plan {
         &self.quantities
     }
 }
+
+/// Ports of the switches of a graph that are all recorded, where one of them may turn out to be the bottleneck.
+const FEW: usize = 64;

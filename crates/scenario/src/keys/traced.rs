@@ -151,7 +151,7 @@ impl Quantity for TraceInterval {
 base::choices! {
     /// Which ports are recorded.
     pub enum TracedPorts {
-        /// The one in front of the bottleneck.
+        /// The one in front of the bottleneck; in a graph of few switches all of theirs, for its bottleneck is known when the run is over.
         Bottleneck = "bottleneck",
         /// Those of switches.
         Switches = "switches",

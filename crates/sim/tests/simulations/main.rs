@@ -2,6 +2,7 @@
 //! hold for every scheme.
 
 mod baselines;
+mod bottleneck;
 mod breakdown;
 mod bursts;
 mod endings;
