@@ -1,5 +1,6 @@
 //! The answer in words.
 
+mod bound;
 mod cause;
 mod goals;
 mod parts;

@@ -269,6 +269,13 @@ pub const METRICS: &[Column] = &[
         "Goodput at each moment, each flow's payload spread evenly over its time, weighted by the number of flows at that moment.",
     ),
     Column::new(
+        "bound_p50_us",
+        "us",
+        "A bound that no scheme can beat: fct_p50_us if the links of the hosts carried nothing but these flows, without a pause. Of flows to one receiver that start together the n-th completes when the n smallest have crossed the link to the receiver.",
+    ),
+    Column::new("bound_p99_us", "us", "The same bound of fct_p99_us."),
+    Column::new("bound_max_us", "us", "The same bound of fct_max_us."),
+    Column::new(
         "fct_handshake_us",
         "us",
         "Part of fct_mean_us: time in which the connection opened.",

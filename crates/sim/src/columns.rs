@@ -80,6 +80,9 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.flows_late as f64,
         m.goodput_p50_bps,
         m.goodput_weighted_bps,
+        m.bound_p50_us,
+        m.bound_p99_us,
+        m.bound_max_us,
     ];
     values.extend(split_values(m.breakdown.as_ref()));
     values
@@ -123,6 +126,9 @@ pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
         ("flows_late", m.flows_late as f64),
         ("goodput_p50_bps", m.goodput_p50_bps),
         ("goodput_weighted_bps", m.goodput_weighted_bps),
+        ("bound_p50_us", m.bound_p50_us),
+        ("bound_p99_us", m.bound_p99_us),
+        ("bound_max_us", m.bound_max_us),
     ];
     let parts = METRICS[METRICS.len() - 16..].iter();
     let parts = parts.map(|column| column.name);

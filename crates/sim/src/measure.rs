@@ -1,12 +1,15 @@
 //! What a simulation comes to, once it is over.
 
 mod bottleneck;
+mod bound;
 
 use std::time::Duration;
 
 use base::{Span, Time};
 use fabric::{PortId, QueueStatistics};
 use scenario::{Group, PointSpec};
+
+use bound::HostLinks;
 
 use crate::metrics::{
     Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord, TierMetrics,
@@ -25,7 +28,8 @@ pub(crate) fn outcome(
     let last = ended.last_completion();
     let last = last.filter(|last| *last != Time::NEVER).unwrap_or(end);
     let flows = ended.consume_flows(|flow| record(&point.groups, &flow, end));
-    let all = totals(String::new(), &flows.iter(), end);
+    let links = HostLinks::of(&ended.topology, &ended.network, point);
+    let all = totals(String::new(), &flows.iter(), (end, &links));
     let ports = || ended.network.ports().iter().map(fabric::Port::counters);
     let packet_hops: u64 = ports().map(|port| port.packets).sum();
     ended.bottleneck = bottleneck::of(&ended, point, queues);
@@ -66,6 +70,9 @@ pub(crate) fn outcome(
         flows_late: all.flows_late,
         goodput_p50_bps: all.goodput_p50_bps,
         goodput_weighted_bps: all.goodput_weighted_bps,
+        bound_p50_us: all.bound_p50_us,
+        bound_p99_us: all.bound_p99_us,
+        bound_max_us: all.bound_max_us,
         breakdown: all.breakdown,
     };
     let cost = Cost {
@@ -78,7 +85,7 @@ pub(crate) fn outcome(
     let ports = port_records(&ended, queues);
     Outcome {
         metrics,
-        groups: groups(point, &flows, end),
+        groups: groups(point, &flows, (end, &links)),
         cost,
         flows,
         tiers: tiers(&ports),
@@ -88,11 +95,15 @@ pub(crate) fn outcome(
 }
 
 /// Results of every group, if the scenario has any, then of every class of sizes.
-fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetrics> {
+fn groups(
+    point: &PointSpec,
+    flows: &[FlowRecord],
+    (end, links): (Time, &HostLinks),
+) -> Vec<GroupMetrics> {
     let named = point.groups.iter().filter(|group| !group.name.is_empty());
     let groups = named.map(|group| {
         let own = flows.iter().filter(|flow| *flow.group == *group.name);
-        totals(group.name.to_string(), &own, end)
+        totals(group.name.to_string(), &own, (end, links))
     });
     let mss = u64::from(point.keys.tcp.mss.0);
     let classes = point.keys.run.classes.all(mss).into_iter();
@@ -101,7 +112,7 @@ fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetric
         let own = flows
             .iter()
             .filter(|flow| size(flow) > above && size(flow) <= upto);
-        totals(name, &own, end)
+        totals(name, &own, (end, links))
     });
     groups.chain(classes).collect()
 }
@@ -110,11 +121,12 @@ fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetric
 fn totals<'a>(
     name: String,
     flows: &(impl Iterator<Item = &'a FlowRecord> + Clone),
-    end: Time,
+    (end, links): (Time, &HostLinks),
 ) -> GroupMetrics {
     let flows = || flows.clone();
     let total = |count: fn(&FlowRecord) -> u32| flows().map(|flow| u64::from(count(flow))).sum();
     let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us.get()).collect());
+    let bound = links.bound(flows());
     let timeouts = total(|flow| flow.timeouts);
     let packets = total(|flow| flow.packets);
     GroupMetrics {
@@ -142,6 +154,9 @@ fn totals<'a>(
         flows_late: flows().filter(|flow| flow.late).count() as u64,
         goodput_p50_bps: median_goodput(flows()),
         goodput_weighted_bps: weighted_goodput(flows(), end),
+        bound_p50_us: bound.p50,
+        bound_p99_us: bound.p99,
+        bound_max_us: bound.max,
         breakdown: Split::of(broken_down(flows())),
     }
 }

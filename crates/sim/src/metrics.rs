@@ -54,6 +54,12 @@ pub struct Metrics {
     pub goodput_p50_bps: f64,
     #[serde(with = "absent")]
     pub goodput_weighted_bps: f64,
+    #[serde(with = "absent")]
+    pub bound_p50_us: f64,
+    #[serde(with = "absent")]
+    pub bound_p99_us: f64,
+    #[serde(with = "absent")]
+    pub bound_max_us: f64,
     pub breakdown: Option<Split>,
 }
 
@@ -100,6 +106,12 @@ pub struct GroupMetrics {
     pub goodput_p50_bps: f64,
     #[serde(with = "absent")]
     pub goodput_weighted_bps: f64,
+    #[serde(with = "absent")]
+    pub bound_p50_us: f64,
+    #[serde(with = "absent")]
+    pub bound_p99_us: f64,
+    #[serde(with = "absent")]
+    pub bound_max_us: f64,
     pub breakdown: Option<Split>,
 }
 

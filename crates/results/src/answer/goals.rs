@@ -1,5 +1,6 @@
 //! Which rows meet the goals, where, and why the others do not.
 
+use super::bound;
 use super::parts;
 use super::search;
 use super::timers::{self, Timers};
@@ -13,7 +14,8 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     let Some(goals) = &summary.goals else {
         return Vec::new();
     };
-    let mut sentences = vec![count(summary, goals)];
+    let mut sentences: Vec<String> = bound::sentence(summary, goals).into_iter().collect();
+    sentences.push(count(summary, goals));
     if summary.search.is_some() {
         let schemes = summary.schemes.iter();
         sentences.extend(schemes.filter_map(|scheme| search::sentence(summary, goals, scheme)));

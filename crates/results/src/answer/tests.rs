@@ -46,6 +46,9 @@ fn metrics() -> Metrics {
         flows_late: 0,
         goodput_p50_bps: 1e9,
         goodput_weighted_bps: 1e9,
+        bound_p50_us: 1.0,
+        bound_p99_us: 1.0,
+        bound_max_us: 1.0,
         breakdown: None,
     }
 }

@@ -3,6 +3,7 @@
 
 mod baselines;
 mod bottleneck;
+mod bounds;
 mod breakdown;
 mod bursts;
 mod endings;

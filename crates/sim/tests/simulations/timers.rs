@@ -9,7 +9,7 @@ use sim::breakdown::Part;
 use sim::run::{self, Limits, Watching};
 
 /// Scenarios that are tried.
-const TRIED: u64 = 150;
+pub(crate) const TRIED: u64 = 150;
 /// A wait that a reader would ask about, in picoseconds.
 const LONG: u64 = 10_000_000_000;
 
@@ -20,7 +20,7 @@ fn one<'a>(random: &mut Stream, values: &[&'a str]) -> &'a str {
 }
 
 /// A small network that loses SYNs, middles and ends of flows, with the TCP of papers or of Linux.
-fn scenario(number: u64) -> String {
+pub(crate) fn scenario(number: u64) -> String {
     let mut random = Stream::new(number, "timers", 0);
     let mut text = format!("schemes = [\"{}\"]\nseed = {number}\n", {
         one(
@@ -55,7 +55,7 @@ fn scenario(number: u64) -> String {
 }
 
 /// The only point of a scenario, if its settings go together.
-fn point(text: &str) -> Option<PointSpec> {
+pub(crate) fn point(text: &str) -> Option<PointSpec> {
     let scenario = Scenario::load(Source::new("random.toml", text), &Overrides::default()).ok()?;
     scenario.points().first().cloned()
 }

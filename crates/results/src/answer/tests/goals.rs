@@ -29,3 +29,25 @@ fn along_another_axis_the_best_is_told() {
         "Both rows meet fct_p99 < 50ms; the best is rcc at switch.buffer = 128KB (fct_p99 is 30.0 ms)."
     );
 }
+
+#[test]
+fn a_goal_that_no_scheme_can_meet_is_said_before_it_is_called_missed() {
+    let text =
+        "schemes = [\"dctcp\", \"rcc\"]\ngoals = [\"fct_p99 < 5ms\"]\nworkload.senders = [8, 64]\n";
+    let answer = answered(text, |point, metrics| {
+        let many = point.keys.workload.senders.0 == 64;
+        metrics.bound_p99_us = if many { 5.4e3 } else { 600.0 };
+        metrics.fct_p99_us = if many { 7e3 } else { 4e3 };
+    });
+    assert_eq!(
+        answer[..2],
+        [
+            "No scheme can meet fct_p99 < 5ms at 64 senders: the bytes alone take at least 5.4 ms on the links \
+             of the hosts.",
+            "2 of 4 rows meet fct_p99 < 5ms; the best is dctcp at 8 senders (fct_p99 is 4.0 ms)."
+        ]
+    );
+    // A goal that is missed for other reasons is within reach.
+    let answer = answered(text, |_, metrics| metrics.bound_p99_us = 4.9e3);
+    assert!(answer[0].starts_with("No row meets"), "{answer:?}");
+}

@@ -1,0 +1,101 @@
+//! Completion times that no scheme can beat: flows take as long as their bytes do on the links of their hosts.
+
+use base::HostId;
+use fabric::{Network, PortId, Topology};
+use scenario::PointSpec;
+
+use crate::metrics::{Distribution, FlowRecord};
+
+/// What the links of the hosts of a point carry.
+pub(super) struct HostLinks {
+    /// Rates from each host and to it, in bit/s.
+    rates: Vec<[f64; 2]>,
+    /// Of each group its name, its largest payload and the bytes of a packet beside it.
+    groups: Vec<(String, f64, f64)>,
+}
+
+impl HostLinks {
+    pub(super) fn of(topology: &Topology, network: &Network, point: &PointSpec) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "rates have few digits")]
+        let rate = |port: PortId| network.ports()[port.0 as usize].link().rate.as_bps() as f64;
+        let hosts = (0..).zip(topology.hosts());
+        let rates = hosts.map(|(host, _)| {
+            let port = topology.host_port(HostId(host));
+            [rate(port), rate(port.reverse())]
+        });
+        let header = f64::from(point.keys.net.header_bytes);
+        let groups = point.groups.iter().map(|group| {
+            let mss = f64::from(group.keys.tcp.mss.0);
+            (group.name.to_string(), mss, header)
+        });
+        Self {
+            rates: rates.collect(),
+            groups: groups.collect(),
+        }
+    }
+
+    /// Bits of a flow on the wire.
+    #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+    fn bits(&self, flow: &FlowRecord) -> f64 {
+        let payload = flow.size_bytes.unwrap_or(0) as f64;
+        let group = self.groups.iter().find(|(name, ..)| *name == flow.group);
+        let headers = group.map_or(0.0, |(_, mss, header)| (payload / mss).ceil() * header);
+        (payload + headers) * 8.0
+    }
+
+    /// Percentiles of completion times, in microseconds, that are not above those of the complete flows among `flows`.
+    ///
+    /// Of flows to one receiver that start together the n-th completes when the n smallest have crossed the link to
+    /// the receiver at the earliest, and none before its own bytes have crossed the links of its hosts. O(n log n).
+    pub(super) fn bound<'a>(&self, flows: impl Iterator<Item = &'a FlowRecord>) -> Distribution {
+        let complete = flows.filter(|flow| flow.fct_us.get().is_some());
+        let mut complete: Vec<&FlowRecord> = complete.collect();
+        complete.sort_unstable_by(|a, b| {
+            let receiver = a.receiver.cmp(&b.receiver);
+            receiver.then(a.start_us.total_cmp(&b.start_us))
+        });
+        let mut bounds = Vec::with_capacity(complete.len());
+        let mut rest = complete.as_slice();
+        while let [first, ..] = rest {
+            let rate = self.rates[first.receiver as usize][1];
+            let (burst, behind) = rest.split_at(self.burst(rest, rate));
+            self.add_burst(burst, rate, &mut bounds);
+            rest = behind;
+        }
+        Distribution::of(bounds)
+    }
+
+    /// How many of the first of `flows` start together: to one receiver, and within a tenth of the time that the bytes of
+    /// those before take on the link to it.
+    fn burst(&self, flows: &[&FlowRecord], rate: f64) -> usize {
+        let (first, mut bits) = (flows[0], 0.0);
+        let together = |flow: &&&FlowRecord| {
+            let after = flow.start_us - first.start_us;
+            let near = flow.receiver == first.receiver && after <= bits / rate * 1e5;
+            bits += self.bits(flow);
+            near
+        };
+        flows.iter().take_while(together).count().max(1)
+    }
+
+    /// Adds a bound for each flow of a burst, in the order of completion.
+    fn add_burst(&self, burst: &[&FlowRecord], rate: f64, bounds: &mut Vec<f64>) {
+        let mut all: Vec<f64> = burst.iter().map(|flow| self.bits(flow)).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        let mut alone: Vec<f64> = burst
+            .iter()
+            .map(|flow| {
+                let rate = self.rates[flow.sender as usize][0].min(rate);
+                self.bits(flow) / rate * 1e6
+            })
+            .collect();
+        alone.sort_unstable_by(f64::total_cmp);
+        // A flow may start as late as the last of the burst.
+        let late = burst[burst.len() - 1].start_us - burst[0].start_us;
+        let mut sum = 0.0;
+        for (bits, alone) in all.into_iter().zip(alone) {
+            sum += bits;
+            bounds.push((sum / rate * 1e6 - late).max(alone));
+        }
+    }
+}

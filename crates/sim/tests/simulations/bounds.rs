@@ -1,0 +1,50 @@
+//! Completion times that no scheme can beat.
+
+use sim::run;
+
+use crate::support::outcome;
+use crate::timers::{TRIED, point, scenario};
+
+#[test]
+fn no_run_is_faster_than_its_bound() {
+    let mut tight = 0;
+    for text in (0..TRIED).map(scenario) {
+        let Some(point) = point(&text) else { continue };
+        let metrics = run::run(&point).expect("a conserving run").metrics;
+        for (bound, found) in [
+            (metrics.bound_p50_us, metrics.fct_p50_us),
+            (metrics.bound_p99_us, metrics.fct_p99_us),
+            (metrics.bound_max_us, metrics.fct_max_us),
+        ] {
+            assert!(bound <= found, "{bound} {found}\n{text}");
+            tight += u32::from(bound > 0.5 * found);
+        }
+    }
+    // A bound of zero would hold, too.
+    assert!(tight > 20, "{tight}");
+}
+
+#[test]
+fn a_burst_takes_as_long_as_its_bytes_on_the_link_to_its_receiver() {
+    // 64 flows of 256 KB, each of 176 packets with 40 bytes of headers, at 25 Gbit/s.
+    let burst = outcome(
+        "workload.kind = \"incast\"\n",
+        "dctcp",
+        &[
+            "link.rate=25Gbps",
+            "workload.senders=64",
+            "workload.size=256KB",
+            "switch.buffer=4MB",
+        ],
+    );
+    let metrics = burst.metrics;
+    let flow = (256_000.0 + 176.0 * 40.0) * 8.0 / 25e9 * 1e6;
+    assert!(
+        (metrics.bound_max_us - 64.0 * flow).abs() < 1e-6,
+        "{metrics:?}"
+    );
+    assert!(
+        (metrics.bound_p50_us - 32.0 * flow).abs() < 1e-6,
+        "{metrics:?}"
+    );
+}
