@@ -123,6 +123,11 @@ impl<'a> Data<'a> {
         let runs = self.runs.iter().enumerate();
         runs.flat_map(|(run, data)| data.summary.rows.iter().map(move |row| (run, row)))
     }
+
+    /// Whether all runs are mostly idle.
+    pub(crate) fn is_mostly_idle(&self) -> bool {
+        self.runs.iter().all(|run| run.summary.is_mostly_idle())
+    }
 }
 
 impl<'a> Run<'a> {

@@ -3,6 +3,7 @@
 mod bound;
 mod cause;
 mod goals;
+mod over_time;
 mod parts;
 mod search;
 mod standing;
@@ -44,6 +45,7 @@ pub fn answer(summary: &Summary) -> Vec<String> {
             sentences.extend(timers.or_else(|| parts::sentence(&standings)));
         }
     }
+    sentences.extend(over_time::sentence(summary));
     sentences.extend(until(summary));
     sentences
 }

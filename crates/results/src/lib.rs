@@ -90,7 +90,7 @@ pub use goals::{Demand, Goals, Judged, Region, Smallest, Standing, Verdict, magn
 pub use info::{Host, RunInfo, available_memory};
 pub use keep::{Keep, Transient};
 pub use point_result::{PointResult, PointResults};
-pub use row::{Row, Waits};
+pub use row::{Row, Waits, counts_idle_time};
 pub use simulate::{simulate, simulate_with};
 pub use store::{Access, Shard, Store, Unfinished};
 pub use summary::{FailedPoint, PointSummary, Summary, Until};

@@ -79,9 +79,46 @@ impl Row {
         }
     }
 
+    /// Whether no flow was under way for most of the time from the first start to the last completion, so that
+    /// metrics for which [`counts_idle_time`] holds say little.
+    pub fn is_mostly_idle(&self) -> bool {
+        self.value("active") < BUSY
+    }
+
+    /// Whether the last few flows of all, or of a group or class, were so late that goodput to the last completion is
+    /// mostly their wait: the goodput of the first half of the flows tells more.
+    pub fn has_stragglers(&self, of: Option<&str>) -> bool {
+        let value = |metric| self.estimate(of, metric).and_then(|found| found.mean);
+        let goodput = value("goodput_bps").zip(value("goodput_p50_bps"));
+        let flows = value("flows_completed").unwrap_or(0.0);
+        let few = value("timers").unwrap_or(0.0) <= FEW_LATE * flows;
+        few && goodput.is_some_and(|(all, half)| half >= LATE * all) && !self.is_mostly_idle()
+    }
+
     /// The value of a swept setting.
     pub fn setting(&self, key: &str) -> Option<&str> {
         let found = self.set.iter().find(|(name, _)| name == key);
         found.map(|(_, value)| value.as_str())
     }
 }
+
+/// Whether a metric is taken over all the time from the first start to the last completion.
+pub fn counts_idle_time(metric: &str) -> bool {
+    let over_time = [
+        "goodput_bps",
+        "goodput_p50_bps",
+        "queue_mean_bytes",
+        "queue_p5_bytes",
+        "queue_p50_bytes",
+        "queue_p95_bytes",
+    ];
+    over_time.contains(&metric)
+}
+
+/// Share of the time in which flows are under way from which on means over time are about flows.
+const BUSY: f64 = 0.5;
+/// Timers for each flow up to which those that waited are stragglers.
+const FEW_LATE: f64 = 0.1;
+/// How many times the goodput to the last completion that of the first half of the flows is, where stragglers decide
+/// the former.
+const LATE: f64 = 3.0;

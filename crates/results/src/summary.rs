@@ -257,6 +257,11 @@ impl Summary {
         self.rows.chunks(self.schemes.len())
     }
 
+    /// Whether every row is mostly idle.
+    pub fn is_mostly_idle(&self) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(Row::is_mostly_idle)
+    }
+
     /// Judges every row by `goals` instead of those it was judged by.
     pub fn judge(&mut self, goals: &[Goal]) {
         self.goals = Goals::judge(goals, &self.as_rows());

@@ -276,6 +276,11 @@ pub const METRICS: &[Column] = &[
     Column::new("bound_p99_us", "us", "The same bound of fct_p99_us."),
     Column::new("bound_max_us", "us", "The same bound of fct_max_us."),
     Column::new(
+        "active",
+        "",
+        "Share of the time from the first start to the last completion in which a flow had started and not completed. Where it is small, goodput and the queue over time are mostly about idle time.",
+    ),
+    Column::new(
         "fct_handshake_us",
         "us",
         "Part of fct_mean_us: time in which the connection opened.",

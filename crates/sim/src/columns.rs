@@ -83,6 +83,7 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.bound_p50_us,
         m.bound_p99_us,
         m.bound_max_us,
+        m.active,
     ];
     values.extend(split_values(m.breakdown.as_ref()));
     values
@@ -129,6 +130,7 @@ pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
         ("bound_p50_us", m.bound_p50_us),
         ("bound_p99_us", m.bound_p99_us),
         ("bound_max_us", m.bound_max_us),
+        ("active", m.active),
     ];
     let parts = METRICS[METRICS.len() - 16..].iter();
     let parts = parts.map(|column| column.name);

@@ -73,6 +73,7 @@ pub(crate) fn outcome(
         bound_p50_us: all.bound_p50_us,
         bound_p99_us: all.bound_p99_us,
         bound_max_us: all.bound_max_us,
+        active: all.active,
         breakdown: all.breakdown,
     };
     let cost = Cost {
@@ -157,6 +158,7 @@ fn totals<'a>(
         bound_p50_us: bound.p50,
         bound_p99_us: bound.p99,
         bound_max_us: bound.max,
+        active: active(flows(), end),
         breakdown: Split::of(broken_down(flows())),
     }
 }
@@ -250,6 +252,24 @@ fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) 
         (at, count, rate) = (ends_at(ending), count - 1.0, rate - rate_of(ending));
     }
     sum / weights
+}
+
+/// Share of the time from the first start to the last completion, or to the end of the run, in which a flow was
+/// under way; `NaN` without any time.
+fn active<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
+    let end = end.since(Time::ZERO).as_micros();
+    let times = flows.map(|flow| (flow.start_us, flow.completion_us.get().unwrap_or(end)));
+    let mut times: Vec<(f64, f64)> = times.collect();
+    times.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((first, _)) = times.first().copied() else {
+        return f64::NAN;
+    };
+    let (mut until, mut idle) = (first, 0.0);
+    for (start, completion) in times {
+        idle += (start - until).max(0.0);
+        until = until.max(completion);
+    }
+    1.0 - idle / (until - first)
 }
 
 fn is_unfinished(flow: &FlowRecord) -> bool {

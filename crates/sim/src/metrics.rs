@@ -60,6 +60,8 @@ pub struct Metrics {
     pub bound_p99_us: f64,
     #[serde(with = "absent")]
     pub bound_max_us: f64,
+    #[serde(with = "absent")]
+    pub active: f64,
     pub breakdown: Option<Split>,
 }
 
@@ -112,6 +114,8 @@ pub struct GroupMetrics {
     pub bound_p99_us: f64,
     #[serde(with = "absent")]
     pub bound_max_us: f64,
+    #[serde(with = "absent")]
+    pub active: f64,
     pub breakdown: Option<Split>,
 }
 

@@ -71,9 +71,13 @@ pub(super) fn counts(data: &Data<'_>) -> Vec<Figure> {
         .collect()
 }
 
-/// Charts of what rarely happens appear where it does.
+/// Charts of what rarely happens appear where it does, and means over time where this is not mostly idle.
 fn shown_counts(data: &Data<'_>) -> Vec<&'static Chart> {
+    let idle = data.is_mostly_idle();
     let any = |chart: &&Chart| {
+        if idle && results::counts_idle_time(chart.metric) {
+            return false;
+        }
         !matches!(
             chart.place,
             "unfinished" | "failed" | "late" | "syn-timeouts" | "tail-probes"

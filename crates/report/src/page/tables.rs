@@ -192,8 +192,11 @@ fn group_order(data: &Data<'_>, scheme: &str) -> usize {
     names.position(|name| name == scheme).unwrap_or(usize::MAX)
 }
 
-/// Flows that all ended, and those that did not fail, need no column.
+/// Flows that all ended, and those that did not fail, need no column, nor do means over idle time.
 fn worth(data: &Data<'_>, shown: &Shown) -> bool {
+    if data.is_mostly_idle() && results::counts_idle_time(shown.metric) {
+        return false;
+    }
     !matches!(
         shown.metric,
         "flows_late"

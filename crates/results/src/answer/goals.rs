@@ -4,7 +4,7 @@ use super::bound;
 use super::parts;
 use super::search;
 use super::timers::{self, Timers};
-use super::words::{counted, list, percent, place, shown};
+use super::words::{counted, list, percent, place, rate, shown};
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
 use crate::row::Row;
 use crate::summary::Summary;
@@ -113,7 +113,14 @@ fn described(summary: &Summary, goals: &Goals, judged: &Judged) -> String {
         } else {
             String::new()
         };
-        value + &beyond(goal, verdict) + &left
+        let of = goal.group.as_deref();
+        let half = row.estimate(of, "goodput_p50_bps");
+        let half = half.and_then(|half| half.mean);
+        let half = half.filter(|_| goal.metric == "goodput_bps" && row.has_stragglers(of));
+        let half = half.map_or_else(String::new, |half| {
+            format!(", but {} until half of the flows were complete", rate(half))
+        });
+        value + &beyond(goal, verdict) + &half + &left
     });
     let values: Vec<_> = values.collect();
     format!("{} ({})", named(row), values.join("; "))

@@ -9,6 +9,7 @@ use crate::ties::Ties;
 
 mod goals;
 mod goodput;
+mod over_time;
 mod search;
 mod waits;
 
@@ -49,6 +50,7 @@ fn metrics() -> Metrics {
         bound_p50_us: 1.0,
         bound_p99_us: 1.0,
         bound_max_us: 1.0,
+        active: 1.0,
         breakdown: None,
     }
 }

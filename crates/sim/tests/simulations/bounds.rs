@@ -48,3 +48,23 @@ fn a_burst_takes_as_long_as_its_bytes_on_the_link_to_its_receiver() {
         "{metrics:?}"
     );
 }
+
+#[test]
+fn idle_time_between_flows_is_told() {
+    // Three flows that start a second apart, each of a good millisecond.
+    let sets = [
+        "workload.senders=3",
+        "workload.interval=1s",
+        "workload.size=100KB",
+    ];
+    let apart = outcome("workload.kind = \"incast\"\n", "newreno", &sets).metrics;
+    let spent = 3.0 * apart.fct_mean_us / (2e6 + apart.fct_max_us);
+    assert!(
+        (apart.active - spent).abs() < 1e-4,
+        "{} {spent}",
+        apart.active
+    );
+    assert!(apart.active < 0.01);
+    let together = outcome("workload.kind = \"incast\"\n", "newreno", &sets[..1]).metrics;
+    assert!((together.active - 1.0).abs() < 1e-12);
+}

@@ -190,6 +190,7 @@ pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
             of_ends if of_ends.starts_with("fct_") || of_ends == "goodput_p50_bps" => {
                 known(of_ends) || !known("goodput_bps")
             }
+            idle if summary.is_mostly_idle() && results::counts_idle_time(idle) => false,
             rare if kinds.contains(&rare) || rare == "flows_late" => happened(),
             _ => true,
         };

@@ -11,6 +11,7 @@ fn endless(text: &str, of: &'static [(&str, f64, f64)]) -> Vec<String> {
             .expect("a value for each scheme");
         metrics.fct_p99_us = f64::NAN;
         metrics.goodput_bps = mbps * 1e6;
+        metrics.goodput_p50_bps = f64::NAN;
         metrics.queue_mean_bytes = kb * 1e3;
     })
 }
