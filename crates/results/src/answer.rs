@@ -10,6 +10,7 @@ mod standing;
 mod sweep;
 mod ties;
 mod timers;
+mod unchanged;
 mod words;
 
 pub use parts::{drops, worst_tiers};
@@ -45,6 +46,7 @@ pub fn answer(summary: &Summary) -> Vec<String> {
             sentences.extend(timers.or_else(|| parts::sentence(&standings)));
         }
     }
+    sentences.extend(unchanged::sentences(summary));
     sentences.extend(over_time::sentence(summary));
     sentences.extend(until(summary));
     sentences

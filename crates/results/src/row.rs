@@ -22,6 +22,10 @@ pub struct Row {
     /// What a loss costs that only a timer repairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
+    /// The marking threshold of its queues as it is set, if its endpoints act on marks; empty where queues mark by
+    /// another rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<String>,
     /// The same of each group of flows, if the scenario has groups.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, IndexMap<String, Estimate>>,

@@ -334,6 +334,7 @@ impl Summary {
                 points: points.iter().map(|point| index(point.index)).collect(),
                 metrics: estimates.collect(),
                 waits: Some(Waits::of(&points[0])),
+                marking: points[0].groups.iter().find_map(scenario::Group::marking),
                 groups: IndexMap::new(),
                 tiers: Vec::new(),
             });

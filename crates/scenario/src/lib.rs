@@ -56,6 +56,7 @@ use std::sync::Arc;
 
 use base::Count;
 use schemes::{Bundle, Origin, Role, Roles, Scheme};
+use tcp::EcnMode;
 
 use crate::goal::Goal;
 use crate::keys::{HostQueue, Keys, WorkloadKind};
@@ -153,6 +154,23 @@ impl Group {
         let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
         let roles = bundle.build(&|key| self.texts[key].to_string());
         roles.expect("the scenario checked the schemes' settings")
+    }
+
+    /// The marking threshold of the queues as it is written, if its endpoints act on marks; empty where the schemes bring
+    /// queues that mark by a rule of their own.
+    ///
+    /// # Panics
+    /// As [`Group::roles`] does.
+    pub fn marking(&self) -> Option<String> {
+        let roles = self.roles();
+        let acts = match roles.ecn {
+            Some(mode) => mode != EcnMode::Off,
+            None => self.keys.tcp.ecn,
+        };
+        acts.then(|| match roles.queue {
+            Some(_) => String::new(),
+            None => self.texts["switch.ecn_threshold"].to_string(),
+        })
     }
 
     /// The schemes of its composition that fill any of `roles`.

@@ -42,7 +42,7 @@ fn outcome(point: &PointSpec) -> PointResult {
             packets: 23 * u64::from(senders) + losses * 3,
             fairness: 0.98,
             drops: losses * 3,
-            marks: 0,
+            marks: u64::from(!slow),
             threshold_crossings: 0,
             queue_mean_bytes: 35_400.0,
             queue_p5_bytes: 12_000,
