@@ -130,7 +130,7 @@ pub(crate) fn page(folders: &[&Folder], out: &Path) -> Result<Page, Error> {
     let sentences: Vec<String> = sentences.collect();
     let letters: usize = sentences.iter().map(String::len).sum();
     Ok(Page {
-        long: letters > LONG,
+        long: letters > LONG && !several,
         maps: summaries.filter_map(map::of_tail).collect(),
         heading,
         title: first.title.clone().unwrap_or_default(),

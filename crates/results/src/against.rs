@@ -1,5 +1,7 @@
 //! Two runs: which of their settings differ, and how their rows do.
 
+mod headline;
+
 use std::collections::BTreeMap;
 
 use scenario::goal::{self, Comparison};
@@ -21,6 +23,14 @@ pub struct Against {
     pub rows: Vec<RowPair>,
     /// Rows that only one of them has: of the first, of the second.
     pub alone: [usize; 2],
+    /// What the runs are compared by: what their goals are about, or completion times and goodput.
+    pub headlines: Vec<Selector>,
+    /// The goals of both, each with the number of rows that meet it, of those that both have.
+    pub goals: Vec<(Selector, String, [usize; 2])>,
+    /// Seeds of each row, in the first and in the second.
+    pub seeds: [u32; 2],
+    /// Whether anything depends on the seed.
+    pub random: bool,
 }
 
 /// A row of two runs.
@@ -84,8 +94,27 @@ impl Against {
         Self {
             settings: differing(first.scenario_text(), second.scenario_text()),
             alone: [a.rows.len() - rows.len(), b.rows.len() - rows.len()],
+            headlines: headline::selectors([a, b]),
+            goals: headline::goals([a, b], &rows),
+            seeds: [a.seeds, b.seeds],
+            random: a.random || b.random,
             rows,
         }
+    }
+
+    /// How the second run differs from the first, in sentences: one for each headline, then what seeds would tell.
+    pub fn sentences(&self, names: [&str; 2]) -> Vec<String> {
+        headline::sentences(self, names)
+    }
+
+    /// The changes of a row that tables show: the headlines, and completion times of groups.
+    pub fn shown<'a>(&'a self, row: &'a RowPair) -> impl Iterator<Item = &'a Change> {
+        row.changes.iter().filter(|change| {
+            let Selector { of, metric } = &change.selector;
+            let of_group = of.is_some() && *metric == "fct_p99_us";
+            let usual = of_group || self.headlines.contains(&change.selector);
+            usual && change.means.iter().any(Option::is_some)
+        })
     }
 
     /// Rows in which a change is beyond `bound`, with that change.

@@ -11,7 +11,7 @@ mod sweep;
 mod ties;
 mod timers;
 mod unchanged;
-mod words;
+pub(crate) mod words;
 
 pub use parts::{drops, worst_tiers};
 pub use search::nearest;

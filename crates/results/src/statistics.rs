@@ -86,6 +86,18 @@ impl Estimate {
     }
 }
 
+impl Verdict {
+    /// What tables call it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Lower => "lower",
+            Self::Higher => "higher",
+            Self::Same => "same",
+            Self::NotEnoughRuns => "unsure",
+        }
+    }
+}
+
 /// The mean of `a - b`, paired by seed, and what it says. Where nothing is `random`, one run is the
 /// whole truth. `NaN` in either leaves the pair out.
 pub fn paired(a: &[f64], b: &[f64], random: bool) -> (Estimate, Verdict) {

@@ -1,9 +1,8 @@
-//! Two runs in the terminal: the settings that differ, then every row of both.
+//! Two runs in the terminal: a sentence for each headline, the settings that differ, then every row of both.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use results::statistics::Verdict;
 use results::{Against, Bound, Change, RowPair};
 use scenario::metric::Selector;
 
@@ -22,6 +21,12 @@ fn write(
     names: [&str; 2],
     bounds: &[Bound],
 ) -> std::fmt::Result {
+    for sentence in against.sentences(names) {
+        text::wrap(out, 0, WIDTH, &sentence);
+    }
+    if !against.rows.is_empty() {
+        writeln!(out)?;
+    }
     if against.settings.is_empty() {
         writeln!(out, "All settings are the same.\n")?;
     } else {
@@ -61,7 +66,7 @@ fn write(
     ];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
     for row in &rows {
-        let chosen = selectors(row, bounds);
+        let chosen = selectors(against, row, bounds);
         let changes = row
             .changes
             .iter()
@@ -128,12 +133,6 @@ fn line(what: String, change: &Change) -> Vec<String> {
     let interval = change
         .share_interval()
         .map(|(low, high)| format!("{:+.1} % to {:+.1} %", low * 100.0, high * 100.0));
-    let verdict = match change.verdict {
-        Verdict::Lower => "lower",
-        Verdict::Higher => "higher",
-        Verdict::Same => "same",
-        Verdict::NotEnoughRuns => "unsure",
-    };
     let interval = interval.unwrap_or_else(|| "-".to_owned());
     vec![
         what,
@@ -142,7 +141,7 @@ fn line(what: String, change: &Change) -> Vec<String> {
         b,
         percent(change),
         interval,
-        verdict.to_owned(),
+        change.verdict.word().to_owned(),
     ]
 }
 
@@ -153,15 +152,9 @@ fn percent(change: &Change) -> String {
     )
 }
 
-/// What is told of a row: the 99th percentile, of groups too, the goodput, and what bounds are about.
-fn selectors(row: &RowPair, bounds: &[Bound]) -> Vec<Selector> {
-    let usual = row.changes.iter().filter(|change| {
-        let metric = change.selector.metric;
-        let all = change.selector.of.is_none();
-        let has_value = change.means.iter().any(Option::is_some);
-        has_value && (metric == TAIL || all && ["goodput_bps"].contains(&metric))
-    });
-    let usual = usual.map(|change| change.selector.clone());
+/// What is told of a row: the headlines, completion times of groups, and what bounds are about.
+fn selectors(against: &Against, row: &RowPair, bounds: &[Bound]) -> Vec<Selector> {
+    let usual = against.shown(row).map(|change| change.selector.clone());
     usual
         .chain(bounds.iter().map(|bound| bound.selector.clone()))
         .collect()

@@ -142,7 +142,8 @@ fn a_run_against_another_begins_with_what_differs_and_fails_if_told_to() {
     run("before", "60KB");
     run("after", "300KB");
     let text = workspace.answer("report before after -o both.html");
-    let mut lines = text.lines();
+    assert!(text.starts_with("after against before: "), "{text}");
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("setting"));
     let words = |line: Option<&str>| -> Vec<String> {
         let words = line.unwrap_or_default().split_whitespace();
         words.map(str::to_owned).collect()
@@ -157,9 +158,24 @@ fn a_run_against_another_begins_with_what_differs_and_fails_if_told_to() {
     let report = std::fs::read_to_string(workspace.path("both.html")).expect("a report");
     let (against, answer) = (
         report.find("after against before"),
-        report.find("The answer"),
+        report.find("Each run by itself"),
     );
     assert!(against.is_some_and(|against| Some(against) < answer));
+    // The terminal and the page open with the same sentence, and the picture comes before the tables.
+    let first = text
+        .split("\n\n")
+        .next()
+        .unwrap_or_default()
+        .replace('\n', " ");
+    let first = first.split(". ").next().unwrap_or_default();
+    let first = first.trim_end_matches('.').to_owned() + ".";
+    let unbroken = report.replace('\u{a0}', " ");
+    assert!(unbroken.contains(&first), "{first}");
+    let (picture, table) = (report.find("<svg"), report.find("Setting that differs"));
+    assert!(
+        picture.is_some() && picture < table,
+        "{picture:?} {table:?}"
+    );
 
     let status = |bound: &str| {
         let mut command = workspace.command("report before after -o both.html --fail-if");

@@ -1,7 +1,7 @@
-//! One run against another in the report: the settings that differ, and every row of both.
+//! One run against another in the report: a sentence for each headline, the settings that differ, and every row of both.
 
 use results::statistics::Verdict;
-use results::{Against, Change, RowPair};
+use results::{Against, RowPair};
 
 use crate::units;
 
@@ -9,6 +9,7 @@ use crate::units;
 pub(super) struct Block {
     pub(super) first: String,
     pub(super) second: String,
+    pub(super) sentences: Vec<String>,
     pub(super) settings: Vec<[String; 3]>,
     pub(super) rows: Vec<Compared>,
     /// Rows that only one of the runs has.
@@ -34,14 +35,19 @@ pub(super) fn block(against: &Against, [first, second]: [&str; 2]) -> Block {
     Block {
         first: first.to_owned(),
         second: second.to_owned(),
+        sentences: against.sentences([first, second]),
         settings: settings.collect(),
-        rows: against.rows.iter().flat_map(compared).collect(),
+        rows: against
+            .rows
+            .iter()
+            .flat_map(|row| compared(against, row))
+            .collect(),
         alone: against.alone[0] + against.alone[1],
     }
 }
 
-/// The 99th percentile and the goodput of all flows, then the percentile of every group.
-fn compared(row: &RowPair) -> Vec<Compared> {
+/// The headlines, and the 99th percentile of every group.
+fn compared(against: &Against, row: &RowPair) -> Vec<Compared> {
     let place = units::place(&row.set);
     let [a, b] = &row.schemes;
     let scheme = if a == b {
@@ -50,7 +56,7 @@ fn compared(row: &RowPair) -> Vec<Compared> {
         format!("{a} → {b}")
     };
     let comma = if place.is_empty() { "" } else { ", " };
-    let changes = row.changes.iter().filter(|change| is_shown(change));
+    let changes = against.shown(row);
     let lines = changes.map(|change| {
         let greatest = change.means.iter().flatten().copied().fold(0.0, f64::max);
         let value = |value: Option<f64>| {
@@ -69,23 +75,9 @@ fn compared(row: &RowPair) -> Vec<Compared> {
             values: change.means.map(value),
             change: change.share().map_or_else(|| "-".to_owned(), percent),
             interval: interval.unwrap_or_else(|| "-".to_owned()),
-            verdict: match change.verdict {
-                Verdict::Lower => "lower",
-                Verdict::Higher => "higher",
-                Verdict::Same => "the same",
-                Verdict::NotEnoughRuns => "not enough runs to tell",
-            },
+            verdict: change.verdict.word(),
             sure: change.verdict != Verdict::NotEnoughRuns,
         }
     });
     lines.collect()
-}
-
-fn is_shown(change: &Change) -> bool {
-    let metric = change.selector.metric;
-    let told = match &change.selector.of {
-        None => ["fct_p99_us", "goodput_bps", "queue_mean_bytes"].contains(&metric),
-        Some(_) => metric == "fct_p99_us",
-    };
-    told && change.means.iter().any(Option::is_some)
 }

@@ -301,12 +301,7 @@ fn in_words(data: &Data<'_>, comparison: &Comparison, pair: String) -> Compared 
             (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
             _ => "-".into(),
         },
-        verdict: match verdict {
-            Verdict::Lower => "lower",
-            Verdict::Higher => "higher",
-            Verdict::Same => "the same",
-            Verdict::NotEnoughRuns => "not enough runs to tell",
-        },
+        verdict: verdict.word(),
         sure: *verdict != Verdict::NotEnoughRuns,
     }
 }

@@ -6,7 +6,12 @@ use crate::row::Row;
 
 /// The swept values of a row in words: `100 senders and switch.buffer = 64KB`.
 pub(super) fn place(row: &Row) -> String {
-    let words = row.set.iter().map(|(key, value)| setting(key, value));
+    place_of(&row.set)
+}
+
+/// The same of swept values.
+pub(crate) fn place_of(set: &[(String, String)]) -> String {
+    let words = set.iter().map(|(key, value)| setting(key, value));
     words.collect::<Vec<_>>().join(" and ")
 }
 
@@ -29,7 +34,7 @@ fn setting(key: &str, value: &str) -> String {
 }
 
 /// "one, two and three".
-pub(super) fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),
@@ -93,7 +98,7 @@ fn small(value: f64) -> String {
 
 /// A value of the metric called `metric` with its unit, with so many digits that it does not look like
 /// `threshold` unless it is the same.
-pub(super) fn shown(metric: &str, value: f64, threshold: f64) -> String {
+pub(crate) fn shown(metric: &str, value: f64, threshold: f64) -> String {
     let unit = METRICS.iter().find(|column| column.name == metric);
     let unit = unit.map_or("", |column| column.unit);
     let coarse = |value: f64| match unit {
@@ -116,7 +121,7 @@ pub(super) fn shown(metric: &str, value: f64, threshold: f64) -> String {
 }
 
 /// A share as a percentage, with a decimal below 10 %.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     if share.abs() > 0.0 && share.abs() < 5e-4 {
         return format!("{} %", small(share * 100.0));
     }
@@ -133,7 +138,7 @@ pub(super) fn amount(count: f64) -> String {
     }
 }
 
-pub(super) fn counted(count: f64, noun: &str) -> String {
+pub(crate) fn counted(count: f64, noun: &str) -> String {
     let plural = if (count - 1.0).abs() < f64::EPSILON {
         ""
     } else {
