@@ -168,7 +168,11 @@ fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
         let by = match (verdict, most) {
             (Verdict::Lower | Verdict::Higher, Some((most, row))) => {
                 let most_for = format!(", most for {}", named(row));
-                let (least, most) = (size(least), size(most));
+                let factors = least >= 1.0;
+                let (least, mut most) = (size(least), size(most));
+                if factors && least != most {
+                    most = most.trim_start_matches("a factor of ").to_owned();
+                }
                 let range = if least == most {
                     most
                 } else {
@@ -309,11 +313,12 @@ mod tests {
         let rows = vec![
             row(20, "fct_p99_us", &[5.8e3], &[5.8e3]),
             row(60, "fct_p99_us", &[2.8e4], &[2.16e5]),
+            row(80, "fct_p99_us", &[2e4], &[4e4]),
         ];
         assert_eq!(
             told(rows, 1, &[])[0],
-            "after against before: fct_p99 is higher in 1 of 2 rows by a factor of 7.7, most for dctcp at 60 \
-             senders; the same in 1 of 2 rows."
+            "after against before: fct_p99 is higher in 2 of 3 rows by a factor of 2.0 to 7.7, most for dctcp \
+             at 60 senders; the same in 1 of 3 rows."
         );
     }
 
