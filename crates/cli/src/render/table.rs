@@ -17,7 +17,7 @@ use scenario::metric::Selector;
 
 use crate::finished::Finished;
 pub(crate) use column::amount;
-use column::{Column, bar, header};
+use column::{Asked, Column, bar, header};
 
 /// What of a table is shown, and how.
 #[derive(Clone, Debug)]
@@ -182,7 +182,7 @@ impl<'a> Layout<'a> {
                 return layout;
             }
             Some(Columns::All) => {
-                layout.columns = column::all(summary, &rows);
+                layout.columns = column::all(summary, &rows, Asked::All);
                 layout.bars = layout
                     .columns
                     .iter()
@@ -190,7 +190,7 @@ impl<'a> Layout<'a> {
                 layout.fill();
                 return layout;
             }
-            None => column::all(summary, &rows),
+            None => column::all(summary, &rows, Asked::Usual),
         };
         layout.choose(&candidates, &rows, view.width);
         layout

@@ -306,3 +306,20 @@ fn flows_without_an_end_have_no_columns_of_completion_times() {
     let text = printed(&endless);
     assert!(text.contains("goodput") && !text.contains("FCT"), "{text}");
 }
+
+#[test]
+fn a_mostly_idle_run_has_no_columns_of_means_over_time() {
+    let scenario = load(BURST);
+    let idle = finished(&scenario, |_, outcome| outcome.metrics.active = 0.001);
+    let text = printed(&idle);
+    let table = text.split("\n\n").take(2).collect::<String>();
+    // The mean completion time is about flows.
+    let means = table.matches("mean").count();
+    assert!(!table.contains("goodput ") && means == 1, "{text}");
+    let all = View {
+        columns: Some(Columns::All),
+        ..NARROW
+    };
+    assert!(super::table(&idle, &all).contains("goodput "));
+    assert!(text.contains("goodput and the queue over time"), "{text}");
+}

@@ -68,7 +68,12 @@ fn everywhere(standings: &[Standing<'_>]) -> String {
     };
     let Some(winner) = first.winner() else {
         let names = list(&first.names());
-        return format!("Nothing to choose between {names} {by} at any of {count} points.");
+        let points = if count == 2 {
+            "either point".to_owned()
+        } else {
+            format!("any of {count} points")
+        };
+        return format!("Nothing to choose between {names} {by} at {points}.");
     };
     let margins = standings
         .iter()

@@ -53,10 +53,10 @@ fn alike(summary: &Summary, results: &[Results]) -> Option<String> {
         return None;
     }
     let points = summary.rows.len() / width.max(1);
-    let at = if points > 1 {
-        format!(" at all {points} points")
-    } else {
-        String::new()
+    let at = match points {
+        0 | 1 => String::new(),
+        2 => " at both points".to_owned(),
+        more => format!(" at all {more} points"),
     };
     Some(format!(
         "{} have exactly the same results{at}: nothing that tells them apart happened here.",

@@ -15,6 +15,15 @@ pub(super) struct Column {
     goal: Goal,
 }
 
+/// Which columns a user wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Asked {
+    /// Those that tell something.
+    Usual,
+    /// All.
+    All,
+}
+
 /// Which value of a column is the best.
 #[derive(Clone, Copy, Debug)]
 enum Goal {
@@ -152,8 +161,10 @@ pub(super) fn bytes(value: f64) -> String {
     }
 }
 
-/// Every column, in the usual order: those of goals about groups first.
-pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
+/// Every column, in the usual order: those of goals about groups first. Means over idle time only where all are `asked`
+/// for.
+pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column> {
+    let left_out = summary.is_mostly_idle() && asked == Asked::Usual;
     let goals = summary.goals.iter().flat_map(|goals| &goals.goals);
     let about: Vec<Selector> = goals
         .filter_map(|goal| Selector::parse(goal.subject()).ok())
@@ -183,6 +194,7 @@ pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
         // Timers of other kinds rarely expire, and few flows have a deadline.
         let kinds = ["syn_timeouts", "tail_probes", "window_probes"];
         let shown = match metric {
+            idle if left_out && results::counts_idle_time(idle) => false,
             "timers" => rows
                 .iter()
                 .any(|row| row.value(metric) > row.value("timeouts")),
@@ -190,7 +202,6 @@ pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
             of_ends if of_ends.starts_with("fct_") || of_ends == "goodput_p50_bps" => {
                 known(of_ends) || !known("goodput_bps")
             }
-            idle if summary.is_mostly_idle() && results::counts_idle_time(idle) => false,
             rare if kinds.contains(&rare) || rare == "flows_late" => happened(),
             _ => true,
         };
