@@ -3,11 +3,12 @@
 //! A row meets a goal if its metric does. Over several seeds of a random scenario the whole 95 %
 //! confidence interval has to: a row whose interval contains the threshold is open. Percentiles are over
 //! completed flows, so a row that leaves more flows behind than [`FEW`] misses every goal on completion
-//! times, as does a row without a value.
+//! times, as does a row without a value, and one whose bytes alone take longer than the goal allows.
 
 mod region;
 
 use scenario::goal::Goal;
+use scenario::metric::Selector;
 use serde::{Deserialize, Serialize};
 
 use crate::row::{Row, Rows};
@@ -139,6 +140,15 @@ impl Demand {
         }
     }
 
+    /// What no scheme can go below in a row: the bound of the metric, or of a smaller one; none if there is no such, or if
+    /// the goal asks for much.
+    pub fn bound(&self, row: &Row) -> Option<f64> {
+        if !self.comparison.starts_with('<') {
+            return None;
+        }
+        bound(row, self.group.as_deref(), &self.metric)
+    }
+
     /// The metric with its group, as a goal names it.
     pub fn subject(&self) -> &str {
         let end = self.goal.rfind(&self.comparison).unwrap_or(0);
@@ -189,6 +199,9 @@ fn verdict(row: &Row, goal: &Goal, random: bool) -> (Verdict, f64) {
     let value = found.and_then(|estimate| estimate.mean);
     let worthless = goal.selector.metric.starts_with("fct_") && left > FEW * all;
     let (standing, distance) = match (found, value) {
+        (Some(_), Some(value)) if !worthless && is_beyond(row, goal) => {
+            (Standing::Missed, distance(goal, value))
+        }
         (Some(estimate), Some(value)) if !worthless => {
             (standing(goal, estimate, random), distance(goal, value))
         }
@@ -200,6 +213,24 @@ fn verdict(row: &Row, goal: &Goal, random: bool) -> (Verdict, f64) {
         standing,
     };
     (verdict, distance)
+}
+
+/// Whether no scheme can meet a goal in a row: more seeds leave nothing open then.
+fn is_beyond(row: &Row, goal: &Goal) -> bool {
+    let Selector { of, metric } = &goal.selector;
+    let bound = bound(row, of.as_deref(), metric).filter(|_| goal.comparison.wants_less());
+    bound.is_some_and(|bound| bound > goal.threshold)
+}
+
+/// The least value that a completion time of a row can have, whatever the scheme.
+fn bound(row: &Row, of: Option<&str>, metric: &str) -> Option<f64> {
+    let bound = match metric {
+        "fct_p50_us" | "fct_p95_us" => "bound_p50_us",
+        "fct_p99_us" | "fct_p999_us" | "fct_p9999_us" => "bound_p99_us",
+        "fct_max_us" => "bound_max_us",
+        _ => return None,
+    };
+    row.estimate(of, bound)?.mean
 }
 
 fn standing(goal: &Goal, estimate: &Estimate, random: bool) -> Standing {

@@ -11,7 +11,9 @@ pub(super) fn sentence(summary: &Summary, goals: &Goals) -> Option<String> {
         let missed = goals.rows.iter().filter_map(|judged| {
             let row = &summary.rows[judged.row as usize];
             let missed = judged.verdicts[at].standing != Standing::Met;
-            let bound = bound(row, goal).filter(|bound| missed && *bound > goal.threshold)?;
+            let bound = goal
+                .bound(row)
+                .filter(|bound| missed && *bound > goal.threshold)?;
             Some((row, bound))
         });
         let missed: Vec<_> = missed.collect();
@@ -47,18 +49,6 @@ fn told(summary: &Summary, goal: &Demand, missed: &[(&Row, f64)]) -> String {
         "No scheme can meet {}{at}: the bytes alone take {takes} on the links of the hosts.",
         goal.goal
     )
-}
-
-/// The bound of the metric of a goal, or of a smaller one.
-fn bound(row: &Row, goal: &Demand) -> Option<f64> {
-    let bound = match goal.metric.as_str() {
-        _ if !goal.comparison.starts_with('<') => return None,
-        "fct_p50_us" | "fct_p95_us" => "bound_p50_us",
-        "fct_p99_us" | "fct_p999_us" | "fct_p9999_us" => "bound_p99_us",
-        "fct_max_us" => "bound_max_us",
-        _ => return None,
-    };
-    row.estimate(goal.group.as_deref(), bound)?.mean
 }
 
 /// Points that are named one by one.

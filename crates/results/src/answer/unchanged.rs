@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sim::columns::metric_values;
+use sim::columns::{METRICS, metric_values};
 
 use super::words::{bytes, list, place};
 use crate::row::Row;
@@ -18,15 +18,17 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     sentences
 }
 
-/// The results of a row: every metric of every seed, to the last bit. None if a simulation has none.
+/// The results of a row: metrics of every seed, to the last bit. None if a simulation has none.
 type Results = Option<Vec<(u64, Vec<u64>)>>;
 
 /// Those of all rows.
 fn results(summary: &Summary) -> Vec<Results> {
     let mut rows: Vec<Vec<(u64, Vec<u64>)>> = vec![Vec::new(); summary.rows.len()];
     for point in &summary.points {
-        let values = metric_values(&point.metrics).into_iter();
-        let values = values.map(f64::to_bits).collect();
+        let values = METRICS.iter().zip(metric_values(&point.metrics));
+        // Crossings are counted against a setting, the threshold, also where nobody acts on marks.
+        let results = values.filter(|(column, _)| column.name != "threshold_crossings");
+        let values = results.map(|(_, value)| value.to_bits()).collect();
         if let Some(row) = rows.get_mut(point.row as usize) {
             row.push((point.seed, values));
         }

@@ -51,3 +51,16 @@ fn a_goal_that_no_scheme_can_meet_is_said_before_it_is_called_missed() {
     let answer = answered(text, |_, metrics| metrics.bound_p99_us = 4.9e3);
     assert!(answer[0].starts_with("No row meets"), "{answer:?}");
 }
+
+#[test]
+fn a_goal_that_no_scheme_can_meet_is_missed_and_not_open() {
+    let text = "schemes = [\"dctcp\"]\ngoals = [\"fct_p99 < 5ms\"]\nseeds = 3\nworkload.jitter = \"1us\"\n";
+    let answer = |bound| {
+        answered(text, move |point, metrics| {
+            metrics.bound_p99_us = bound;
+            metrics.fct_p99_us = [5.5e3, 6e3, 9e3][(point.seed % 3) as usize];
+        })
+    };
+    assert!(answer(1e3).concat().contains("open"));
+    assert!(!answer(5.4e3).concat().contains("open"));
+}

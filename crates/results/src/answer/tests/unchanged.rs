@@ -42,6 +42,7 @@ fn an_axis_without_effect_is_said_to_have_none() {
             metrics.fct_p99_us = 1e3 * f64::from(point.keys.workload.senders.0);
             metrics.fct_p99_us *= if point.scheme == "rcc" { 0.5 } else { 1.0 };
             metrics.packets = 2300;
+            metrics.threshold_crossings = point.index as u64;
             let large = point.set.iter().any(|(_, value)| value == "128KB");
             if of.contains(&point.scheme.as_str()) && large {
                 metrics.drops = 1;
