@@ -233,6 +233,12 @@ fn notions_are_explained_with_an_example() {
             "{text}"
         );
     }
+    // A metric and a part of a completion time may have one name.
+    let text = answer(&["explain", "timers"]);
+    assert!(
+        text.contains("Part of fct_us") && text.contains("syn_timeouts"),
+        "{text}"
+    );
     // Every part of a completion time is named, and what it is.
     let text = answer(&["explain", "breakdown"]);
     for part in sim::breakdown::Part::ALL {

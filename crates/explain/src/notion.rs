@@ -6,7 +6,7 @@ use scenario::flow_trace;
 use scenario::graph::BUILTINS as GRAPHS;
 use scenario::keys::{TopologyKind, WorkloadKind};
 use sim::breakdown::Part;
-use sim::columns::PART_HELP;
+use sim::columns::{METRICS, PART_HELP};
 
 /// Something that texts and messages name.
 struct Notion {
@@ -200,6 +200,11 @@ pub(super) fn explain(word: &str) -> Option<String> {
             part.name()
         );
         text::paragraph(&mut out, 0, &of);
+        // A count may have the name of a part.
+        if let Some(column) = METRICS.iter().find(|column| column.name == word) {
+            let count = format!("As a column {word} is a count. {}", column.help);
+            text::paragraph(&mut out, 0, &count);
+        }
     }
     for (name, help, what) in choices().filter(|(name, ..)| *name == word) {
         if !out.is_empty() {

@@ -20,12 +20,15 @@ pub struct Tier {
     pub worst_queue_max_bytes: u64,
 }
 
+/// Of each port that was the worst of a seed, how many packets it dropped then, and its longest queue.
+type WorstPorts<'a> = BTreeMap<&'a str, (u64, u64)>;
+
 /// Every tier over the seeds that have results, each of which has these tiers.
 pub(super) fn over_seeds<'a>(seeds: impl Iterator<Item = &'a [TierMetrics]> + Clone) -> Vec<Tier> {
     let count = seeds.clone().count();
     #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     let mean = |sum: u64| sum as f64 / count as f64;
-    let mut tiers: Vec<(Tier, u64, BTreeMap<&str, (u64, u64)>)> = Vec::new();
+    let mut tiers: Vec<(Tier, u64, WorstPorts<'_>)> = Vec::new();
     for own in seeds.flatten() {
         let place = tiers.iter().position(|(tier, ..)| tier.tier == own.tier);
         let place = place.unwrap_or_else(|| {

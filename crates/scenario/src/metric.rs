@@ -273,8 +273,16 @@ pub const METRICS: &[Column] = &[
         "us",
         "A bound that no scheme can beat: fct_p50_us if the links of the hosts carried nothing but these flows, without a pause. Of flows to one receiver that start together the n-th completes when the n smallest have crossed the link to the receiver.",
     ),
-    Column::new("bound_p99_us", "us", "The same bound of fct_p99_us."),
-    Column::new("bound_max_us", "us", "The same bound of fct_max_us."),
+    Column::new(
+        "bound_p99_us",
+        "us",
+        "A bound of fct_p99_us that no scheme can beat, as bound_p50_us is of the median.",
+    ),
+    Column::new(
+        "bound_max_us",
+        "us",
+        "A bound of fct_max_us that no scheme can beat, as bound_p50_us is of the median.",
+    ),
     Column::new(
         "active",
         "",

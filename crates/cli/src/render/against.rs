@@ -27,17 +27,7 @@ fn write(
     if !against.rows.is_empty() {
         writeln!(out)?;
     }
-    if against.settings.is_empty() {
-        writeln!(out, "All settings are the same.\n")?;
-    } else {
-        let head = ["setting", names[0], names[1]].map(str::to_owned);
-        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-        let lines = against.settings.iter();
-        let lines = lines.map(|(name, [a, b])| vec![name.clone(), text(a), text(b)]);
-        let lines: Vec<_> = std::iter::once(head.to_vec()).chain(lines).collect();
-        aligned(out, &lines)?;
-        writeln!(out)?;
-    }
+    settings(out, against, names)?;
     if against.rows.is_empty() {
         writeln!(
             out,
@@ -106,6 +96,22 @@ fn write(
     bounds
         .iter()
         .try_for_each(|bound| crossed(out, against, bound))
+}
+
+/// The settings that differ.
+fn settings(out: &mut String, against: &Against, names: [&str; 2]) -> std::fmt::Result {
+    if against.settings.is_empty() {
+        writeln!(out, "All settings are the same.\n")?;
+    } else {
+        let head = ["setting", names[0], names[1]].map(str::to_owned);
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        let lines = against.settings.iter();
+        let lines = lines.map(|(name, [a, b])| vec![name.clone(), text(a), text(b)]);
+        let lines: Vec<_> = std::iter::once(head.to_vec()).chain(lines).collect();
+        aligned(out, &lines)?;
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// Whether a bound holds, and where not.

@@ -171,7 +171,7 @@ fn each(changes: &[(&RowPair, &Change, [f64; 2])]) -> String {
                 let factors = least >= 1.0;
                 let (least, mut most) = (size(least), size(most));
                 if factors && least != most {
-                    most = most.trim_start_matches("a factor of ").to_owned();
+                    most = most.replace("a factor of ", "");
                 }
                 let range = if least == most {
                     most

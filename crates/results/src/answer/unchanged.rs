@@ -18,12 +18,12 @@ pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     sentences
 }
 
-/// The results of a row: metrics of every seed, to the last bit. None if a simulation has none.
-type Results = Option<Vec<(u64, Vec<u64>)>>;
+/// The results of a row: metrics of every seed, to the last bit.
+type Results = Vec<(u64, Vec<u64>)>;
 
-/// Those of all rows.
-fn results(summary: &Summary) -> Vec<Results> {
-    let mut rows: Vec<Vec<(u64, Vec<u64>)>> = vec![Vec::new(); summary.rows.len()];
+/// Those of all rows; none of a row with a simulation that failed.
+fn results(summary: &Summary) -> Vec<Option<Results>> {
+    let mut rows: Vec<Results> = vec![Vec::new(); summary.rows.len()];
     for point in &summary.points {
         let values = METRICS.iter().zip(metric_values(&point.metrics));
         // Crossings are counted against a setting, the threshold, also where nobody acts on marks.
@@ -40,9 +40,9 @@ fn results(summary: &Summary) -> Vec<Results> {
 }
 
 /// Schemes that have the same results wherever they were run.
-fn alike(summary: &Summary, results: &[Results]) -> Option<String> {
+fn alike(summary: &Summary, results: &[Option<Results>]) -> Option<String> {
     let width = summary.schemes.len();
-    let mut of_schemes: BTreeMap<Vec<&Vec<(u64, Vec<u64>)>>, Vec<&str>> = BTreeMap::new();
+    let mut of_schemes: BTreeMap<Vec<&Results>, Vec<&str>> = BTreeMap::new();
     for (number, scheme) in summary.schemes.iter().enumerate() {
         let own = results.iter().skip(number).step_by(width);
         if let Some(own) = own.map(Option::as_ref).collect() {
@@ -67,7 +67,7 @@ fn alike(summary: &Summary, results: &[Results]) -> Option<String> {
 }
 
 /// Axes along which nothing changes.
-fn without_effect(summary: &Summary, results: &[Results]) -> Option<String> {
+fn without_effect(summary: &Summary, results: &[Option<Results>]) -> Option<String> {
     let told = summary.axes.iter().filter_map(|axis| {
         let schemes: Vec<&str> = summary.schemes.iter().map(String::as_str).collect();
         let idle = schemes.iter().copied();
@@ -91,8 +91,12 @@ fn without_effect(summary: &Summary, results: &[Results]) -> Option<String> {
 }
 
 /// Whether rows of a scheme that differ only in the value of an axis have the same results.
-fn is_without_effect(summary: &Summary, results: &[Results], (axis, scheme): (&str, &str)) -> bool {
-    let mut first: BTreeMap<Vec<(&str, &str)>, &Vec<(u64, Vec<u64>)>> = BTreeMap::new();
+fn is_without_effect(
+    summary: &Summary,
+    results: &[Option<Results>],
+    (axis, scheme): (&str, &str),
+) -> bool {
+    let mut first: BTreeMap<Vec<(&str, &str)>, &Results> = BTreeMap::new();
     let mut several = false;
     for (row, results) in summary.rows.iter().zip(results) {
         if row.scheme != scheme {

@@ -76,18 +76,20 @@ fn where_no_scheme_leads_anywhere_none_is_said_to_lead() {
     assert!(!answer[0].contains("at 0 of"), "{answer:?}");
 }
 
+/// Pairs of schemes that are ahead, point by point.
+const PAIRS: [[&str; 2]; 6] = [
+    ["newreno", "dctcp"],
+    ["newreno", "rcc"],
+    ["newreno", "rwndq"],
+    ["dctcp", "rcc"],
+    ["dctcp", "rwndq"],
+    ["rcc", "rwndq"],
+];
+
 #[test]
 fn many_points_without_a_leader_are_one_sentence() {
     let text = "schemes = [\"newreno\", \"dctcp\", \"rcc\", \"rwndq\"]\n\
                 [workload]\nsenders = [10, 20, 30, 40, 50, 60]\n";
-    const PAIRS: [[&str; 2]; 6] = [
-        ["newreno", "dctcp"],
-        ["newreno", "rcc"],
-        ["newreno", "rwndq"],
-        ["dctcp", "rcc"],
-        ["dctcp", "rwndq"],
-        ["rcc", "rwndq"],
-    ];
     let answer = answered(text, |point, metrics| {
         let pair = PAIRS[(point.keys.workload.senders.0 / 10 - 1) as usize];
         let ahead = pair.contains(&point.scheme.as_str());

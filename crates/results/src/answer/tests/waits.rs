@@ -5,7 +5,7 @@ use sim::breakdown::{Parts, Split};
 use super::*;
 
 /// Slowest flows that spend `timers` of every millisecond of their 220 ms waiting for timers.
-fn waiting(timers: f64) -> Option<Split> {
+fn waiting(timers: f64) -> Split {
     let parts = Parts {
         handshake_us: 0.0,
         serialisation_us: 220.0 * (1000.0 - timers),
@@ -16,10 +16,10 @@ fn waiting(timers: f64) -> Option<Split> {
         recovery_us: 0.0,
         timers_us: 220.0 * timers,
     };
-    Some(Split {
+    Split {
         mean: parts,
         tail: parts,
-    })
+    }
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn every_kind_of_timer_that_expired_is_counted_beside_the_timeouts() {
         (metrics.syn_timeouts, metrics.tail_probes) = (2, 3);
         metrics.window_probes = 1;
         metrics.fct_p99_us = 2.2e5;
-        metrics.breakdown = waiting(980.0);
+        metrics.breakdown = Some(waiting(980.0));
     });
     assert_eq!(
         answer,
@@ -46,7 +46,7 @@ fn probes_that_make_the_tail_are_its_cause() {
         answered("schemes = [\"rcc\"]\n", move |_, metrics| {
             metrics.tail_probes = 3;
             metrics.fct_p99_us = 2.2e5;
-            metrics.breakdown = waiting(share);
+            metrics.breakdown = Some(waiting(share));
         })
     };
     assert_eq!(answer(980.0)[1], "rcc waited for 3 tail probes.");
@@ -60,7 +60,7 @@ fn probes_that_make_the_tail_are_its_cause() {
 #[test]
 fn waits_without_a_timer_of_the_sender_are_those_for_delayed_acks() {
     let answer = answered("schemes = [\"rcc\"]\n", |_, metrics| {
-        metrics.breakdown = waiting(980.0);
+        metrics.breakdown = Some(waiting(980.0));
     });
     assert_eq!(
         answer[1],
