@@ -89,14 +89,15 @@ impl Row {
         self.value("active") < BUSY
     }
 
-    /// Whether the last few flows of all, or of a group or class, were so late that goodput to the last completion is
-    /// mostly their wait: the goodput of the first half of the flows tells more.
+    /// Whether a few flows of all, or of a group or class, waited for timers for so long that goodput is mostly their wait:
+    /// the goodput of the first half of the flows tells more.
     pub fn has_stragglers(&self, of: Option<&str>) -> bool {
         let value = |metric| self.estimate(of, metric).and_then(|found| found.mean);
         let goodput = value("goodput_bps").zip(value("goodput_p50_bps"));
         let flows = value("flows_completed").unwrap_or(0.0);
         let few = value("timers").unwrap_or(0.0) <= FEW_LATE * flows;
-        few && goodput.is_some_and(|(all, half)| half >= LATE * all) && !self.is_mostly_idle()
+        let held_up = value("held_up").is_some_and(|share| share >= HELD_UP);
+        few && held_up && goodput.is_some_and(|(all, half)| half >= LATE * all)
     }
 
     /// The value of a swept setting.
@@ -123,6 +124,8 @@ pub fn counts_idle_time(metric: &str) -> bool {
 const BUSY: f64 = 0.5;
 /// Timers for each flow up to which those that waited are stragglers.
 const FEW_LATE: f64 = 0.1;
+/// Share of the time in which only flows that waited for timers were under way, from which on these decide the goodput.
+const HELD_UP: f64 = 0.5;
 /// How many times the goodput to the last completion that of the first half of the flows is, where stragglers decide
 /// the former.
-const LATE: f64 = 3.0;
+const LATE: f64 = 2.0;

@@ -289,6 +289,11 @@ pub const METRICS: &[Column] = &[
         "Share of the time from the first start to the last completion in which a flow had started and not completed. Where it is small, goodput and the queue over time are mostly about idle time.",
     ),
     Column::new(
+        "held_up",
+        "",
+        "Share of that time in which all flows under way were such as waited for a timer: goodput counts it, and goodput_p50 may not.",
+    ),
+    Column::new(
         "fct_handshake_us",
         "us",
         "Part of fct_mean_us: time in which the connection opened.",

@@ -84,6 +84,7 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.bound_p99_us,
         m.bound_max_us,
         m.active,
+        m.held_up,
     ];
     values.extend(split_values(m.breakdown.as_ref()));
     values
@@ -131,6 +132,7 @@ pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
         ("bound_p99_us", m.bound_p99_us),
         ("bound_max_us", m.bound_max_us),
         ("active", m.active),
+        ("held_up", m.held_up),
     ];
     let parts = METRICS[METRICS.len() - 16..].iter();
     let parts = parts.map(|column| column.name);

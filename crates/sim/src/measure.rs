@@ -74,6 +74,7 @@ pub(crate) fn outcome(
         bound_p99_us: all.bound_p99_us,
         bound_max_us: all.bound_max_us,
         active: all.active,
+        held_up: all.held_up,
         breakdown: all.breakdown,
     };
     let cost = Cost {
@@ -128,6 +129,7 @@ fn totals<'a>(
     let total = |count: fn(&FlowRecord) -> u32| flows().map(|flow| u64::from(count(flow))).sum();
     let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us.get()).collect());
     let bound = links.bound(flows());
+    let (active, held_up) = activity(flows(), end);
     let timeouts = total(|flow| flow.timeouts);
     let packets = total(|flow| flow.packets);
     GroupMetrics {
@@ -158,7 +160,8 @@ fn totals<'a>(
         bound_p50_us: bound.p50,
         bound_p99_us: bound.p99,
         bound_max_us: bound.max,
-        active: active(flows(), end),
+        active,
+        held_up,
         breakdown: Split::of(broken_down(flows())),
     }
 }
@@ -255,21 +258,31 @@ fn weighted_goodput<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) 
 }
 
 /// Share of the time from the first start to the last completion, or to the end of the run, in which a flow was
-/// under way; `NaN` without any time.
-fn active<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: Time) -> f64 {
+/// under way, and share of this time in which only flows were that waited for a timer; `NaN` without any time.
+fn activity<'a>(flows: impl Iterator<Item = &'a FlowRecord> + Clone, end: Time) -> (f64, f64) {
     let end = end.since(Time::ZERO).as_micros();
+    let starts = flows.clone().map(|flow| flow.start_us);
+    let first = starts.fold(f64::INFINITY, f64::min);
+    let ends = flows
+        .clone()
+        .map(|flow| flow.completion_us.get().unwrap_or(end));
+    let last = ends.fold(f64::NEG_INFINITY, f64::max);
+    let active = under_way(flows.clone(), end);
+    let unheld = under_way(flows.filter(|flow| flow.timers() == 0), end);
+    (active / (last - first), 1.0 - unheld / active)
+}
+
+/// For how long any of some flows was under way, in microseconds. O(n log n).
+fn under_way<'a>(flows: impl Iterator<Item = &'a FlowRecord>, end: f64) -> f64 {
     let times = flows.map(|flow| (flow.start_us, flow.completion_us.get().unwrap_or(end)));
     let mut times: Vec<(f64, f64)> = times.collect();
     times.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((first, _)) = times.first().copied() else {
-        return f64::NAN;
-    };
-    let (mut until, mut idle) = (first, 0.0);
+    let (mut until, mut sum) = (f64::NEG_INFINITY, 0.0);
     for (start, completion) in times {
-        idle += (start - until).max(0.0);
+        sum += (completion - start.max(until)).max(0.0);
         until = until.max(completion);
     }
-    1.0 - idle / (until - first)
+    sum
 }
 
 fn is_unfinished(flow: &FlowRecord) -> bool {

@@ -62,6 +62,8 @@ pub struct Metrics {
     pub bound_max_us: f64,
     #[serde(with = "absent")]
     pub active: f64,
+    #[serde(with = "absent")]
+    pub held_up: f64,
     pub breakdown: Option<Split>,
 }
 
@@ -116,6 +118,8 @@ pub struct GroupMetrics {
     pub bound_max_us: f64,
     #[serde(with = "absent")]
     pub active: f64,
+    #[serde(with = "absent")]
+    pub held_up: f64,
     pub breakdown: Option<Split>,
 }
 

@@ -27,7 +27,7 @@ pub(super) fn sentence(summary: &Summary) -> Option<String> {
         Ok(more) => format!("; so it is in {}", counted(more.into(), "more row")),
     };
     Some(format!(
-        "The goodput of {}{at} is mostly the wait for its last flows: {}, but {} until half of them were \
+        "The goodput of {}{at} is mostly the wait of a few flows for timers: {}, but {} until half of them were \
          complete{more}.",
         row.scheme,
         rate(row.value("goodput_bps")),

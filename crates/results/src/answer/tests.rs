@@ -52,6 +52,7 @@ fn metrics() -> Metrics {
         bound_p99_us: 1.0,
         bound_max_us: 1.0,
         active: 1.0,
+        held_up: 0.0,
         breakdown: None,
     }
 }

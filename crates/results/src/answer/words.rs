@@ -66,8 +66,7 @@ pub(super) fn bytes(bytes: f64) -> String {
 /// A rate in the unit in which it has digits before its point.
 pub(super) fn rate(bps: f64) -> String {
     match bps {
-        bps if bps >= 1e10 => format!("{:.1} Gbit/s", bps / 1e9),
-        bps if bps >= 99.5e6 => format!("{:.0} Mbit/s", bps / 1e6),
+        bps if bps >= 9.995e8 => format!("{} Gbit/s", digits(bps / 1e9)),
         bps if bps >= 1e6 => format!("{} Mbit/s", digits(bps / 1e6)),
         bps if bps >= 1e3 => format!("{} kbit/s", digits(bps / 1e3)),
         bps => format!("{} bit/s", small(bps)),
@@ -197,7 +196,7 @@ mod tests {
                 "22.7 Gbit/s",
                 "940 Mbit/s",
                 "94.0 Mbit/s",
-                "1130 Mbit/s",
+                "1.13 Gbit/s",
                 "16.6 kbit/s",
                 "12 bit/s",
                 "0 bit/s"

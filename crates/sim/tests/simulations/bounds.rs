@@ -68,3 +68,26 @@ fn idle_time_between_flows_is_told() {
     let together = outcome("workload.kind = \"incast\"\n", "newreno", &sets[..1]).metrics;
     assert!((together.active - 1.0).abs() < 1e-12);
 }
+
+#[test]
+fn time_in_which_all_wait_for_a_flow_that_waits_for_a_timer_is_told() {
+    // The only segment of one flow is lost, and comes again after the timer of a second.
+    let sets = [
+        "workload.senders=4",
+        "workload.size=1KB",
+        "tcp.initial_rto=1s",
+        "tcp.min_rto=1s",
+        "tcp.syn_rto=1s",
+        "switch.buffer=2pkt",
+        "switch.ecn_threshold=off",
+        "link.jitter=0s",
+    ];
+    let metrics = outcome("workload.kind = \"incast\"\n", "newreno", &sets).metrics;
+    assert!(
+        metrics.timers > 0 && metrics.flows_completed == 4,
+        "{metrics:?}"
+    );
+    assert!(metrics.held_up > 0.99, "{metrics:?}");
+    let none = outcome("workload.kind = \"incast\"\n", "newreno", &sets[..2]).metrics;
+    assert!(none.held_up.abs() < 1e-12, "{none:?}");
+}
