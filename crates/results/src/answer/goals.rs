@@ -4,7 +4,7 @@ use super::bound;
 use super::parts;
 use super::search;
 use super::timers::{self, Timers};
-use super::words::{counted, list, percent, place, rate, shown};
+use super::words::{counted, list, percent, place, pronoun, rate, shown};
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
 use crate::row::Row;
 use crate::summary::Summary;
@@ -234,11 +234,6 @@ fn smallest(summary: &Summary, goals: &Goals) -> Vec<String> {
         (!told.is_empty()).then(|| format!("Smallest {axis} that meets {it}: {}.", told.join(", ")))
     };
     summary.axes.iter().filter_map(sentence).collect()
-}
-
-/// What the goals are called once they have been named.
-pub(super) fn pronoun(goals: &Goals) -> &'static str {
-    if goals.goals.len() > 1 { "them" } else { "it" }
 }
 
 /// What tells the rows that miss the goals from those that meet them: timers if they show, else the part of

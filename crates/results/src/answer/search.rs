@@ -2,8 +2,7 @@
 
 use scenario::search::Search;
 
-use super::goals::pronoun;
-use super::words::{counted, list, shown};
+use super::words::{counted, list, pronoun, shown};
 use crate::goals::{Goals, Judged, Standing, magnitude};
 use crate::summary::Summary;
 

@@ -2,7 +2,13 @@
 
 use sim::columns::METRICS;
 
+use crate::goals::Goals;
 use crate::row::Row;
+
+/// What the goals are called once they have been named.
+pub(super) fn pronoun(goals: &Goals) -> &'static str {
+    if goals.goals.len() > 1 { "them" } else { "it" }
+}
 
 /// The swept values of a row in words: `100 senders and switch.buffer = 64KB`.
 pub(super) fn place(row: &Row) -> String {

@@ -44,6 +44,7 @@ const MAY_NAME_FLAGS: [&str; 13] = [
     "crates/live/src",
     "crates/oracle/src/question.rs",
     "crates/results/src/answer",
+    "crates/results/src/against/headline.rs",
     "crates/results/src/summary.rs",
     "crates/report/src/paper/page.rs",
     "crates/programs/build",
