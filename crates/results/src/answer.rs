@@ -52,12 +52,18 @@ pub fn answer(summary: &Summary) -> Vec<String> {
     sentences
 }
 
+/// Whether [`ranking`] takes rows within their load.
+pub fn ranks_by_load(summary: &Summary) -> bool {
+    standing::is_along_load(summary)
+}
+
 /// Places of all rows, best first: by the goals, if there are any, else by the 99th percentile of
-/// completion times, or by the mean queue where no flow has an end.
+/// completion times, or by goodput or the mean queue where no flow has an end. Along a load these are taken over those
+/// of the best scheme under the same load, for the least load is best for every scheme.
 pub fn ranking(summary: &Summary) -> Vec<u32> {
     match &summary.goals {
         Some(goals) => goals.ranking.clone(),
-        None => standing::ranking(&summary.rows, Measure::of(summary)),
+        None => standing::ranking(summary, Measure::of(summary)),
     }
 }
 

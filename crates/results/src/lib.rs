@@ -79,7 +79,7 @@ use columns::Record;
 use lock::Lock;
 
 pub use against::{Against, Amount, Bound, Change, RowPair};
-pub use answer::{answer, cost, drops, nearest, ranking, worst_tiers};
+pub use answer::{answer, cost, drops, nearest, ranking, ranks_by_load, worst_tiers};
 pub use checksum::sealed;
 pub use comparison::Comparison;
 pub use deliver::{Delivered, Undelivered, deliver, is_stream};

@@ -381,6 +381,9 @@ impl<'a> Layout<'a> {
             let best = match (shown, self.summary.search.is_some()) {
                 (1, _) => "The best row".to_owned(),
                 (_, true) => format!("The {shown} rows next to the limit"),
+                _ if results::ranks_by_load(self.summary) => {
+                    format!("The {shown} rows nearest to the best of their load,")
+                }
                 (_, false) => format!("The {shown} best rows"),
             };
             notes.push(format!("{best} of {all}; --rows all shows every row."));

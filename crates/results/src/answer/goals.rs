@@ -4,7 +4,7 @@ use super::bound;
 use super::parts;
 use super::search;
 use super::timers::{self, Timers};
-use super::words::{counted, list, percent, place, pronoun, rate, shown};
+use super::words::{counted, is_load, list, percent, place, pronoun, rate, shown};
 use crate::goals::{Demand, Goals, Judged, Region, Standing, Verdict};
 use crate::row::Row;
 use crate::summary::Summary;
@@ -82,15 +82,6 @@ fn most_loaded<'a>(summary: &Summary, goals: &'a Goals) -> Option<&'a Judged> {
     met()
         .find(|judged| load(judged).is_some_and(|load| load >= most))
         .filter(|_| differ)
-}
-
-/// Whether more of a setting is more work for a network.
-fn is_load(axis: &str) -> bool {
-    let words = ["senders", "load", "size", "flows", "connections"];
-    words.iter().any(|word| {
-        let key = axis.strip_suffix(word);
-        key.is_some_and(|key| key.ends_with("workload."))
-    })
 }
 
 /// A row with what its goals are about: `dctcp at 40 senders (reads.fct_p99 is 3.2 ms)`.

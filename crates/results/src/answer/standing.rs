@@ -1,6 +1,6 @@
 //! Who leads among rows that differ only in the scheme.
 
-use super::words::{bytes, percent, rate, time};
+use super::words::{bytes, is_load, percent, rate, time};
 use crate::comparison::Comparison;
 use crate::row::Row;
 use crate::statistics::{Estimate, Verdict};
@@ -188,22 +188,41 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// Places of `rows`, best first; those without a value last.
-pub(super) fn ranking(rows: &[Row], measure: Measure) -> Vec<u32> {
+/// Whether a sweep of several schemes without goals is along a load, so that rows are ranked within their load.
+pub(super) fn is_along_load(summary: &Summary) -> bool {
+    let several = summary.schemes.len() > 1 && summary.goals.is_none();
+    several && summary.axes.iter().any(|axis| is_load(axis))
+}
+
+/// Places of all rows, best first; those without a value last. Along a load by how far they are from the best of their
+/// load, and of rows that are as far the greatest load first.
+pub(super) fn ranking(summary: &Summary, measure: Measure) -> Vec<u32> {
     let left = |row: &Row| match measure {
         Measure::Tail if completed(row) < 1.0 - FEW => 1.0 - completed(row),
         _ => 0.0,
     };
-    let key = |row: &Row| {
-        let value = measure.cost(row);
-        // A negative NaN would sort first.
-        (
-            left(row),
-            if value.is_nan() { f64::INFINITY } else { value },
-        )
-    };
-    let mut ranked: Vec<(u32, (f64, f64))> = (0..).zip(rows.iter().map(key)).collect();
-    ranked.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let along_load = is_along_load(summary);
+    let mut keys: Vec<(f64, f64, f64)> = Vec::new();
+    for group in summary.groups() {
+        let costs = group.iter().map(|row| measure.cost(row));
+        let best = costs.fold(f64::INFINITY, f64::min);
+        keys.extend(group.iter().map(|row| {
+            let cost = measure.cost(row);
+            // A negative NaN would sort first.
+            let cost = if cost.is_nan() { f64::INFINITY } else { cost };
+            if along_load {
+                let over = if best > 0.0 { cost / best } else { cost };
+                (left(row), over, -cost)
+            } else {
+                (left(row), cost, 0.0)
+            }
+        }));
+    }
+    let mut ranked: Vec<(u32, (f64, f64, f64))> = (0..).zip(keys).collect();
+    ranked.sort_by(|(_, a), (_, b)| {
+        let nearer = a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+        nearer.then(a.2.total_cmp(&b.2))
+    });
     ranked.into_iter().map(|(place, _)| place).collect()
 }
 

@@ -10,6 +10,15 @@ pub(super) fn pronoun(goals: &Goals) -> &'static str {
     if goals.goals.len() > 1 { "them" } else { "it" }
 }
 
+/// Whether more of a setting is more work for a network.
+pub(super) fn is_load(axis: &str) -> bool {
+    let words = ["senders", "load", "size", "flows", "connections"];
+    words.iter().any(|word| {
+        let key = axis.strip_suffix(word);
+        key.is_some_and(|key| key.ends_with("workload."))
+    })
+}
+
 /// The swept values of a row in words: `100 senders and switch.buffer = 64KB`.
 pub(super) fn place(row: &Row) -> String {
     place_of(&row.set)

@@ -64,3 +64,25 @@ fn a_goal_that_no_scheme_can_meet_is_missed_and_not_open() {
     assert!(answer(1e3).concat().contains("open"));
     assert!(!answer(5.4e3).concat().contains("open"));
 }
+
+#[test]
+fn the_best_rows_along_a_load_are_those_that_are_best_under_theirs() {
+    let summary = made_up(
+        SWEEP,
+        swept(&[
+            (10, &[("newreno", 6.0), ("dctcp", 4.0), ("rcc", 3.0)]),
+            (40, &[("newreno", 60.0), ("dctcp", 30.0), ("rcc", 40.0)]),
+            (100, &[("newreno", 90.0), ("dctcp", 80.0), ("rcc", 45.0)]),
+        ]),
+    );
+    let named = |row: &u32| {
+        let row = &summary.rows[*row as usize];
+        (row.scheme.clone(), row.set[0].1.clone())
+    };
+    let best: Vec<_> = ranking(&summary).iter().take(3).map(named).collect();
+    let expected = [("rcc", "100"), ("dctcp", "40"), ("rcc", "10")];
+    assert_eq!(
+        best,
+        expected.map(|(scheme, load)| (scheme.to_owned(), load.to_owned()))
+    );
+}
