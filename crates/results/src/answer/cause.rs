@@ -2,7 +2,7 @@
 
 use super::standing::{Measure, Standing};
 use super::timers::Timers;
-use super::words::{place, rounded};
+use super::words::{list, place, rounded};
 use crate::row::Row;
 
 /// What timers cost, at the last point where they tell the leader from the next best, or a scheme that
@@ -22,7 +22,9 @@ pub(super) fn sentence(standings: &[Standing<'_>]) -> Option<String> {
             _ => None,
         }
     });
-    let (row, leader) = told?;
+    let Some((row, leader)) = told else {
+        return alike(standings);
+    };
     let at = match place(row) {
         place if place.is_empty() => place,
         place => format!("At {place} "),
@@ -36,6 +38,28 @@ pub(super) fn sentence(standings: &[Standing<'_>]) -> Option<String> {
     });
     let waited = Timers::of(row, None).waited(row.waits?);
     Some(format!("{at}{} {waited}{beside}.", row.scheme))
+}
+
+/// Timers that show in the tail of every scheme, at the last point where none of them leads.
+fn alike(standings: &[Standing<'_>]) -> Option<String> {
+    let standing = standings.iter().rev().find(|standing| {
+        let several = standing.measure == Measure::Tail && standing.leaders.len() > 1;
+        several && standing.leaders.iter().all(|row| shows(row))
+    })?;
+    let at = match place(standing.leaders[0]) {
+        place if place.is_empty() => "The".to_owned(),
+        place => format!("At {place} the"),
+    };
+    let counts = standing.leaders.iter().map(|row| {
+        let own = rounded(timers(row));
+        format!("of {} for {own}", row.scheme)
+    });
+    let counts: Vec<String> = counts.collect();
+    let counts: Vec<&str> = counts.iter().map(String::as_str).collect();
+    Some(format!(
+        "{at} flows of all waited for timers, those {}.",
+        list(&counts)
+    ))
 }
 
 /// Timers of every kind that expired in a run.

@@ -242,7 +242,15 @@ pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
     if bad.is_empty() || goals.rows.len() < 2 {
         return None;
     }
-    let it = pronoun(goals);
+    // A row that is open does not miss its goals.
+    let open = goals
+        .rows
+        .iter()
+        .any(|judged| judged.standing == Standing::Open);
+    let it = Missed {
+        it: pronoun(goals),
+        open,
+    };
     // Flows that did not complete have no parts, and are why their row misses.
     let complete = |judged: &Judged| judged.verdicts.iter().all(|verdict| verdict.left <= 0.0);
     let told = goals.rows.iter().all(complete);
@@ -251,7 +259,7 @@ pub(super) fn cause(summary: &Summary, goals: &Goals) -> Option<String> {
 }
 
 /// Whether flows waited for timers where goals are missed.
-fn timed(goal: &Demand, it: &str, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
+fn timed(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
     let of = goal.group.as_deref();
     let waited = bad.iter().filter_map(|row| {
         let timers = Timers::of(row, of);
@@ -268,46 +276,65 @@ fn timed(goal: &Demand, it: &str, (good, bad): (&[&Row], &[&Row])) -> Option<Str
             format!("the flows of {group}")
         });
     let miss = match (waited.len(), bad.len()) {
-        (told, all) if told == all => format!("{} {whose} waited", missing(all, it)),
-        (told, all) => format!("In {told} of {all} rows that miss {it} {whose} waited"),
+        (told, all) if told == all => format!("{} {whose} waited", it.missing(all)),
+        (told, all) => format!("In {told} of {all} rows that {} {whose} waited", it.many()),
     };
     let timers: f64 = good.iter().map(|row| Timers::of(row, of).all()).sum();
     let meet = match (good.len(), timers) {
         (0, _) => String::new(),
-        (all, none) if none <= 0.0 => format!(", {} for none", meeting(all, it)),
+        (all, none) if none <= 0.0 => format!(", {} for none", meeting(all, it.it)),
         (all, some) => {
             let sum = if all > 1 { " in all" } else { "" };
             let some = counted(some, "timer");
-            format!(", {} for {some}{sum}", meeting(all, it))
+            format!(", {} for {some}{sum}", meeting(all, it.it))
         }
     };
     Some(format!("{miss} for {}{meet}.", timers::kinds(&waited)))
 }
 
 /// Which part of the slowest flows' time is longer by most where goals are missed.
-fn parted(goal: &Demand, it: &str, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
+fn parted(goal: &Demand, it: Missed, (good, bad): (&[&Row], &[&Row])) -> Option<String> {
     let told = parts::difference(bad, good, goal.group.as_deref())?;
     let of = goal
         .group
         .as_ref()
         .map_or_else(String::new, |group| format!(" of {group}"));
     let meet = told.good.map_or_else(String::new, |time| {
-        format!(", {} {time}", meeting(good.len(), it))
+        format!(", {} {time}", meeting(good.len(), it.it))
     });
     Some(format!(
         "{} the slowest flows{of} spent {} {} ({} of their time){meet}.",
-        missing(bad.len(), it),
+        it.missing(bad.len()),
         told.bad,
         told.words,
         told.share
     ))
 }
 
-fn missing(rows: usize, it: &str) -> String {
-    match rows {
-        1 => format!("In the row that misses {it}"),
-        2 => format!("In both rows that miss {it}"),
-        all => format!("In all {all} rows that miss {it}"),
+/// What rows do that do not meet the goals.
+#[derive(Clone, Copy)]
+struct Missed {
+    /// What the goals are called.
+    it: &'static str,
+    /// Whether some of the rows are open.
+    open: bool,
+}
+
+impl Missed {
+    /// What several rows do.
+    fn many(self) -> String {
+        let verb = if self.open { "do not meet" } else { "miss" };
+        format!("{verb} {}", self.it)
+    }
+
+    /// In how many rows, all of them.
+    fn missing(self, rows: usize) -> String {
+        let verb = if self.open { "does not meet" } else { "misses" };
+        match rows {
+            1 => format!("In the row that {verb} {}", self.it),
+            2 => format!("In both rows that {}", self.many()),
+            all => format!("In all {all} rows that {}", self.many()),
+        }
     }
 }
 

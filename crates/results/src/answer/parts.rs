@@ -31,13 +31,13 @@ pub(super) fn sentence(standings: &[Standing<'_>]) -> Option<String> {
             format!(
                 "; those of {} {share:.0} % {}",
                 leader.scheme,
-                spent(leader, part)
+                spent(part, waited(leader))
             )
         }
         None => String::new(),
     };
     let scheme = &first.scheme;
-    let part = spent(first, part);
+    let part = spent(part, waited(first));
     Some(format!(
         "{at} slowest flows of {scheme} spent {share:.0} % of their time {part}{beside}."
     ))
@@ -68,6 +68,7 @@ pub(super) fn difference(bad: &[&Row], good: &[&Row], of: Option<&str>) -> Optio
     let times = |rows: &[&Row]| -> Vec<Vec<f64>> {
         rows.iter().filter_map(|row| slowest(row, of)).collect()
     };
+    let expired = bad.iter().any(|row| Timers::of(row, of).all() > 0.0);
     let (bad, good) = (times(bad), times(good));
     let mean = |rows: &[Vec<f64>], part: usize| {
         let sum: f64 = rows.iter().map(|times| times[part]).sum();
@@ -82,7 +83,7 @@ pub(super) fn difference(bad: &[&Row], good: &[&Row], of: Option<&str>) -> Optio
     let length = |rows: &[Vec<f64>]| span(rows.iter().map(|times| times[part]), time);
     let share = |times: &Vec<f64>| 100.0 * times[part] / times.iter().sum::<f64>();
     Some(Difference {
-        words: words(Part::ALL[part]),
+        words: spent(Part::ALL[part], expired),
         bad: length(&bad),
         share: span(bad.iter().map(share), |share| format!("{share:.0} %")),
         good: (!good.is_empty()).then(|| length(&good)),
@@ -108,10 +109,15 @@ fn slowest(row: &Row, of: Option<&str>) -> Option<Vec<f64>> {
     times.collect()
 }
 
-/// How a row's flows spent a part of their time. Where no timer of a sender expired, they waited for delayed ACKs.
-fn spent(row: &Row, part: Part) -> &'static str {
+/// Whether a timer of a sender expired in a row.
+fn waited(row: &Row) -> bool {
+    Timers::of(row, None).all() > 0.0
+}
+
+/// How flows spent a part of their time. Where no timer of a sender expired, they waited for delayed ACKs.
+const fn spent(part: Part, expired: bool) -> &'static str {
     match part {
-        Part::Timers if Timers::of(row, None).all() <= 0.0 => "waiting for delayed ACKs",
+        Part::Timers if !expired => "waiting for delayed ACKs",
         part => words(part),
     }
 }

@@ -93,3 +93,36 @@ fn a_goal_is_missed_for_the_timers_that_expired_and_met_with_those_that_did() {
         "{answer:?}"
     );
 }
+
+#[test]
+fn timers_of_schemes_that_are_alike_are_told_of_each() {
+    let answer = answered("schemes = [\"newreno\", \"dctcp\"]\n", |point, metrics| {
+        metrics.fct_p99_us = 1.01e6;
+        metrics.syn_timeouts = if point.scheme == "dctcp" { 4 } else { 11 };
+    });
+    assert_eq!(
+        answer[1],
+        "The flows of all waited for timers, those of newreno for 11 and of dctcp for 4."
+    );
+}
+
+#[test]
+fn rows_that_are_open_are_not_said_to_miss_the_goal() {
+    let text = "schemes = [\"rcc\"]\ngoals = [\"fct_p99 < 1s\"]\nworkload.senders = [10, 40, 100]\nseeds = 2\n\
+                workload.jitter = \"1us\"\n";
+    let answer = answered(text, |point, metrics| {
+        metrics.fct_p99_us = match (point.keys.workload.senders.0, point.seed) {
+            (100, _) => 1.1e6,
+            (40, 1) => 1.2e6,
+            _ => 9e5,
+        };
+        metrics.syn_timeouts = u64::from(metrics.fct_p99_us > 1e6) * 5;
+    });
+    let cause = answer.iter().find(|sentence| sentence.contains("timers"));
+    assert!(
+        cause.is_some_and(
+            |cause| cause.starts_with("In both rows that do not meet it their flows waited")
+        ),
+        "{answer:?}"
+    );
+}
