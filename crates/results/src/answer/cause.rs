@@ -47,19 +47,16 @@ fn alike(standings: &[Standing<'_>]) -> Option<String> {
         several && standing.leaders.iter().all(|row| shows(row))
     })?;
     let at = match place(standing.leaders[0]) {
-        place if place.is_empty() => "The".to_owned(),
-        place => format!("At {place} the"),
+        place if place.is_empty() => "All".to_owned(),
+        place => format!("At {place} all"),
     };
     let counts = standing.leaders.iter().map(|row| {
         let own = rounded(timers(row));
-        format!("of {} for {own}", row.scheme)
+        format!("{} for {own}", row.scheme)
     });
     let counts: Vec<String> = counts.collect();
     let counts: Vec<&str> = counts.iter().map(String::as_str).collect();
-    Some(format!(
-        "{at} flows of all waited for timers, those {}.",
-        list(&counts)
-    ))
+    Some(format!("{at} waited for timers: {}.", list(&counts)))
 }
 
 /// Timers of every kind that expired in a run.

@@ -102,7 +102,7 @@ fn timers_of_schemes_that_are_alike_are_told_of_each() {
     });
     assert_eq!(
         answer[1],
-        "The flows of all waited for timers, those of newreno for 11 and of dctcp for 4."
+        "All waited for timers: newreno for 11 and dctcp for 4."
     );
 }
 
