@@ -75,8 +75,11 @@ fn outcome(point: &PointSpec, line: &Value) -> Result<Outcome, serde_json::Error
         "tail_timeouts": 0, "after_timeout": 0, "marks": 0, "threshold_crossings": 0,
         "flows_late": 0, "goodput_p50_bps": null, "goodput_weighted_bps": null, "breakdown": null,
         "queue_mean_bytes": 0.0, "queue_p5_bytes": 0, "queue_p50_bytes": 0, "queue_p95_bytes": 0,
-        "queue_max_bytes": 0,
+        "queue_max_bytes": 0, "tail_probes": 0, "window_probes": 0, "bound_p50_us": null, "bound_p99_us": null,
+        "bound_max_us": null, "active": null, "held_up": null,
     });
+    let count = |name: &str| line["metrics"][name].as_u64().unwrap_or(0);
+    metrics["timers"] = json!(count("timeouts") + count("syn_timeouts"));
     for (name, value) in line["metrics"].as_object().into_iter().flatten() {
         if !value.is_null() || metrics.get(name).is_none() {
             metrics[name] = value.clone();
