@@ -33,7 +33,7 @@ const LARGER: [(&str, usize); 1] = [("scenario", 8250)];
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
 /// commands that repeat a failed point and a figure.
-const MAY_NAME_FLAGS: [&str; 13] = [
+const MAY_NAME_FLAGS: [&str; 14] = [
     "crates/cli/",
     "crates/emulated/",
     "crates/explain/",
