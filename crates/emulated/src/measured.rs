@@ -200,6 +200,7 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             flow: number,
             group: group.name.to_string(),
             connection: planned.connection,
+            round: planned.round,
             sender: connection.sender.0,
             receiver: connection.receiver.0,
             size_bytes: planned.size,

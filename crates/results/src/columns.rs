@@ -164,6 +164,7 @@ columns! {
         flow: "", "Number of the flow within its simulation.";
         group: "", "Name of its group of flows; empty if the scenario has none.";
         connection: "", "Number of its connection, by which series name it; of flows with connections of their own in the order of flows.";
+        round: "", "Number of its round within its simulation: all flows of an incast that one receiver asks for together, of a burst, or of the requests that a client answers before its next round; missing where flows have no rounds.";
         sender: "", "Sending host.";
         receiver: "", "Receiving host.";
         size_bytes: "bytes", "Payload; missing for a flow without end.";

@@ -249,6 +249,7 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
         flow: of.number,
         group: groups[flow.group as usize].name.to_string(),
         connection: flow.connection,
+        round: flow.round(),
         sender: of.sender.0,
         receiver: of.receiver.0,
         size_bytes: flow.size(),

@@ -150,6 +150,8 @@ pub struct FlowRecord {
     pub group: String,
     /// Number of its connection.
     pub connection: u32,
+    /// Number of its round, if its group has rounds.
+    pub round: Option<u32>,
     /// Sending host.
     pub sender: u32,
     /// Receiving host.

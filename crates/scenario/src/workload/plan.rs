@@ -1,4 +1,19 @@
 //! Every flow of a simulation, before it runs.
+//!
+//! # Rounds
+//!
+//! A round is a set of flows of which somebody waits for the last. It begins with the first start and is over with
+//! the last completion. The kind of the workload tells which flows belong together:
+//!
+//! | kind | one round |
+//! |---|---|
+//! | `incast` | all flows to one receiver that start together: one for each sender |
+//! | `burst` | all flows of one epoch: a shuffle |
+//! | `requests` | with `rounds` above 1, all answers that one client awaits before it asks again |
+//! | `pairs`, `poisson`, `trace` | none: nobody waits for several flows |
+//!
+//! Where nobody can wait for more than one flow, as of clients that ask once on one connection, there are no rounds
+//! either: they would be copies of flows.
 
 mod requests;
 mod route;
@@ -52,6 +67,8 @@ pub struct PlannedFlow {
     pub stop: Time,
     /// The barrier that waits for it.
     pub awaited_by: Option<u32>,
+    /// The round that it belongs to, numbered from 0 over all groups. None: nobody waits for other flows beside it.
+    pub round: Option<u32>,
 }
 
 /// A connection that will be opened.
@@ -133,6 +150,8 @@ struct Draft {
     persistent: BTreeMap<u64, u32>,
     /// Flows that were drawn for it and are not part of the plan.
     left_out: u32,
+    /// Rounds of all groups.
+    rounds: u32,
 }
 
 impl Draft {
@@ -152,6 +171,12 @@ impl Draft {
     /// draws its own, whatever other groups there are.
     fn draw(&self) -> u32 {
         self.next() - self.first + self.left_out
+    }
+
+    /// The number of a round that begins here.
+    fn begin_round(&mut self) -> u32 {
+        self.rounds += 1;
+        self.rounds - 1
     }
 
     /// A barrier that waits for this many flows.
@@ -237,6 +262,7 @@ impl Maker<'_> {
                 let barrier = (rounds > 1)
                     .then(|| plan.barrier(senders, from + senders..end, self.workload().think));
                 let base = if round == 0 { start } else { Time::ZERO };
+                let number_of_round = plan.begin_round();
                 for place in 0..senders {
                     let from = self.sender(&mut sender, *receiver);
                     let number = (index - first) * u64::from(senders) + u64::from(place);
@@ -245,6 +271,7 @@ impl Maker<'_> {
                         flow.start += together;
                     }
                     flow.awaited_by = barrier;
+                    flow.round = Some(number_of_round);
                     self.add(plan, Route::new((from, *receiver), number), flow);
                 }
                 // The senders of a receiver are the same in every round.
@@ -287,8 +314,9 @@ impl Maker<'_> {
             drawn.sort_unstable_by_key(|(route, _)| route.key);
         }
         plan.left_out += number(all - drawn.len());
+        let round = Some(plan.begin_round());
         for (route, flow) in drawn {
-            self.add(plan, route, flow);
+            self.add(plan, route, PlannedFlow { round, ..flow });
         }
     }
 
@@ -344,6 +372,7 @@ impl Maker<'_> {
                 start: at,
                 stop: Time::NEVER,
                 awaited_by: None,
+                round: None,
             };
             let pair = u64::from(from.0) << 32 | u64::from(receiver.0);
             self.add(plan, Route::new((from, receiver), pair), flow);
@@ -416,6 +445,7 @@ impl Maker<'_> {
             start: base + workload.interval * u64::from(place) + delay + Span::from_ps(jitter),
             stop: workload.stop.0.map_or(Time::NEVER, stop),
             awaited_by: None,
+            round: None,
         }
     }
 

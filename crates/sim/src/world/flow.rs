@@ -73,6 +73,8 @@ pub(crate) struct Flow {
     pub(super) writes: Option<Box<Writes>>,
     /// The barrier that waits for it.
     pub(super) awaited_by: Link,
+    /// The round that it belongs to.
+    round: Link,
     /// The message that started next on the same connection.
     pub(super) next: Link,
     /// What happened to it.
@@ -126,6 +128,11 @@ impl Flow {
         } else {
             Some(self.size)
         }
+    }
+
+    /// The round that it belongs to.
+    pub(crate) const fn round(&self) -> Option<u32> {
+        self.round.get()
     }
 
     /// Whether nothing more will come of it.
@@ -202,6 +209,7 @@ pub(super) fn flow(plan: &PlannedFlow) -> Flow {
             })
         }),
         awaited_by: plan.awaited_by.into(),
+        round: plan.round.into(),
         next: Link::NONE,
         counts: Counts::default(),
         started: false,
