@@ -154,6 +154,16 @@ pub const METRICS: &[Column] = &[
         "us",
         "99th percentile of the flow completion times.",
     ),
+    Column::new(
+        "fct_p999_us",
+        "us",
+        "99.9th percentile of the flow completion times. Missing below 1,000 completed flows: they are too few, for it would be the slowest flow.",
+    ),
+    Column::new(
+        "fct_p9999_us",
+        "us",
+        "99.99th percentile of the flow completion times. Missing below 10,000 completed flows: they are too few, for it would be the slowest flow.",
+    ),
     Column::new("fct_max_us", "us", "Completion time of the slowest flow."),
     Column::new(
         "timeouts",

@@ -24,6 +24,10 @@ pub struct Metrics {
     #[serde(with = "absent")]
     pub fct_p99_us: f64,
     #[serde(with = "absent")]
+    pub fct_p999_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p9999_us: f64,
+    #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
     pub tail_timeouts: u64,
@@ -74,6 +78,10 @@ pub struct GroupMetrics {
     pub fct_p95_us: f64,
     #[serde(with = "absent")]
     pub fct_p99_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p999_us: f64,
+    #[serde(with = "absent")]
+    pub fct_p9999_us: f64,
     #[serde(with = "absent")]
     pub fct_max_us: f64,
     pub timeouts: u64,
@@ -294,13 +302,18 @@ mod absent {
     }
 }
 
-/// Mean and exact percentiles of completion times in microseconds; `NaN` if there is none.
+/// Mean and exact percentiles; `NaN` if there is none.
+///
+/// The 99.9th percentile of fewer than 1,000 values, and the 99.99th of fewer than 10,000, would be the greatest
+/// value under another name. They are `NaN`: there are too few values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Distribution {
     pub(crate) mean: f64,
     pub(crate) p50: f64,
     pub(crate) p95: f64,
     pub(crate) p99: f64,
+    pub(crate) p999: f64,
+    pub(crate) p9999: f64,
     pub(crate) max: f64,
 }
 
@@ -308,22 +321,31 @@ impl Distribution {
     #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(crate) fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
-        let rank = |percent| nearest_rank(&values, percent);
+        let rank = |parts| nearest_rank(&values, parts);
+        let rare = |parts| {
+            let enough = values.len() * (WHOLE - parts) >= WHOLE;
+            if enough { rank(parts) } else { f64::NAN }
+        };
         Self {
             mean: values.iter().sum::<f64>() / values.len() as f64,
-            p50: rank(50),
-            p95: rank(95),
-            p99: rank(99),
-            max: rank(100),
+            p50: rank(5_000),
+            p95: rank(9_500),
+            p99: rank(9_900),
+            p999: rare(9_990),
+            p9999: rare(9_999),
+            max: rank(WHOLE),
         }
     }
 }
 
-/// The least value that at least `percent` of the sorted values do not exceed.
-fn nearest_rank(sorted: &[f64], percent: usize) -> f64 {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+/// The least value that at least this many parts of [`WHOLE`] of the sorted values do not exceed.
+fn nearest_rank(sorted: &[f64], parts: usize) -> f64 {
+    let rank = (sorted.len() * parts).div_ceil(WHOLE).max(1);
     sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
 }
+
+/// All values, in the parts that percentiles are told in.
+const WHOLE: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
@@ -335,8 +357,19 @@ mod tests {
         let text = format!("{distribution:?}");
         assert_eq!(
             text,
-            "Distribution { mean: 100.5, p50: 100.0, p95: 190.0, p99: 198.0, max: 200.0 }"
+            "Distribution { mean: 100.5, p50: 100.0, p95: 190.0, p99: 198.0, p999: NaN, p9999: NaN, max: 200.0 }"
         );
         assert!(Distribution::of(Vec::new()).p99.is_nan());
+    }
+
+    #[test]
+    fn percentiles_beyond_the_number_of_values_are_missing() {
+        let of = |count: u32| Distribution::of((1..=count).map(f64::from).collect());
+        assert!(of(999).p999.is_nan());
+        // The 999th of 1,000 values: one is greater.
+        assert_eq!(of(1_000).p999.to_string(), "999");
+        assert!(of(9_999).p9999.is_nan());
+        assert_eq!(of(9_999).p999.to_string(), "9990");
+        assert_eq!(of(10_000).p9999.to_string(), "9999");
     }
 }

@@ -29,6 +29,8 @@ fn outcome(point: &PointSpec) -> PointResult {
             fct_p50_us: ms * 0.5,
             fct_p95_us: ms * 0.9,
             fct_p99_us: ms,
+            fct_p999_us: f64::NAN,
+            fct_p9999_us: f64::NAN,
             fct_max_us: ms,
             timeouts: losses,
             tail_timeouts: 0,

@@ -15,6 +15,8 @@ fn metrics() -> Metrics {
         fct_p50_us: 2e4,
         fct_p95_us: 3e4,
         fct_p99_us: 3e4,
+        fct_p999_us: f64::NAN,
+        fct_p9999_us: f64::NAN,
         fct_max_us: 3e4,
         timeouts: 0,
         tail_timeouts: 0,
