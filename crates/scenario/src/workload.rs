@@ -17,6 +17,15 @@ pub use plan::{Barrier, Plan, PlannedConnection, PlannedFlow};
 use crate::keys::flows;
 use crate::keys::{ConnectionKind, Keys, WorkloadKind};
 
+/// Whether flows of a group may have rounds; of clients that ask once on one connection they have none even so.
+pub(crate) fn has_rounds(keys: &Keys) -> bool {
+    match keys.workload.kind {
+        WorkloadKind::Incast | WorkloadKind::Burst => true,
+        WorkloadKind::Requests => keys.workload.rounds.0 > 1,
+        WorkloadKind::Pairs | WorkloadKind::Poisson | WorkloadKind::Trace => false,
+    }
+}
+
 /// Flows that arrive each second at a receiver, or of a load of hosts from a sender.
 pub fn arrivals_per_second(keys: &Keys) -> f64 {
     flows::at_receivers(keys)

@@ -57,6 +57,12 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
         m.fct_p999_us,
         m.fct_p9999_us,
         m.fct_max_us,
+        m.round_p50_us,
+        m.round_p99_us,
+        m.round_p999_us,
+        m.round_max_us,
+        known(m.rounds_completed),
+        known(m.rounds_unfinished),
         m.timeouts as f64,
         m.tail_timeouts as f64,
         m.syn_timeouts as f64,
@@ -84,6 +90,12 @@ pub fn metric_values(metrics: &Metrics) -> Vec<f64> {
     values
 }
 
+/// A count, or `NaN` where there is nothing to count.
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn known(count: Option<u64>) -> f64 {
+    count.map_or(f64::NAN, |count| count as f64)
+}
+
 /// The means of the parts of completion times, then those of the slowest flows; `NaN` where they are not known.
 fn split_values(split: Option<&Split>) -> [f64; 16] {
     let mut values = [f64::NAN; 16];
@@ -107,6 +119,12 @@ pub fn group_values(metrics: &GroupMetrics) -> Vec<(&'static str, f64)> {
         ("fct_p999_us", m.fct_p999_us),
         ("fct_p9999_us", m.fct_p9999_us),
         ("fct_max_us", m.fct_max_us),
+        ("round_p50_us", m.round_p50_us),
+        ("round_p99_us", m.round_p99_us),
+        ("round_p999_us", m.round_p999_us),
+        ("round_max_us", m.round_max_us),
+        ("rounds_completed", known(m.rounds_completed)),
+        ("rounds_unfinished", known(m.rounds_unfinished)),
         ("timeouts", m.timeouts as f64),
         ("tail_timeouts", m.tail_timeouts as f64),
         ("syn_timeouts", m.syn_timeouts as f64),

@@ -22,6 +22,7 @@ pub mod metrics;
 pub mod observation;
 mod parts;
 pub mod probe;
+mod rounds;
 pub mod run;
 pub mod stepper;
 pub mod sweep;

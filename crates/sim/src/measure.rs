@@ -10,6 +10,7 @@ use crate::metrics::{
     Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord, TierMetrics,
 };
 use crate::parts::{Breakdown, Split};
+use crate::rounds::{self, Round, RoundTotals};
 use crate::world::{Ended, EndedFlow, Flow};
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
@@ -22,8 +23,10 @@ pub(crate) fn outcome(
 ) -> Outcome {
     let last = ended.last_completion();
     let last = last.filter(|last| *last != Time::NEVER).unwrap_or(end);
+    let rounds = rounds::of(ended.flows());
     let flows = ended.consume_flows(|flow| record(&point.groups, &flow, end));
-    let all = totals(String::new(), &flows.iter(), end);
+    let all_rounds = rounds::totals(&rounds, None);
+    let all = totals(String::new(), (&flows.iter(), Some(&all_rounds)), end);
     let ports = || ended.network.ports().iter().map(fabric::Port::counters);
     let packet_hops: u64 = ports().map(|port| port.packets).sum();
     let bottleneck = ended.bottleneck.0 as usize;
@@ -38,6 +41,12 @@ pub(crate) fn outcome(
         fct_p999_us: all.fct_p999_us,
         fct_p9999_us: all.fct_p9999_us,
         fct_max_us: all.fct_max_us,
+        round_p50_us: all.round_p50_us,
+        round_p99_us: all.round_p99_us,
+        round_p999_us: all.round_p999_us,
+        round_max_us: all.round_max_us,
+        rounds_completed: all.rounds_completed,
+        rounds_unfinished: all.rounds_unfinished,
         timeouts: all.timeouts,
         tail_timeouts: all.tail_timeouts,
         syn_timeouts: all.syn_timeouts,
@@ -74,7 +83,7 @@ pub(crate) fn outcome(
     let ports = port_records(&ended, queues);
     Outcome {
         metrics,
-        groups: groups(point, &flows, end),
+        groups: groups(point, (&flows, &rounds), end),
         cost,
         flows,
         tiers: tiers(&ports),
@@ -84,11 +93,17 @@ pub(crate) fn outcome(
 }
 
 /// Results of every group, if the scenario has any, then of every class of sizes.
-fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetrics> {
-    let named = point.groups.iter().filter(|group| !group.name.is_empty());
-    let groups = named.map(|group| {
+fn groups(
+    point: &PointSpec,
+    (flows, rounds): (&[FlowRecord], &[Round]),
+    end: Time,
+) -> Vec<GroupMetrics> {
+    let named = (0..).zip(point.groups.iter());
+    let named = named.filter(|(_, group)| !group.name.is_empty());
+    let groups = named.map(|(number, group)| {
+        let rounds = rounds::totals(rounds, Some(number));
         let own = flows.iter().filter(|flow| *flow.group == *group.name);
-        totals(group.name.to_string(), &own, end)
+        totals(group.name.to_string(), (&own, Some(&rounds)), end)
     });
     let mss = u64::from(point.keys.tcp.mss.0);
     let classes = point.keys.run.classes.all(mss).into_iter();
@@ -97,20 +112,26 @@ fn groups(point: &PointSpec, flows: &[FlowRecord], end: Time) -> Vec<GroupMetric
         let own = flows
             .iter()
             .filter(|flow| size(flow) > above && size(flow) <= upto);
-        totals(name, &own, end)
+        // The flows of a round may be of several classes.
+        totals(name, (&own, None), end)
     });
     groups.chain(classes).collect()
 }
 
-/// What some flows achieved together.
+/// What some flows achieved together, with their rounds, if they have any.
 fn totals<'a>(
     name: String,
-    flows: &(impl Iterator<Item = &'a FlowRecord> + Clone),
+    (flows, rounds): (
+        &(impl Iterator<Item = &'a FlowRecord> + Clone),
+        Option<&RoundTotals>,
+    ),
     end: Time,
 ) -> GroupMetrics {
     let flows = || flows.clone();
     let total = |count: fn(&FlowRecord) -> u32| flows().map(|flow| u64::from(count(flow))).sum();
     let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us.get()).collect());
+    let round =
+        |part: fn(&Distribution) -> f64| rounds.map_or(f64::NAN, |rounds| part(&rounds.took));
     let timeouts = total(|flow| flow.timeouts);
     let packets = total(|flow| flow.packets);
     GroupMetrics {
@@ -123,6 +144,12 @@ fn totals<'a>(
         fct_p999_us: fct.p999,
         fct_p9999_us: fct.p9999,
         fct_max_us: fct.max,
+        round_p50_us: round(|took| took.p50),
+        round_p99_us: round(|took| took.p99),
+        round_p999_us: round(|took| took.p999),
+        round_max_us: round(|took| took.max),
+        rounds_completed: rounds.and_then(|rounds| rounds.completed),
+        rounds_unfinished: rounds.and_then(|rounds| rounds.unfinished),
         timeouts,
         tail_timeouts: total(|flow| flow.tail_timeouts),
         syn_timeouts: total(|flow| flow.syn_timeouts),

@@ -29,6 +29,16 @@ pub struct Metrics {
     pub fct_p9999_us: f64,
     #[serde(with = "absent")]
     pub fct_max_us: f64,
+    #[serde(with = "absent")]
+    pub round_p50_us: f64,
+    #[serde(with = "absent")]
+    pub round_p99_us: f64,
+    #[serde(with = "absent")]
+    pub round_p999_us: f64,
+    #[serde(with = "absent")]
+    pub round_max_us: f64,
+    pub rounds_completed: Option<u64>,
+    pub rounds_unfinished: Option<u64>,
     pub timeouts: u64,
     pub tail_timeouts: u64,
     pub syn_timeouts: u64,
@@ -84,6 +94,16 @@ pub struct GroupMetrics {
     pub fct_p9999_us: f64,
     #[serde(with = "absent")]
     pub fct_max_us: f64,
+    #[serde(with = "absent")]
+    pub round_p50_us: f64,
+    #[serde(with = "absent")]
+    pub round_p99_us: f64,
+    #[serde(with = "absent")]
+    pub round_p999_us: f64,
+    #[serde(with = "absent")]
+    pub round_max_us: f64,
+    pub rounds_completed: Option<u64>,
+    pub rounds_unfinished: Option<u64>,
     pub timeouts: u64,
     pub tail_timeouts: u64,
     pub syn_timeouts: u64,

@@ -39,6 +39,11 @@ impl Ended {
         self.flows.iter().map(|flow| flow.completion).max()
     }
 
+    /// Every flow, those that did not start included.
+    pub(crate) fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
     /// What `make` makes of each flow that started, in their order.
     ///
     /// Flows go as what is made of them comes: both for a million flows would be the most memory that a run

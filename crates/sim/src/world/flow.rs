@@ -192,7 +192,7 @@ pub(super) fn agenda(
 }
 
 /// A flow that has not started.
-pub(super) fn flow(plan: &PlannedFlow) -> Flow {
+pub(crate) fn flow(plan: &PlannedFlow) -> Flow {
     Flow {
         group: plan.group,
         connection: plan.connection,

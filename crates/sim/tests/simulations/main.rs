@@ -18,6 +18,7 @@ mod rc3;
 mod rcc_section13;
 mod rcp;
 mod relations;
+mod round_times;
 mod rounds;
 mod small_queues;
 mod stepping;
