@@ -14,14 +14,22 @@ pub(crate) use checks::conflicts;
 pub use layout::Layout;
 pub use plan::{Barrier, Plan, PlannedConnection, PlannedFlow};
 
+use base::Span;
+
 use crate::keys::flows;
 use crate::keys::{ConnectionKind, Keys, WorkloadKind};
+use crate::law::TimeLaw;
 
 /// Whether flows of a group may have rounds; of clients that ask once on one connection they have none even so.
 pub(crate) fn has_rounds(keys: &Keys) -> bool {
-    match keys.workload.kind {
-        WorkloadKind::Incast | WorkloadKind::Burst => true,
-        WorkloadKind::Requests => keys.workload.rounds.0 > 1,
+    let workload = &keys.workload;
+    match workload.kind {
+        WorkloadKind::Incast => workload.interval == Span::ZERO || workload.rounds.0 > 1,
+        // By default its flows start at random times.
+        WorkloadKind::Burst => {
+            workload.interval == Span::ZERO && matches!(workload.delay.0, Some(TimeLaw::Fixed(_)))
+        }
+        WorkloadKind::Requests => workload.rounds.0 > 1,
         WorkloadKind::Pairs | WorkloadKind::Poisson | WorkloadKind::Trace => false,
     }
 }

@@ -7,13 +7,14 @@
 //!
 //! | kind | one round |
 //! |---|---|
-//! | `incast` | all flows to one receiver that start together: one for each sender |
-//! | `burst` | all flows of one epoch: a shuffle |
+//! | `incast` | the flows of all senders to one receiver |
+//! | `burst` | all flows of one epoch, if `delay` is the same for all: a shuffle |
 //! | `requests` | with `rounds` above 1, all answers that one client awaits before it asks again |
 //! | `pairs`, `poisson`, `trace` | none: nobody waits for several flows |
 //!
-//! Where nobody can wait for more than one flow, as of clients that ask once on one connection, there are no rounds
-//! either: they would be copies of flows.
+//! Where nobody waits for more than one flow there are no rounds either, for they would be copies of flows: clients
+//! that ask once on one connection. Nor are flows a round that start one after the other, at an `interval`, unless the
+//! next round waits for them.
 
 mod requests;
 mod route;
@@ -27,6 +28,7 @@ use base::{HostId, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{PortId, Topology};
 
+use super::has_rounds;
 use super::layout::{Layout, Places};
 use super::load;
 use super::peers::Peers;
@@ -262,7 +264,7 @@ impl Maker<'_> {
                 let barrier = (rounds > 1)
                     .then(|| plan.barrier(senders, from + senders..end, self.workload().think));
                 let base = if round == 0 { start } else { Time::ZERO };
-                let number_of_round = plan.begin_round();
+                let number_of_round = has_rounds(self.keys).then(|| plan.begin_round());
                 for place in 0..senders {
                     let from = self.sender(&mut sender, *receiver);
                     let number = (index - first) * u64::from(senders) + u64::from(place);
@@ -271,7 +273,7 @@ impl Maker<'_> {
                         flow.start += together;
                     }
                     flow.awaited_by = barrier;
-                    flow.round = Some(number_of_round);
+                    flow.round = number_of_round;
                     self.add(plan, Route::new((from, *receiver), number), flow);
                 }
                 // The senders of a receiver are the same in every round.
@@ -314,7 +316,7 @@ impl Maker<'_> {
             drawn.sort_unstable_by_key(|(route, _)| route.key);
         }
         plan.left_out += number(all - drawn.len());
-        let round = Some(plan.begin_round());
+        let round = has_rounds(self.keys).then(|| plan.begin_round());
         for (route, flow) in drawn {
             self.add(plan, route, PlannedFlow { round, ..flow });
         }

@@ -342,7 +342,10 @@ fn flows_of_which_somebody_waits_for_the_last_are_a_round() {
     assert_eq!(rounds(requests), (vec![(6, 1), (6, 1), (4, 1), (4, 1)], 0));
     let burst = "topology.hosts = 4\n[workload]\nkind = \"burst\"\nsize = \"10KB\"\nepochs = 2\n\
                  epoch_interval = \"1s\"\n";
-    assert_eq!(rounds(burst), (vec![(12, 4), (12, 4)], 0));
+    let shuffles = format!("{burst}delay = \"0s\"\n");
+    assert_eq!(rounds(&shuffles), (vec![(12, 4), (12, 4)], 0));
+    // Without it they start at random times.
+    assert_eq!(rounds(burst), (vec![], 24));
 }
 
 #[test]
@@ -354,6 +357,11 @@ fn where_nobody_waits_for_several_flows_there_are_no_rounds() {
     let chains = "topology.hosts = 8\n[workload]\nkind = \"requests\"\nsize = \"10KB\"\nconnections = 4\nsenders = 6\n\
                   requests = 5\n";
     assert_eq!(rounds(chains), (vec![], 20));
+    // They start one after the other, and no round comes after them.
+    let joining = "[workload]\nsenders = 5\ninterval = \"1ms\"\n";
+    assert_eq!(rounds(joining), (vec![], 5));
+    let awaited = format!("{joining}rounds = 2\n");
+    assert_eq!(rounds(&awaited), (vec![(5, 1); 2], 0));
     let (none, flows) = rounds(WIDE);
     assert!(none.is_empty() && flows > 1000);
 }
