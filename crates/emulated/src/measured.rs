@@ -211,6 +211,7 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             fct_us: (completion_us.filter(|_| planned.size.is_some()))
                 .map(|end| end - start_us)
                 .into(),
+            slowdown: None.into(),
             acknowledged_us: None.into(),
             buffered_us: None.into(),
             packets: count(PACKETS),

@@ -75,7 +75,7 @@ impl Selector {
         };
         Err(Unknown {
             cause: format!("{flows}, whose times {} is about", short(self.metric)),
-            remedy: "an \"incast\" has rounds, a \"burst\" is one, and \"requests\" have rounds with \
+            remedy: "an \"incast\" has rounds, a \"burst\" with workload.delay = \"0s\" is one, and \"requests\" have rounds with \
                      workload.rounds above 1; groups have them, classes of sizes do not; for flows by \
                      themselves ask for fct_p99"
                 .to_owned(),
@@ -196,7 +196,7 @@ pub const METRICS: &[Column] = &[
     Column::new(
         "round_p50_us",
         "us",
-        "Median time of the rounds, each from the first start to the last completion of its flows: of an incast, a burst, or all answers that a client awaits before it asks again. A round with a flow that failed or did not complete never ends, and a percentile that falls on it has no value. Missing where no flow has a round.",
+        "Median time of the rounds, each from the first start to the last completion of its flows: of an incast to one receiver, of a burst that starts at once, or all answers that a client awaits before it asks again. A round with a flow that failed or did not complete never ends, and a percentile that falls on it has no value. Missing where no flow has a round.",
     ),
     Column::new(
         "round_p99_us",
@@ -218,6 +218,18 @@ pub const METRICS: &[Column] = &[
         "rounds_unfinished",
         "rounds",
         "Rounds that began and of which a flow failed, or did not complete before the simulation stopped.",
+    ),
+    Column::new(
+        "slowdown_mean",
+        "",
+        "Mean slowdown: completion time over the time that the flow would take alone in the network, its window as large as it needs, the handshake and the request included where it has them.",
+    ),
+    Column::new("slowdown_p50", "", "Median slowdown."),
+    Column::new("slowdown_p99", "", "99th percentile of the slowdowns."),
+    Column::new(
+        "slowdown_p999",
+        "",
+        "99.9th percentile of the slowdowns. Missing below 1,000 completed flows: they are too few, for it would be the greatest slowdown.",
     ),
     Column::new(
         "timeouts",

@@ -13,6 +13,7 @@
 //! assert_eq!(outcome.metrics.flows_completed, outcome.flows.len() as u64);
 //! ```
 
+mod alone;
 pub mod breakdown;
 pub mod columns;
 pub mod error;

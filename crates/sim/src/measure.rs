@@ -6,6 +6,7 @@ use base::{Span, Time};
 use fabric::{PortId, QueueStatistics};
 use scenario::{Group, PointSpec};
 
+use crate::alone::Alone;
 use crate::metrics::{
     Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord, TierMetrics,
 };
@@ -24,7 +25,11 @@ pub(crate) fn outcome(
     let last = ended.last_completion();
     let last = last.filter(|last| *last != Time::NEVER).unwrap_or(end);
     let rounds = rounds::of(ended.flows());
-    let flows = ended.consume_flows(|flow| record(&point.groups, &flow, end));
+    let mut alone = Alone::new(point.keys.net.header_bytes);
+    let flows = ended.consume_flows(|flow, network| {
+        let took = alone.time(&point.groups[flow.flow.group as usize], &flow, network);
+        record(&point.groups, (&flow, took), end)
+    });
     let all_rounds = rounds::totals(&rounds, None);
     let all = totals(String::new(), (&flows.iter(), Some(&all_rounds)), end);
     let ports = || ended.network.ports().iter().map(fabric::Port::counters);
@@ -47,6 +52,10 @@ pub(crate) fn outcome(
         round_max_us: all.round_max_us,
         rounds_completed: all.rounds_completed,
         rounds_unfinished: all.rounds_unfinished,
+        slowdown_mean: all.slowdown_mean,
+        slowdown_p50: all.slowdown_p50,
+        slowdown_p99: all.slowdown_p99,
+        slowdown_p999: all.slowdown_p999,
         timeouts: all.timeouts,
         tail_timeouts: all.tail_timeouts,
         syn_timeouts: all.syn_timeouts,
@@ -130,6 +139,7 @@ fn totals<'a>(
     let flows = || flows.clone();
     let total = |count: fn(&FlowRecord) -> u32| flows().map(|flow| u64::from(count(flow))).sum();
     let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us.get()).collect());
+    let slowdown = Distribution::of(flows().filter_map(|flow| flow.slowdown.get()).collect());
     let round =
         |part: fn(&Distribution) -> f64| rounds.map_or(f64::NAN, |rounds| part(&rounds.took));
     let timeouts = total(|flow| flow.timeouts);
@@ -150,6 +160,10 @@ fn totals<'a>(
         round_max_us: round(|took| took.max),
         rounds_completed: rounds.and_then(|rounds| rounds.completed),
         rounds_unfinished: rounds.and_then(|rounds| rounds.unfinished),
+        slowdown_mean: slowdown.mean,
+        slowdown_p50: slowdown.p50,
+        slowdown_p99: slowdown.p99,
+        slowdown_p999: slowdown.p999,
         timeouts,
         tail_timeouts: total(|flow| flow.tail_timeouts),
         syn_timeouts: total(|flow| flow.syn_timeouts),
@@ -271,11 +285,14 @@ fn goodput(flows: &[FlowRecord], took: Span) -> f64 {
     bits as f64 / took.as_secs()
 }
 
-fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
+/// What is kept of a flow, which would take the time `alone` in an empty network.
+fn record(groups: &[Group], (of, alone): (&EndedFlow, Option<Span>), end: Time) -> FlowRecord {
     let us = |time: Time| time.since(Time::ZERO).as_micros();
     let known = |time: Time| (time != Time::NEVER).then_some(time);
     let flow = &of.flow;
     let completed = known(flow.completion);
+    let took = completed.filter(|_| flow.size().is_some());
+    let took = took.map(|at| at.since(flow.start));
     FlowRecord {
         flow: of.number,
         group: groups[flow.group as usize].name.to_string(),
@@ -288,9 +305,10 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
         start_us: us(flow.start),
         first_byte_us: known(flow.first_byte).map(us).into(),
         completion_us: completed.map(us).into(),
-        fct_us: completed
-            .filter(|_| flow.size().is_some())
-            .map(|at| at.since(flow.start).as_micros())
+        fct_us: took.map(Span::as_micros).into(),
+        slowdown: took
+            .zip(alone)
+            .map(|(took, alone)| ratio(took, alone))
             .into(),
         acknowledged_us: known(flow.acknowledged)
             .filter(|_| flow.size().is_some())
@@ -310,6 +328,11 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
         failed: flow.failed,
         breakdown: of.breakdown.clone(),
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn ratio(took: Span, alone: Span) -> f64 {
+    took.as_ps() as f64 / alone.as_ps() as f64
 }
 
 /// Whether a flow with an end took longer than its deadline, or has already.

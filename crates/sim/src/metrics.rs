@@ -39,6 +39,14 @@ pub struct Metrics {
     pub round_max_us: f64,
     pub rounds_completed: Option<u64>,
     pub rounds_unfinished: Option<u64>,
+    #[serde(with = "absent")]
+    pub slowdown_mean: f64,
+    #[serde(with = "absent")]
+    pub slowdown_p50: f64,
+    #[serde(with = "absent")]
+    pub slowdown_p99: f64,
+    #[serde(with = "absent")]
+    pub slowdown_p999: f64,
     pub timeouts: u64,
     pub tail_timeouts: u64,
     pub syn_timeouts: u64,
@@ -104,6 +112,14 @@ pub struct GroupMetrics {
     pub round_max_us: f64,
     pub rounds_completed: Option<u64>,
     pub rounds_unfinished: Option<u64>,
+    #[serde(with = "absent")]
+    pub slowdown_mean: f64,
+    #[serde(with = "absent")]
+    pub slowdown_p50: f64,
+    #[serde(with = "absent")]
+    pub slowdown_p99: f64,
+    #[serde(with = "absent")]
+    pub slowdown_p999: f64,
     pub timeouts: u64,
     pub tail_timeouts: u64,
     pub syn_timeouts: u64,
@@ -139,33 +155,33 @@ pub struct Cost {
     pub ns_per_hop: f64,
 }
 
-/// Microseconds, or nothing: eight bytes where an `Option` has sixteen, for a million flows have five each.
+/// A number that a flow may lack: eight bytes where an `Option` has sixteen, for a million flows have five each.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(from = "Option<f64>", into = "Option<f64>")]
-pub struct Micros(f64);
+pub struct Measured(f64);
 
-impl Micros {
-    /// The time, if there is one.
+impl Measured {
+    /// The number, if there is one.
     pub fn get(self) -> Option<f64> {
         (!self.0.is_nan()).then_some(self.0)
     }
 }
 
-impl fmt::Debug for Micros {
+impl fmt::Debug for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }
 }
 
-impl From<Option<f64>> for Micros {
-    fn from(time: Option<f64>) -> Self {
-        Self(time.unwrap_or(f64::NAN))
+impl From<Option<f64>> for Measured {
+    fn from(number: Option<f64>) -> Self {
+        Self(number.unwrap_or(f64::NAN))
     }
 }
 
-impl From<Micros> for Option<f64> {
-    fn from(time: Micros) -> Self {
-        time.get()
+impl From<Measured> for Option<f64> {
+    fn from(number: Measured) -> Self {
+        number.get()
     }
 }
 
@@ -191,15 +207,17 @@ pub struct FlowRecord {
     /// Start at the application.
     pub start_us: f64,
     /// First payload at the receiver, in order or not.
-    pub first_byte_us: Micros,
+    pub first_byte_us: Measured,
     /// Last byte in order at the receiver.
-    pub completion_us: Micros,
+    pub completion_us: Measured,
     /// From start to completion.
-    pub fct_us: Micros,
+    pub fct_us: Measured,
+    /// `fct_us` over the time that the flow would take alone in the network.
+    pub slowdown: Measured,
     /// From start to the ACK of the last byte at the sender, of the last flow of a connection.
-    pub acknowledged_us: Micros,
+    pub acknowledged_us: Measured,
     /// From start to the last byte of `workload.first_write` in order at the receiver.
-    pub buffered_us: Micros,
+    pub buffered_us: Measured,
     /// Segments with data or FIN sent, by both ends.
     pub packets: u32,
     /// Segments sent again.

@@ -81,6 +81,8 @@ pub(crate) struct Flow {
     pub(crate) counts: Counts,
     /// Whether it has started.
     pub(crate) started: bool,
+    /// Whether its start opened its connection.
+    pub(crate) opens: bool,
     /// Whether a connection gave up or was reset.
     pub(crate) failed: bool,
 }
@@ -213,6 +215,7 @@ pub(crate) fn flow(plan: &PlannedFlow) -> Flow {
         next: Link::NONE,
         counts: Counts::default(),
         started: false,
+        opens: false,
         failed: false,
     }
 }

@@ -20,6 +20,7 @@ mod rcp;
 mod relations;
 mod round_times;
 mod rounds;
+mod slowdown;
 mod small_queues;
 mod stepping;
 mod support;
