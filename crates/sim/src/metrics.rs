@@ -23,29 +23,29 @@ pub struct Metrics {
     pub fct_p95_us: f64,
     #[serde(with = "absent")]
     pub fct_p99_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub fct_p999_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub fct_p9999_us: f64,
     #[serde(with = "absent")]
     pub fct_max_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub round_p50_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub round_p99_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub round_p999_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub round_max_us: f64,
     pub rounds_completed: Option<u64>,
     pub rounds_unfinished: Option<u64>,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_mean: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_p50: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_p99: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_p999: f64,
     pub timeouts: u64,
     pub tail_timeouts: u64,
@@ -96,29 +96,29 @@ pub struct GroupMetrics {
     pub fct_p95_us: f64,
     #[serde(with = "absent")]
     pub fct_p99_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub fct_p999_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub fct_p9999_us: f64,
     #[serde(with = "absent")]
     pub fct_max_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub round_p50_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub round_p99_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub round_p999_us: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub round_max_us: f64,
     pub rounds_completed: Option<u64>,
     pub rounds_unfinished: Option<u64>,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_mean: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_p50: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_p99: f64,
-    #[serde(with = "absent")]
+    #[serde(with = "absent", default = "absent::none")]
     pub slowdown_p999: f64,
     pub timeouts: u64,
     pub tail_timeouts: u64,
@@ -315,9 +315,14 @@ pub struct Outcome {
     pub digest: u64,
 }
 
-/// Numbers that may be `NaN`, for "there is none": null in formats for people, which have no `NaN`.
+/// Numbers that may be `NaN`, for "there is none": null in formats for people, which have no `NaN`. What others measure,
+/// and what an earlier version measured, may not name all of them.
 mod absent {
     use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) const fn none() -> f64 {
+        f64::NAN
+    }
 
     #[expect(
         clippy::trivially_copy_pass_by_ref,
