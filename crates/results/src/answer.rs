@@ -3,6 +3,7 @@
 mod cause;
 mod goals;
 mod parts;
+mod rounds;
 mod standing;
 mod sweep;
 mod ties;
@@ -30,15 +31,17 @@ pub fn answer(summary: &Summary) -> Vec<String> {
     sentences.extend(incomplete(summary, "flows_failed", "Failed"));
     sentences.extend(goals::sentences(summary));
     // The values of a search were chosen to answer one question.
-    if summary.search.is_none() {
+    let compared = summary.search.is_none();
+    if compared {
         sentences.extend(sweep::sentences(summary, &standings));
         sentences.extend(ties::sentences(summary, &standings));
-        // Why rows miss the goals says more than why a scheme is behind.
-        let goals = summary.goals.as_ref();
-        if goals.is_none_or(|goals| goals::cause(summary, goals).is_none()) {
-            let timers = cause::sentence(&standings);
-            sentences.extend(timers.or_else(|| parts::sentence(&standings)));
-        }
+    }
+    sentences.extend(rounds::sentences(summary, &standings));
+    // Why rows miss the goals says more than why a scheme is behind.
+    let goals = summary.goals.as_ref();
+    if compared && goals.is_none_or(|goals| goals::cause(summary, goals).is_none()) {
+        let timers = cause::sentence(&standings);
+        sentences.extend(timers.or_else(|| parts::sentence(&standings)));
     }
     sentences.extend(until(summary));
     sentences

@@ -1,0 +1,145 @@
+//! Sentences about rounds and the slowest flows.
+
+use super::*;
+
+const SEARCHED: &str =
+    "schemes = [\"dctcp\"]\n[workload]\nrounds = 20\nsenders = [48, 52, 53, 59]\n";
+
+/// What flows and rounds take: flows are within 5 ms everywhere, rounds up to 52 senders.
+fn fan(point: &PointSpec, metrics: &mut Metrics) {
+    let senders = point.keys.workload.senders.0;
+    metrics.flows_completed = 20 * u64::from(senders);
+    metrics.fct_p99_us = 4.9e3;
+    metrics.rounds_completed = Some(20);
+    metrics.rounds_unfinished = Some(0);
+    metrics.round_p50_us = 4.7e3;
+    metrics.round_p99_us = match senders {
+        59 => 1.02e6,
+        53 => 2.06e5,
+        _ => 4.8e3,
+    };
+    metrics.round_max_us = metrics.round_p99_us;
+    metrics.fct_max_us = metrics.round_p99_us;
+}
+
+fn about_rounds(said: &[String]) -> &str {
+    let about = said
+        .iter()
+        .find(|sentence| sentence.contains("round waits") || sentence.contains("Rounds"));
+    about.unwrap_or_else(|| panic!("nothing about rounds: {said:?}"))
+}
+
+#[test]
+fn a_goal_on_flows_that_rounds_miss_says_so() {
+    let said = answered(&format!("goals = [\"fct_p99 < 5ms\"]\n{SEARCHED}"), fan);
+    assert_eq!(
+        about_rounds(&said),
+        "A round waits for its slowest flow: 2 of the 4 rows that meet fct_p99 < 5ms miss round_p99 < 5ms. \
+         At 59 senders the 99th percentile is 4.9 ms for flows of dctcp, and 1.02 s for its 20 rounds."
+    );
+}
+
+#[test]
+fn a_goal_on_rounds_that_flows_would_meet_says_why_it_is_missed() {
+    let said = answered(&format!("goals = [\"round_p99 < 5ms\"]\n{SEARCHED}"), fan);
+    assert_eq!(
+        about_rounds(&said),
+        "A round waits for its slowest flow: both rows that miss round_p99 < 5ms would meet fct_p99 < 5ms. \
+         At 59 senders the 99th percentile is 4.9 ms for flows of dctcp, and 1.02 s for its 20 rounds."
+    );
+}
+
+#[test]
+fn who_asks_for_both_is_told_by_the_goals_themselves() {
+    let both = "goals = [\"fct_p99 < 5ms\", \"round_p99 < 5ms\"]\n";
+    let said = answered(&format!("{both}{SEARCHED}"), fan);
+    assert!(
+        about_rounds(&said).contains("would meet fct_p99 < 5ms"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn where_rounds_agree_with_flows_nothing_is_said_of_them() {
+    for goals in ["", "goals = [\"fct_p99 < 5ms\"]\n"] {
+        let said = answered(&format!("{goals}{SEARCHED}"), |point, metrics| {
+            fan(point, metrics);
+            metrics.round_p99_us = 4.95e3;
+            metrics.round_max_us = 4.95e3;
+            metrics.fct_max_us = 4.95e3;
+        });
+        assert!(
+            said.iter().all(|sentence| !sentence.contains("ound ")),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
+fn a_single_round_of_many_flows_is_not_called_slow() {
+    let said = answered(SEARCHED, |point, metrics| {
+        fan(point, metrics);
+        metrics.rounds_completed = Some(1);
+        metrics.fct_max_us = 2e4;
+    });
+    assert!(
+        said.iter().all(|sentence| !sentence.contains("waits for")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn another_scheme_with_faster_rounds_is_named() {
+    let text = "schemes = [\"dctcp\", \"rcc\"]\n[workload]\nrounds = 20\nsenders = 59\n";
+    let said = answered(text, |point, metrics| {
+        fan(point, metrics);
+        if point.scheme == "rcc" {
+            metrics.fct_p99_us = 6e3;
+            metrics.round_p99_us = 6.2e3;
+            metrics.round_max_us = 6.2e3;
+            metrics.fct_max_us = 6.2e3;
+        }
+    });
+    assert_eq!(
+        about_rounds(&said),
+        "Rounds tell otherwise than flows: the 99th percentile of the rounds is 6.2 ms for rcc and 1.02 s for dctcp."
+    );
+}
+
+#[test]
+fn rounds_that_never_end_are_told_of() {
+    let text = "goals = [\"fct_p99 < 5ms\"]\nschemes = [\"dctcp\"]\n[workload]\nrounds = 20\nsenders = 59\n";
+    let said = answered(text, |point, metrics| {
+        fan(point, metrics);
+        metrics.round_p99_us = f64::INFINITY;
+        metrics.round_max_us = f64::INFINITY;
+        (metrics.rounds_completed, metrics.rounds_unfinished) = (Some(19), Some(1));
+    });
+    assert!(
+        about_rounds(&said).ends_with("and without end for its 20 rounds."),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_slowest_flow_far_beyond_the_99th_percentile_is_told_of() {
+    let text = "schemes = [\"dctcp\"]\n[workload]\nsenders = [48, 59]\n";
+    let said = |us: f64| {
+        answered(text, |point, metrics| {
+            metrics.fct_p99_us = 4e3;
+            metrics.fct_max_us = if point.keys.workload.senders.0 == 59 {
+                us
+            } else {
+                4.2e3
+            };
+        })
+    };
+    let far = said(2.06e5);
+    let expected = "At 59 senders the slowest flow of dctcp took 206.0 ms, 52 times the 99th percentile (4.0 ms).";
+    assert!(far.iter().any(|sentence| sentence == expected), "{far:?}");
+    assert!(
+        said(3.9e4)
+            .iter()
+            .all(|sentence| !sentence.contains("slowest flow of"))
+    );
+}
