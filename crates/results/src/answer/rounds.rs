@@ -4,7 +4,7 @@
 //! an answer about flows, and waits for rounds, has to be told.
 
 use super::standing::{Measure, Standing};
-use super::words::{counted, place, time};
+use super::words::{counted, place, shown, time};
 use crate::goals::{Demand, Goals, Judged, Standing as Reached, magnitude};
 use crate::row::Row;
 use crate::summary::Summary;
@@ -15,16 +15,12 @@ pub(super) fn sentences(summary: &Summary, standings: &[Standing<'_>]) -> Vec<St
         Some(goals) => by_goals(summary, goals),
         None => by_rank(summary, standings),
     };
-    let (mut told, row) = match about_rounds {
-        Some((sentence, row)) => (vec![sentence], Some(row)),
-        None => (Vec::new(), None),
-    };
-    told.extend(slowest(summary, row));
-    told
+    let slowest = slowest(summary, about_rounds.is_some());
+    about_rounds.into_iter().chain(slowest).collect()
 }
 
 /// What rounds make of goals on the times of flows, or flows of goals on the times of rounds.
-fn by_goals<'a>(summary: &'a Summary, goals: &Goals) -> Option<(String, &'a Row)> {
+fn by_goals(summary: &Summary, goals: &Goals) -> Option<String> {
     let demands = || goals.goals.iter().enumerate();
     let of_flows =
         demands().filter_map(|(number, goal)| flows_hide(summary, goals, (number, goal)));
@@ -34,11 +30,11 @@ fn by_goals<'a>(summary: &'a Summary, goals: &Goals) -> Option<(String, &'a Row)
 }
 
 /// Rows that meet a goal on the times of flows although the same percentile of their rounds misses it.
-fn flows_hide<'a>(
-    summary: &'a Summary,
+fn flows_hide(
+    summary: &Summary,
     goals: &Goals,
     (number, goal): (usize, &Demand),
-) -> Option<(String, &'a Row)> {
+) -> Option<String> {
     let statistic = goal.metric.strip_prefix("fct_")?;
     let of_rounds = match statistic {
         "p50_us" | "p99_us" | "p999_us" | "max_us" => format!("round_{statistic}"),
@@ -54,7 +50,7 @@ fn flows_hide<'a>(
     let met: Vec<&Row> = met
         .map(|judged| &summary.rows[judged.row as usize])
         .collect();
-    let hides = |row: &&&Row| several(row, of) && value(row, of, &of_rounds) > goal.threshold;
+    let hides = |row: &&&Row| row.has_rounds(of) && value(row, of, &of_rounds) > goal.threshold;
     let hidden: Vec<&Row> = met.iter().filter(hides).copied().collect();
     let row = last(summary, &hidden)?;
     let other = goal.goal.replacen(
@@ -70,21 +66,19 @@ fn flows_hide<'a>(
         &goal.goal,
     );
     let miss = if met.len() == 1 { "misses" } else { "miss" };
-    Some((
-        format!(
-            "A round waits for its slowest flow: {rows} {miss} {other}. {}.",
-            capital(&beside(row, of, &goal.metric, &of_rounds)),
-        ),
-        row,
+    let times = beside((row, of), [&goal.metric, &of_rounds], goal.threshold);
+    Some(format!(
+        "A round waits for its slowest flow: {rows} {miss} {other}. {}.",
+        capital(&times),
     ))
 }
 
 /// Rows that miss a goal on the times of rounds and whose flows by themselves would meet it.
-fn flows_would<'a>(
-    summary: &'a Summary,
+fn flows_would(
+    summary: &Summary,
     goals: &Goals,
     (number, goal): (usize, &Demand),
-) -> Option<(String, &'a Row)> {
+) -> Option<String> {
     let statistic = goal.metric.strip_prefix("round_")?;
     if !goal.comparison.starts_with('<') {
         return None;
@@ -95,21 +89,19 @@ fn flows_would<'a>(
     let missed = goals.rows.iter().filter(missed);
     let all = missed.clone().count();
     let missed = missed.map(|judged| &summary.rows[judged.row as usize]);
-    let would = |row: &&Row| several(row, of) && value(row, of, &of_flows) < goal.threshold;
+    let would = |row: &&Row| row.has_rounds(of) && value(row, of, &of_flows) < goal.threshold;
     let rows: Vec<&Row> = missed.filter(would).collect();
     let row = last(summary, &rows)?;
     let other = goal.goal.replacen("round_", "fct_", 1);
     let rows = share(rows.len(), all, "that miss", "that misses", &goal.goal);
-    Some((
-        format!(
-            "A round waits for its slowest flow: {rows} would meet {other}. {}.",
-            capital(&beside(row, of, &of_flows, &goal.metric)),
-        ),
-        row,
+    let times = beside((row, of), [&of_flows, &goal.metric], goal.threshold);
+    Some(format!(
+        "A round waits for its slowest flow: {rows} would meet {other}. {}.",
+        capital(&times),
     ))
 }
 
-/// "4 of the 11 rows that meet fct_p99 < 5ms".
+/// `4 of the 11 rows that meet fct_p99 < 5ms`.
 fn share(some: usize, all: usize, several: &str, single: &str, goal: &str) -> String {
     match (some, all) {
         (_, 1) => format!("the row {single} {goal}"),
@@ -120,11 +112,11 @@ fn share(some: usize, all: usize, several: &str, single: &str, goal: &str) -> St
 }
 
 /// Where no goals are given: another scheme has the faster rounds, or rounds take much longer than flows.
-fn by_rank<'a>(summary: &Summary, standings: &[Standing<'a>]) -> Option<(String, &'a Row)> {
+fn by_rank(summary: &Summary, standings: &[Standing<'_>]) -> Option<String> {
     let tails = || standings.iter().filter(|it| it.measure == Measure::Tail);
     let metric = "round_p99_us";
     let other = tails().rev().find_map(|standing| {
-        let winner = standing.winner().filter(|row| several(row, None))?;
+        let winner = standing.winner().filter(|row| row.has_rounds(None))?;
         let rival = standing.behind.iter().min_by(|a, b| {
             let [a, b] = [a, b].map(|row| value(row, None, metric));
             a.total_cmp(&b)
@@ -133,29 +125,26 @@ fn by_rank<'a>(summary: &Summary, standings: &[Standing<'a>]) -> Option<(String,
     });
     if let Some((winner, rival)) = other {
         let at = at(winner);
-        let sentence = format!(
+        return Some(format!(
             "Rounds tell otherwise than flows: {at}the 99th percentile of the rounds is {} for {} and {} for {}.",
-            told(rival, None, metric),
+            told((rival, None), metric, f64::NAN),
             rival.scheme,
-            told(winner, None, metric),
+            told((winner, None), metric, f64::NAN),
             winner.scheme,
-        );
-        return Some((sentence, winner));
+        ));
     }
     let ratio = |row: &&Row| value(row, None, metric) / value(row, None, "fct_p99_us");
     let leaders = tails().flat_map(|standing| standing.leaders.iter().copied());
-    let apart = leaders.filter(|row| several(row, None) && ratio(row) > APART);
+    let apart = leaders.filter(|row| row.has_rounds(None) && ratio(row) > APART);
     let row = apart.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
-    let sentence = format!(
+    Some(format!(
         "Rounds take longer than flows, for each waits for its slowest: {}.",
-        beside(row, None, "fct_p99_us", metric)
-    );
-    Some((sentence, row))
+        beside((row, None), ["fct_p99_us", metric], f64::NAN)
+    ))
 }
 
-/// The flow, or the round, that took more than ten times as long as the 99th percentile; not of a row whose rounds
-/// have been told of.
-fn slowest(summary: &Summary, told: Option<&Row>) -> Option<String> {
+/// The flow, or the round, that took more than ten times as long as the 99th percentile.
+fn slowest(summary: &Summary, about_rounds: bool) -> Option<String> {
     let kinds = [
         ("flow", "fct_p99_us", "fct_max_us"),
         ("round", "round_p99_us", "round_max_us"),
@@ -173,8 +162,9 @@ fn slowest(summary: &Summary, told: Option<&Row>) -> Option<String> {
             })
         })
     });
+    // What was said about rounds tells of their slowest flows, too.
     let candidates =
-        candidates.filter(|(_, row, ..)| told.is_none_or(|told| !std::ptr::eq(told, *row)));
+        candidates.filter(|(_, row, of, _)| !about_rounds || !row.has_rounds(of.as_deref()));
     let (noun, row, of, [most, tail]) =
         candidates.max_by(|(.., a), (.., b)| (a[0] / a[1]).total_cmp(&(b[0] / b[1])))?;
     let of = of.map_or_else(String::new, |of| format!(" of {of}"));
@@ -188,8 +178,13 @@ fn slowest(summary: &Summary, told: Option<&Row>) -> Option<String> {
     )))
 }
 
-/// "at 59 senders the 99th percentile is 4.9 ms for flows of dctcp, and 1.02 s for its 20 rounds".
-fn beside(row: &Row, of: Option<&str>, of_flows: &str, of_rounds: &str) -> String {
+/// "at 59 senders the 99th percentile is 4.9 ms for flows of dctcp, and 1.02 s for its 20 rounds": metrics of flows and
+/// of rounds, which do not look like `threshold` unless they are the same.
+fn beside(
+    (row, of): (&Row, Option<&str>),
+    [of_flows, of_rounds]: [&str; 2],
+    threshold: f64,
+) -> String {
     let statistic = match of_flows.trim_start_matches("fct_") {
         "p50_us" => "the median".to_owned(),
         "p95_us" => "the 95th percentile".to_owned(),
@@ -200,7 +195,7 @@ fn beside(row: &Row, of: Option<&str>, of_flows: &str, of_rounds: &str) -> Strin
         _ => "the mean".to_owned(),
     };
     let group = of.map_or_else(String::new, |of| format!("{of} with "));
-    let rounds = counted(rounds(row, of), "round");
+    let rounds = counted(row.rounds(of), "round");
     let same = of_flows.trim_start_matches("fct_") == of_rounds.trim_start_matches("round_");
     let of_rounds_is = if same {
         String::new()
@@ -210,39 +205,18 @@ fn beside(row: &Row, of: Option<&str>, of_flows: &str, of_rounds: &str) -> Strin
     format!(
         "{}{statistic} is {} for flows of {group}{}, and {of_rounds_is}{} for its {rounds}",
         at(row),
-        told(row, of, of_flows),
+        told((row, of), of_flows, threshold),
         row.scheme,
-        told(row, of, of_rounds),
+        told((row, of), of_rounds, threshold),
     )
 }
 
 /// A time in words, or that it never ended.
-fn told(row: &Row, of: Option<&str>, metric: &str) -> String {
+fn told((row, of): (&Row, Option<&str>), metric: &str, threshold: f64) -> String {
     match value(row, of, metric) {
         time if time.is_infinite() => "without end".to_owned(),
-        value => time(value),
+        value => shown(metric, value, threshold),
     }
-}
-
-/// Whether there are several rounds, and rounds of several flows.
-fn several(row: &Row, of: Option<&str>) -> bool {
-    let count = |metric| {
-        row.estimate(of, metric)
-            .and_then(|it| it.mean)
-            .unwrap_or(0.0)
-    };
-    let flows = count("flows_completed") + count("flows_unfinished") + count("flows_failed");
-    let rounds = rounds(row, of);
-    rounds > 1.5 && flows > 1.5 * rounds
-}
-
-fn rounds(row: &Row, of: Option<&str>) -> f64 {
-    let count = |metric| {
-        row.estimate(of, metric)
-            .and_then(|it| it.mean)
-            .unwrap_or(0.0)
-    };
-    count("rounds_completed") + count("rounds_unfinished")
 }
 
 /// A time; infinite if it never ended in a run, and `NaN` if there is none.
