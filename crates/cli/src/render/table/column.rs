@@ -2,7 +2,7 @@
 
 use results::statistics::Estimate;
 use results::{Row, Summary};
-use scenario::metric::{Selector, short};
+use scenario::metric::{Selector, is_of_rounds, short};
 
 /// A column of numbers.
 #[derive(Clone, Debug)]
@@ -30,6 +30,7 @@ impl Column {
         // Columns of one kind are compared with each other and share a unit.
         let family = match selector.metric {
             metric if metric.starts_with("fct_") => "fct_p99_us",
+            metric if metric.starts_with("round_") => "round_p50_us",
             metric if metric.starts_with("queue_") => "queue_max_bytes",
             metric => metric,
         };
@@ -44,7 +45,7 @@ impl Column {
             divisor,
             goal: match selector.metric {
                 metric if metric.starts_with("goodput_") => Goal::Highest,
-                "fairness" | "flows_completed" => Goal::Highest,
+                "fairness" | "flows_completed" | "rounds_completed" => Goal::Highest,
                 "marks" | "threshold_crossings" | "packets" => Goal::Neither,
                 _ => Goal::Lowest,
             },
@@ -67,9 +68,17 @@ impl Column {
         match self.value(row, of) {
             Some(value) if self.unit.is_empty() => count(value),
             Some(value) => three(value / self.divisor),
+            None if self.never_ended(row, of) => "never".to_owned(),
             None if exists => "-".to_owned(),
             None => String::new(),
         }
+    }
+
+    /// Whether a run has a value, and one of the values is infinite: a round did not end.
+    fn never_ended(&self, row: &Row, of: Option<&str>) -> bool {
+        let of = self.selector.of.as_deref().or(of);
+        let estimate = row.estimate(of, self.selector.metric);
+        estimate.is_some_and(|estimate| estimate.mean.is_none() && estimate.runs > 0)
     }
 
     /// Half the confidence interval, for the one column that has room for it.
@@ -172,9 +181,16 @@ pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
             rows.iter()
                 .any(|row| row.metrics.contains_key(metric) && row.value(metric) > 0.0)
         };
-        // Handshakes rarely wait for their timers, and few flows have a deadline.
-        let rare = ["syn_timeouts", "flows_late"].contains(&metric);
-        if !rare || happened() {
+        let told = match metric {
+            // Handshakes rarely wait for their timers, and few flows have a deadline.
+            "syn_timeouts" | "flows_late" => happened(),
+            // There may be too few flows.
+            "fct_p999_us" | "fct_p9999_us" => happened(),
+            metric if is_of_rounds(metric) => rows.iter().any(|row| row.has_rounds(None)),
+            "slowdown_p99" => rows.iter().any(|row| row.sizes_differ()),
+            _ => true,
+        };
+        if told {
             selectors.push(Selector { of: None, metric });
         }
     }
@@ -270,7 +286,7 @@ fn priority(selector: &Selector) -> usize {
 }
 
 /// Metrics in the order of the table, with their place in the order in which they get room.
-const ORDER: [(&str, usize); 17] = [
+const ORDER: [(&str, usize); 23] = [
     ("goodput_bps", 2),
     ("goodput_p50_bps", 14),
     ("goodput_weighted_bps", 15),
@@ -278,7 +294,13 @@ const ORDER: [(&str, usize); 17] = [
     ("fct_p50_us", 5),
     ("fct_p95_us", 12),
     ("fct_p99_us", 1),
+    ("fct_p999_us", 9),
+    ("fct_p9999_us", 13),
     ("fct_max_us", 8),
+    ("round_p50_us", 13),
+    ("round_p99_us", 2),
+    ("round_max_us", 9),
+    ("slowdown_p99", 14),
     ("flows_late", 3),
     ("timeouts", 3),
     ("syn_timeouts", 10),
