@@ -84,8 +84,13 @@ impl Row {
         self.sum(of, &["rounds_completed", "rounds_unfinished"])
     }
 
-    /// Whether there are several rounds, and rounds of several flows: else the time of a round is that of a flow.
+    /// Whether there are several rounds, and rounds of several flows: else the time of a round is that of a flow. Of
+    /// all flows whether any group has such rounds, for rounds of different groups do not belong together.
     pub fn has_rounds(&self, of: Option<&str>) -> bool {
+        let groups = || self.groups.keys().map(|group| Some(group.as_str()));
+        if of.is_none() && groups().any(|group| self.rounds(group) > 0.0) {
+            return groups().any(|group| self.has_rounds(group));
+        }
         let flows = ["flows_completed", "flows_unfinished", "flows_failed"];
         let rounds = self.rounds(of);
         rounds > 1.0 && self.sum(of, &flows) > rounds

@@ -167,9 +167,9 @@ fn slowest(summary: &Summary, about_rounds: bool) -> Option<String> {
         candidates.filter(|(_, row, of, _)| !about_rounds || !row.has_rounds(of.as_deref()));
     let (noun, row, of, [most, tail]) =
         candidates.max_by(|(.., a), (.., b)| (a[0] / a[1]).total_cmp(&(b[0] / b[1])))?;
-    let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+    let group = of.map_or_else(String::new, |of| format!("{of} with "));
     Some(capital(&format!(
-        "{}the slowest {noun}{of} of {} took {}, {:.0} times the 99th percentile ({}).",
+        "{}the slowest {noun} of {group}{} took {}, {:.0} times the 99th percentile ({}).",
         at(row),
         row.scheme,
         time(most),

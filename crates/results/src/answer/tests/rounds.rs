@@ -1,6 +1,7 @@
 //! Sentences about rounds and the slowest flows.
 
 use super::*;
+use crate::statistics::Estimate;
 
 const SEARCHED: &str =
     "schemes = [\"dctcp\"]\n[workload]\nrounds = 20\nsenders = [48, 52, 53, 59]\n";
@@ -142,4 +143,25 @@ fn a_slowest_flow_far_beyond_the_99th_percentile_is_told_of() {
             .iter()
             .all(|sentence| !sentence.contains("slowest flow of"))
     );
+}
+
+#[test]
+fn one_round_in_each_group_is_no_row_of_rounds() {
+    let summary = made_up(SEARCHED, fan);
+    let mut row = summary.rows[0].clone();
+    assert!(row.has_rounds(None));
+    let count = |rounds: f64| {
+        let counts = [("rounds_completed", rounds), ("flows_completed", 24.0)];
+        let counts = counts.map(|(name, count)| (name.to_owned(), Estimate::of([count])));
+        counts.into_iter().collect()
+    };
+    row.groups.insert("reads".to_owned(), count(1.0));
+    row.groups.insert("writes".to_owned(), count(1.0));
+    assert!(!row.has_rounds(None) && !row.has_rounds(Some("reads")));
+    row.groups.insert("others".to_owned(), count(12.0));
+    assert!(row.has_rounds(None) && row.has_rounds(Some("others")));
+    // Flows by themselves.
+    row.groups.clear();
+    row.groups.insert("single".to_owned(), count(24.0));
+    assert!(!row.has_rounds(None));
 }
