@@ -133,14 +133,29 @@ fn by_rank(summary: &Summary, standings: &[Standing<'_>]) -> Option<String> {
             winner.scheme,
         ));
     }
-    let ratio = |row: &&Row| value(row, None, metric) / value(row, None, "fct_p99_us");
+    let ratio =
+        |(row, of): &(&Row, Option<&str>)| value(row, *of, metric) / value(row, *of, "fct_p99_us");
     let leaders = tails().flat_map(|standing| standing.leaders.iter().copied());
-    let apart = leaders.filter(|row| row.has_rounds(None) && ratio(row) > APART);
-    let row = apart.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+    let apart = leaders
+        .flat_map(scopes)
+        .filter(|scope| ratio(scope) > APART);
+    let scope = apart.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
     Some(format!(
         "Rounds take longer than flows, for each waits for its slowest: {}.",
-        beside((row, None), ["fct_p99_us", metric], f64::NAN)
+        beside(scope, ["fct_p99_us", metric], f64::NAN)
     ))
+}
+
+/// A row with its groups that have rounds, or for all flows where there are no groups.
+fn scopes(row: &Row) -> impl Iterator<Item = (&Row, Option<&str>)> {
+    let groups = row.groups.keys().map(|group| Some(group.as_str()));
+    let groups = groups.filter(|group| row.rounds(*group) > 0.0);
+    let mut scopes: Vec<_> = groups.collect();
+    if scopes.is_empty() {
+        scopes.push(None);
+    }
+    let scopes = scopes.into_iter().map(move |of| (row, of));
+    scopes.filter(|(row, of)| row.has_rounds(*of))
 }
 
 /// The flow, or the round, that took more than ten times as long as the 99th percentile.

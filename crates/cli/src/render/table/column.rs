@@ -182,10 +182,9 @@ pub(super) fn all(summary: &Summary, rows: &[&Row]) -> Vec<Column> {
                 .any(|row| row.metrics.contains_key(metric) && row.value(metric) > 0.0)
         };
         let told = match metric {
-            // Handshakes rarely wait for their timers, and few flows have a deadline.
-            "syn_timeouts" | "flows_late" => happened(),
-            // There may be too few flows.
-            "fct_p999_us" | "fct_p9999_us" => happened(),
+            // Handshakes rarely wait for their timers, few flows have a deadline, and for these percentiles there may
+            // be too few flows.
+            "syn_timeouts" | "flows_late" | "fct_p999_us" | "fct_p9999_us" => happened(),
             metric if is_of_rounds(metric) => rows.iter().any(|row| row.has_rounds(None)),
             "slowdown_p99" => rows.iter().any(|row| row.sizes_differ()),
             _ => true,

@@ -165,3 +165,31 @@ fn one_round_in_each_group_is_no_row_of_rounds() {
     row.groups.insert("single".to_owned(), count(24.0));
     assert!(!row.has_rounds(None));
 }
+
+#[test]
+fn rounds_of_a_group_are_compared_with_the_flows_of_the_group() {
+    let mut summary = made_up(
+        "schemes = [\"dctcp\"]\n[workload]\nsenders = 59\n",
+        |_, metrics| {
+            // Other traffic has by far the slower flows.
+            metrics.fct_p99_us = 2e6;
+            metrics.fct_max_us = 2e6;
+            metrics.round_p99_us = 1.04e6;
+            metrics.rounds_completed = Some(30);
+        },
+    );
+    let of_group = [
+        ("fct_p99_us", 2.2e5),
+        ("fct_max_us", 1.04e6),
+        ("flows_completed", 600.0),
+        ("rounds_completed", 30.0),
+        ("round_p99_us", 1.04e6),
+    ];
+    let of_group = of_group.map(|(name, value)| (name.to_owned(), Estimate::of([value])));
+    let group = of_group.into_iter().collect();
+    summary.rows[0].groups.insert("reads".to_owned(), group);
+    let expected = "Rounds take longer than flows, for each waits for its slowest: the 99th percentile is 220.0 ms \
+                    for flows of reads with dctcp, and 1.04 s for its 30 rounds.";
+    let said = answer(&summary);
+    assert!(said.iter().any(|sentence| sentence == expected), "{said:?}");
+}
