@@ -70,11 +70,11 @@ impl Selector {
             return Ok(());
         }
         let flows = match &self.of {
-            Some(of) => format!("the flows of {of:?} have no rounds"),
-            None => "the flows of this scenario have no rounds".to_owned(),
+            Some(of) => format!("the flows of {of:?}"),
+            None => "the flows of this scenario".to_owned(),
         };
         Err(Unknown {
-            cause: format!("{flows}, whose times {} is about", short(self.metric)),
+            cause: format!("{} is about rounds, and {flows} have none", short(self.metric)),
             remedy: "an \"incast\" has rounds, a \"burst\" with workload.delay = \"0s\" is one, and \"requests\" have rounds with \
                      workload.rounds above 1; groups have them, classes of sizes do not; for flows by \
                      themselves ask for fct_p99"

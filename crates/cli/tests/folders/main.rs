@@ -13,6 +13,7 @@ mod memory;
 mod races;
 mod reproduce;
 mod resume;
+mod rounds;
 mod shards;
 #[cfg(unix)]
 mod survival;

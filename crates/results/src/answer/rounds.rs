@@ -65,7 +65,7 @@ fn flows_hide(
         "that meets",
         &goal.goal,
     );
-    let miss = if met.len() == 1 { "misses" } else { "miss" };
+    let miss = if hidden.len() == 1 { "misses" } else { "miss" };
     let times = beside((row, of), [&goal.metric, &of_rounds], goal.threshold);
     Some(format!(
         "A round waits for its slowest flow: {rows} {miss} {other}. {}.",
