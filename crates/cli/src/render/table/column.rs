@@ -108,7 +108,10 @@ impl Column {
         })?;
         let text = self.text(best, of);
         // Values that look the same to a reader are the same: no mark.
-        let others = present.iter().any(|row| self.text(row, of) != text);
+        let others = rows.iter().any(|row| {
+            let differs = self.value(row, of).is_some() && self.text(row, of) != text;
+            differs || self.never_ended(row, of)
+        });
         others.then_some(text)
     }
 
