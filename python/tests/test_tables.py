@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,3 +138,24 @@ def test_a_library_that_is_missing_is_named(
         small.rows.to_polars()
     ways: list[Callable[[], object]] = [small.rows.to_arrow, small.rows.to_pandas]
     assert all(len(way()) == 4 for way in ways)  # type: ignore[arg-type]
+
+
+def test_times_of_rounds_are_those_of_their_flows(tmp_path: Path) -> None:
+    sets = {"workload.senders": 6, "workload.rounds": 4}
+    run = tw.run("incast", schemes="newreno", set=sets, seeds=1, out=tmp_path / "run")
+    rounds: dict[int, list[dict[str, Any]]] = {}
+    for flow in run.flows.to_arrow().to_pylist():
+        rounds.setdefault(flow["round"], []).append(flow)
+        assert flow["slowdown"] > 1
+    assert [len(flows) for flows in rounds.values()] == [6] * 4
+    took = [
+        max(flow["completion_us"] for flow in flows) - min(flow["start_us"] for flow in flows)
+        for flows in rounds.values()
+    ]
+    [point] = run.points.to_arrow().to_pylist()
+    assert point["round_max_us"] == pytest.approx(max(took))
+    assert point["round_p99_us"] == point["round_max_us"]
+    assert point["round_p50_us"] == pytest.approx(sorted(took)[1])
+    assert point["rounds_completed"] == 4
+    # Too few flows.
+    assert point["fct_p999_us"] is None

@@ -184,6 +184,8 @@ refused! {
     goal_without_a_comparison: line(&["run", "incast", "--goal", "fct_p99"]);
     goal_with_an_unknown_metric: line(&["run", "incast", "--goal", "fct_p98 < 10ms"]);
     goal_with_a_wrong_unit: line(&["run", "incast", "--goal", "fct_p99 < 10KB"]);
+    goal_about_rounds_that_there_are_not: line(&["run", "trace", "--goal", "round_p99 < 10ms"]);
+    goal_about_rounds_of_a_class: line(&["run", "incast", "--set", "run.classes=100KB", "--goal", "<=100KB.round_p99 < 10ms"]);
     goal_of_an_unknown_group: line(&["run", "incast", "--goal", "reads.fct_p99 < 10ms"]);
     goal_of_a_group_about_the_network: line(&["run", "incast", "--goal", "reads.queue_max < 10KB"]);
     goal_in_a_file: file("goal", "goals = [\"fct_p99 < 10ms\", \"drops\"]\n");

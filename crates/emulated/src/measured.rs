@@ -203,6 +203,7 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             flow: number,
             group: group.name.to_string(),
             connection: planned.connection,
+            round: planned.round,
             sender: connection.sender.0,
             receiver: connection.receiver.0,
             size_bytes: planned.size,
@@ -213,6 +214,7 @@ fn flows(point: &PointSpec, line: &Value) -> Vec<FlowRecord> {
             fct_us: (completion_us.filter(|_| planned.size.is_some()))
                 .map(|end| end - start_us)
                 .into(),
+            slowdown: None.into(),
             acknowledged_us: None.into(),
             buffered_us: None.into(),
             packets: count(PACKETS),

@@ -18,7 +18,7 @@ struct Notion {
     more: &'static [&'static str],
 }
 
-const NOTIONS: [Notion; 16] = [
+const NOTIONS: [Notion; 18] = [
     Notion {
         names: &["goals", "goal"],
         text: "A goal is a demand on the results: a metric, a comparison (<, <=, > or >=) and a threshold with its \
@@ -87,7 +87,7 @@ const NOTIONS: [Notion; 16] = [
         more: &["tailwater run incast --set workload.jitter=2ms --seeds 10"],
     },
     Notion {
-        names: &["import", "netflow", "ipfix", "nfdump"],
+        names: &["import", "collector", "netflow", "ipfix", "nfdump"],
         text: "import makes a trace of flows from a file of another program: flow records of nfdump and other \
                collectors (NetFlow, IPFIX) as text or JSON, captures of packets, flow files of HPCC's simulator, and \
                connection matrices of htsim. Records count whole packets, so the headers of each are taken off, and \
@@ -149,14 +149,41 @@ const NOTIONS: [Notion; 16] = [
         more: &["tailwater reproduce rcc/fig5a --causes all"],
     },
     Notion {
-        names: &["import", "collector", "netflow"],
-        text: "Flows of your own network are a table in CSV or Parquet with one row for each flow: start_us, sender, \
-               receiver and bytes. A scenario with workload.kind = \"trace\" names it in workload.trace and sends these \
-               flows, each at its time.",
+        names: &["rounds", "round", "fan-out", "coflow", "job"],
+        text: "A round is a set of flows whose last one somebody waits for: the flows of an incast to one receiver, \
+               the answers that a client awaits before it asks again (kind = \"requests\" with rounds above 1), or \
+               all flows of a burst that starts at once. It lasts from the first start to the last completion. \
+               round_p99 and its siblings are percentiles over the rounds of all flows or of a group. A round with a \
+               flow that failed or did not complete never ends: a percentile that falls on it has no value, and a \
+               goal on it is missed. rounds_completed and rounds_unfinished count them. Flows by themselves, such as \
+               those of kind = \"poisson\" without a fan_in, have no rounds. The column round of flows.parquet numbers them.",
         more: &[
-            "tailwater explain workload.trace",
-            "docs/guide/flow-traces.md                 from a collector to an answer",
+            "tailwater run incast --set workload.rounds=20 --goal 'round_p99 < 40ms'",
+            "tailwater explain round_p99",
         ],
+    },
+    Notion {
+        names: &["slowdown", "ideal"],
+        text: "The slowdown of a flow is its completion time over the time that it would take alone in the network: \
+               the handshake if it opens its connection, the request if it is asked for, its bytes with their headers \
+               through every link of its path, one packet behind the other, and the delays. A lone flow whose window \
+               holds all of it has a slowdown of 1. Windows, timers, pauses of the application, jitter and packets of \
+               others add to it. Results have the mean and percentiles of all flows, of groups and of classes, \
+               flows.parquet the slowdown of each flow, and the report plots slowdowns over sizes.",
+        more: &[
+            "tailwater plot FOLDER --figure slowdown-sizes-99th-percentile -o slowdown.svg",
+            "tailwater explain slowdown_p99",
+        ],
+    },
+    Notion {
+        names: &["percentile", "percentiles", "tail"],
+        text: "A percentile is a value of the sample, by nearest rank: the 99th is the least value that at least 99 % \
+               of the values do not exceed. flows_completed is the number of values behind percentiles of flows; \
+               those of rounds are over rounds_completed and rounds_unfinished together. Too few values are no \
+               percentile: the 99.9th is missing below 1,000 values and the 99.99th below 10,000, for it would be the \
+               greatest value under another name. With ten times as many, ten values lie beyond it. The 99th \
+               percentile of fewer than 100 values is their greatest.",
+        more: &["tailwater run FILE --columns p99,p999,fct_max,round_p99"],
     },
     Notion {
         names: &["breakdown", "decomposition", "parts"],

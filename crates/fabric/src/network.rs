@@ -1,5 +1,7 @@
 //! A topology in motion.
 
+mod path;
+
 use base::{Beside, Extension, FlowId, HostId, Options, Packet, Time, Timestamps};
 use engine::{Scheduler, Token};
 

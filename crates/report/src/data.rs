@@ -1,5 +1,7 @@
 //! What figures are made from, read from run folders in one pass each and in bounded memory.
 
+mod slowdowns;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +15,7 @@ use sim::metrics::FlowRecord;
 use crate::palette::Palette;
 use crate::thin::Thinned;
 use crate::units;
+pub(crate) use slowdowns::{Bin, Slowdowns};
 
 /// Everything of one run, or of several side by side.
 pub(crate) struct Data<'a> {
@@ -30,6 +33,8 @@ pub(crate) struct Run<'a> {
     /// By place in [`Summary::rows`] and group or class: completion times, for the combinations that are drawn. The
     /// name of all flows is empty.
     pub(crate) distributions: BTreeMap<(usize, String), Distribution>,
+    /// By place in [`Summary::rows`]: slowdowns of the combinations that are drawn.
+    pub(crate) slowdowns: BTreeMap<usize, Slowdowns>,
     /// The simulations that are drawn over time, by number.
     pub(crate) details: BTreeMap<u32, Detail>,
     /// Both ends of the port that metrics call the bottleneck.
@@ -137,6 +142,7 @@ impl<'a> Run<'a> {
             name,
             summary,
             distributions: BTreeMap::new(),
+            slowdowns: BTreeMap::new(),
             details: BTreeMap::new(),
             bottleneck: None,
             settings: folder.scenario_text(),
@@ -220,6 +226,9 @@ impl<'a> Run<'a> {
         };
         all.flows += 1;
         all.fct_us.extend(flow.fct_us.get());
+        if let (Some(size), Some(slowdown)) = (flow.size_bytes, flow.slowdown.get()) {
+            self.slowdowns.entry(row).or_default().add(size, slowdown);
+        }
         let size = flow.size_bytes.unwrap_or(u64::MAX);
         let class = classes
             .iter()

@@ -4,6 +4,7 @@ pub(crate) mod causes;
 pub(crate) mod distribution;
 pub(crate) mod flows;
 pub(crate) mod scales;
+pub(crate) mod slowdown;
 pub(crate) mod swept;
 pub(crate) mod time;
 
@@ -23,10 +24,12 @@ pub(crate) fn all(data: &Data<'_>) -> Vec<Figure> {
         figures.extend(time::queue(data));
         figures.extend(time::others(data));
         figures.extend(distribution::all(data));
+        figures.extend(slowdown::all(data));
     } else {
         figures.extend(swept::completion(data));
         figures.extend(causes::all(data));
         figures.extend(distribution::all(data));
+        figures.extend(slowdown::all(data));
         figures.extend(time::queue(data));
         figures.extend(swept::counts(data));
         figures.extend(flows::all(data));

@@ -5,6 +5,7 @@ mod cause;
 mod goals;
 mod over_time;
 mod parts;
+mod rounds;
 mod search;
 mod standing;
 mod sweep;
@@ -36,15 +37,17 @@ pub fn answer(summary: &Summary) -> Vec<String> {
     sentences.extend(incomplete(summary, "flows_failed", "Failed"));
     sentences.extend(goals::sentences(summary));
     // The values of a search were chosen to answer one question.
-    if summary.search.is_none() {
+    let compared = summary.search.is_none();
+    if compared {
         sentences.extend(sweep::sentences(summary, &standings));
         sentences.extend(ties::sentences(summary, &standings));
-        // Why rows miss the goals says more than why a scheme is behind.
-        let goals = summary.goals.as_ref();
-        if goals.is_none_or(|goals| goals::cause(summary, goals).is_none()) {
-            let timers = cause::sentence(&standings);
-            sentences.extend(timers.or_else(|| parts::sentence(&standings)));
-        }
+    }
+    sentences.extend(rounds::sentences(summary, &standings));
+    // Why rows miss the goals says more than why a scheme is behind.
+    let goals = summary.goals.as_ref();
+    if compared && goals.is_none_or(|goals| goals::cause(summary, goals).is_none()) {
+        let timers = cause::sentence(&standings);
+        sentences.extend(timers.or_else(|| parts::sentence(&standings)));
     }
     sentences.extend(unchanged::sentences(summary));
     sentences.extend(over_time::sentence(summary));

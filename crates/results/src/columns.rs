@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use base::{Count, Quantity, Rate, SizeUnit, Span, WireSize};
 use scenario::{PointSpec, Scenario, keys};
-use sim::metrics::{FlowRecord, Micros, PortRecord};
+use sim::metrics::{FlowRecord, Measured, PortRecord};
 use tables::{Cell, Field, Kind, Row, TableWriter};
 
 /// The columns with which rows of every table begin: which point it is.
@@ -164,6 +164,7 @@ columns! {
         flow: "", "Number of the flow within its simulation.";
         group: "", "Name of its group of flows; empty if the scenario has none.";
         connection: "", "Number of its connection, by which series name it; of flows with connections of their own in the order of flows.";
+        round: "", "Number of its round within its simulation: all flows of an incast to one receiver, of a burst that starts at once, or of the requests that a client answers before its next round; missing where flows have no rounds.";
         sender: "", "Sending host.";
         receiver: "", "Receiving host.";
         size_bytes: "bytes", "Payload; missing for a flow without end.";
@@ -172,6 +173,7 @@ columns! {
         first_byte_us: "us", "First payload at the receiver, in order or not.";
         completion_us: "us", "Last byte in order at the receiver; missing if that did not happen.";
         fct_us: "us", "Flow completion time: from start to completion, the handshake included.";
+        slowdown: "", "fct_us over the time that the flow would take alone in the network, which is fct_us / slowdown: its handshake and its request, if it has them, its bytes with their headers through the slowest link of its path, and the delays. Windows, timers and pauses of the application are no part of that time.";
         acknowledged_us: "us", "From start until the ACK of the last byte, and of the FIN behind it, was at the sender; missing for flows that others follow on their connection.";
         buffered_us: "us", "From start until the bytes of workload.first_write, or the whole flow if that is less, were in order at the receiver; missing without workload.first_write.";
         packets: "segments", "Segments with data or FIN sent by both ends, those sent again included.";
@@ -329,7 +331,7 @@ impl Value for f64 {
     }
 }
 
-impl Value for Micros {
+impl Value for Measured {
     const KIND: Kind = Kind::Double;
     const OPTIONAL: bool = true;
 

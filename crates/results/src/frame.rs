@@ -30,7 +30,7 @@ pub fn rows(summary: &Summary) -> Frame {
     for metric in METRICS {
         let estimates = || summary.rows.iter().map(|row| row.metrics.get(metric.name));
         if estimates().all(|estimate| estimate.is_none()) {
-            // Without a breakdown results do not name its parts.
+            // Results name neither parts that were not found nor rounds where there are none.
             continue;
         }
         let parts: [(&str, &str, Part); 3] = [
@@ -120,7 +120,7 @@ impl Frame {
 }
 
 fn real<'a>(value: Option<f64>) -> Cell<'a> {
-    let value = value.filter(|value| !value.is_nan());
+    let value = value.filter(|value| value.is_finite());
     value.map_or(Cell::Null, Cell::Double)
 }
 

@@ -3,7 +3,8 @@
 //! A row meets a goal if its metric does. Over several seeds of a random scenario the whole 95 %
 //! confidence interval has to: a row whose interval contains the threshold is open. Percentiles are over
 //! completed flows, so a row that leaves more flows behind than [`FEW`] misses every goal on completion
-//! times, as does a row without a value, and one whose bytes alone take longer than the goal allows.
+//! times, as does a row without a value, and one whose bytes alone take longer than the goal allows. Of rounds the same
+//! share may be left behind.
 
 mod region;
 
@@ -197,7 +198,14 @@ fn verdict(row: &Row, goal: &Goal, random: bool) -> (Verdict, f64) {
     let all = left + count("flows_completed");
     let found = row.estimate(of, goal.selector.metric);
     let value = found.and_then(|estimate| estimate.mean);
-    let worthless = goal.selector.metric.starts_with("fct_") && left > FEW * all;
+    let rounds_left = count("rounds_unfinished");
+    let metric = goal.selector.metric;
+    let worthless = if metric.starts_with("fct_") {
+        left > FEW * all
+    } else {
+        let rounds = rounds_left + count("rounds_completed");
+        metric.starts_with("round_") && rounds_left > FEW * rounds
+    };
     let (standing, distance) = match (found, value) {
         (Some(_), Some(value)) if !worthless && is_beyond(row, goal) => {
             (Standing::Missed, distance(goal, value))
@@ -266,5 +274,5 @@ fn distance(goal: &Goal, value: f64) -> f64 {
     }
 }
 
-/// A share of flows without an end that a goal on completion times passes over.
+/// A share of flows or rounds without an end that a goal on their times passes over.
 const FEW: f64 = 0.005;

@@ -100,6 +100,38 @@ impl Row {
         few && held_up && goodput.is_some_and(|(all, half)| half >= LATE * all)
     }
 
+    /// Rounds of all flows, or of those of a group, the unfinished ones included.
+    pub fn rounds(&self, of: Option<&str>) -> f64 {
+        self.sum(of, &["rounds_completed", "rounds_unfinished"])
+    }
+
+    /// Whether there are several rounds, and rounds of several flows: else the time of a round is that of a flow. Of
+    /// all flows whether any group has such rounds, for rounds of different groups do not belong together.
+    pub fn has_rounds(&self, of: Option<&str>) -> bool {
+        let groups = || self.groups.keys().map(|group| Some(group.as_str()));
+        if of.is_none() && groups().any(|group| self.rounds(group) > 0.0) {
+            return groups().any(|group| self.has_rounds(group));
+        }
+        let flows = ["flows_completed", "flows_unfinished", "flows_failed"];
+        let rounds = self.rounds(of);
+        rounds > 1.0 && self.sum(of, &flows) > rounds
+    }
+
+    /// Whether flows would take different times alone in the network: else slowdowns are completion times in another
+    /// unit.
+    pub fn sizes_differ(&self) -> bool {
+        let names = ["fct_p50_us", "fct_p99_us", "slowdown_p50", "slowdown_p99"];
+        let [p50, p99, slowdown_p50, slowdown_p99] = names.map(|name| self.value(name));
+        (p99 / p50 - slowdown_p99 / slowdown_p50).abs() > 1e-3
+    }
+
+    fn sum(&self, of: Option<&str>, metrics: &[&str]) -> f64 {
+        let means = metrics
+            .iter()
+            .filter_map(|name| self.estimate(of, name)?.mean);
+        means.sum()
+    }
+
     /// The value of a swept setting.
     pub fn setting(&self, key: &str) -> Option<&str> {
         let found = self.set.iter().find(|(name, _)| name == key);

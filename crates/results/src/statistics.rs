@@ -12,7 +12,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// A mean over seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The mean; none if no run has a value.
+    /// The mean; none if no run has a value, or one is infinite.
     pub mean: Option<f64>,
     /// Lower end of the 95 % confidence interval; none with fewer than two runs.
     pub low: Option<f64>,
@@ -37,12 +37,19 @@ pub enum Verdict {
 }
 
 impl Estimate {
-    /// The estimate from one value per run; `NaN` stands for a run without a value.
+    /// The estimate from one value per run; `NaN` stands for a run without a value. Where a value is infinite, as the
+    /// time of a round that never ended, there is no mean.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
         let runs = u32::try_from(values.len()).unwrap_or(u32::MAX);
         if runs == 0 {
             return Self::default();
+        }
+        if values.iter().any(|value| value.is_infinite()) {
+            return Self {
+                runs,
+                ..Self::default()
+            };
         }
         let count = f64::from(runs);
         let mean = values.iter().sum::<f64>() / count;
@@ -153,6 +160,13 @@ mod tests {
         assert!((estimate.relative_half_width().unwrap() - 0.6544).abs() < 1e-3);
         assert_eq!(Estimate::of([f64::NAN]), Estimate::default());
         assert_eq!(Estimate::of([2.0]).low, None);
+    }
+
+    #[test]
+    fn what_never_ended_in_one_run_has_no_mean() {
+        let estimate = Estimate::of([1.0, f64::INFINITY, f64::NAN]);
+        assert_eq!((estimate.mean, estimate.high), (None, None));
+        assert_eq!(estimate.runs, 2);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use scenario::Scenario;
 use scenario::goal::Goal;
+use scenario::metric::is_of_rounds;
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, metric_values};
 use sim::metrics::{GroupMetrics, Metrics, TierMetrics};
@@ -320,9 +321,10 @@ impl Summary {
             let set = set.filter(|(key, _)| self.axes.contains(key));
             let parts = &METRICS[METRICS.len() - 16..];
             let estimates = METRICS.iter().zip(values).filter(|(column, values)| {
-                // Without a breakdown results do not name its parts.
+                // Results name neither parts that were not found nor rounds where there are none.
                 let is_part = parts.iter().any(|part| part.name == column.name);
-                !is_part || values.iter().any(|value| value.is_finite())
+                let may_lack = is_part || is_of_rounds(column.name);
+                !may_lack || values.iter().any(|value| !value.is_nan())
             });
             let estimates = estimates.map(|(column, values)| {
                 let estimate = estimate(column.name, values.iter().copied());

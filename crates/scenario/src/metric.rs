@@ -2,7 +2,7 @@
 
 use base::Column;
 
-use crate::{Group, PointSpec, suggest};
+use crate::{Group, PointSpec, suggest, workload};
 
 /// A metric of all flows, or of those of a group or class: `fct_p99`, `reads.fct_p99`,
 /// `<=100KB.fct_p99`.
@@ -58,8 +58,31 @@ impl Selector {
         })
     }
 
-    /// Fails if one of these simulations lacks the group or class.
+    /// Fails if one of these simulations lacks the group or class, or a metric of rounds has no rounds.
     pub fn check(&self, points: &[PointSpec]) -> Result<(), Unknown> {
+        self.check_group(points)?;
+        if !is_of_rounds(self.metric) {
+            return Ok(());
+        }
+        let named = |group: &&Group| self.of.as_deref().is_none_or(|of| of == &*group.name);
+        let mut groups = points.iter().flat_map(|point| point.groups.iter());
+        if groups.any(|group| named(&group) && workload::has_rounds(&group.keys)) {
+            return Ok(());
+        }
+        let flows = match &self.of {
+            Some(of) => format!("the flows of {of:?}"),
+            None => "the flows of this scenario".to_owned(),
+        };
+        Err(Unknown {
+            cause: format!("{} is about rounds, and {flows} have none", short(self.metric)),
+            remedy: "an \"incast\" has rounds, a \"burst\" with workload.delay = \"0s\" is one, and \"requests\" have rounds with \
+                     workload.rounds above 1; groups have them, classes of sizes do not; for flows by \
+                     themselves ask for fct_p99"
+                .to_owned(),
+        })
+    }
+
+    fn check_group(&self, points: &[PointSpec]) -> Result<(), Unknown> {
         let Some(of) = &self.of else { return Ok(()) };
         let Some(lacking) = points.iter().find(|point| !names(point).contains(of)) else {
             return Ok(());
@@ -119,6 +142,11 @@ pub fn is_of_network(name: &str) -> bool {
     name.starts_with("queue_") || ["drops", "marks", "threshold_crossings"].contains(&name)
 }
 
+/// Whether a metric is about rounds of flows, which classes of sizes do not have.
+pub fn is_of_rounds(name: &str) -> bool {
+    name.starts_with("round")
+}
+
 /// The groups and classes that results of `point` tell apart.
 fn names(point: &PointSpec) -> Vec<String> {
     let groups = point
@@ -154,7 +182,55 @@ pub const METRICS: &[Column] = &[
         "us",
         "99th percentile of the flow completion times.",
     ),
+    Column::new(
+        "fct_p999_us",
+        "us",
+        "99.9th percentile of the flow completion times. Missing below 1,000 completed flows: they are too few, for it would be the slowest flow.",
+    ),
+    Column::new(
+        "fct_p9999_us",
+        "us",
+        "99.99th percentile of the flow completion times. Missing below 10,000 completed flows: they are too few, for it would be the slowest flow.",
+    ),
     Column::new("fct_max_us", "us", "Completion time of the slowest flow."),
+    Column::new(
+        "round_p50_us",
+        "us",
+        "Median time of the rounds, each from the first start to the last completion of its flows: of an incast to one receiver, of a burst that starts at once, or all answers that a client awaits before it asks again. A round with a flow that failed or did not complete never ends, and a percentile that falls on it has no value. Missing where no flow has a round.",
+    ),
+    Column::new(
+        "round_p99_us",
+        "us",
+        "99th percentile of the times of rounds: of fewer than 100 rounds that of the slowest.",
+    ),
+    Column::new(
+        "round_p999_us",
+        "us",
+        "99.9th percentile of the times of rounds. Missing below 1,000 rounds: they are too few, for it would be the slowest round.",
+    ),
+    Column::new("round_max_us", "us", "Time of the slowest round."),
+    Column::new(
+        "rounds_completed",
+        "rounds",
+        "Rounds of which every flow completed. Missing where no flow has a round.",
+    ),
+    Column::new(
+        "rounds_unfinished",
+        "rounds",
+        "Rounds that began and of which a flow failed, or did not complete before the simulation stopped.",
+    ),
+    Column::new(
+        "slowdown_mean",
+        "",
+        "Mean slowdown: completion time over the time that the flow would take alone in the network, its window as large as it needs, the handshake and the request included where it has them.",
+    ),
+    Column::new("slowdown_p50", "", "Median slowdown."),
+    Column::new("slowdown_p99", "", "99th percentile of the slowdowns."),
+    Column::new(
+        "slowdown_p999",
+        "",
+        "99.9th percentile of the slowdowns. Missing below 1,000 completed flows: they are too few, for it would be the greatest slowdown.",
+    ),
     Column::new(
         "timeouts",
         "events",
@@ -378,6 +454,7 @@ pub const METRICS: &[Column] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Overrides, Scenario, Source};
 
     #[test]
     fn a_metric_goes_by_its_column_without_the_unit_and_by_the_statistic() {
@@ -400,5 +477,33 @@ mod tests {
                 .cause
                 .contains("network")
         );
+    }
+
+    #[test]
+    fn times_of_rounds_are_refused_where_no_flow_has_a_round() {
+        let points = |text: &str| {
+            let overrides = Overrides {
+                schemes: Some("newreno".to_owned()),
+                ..Overrides::default()
+            };
+            let scenario = Scenario::load(Source::new("test.toml", text), &overrides);
+            let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+            scenario.points().to_vec()
+        };
+        let check = |word: &str, points: &[PointSpec]| Selector::parse(word).unwrap().check(points);
+        let mixed = points(
+            "run.classes = \"100KB\"\n[group.reads]\nworkload.senders = 3\n\
+             [group.others]\nworkload.kind = \"requests\"\nworkload.senders = 3\n",
+        );
+        assert_eq!(check("round_p99", &mixed), Ok(()));
+        assert_eq!(check("reads.round_p99", &mixed), Ok(()));
+        for of in ["others", "<=100KB"] {
+            let unknown = check(&format!("{of}.rounds_unfinished"), &mixed).unwrap_err();
+            assert!(unknown.cause.contains(of), "{}", unknown.cause);
+            assert!(unknown.remedy.contains("fct_p99"), "{}", unknown.remedy);
+        }
+        let single = points("[workload]\nkind = \"requests\"\nsenders = 3\n");
+        assert!(check("round_max", &single).is_err());
+        assert_eq!(check("fct_max", &single), Ok(()));
     }
 }

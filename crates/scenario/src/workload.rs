@@ -14,8 +14,26 @@ pub(crate) use checks::conflicts;
 pub use layout::Layout;
 pub use plan::{Barrier, Plan, PlannedConnection, PlannedFlow};
 
+use base::Span;
+
 use crate::keys::flows;
 use crate::keys::{ConnectionKind, Keys, WorkloadKind};
+use distributions::TimeLaw;
+
+/// Whether flows of a group may have rounds; of clients that ask once on one connection they have none even so.
+pub(crate) fn has_rounds(keys: &Keys) -> bool {
+    let workload = &keys.workload;
+    match workload.kind {
+        WorkloadKind::Incast => workload.interval == Span::ZERO || workload.rounds.0 > 1,
+        // By default its flows start at random times.
+        WorkloadKind::Burst => {
+            workload.interval == Span::ZERO && matches!(workload.delay.0, Some(TimeLaw::Fixed(_)))
+        }
+        WorkloadKind::Requests => workload.rounds.0 > 1,
+        WorkloadKind::Poisson => workload.fan_in.most > 1 && workload.interval == Span::ZERO,
+        WorkloadKind::Pairs | WorkloadKind::Trace => false,
+    }
+}
 
 /// Flows that arrive each second at a receiver, or of a load of hosts from a sender; by a law of arrivals, at all
 /// receivers.

@@ -13,6 +13,7 @@
 //! assert_eq!(outcome.metrics.flows_completed, outcome.flows.len() as u64);
 //! ```
 
+mod alone;
 pub mod breakdown;
 pub mod columns;
 pub mod error;
@@ -23,6 +24,7 @@ pub mod observation;
 mod parts;
 pub mod probe;
 pub mod replay;
+mod rounds;
 pub mod run;
 mod standstill;
 pub mod stepper;

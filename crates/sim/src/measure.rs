@@ -11,10 +11,12 @@ use scenario::{Group, PointSpec};
 
 use bound::HostLinks;
 
+use crate::alone::Alone;
 use crate::metrics::{
     Cost, Distribution, FlowRecord, GroupMetrics, Metrics, Outcome, PortRecord, TierMetrics,
 };
 use crate::parts::{Breakdown, Split};
+use crate::rounds::{self, Round, RoundTotals};
 use crate::world::{Ended, EndedFlow, Flow};
 
 #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
@@ -27,9 +29,19 @@ pub(crate) fn outcome(
 ) -> Outcome {
     let last = ended.last_completion();
     let last = last.filter(|last| *last != Time::NEVER).unwrap_or(end);
-    let flows = ended.consume_flows(|flow| record(&point.groups, &flow, end));
+    let rounds = rounds::of(ended.flows());
+    let mut alone = Alone::new(point.keys.net.header_bytes);
+    let flows = ended.consume_flows(|flow, network| {
+        let took = alone.time(&point.groups[flow.flow.group as usize], &flow, network);
+        record(&point.groups, (&flow, took), end)
+    });
     let links = HostLinks::of(&ended.topology, &ended.network, point);
-    let all = totals(String::new(), &flows.iter(), (end, &links));
+    let all_rounds = rounds::totals(&rounds, None);
+    let all = totals(
+        String::new(),
+        (&flows.iter(), Some(&all_rounds)),
+        (end, &links),
+    );
     let ports = || ended.network.ports().iter().map(fabric::Port::counters);
     let packet_hops: u64 = ports().map(|port| port.packets).sum();
     ended.bottleneck = bottleneck::of(&ended, point, queues);
@@ -42,7 +54,19 @@ pub(crate) fn outcome(
         fct_p50_us: all.fct_p50_us,
         fct_p95_us: all.fct_p95_us,
         fct_p99_us: all.fct_p99_us,
+        fct_p999_us: all.fct_p999_us,
+        fct_p9999_us: all.fct_p9999_us,
         fct_max_us: all.fct_max_us,
+        round_p50_us: all.round_p50_us,
+        round_p99_us: all.round_p99_us,
+        round_p999_us: all.round_p999_us,
+        round_max_us: all.round_max_us,
+        rounds_completed: all.rounds_completed,
+        rounds_unfinished: all.rounds_unfinished,
+        slowdown_mean: all.slowdown_mean,
+        slowdown_p50: all.slowdown_p50,
+        slowdown_p99: all.slowdown_p99,
+        slowdown_p999: all.slowdown_p999,
         timeouts: all.timeouts,
         tail_timeouts: all.tail_timeouts,
         syn_timeouts: all.syn_timeouts,
@@ -87,7 +111,7 @@ pub(crate) fn outcome(
     let ports = port_records(&ended, queues);
     Outcome {
         metrics,
-        groups: groups(point, &flows, (end, &links)),
+        groups: groups(point, (&flows, &rounds), (end, &links)),
         cost,
         flows,
         tiers: tiers(&ports),
@@ -99,13 +123,15 @@ pub(crate) fn outcome(
 /// Results of every group, if the scenario has any, then of every class of sizes.
 fn groups(
     point: &PointSpec,
-    flows: &[FlowRecord],
+    (flows, rounds): (&[FlowRecord], &[Round]),
     (end, links): (Time, &HostLinks),
 ) -> Vec<GroupMetrics> {
-    let named = point.groups.iter().filter(|group| !group.name.is_empty());
-    let groups = named.map(|group| {
+    let named = (0..).zip(point.groups.iter());
+    let named = named.filter(|(_, group)| !group.name.is_empty());
+    let groups = named.map(|(number, group)| {
+        let rounds = rounds::totals(rounds, Some(number));
         let own = flows.iter().filter(|flow| *flow.group == *group.name);
-        totals(group.name.to_string(), &own, (end, links))
+        totals(group.name.to_string(), (&own, Some(&rounds)), (end, links))
     });
     let mss = u64::from(point.keys.tcp.mss.0);
     let classes = point.keys.run.classes.all(mss).into_iter();
@@ -114,20 +140,27 @@ fn groups(
         let own = flows
             .iter()
             .filter(|flow| size(flow) > above && size(flow) <= upto);
-        totals(name, &own, (end, links))
+        // The flows of a round may be of several classes.
+        totals(name, (&own, None), (end, links))
     });
     groups.chain(classes).collect()
 }
 
-/// What some flows achieved together.
+/// What some flows achieved together, with their rounds, if they have any.
 fn totals<'a>(
     name: String,
-    flows: &(impl Iterator<Item = &'a FlowRecord> + Clone),
+    (flows, rounds): (
+        &(impl Iterator<Item = &'a FlowRecord> + Clone),
+        Option<&RoundTotals>,
+    ),
     (end, links): (Time, &HostLinks),
 ) -> GroupMetrics {
     let flows = || flows.clone();
     let total = |count: fn(&FlowRecord) -> u32| flows().map(|flow| u64::from(count(flow))).sum();
     let fct = Distribution::of(flows().filter_map(|flow| flow.fct_us.get()).collect());
+    let slowdown = Distribution::of(flows().filter_map(|flow| flow.slowdown.get()).collect());
+    let round =
+        |part: fn(&Distribution) -> f64| rounds.map_or(f64::NAN, |rounds| part(&rounds.took));
     let bound = links.bound(flows());
     let (active, held_up) = activity(flows(), end);
     let timeouts = total(|flow| flow.timeouts);
@@ -139,7 +172,19 @@ fn totals<'a>(
         fct_p50_us: fct.p50,
         fct_p95_us: fct.p95,
         fct_p99_us: fct.p99,
+        fct_p999_us: fct.p999,
+        fct_p9999_us: fct.p9999,
         fct_max_us: fct.max,
+        round_p50_us: round(|took| took.p50),
+        round_p99_us: round(|took| took.p99),
+        round_p999_us: round(|took| took.p999),
+        round_max_us: round(|took| took.max),
+        rounds_completed: rounds.and_then(|rounds| rounds.completed),
+        rounds_unfinished: rounds.and_then(|rounds| rounds.unfinished),
+        slowdown_mean: slowdown.mean,
+        slowdown_p50: slowdown.p50,
+        slowdown_p99: slowdown.p99,
+        slowdown_p999: slowdown.p999,
         timeouts,
         tail_timeouts: total(|flow| flow.tail_timeouts),
         syn_timeouts: total(|flow| flow.syn_timeouts),
@@ -297,15 +342,19 @@ fn goodput(flows: &[FlowRecord], took: Span) -> f64 {
     bits as f64 / took.as_secs()
 }
 
-fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
+/// What is kept of a flow, which would take the time `alone` in an empty network.
+fn record(groups: &[Group], (of, alone): (&EndedFlow, Option<Span>), end: Time) -> FlowRecord {
     let us = |time: Time| time.since(Time::ZERO).as_micros();
     let known = |time: Time| (time != Time::NEVER).then_some(time);
     let flow = &of.flow;
     let completed = known(flow.completion);
+    let took = completed.filter(|_| flow.size().is_some());
+    let took = took.map(|at| at.since(flow.start));
     FlowRecord {
         flow: of.number,
         group: groups[flow.group as usize].name.to_string(),
         connection: flow.connection,
+        round: flow.round(),
         sender: of.sender.0,
         receiver: of.receiver.0,
         size_bytes: flow.size(),
@@ -313,9 +362,10 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
         start_us: us(flow.start),
         first_byte_us: known(flow.first_byte).map(us).into(),
         completion_us: completed.map(us).into(),
-        fct_us: completed
-            .filter(|_| flow.size().is_some())
-            .map(|at| at.since(flow.start).as_micros())
+        fct_us: took.map(Span::as_micros).into(),
+        slowdown: took
+            .zip(alone)
+            .map(|(took, alone)| ratio(took, alone))
             .into(),
         acknowledged_us: known(flow.acknowledged)
             .filter(|_| flow.size().is_some())
@@ -337,6 +387,11 @@ fn record(groups: &[Group], of: &EndedFlow, end: Time) -> FlowRecord {
         failed: flow.failed,
         breakdown: of.breakdown.clone(),
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
+fn ratio(took: Span, alone: Span) -> f64 {
+    took.as_ps() as f64 / alone.as_ps() as f64
 }
 
 /// Whether a flow with an end took longer than its deadline, or has already.

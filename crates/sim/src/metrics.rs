@@ -23,8 +23,30 @@ pub struct Metrics {
     pub fct_p95_us: f64,
     #[serde(with = "absent")]
     pub fct_p99_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub fct_p999_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub fct_p9999_us: f64,
     #[serde(with = "absent")]
     pub fct_max_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub round_p50_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub round_p99_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub round_p999_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub round_max_us: f64,
+    pub rounds_completed: Option<u64>,
+    pub rounds_unfinished: Option<u64>,
+    #[serde(with = "absent", default = "absent::none")]
+    pub slowdown_mean: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub slowdown_p50: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub slowdown_p99: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub slowdown_p999: f64,
     pub timeouts: u64,
     pub tail_timeouts: u64,
     pub syn_timeouts: u64,
@@ -87,8 +109,30 @@ pub struct GroupMetrics {
     pub fct_p95_us: f64,
     #[serde(with = "absent")]
     pub fct_p99_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub fct_p999_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub fct_p9999_us: f64,
     #[serde(with = "absent")]
     pub fct_max_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub round_p50_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub round_p99_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub round_p999_us: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub round_max_us: f64,
+    pub rounds_completed: Option<u64>,
+    pub rounds_unfinished: Option<u64>,
+    #[serde(with = "absent", default = "absent::none")]
+    pub slowdown_mean: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub slowdown_p50: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub slowdown_p99: f64,
+    #[serde(with = "absent", default = "absent::none")]
+    pub slowdown_p999: f64,
     pub timeouts: u64,
     pub tail_timeouts: u64,
     pub syn_timeouts: u64,
@@ -137,33 +181,33 @@ pub struct Cost {
     pub ns_per_hop: f64,
 }
 
-/// Microseconds, or nothing: eight bytes where an `Option` has sixteen, for a million flows have five each.
+/// A number that a flow may lack: eight bytes where an `Option` has sixteen, for a million flows have five each.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(from = "Option<f64>", into = "Option<f64>")]
-pub struct Micros(f64);
+pub struct Measured(f64);
 
-impl Micros {
-    /// The time, if there is one.
+impl Measured {
+    /// The number, if there is one.
     pub fn get(self) -> Option<f64> {
         (!self.0.is_nan()).then_some(self.0)
     }
 }
 
-impl fmt::Debug for Micros {
+impl fmt::Debug for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }
 }
 
-impl From<Option<f64>> for Micros {
-    fn from(time: Option<f64>) -> Self {
-        Self(time.unwrap_or(f64::NAN))
+impl From<Option<f64>> for Measured {
+    fn from(number: Option<f64>) -> Self {
+        Self(number.unwrap_or(f64::NAN))
     }
 }
 
-impl From<Micros> for Option<f64> {
-    fn from(time: Micros) -> Self {
-        time.get()
+impl From<Measured> for Option<f64> {
+    fn from(number: Measured) -> Self {
+        number.get()
     }
 }
 
@@ -176,6 +220,8 @@ pub struct FlowRecord {
     pub group: String,
     /// Number of its connection.
     pub connection: u32,
+    /// Number of its round, if its group has rounds.
+    pub round: Option<u32>,
     /// Sending host.
     pub sender: u32,
     /// Receiving host.
@@ -187,15 +233,17 @@ pub struct FlowRecord {
     /// Start at the application.
     pub start_us: f64,
     /// First payload at the receiver, in order or not.
-    pub first_byte_us: Micros,
+    pub first_byte_us: Measured,
     /// Last byte in order at the receiver.
-    pub completion_us: Micros,
+    pub completion_us: Measured,
     /// From start to completion.
-    pub fct_us: Micros,
+    pub fct_us: Measured,
+    /// `fct_us` over the time that the flow would take alone in the network.
+    pub slowdown: Measured,
     /// From start to the ACK of the last byte at the sender, of the last flow of a connection.
-    pub acknowledged_us: Micros,
+    pub acknowledged_us: Measured,
     /// From start to the last byte of `workload.first_write` in order at the receiver.
-    pub buffered_us: Micros,
+    pub buffered_us: Measured,
     /// Segments with data or FIN sent, by both ends.
     pub packets: u32,
     /// Segments sent again.
@@ -304,9 +352,14 @@ pub struct Outcome {
     pub digest: u64,
 }
 
-/// Numbers that may be `NaN`, for "there is none": null in formats for people, which have no `NaN`.
+/// Numbers that may be `NaN`, for "there is none": null in formats for people, which have no `NaN`. What others measure,
+/// and what an earlier version measured, may not name all of them.
 mod absent {
     use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) const fn none() -> f64 {
+        f64::NAN
+    }
 
     #[expect(
         clippy::trivially_copy_pass_by_ref,
@@ -329,13 +382,18 @@ mod absent {
     }
 }
 
-/// Mean and exact percentiles of completion times in microseconds; `NaN` if there is none.
+/// Mean and exact percentiles; `NaN` if there is none.
+///
+/// The 99.9th percentile of fewer than 1,000 values, and the 99.99th of fewer than 10,000, would be the greatest
+/// value under another name. They are `NaN`: there are too few values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Distribution {
     pub(crate) mean: f64,
     pub(crate) p50: f64,
     pub(crate) p95: f64,
     pub(crate) p99: f64,
+    pub(crate) p999: f64,
+    pub(crate) p9999: f64,
     pub(crate) max: f64,
 }
 
@@ -343,22 +401,31 @@ impl Distribution {
     #[expect(clippy::cast_precision_loss, reason = "results carry 53 bits")]
     pub(crate) fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
-        let rank = |percent| nearest_rank(&values, percent);
+        let rank = |parts| nearest_rank(&values, parts);
+        let rare = |parts| {
+            let enough = values.len() * (WHOLE - parts) >= WHOLE;
+            if enough { rank(parts) } else { f64::NAN }
+        };
         Self {
             mean: values.iter().sum::<f64>() / values.len() as f64,
-            p50: rank(50),
-            p95: rank(95),
-            p99: rank(99),
-            max: rank(100),
+            p50: rank(5_000),
+            p95: rank(9_500),
+            p99: rank(9_900),
+            p999: rare(9_990),
+            p9999: rare(9_999),
+            max: rank(WHOLE),
         }
     }
 }
 
-/// The least value that at least `percent` of the sorted values do not exceed.
-fn nearest_rank(sorted: &[f64], percent: usize) -> f64 {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+/// The least value that at least this many parts of [`WHOLE`] of the sorted values do not exceed.
+fn nearest_rank(sorted: &[f64], parts: usize) -> f64 {
+    let rank = (sorted.len() * parts).div_ceil(WHOLE).max(1);
     sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
 }
+
+/// All values, in the parts that percentiles are told in.
+const WHOLE: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
@@ -370,8 +437,19 @@ mod tests {
         let text = format!("{distribution:?}");
         assert_eq!(
             text,
-            "Distribution { mean: 100.5, p50: 100.0, p95: 190.0, p99: 198.0, max: 200.0 }"
+            "Distribution { mean: 100.5, p50: 100.0, p95: 190.0, p99: 198.0, p999: NaN, p9999: NaN, max: 200.0 }"
         );
         assert!(Distribution::of(Vec::new()).p99.is_nan());
+    }
+
+    #[test]
+    fn percentiles_beyond_the_number_of_values_are_missing() {
+        let of = |count: u32| Distribution::of((1..=count).map(f64::from).collect());
+        assert!(of(999).p999.is_nan());
+        // The 999th of 1,000 values: one is greater.
+        assert_eq!(of(1_000).p999.to_string(), "999");
+        assert!(of(9_999).p9999.is_nan());
+        assert_eq!(of(9_999).p999.to_string(), "9990");
+        assert_eq!(of(10_000).p9999.to_string(), "9999");
     }
 }

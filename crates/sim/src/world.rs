@@ -37,6 +37,8 @@ use deadlines::{Deadlines, Out, Outside, number};
 pub(crate) use ended::{Ended, EndedFlow};
 use facts::host_info;
 pub(crate) use flow::Flow;
+#[cfg(test)]
+pub(crate) use flow::flow as planned;
 use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
 use ports::Ports;

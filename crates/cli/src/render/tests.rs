@@ -29,7 +29,19 @@ fn outcome(point: &PointSpec) -> PointResult {
             fct_p50_us: ms * 0.5,
             fct_p95_us: ms * 0.9,
             fct_p99_us: ms,
+            fct_p999_us: f64::NAN,
+            fct_p9999_us: f64::NAN,
             fct_max_us: ms,
+            round_p50_us: f64::NAN,
+            round_p99_us: f64::NAN,
+            round_p999_us: f64::NAN,
+            round_max_us: f64::NAN,
+            rounds_completed: None,
+            rounds_unfinished: None,
+            slowdown_mean: f64::NAN,
+            slowdown_p50: f64::NAN,
+            slowdown_p99: f64::NAN,
+            slowdown_p999: f64::NAN,
             timeouts: losses,
             tail_timeouts: 0,
             syn_timeouts: 0,
@@ -323,4 +335,44 @@ fn a_mostly_idle_run_has_no_columns_of_means_over_time() {
     };
     assert!(super::table(&idle, &all).contains("goodput "));
     assert!(text.contains("goodput and the queue over time"), "{text}");
+}
+
+#[test]
+fn columns_of_rounds_appear_where_several_flows_make_one_and_name_what_never_ended() {
+    let scenario =
+        load("schemes = [\"rcc\", \"newreno\"]\nworkload.senders = 8\nworkload.rounds = 20\n");
+    let with_rounds = |count: u64, left: u64| {
+        printed(&finished(&scenario, |point, outcome| {
+            let metrics = &mut outcome.metrics;
+            metrics.flows_completed = 8 * count;
+            metrics.round_p50_us = 5e3;
+            metrics.round_p99_us = 6e3;
+            metrics.round_max_us = 6e3;
+            metrics.rounds_completed = Some(count);
+            metrics.rounds_unfinished = Some(0);
+            if point.scheme == "newreno" && left > 0 {
+                metrics.round_p99_us = f64::INFINITY;
+                metrics.round_max_us = f64::INFINITY;
+                metrics.rounds_completed = Some(count - left);
+                metrics.rounds_unfinished = Some(left);
+            }
+        }))
+    };
+    let table = with_rounds(20, 2);
+    let row = |scheme: &str| {
+        let mut lines = table.lines();
+        let found = lines.find(|line| line.trim_start().starts_with(scheme));
+        found.unwrap_or_else(|| panic!("{table}"))
+    };
+    assert!(row("newreno").contains("never"), "{table}");
+    assert!(
+        row("rcc").contains("6.00*") && !row("rcc").contains("never"),
+        "{table}"
+    );
+    // One round takes as long as its slowest flow.
+    assert!(
+        !with_rounds(1, 0).contains("round"),
+        "{}",
+        with_rounds(1, 0)
+    );
 }

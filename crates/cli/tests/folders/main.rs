@@ -17,6 +17,7 @@ mod outputs;
 mod races;
 mod reproduce;
 mod resume;
+mod rounds;
 mod shards;
 #[cfg(unix)]
 mod survival;

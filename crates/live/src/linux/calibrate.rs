@@ -170,6 +170,7 @@ fn held(bed: &Bed, lan: &Lan, speed: Speed, plan: &Plan) -> io::Result<Option<f6
         start: Time::ZERO,
         stop: Time::NEVER,
         awaited_by: None,
+        round: None,
     });
     let (connections, flows) = (connections.collect::<Vec<_>>(), flows.collect::<Vec<_>>());
     let work = Work {

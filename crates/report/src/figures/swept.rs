@@ -22,15 +22,26 @@ struct Chart {
     choice: &'static str,
 }
 
-const COMPLETION: [Chart; 5] = [
+const COMPLETION: [Chart; 6] = [
     completion_chart("fct_p99_us", "99th percentile"),
     completion_chart("fct_p50_us", "median"),
     completion_chart("fct_p95_us", "95th percentile"),
+    completion_chart("fct_p999_us", "99.9th percentile"),
     completion_chart("fct_max_us", "slowest flow"),
     completion_chart("fct_mean_us", "mean"),
 ];
 
-const COUNTS: [Chart; 15] = [
+const COUNTS: [Chart; 20] = [
+    chart(
+        "rounds",
+        "round_p99_us",
+        "Time of rounds",
+        "99th percentile",
+    ),
+    chart("rounds", "round_p50_us", "Time of rounds", "median"),
+    chart("rounds", "round_max_us", "Time of rounds", "slowest round"),
+    chart("slowdown", "slowdown_p99", "Slowdown", "99th percentile"),
+    chart("slowdown", "slowdown_mean", "Slowdown", "mean"),
     chart("goodput", "goodput_bps", "Goodput", "to the end"),
     chart("goodput", "goodput_p50_bps", "Goodput", "first half"),
     chart("goodput", "goodput_weighted_bps", "Goodput", "by time"),
@@ -74,14 +85,15 @@ pub(super) fn counts(data: &Data<'_>) -> Vec<Figure> {
 /// Charts of what rarely happens appear where it does, and means over time where this is not mostly idle.
 fn shown_counts(data: &Data<'_>) -> Vec<&'static Chart> {
     let idle = data.is_mostly_idle();
-    let any = |chart: &&Chart| {
-        if idle && results::counts_idle_time(chart.metric) {
-            return false;
+    let rows = || data.rows().map(|(_, row)| row);
+    let any = |chart: &&Chart| match chart.place {
+        _ if idle && results::counts_idle_time(chart.metric) => false,
+        "unfinished" | "failed" | "late" | "syn-timeouts" | "tail-probes" => {
+            rows().any(|row| row.value(chart.metric) > 0.0)
         }
-        !matches!(
-            chart.place,
-            "unfinished" | "failed" | "late" | "syn-timeouts" | "tail-probes"
-        ) || data.rows().any(|(_, row)| row.value(chart.metric) > 0.0)
+        "rounds" => rows().any(|row| row.has_rounds(None)),
+        "slowdown" => rows().any(Row::sizes_differ),
+        _ => true,
     };
     COUNTS.iter().filter(any).collect()
 }

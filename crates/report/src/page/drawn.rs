@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::figure::{Figure, slug};
 use crate::figures::swept::{self, Multiples};
-use crate::figures::{causes, distribution, flows, time};
+use crate::figures::{causes, distribution, flows, slowdown, time};
 use crate::fixed;
 use crate::units;
 
@@ -65,7 +65,8 @@ pub(super) fn more(data: &Data<'_>) -> Vec<Drawn> {
     }
     let distributions = distribution::views(data).into_iter();
     let queue = [(String::new(), time::queue(data))];
-    for (choice, mut figures) in distributions.chain(queue) {
+    let slowdowns = slowdown::views(data).into_iter();
+    for (choice, mut figures) in distributions.chain(slowdowns).chain(queue) {
         figures.reverse();
         let panels: Vec<(String, Figure)> = figures
             .into_iter()

@@ -2,6 +2,7 @@
 
 use results::statistics::{Estimate, Verdict};
 use results::{Comparison, Row, Summary};
+use scenario::metric::is_of_rounds;
 use sim::columns::METRICS;
 
 use crate::data::Data;
@@ -67,7 +68,7 @@ enum Better {
     More,
 }
 
-const SHOWN: [Shown; 19] = [
+const SHOWN: [Shown; 25] = [
     shown("goodput_bps", "Goodput", Some(Better::More)),
     shown("goodput_p50_bps", "Goodput p50", Some(Better::More)),
     shown(
@@ -79,7 +80,13 @@ const SHOWN: [Shown; 19] = [
     shown("fct_p50_us", "FCT p50", Some(Better::Less)),
     shown("fct_p95_us", "FCT p95", Some(Better::Less)),
     shown("fct_p99_us", "FCT p99", Some(Better::Less)),
+    shown("fct_p999_us", "FCT p99.9", Some(Better::Less)),
     shown("fct_max_us", "FCT max", Some(Better::Less)),
+    shown("round_p50_us", "Round p50", Some(Better::Less)),
+    shown("round_p99_us", "Round p99", Some(Better::Less)),
+    shown("round_max_us", "Round max", Some(Better::Less)),
+    shown("rounds_unfinished", "Unfinished rounds", Some(Better::Less)),
+    shown("slowdown_p99", "Slowdown p99", Some(Better::Less)),
     shown("timeouts", "Timeouts", Some(Better::Less)),
     shown("syn_timeouts", "SYN timeouts", Some(Better::Less)),
     shown("tail_probes", "Tail probes", Some(Better::Less)),
@@ -197,15 +204,16 @@ fn worth(data: &Data<'_>, shown: &Shown) -> bool {
     if data.is_mostly_idle() && results::counts_idle_time(shown.metric) {
         return false;
     }
-    !matches!(
-        shown.metric,
-        "flows_late"
-            | "flows_unfinished"
-            | "flows_failed"
-            | "syn_timeouts"
-            | "tail_probes"
-            | "window_probes"
-    ) || data.rows().any(|(_, row)| row.value(shown.metric) > 0.0)
+    let mut rows = data.rows().map(|(_, row)| row);
+    match shown.metric {
+        "flows_late" | "flows_unfinished" | "flows_failed" | "syn_timeouts" | "tail_probes"
+        | "window_probes" | "fct_p999_us" | "rounds_unfinished" => {
+            rows.any(|row| row.value(shown.metric) > 0.0)
+        }
+        metric if is_of_rounds(metric) => rows.any(|row| row.has_rounds(None)),
+        "slowdown_p99" => rows.any(Row::sizes_differ),
+        _ => true,
+    }
 }
 
 fn unit(data: &Data<'_>, metric: &str) -> Unit {

@@ -1,9 +1,12 @@
 //! Sentences about made-up results.
 
+mod rounds;
+
 use scenario::{Overrides, PointSpec, Scenario, Source};
 use sim::metrics::{Cost, Metrics};
 
 use super::*;
+use crate::goals::Standing as GoalStanding;
 use crate::point_result::{PointResult, PointResults};
 use crate::ties::Ties;
 
@@ -22,7 +25,19 @@ fn metrics() -> Metrics {
         fct_p50_us: 2e4,
         fct_p95_us: 3e4,
         fct_p99_us: 3e4,
+        fct_p999_us: f64::NAN,
+        fct_p9999_us: f64::NAN,
         fct_max_us: 3e4,
+        round_p50_us: f64::NAN,
+        round_p99_us: f64::NAN,
+        round_p999_us: f64::NAN,
+        round_max_us: f64::NAN,
+        rounds_completed: None,
+        rounds_unfinished: None,
+        slowdown_mean: f64::NAN,
+        slowdown_p50: f64::NAN,
+        slowdown_p99: f64::NAN,
+        slowdown_p999: f64::NAN,
         timeouts: 0,
         tail_timeouts: 0,
         syn_timeouts: 0,
@@ -333,6 +348,7 @@ fn a_scheme_that_leaves_flows_behind_does_not_win_by_the_rest() {
     let answer = answered(THREE, |point, metrics| {
         if point.scheme != "rcc" {
             metrics.fct_p99_us = 1e3;
+            metrics.fct_max_us = 1e3;
             metrics.flows_completed = 98;
             metrics.flows_unfinished = 2;
         }
@@ -523,4 +539,32 @@ fn the_answer_says_whether_the_leader_hangs_on_the_order_of_events() {
             && other[0].contains("newreno"),
         "{other:?}"
     );
+}
+
+#[test]
+fn a_goal_on_rounds_is_missed_where_more_than_a_few_never_ended() {
+    let text = "goals = [\"round_p50 < 5ms\"]\nschemes = [\"newreno\"]\n[workload]\nsenders = [10, 20, 30]\n";
+    let summary = made_up(text, |point, metrics| {
+        metrics.round_p50_us = 4e3;
+        // One of 200 is few, two are not; half of them leave no median.
+        let left = match point.keys.workload.senders.0 {
+            10 => 1,
+            20 => 2,
+            _ => 100,
+        };
+        if left == 100 {
+            metrics.round_p50_us = f64::INFINITY;
+        }
+        metrics.rounds_completed = Some(200 - left);
+        metrics.rounds_unfinished = Some(left);
+    });
+    let goals = summary.goals.unwrap();
+    let standings = goals.rows.iter().map(|judged| judged.standing);
+    let expected = [
+        GoalStanding::Met,
+        GoalStanding::Missed,
+        GoalStanding::Missed,
+    ];
+    assert!(standings.eq(expected), "{:?}", goals.rows);
+    assert_eq!(goals.rows[2].verdicts[0].value, None);
 }

@@ -1,4 +1,21 @@
 //! Every flow of a simulation, before it runs.
+//!
+//! # Rounds
+//!
+//! A round is a set of flows of which somebody waits for the last. It begins with the first start and is over with
+//! the last completion. The kind of the workload tells which flows belong together:
+//!
+//! | kind | one round |
+//! |---|---|
+//! | `incast` | the flows of all senders to one receiver |
+//! | `burst` | all flows of one epoch, if `delay` is the same for all: a shuffle |
+//! | `requests` | with `rounds` above 1, all answers that one client awaits before it asks again |
+//! | `poisson` | with a `fan_in` above 1, the flows that arrive together at a receiver |
+//! | `pairs`, `trace` | none: nobody waits for several flows |
+//!
+//! Where nobody waits for more than one flow there are no rounds either, for they would be copies of flows: clients
+//! that ask once on one connection. Nor are flows a round that start one after the other, at an `interval`, unless the
+//! next round waits for them.
 
 mod requests;
 mod route;
@@ -13,6 +30,7 @@ use distributions::TimeLaw;
 use engine::random::{self, Stream};
 use fabric::{PortId, Topology};
 
+use super::has_rounds;
 use super::layout::{Layout, Places};
 use super::load;
 use super::peers::Peers;
@@ -52,6 +70,8 @@ pub struct PlannedFlow {
     pub stop: Time,
     /// The barrier that waits for it.
     pub awaited_by: Option<u32>,
+    /// The round that it belongs to, numbered from 0 over all groups. None: nobody waits for other flows beside it.
+    pub round: Option<u32>,
 }
 
 /// A connection that will be opened.
@@ -133,6 +153,8 @@ struct Draft {
     persistent: BTreeMap<u64, u32>,
     /// Flows that were drawn for it and are not part of the plan.
     left_out: u32,
+    /// Rounds of all groups.
+    rounds: u32,
 }
 
 impl Draft {
@@ -152,6 +174,12 @@ impl Draft {
     /// draws its own, whatever other groups there are.
     fn draw(&self) -> u32 {
         self.next() - self.first + self.left_out
+    }
+
+    /// The number of a round that begins here.
+    fn begin_round(&mut self) -> u32 {
+        self.rounds += 1;
+        self.rounds - 1
     }
 
     /// A barrier that waits for this many flows.
@@ -237,6 +265,7 @@ impl Maker<'_> {
                 let barrier = (rounds > 1)
                     .then(|| plan.barrier(senders, from + senders..end, self.workload().think));
                 let base = if round == 0 { start } else { Time::ZERO };
+                let number_of_round = has_rounds(self.keys).then(|| plan.begin_round());
                 for place in 0..senders {
                     let from = self.sender(&mut sender, *receiver);
                     let number = (index - first) * u64::from(senders) + u64::from(place);
@@ -245,6 +274,7 @@ impl Maker<'_> {
                         flow.start += together;
                     }
                     flow.awaited_by = barrier;
+                    flow.round = number_of_round;
                     self.add(plan, Route::new((from, *receiver), number), flow);
                 }
                 // The senders of a receiver are the same in every round.
@@ -287,8 +317,9 @@ impl Maker<'_> {
             drawn.sort_unstable_by_key(|(route, _)| route.key);
         }
         plan.left_out += number(all - drawn.len());
+        let round = has_rounds(self.keys).then(|| plan.begin_round());
         for (route, flow) in drawn {
-            self.add(plan, route, flow);
+            self.add(plan, route, PlannedFlow { round, ..flow });
         }
     }
 
@@ -342,7 +373,7 @@ impl Maker<'_> {
         }
         arrivals.truncate(count);
         arrivals.sort_unstable();
-        let mut place = 0;
+        let (mut place, mut round) = (0, None);
         let mut before = None;
         for (at, from, receiver) in arrivals {
             place = if before == Some((at, receiver)) {
@@ -352,8 +383,12 @@ impl Maker<'_> {
             };
             before = Some((at, receiver));
             let flow = if workload.fan_in.most > 1 {
+                if place == 0 {
+                    round = has_rounds(self.keys).then(|| plan.begin_round());
+                }
                 PlannedFlow {
                     stop: Time::NEVER,
+                    round,
                     ..self.flow(plan.draw(), (at, place))
                 }
             } else {
@@ -365,6 +400,7 @@ impl Maker<'_> {
                     start: at,
                     stop: Time::NEVER,
                     awaited_by: None,
+                    round: None,
                 }
             };
             let pair = u64::from(from.0) << 32 | u64::from(receiver.0);
@@ -443,6 +479,7 @@ impl Maker<'_> {
             start: base + workload.interval * u64::from(place) + delay + Span::from_ps(jitter),
             stop: workload.stop.0.map_or(Time::NEVER, stop),
             awaited_by: None,
+            round: None,
         }
     }
 

@@ -39,11 +39,19 @@ impl Ended {
         self.flows.iter().map(|flow| flow.completion).max()
     }
 
-    /// What `make` makes of each flow that started, in their order.
+    /// Every flow, those that did not start included.
+    pub(crate) fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
+    /// What `make` makes of each flow that started, in their order, beside the network that it ran in.
     ///
     /// Flows go as what is made of them comes: both for a million flows would be the most memory that a run
     /// takes.
-    pub(crate) fn consume_flows<T>(&mut self, make: impl Fn(EndedFlow) -> T) -> Vec<T> {
+    pub(crate) fn consume_flows<T>(
+        &mut self,
+        mut make: impl FnMut(EndedFlow, &mut Network) -> T,
+    ) -> Vec<T> {
         let mut flows = std::mem::take(&mut self.flows);
         let started = flows.iter().filter(|flow| flow.started).count();
         let mut made = Vec::with_capacity(started);
@@ -52,14 +60,15 @@ impl Ended {
             let breakdown = self.breakdowns.pop().flatten();
             if flow.started {
                 let connection = &self.connections[flow.connection as usize];
-                made.push(make(EndedFlow {
+                let ended = EndedFlow {
                     number,
                     sender: connection.sender,
                     receiver: connection.receiver,
                     received: connection.received(number, &flow),
                     breakdown,
                     flow,
-                }));
+                };
+                made.push(make(ended, &mut self.network));
             }
             if number.is_multiple_of(CHUNK) {
                 flows.shrink_to_fit();

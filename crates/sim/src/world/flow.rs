@@ -81,12 +81,16 @@ pub(crate) struct Flow {
     pub(super) writes: Option<Box<Writes>>,
     /// The barrier that waits for it.
     pub(super) awaited_by: Link,
+    /// The round that it belongs to.
+    round: Link,
     /// The message that started next on the same connection.
     pub(super) next: Link,
     /// What happened to it.
     pub(crate) counts: Counts,
     /// Whether it has started.
     pub(crate) started: bool,
+    /// Whether its start opened its connection.
+    pub(crate) opens: bool,
     /// Whether a connection gave up or was reset.
     pub(crate) failed: bool,
 }
@@ -134,6 +138,11 @@ impl Flow {
         } else {
             Some(self.size)
         }
+    }
+
+    /// The round that it belongs to.
+    pub(crate) const fn round(&self) -> Option<u32> {
+        self.round.get()
     }
 
     /// Whether nothing more will come of it.
@@ -193,7 +202,7 @@ pub(super) fn agenda(
 }
 
 /// A flow that has not started.
-pub(super) fn flow(plan: &PlannedFlow) -> Flow {
+pub(crate) fn flow(plan: &PlannedFlow) -> Flow {
     Flow {
         group: plan.group,
         connection: plan.connection,
@@ -210,9 +219,11 @@ pub(super) fn flow(plan: &PlannedFlow) -> Flow {
             })
         }),
         awaited_by: plan.awaited_by.into(),
+        round: plan.round.into(),
         next: Link::NONE,
         counts: Counts::default(),
         started: false,
+        opens: false,
         failed: false,
     }
 }

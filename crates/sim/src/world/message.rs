@@ -45,6 +45,7 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let last = messages.begin(id, &mut self.flows, counts);
         let first = !std::mem::replace(&mut connection.opened, true);
         let (opener, request) = (connection.opener(), connection.request());
+        self.flows[id as usize].opens = first;
         self.note_message(opener);
         // One that asks closes when it has been answered, and one without end when it is stopped.
         let (bytes, whole) = match request {

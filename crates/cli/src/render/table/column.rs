@@ -2,7 +2,7 @@
 
 use results::statistics::Estimate;
 use results::{Row, Summary};
-use scenario::metric::{Selector, short};
+use scenario::metric::{Selector, is_of_rounds, short};
 
 /// A column of numbers.
 #[derive(Clone, Debug)]
@@ -39,6 +39,7 @@ impl Column {
         // Columns of one kind are compared with each other and share a unit.
         let family = match selector.metric {
             metric if metric.starts_with("fct_") => "fct_p99_us",
+            metric if metric.starts_with("round_") => "round_p50_us",
             metric if metric.starts_with("queue_") => "queue_max_bytes",
             metric => metric,
         };
@@ -53,7 +54,7 @@ impl Column {
             divisor,
             goal: match selector.metric {
                 metric if metric.starts_with("goodput_") => Goal::Highest,
-                "fairness" | "flows_completed" => Goal::Highest,
+                "fairness" | "flows_completed" | "rounds_completed" => Goal::Highest,
                 "marks" | "threshold_crossings" | "packets" => Goal::Neither,
                 _ => Goal::Lowest,
             },
@@ -76,9 +77,17 @@ impl Column {
         match self.value(row, of) {
             Some(value) if self.unit.is_empty() => count(value),
             Some(value) => three(value / self.divisor),
+            None if self.never_ended(row, of) => "never".to_owned(),
             None if exists => "-".to_owned(),
             None => String::new(),
         }
+    }
+
+    /// Whether a run has a value, and one of the values is infinite: a round did not end.
+    fn never_ended(&self, row: &Row, of: Option<&str>) -> bool {
+        let of = self.selector.of.as_deref().or(of);
+        let estimate = row.estimate(of, self.selector.metric);
+        estimate.is_some_and(|estimate| estimate.mean.is_none() && estimate.runs > 0)
     }
 
     /// Half the confidence interval, for the one column that has room for it.
@@ -108,7 +117,10 @@ impl Column {
         })?;
         let text = self.text(best, of);
         // Values that look the same to a reader are the same: no mark.
-        let others = present.iter().any(|row| self.text(row, of) != text);
+        let others = rows.iter().any(|row| {
+            let differs = self.value(row, of).is_some() && self.text(row, of) != text;
+            differs || self.never_ended(row, of)
+        });
         others.then_some(text)
     }
 
@@ -195,6 +207,10 @@ pub(super) fn all(summary: &Summary, rows: &[&Row], asked: Asked) -> Vec<Column>
         let kinds = ["syn_timeouts", "tail_probes", "window_probes"];
         let shown = match metric {
             idle if left_out && results::counts_idle_time(idle) => false,
+            // For these percentiles there may be too few flows.
+            "fct_p999_us" | "fct_p9999_us" => happened(),
+            metric if is_of_rounds(metric) => rows.iter().any(|row| row.has_rounds(None)),
+            "slowdown_p99" => rows.iter().any(|row| row.sizes_differ()),
             "timers" => rows
                 .iter()
                 .any(|row| row.value(metric) > row.value("timeouts")),
@@ -301,7 +317,7 @@ fn priority(selector: &Selector) -> usize {
 }
 
 /// Metrics in the order of the table, with their place in the order in which they get room.
-const ORDER: [(&str, usize); 20] = [
+const ORDER: [(&str, usize); 26] = [
     ("goodput_bps", 2),
     ("goodput_p50_bps", 14),
     ("goodput_weighted_bps", 15),
@@ -309,7 +325,13 @@ const ORDER: [(&str, usize); 20] = [
     ("fct_p50_us", 5),
     ("fct_p95_us", 12),
     ("fct_p99_us", 1),
+    ("fct_p999_us", 9),
+    ("fct_p9999_us", 13),
     ("fct_max_us", 8),
+    ("round_p50_us", 13),
+    ("round_p99_us", 2),
+    ("round_max_us", 9),
+    ("slowdown_p99", 14),
     ("flows_late", 3),
     // Where other timers than those of retransmission expired, timeouts alone would mislead.
     ("timers", 2),

@@ -31,6 +31,8 @@ impl Maker<'_> {
         let workload = self.workload();
         let (requests, rounds) = (workload.requests.0, workload.rounds.0);
         let clients = super::number(self.place.receivers.len());
+        // A client that asks once for one flow has no more to wait for than this flow.
+        let several = requests > 1 || workload.connections.0 > clients;
         for client in 0..clients.min(workload.connections.0) {
             let places = (client..workload.connections.0).step_by(clients as usize);
             let width = super::number(places.len());
@@ -38,10 +40,12 @@ impl Maker<'_> {
                 let next = plan.next() + width * requests;
                 let next = next..next + if round + 1 < rounds { width } else { 0 };
                 let end = plan.barrier(width, next, workload.think);
+                let number = several.then(|| plan.begin_round());
                 for turn in 0..requests {
                     for place in places.clone() {
                         let base = if round == 0 { base } else { Time::ZERO };
                         let mut flow = self.asked(plan, (base, place), turn);
+                        flow.round = number;
                         let follower = plan.next() + width;
                         flow.awaited_by = Some(if turn + 1 < requests {
                             plan.barrier(1, follower..follower + 1, workload.think)

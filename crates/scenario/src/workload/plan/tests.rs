@@ -428,3 +428,76 @@ fn plan_of_newreno(text: &str) -> Plan {
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
     Plan::of(&scenario.points()[0])
 }
+
+/// For each round how many flows it has and how many hosts receive them, and how many flows have no round.
+fn rounds(text: &str) -> (Vec<(usize, usize)>, usize) {
+    let overrides = Overrides {
+        schemes: Some("newreno".to_owned()),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(Source::new("test.toml", text), &overrides);
+    let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = Plan::of(&scenario.points()[0]);
+    let mut rounds: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut without = 0;
+    for flow in &plan.flows {
+        match flow.round {
+            Some(round) => {
+                let receiver = plan.connections[flow.connection as usize].receiver.0;
+                rounds.entry(round).or_default().push(receiver);
+            }
+            None => without += 1,
+        }
+    }
+    // Numbers are dense.
+    assert!(
+        (0..)
+            .zip(rounds.keys())
+            .all(|(number, round)| number == *round)
+    );
+    let counted = rounds.into_values().map(|mut receivers| {
+        let flows = receivers.len();
+        receivers.sort_unstable();
+        receivers.dedup();
+        (flows, receivers.len())
+    });
+    (counted.collect(), without)
+}
+
+#[test]
+fn flows_of_which_somebody_waits_for_the_last_are_a_round() {
+    let incast =
+        "[workload]\nsenders = 5\nrounds = 3\nreceivers = 2\nepochs = 2\nepoch_interval = \"1s\"\n";
+    assert_eq!(rounds(incast), (vec![(5, 1); 12], 0));
+    // Two clients with three and two connections, on each of which they ask twice in a round.
+    let requests = "topology.hosts = 8\n[workload]\nkind = \"requests\"\nsize = \"10KB\"\nconnections = 5\n\
+                    requests = 2\nrounds = 2\nsenders = 6\nfrom = \"0:2-7\"\nto = \"0:0-1\"\n";
+    assert_eq!(rounds(requests), (vec![(6, 1), (6, 1), (4, 1), (4, 1)], 0));
+    let burst = "topology.hosts = 4\n[workload]\nkind = \"burst\"\nsize = \"10KB\"\nepochs = 2\n\
+                 epoch_interval = \"1s\"\n";
+    let shuffles = format!("{burst}delay = \"0s\"\n");
+    assert_eq!(rounds(&shuffles), (vec![(12, 4), (12, 4)], 0));
+    // Without it they start at random times.
+    assert_eq!(rounds(burst), (vec![], 24));
+    let (incasts, others) = rounds(&format!("{INCASTS}fan_in = 60\n"));
+    assert!(incasts.len() > 30 && incasts.iter().all(|one| *one == (60, 1)));
+    assert_eq!(others, 0);
+}
+
+#[test]
+fn where_nobody_waits_for_several_flows_there_are_no_rounds() {
+    // Each client asks on one connection, once in a round.
+    let single = "topology.hosts = 8\n[workload]\nkind = \"requests\"\nsize = \"10KB\"\nconnections = 2\n\
+                  requests = 1\nrounds = 3\nsenders = 6\nfrom = \"0:2-7\"\nto = \"0:0-1\"\n";
+    assert_eq!(rounds(single), (vec![], 6));
+    let chains = "topology.hosts = 8\n[workload]\nkind = \"requests\"\nsize = \"10KB\"\nconnections = 4\nsenders = 6\n\
+                  requests = 5\n";
+    assert_eq!(rounds(chains), (vec![], 20));
+    // They start one after the other, and no round comes after them.
+    let joining = "[workload]\nsenders = 5\ninterval = \"1ms\"\n";
+    assert_eq!(rounds(joining), (vec![], 5));
+    let awaited = format!("{joining}rounds = 2\n");
+    assert_eq!(rounds(&awaited), (vec![(5, 1); 2], 0));
+    let (none, flows) = rounds(WIDE);
+    assert!(none.is_empty() && flows > 1000);
+}

@@ -25,6 +25,7 @@ impl Maker<'_> {
                 start: traced.start,
                 stop: Time::NEVER,
                 awaited_by: None,
+                round: None,
             };
             let connection = self.add(plan, route, flow);
             if let Some(open) = traced.open {

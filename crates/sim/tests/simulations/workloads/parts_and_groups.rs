@@ -149,6 +149,7 @@ fn by_group(outcome: &Outcome) -> BTreeMap<String, Vec<String>> {
         let record = FlowRecord {
             flow: 0,
             connection: 0,
+            round: None,
             ..flow.clone()
         };
         let group = groups.entry(flow.group.clone()).or_default();
