@@ -8,6 +8,7 @@
 //! breadth-first search from the node with the lower number finds first, if it visits neighbours in the
 //! order of their numbers. [`fabric::Spread::Off`] forwards packets along exactly these paths.
 
+mod attributes;
 mod builtin;
 mod draft;
 mod file;

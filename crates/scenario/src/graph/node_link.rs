@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Attributes, Draft, DraftLink, DraftNode, Fault};
+use super::attributes::Attributes;
+use super::draft::{Draft, DraftLink, DraftNode, Fault};
 
 /// What the file says.
 pub(super) fn read(text: &str) -> Result<Draft, Fault> {
