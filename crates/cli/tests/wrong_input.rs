@@ -63,7 +63,8 @@ fn file_with(name: &str, contents: impl AsRef<[u8]>, arguments: &[&str]) -> Stri
 /// With a network of the user's own.
 fn graph_file(name: &str, graph: &str) -> String {
     let folder = Folder::new(name);
-    let scenario = "[topology]\nkind = \"graph\"\ngraph = \"net.graphml\"\n";
+    let scenario =
+        "[topology]\nkind = \"graph\"\ngraph = \"net.graphml\"\nmissing_delay = \"off\"\n";
     fs::write(folder.0.join("net.graphml"), graph).expect("a file for the test");
     fs::write(folder.0.join("my.toml"), scenario).expect("a file for the test");
     refusal(&folder.tailwater(&["run", "my.toml"]))

@@ -17,6 +17,7 @@ mod traced;
 mod window_scale;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base::setting::{Key, SettingError, Settings};
 use base::{
@@ -26,9 +27,9 @@ use schemes::Derived;
 
 pub use capacity::Capacity;
 pub use choices::{
-    AfterSynLoss, ConnectionKind, Ecmp, HostQueue, IdleWindow, LoadOf, LossDetection, LossPattern,
-    PeerKind, QueueUnit, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
-    TimerKind, TopologyKind, WindowGrowth, WorkloadKind,
+    AfterSynLoss, ConnectionKind, Ecmp, GraphPart, HostQueue, IdleWindow, LinkWeight, LoadOf,
+    LossDetection, LossPattern, PeerKind, QueueUnit, ReceiveWindow, Recovery, RtoEstimator,
+    SsthreshOf, TailLossProbe, TimerKind, TopologyKind, WindowGrowth, WorkloadKind,
 };
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
@@ -38,7 +39,7 @@ pub use traced::{TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
 use crate::flow_trace::TraceChoice;
-use crate::graph::GraphChoice;
+use crate::graph::{Graph, GraphChoice};
 use crate::hosts::HostSet;
 use crate::law::{SizeLaw, TimeLaw};
 
@@ -178,6 +179,12 @@ base::settings! {
         pub oversubscription: OrAuto<Factor> = "auto",
         /// Switches and links of a graph: the name of one that comes with the program (`tailwater list topologies`), or the path of a file of GraphML (.graphml, .xml) or node-link JSON (.json), from the folder of the scenario file or the working directory. Every node is a switch with topology.hosts hosts.
         pub graph: GraphChoice = "internet2",
+        /// Which nodes of a graph take part: all ("whole"), or those of its largest part whose nodes can all reach each other. Nodes keep their order and are numbered anew.
+        pub part: GraphPart = "whole",
+        /// Delay of the links of a graph about which its file says nothing: neither a delay nor a length, nor where both ends are. "off" refuses such a file.
+        pub missing_delay: OrOff<Span> = "1ms",
+        /// What the attribute "weight" of a link of a graph means: a length in km of fibre, or a delay in "ms" or "us". Links with a weight then have no other delay. "none" takes it for a cost of routing and ignores it.
+        pub weight: LinkWeight = "none",
         /// Rates of the links of a graph. "auto" is what its file says and, where that says nothing, "equal-load": traffic from every host to all others fills every link as much as the links of hosts, so a link on the paths of P pairs of nodes has P*H*R/(n-1), with H hosts at each of n nodes and R = link.rate, rounded up to a thousandth of R. A range draws the rate of each link, uniformly. bottleneck.rate overrides all of these.
         pub capacity: Capacity = "auto",
         /// Seed from which a range in topology.capacity draws. It is not that of the run, so that all seeds and schemes have the same network.
@@ -202,6 +209,15 @@ base::settings! {
 }
 
 impl Topology {
+    /// The graph, or the part of it that takes part.
+    pub fn network(&self) -> &Arc<Graph> {
+        let graph = &self.graph.0;
+        match (self.part, graph.apart()) {
+            (GraphPart::Largest, Some(apart)) => &apart.largest,
+            _ => graph,
+        }
+    }
+
     /// How packets spread over paths of equal length.
     pub fn spread(&self) -> Ecmp {
         let usual = match self.kind {
@@ -217,7 +233,7 @@ base::settings! {
     pub struct Bottleneck in "bottleneck" {
         /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree, every link above the racks of a leaf-spine network or fat tree, every link of a graph; "auto" is link.rate, unless topology.oversubscription says otherwise, and in a graph follows topology.capacity.
         pub rate: OrAuto<Rate> = "auto",
-        /// Propagation delay of every such link, one way; "auto" is link.delay, and in a graph what its file says or, where that has coordinates of both ends, the time of light in fibre between them (2/3 of c).
+        /// Propagation delay of every such link, one way; "auto" is link.delay, and in a graph what its file says: a delay, or a length or the places of both ends, over which light travels in fibre (2/3 of c). topology.missing_delay is for links about which it says nothing.
         pub delay: OrAuto<Span> = "auto",
         /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in other networks the link to the first receiver. They count as drops.
         pub loss: Fraction = "0",

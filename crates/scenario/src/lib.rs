@@ -46,6 +46,7 @@ pub mod suggest;
 mod texts;
 pub mod tokens;
 mod twins;
+mod unplaced;
 mod values;
 pub mod words;
 pub mod work;
@@ -290,6 +291,7 @@ impl Scenario {
         let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
         let seeds = seeds_of(&points);
         warnings.extend(unused_seeds(&points, seeds));
+        warnings.extend(unplaced::links(&points));
         warnings.extend(
             points
                 .iter()

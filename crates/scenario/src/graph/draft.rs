@@ -1,11 +1,12 @@
 //! What a file says, whatever its format, and the graph that this makes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base::{Rate, Span};
 
-use super::attributes::{Attributes, flight};
-use super::{Graph, GraphLink, GraphNode};
+use super::attributes::{Attributes, Coordinates, are_degrees, flight};
+use super::{Apart, Graph, GraphLink, GraphNode};
 
 /// What is wrong with a file, where, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,6 +51,8 @@ struct Way {
     capacity: Option<u64>,
     /// The shortest that is known.
     delay: Option<Span>,
+    /// The smallest that is known.
+    weight: Option<u64>,
 }
 
 /// All links between two nodes.
@@ -119,10 +122,7 @@ impl Draft {
             ));
         }
         let numbers = self.numbers()?;
-        let mut places = Vec::new();
-        for node in &self.nodes {
-            places.push(node.attributes.coordinates(&node.place)?);
-        }
+        let places = self.places()?;
         let mut links = Vec::new();
         for bundle in self.bundles(&numbers)? {
             let mut link = bundle.link()?;
@@ -142,15 +142,28 @@ impl Draft {
                 layer: node.attributes.layer(&node.place)?,
             });
         }
-        let graph = Graph::new(nodes, links);
-        match graph.unreached() {
-            None => Ok(graph),
-            Some(node) => Err(Fault::new(
-                self.nodes[node as usize].place.clone(),
-                format!("no links lead to it from node {:?}", self.nodes[0].id),
-                "every host reaches every other: add a link, or leave out what is not connected",
-            )),
+        let mut graph = Graph::new(nodes, links);
+        graph.apart = graph.unreached().map(|node| Apart {
+            message: format!(
+                "{}: no links lead to it from node {:?}",
+                self.nodes[node as usize].place, self.nodes[0].id
+            ),
+            largest: Arc::new(graph.largest_part()),
+        });
+        Ok(graph)
+    }
+
+    /// Where nodes are, as far as the file says: by latitude and longitude, or by positions that are degrees.
+    fn places(&self) -> Result<Vec<Option<Coordinates>>, Fault> {
+        let nodes = self.nodes.iter();
+        let positions: Vec<_> = nodes.map(|node| node.attributes.position()).collect();
+        let on_map = are_degrees(&positions);
+        let mut places = Vec::new();
+        for (node, position) in self.nodes.iter().zip(positions) {
+            let own = node.attributes.coordinates(&node.place)?;
+            places.push(own.or(position.filter(|_| on_map)));
         }
+        Ok(places)
     }
 
     /// The numbers of nodes by their names.
@@ -188,6 +201,7 @@ impl Draft {
             let (a, b) = (end(&link.source)?, end(&link.target)?);
             let capacity = link.attributes.capacity(&link.place)?;
             let delay = link.attributes.delay(&link.place)?;
+            let weight = link.attributes.weight();
             if a == b {
                 continue;
             }
@@ -202,9 +216,9 @@ impl Draft {
             }
             let bundle = &mut bundles[place];
             let there = usize::from(bundle.a != a);
-            bundle.ways[there].add(capacity, delay);
+            bundle.ways[there].add(capacity, delay, weight);
             if !link.directed {
-                bundle.ways[1 - there].add(capacity, delay);
+                bundle.ways[1 - there].add(capacity, delay, weight);
             }
         }
         Ok(bundles)
@@ -212,13 +226,14 @@ impl Draft {
 }
 
 impl Way {
-    fn add(&mut self, capacity: Option<u64>, delay: Option<Span>) {
+    fn add(&mut self, capacity: Option<u64>, delay: Option<Span>, weight: Option<u64>) {
         self.capacity = match (self.links, self.capacity, capacity) {
             (0, _, own) => own,
             (_, Some(sum), Some(own)) => Some(sum.saturating_add(own)),
             _ => None,
         };
         self.delay = self.delay.into_iter().chain(delay).min();
+        self.weight = self.weight.into_iter().chain(weight).min();
         self.links += 1;
     }
 }
@@ -251,6 +266,7 @@ impl Bundle {
             b: self.b,
             capacity: capacity.transpose()?,
             delay: way.delay,
+            weight: way.weight,
         })
     }
 }

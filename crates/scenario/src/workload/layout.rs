@@ -43,7 +43,7 @@ impl Layout {
     pub fn of(keys: &Keys, groups: &[Group]) -> Self {
         let kind = keys.topology.kind;
         let half = keys.topology.pods.0 / 2;
-        let graph = &keys.topology.graph.0;
+        let graph = keys.topology.network();
         let (racks, uplinks) = match kind {
             TopologyKind::Star => (1, 0),
             TopologyKind::Dumbbell => (2, 0),
