@@ -21,6 +21,7 @@ mod seq;
 pub mod setting;
 mod size;
 mod time;
+mod unit;
 
 pub use column::Column;
 pub use packet::{
@@ -34,3 +35,4 @@ pub use rate::Rate;
 pub use seq::Seq;
 pub use size::{DataSize, Full, OnWire, Payload, Size, SizeUnit, WireSize};
 pub use time::{Span, Time};
+pub use unit::UnitFamily;
