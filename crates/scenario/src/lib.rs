@@ -26,6 +26,7 @@
 mod argument;
 mod arms;
 mod document;
+mod expression;
 mod find;
 pub mod flow_trace;
 pub mod goal;

@@ -2,7 +2,6 @@
 
 mod layer;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -261,13 +260,7 @@ impl Resolver {
     }
 
     fn choose<'a>(&'a self, combination: u64, arm: &'a Arm) -> Chosen<'a> {
-        let mut file = Layer {
-            texts: keys::all_keys()
-                .iter()
-                .map(|key| (key.name, key.default))
-                .collect(),
-            origins: BTreeMap::new(),
-        };
+        let mut file = Layer::of_defaults();
         // The last axis changes fastest, so the digits of the combination are read from the back.
         let mut rest = combination;
         let mut grouped = Vec::new();
@@ -322,16 +315,17 @@ impl Resolver {
         arm: &Arm,
         pool: &mut Pool,
     ) -> Result<(Shared, Arc<[Group]>), Problems> {
+        self.check_expressions(chosen)?;
         // Every text has been checked where it was read; the key is named should one slip through.
         let read = |layer: &Layer<'_>| {
-            Keys::read(&|key| layer.texts[key].to_owned()).map_err(|error| {
+            Keys::read(&|key| layer.texts[key].to_string()).map_err(|error| {
                 let text = format!("wrong value for {}: {}", error.key, error.error);
                 Problems::from(Problem::new(text))
             })
         };
         let shared = Shared {
             keys: Arc::new(read(&chosen.all)?),
-            texts: pool.texts(|key| chosen.all.texts[key]),
+            texts: pool.texts(|key| &chosen.all.texts[key]),
         };
         let mut groups = Vec::new();
         let mut problems = Vec::new();
@@ -343,7 +337,7 @@ impl Resolver {
             let (keys, texts) = if flows.name.is_empty() {
                 (Arc::clone(&shared.keys), shared.texts.clone())
             } else {
-                (Arc::new(read(layer)?), pool.texts(|key| layer.texts[key]))
+                (Arc::new(read(layer)?), pool.texts(|key| &layer.texts[key]))
             };
             let group = Group {
                 name: Arc::clone(&flows.name),
@@ -365,6 +359,24 @@ impl Resolver {
             problems.extend(conflicts.into_iter().map(explain));
         }
         Problems::unless(problems, (shared, groups.into()))
+    }
+
+    /// Every expression has a value.
+    fn check_expressions(&self, chosen: &Chosen<'_>) -> Result<(), Problems> {
+        let groups = chosen.groups.iter().map(|(_, layer)| layer);
+        let mut problems = Vec::new();
+        for layer in [&chosen.all].into_iter().chain(groups) {
+            for (key, fault) in &layer.faults {
+                let (source, place) = layer.origins[key].clone();
+                let problem = Problem::new(format!("{key} has no value here: {fault}"))
+                    .at(&self.sources[source], place, "worked out at each point of a sweep")
+                    .help("multiply or divide a quantity by settings, as in \"1MB / workload.senders\"");
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+        Problems::unless(problems, ())
     }
 
     /// The flows; at least one group.
@@ -443,16 +455,16 @@ impl Shared {
     }
 }
 
-impl<'a> Chosen<'a> {
+impl Chosen<'_> {
     /// The text of a setting as results name it.
-    fn text(&self, name: &str) -> &'a str {
+    fn text(&self, name: &str) -> &str {
         match split_group(name) {
             Some((group, key)) => {
                 let mut groups = self.groups.iter();
                 let found = groups.find(|(name, _)| *name == group);
-                found.map_or("", |(_, layer)| layer.texts[key])
+                found.map_or("", |(_, layer)| &layer.texts[key])
             }
-            None => self.all.texts[name],
+            None => &self.all.texts[name],
         }
     }
 }

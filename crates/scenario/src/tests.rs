@@ -52,6 +52,105 @@ fn an_unset_key_has_its_default_and_a_set_key_its_typed_value() {
 }
 
 #[test]
+fn settings_that_follow_from_an_axis_move_with_it() {
+    let text = "columns = [\"workload.senders\", \"workload.size\"]\n[workload]\nsenders = [4, 48]\n\
+        size = \"1MB / workload.senders\"\n[switch]\nbuffer = \"50pkt\"\necn_threshold = \"20%\"\n";
+    let both = scenario(text, &[]);
+    assert_eq!(texts(&both, "workload.size"), ["250KB", "20.833KB"]);
+    assert_eq!(texts(&both, "switch.ecn_threshold"), ["10pkt", "10pkt"]);
+    let set = |point: &PointSpec| point.set.clone();
+    let pair = |key: &str, text: &str| (key.to_owned(), text.to_owned());
+    assert_eq!(
+        set(&both.points()[both.points().len() - 1]),
+        [
+            pair("workload.senders", "48"),
+            pair("workload.size", "20.833KB")
+        ]
+    );
+    // Written out, it is the same scenario, with its expressions.
+    let resolved = both.resolved();
+    assert!(
+        resolved.contains("size = \"1MB / workload.senders\""),
+        "{resolved}"
+    );
+    assert_eq!(scenario(&resolved, &[]).resolved(), resolved);
+    // The command line and searches, too, set what others follow.
+    let sets = ["switch.buffer=40pkt..80pkt:20pkt", "workload.senders=2"];
+    let swept = scenario(text, &sets);
+    assert_eq!(
+        texts(&swept, "switch.ecn_threshold"),
+        ["8pkt", "12pkt", "16pkt"]
+    );
+    assert_eq!(texts(&swept, "workload.size"), ["500KB"; 3]);
+    let set = scenario(
+        "seed = 1",
+        &[
+            "workload.size=60KB / workload.senders",
+            "workload.senders=3",
+        ],
+    );
+    assert_eq!(texts(&set, "workload.size"), ["20KB"]);
+}
+
+#[test]
+fn each_group_of_flows_works_out_an_expression_by_its_own_settings() {
+    let text = "[workload]\nsize = \"1MB / workload.senders\"\n[group.a]\nworkload.senders = 4\n\
+        [group.b]\nworkload.senders = 10\n";
+    let loaded = scenario(text, &[]);
+    let point = &loaded.points()[0];
+    let sizes: Vec<_> = point
+        .groups
+        .iter()
+        .map(|group| &group.texts["workload.size"])
+        .collect();
+    assert_eq!(sizes, ["250KB", "100KB"]);
+}
+
+#[test]
+fn an_expression_follows_what_a_profile_sets() {
+    let text = "tcp.profile = \"linux\"\ntcp.max_rto = \"tcp.min_rto * 20\"\n";
+    let loaded = scenario(text, &[]);
+    let point = &loaded.points()[0];
+    let min: base::Span = point.text("tcp.min_rto").parse().unwrap();
+    assert_eq!(point.keys.tcp.max_rto, min * 20);
+}
+
+#[test]
+fn an_expression_without_a_value_is_refused_where_it_stands() {
+    for (sets, expected) in [
+        (
+            &["workload.size=1MB / workload.sender"][..],
+            "there is no setting workload.sender; did you mean `workload.senders`?",
+        ),
+        (
+            &["workload.size=workload.size / 2"],
+            "workload.size has no value here: workload.size follows from itself",
+        ),
+        (
+            &[
+                "link.delay=bottleneck.delay / 2",
+                "bottleneck.delay=link.delay / 2",
+            ],
+            "follows from itself",
+        ),
+        (
+            &["switch.buffer=unlimited", "switch.ecn_threshold=20%"],
+            "switch.ecn_threshold has no value here: switch.buffer = unlimited is no number",
+        ),
+        (
+            &[
+                "workload.senders=7",
+                "workload.receivers=workload.senders / 2",
+            ],
+            "expected a whole number of at least 1; found \"3.5\"",
+        ),
+    ] {
+        let message = message("seed = 1", sets);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
 fn a_profile_gives_what_nobody_has_set() {
     let linux = scenario(
         "[tcp]\nprofile = \"linux\"\nmin_rto = \"10ms\"",

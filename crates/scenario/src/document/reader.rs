@@ -11,6 +11,7 @@ use toml_edit::{Item, TableLike};
 
 use super::{Draft, Setting, split_group};
 use crate::argument::{Argument, Help};
+use crate::expression::Expression;
 use crate::flow_trace;
 use crate::graph;
 use crate::keys;
@@ -165,13 +166,21 @@ impl<'a> Reader<'a> {
                 self.problems.push(problem);
                 return;
             }
-            if let Err(error) = (key.check)(&text) {
+            let expression = match key.name {
+                GRAPH | TRACE => None,
+                _ => Expression::read(key, &text),
+            };
+            let checked = match &expression {
+                Some(expression) => expression.fault().map_or(Ok(()), Err),
+                None => (key.check)(&text).map_err(|error| error.message),
+            };
+            if let Err(error) = checked {
                 let list = if value.text.contains(',') && !is_trace(key.name) {
                     "several values are written as an array: [10, 20]; "
                 } else {
                     ""
                 };
-                let message = format!("wrong value for {}: {}", key.name, error.message);
+                let message = format!("wrong value for {}: {error}", key.name);
                 let problem = Problem::new(message)
                     .at(self.source, value.place, "wrong value")
                     .help(format!("{list}{}", about(key)));
