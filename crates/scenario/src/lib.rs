@@ -35,6 +35,7 @@ pub mod graph;
 pub mod hosts;
 pub mod keys;
 pub mod law;
+mod losses;
 pub mod metric;
 mod problem;
 mod resolve;

@@ -15,6 +15,7 @@ use super::source::Source;
 use super::texts::{Pool, Texts};
 use super::{Group, PointSpec, suggest};
 use crate::keys::{self, Conflict, Keys, TracedSeries};
+use crate::losses;
 use crate::workload::{self, Layout};
 use layer::Layer;
 
@@ -170,6 +171,9 @@ impl Resolver {
                     });
                 }
             }
+        }
+        if let Some(problem) = points.iter().find_map(losses::unknown_flow) {
+            return Err(self.pointing(problem, "bottleneck.lose").into());
         }
         Ok(points)
     }

@@ -151,6 +151,20 @@ fn an_expression_without_a_value_is_refused_where_it_stands() {
 }
 
 #[test]
+fn a_flow_that_loses_segments_is_one_of_the_scenario() {
+    let sets = ["workload.senders=4", "bottleneck.lose=segment 5 of flow 3"];
+    assert!(load("seed = 1", &sets).is_ok());
+    let message = message(
+        "seed = 1",
+        &["workload.senders=4", "bottleneck.lose=segment 5 of flow 4"],
+    );
+    assert!(
+        message.contains("bottleneck.lose names flow 4, and a simulation has 4 flows"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_profile_gives_what_nobody_has_set() {
     let linux = scenario(
         "[tcp]\nprofile = \"linux\"\nmin_rto = \"10ms\"",

@@ -1,7 +1,7 @@
 //! What is wrong with layers of settings, and where it is written.
 
 use super::layer::Layer;
-use super::{Chosen, Resolver};
+use super::{Chosen, Layered, Resolver};
 use crate::argument::{Argument, Help};
 use crate::arms::Arm;
 use crate::document::Variant;
@@ -119,5 +119,20 @@ impl Resolver {
             .help("leave the key out of the variant or give it one value outside")
         });
         problems.collect()
+    }
+
+    /// `problem` at the place where `key` is set, if it is.
+    pub(super) fn pointing(&self, problem: Problem, key: &'static str) -> Problem {
+        let set = |layered: &&Layered| layered.setting.key == key;
+        let Some(layered) = self.layers.iter().rfind(set) else {
+            return problem;
+        };
+        let place = layered.setting.values.first();
+        let place = place.map(|value| value.place.clone());
+        problem.at(
+            &self.sources[layered.source],
+            place.unwrap_or_default(),
+            key,
+        )
     }
 }

@@ -11,6 +11,7 @@ use fabric::{
 };
 use scenario::PointSpec;
 use scenario::keys::{HostQueue, Keys, LossPattern, QueueUnit};
+use scenario::workload::Plan;
 use schemes::{PortInfo, Roles};
 
 use super::facts::mss;
@@ -22,6 +23,8 @@ pub(super) struct Ports<'a> {
     roles: &'a [Roles],
     /// A port that loses packets whatever its queue.
     lossy: (PortId, Option<LossLaw>),
+    /// What it and its reverse lose by choice.
+    chosen: Vec<Chosen>,
     /// Switches that the priorities of a scheme have not reached.
     plain: BTreeSet<NodeId>,
 }
@@ -39,6 +42,7 @@ impl<'a> Ports<'a> {
             topology,
             roles,
             lossy: (bottleneck, loss_law(&point.keys, point.seed, bottleneck)),
+            chosen: chosen(point),
             plain: some_switches(point.seed, topology, share),
         }
     }
@@ -141,7 +145,7 @@ impl<'a> Ports<'a> {
 
     /// Loss of chosen segments: of the handshake on both ways, and of data on the way to the first receiver.
     fn losing_chosen(&self, port: PortId, discipline: Discipline) -> Discipline {
-        let mut chosen = self.point.keys.bottleneck.lose.0.clone();
+        let mut chosen = self.chosen.clone();
         if port == self.lossy.0.reverse() {
             chosen.retain(|one| !matches!(one.segment, Segment::Data { .. }));
         } else if port != self.lossy.0 {
@@ -194,6 +198,16 @@ impl<'a> Ports<'a> {
             }
         }
     }
+}
+
+/// What is lost by choice, by connections.
+fn chosen(point: &PointSpec) -> Vec<Chosen> {
+    let lose = &point.keys.bottleneck.lose;
+    if lose.0.iter().all(|one| one.only.is_none()) {
+        return lose.0.clone();
+    }
+    let plan = Plan::of(point);
+    lose.on_connections(|flow| plan.flows[flow as usize].connection)
 }
 
 /// All groups share the switches; at most one brings a scheme for them.
