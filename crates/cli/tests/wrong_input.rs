@@ -160,6 +160,7 @@ refused! {
     reversed_range: line(&["run", "incast", "--set", "workload.senders=100..10:10"]);
     range_with_step_zero: line(&["run", "incast", "--set", "workload.senders=10..100:0"]);
     range_without_step: line(&["run", "incast", "--set", "workload.senders=10..100"]);
+    completions_without_a_shell: line(&["completions"]);
     range_of_mixed_units: line(&["run", "incast", "--set", "switch.buffer=64KB..1ms:64KB"]);
     negative_range: line(&["run", "incast", "--set", "workload.senders=-10..10:1"]);
     endless_sweep: line(&["run", "incast", "--set", "workload.senders=1..1000:1", "--set", "tcp.mss=1..1000:1"]);
