@@ -116,7 +116,7 @@ impl Network {
                     rate: spec.rate,
                     delay: spec.delay + spec.rate.serialisation(held),
                     jitter: made.jitter,
-                    limit,
+                    limit: made.limit.unwrap_or(limit),
                     discipline: made.discipline,
                     hook: made.hook,
                     priorities: made.priorities,

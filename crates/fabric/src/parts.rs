@@ -3,7 +3,7 @@
 use crate::hook::SwitchHook;
 use crate::port::Jitter;
 use crate::priority::Strict;
-use crate::queue::Discipline;
+use crate::queue::{Discipline, Limit};
 
 /// The parts of a port that settings and schemes choose.
 pub struct PortParts {
@@ -15,6 +15,8 @@ pub struct PortParts {
     pub priorities: Strict,
     /// The random delay of each packet at the end of the wire.
     pub jitter: Option<Jitter>,
+    /// How much may wait; `None`: as much as at all ports of its kind.
+    pub limit: Option<Limit>,
 }
 
 impl PortParts {
@@ -25,6 +27,7 @@ impl PortParts {
             hook: None,
             priorities: Strict::FIFO,
             jitter: None,
+            limit: None,
         }
     }
 }
