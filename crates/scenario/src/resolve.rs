@@ -41,6 +41,8 @@ struct Layered {
 struct Chosen<'a> {
     /// What all have in common.
     all: Layer<'a>,
+    /// Settings of single links and hosts as results name them, and their texts.
+    parts: Vec<(String, &'a str)>,
     /// What each group of flows has, by its name.
     groups: Vec<(&'a str, Layer<'a>)>,
 }
@@ -224,6 +226,7 @@ impl Resolver {
         // The last axis changes fastest, so the digits of the combination are read from the back.
         let mut rest = combination;
         let mut grouped = Vec::new();
+        let mut parts = Vec::new();
         for layered in self.layers.iter().rev() {
             let values = &layered.setting.values;
             let size = values.len() as u64;
@@ -231,11 +234,18 @@ impl Resolver {
             rest /= size;
             let origin = (layered.source, values[digit].place.clone());
             let (key, text) = (layered.setting.key, &values[digit].text);
-            match &layered.setting.group {
-                Some(group) => grouped.push((group, key, text, origin)),
-                None => file.choose(key, text, origin),
+            match (&layered.setting.group, &layered.setting.part) {
+                (Some(group), _) => grouped.push((group, key, text, origin)),
+                (None, Some(part)) => parts.push((part, text.as_str(), origin)),
+                (None, None) => file.choose(key, text, origin),
             }
         }
+        parts.reverse();
+        file.add_exceptions(&parts);
+        let parts = parts.into_iter();
+        let parts = parts
+            .map(|(part, text, _)| (part.to_string(), text))
+            .collect();
         let mut all = file.clone();
         let is_argument = |key| {
             let mut layers = self.layers.iter();
@@ -266,7 +276,7 @@ impl Resolver {
         });
         let groups = groups.collect();
         all.follow_profile(&arm.bundle);
-        Chosen { all, groups }
+        Chosen { all, parts, groups }
     }
 
     fn check(
@@ -350,14 +360,16 @@ impl Shared {
 impl Chosen<'_> {
     /// The text of a setting as results name it.
     fn text(&self, name: &str) -> &str {
-        match split_group(name) {
-            Some((group, key)) => {
-                let mut groups = self.groups.iter();
-                let found = groups.find(|(name, _)| *name == group);
-                found.map_or("", |(_, layer)| &layer.texts[key])
-            }
-            None => &self.all.texts[name],
+        if let Some((group, key)) = split_group(name) {
+            let mut groups = self.groups.iter();
+            let found = groups.find(|(name, _)| *name == group);
+            return found.map_or("", |(_, layer)| &layer.texts[key]);
         }
+        let mut parts = self.parts.iter();
+        let part = parts.find(|(own, _)| own == name).map(|(_, text)| *text);
+        let own = || self.all.texts.get(name).map(|text| &**text);
+        // A column may name a link that is as all others.
+        part.or_else(own).unwrap_or("auto")
     }
 }
 

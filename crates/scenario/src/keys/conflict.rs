@@ -5,8 +5,8 @@ mod workload;
 use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
 
 use super::{
-    GraphPart, HostQueue, Keys, LossDetection, QueueUnit, TailLossProbe, TimerKind, TopologyKind,
-    WindowScale,
+    ExceptionPlace, GraphPart, HostQueue, Keys, LossDetection, QueueUnit, TailLossProbe, TimerKind,
+    TopologyKind, WindowScale,
 };
 
 /// A contradiction between settings.
@@ -18,6 +18,8 @@ pub struct Conflict {
     pub message: String,
     /// What to do about it.
     pub remedy: String,
+    /// The link or host that it is about, as `topology.exceptions` calls it.
+    pub exception: Option<String>,
 }
 
 impl Conflict {
@@ -31,6 +33,19 @@ impl Conflict {
             keys,
             message,
             remedy,
+            exception: None,
+        }
+    }
+
+    /// The same about a link or host with settings of its own.
+    pub(crate) fn of_exception(
+        place: &ExceptionPlace,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            exception: Some(place.words()),
+            ..Self::new(&["topology.exceptions"], message, remedy)
         }
     }
 }

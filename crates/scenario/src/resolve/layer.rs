@@ -6,14 +6,18 @@ use std::ops::Range;
 
 use base::Quantity;
 
+use crate::document::{EXCEPTIONS, Part};
 use crate::expression::Expression;
 use crate::keys::{self, Keys, Profile, profile};
+
+/// A source by its number, and the place in it.
+pub(super) type Origin = (usize, Range<usize>);
 
 /// A text for every key.
 #[derive(Clone)]
 pub(super) struct Layer<'a> {
     pub(super) texts: BTreeMap<&'static str, Cow<'a, str>>,
-    pub(super) origins: BTreeMap<&'static str, (usize, Range<usize>)>,
+    pub(super) origins: BTreeMap<&'static str, Origin>,
     /// What is written where a text above follows from other settings.
     expressions: BTreeMap<&'static str, &'a str>,
     /// Keys whose expressions have no value, and why.
@@ -108,12 +112,29 @@ impl<'a> Layer<'a> {
         }
     }
 
-    pub(super) fn choose(
-        &mut self,
-        key: &'static str,
-        text: &'a str,
-        origin: (usize, Range<usize>),
-    ) {
+    /// Adds settings of single links and hosts, in their order, to those that are written as one text. Those of one link that
+    /// follow each other stand together.
+    pub(super) fn add_exceptions(&mut self, parts: &[(&Part, &'a str, Origin)]) {
+        let Some((.., origin)) = parts.first() else {
+            return;
+        };
+        let mut all: Vec<String> = match &*self.texts[EXCEPTIONS] {
+            "none" => Vec::new(),
+            given => vec![given.to_owned()],
+        };
+        for one in parts.chunk_by(|(one, ..), (other, ..)| one.place == other.place) {
+            // A comma separates settings here.
+            let own = |(part, text, _): &(&Part, &str, Origin)| {
+                format!("{} {}", part.field, text.replace(',', " "))
+            };
+            let fields: Vec<String> = one.iter().map(own).collect();
+            all.push(format!("{}: {}", one[0].0.place, fields.join(", ")));
+        }
+        self.texts.insert(EXCEPTIONS, all.join("; ").into());
+        self.origins.insert(EXCEPTIONS, origin.clone());
+    }
+
+    pub(super) fn choose(&mut self, key: &'static str, text: &'a str, origin: Origin) {
         let declared = keys::key(key).expect("a declared key");
         if Expression::read(declared, text).is_some() {
             self.expressions.insert(key, text);

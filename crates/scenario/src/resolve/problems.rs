@@ -74,6 +74,17 @@ impl Resolver {
     /// Points a conflict at those of its keys that were set in the text that was read last, which
     /// is the likelier mistake, and names the values of the others.
     pub(super) fn explain(&self, conflict: &Conflict, chosen: &Layer<'_>) -> Problem {
+        let about = |layered: &&Layered| match (&layered.setting.part, &conflict.exception) {
+            (Some(part), Some(exception)) => *part.place == **exception,
+            _ => false,
+        };
+        if let Some(layered) = self.layers.iter().find(about) {
+            let place = layered.setting.place.clone();
+            let problem = Problem::new(conflict.message.clone());
+            return problem
+                .at(&self.sources[layered.source], place, layered.setting.name())
+                .help(conflict.remedy.clone());
+        }
         let origin = |key: &&'static str| chosen.origins.get(*key);
         let source = conflict
             .keys

@@ -221,10 +221,11 @@ impl Layout {
     /// switches of a dumbbell or chain, else in front of the link to `receiver`.
     pub fn topology(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
         let (topology, port) = self.symmetric(keys, receiver);
-        match keys.link.down_rate.0 {
-            Some(rate) => (topology.with_down_rate(rate), port),
-            None => (topology, port),
-        }
+        let topology = match keys.link.down_rate.0 {
+            Some(rate) => topology.with_down_rate(rate),
+            None => topology,
+        };
+        (keys.topology.exceptions.change(topology), port)
     }
 
     /// The same, if hosts receive at the rate at which they send.

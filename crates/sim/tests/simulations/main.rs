@@ -4,6 +4,7 @@
 mod baselines;
 mod breakdown;
 mod bursts;
+mod exceptions;
 mod golden;
 mod grants;
 mod ictcp;
