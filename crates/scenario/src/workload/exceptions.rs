@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::HostId;
 use fabric::{Node, NodeId, PortId, Topology};
 
-use super::Layout;
+use super::layout::Layout;
 use crate::keys::{Conflict, Exception, ExceptionPlace, Exceptions, Keys};
 use crate::suggest;
 
