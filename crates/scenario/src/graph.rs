@@ -11,6 +11,7 @@
 mod attributes;
 mod builtin;
 mod draft;
+mod fault;
 mod file;
 mod graphml;
 mod node_link;

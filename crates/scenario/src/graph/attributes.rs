@@ -3,7 +3,7 @@
 use base::{Quantity, Rate, Span};
 use fabric::Layer;
 
-use super::draft::Fault;
+use super::fault::Fault;
 
 /// Names and texts of what is said about a node or link.
 #[derive(Debug, Default)]

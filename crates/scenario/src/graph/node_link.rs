@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::attributes::Attributes;
-use super::draft::{Draft, DraftLink, DraftNode, Fault};
+use super::draft::{Draft, DraftLink, DraftNode};
+use super::fault::Fault;
 
 /// What the file says.
 pub(super) fn read(text: &str) -> Result<Draft, Fault> {
