@@ -22,6 +22,7 @@ pub mod setting;
 pub mod shown;
 mod size;
 mod time;
+mod unit;
 
 pub use column::Column;
 pub use packet::{
@@ -35,3 +36,4 @@ pub use rate::Rate;
 pub use seq::Seq;
 pub use size::{DataSize, Full, OnWire, Payload, Size, SizeUnit, WireSize};
 pub use time::{Span, Time};
+pub use unit::UnitFamily;

@@ -50,7 +50,7 @@ impl Rate {
 
 impl Quantity for Rate {
     fn expected() -> String {
-        "a rate with its unit: bps, Kbps, Mbps or Gbps, as in \"1Gbps\"".into()
+        "a rate with its unit: bps, Kbps, Mbps, Gbps or Tbps, as in \"1Gbps\"".into()
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
@@ -91,10 +91,18 @@ const UNITS: [(&str, u64); 4] = [
     ("bps", 1),
 ];
 
-/// Units as people write them, the usual ones last.
-const READ: [(&str, u64); 16] = [
+/// Units as people write them, the usual ones last. Ports are sold as "25G".
+pub(crate) const READ: [(&str, u64); 26] = [
+    ("K", 1_000),
+    ("M", 1_000_000),
+    ("G", 1_000_000_000),
+    ("T", PS_PER_SECOND),
+    ("Tbit/s", PS_PER_SECOND),
+    ("Tbit", PS_PER_SECOND),
+    ("tbps", PS_PER_SECOND),
     ("bit/s", 1),
     ("kbit/s", 1_000),
+    ("Kbit/s", 1_000),
     ("Mbit/s", 1_000_000),
     ("Gbit/s", 1_000_000_000),
     ("bit", 1),
@@ -105,6 +113,8 @@ const READ: [(&str, u64); 16] = [
     ("kbps", 1_000),
     ("mbps", 1_000_000),
     ("gbps", 1_000_000_000),
+    ("k", 1_000),
+    ("Tbps", PS_PER_SECOND),
     ("bps", 1),
     ("Kbps", 1_000),
     ("Mbps", 1_000_000),
@@ -132,12 +142,15 @@ mod tests {
             ("56Kbps", 56_000),
             ("10Gbit", 10_000_000_000),
             ("2.5Mbit/s", 2_500_000),
+            ("1.6Tbps", 1_600_000_000_000),
+            ("25G", 25_000_000_000),
+            ("0.8T", 800_000_000_000),
         ] {
             assert_eq!(Rate::parse(text).map(Rate::as_bps), Ok(bits), "{text}");
         }
         assert!(Rate::parse("10GB").is_err());
         let message = Rate::parse("9000Gbit").unwrap_err().message;
-        assert!(message.contains("8000Gbps"), "{message}");
+        assert!(message.contains("above the largest, 8Tbps"), "{message}");
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl<P> fmt::Display for Size<P> {
 }
 
 /// Units as people write them, the usual ones last. A k alone is a thousand bytes.
-const READ: [(&str, u64); 12] = [
+pub(crate) const READ: [(&str, u64); 12] = [
     ("k", 1_000),
     ("K", 1_000),
     ("M", 1_000_000),

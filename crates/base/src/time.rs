@@ -175,7 +175,7 @@ impl Quantity for Span {
     }
 
     fn parse(text: &str) -> Result<Self, QuantityError> {
-        quantity::scaled(text, &UNITS, &Self::expected()).map(Self)
+        quantity::scaled(text, &READ, &Self::expected()).map(Self)
     }
 }
 
@@ -214,6 +214,16 @@ impl fmt::Debug for Time {
     }
 }
 
+/// Units as people write them, the usual ones last. Unicode has the micro sign and the Greek letter.
+pub(crate) const READ: [(&str, u64); 7] = [
+    ("\u{b5}s", 1_000_000),
+    ("\u{3bc}s", 1_000_000),
+    ("s", 1_000_000_000_000),
+    ("ms", 1_000_000_000),
+    ("us", 1_000_000),
+    ("ns", 1_000),
+    ("ps", 1),
+];
 const UNITS: [(&str, u64); 5] = [
     ("s", 1_000_000_000_000),
     ("ms", 1_000_000_000),
@@ -233,6 +243,9 @@ mod tests {
             assert_eq!(span.to_string().parse::<Span>().unwrap(), span);
         }
         assert_eq!("1.5us".parse::<Span>().unwrap(), Span::from_nanos(1500));
+        for micro in ["1.5\u{b5}s", "1.5 \u{3bc}s"] {
+            assert_eq!(micro.parse::<Span>().unwrap(), Span::from_nanos(1500));
+        }
     }
 
     #[test]

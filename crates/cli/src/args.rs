@@ -93,7 +93,7 @@ pub(crate) enum Command {
     #[command(after_help = COMPLETIONS)]
     Completions {
         /// The shell
-        shell: clap_complete::Shell,
+        shell: Option<clap_complete::Shell>,
     },
     /// Print the man page
     Man {

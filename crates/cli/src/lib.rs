@@ -82,7 +82,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, ValueEnum};
 
 pub use {base, battery, fabric, results, scenario, schemes, sim, tcp};
 
@@ -91,6 +91,7 @@ pub use origin::source_hash;
 
 use args::{Cli, Command};
 use output::Stop;
+use scenario::Problem;
 use schemes::{Refusal, Scheme};
 
 /// Whose code the schemes of the calling crate are: its name, its version, and a hash of its manifest
@@ -209,12 +210,24 @@ fn call(command: Command, given: Vec<String>) -> Result<(), Stop> {
         Command::Plot(args) => plot::plot(&args),
         Command::Model(args) => model::model(&args),
         Command::NewScheme(args) => new_scheme::new_scheme(&args),
-        Command::Completions { shell } => completions(shell),
+        Command::Completions { shell: Some(shell) } => completions(shell),
+        Command::Completions { shell: None } => Err(no_shell()),
         Command::Man {
             out: Some(folder), ..
         } => manuals(&folder),
         Command::Man { command, .. } => manual(command.as_deref()),
     }
+}
+
+fn no_shell() -> Stop {
+    let shells = clap_complete::Shell::value_variants();
+    let names: Vec<String> = shells.iter().map(ToString::to_string).collect();
+    let problem = Problem::new("`tailwater completions` needs the name of a shell");
+    let help = format!(
+        "one of {}, as in `tailwater completions bash`",
+        names.join(", ")
+    );
+    Stop::WrongInput(problem.help(help).into())
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<(), Stop> {

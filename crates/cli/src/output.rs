@@ -157,15 +157,43 @@ pub(crate) fn styled(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Columns of the terminal behind standard output, or what a table may take where there is none.
+/// Columns that a table may take: those of the terminal behind standard output, or 80 where there is none, or as many as the
+/// variable COLUMNS says if they are fewer. So what goes into a pipe is the same from a wide terminal.
 pub(crate) fn width() -> usize {
     let size = terminal_size::terminal_size_of(io::stdout());
-    let width = size.map_or(NARROWEST, |(width, _)| usize::from(width.0));
-    width.max(NARROWEST)
+    let terminal = size.map(|(width, _)| usize::from(width.0));
+    let asked = std::env::var("COLUMNS").ok();
+    columns(terminal, asked.as_deref())
 }
 
-/// Columns that every terminal has.
-const NARROWEST: usize = 80;
+fn columns(terminal: Option<usize>, asked: Option<&str>) -> usize {
+    let most = terminal.unwrap_or(USUAL);
+    let asked = asked.and_then(|text| text.parse().ok()).unwrap_or(most);
+    most.min(asked).max(LEAST)
+}
+
+/// Columns where there is no terminal.
+const USUAL: usize = 80;
+/// In fewer a table has no room for a scheme and one number.
+const LEAST: usize = 40;
 
 /// Problems of one text that are shown; nobody mends more at a time.
 const SHOWN: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_as_wide_as_the_terminal_or_narrower_on_request() {
+        assert_eq!(columns(Some(132), None), 132);
+        assert_eq!(columns(Some(60), None), 60);
+        assert_eq!(columns(None, None), 80);
+        assert_eq!(columns(None, Some("60")), 60);
+        assert_eq!(columns(Some(132), Some("60")), 60);
+        // A pipe takes the same from a wide terminal as from any other.
+        assert_eq!(columns(None, Some("200")), 80);
+        assert_eq!(columns(None, Some("wide")), 80);
+        assert_eq!(columns(None, Some("1")), 40);
+    }
+}

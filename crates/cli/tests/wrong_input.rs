@@ -63,7 +63,8 @@ fn file_with(name: &str, contents: impl AsRef<[u8]>, arguments: &[&str]) -> Stri
 /// With a network of the user's own.
 fn graph_file(name: &str, graph: &str) -> String {
     let folder = Folder::new(name);
-    let scenario = "[topology]\nkind = \"graph\"\ngraph = \"net.graphml\"\n";
+    let scenario =
+        "[topology]\nkind = \"graph\"\ngraph = \"net.graphml\"\nmissing_delay = \"off\"\n";
     fs::write(folder.0.join("net.graphml"), graph).expect("a file for the test");
     fs::write(folder.0.join("my.toml"), scenario).expect("a file for the test");
     refusal(&folder.tailwater(&["run", "my.toml"]))
@@ -159,7 +160,8 @@ refused! {
     reversed_range: line(&["run", "incast", "--set", "workload.senders=100..10:10"]);
     range_with_step_zero: line(&["run", "incast", "--set", "workload.senders=10..100:0"]);
     range_without_step: line(&["run", "incast", "--set", "workload.senders=10..100"]);
-    range_of_mixed_units: line(&["run", "incast", "--set", "switch.buffer=64KB..1MB:64KB"]);
+    completions_without_a_shell: line(&["completions"]);
+    range_of_mixed_units: line(&["run", "incast", "--set", "switch.buffer=64KB..1ms:64KB"]);
     negative_range: line(&["run", "incast", "--set", "workload.senders=-10..10:1"]);
     endless_sweep: line(&["run", "incast", "--set", "workload.senders=1..1000:1", "--set", "tcp.mss=1..1000:1"]);
     seeds_zero: line(&["run", "incast", "--seeds", "0"]);

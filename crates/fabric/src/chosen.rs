@@ -1,14 +1,16 @@
-//! Loss of chosen segments: this SYN, that ACK, the fifth segment of each answer.
+//! Loss of chosen segments: this SYN, that ACK, the fifth segment of each answer, everything for two milliseconds.
 
-use base::{Packet, Seq, TcpFlags};
+use base::{FlowId, Packet, Seq, TcpFlags, Time};
 
 use crate::queue::Discipline;
 
-/// A segment that every connection loses.
+/// A segment that is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chosen {
     /// Which.
     pub segment: Segment,
+    /// The only connection that loses it; `None`: every one does.
+    pub only: Option<FlowId>,
     /// How many copies of it are lost, the first ones.
     pub copies: u32,
 }
@@ -29,6 +31,8 @@ pub enum Segment {
         /// After this many segments the numbers begin again; 0: never.
         of: u64,
     },
+    /// Every packet that arrives in this time, the last moment excluded.
+    Between(Time, Time),
 }
 
 /// The connections whose segments are lost.
@@ -64,7 +68,15 @@ impl Chosen {
             chosen: chosen.to_vec(),
             connections: Vec::new(),
         };
-        inner.losing(move |packet| followed.loses(packet))
+        inner.losing_by_time(move |packet, now| {
+            // Packets are counted whether or not this copy is lost with all others.
+            let counted = followed.loses(packet);
+            counted || followed.loses_at(packet, now)
+        })
+    }
+
+    fn concerns(&self, packet: &Packet) -> bool {
+        self.only.is_none_or(|flow| flow == packet.flow)
     }
 }
 
@@ -76,7 +88,8 @@ impl Followed {
         }
         let (connection, chosen) = (&mut self.connections[index], &self.chosen);
         let copies = |which| {
-            let own = chosen.iter().filter(|one| one.segment == which);
+            let own = chosen.iter();
+            let own = own.filter(|one| one.segment == which && one.concerns(packet));
             own.map(|one| one.copies).sum::<u32>()
         };
         let count = |count: &mut u32, which| {
@@ -94,6 +107,15 @@ impl Followed {
         // Data are followed whether or not this copy is lost as one behind the SYN.
         let of_stream = packet.payload > 0 && connection.loses_data(packet, chosen);
         of_client || of_stream
+    }
+
+    fn loses_at(&self, packet: &Packet, now: Time) -> bool {
+        let all = self.chosen.iter().filter(|one| one.concerns(packet));
+        let mut times = all.filter_map(|one| match one.segment {
+            Segment::Between(from, until) => Some(from..until),
+            _ => None,
+        });
+        times.any(|time| time.contains(&now))
     }
 }
 
@@ -121,7 +143,8 @@ impl Connection {
             Segment::Data { number, of } => number == (self.segments - 1) % of + 1,
             _ => false,
         };
-        let Some(one) = chosen.iter().find(is_this) else {
+        let mut own = chosen.iter().filter(|one| one.concerns(packet));
+        let Some(one) = own.find(is_this) else {
             return false;
         };
         if one.copies > 1 {
@@ -142,7 +165,11 @@ mod tests {
     use crate::queue::{Backlog, QueueDisc, Verdict};
 
     const fn of(segment: Segment, copies: u32) -> Chosen {
-        Chosen { segment, copies }
+        Chosen {
+            segment,
+            only: None,
+            copies,
+        }
     }
 
     const fn data(number: u64, of: u64) -> Segment {
@@ -202,6 +229,34 @@ mod tests {
             [false, true, false, false, true, false]
         );
         assert_eq!([1, 4].map(&mut lost), [false, false]);
+    }
+
+    #[test]
+    fn segments_of_one_connection_are_lost_on_no_other() {
+        let only = |number| Chosen {
+            only: Some(FlowId(7)),
+            ..of(data(number, 0), 1)
+        };
+        let mut port = Chosen::before(&[only(2), only(3)], Discipline::DropTail);
+        let mut lost =
+            |flow, number: u32| is_lost(&mut port, flow, TcpFlags::ACK, number * 1000, 1000);
+        assert_eq!(
+            [1, 2, 3, 4].map(|number| lost(7, number)),
+            [false, true, true, false]
+        );
+        assert_eq!([1, 2, 3, 4].map(|number| lost(6, number)), [false; 4]);
+    }
+
+    #[test]
+    fn everything_that_arrives_in_an_interval_is_lost() {
+        let [from, until] = [10, 12].map(|ms| Time::ZERO + base::Span::from_millis(ms));
+        let cut = of(Segment::Between(from, until), 1);
+        let mut port = Chosen::before(&[cut], Discipline::DropTail);
+        let mut lost = |at: Time| {
+            let mut packet = Packet::new(FlowId(3), HostId(0));
+            port.on_arrival(Backlog::default(), &mut packet, at) == Verdict::Drop
+        };
+        assert!(!lost(Time::ZERO) && lost(from) && !lost(until));
     }
 
     #[test]

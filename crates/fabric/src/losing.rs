@@ -14,14 +14,20 @@ impl Discipline {
     /// This discipline, but for the packets of which `loses` says that they are lost on the way to it. It is asked once for
     /// each packet that arrives; a lost packet counts as dropped by the port.
     #[must_use]
-    pub fn losing(self, loses: impl FnMut(&Packet) -> bool + Send + 'static) -> Self {
+    pub fn losing(self, mut loses: impl FnMut(&Packet) -> bool + Send + 'static) -> Self {
+        self.losing_by_time(move |packet, _| loses(packet))
+    }
+
+    /// As [`Discipline::losing`], where `loses` is told when the packet arrives, too.
+    #[must_use]
+    pub fn losing_by_time(self, loses: impl FnMut(&Packet, Time) -> bool + Send + 'static) -> Self {
         Self::Custom(Box::new(Losing { loses, inner: self }))
     }
 }
 
-impl<L: FnMut(&Packet) -> bool> QueueDisc for Losing<L> {
+impl<L: FnMut(&Packet, Time) -> bool> QueueDisc for Losing<L> {
     fn on_arrival(&mut self, backlog: Backlog, packet: &mut Packet, now: Time) -> Verdict {
-        if (self.loses)(packet) {
+        if (self.loses)(packet, now) {
             return Verdict::Drop;
         }
         self.inner.on_arrival(backlog, packet, now)

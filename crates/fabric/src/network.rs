@@ -119,7 +119,7 @@ impl Network {
                     delay: spec.delay + spec.rate.serialisation(held),
                     jitter: made.jitter,
                     bucket: made.bucket,
-                    limit,
+                    limit: made.limit.unwrap_or(limit),
                     discipline: made.discipline,
                     hook: made.hook,
                     priorities: made.priorities,

@@ -3,7 +3,7 @@
 use crate::hook::SwitchHook;
 use crate::port::{Bucket, Jitter};
 use crate::priority::Strict;
-use crate::queue::Discipline;
+use crate::queue::{Discipline, Limit};
 
 /// The parts of a port that settings and schemes choose.
 pub struct PortParts {
@@ -17,6 +17,8 @@ pub struct PortParts {
     pub jitter: Option<Jitter>,
     /// The token bucket that takes the place of the transmitter's rate.
     pub bucket: Option<Bucket>,
+    /// How much may wait; `None`: as much as at all ports of its kind.
+    pub limit: Option<Limit>,
 }
 
 impl PortParts {
@@ -28,6 +30,7 @@ impl PortParts {
             priorities: Strict::FIFO,
             jitter: None,
             bucket: None,
+            limit: None,
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Link {
     pub spec: LinkSpec,
     /// From `b` to `a`.
     pub back: LinkSpec,
+    /// Whether it has failed: no route leads over it. Its ports stay, so that other ports keep their numbers.
+    pub down: bool,
 }
 
 /// Where a switch stands among its equals: those that packets could take in its stead.
@@ -136,7 +138,13 @@ impl Topology {
     pub fn connect(&mut self, a: NodeId, b: NodeId, spec: LinkSpec) -> PortId {
         let index = self.links.len();
         let back = spec;
-        self.links.push(Link { a, b, spec, back });
+        self.links.push(Link {
+            a,
+            b,
+            spec,
+            back,
+            down: false,
+        });
         for (node, direction) in [(a, 0), (b, 1)] {
             if let Node::Host(host) = self.nodes[node.0 as usize] {
                 self.host_ports[host.0 as usize].get_or_insert(port_of(index, direction));
@@ -158,6 +166,31 @@ impl Topology {
             }
         }
         self
+    }
+
+    /// A link that is to differ from the others, by its number.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn link_mut(&mut self, link: usize) -> &mut Link {
+        &mut self.links[link]
+    }
+
+    /// Two hosts between which no path leads, if there are any. O(links).
+    pub fn apart(&self) -> Option<(HostId, HostId)> {
+        let mut parts: Vec<usize> = (0..self.nodes.len()).collect();
+        for link in self.links.iter().filter(|link| !link.down) {
+            let [a, b] = [link.a, link.b].map(|node| root(&mut parts, node.0 as usize));
+            parts[a] = b;
+        }
+        let first = root(&mut parts, self.hosts.first()?.0 as usize);
+        let hosts = (0..).map(HostId).zip(&self.hosts);
+        for (host, node) in hosts {
+            if root(&mut parts, node.0 as usize) != first {
+                return Some((HostId(0), host));
+            }
+        }
+        None
     }
 
     /// Says what the switches are, in the order in which they were added; routes do not depend on it where every
@@ -308,6 +341,15 @@ impl PortId {
     pub const fn reverse(self) -> Self {
         Self(self.0 ^ 1)
     }
+}
+
+/// The node that stands for the part of the network that `node` is in. Every step halves the way of the next.
+fn root(parts: &mut [usize], mut node: usize) -> usize {
+    while parts[node] != node {
+        parts[node] = parts[parts[node]];
+        node = parts[node];
+    }
+    node
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "port numbers have 32 bits")]

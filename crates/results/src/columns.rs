@@ -100,15 +100,21 @@ fn measured(text: &str, key: &str) -> Option<(f64, &'static str)> {
     if let Ok(span) = Span::parse(text) {
         return Some((span.as_ps() as f64 / 1e6, "us"));
     }
-    if let Ok(rate) = Rate::parse(text) {
-        return Some((rate.as_bps() as f64, "bit/s"));
-    }
-    let size = WireSize::parse(text).ok()?;
-    let unit = match size.unit {
-        SizeUnit::Byte => "bytes",
-        SizeUnit::Packet => "packets",
+    let rate = || Some((Rate::parse(text).ok()?.as_bps() as f64, "bit/s"));
+    let size = || {
+        let size = WireSize::parse(text).ok()?;
+        let unit = match size.unit {
+            SizeUnit::Byte => "bytes",
+            SizeUnit::Packet => "packets",
+        };
+        Some((size.amount as f64, unit))
     };
-    Some((size.amount as f64, unit))
+    // "10G" is a rate or a size: the key tells, also that of a single link, which is not declared.
+    if key.ends_with("rate") {
+        rate().or_else(size)
+    } else {
+        size().or_else(rate)
+    }
 }
 
 /// The leading columns that every table has.
@@ -427,6 +433,9 @@ mod tests {
             ("link.delay", "40us", (40.0, "us")),
             ("tcp.min_rto", "1.5ms", (1500.0, "us")),
             ("link.rate", "10Gbit", (1e10, "bit/s")),
+            ("link.rate", "25G", (25e9, "bit/s")),
+            ("link.\"leaf 0 to spine 1\".rate", "25G", (25e9, "bit/s")),
+            ("switch.buffer", "64K", (64e3, "bytes")),
             ("switch.buffer", "64KB", (64e3, "bytes")),
             ("switch.buffer", "80pkt", (80.0, "packets")),
             ("workload.flows", "2k", (2000.0, "")),

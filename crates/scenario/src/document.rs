@@ -2,15 +2,17 @@
 
 mod reader;
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::setting::Key;
 use toml_edit::Document;
 
 use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::values::{self, Value};
-use crate::keys::TracedSeries;
+use crate::keys::{Exceptions, TracedSeries};
 pub(super) use reader::about;
 use reader::{Reader, is_trace, place_of};
 
@@ -46,6 +48,8 @@ pub(super) struct Setting {
     pub(super) key: &'static str,
     /// The group of flows it is about; `None`: all.
     pub(super) group: Option<Arc<str>>,
+    /// The link or host it is about, if it is a part of `topology.exceptions`.
+    pub(super) part: Option<Part>,
     pub(super) values: Vec<Value>,
     /// Whether it was written as a list or a range, which makes it an axis of the sweep.
     pub(super) listed: bool,
@@ -53,6 +57,17 @@ pub(super) struct Setting {
     pub(super) argument: bool,
     /// Where the key is written.
     pub(super) place: Range<usize>,
+}
+
+/// One setting of one link or host.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// The name of its table: `link."leaf 0 to spine 1"` or `host.3`.
+    pub(super) table: Arc<str>,
+    /// What `topology.exceptions` calls the link or host.
+    pub(super) place: Arc<str>,
+    /// Which setting, of [`LinkException`](crate::keys::LinkException).
+    pub(super) field: &'static str,
 }
 
 /// A scheme under another name and with settings of its own.
@@ -111,16 +126,33 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
     };
     let start = name.len() + 1;
     let place = 0..name.trim_end().len();
-    let (group, name) = match split_group(name.trim()) {
-        Some((group, name)) => (Some(Arc::from(group)), name),
-        None => (None, name.trim()),
+    let mut setting = Setting {
+        argument: true,
+        ..Setting::empty(place.clone())
     };
-    let Some(key) = reader.key(name, &place) else {
-        return reader.finish(Setting::empty(place));
+    let key = if let Some((table, own, field)) = reader::split_exception(name.trim()) {
+        setting.part = reader.part((table, own, field), [&place, &place]);
+        setting.part.as_ref().and_then(Part::key)
+    } else {
+        let (group, name) = match split_group(name.trim()) {
+            Some((group, name)) => (Some(Arc::from(group)), name),
+            None => (None, name.trim()),
+        };
+        let key = reader.key(name, &place);
+        if let (Some(key), true) = (key, group.is_some()) {
+            reader.check_group_key(key, &place);
+        }
+        setting.group = group;
+        key
     };
-    if group.is_some() {
-        reader.check_group_key(key, &place);
-    }
+    let Some(key) = key else {
+        return reader.finish(setting);
+    };
+    setting.key = if setting.part.is_some() {
+        EXCEPTIONS
+    } else {
+        key.name
+    };
     let mut parts = values::parts(value, start);
     if is_trace(key.name) {
         // Commas separate names within one value.
@@ -130,14 +162,7 @@ pub(super) fn read_argument(source: &Source) -> Result<Setting, Problems> {
             place: whole,
         }];
     }
-    let listed = parts.len() > 1;
-    let mut setting = Setting {
-        listed,
-        argument: true,
-        key: key.name,
-        group,
-        ..Setting::empty(place)
-    };
+    setting.listed = parts.len() > 1;
     for part in parts {
         if part.text.is_empty() {
             let problem = Problem::new(format!("{} is given an empty value", key.name))
@@ -172,8 +197,11 @@ pub(super) fn read_series(source: &Source, own: &str) -> Result<Setting, Problem
 }
 
 impl Setting {
-    /// The key as results name it: with the group that it is about.
+    /// The key as results name it: with the group, the link or the host that it is about.
     pub(super) fn name(&self) -> String {
+        if let Some(part) = &self.part {
+            return part.to_string();
+        }
         match &self.group {
             Some(group) => format!("group.{group}.{}", self.key),
             None => self.key.to_owned(),
@@ -182,18 +210,55 @@ impl Setting {
 
     /// Whether both are about the same key of the same flows.
     pub(super) fn is_about(&self, other: &Self) -> bool {
-        self.key == other.key && self.group == other.group
+        let same = match (&self.part, &other.part) {
+            (None, None) => true,
+            (Some(own), Some(part)) => own.is_about(part),
+            _ => false,
+        };
+        same && self.key == other.key && self.group == other.group
+    }
+
+    /// Whether it is about all flows and links.
+    pub(super) fn is_of_all(&self) -> bool {
+        self.group.is_none() && self.part.is_none()
+    }
+
+    fn of_part(part: Part, place: Range<usize>) -> Self {
+        Self {
+            key: EXCEPTIONS,
+            part: Some(part),
+            ..Self::empty(place)
+        }
     }
 
     fn empty(place: Range<usize>) -> Self {
         Self {
             key: "",
             group: None,
+            part: None,
             values: Vec::new(),
             listed: false,
             argument: false,
             place,
         }
+    }
+}
+
+impl Part {
+    /// What is declared of the setting.
+    pub(super) fn key(&self) -> Option<&'static Key> {
+        Exceptions::key(self.field)
+    }
+
+    fn is_about(&self, other: &Self) -> bool {
+        self.place == other.place && self.field == other.field
+    }
+}
+
+/// As results name it.
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.table, self.field)
     }
 }
 
@@ -212,3 +277,6 @@ fn syntax(source: &Source, error: &toml_edit::TomlError) -> Problem {
         .at(source, place, message)
         .help("a line is [table], key = value or # comment; values with a unit are in quotes")
 }
+
+/// The key of which settings of single links and hosts are parts.
+pub(super) const EXCEPTIONS: &str = "topology.exceptions";

@@ -8,13 +8,15 @@
 //! breadth-first search from the node with the lower number finds first, if it visits neighbours in the
 //! order of their numbers. [`fabric::Spread::Off`] forwards packets along exactly these paths.
 
+mod attributes;
 mod builtin;
 mod draft;
+mod fault;
 mod file;
 mod graphml;
 mod node_link;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use base::{Quantity, QuantityError, Rate, Span};
@@ -24,8 +26,8 @@ use crate::suggest;
 pub use builtin::{BUILTINS, Builtin};
 pub(crate) use file::is_path;
 
-/// Nodes and links between them: every node can be reached from every other, two nodes have at most one
-/// link, and no link leads from a node to itself.
+/// Nodes and links between them: two nodes have at most one link, and no link leads from a node to itself. Every node can
+/// be reached from every other, unless [`Graph::apart`] says otherwise.
 #[derive(Debug)]
 pub struct Graph {
     nodes: Vec<GraphNode>,
@@ -36,6 +38,16 @@ pub struct Graph {
     pairs: OnceLock<Vec<u64>>,
     /// Of a graph from a file: what tells its text from others.
     fingerprint: Option<u64>,
+    apart: Option<Apart>,
+}
+
+/// What there is to say of a graph in several parts.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    /// The first node that cannot be reached from the first one, and its place, as a sentence without a full stop.
+    pub(crate) message: String,
+    /// The part with the most nodes; of several the one with the first node.
+    pub(crate) largest: Arc<Graph>,
 }
 
 /// A node: a switch with hosts.
@@ -58,8 +70,10 @@ pub struct GraphLink {
     pub b: u32,
     /// Its rate, if the file says.
     pub capacity: Option<Rate>,
-    /// Its one-way delay, if the file says, or where its ends are.
+    /// Its one-way delay, if the file says, or its length, or where its ends are.
     pub delay: Option<Span>,
+    /// Its weight in millionths, if the file says; see [`LinkWeight`](crate::keys::LinkWeight).
+    pub weight: Option<u64>,
 }
 
 /// The graph that a scenario names.
@@ -90,6 +104,7 @@ impl Graph {
             adjacent,
             pairs: OnceLock::new(),
             fingerprint: None,
+            apart: None,
         }
     }
 
@@ -126,6 +141,11 @@ impl Graph {
     /// What tells a graph from a file from all others; `None` of one that comes with the program.
     pub(crate) fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
+    }
+
+    /// The delay of a link by its weight, if weights mean lengths or times.
+    pub(crate) fn weight_as_length(weight: u64) -> Option<Span> {
+        attributes::flight_of_weight(weight)
     }
 
     /// The link in words: its number and what its ends are called.
@@ -173,14 +193,51 @@ impl Graph {
         longest
     }
 
-    /// Nodes that no path leads to from the first one.
+    /// Its parts, if not every node can be reached from every other.
+    pub(crate) fn apart(&self) -> Option<&Apart> {
+        self.apart.as_ref()
+    }
+
+    /// The first node that no path leads to from the first one.
     fn unreached(&self) -> Option<u32> {
-        let mut reached = vec![false; self.nodes.len()];
-        reached[0] = true;
-        for node in self.tree(0).order {
-            reached[node as usize] = true;
+        let part = self.part(0);
+        (0..self.count()).find(|node| part.binary_search(node).is_err())
+    }
+
+    /// The nodes that can be reached from `root`, itself included, in the order of their numbers.
+    fn part(&self, root: u32) -> Vec<u32> {
+        let mut part = self.tree(root).order;
+        part.push(root);
+        part.sort_unstable();
+        part
+    }
+
+    /// The part with the most nodes, whose nodes and links keep their order.
+    fn largest_part(&self) -> Self {
+        let mut largest = Vec::new();
+        let mut seen = vec![false; self.nodes.len()];
+        for root in 0..self.count() {
+            if seen[root as usize] {
+                continue;
+            }
+            let part = self.part(root);
+            for node in &part {
+                seen[*node as usize] = true;
+            }
+            if part.len() > largest.len() {
+                largest = part;
+            }
         }
-        (0..self.count()).find(|node| !reached[*node as usize])
+        let numbers: BTreeMap<u32, u32> = largest.iter().copied().zip(0..).collect();
+        let within = |link: &GraphLink| {
+            let (a, b) = (*numbers.get(&link.a)?, *numbers.get(&link.b)?);
+            Some(GraphLink { a, b, ..*link })
+        };
+        let nodes = largest.iter();
+        let nodes = nodes
+            .map(|node| self.nodes[*node as usize].clone())
+            .collect();
+        Self::new(nodes, self.links.iter().filter_map(within).collect())
     }
 
     /// Breadth-first, neighbours in ascending order, the first parent wins.

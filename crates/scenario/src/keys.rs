@@ -8,6 +8,7 @@ mod capacity;
 mod choices;
 mod classes;
 mod conflict;
+mod exceptions;
 mod fan_in;
 pub(crate) mod flows;
 mod link;
@@ -15,34 +16,34 @@ mod links;
 mod lost;
 pub mod profile;
 mod reading;
+mod topology;
 mod traced;
 mod window_scale;
 
 use std::collections::BTreeMap;
 
 use base::setting::{Key, SettingError, Settings};
-use base::{
-    Count, DataSize, Factor, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Span, WireSize,
-};
+use base::{Count, DataSize, Fraction, OrAuto, OrNever, OrOff, OrUnlimited, Rate, Span, WireSize};
 use distributions::{SizeLaw, TimeLaw};
 use schemes::Derived;
 
 pub use capacity::Capacity;
 pub use choices::{
-    AfterSynLoss, ConnectionKind, Ecmp, HostQueue, IdleWindow, LoadOf, LossDetection, LossPattern,
-    PeerKind, QueueUnit, ReceiveWindow, Recovery, RtoEstimator, SsthreshOf, TailLossProbe,
-    TimerKind, TopologyKind, WindowGrowth, WorkloadKind,
+    AfterSynLoss, ConnectionKind, Ecmp, GraphPart, HostQueue, IdleWindow, LinkWeight, LoadOf,
+    LossDetection, LossPattern, PeerKind, QueueUnit, ReceiveWindow, Recovery, RtoEstimator,
+    SsthreshOf, TailLossProbe, TimerKind, TopologyKind, WindowGrowth, WorkloadKind,
 };
 pub use classes::SizeClasses;
 pub use conflict::Conflict;
+pub use exceptions::{Exception, ExceptionPlace, Exceptions, LinkException};
 pub use fan_in::FanIn;
 pub use lost::LostSegments;
 pub use profile::Profile;
+pub use topology::Topology;
 pub use traced::{Trace, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 pub use window_scale::WindowScale;
 
 use crate::flow_trace::{ColumnNames, HostNames, TraceChoice, TraceWindow};
-use crate::graph::GraphChoice;
 use crate::hosts::HostSet;
 
 /// All settings of one simulation, typed.
@@ -166,32 +167,9 @@ pub fn group(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-base::settings! {
-    /// The shape of the network.
-    pub struct Topology in "topology" {
-        /// The shape of the network: a star around one switch, a dumbbell of two switches, a chain of several in a row, a tree of racks below one root switch, racks below several spine switches, a fat tree of three layers, or the switches and links of topology.graph.
-        pub kind: TopologyKind = "star",
-        /// Number of hosts of a star, or of hosts at each edge switch of another shape, of a graph at each node; "auto" makes as many as the workload needs, in a graph 10. A fat tree has half as many as it has pods.
-        pub hosts: OrAuto<Count> = "auto",
-        /// Switches of a chain.
-        pub switches: Count = "3",
-        /// Racks of a tree, or leaves of a leaf-spine network.
-        pub racks: Count = "4",
-        /// Spines of a leaf-spine network; every leaf has one uplink to each.
-        pub spines: Count = "4",
-        /// Pods of a fat tree, an even number k: k/2 edge and k/2 aggregation switches each, k/2 hosts at every edge switch, k*k/4 core switches.
-        pub pods: Count = "4",
-        /// Rate of the hosts at a switch over the rate of its uplinks in a leaf-spine network or fat tree; the links above have the rate of the uplinks. "auto" leaves their rate to bottleneck.rate.
-        pub oversubscription: OrAuto<Factor> = "auto",
-        /// Switches and links of a graph: the name of one that comes with the program (`tailwater list topologies`), or the path of a file of GraphML (.graphml, .xml) or node-link JSON (.json), from the folder of the scenario file or the working directory. Every node is a switch with topology.hosts hosts.
-        pub graph: GraphChoice = "internet2",
-        /// Rates of the links of a graph. "auto" is what its file says and, where that says nothing, "equal-load": traffic from every host to all others fills every link as much as the links of hosts, so a link on the paths of P pairs of nodes has P*H*R/(n-1), with H hosts at each of n nodes and R = link.rate, rounded up to a thousandth of R. A range draws the rate of each link, uniformly. bottleneck.rate overrides all of these.
-        pub capacity: Capacity = "auto",
-        /// Seed from which a range in topology.capacity draws. It is not that of the run, so that all seeds and schemes have the same network.
-        pub capacity_seed: u64 = "1",
-        /// How packets spread over paths of equal length: connection by connection with ACKs on the path of the data ("symmetric") or on another ("flow"), packet by packet, or not at all ("off"): then packets in both directions take the path whose switches, read from the host with the lower number, have the lowest numbers. "first" does not spread them either, but every switch takes the first of its links that lead nearer, in the order of the graph's links, as the global routes of ns-3 do. "auto" is "off" in a graph, else "symmetric".
-        pub ecmp: OrAuto<Ecmp> = "auto",
-    }
+/// The part of a key's name behind the dot.
+pub(crate) fn field(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(_, field)| field)
 }
 
 base::settings! {
@@ -208,23 +186,12 @@ base::settings! {
     }
 }
 
-impl Topology {
-    /// How packets spread over paths of equal length.
-    pub fn spread(&self) -> Ecmp {
-        let usual = match self.kind {
-            TopologyKind::Graph => Ecmp::Off,
-            _ => Ecmp::Symmetric,
-        };
-        self.ecmp.0.unwrap_or(usual)
-    }
-}
-
 base::settings! {
     /// Links between switches, and loss at the bottleneck.
     pub struct Bottleneck in "bottleneck" {
         /// Rate of every link between switches: the middle of a dumbbell, the links of a chain, the uplinks of a tree, every link above the racks of a leaf-spine network or fat tree, every link of a graph; "auto" is link.rate, unless topology.oversubscription says otherwise, and in a graph follows topology.capacity.
         pub rate: OrAuto<Rate> = "auto",
-        /// Propagation delay of every such link, one way; "auto" is link.delay, and in a graph what its file says or, where that has coordinates of both ends, the time of light in fibre between them (2/3 of c).
+        /// Propagation delay of every such link, one way; "auto" is link.delay, and in a graph what its file says: a delay, or a length or the places of both ends, over which light travels in fibre (2/3 of c). topology.missing_delay is for links about which it says nothing.
         pub delay: OrAuto<Span> = "auto",
         /// Share of arriving data packets that the bottleneck loses whatever its queue: the first link between switches of a dumbbell or chain, or in other networks the link to the first receiver. They count as drops.
         pub loss: Fraction = "0",
@@ -240,7 +207,7 @@ base::settings! {
         pub loss_pattern: LossPattern = "random",
         /// Whether bottleneck.loss takes packets without payload, too, such as SYNs.
         pub loss_of_control: bool = "false",
-        /// Segments that every connection loses on this link, joined by +: "syn", "syn-ack", "ack" (which ends the handshake), a segment of data towards the first receiver by its number ("segment 5"), or the same one of every so many ("segment 5 of 12" of answers with 12 segments). "syn x2" loses the first two copies; of "ack x2" the second copy is whatever comes behind the first. They count as drops.
+        /// Segments that are lost on this link, joined by +: "syn", "syn-ack", "ack" (which ends the handshake), or data towards the first receiver by their numbers on their connection: "segment 5", "segments 14 26-28", or the same one of every so many ("segment 5 of 12" of answers with 12 segments). Every connection loses them, or with "of flow 1" behind them that of this flow alone; flows are numbered from 0, as in the results. "syn x2" loses the first two copies; of "ack x2" the second copy is whatever comes behind the first. "from 10ms to 12ms" loses every packet that arrives at this link in that time, in both directions. They count as drops.
         pub lose: LostSegments = "off",
     }
 }
@@ -536,6 +503,7 @@ mod tests {
             [
                 "switch.buffer",
                 "switch.ecn_threshold",
+                "switch.burst",
                 "host.buffer",
                 "rcc.max_queue",
                 "red.min",

@@ -26,6 +26,7 @@
 mod argument;
 mod arms;
 mod document;
+mod expression;
 mod find;
 pub mod flow_trace;
 pub mod goal;
@@ -33,6 +34,7 @@ mod goals;
 pub mod graph;
 pub mod hosts;
 pub mod keys;
+mod losses;
 pub mod metric;
 mod problem;
 mod resolve;
@@ -45,6 +47,7 @@ pub mod suggest;
 mod texts;
 pub mod tokens;
 mod twins;
+mod unplaced;
 mod values;
 pub mod words;
 pub mod work;
@@ -310,6 +313,7 @@ impl Scenario {
         let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
         let seeds = seeds_of(&points);
         warnings.extend(unused_seeds(&points, seeds));
+        warnings.extend(unplaced::links(&points));
         warnings.extend(
             points
                 .iter()

@@ -1,22 +1,22 @@
 //! From layers of settings to points.
 
 mod layer;
+mod problems;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use base::Quantity;
 use base::setting::SettingError;
 
-use super::argument::{Argument, Help};
 use super::arms::{Arm, Flows};
-use super::document::{Setting, Variant, about, split_group};
+use super::document::{Setting, about, split_group};
 use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::texts::{Pool, Texts};
 use super::{Group, PointSpec, series, suggest};
 use crate::keys::{self, Conflict, Keys, TracedSeries};
+use crate::losses;
 use crate::workload::{self, Layout};
 use layer::Layer;
 
@@ -42,6 +42,8 @@ struct Layered {
 struct Chosen<'a> {
     /// What all have in common.
     all: Layer<'a>,
+    /// Settings of single links and hosts as results name them, and their texts.
+    parts: Vec<(String, &'a str)>,
     /// What each group of flows has, by its name.
     groups: Vec<(&'a str, Layer<'a>)>,
 }
@@ -173,51 +175,10 @@ impl Resolver {
                 }
             }
         }
+        if let Some(problem) = points.iter().find_map(losses::unknown_flow) {
+            return Err(self.pointing(problem, "bottleneck.lose").into());
+        }
         Ok(points)
-    }
-
-    /// Hints about settings and variants that change nothing.
-    pub(super) fn warnings(
-        &self,
-        arms: &[Arm],
-        list_from_file: bool,
-        variants: &[Variant],
-    ) -> Vec<Problem> {
-        let mut found = Vec::new();
-        for layered in self.layers.iter().filter(|layered| layered.source > 0) {
-            let key = layered.setting.name();
-            let group = keys::group(layered.setting.key);
-            let is_scheme = schemes::all().iter().any(|scheme| scheme.name == group);
-            let used = arms.iter().any(|arm| arm.uses(group))
-                || self.groups.iter().any(|flows| flows.uses(group));
-            if is_scheme && !used {
-                let problem = Problem::warning(format!("{key} has no effect"))
-                    .at(
-                        &self.sources[layered.source],
-                        layered.setting.place.clone(),
-                        "set here",
-                    )
-                    .help(
-                        Help::from(format!("no scheme of this run is {group}: add it to "))
-                            .argument(Argument::Schemes),
-                    );
-                found.push(problem);
-            }
-        }
-        for variant in variants.iter().filter(|_| list_from_file) {
-            if !arms.iter().any(|arm| arm.label == variant.name) {
-                let name = &variant.name;
-                let problem = Problem::warning(format!("variant {name} is not run"))
-                    .at(&self.sources[0], variant.place.clone(), "defined here")
-                    .help(
-                        Help::from(format!("add {name:?} to schemes, or run it with "))
-                            .argument(Argument::Schemes)
-                            .text(format!(" {name}")),
-                    );
-                found.push(problem);
-            }
-        }
-        found
     }
 
     /// The file's name without folder and ending: the name of a scenario that has none.
@@ -262,16 +223,11 @@ impl Resolver {
     }
 
     fn choose<'a>(&'a self, combination: u64, arm: &'a Arm) -> Chosen<'a> {
-        let mut file = Layer {
-            texts: keys::all_keys()
-                .iter()
-                .map(|key| (key.name, key.default))
-                .collect(),
-            origins: BTreeMap::new(),
-        };
+        let mut file = Layer::of_defaults();
         // The last axis changes fastest, so the digits of the combination are read from the back.
         let mut rest = combination;
         let mut grouped = Vec::new();
+        let mut parts = Vec::new();
         for layered in self.layers.iter().rev() {
             let values = &layered.setting.values;
             let size = values.len() as u64;
@@ -279,11 +235,18 @@ impl Resolver {
             rest /= size;
             let origin = (layered.source, values[digit].place.clone());
             let (key, text) = (layered.setting.key, &values[digit].text);
-            match &layered.setting.group {
-                Some(group) => grouped.push((group, key, text, origin)),
-                None => file.choose(key, text, origin),
+            match (&layered.setting.group, &layered.setting.part) {
+                (Some(group), _) => grouped.push((group, key, text, origin)),
+                (None, Some(part)) => parts.push((part, text.as_str(), origin)),
+                (None, None) => file.choose(key, text, origin),
             }
         }
+        parts.reverse();
+        file.add_exceptions(&parts);
+        let parts = parts.into_iter();
+        let parts = parts
+            .map(|(part, text, _)| (part.to_string(), text))
+            .collect();
         let mut all = file.clone();
         let is_argument = |key| {
             let mut layers = self.layers.iter();
@@ -314,7 +277,7 @@ impl Resolver {
         });
         let groups = groups.collect();
         all.follow_profile(&arm.bundle);
-        Chosen { all, groups }
+        Chosen { all, parts, groups }
     }
 
     fn check(
@@ -323,14 +286,15 @@ impl Resolver {
         arm: &Arm,
         pool: &mut Pool,
     ) -> Result<(Shared, Arc<[Group]>), Problems> {
+        self.check_expressions(chosen)?;
         // Every text has been checked where it was read; what a file holds is known only now.
         let read = |layer: &Layer<'_>| {
-            Keys::read(&|key| layer.texts[key].to_owned())
+            Keys::read(&|key| layer.texts[key].to_string())
                 .map_err(|error| Problems::from(self.refused(&error, layer)))
         };
         let shared = Shared {
             keys: Arc::new(read(&chosen.all)?),
-            texts: pool.texts(|key| chosen.all.texts[key]),
+            texts: pool.texts(|key| &chosen.all.texts[key]),
         };
         let mut groups = Vec::new();
         let mut problems = Vec::new();
@@ -342,7 +306,7 @@ impl Resolver {
             let (keys, texts) = if flows.name.is_empty() {
                 (Arc::clone(&shared.keys), shared.texts.clone())
             } else {
-                (Arc::new(read(layer)?), pool.texts(|key| layer.texts[key]))
+                (Arc::new(read(layer)?), pool.texts(|key| &layer.texts[key]))
             };
             let group = Group {
                 name: Arc::clone(&flows.name),
@@ -376,7 +340,7 @@ impl Resolver {
             None => problem,
         };
         match keys::key(error.key) {
-            Some(key) => problem.help(about(key)),
+            Some(key) => problem.help(about(key, key.name)),
             None => problem,
         }
     }
@@ -384,56 +348,6 @@ impl Resolver {
     /// The flows; at least one group.
     pub(super) fn groups(&self) -> &[Flows] {
         &self.groups
-    }
-
-    /// Points a conflict at those of its keys that were set in the text that was read last, which
-    /// is the likelier mistake, and names the values of the others.
-    fn explain(&self, conflict: &Conflict, chosen: &Layer<'_>) -> Problem {
-        let origin = |key: &&'static str| chosen.origins.get(*key);
-        let source = conflict
-            .keys
-            .iter()
-            .filter_map(|key| Some(origin(key)?.0))
-            .max();
-        let mut problem = Problem::new(conflict.message.clone());
-        let mut elsewhere = Vec::new();
-        for key in conflict.keys {
-            match origin(key) {
-                Some((from, place)) if Some(*from) == source => {
-                    problem = problem.at(&self.sources[*from], place.clone(), *key);
-                }
-                _ => elsewhere.push(format!("{key} = {}", chosen.texts[key])),
-            }
-        }
-        if elsewhere.is_empty() {
-            return problem.help(conflict.remedy.clone());
-        }
-        let values = elsewhere.join(", ");
-        problem.help(format!("{} (here {values})", conflict.remedy))
-    }
-
-    /// A variant that sets a swept key would make all values of the sweep the same simulation.
-    fn pinned_axes(&self, arm: &Arm) -> Vec<Problem> {
-        let axis = |key| {
-            let mut layers = self.layers.iter();
-            layers.any(|layered| {
-                let setting = &layered.setting;
-                layered.source == 0
-                    && setting.listed
-                    && setting.group.is_none()
-                    && setting.key == key
-            })
-        };
-        let pinned = arm.settings.iter().filter(|setting| axis(setting.key));
-        let problems = pinned.map(|setting| {
-            Problem::new(format!(
-                "variant {} sets {}, which is swept",
-                arm.label, setting.key
-            ))
-            .at(&self.sources[0], setting.place.clone(), "set here")
-            .help("leave the key out of the variant or give it one value outside")
-        });
-        problems.collect()
     }
 }
 
@@ -468,17 +382,19 @@ impl Shared {
     }
 }
 
-impl<'a> Chosen<'a> {
+impl Chosen<'_> {
     /// The text of a setting as results name it.
-    fn text(&self, name: &str) -> &'a str {
-        match split_group(name) {
-            Some((group, key)) => {
-                let mut groups = self.groups.iter();
-                let found = groups.find(|(name, _)| *name == group);
-                found.map_or("", |(_, layer)| layer.texts[key])
-            }
-            None => self.all.texts[name],
+    fn text(&self, name: &str) -> &str {
+        if let Some((group, key)) = split_group(name) {
+            let mut groups = self.groups.iter();
+            let found = groups.find(|(name, _)| *name == group);
+            return found.map_or("", |(_, layer)| &layer.texts[key]);
         }
+        let mut parts = self.parts.iter();
+        let part = parts.find(|(own, _)| own == name).map(|(_, text)| *text);
+        let own = || self.all.texts.get(name).map(|text| &**text);
+        // A column may name a link that is as all others.
+        part.or_else(own).unwrap_or("auto")
     }
 }
 

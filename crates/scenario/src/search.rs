@@ -37,10 +37,9 @@ impl Search {
     pub fn parse(text: &str) -> Result<Self, Unknown> {
         let wrong = |cause: &str| Unknown {
             cause: format!("{cause} in {text:?}"),
-            remedy:
-                "write KEY=LOW..HIGH or KEY=LOW..HIGH:STEP with the same unit everywhere, as in \
+            remedy: "write KEY=LOW..HIGH or KEY=LOW..HIGH:STEP with units, as in \
                      switch.ecn_threshold=20KB..400KB"
-                    .to_owned(),
+                .to_owned(),
         };
         let (key, range) = text
             .split_once('=')
@@ -56,10 +55,15 @@ impl Search {
             |text| Decimal::parse(text).ok_or_else(|| wrong("there is no range of numbers"));
         let (low, high) = (number(low.trim())?, number(high.trim())?);
         let step = step.map(number).transpose()?;
-        let units = [Some(&high), step.as_ref()];
-        if units.iter().flatten().any(|other| other.unit != low.unit) {
-            return Err(wrong("the units differ"));
+        let mut all = vec![low, high];
+        all.extend(step);
+        if !values::share_unit(&mut all) {
+            return Err(wrong("the units do not measure the same thing"));
         }
+        let mut numbers = all.into_iter();
+        let (Some(low), Some(high), step) = (numbers.next(), numbers.next(), numbers.next()) else {
+            return Err(wrong("there is no range of numbers"));
+        };
         let all = [Some(&low), Some(&high), step.as_ref()];
         let decimals = all.iter().flatten().map(|number| number.decimals).max();
         let mut decimals = decimals.unwrap_or_default();
@@ -224,11 +228,15 @@ mod tests {
         assert_eq!(ends("a.b=0.5ms..2.5ms"), (200, "0.51ms".into()));
         assert_eq!(ends("a.b=2..20"), (18, "3".into()));
         assert_eq!(ends("a.b=64KB..256KB:64KB"), (3, "128KB".into()));
+        // Units may differ.
+        assert_eq!(ends("a.b=64KB..4MB:64KB"), (61, "128KB".into()));
+        assert_eq!(ends("a.b=100us..1ms:0.1ms"), (9, "200us".into()));
         for wrong in [
             "a.b",
             "a.b=1",
             "a.b=2..1",
-            "a.b=1KB..2MB",
+            "a.b=1KB..2ms",
+            "a.b=10pkt..2MB",
             "a.b=1..5:9",
             "a.b=x..y",
         ] {

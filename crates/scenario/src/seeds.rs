@@ -84,6 +84,7 @@ pub(super) fn is_random(point: &PointSpec) -> bool {
     ];
     let links = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
         || shares.iter().any(|share| share.0 > 0.0)
+        || topology.exceptions.0.iter().any(|one| one.own.loss.0 > 0.0)
         || point.keys.link.jitter.0 != Some(Span::ZERO);
     let drawn = |group: &Group| {
         let workload = &group.keys.workload;

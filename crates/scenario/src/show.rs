@@ -55,7 +55,7 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
         let setting = scenario
             .settings
             .iter()
-            .find(|setting| setting.key == key.name && setting.group.is_none());
+            .find(|setting| setting.key == key.name && setting.is_of_all());
         let text = match setting {
             Some(setting) => Some(values(setting)),
             None if profile::sets(key.name) => common(scenario, key.name).map(value),
@@ -70,6 +70,7 @@ fn write(out: &mut String, scenario: &Scenario) -> std::fmt::Result {
             _ => {}
         }
     }
+    exceptions(out, &scenario.settings)?;
     for arm in scenario.arms.iter().filter(|arm| arm.variant) {
         variant(out, arm, &scenario.settings)?;
     }
@@ -133,6 +134,29 @@ fn trace(point: &PointSpec) -> Vec<String> {
         Some(text)
     });
     traces.collect()
+}
+
+/// The tables of single links and hosts, in the order in which they first come.
+fn exceptions(out: &mut String, settings: &[Setting]) -> std::fmt::Result {
+    let parts = settings.iter().filter_map(|setting| setting.part.as_ref());
+    let mut tables: Vec<&str> = Vec::new();
+    for part in parts {
+        if !tables.contains(&&*part.table) {
+            tables.push(&part.table);
+        }
+    }
+    for table in tables {
+        writeln!(out, "\n[{table}]")?;
+        for (setting, part) in settings
+            .iter()
+            .filter_map(|one| Some((one, one.part.as_ref()?)))
+        {
+            if *part.table == *table {
+                writeln!(out, "{} = {}", part.field, values(setting))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn flows(out: &mut String, group: &Flows, settings: &[Setting]) -> std::fmt::Result {

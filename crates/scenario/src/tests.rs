@@ -52,6 +52,216 @@ fn an_unset_key_has_its_default_and_a_set_key_its_typed_value() {
 }
 
 #[test]
+fn settings_that_follow_from_an_axis_move_with_it() {
+    let text = "columns = [\"workload.senders\", \"workload.size\"]\n[workload]\nsenders = [4, 48]\n\
+        size = \"1MB / workload.senders\"\n[switch]\nbuffer = \"50pkt\"\necn_threshold = \"20%\"\n";
+    let both = scenario(text, &[]);
+    assert_eq!(texts(&both, "workload.size"), ["250KB", "20.833KB"]);
+    assert_eq!(texts(&both, "switch.ecn_threshold"), ["10pkt", "10pkt"]);
+    let set = |point: &PointSpec| point.set.clone();
+    let pair = |key: &str, text: &str| (key.to_owned(), text.to_owned());
+    assert_eq!(
+        set(&both.points()[both.points().len() - 1]),
+        [
+            pair("workload.senders", "48"),
+            pair("workload.size", "20.833KB")
+        ]
+    );
+    // Written out, it is the same scenario, with its expressions.
+    let resolved = both.resolved();
+    assert!(
+        resolved.contains("size = \"1MB / workload.senders\""),
+        "{resolved}"
+    );
+    assert_eq!(scenario(&resolved, &[]).resolved(), resolved);
+    // The command line and searches, too, set what others follow.
+    let sets = ["switch.buffer=40pkt..80pkt:20pkt", "workload.senders=2"];
+    let swept = scenario(text, &sets);
+    assert_eq!(
+        texts(&swept, "switch.ecn_threshold"),
+        ["8pkt", "12pkt", "16pkt"]
+    );
+    assert_eq!(texts(&swept, "workload.size"), ["500KB"; 3]);
+    let set = scenario(
+        "seed = 1",
+        &[
+            "workload.size=60KB / workload.senders",
+            "workload.senders=3",
+        ],
+    );
+    assert_eq!(texts(&set, "workload.size"), ["20KB"]);
+}
+
+#[test]
+fn each_group_of_flows_works_out_an_expression_by_its_own_settings() {
+    let text = "[workload]\nsize = \"1MB / workload.senders\"\n[group.a]\nworkload.senders = 4\n\
+        [group.b]\nworkload.senders = 10\n";
+    let loaded = scenario(text, &[]);
+    let point = &loaded.points()[0];
+    let sizes: Vec<_> = point
+        .groups
+        .iter()
+        .map(|group| &group.texts["workload.size"])
+        .collect();
+    assert_eq!(sizes, ["250KB", "100KB"]);
+}
+
+#[test]
+fn an_expression_follows_what_a_profile_sets() {
+    let text = "tcp.profile = \"linux\"\ntcp.max_rto = \"tcp.min_rto * 20\"\n";
+    let loaded = scenario(text, &[]);
+    let point = &loaded.points()[0];
+    let min: base::Span = point.text("tcp.min_rto").parse().unwrap();
+    assert_eq!(point.keys.tcp.max_rto, min * 20);
+}
+
+#[test]
+fn an_expression_without_a_value_is_refused_where_it_stands() {
+    for (sets, expected) in [
+        (
+            &["workload.size=1MB / workload.sender"][..],
+            "there is no setting workload.sender; did you mean `workload.senders`?",
+        ),
+        (
+            &["workload.size=workload.size / 2"],
+            "workload.size has no value here: workload.size follows from itself",
+        ),
+        (
+            &[
+                "link.delay=bottleneck.delay / 2",
+                "bottleneck.delay=link.delay / 2",
+            ],
+            "follows from itself",
+        ),
+        (
+            &["switch.buffer=unlimited", "switch.ecn_threshold=20%"],
+            "switch.ecn_threshold has no value here: switch.buffer = unlimited is no number",
+        ),
+        (
+            &[
+                "workload.senders=7",
+                "workload.receivers=workload.senders / 2",
+            ],
+            "expected a whole number of at least 1; found \"3.5\"",
+        ),
+    ] {
+        let message = message("seed = 1", sets);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_flow_that_loses_segments_is_one_of_the_scenario() {
+    let sets = ["workload.senders=4", "bottleneck.lose=segment 5 of flow 3"];
+    assert!(load("seed = 1", &sets).is_ok());
+    let message = message(
+        "seed = 1",
+        &["workload.senders=4", "bottleneck.lose=segment 5 of flow 4"],
+    );
+    assert!(
+        message.contains("segments of flow 4 are to be lost, and a simulation has 4 flows"),
+        "{message}"
+    );
+}
+
+const FABRIC: &str = "[topology]\nkind = \"leaf-spine\"\nracks = 2\nspines = 2\nhosts = 4\n[workload]\nsenders = 4\n";
+
+#[test]
+fn single_links_and_hosts_have_settings_by_name_and_may_be_swept() {
+    let text = format!(
+        "{FABRIC}[link.\"leaf 0 to spine 1\"]\nrate = [\"10Gbps\", \"40Gbps\"]\ndelay = \"5us\"\n[host.\"0..3\"]\nrate = \"100Mbps\"\n"
+    );
+    let both = scenario(&text, &[]);
+    assert_eq!(
+        texts(&both, "topology.exceptions"),
+        ["10Gbps", "40Gbps"].map(|rate| format!(
+            "leaf 0 to spine 1: rate {rate}, delay 5us; hosts 0-3: rate 100Mbps"
+        ))
+    );
+    let axis = "link.\"leaf 0 to spine 1\".rate";
+    assert_eq!(both.set_keys(), [axis]);
+    assert_eq!(both.points()[0].set[0].1, "10Gbps");
+    // Written out, it is the same scenario.
+    let resolved = both.resolved();
+    assert_eq!(scenario(&resolved, &[]).resolved(), resolved);
+    assert_eq!(scenario(&resolved, &[]).set_keys(), [axis]);
+    // The command line overrides the file, with quotes and without.
+    for name in [axis, "link.leaf 0 to spine 1.rate"] {
+        let set = scenario(
+            &text,
+            &[&format!("{name}=25Gbps"), "host.5.down_rate=1Gbps"],
+        );
+        let [one] = &texts(&set, "topology.exceptions")[..] else {
+            panic!("one value")
+        };
+        assert!(one.contains("leaf 0 to spine 1: rate 25Gbps"), "{one}");
+        assert!(one.contains("host 5: down_rate 1Gbps"), "{one}");
+    }
+}
+
+#[test]
+fn links_and_hosts_that_are_not_there_are_refused_where_they_are_named() {
+    for (tables, expected) in [
+        (
+            "[link.\"leaf 0 to spine 2\"]\nrate = \"1Gbps\"\n",
+            "there is no link \"leaf 0 to spine 2\" in this network",
+        ),
+        (
+            "[host.8]\nrate = \"1Gbps\"\n",
+            "there is no host 8: the network has 8, numbered from 0",
+        ),
+        (
+            "[host.3]\ndown = true\n",
+            "host 3 cannot be down: a host has no other link",
+        ),
+        (
+            "[link.\"host 3 to leaf 0\"]\ndown = true\n",
+            "host 3 to leaf 0 cannot be down",
+        ),
+        (
+            "[link.\"spine 0 to leaf 1\"]\ndown_rate = \"1Gbps\"\n",
+            "down_rate is the rate towards a host",
+        ),
+        (
+            "[link.\"leaf 0 to spine 0\"]\ndown = true\n[link.\"spine 1 to leaf 0\"]\ndown = true\n",
+            "no path leads from host 0 to host 4 while leaf 0 to spine 0 and spine 1 to leaf 0 are down",
+        ),
+        (
+            "[link.leaf]\nrate = \"1Gbps\"\n",
+            "\"leaf\" is no name of a link",
+        ),
+        ("[host.x]\nrate = \"1Gbps\"\n", "\"x\" is no name of a host"),
+        (
+            "[host.3]\nrat = \"1Gbps\"\n",
+            "a single link has no setting rat",
+        ),
+        (
+            "[host.3]\nrate = \"fast\"\n",
+            "wrong value for host.3.rate: expected \"auto\" or a rate",
+        ),
+        (
+            "[host.3]\nlose = \"segment 3 of flow 9\"\n",
+            "segments of flow 9 are to be lost, and a simulation has 4 flows",
+        ),
+    ] {
+        let message = message(&format!("{FABRIC}{tables}"), &[]);
+        assert!(message.contains(expected), "{message}");
+    }
+    let wrong = format!("{FABRIC}[link.\"leaf 0 to spine 2\"]\nrate = \"1Gbps\"\n");
+    let problems = load(&wrong, &[]).err().expect("a mistake").0;
+    let spot = problems[0].spot().expect("a place");
+    assert_eq!(
+        (spot.line, spot.says),
+        (9, "link.\"leaf 0 to spine 2\".rate")
+    );
+    let remedy = problems[0].remedy().expect("a remedy");
+    assert!(
+        remedy.starts_with("did you mean `leaf 0 to spine "),
+        "{remedy}"
+    );
+}
+
+#[test]
 fn a_profile_gives_what_nobody_has_set() {
     let linux = scenario(
         "[tcp]\nprofile = \"linux\"\nmin_rto = \"10ms\"",

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use base::UnitFamily;
+
 /// One value and where it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Value {
@@ -60,15 +62,17 @@ fn steps(first: &str, rest: &str) -> Result<Vec<String>, RangeError> {
     let [Some(first), Some(last), Some(step)] = numbers else {
         return Err(RangeError {
             cause: "first, last and step of a range are numbers of at most 18 digits".into(),
-            remedy: "write first..last:step, as in 10..100:10 or 64KB..256KB:64KB".into(),
+            remedy: "write first..last:step, as in 10..100:10 or 64KB..4MB:64KB".into(),
         });
     };
-    if first.unit != last.unit || first.unit != step.unit {
+    let mut numbers = [first, last, step];
+    if !share_unit(&mut numbers) {
         return Err(RangeError {
-            cause: "first, last and step of a range need the same unit".into(),
-            remedy: "write the unit three times, as in 64KB..256KB:64KB".into(),
+            cause: "first, last and step of a range need units of the same kind".into(),
+            remedy: "write a unit behind each, as in 64KB..4MB:64KB".into(),
         });
     }
+    let [first, last, step] = numbers;
     let decimals = first.decimals.max(last.decimals).max(step.decimals);
     let [low, high, step] = [&first, &last, &step].map(|number| number.scaled(decimals));
     if step == 0 {
@@ -120,9 +124,42 @@ impl<'a> Decimal<'a> {
         })
     }
 
+    /// This number in another unit, which is a whole part of its own.
+    fn in_unit(&mut self, times: u64, unit: &'a str) {
+        (self.digits, self.unit) = (self.digits * u128::from(times), unit);
+    }
+
     pub(super) fn scaled(&self, decimals: u32) -> u128 {
         self.digits * 10_u128.pow(decimals - self.decimals)
     }
+}
+
+/// Gives all numbers the smallest of their units, or a smaller one that divides them all. False if the units do not measure
+/// the same thing.
+pub(super) fn share_unit<'a>(numbers: &mut [Decimal<'a>]) -> bool {
+    let unit = numbers.first().map_or("", |first| first.unit);
+    if numbers.iter().all(|number| number.unit == unit) {
+        return true;
+    }
+    UnitFamily::ALL.into_iter().any(|family| {
+        let scales = numbers.iter().map(|number| family.scale(number.unit));
+        let Some(scales) = scales.collect::<Option<Vec<u64>>>() else {
+            return false;
+        };
+        let units = numbers.iter().map(|number| number.unit);
+        let finest = scales
+            .iter()
+            .copied()
+            .zip(units)
+            .min_by_key(|(scale, _)| *scale);
+        let divides =
+            |(scale, _): &(u64, &'a str)| scales.iter().all(|own| own.is_multiple_of(*scale));
+        let (scale, unit) = finest.filter(divides).unwrap_or((1, family.smallest()));
+        for (number, own) in numbers.iter_mut().zip(&scales) {
+            number.in_unit(own / scale, unit);
+        }
+        true
+    })
 }
 
 /// The number `digits` / 10^`decimals` with its unit, without zeros at its end.
@@ -170,11 +207,31 @@ mod tests {
     }
 
     #[test]
+    fn the_units_of_a_range_may_differ() {
+        let values = values("64KB..4MB:64KB");
+        assert_eq!((values.len(), &*values[0]), (62, "64KB"));
+        assert_eq!(values[61], "3968KB");
+        assert_eq!(
+            self::values("500us..1ms:0.25ms"),
+            ["500us", "750us", "1000us"]
+        );
+        // Neither of 1000 and 1024 divides the other.
+        assert_eq!(self::values("1KB..2KiB:512B"), ["1000B", "1512B", "2024B"]);
+        assert_eq!(self::values("1KiB..2KB:0.4KB"), ["1024B", "1424B", "1824B"]);
+        assert_eq!(self::values("500..1.5k:500"), ["500", "1000", "1500"]);
+        assert_eq!(
+            self::values("800Gbps..1.6Tbps:400Gbps"),
+            ["800Gbps", "1200Gbps", "1600Gbps"]
+        );
+    }
+
+    #[test]
     fn a_range_that_makes_no_sense_says_why() {
         assert!(cause("100..10:10").contains("ends before"));
         assert!(cause("10..100:0").contains("step of this range is 0"));
         assert!(cause("10..100").contains("needs a step"));
-        assert!(cause("10KB..1MB:1KB").contains("same unit"));
+        assert!(cause("10KB..1ms:1KB").contains("units of the same kind"));
+        assert!(cause("10pkt..1MB:10pkt").contains("units of the same kind"));
         assert!(cause("-5..5:1").contains("are numbers"));
         assert!(cause("1..999999999:1").contains("more than"));
         assert!(range("10ms").is_none());

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use base::Time;
+use base::{Rate, Time};
 use schemes::TickerOf;
 
 use crate::keys::{Keys, TopologyKind, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
@@ -422,7 +422,12 @@ fn slowest_packet(keys: &Keys) -> f64 {
         TopologyKind::Star => keys.link.rate,
         _ => between,
     };
-    let slowest = keys.link.rate.min(keys.link.to_hosts()).min(between);
+    let exceptions = keys.topology.exceptions.0.iter();
+    let own = exceptions
+        .flat_map(|one| [one.own.rate.0, one.own.down_rate.0])
+        .flatten();
+    let usual = keys.link.rate.min(keys.link.to_hosts()).min(between);
+    let slowest = own.fold(usual, Rate::min);
     slowest.serialisation(keys.packet_bytes()).as_secs()
 }
 

@@ -5,6 +5,7 @@
 //! the seed alone, so that what other groups there are, and in which order, changes none.
 
 mod checks;
+mod exceptions;
 mod layout;
 mod load;
 mod peers;

@@ -35,7 +35,6 @@ pub use cast::MakeSender;
 use connection::{Connection, EndedConnection};
 use deadlines::{Deadlines, Out, Outside, number};
 pub(crate) use ended::{Ended, EndedFlow};
-use facts::host_info;
 pub(crate) use flow::Flow;
 #[cfg(test)]
 pub(crate) use flow::flow as planned;
@@ -43,7 +42,7 @@ use flow::{Act, agenda, flow, waiting};
 use helpers::host_helpers;
 use ports::Ports;
 pub use wiring::endpoint_config;
-use wiring::{Endpoints, controlling_groups, early_sizes, network, reserve_slots};
+use wiring::{Endpoints, early_sizes, hosts, network, reserve_slots};
 
 /// Everything that happens happens here; see [`engine::World`].
 ///
@@ -126,23 +125,16 @@ impl<R: Plays<dyn ReceiverCc>, P: Sees<R>> World<R, P> {
         let agenda = agenda(starts().map(|(index, _)| index), &planned, &carrying);
         let ports = Ports::new(point, &topology, roles, bottleneck);
         let mut network = network(point, &topology, &ports, first_start)?;
-        let endpoints = Endpoints::new(point, cast, &carrying);
+        let endpoints = Endpoints::new((point, &topology), cast, &carrying);
         for (id, plan) in (0..).map(FlowId).zip(&carrying) {
             let key = endpoints.key(id, plan.group);
             network.introduce(id, key, [plan.sender, plan.receiver]);
         }
-        let controlling = controlling_groups(topology.hosts().len(), roles, &carrying);
-        let mut hosts: Vec<Host<Sender, R>> = controlling
-            .into_iter()
-            .map(|group| {
-                let group = group.map(|group| group as usize);
-                let keys = group.map_or(&*point.keys, |group| &point.groups[group].keys);
-                Host::new(receiver(group.map(|group| &roles[group]), &host_info(keys)))
-            })
-            .collect();
+        let mut hosts = hosts((point, &topology), roles, &carrying, receiver);
         let early_sizes = early_sizes(&carrying, &planned);
         let connections = reserve_slots(&mut hosts, &carrying);
-        let helpers = host_helpers(&hosts, point, roles, (&carrying, &connections));
+        let of_hosts = (&*hosts, &topology);
+        let helpers = host_helpers(of_hosts, point, roles, (&carrying, &connections));
         // The plan goes as the world comes.
         drop(carrying);
         let flows: Vec<Flow> = planned.iter().map(flow).collect();

@@ -20,6 +20,7 @@ mod packetdrill;
 mod python;
 mod repository;
 mod screenshots;
+mod topologies;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -118,6 +119,12 @@ enum Chore {
         /// The folder, such as gtests/net/tcp of packetdrill's repository
         folder: PathBuf,
     },
+    /// Run a few flows over every graph file below a folder, and count those that simulate, whole or in their largest
+    /// part, and why others are refused; fails if fewer than 95 % simulate
+    Topologies {
+        /// The folder, such as one with .graphml files of the Topology Zoo
+        folder: PathBuf,
+    },
 }
 
 /// Implementations of TCP to compare with
@@ -175,6 +182,7 @@ fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> 
         Chore::Cites => cites::print(repository),
         Chore::Oracle(oracle) => return compare(repository, oracle),
         Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),
+        Chore::Topologies { folder } => topologies::run(repository, &folder),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

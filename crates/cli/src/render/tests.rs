@@ -238,7 +238,7 @@ fn a_table_takes_what_its_terminal_has_and_names_what_it_leaves_out() {
     let finished = finished(&scenario, |point, outcome| {
         outcome.metrics.flows_late = u64::from(point.index == 0);
     });
-    for width in [80, 100, 140] {
+    for width in [60, 80, 100, 140] {
         let text = table(&finished, &View { width, ..NARROW });
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(width), "{text}");

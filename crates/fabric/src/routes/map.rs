@@ -32,13 +32,15 @@ impl Map {
     /// The switches of `topology` in the order of their nodes. O(ports).
     pub(super) fn of(topology: &Topology, rows: &[Option<Row>]) -> Self {
         let row = |node: NodeId| rows[node.0 as usize];
-        let between = || {
+        let all = || {
             let ports = (0..).zip(topology.links());
-            let ports = ports.flat_map(|(link, ends): (u32, _)| {
+            ports.flat_map(|(link, ends): (u32, _)| {
                 [(2 * link, ends.a, ends.b), (2 * link + 1, ends.b, ends.a)]
-            });
-            ports.map(|(port, from, to)| (PortId(port), row(from), row(to)))
+                    .map(|(port, from, to)| (PortId(port), row(from), row(to)))
+            })
         };
+        let is_up = |port: PortId| !topology.links()[port.0 as usize / 2].down;
+        let between = || all().filter(|(port, ..)| is_up(*port));
         let switches = rows.iter().flatten().count();
         let mut first = vec![0; switches + 1];
         for (_, from, to) in between() {
@@ -63,7 +65,7 @@ impl Map {
         Self {
             first,
             neighbours,
-            ends: between().map(|(_, _, to)| to.unwrap_or(NOWHERE)).collect(),
+            ends: all().map(|(_, _, to)| to.unwrap_or(NOWHERE)).collect(),
             places: switches.map(|(node, _)| topology.place(node)).collect(),
         }
     }

@@ -356,3 +356,45 @@ fn a_hash_of_the_direction_separates_data_and_acks() {
     // One in four by chance: 1000 with a standard deviation of 27.
     assert!(same.count().abs_diff(1000) < 110);
 }
+
+#[test]
+fn no_route_leads_over_a_link_that_is_down() {
+    // Three leaves with two hosts each, two spines: link 3 joins leaf 1 to spine 1.
+    let spreads = [
+        Spread::Symmetric,
+        Spread::Flow,
+        Spread::Packet,
+        Spread::Off,
+        Spread::First,
+    ];
+    for spread in spreads {
+        let mut topology = Topology::leaf_spine((3, 2), 2, LINK, LINK);
+        topology.link_mut(3).down = true;
+        assert_eq!(topology.apart(), None);
+        let mut walk = Walk::through(&topology, spread, 5);
+        let mut flow = 0;
+        for from in (0..6).map(HostId) {
+            for to in (0..6).map(HostId).filter(|to| *to != from) {
+                for _ in 0..8 {
+                    let path = walk.path(flow, from, to);
+                    let uses = |port: &PortId| port.0 / 2 == 3;
+                    assert!(
+                        !path.iter().any(uses),
+                        "{spread:?} {from:?} {to:?} {path:?}"
+                    );
+                    // Two links in a rack, four over a spine.
+                    assert_eq!(path.len(), if from.0 / 2 == to.0 / 2 { 2 } else { 4 });
+                    flow += 1;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn links_that_are_down_may_cut_a_network_in_two() {
+    let mut topology = Topology::leaf_spine((3, 2), 2, LINK, LINK);
+    topology.link_mut(2).down = true;
+    topology.link_mut(3).down = true;
+    assert_eq!(topology.apart(), Some((HostId(0), HostId(2))));
+}

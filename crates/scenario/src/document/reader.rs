@@ -1,5 +1,6 @@
 //! Walking the items of a TOML document, collecting settings and every mistake among them.
 
+mod exceptions;
 mod rows;
 
 use std::ops::Range;
@@ -12,6 +13,7 @@ use toml_edit::{Item, TableLike};
 
 use super::{Draft, Setting, split_group};
 use crate::argument::{Argument, Help};
+use crate::expression::Expression;
 use crate::flow_trace::{self, HostNames};
 use crate::graph;
 use crate::keys;
@@ -19,6 +21,7 @@ use crate::problem::{Problem, Problems};
 use crate::source::Source;
 use crate::suggest;
 use crate::values::{self, Value};
+pub(super) use exceptions::split as split_exception;
 
 /// Reads items of one source; problems are collected so that all are reported together.
 pub(super) struct Reader<'a> {
@@ -60,7 +63,13 @@ impl<'a> Reader<'a> {
                 self.setting(name, item, place, (None, &mut draft.settings));
             }
             _ if is_group(name) => match item.as_table_like() {
-                Some(table) => self.table(name, table, (None, &mut draft.settings)),
+                Some(table) => {
+                    for (own, item) in self.exceptions(name, table, &mut draft.settings) {
+                        let place = place_of(table, own, item);
+                        let path = format!("{name}.{own}");
+                        self.setting(&path, item, place, (None, &mut draft.settings));
+                    }
+                }
                 None => self.not_a_table(name, place),
             },
             _ => self.unknown(name, item.is_table_like(), &place),
@@ -91,7 +100,9 @@ impl<'a> Reader<'a> {
         let Some(key) = self.key(name, &place) else {
             return;
         };
-        let same = |setting: &&Setting| setting.key == key.name && setting.group.as_ref() == group;
+        let same = |setting: &&Setting| {
+            setting.part.is_none() && setting.key == key.name && setting.group.as_ref() == group
+        };
         if let Some(first) = out.iter().find(same) {
             let problem = Problem::new(format!("{name} is set twice"))
                 .at(self.source, first.place.clone(), "first here")
@@ -105,6 +116,21 @@ impl<'a> Reader<'a> {
             group: group.cloned(),
             ..Setting::empty(place.clone())
         };
+        if self.values(key, item, place, &mut setting) {
+            out.push(setting);
+        }
+    }
+
+    /// Reads what a setting is given. False if that is no value.
+    fn values(
+        &mut self,
+        key: &'static Key,
+        item: &Item,
+        place: Range<usize>,
+        setting: &mut Setting,
+    ) -> bool {
+        let part = setting.part.as_ref();
+        let name = part.map_or_else(|| key.name.to_owned(), ToString::to_string);
         if let Some(array) = item.as_array() {
             setting.listed = true;
             if array.is_empty() {
@@ -112,12 +138,12 @@ impl<'a> Reader<'a> {
                     .at(self.source, item.span().unwrap_or(place), "no value here")
                     .help(format!("give at least one value: {}", (key.expected)()));
                 self.problems.push(problem);
-                return;
+                return false;
             }
             for element in array {
                 let place = element.span().unwrap_or_else(|| place.clone());
                 match scalar_text(element) {
-                    Some(text) => self.value(key, Value { text, place }, &mut setting),
+                    Some(text) => self.value(key, Value { text, place }, setting),
                     None => self.not_a_value(key, place),
                 }
             }
@@ -131,15 +157,20 @@ impl<'a> Reader<'a> {
             };
             let place = item.span().unwrap_or(place);
             match text {
-                Some(text) => self.value(key, Value { text, place }, &mut setting),
-                None => return self.not_a_value(key, place),
+                Some(text) => self.value(key, Value { text, place }, setting),
+                None => {
+                    self.not_a_value(key, place);
+                    return false;
+                }
             }
         }
-        out.push(setting);
+        true
     }
 
     /// Checks one value, which may be a range, and adds it to its setting.
     pub(super) fn value(&mut self, key: &'static Key, value: Value, setting: &mut Setting) {
+        let part = setting.part.as_ref();
+        let name = part.map_or_else(|| key.name.to_owned(), ToString::to_string);
         // The two points of "../net.graphml" are no range.
         let range = match key.name {
             GRAPH | TRACE | HOST_NAMES | WINDOW => None,
@@ -158,7 +189,7 @@ impl<'a> Reader<'a> {
                 texts
             }
             Some(Err(error)) => {
-                let problem = Problem::new(format!("wrong range for {}", key.name))
+                let problem = Problem::new(format!("wrong range for {name}"))
                     .at(self.source, value.place, error.cause)
                     .help(error.remedy);
                 self.problems.push(problem);
@@ -168,27 +199,36 @@ impl<'a> Reader<'a> {
         for text in texts {
             if is_trace(key.name) && !setting.values.is_empty() {
                 // Series of all points have the same columns, and a trace changes no result.
-                let problem = Problem::new(format!("{} cannot be swept", key.name))
+                let problem = Problem::new(format!("{name} cannot be swept"))
                     .at(self.source, value.place, "a second value")
                     .help("several names go into one text, as in trace.series = \"queue, cwnd\"");
                 self.problems.push(problem);
                 return;
             }
-            if let Err(error) = (key.check)(&text) {
+            let expression = match key.name {
+                GRAPH | TRACE => None,
+                _ if keys::key(key.name).is_none() => None,
+                _ => Expression::read(key, &text),
+            };
+            let checked = match &expression {
+                Some(expression) => expression.fault().map_or(Ok(()), Err),
+                None => (key.check)(&text).map_err(|error| error.message),
+            };
+            if let Err(error) = checked {
                 let list = if value.text.contains(',') && !is_trace(key.name) {
                     "several values are written as an array: [10, 20]; "
                 } else {
                     ""
                 };
-                let message = format!("wrong value for {}: {}", key.name, error.message);
+                let message = format!("wrong value for {name}: {error}");
                 let problem = Problem::new(message)
                     .at(self.source, value.place, "wrong value")
-                    .help(format!("{list}{}", about(key)));
+                    .help(format!("{list}{}", about(key, &name)));
                 self.problems.push(problem);
                 return;
             }
             if setting.values.iter().any(|earlier| earlier.text == text) {
-                let problem = Problem::new(format!("{} has the value {text} twice", key.name))
+                let problem = Problem::new(format!("{name} has the value {text} twice"))
                     .at(self.source, value.place, "given before")
                     .help("leave one of them out: every value is one simulation");
                 self.problems.push(problem);
@@ -267,6 +307,11 @@ impl<'a> Reader<'a> {
         for element in array {
             let place = element.span().unwrap_or_else(|| place.clone());
             let name = element.as_str().unwrap_or_default();
+            if let Some(own) = exceptions::split(name) {
+                let part = self.part(own, [&place, &place]);
+                names.extend(part.map(|part| part.to_string()));
+                continue;
+            }
             let (_, key) = split_group(name).unwrap_or(("", name));
             let key = self.key(key, &place);
             names.extend(key.map(|_| name.to_owned()));
@@ -362,14 +407,14 @@ impl<'a> Reader<'a> {
         let expected = (key.expected)();
         let problem = Problem::new(format!("wrong value for {}: expected {expected}", key.name))
             .at(self.source, place, "wrong kind of value")
-            .help(about(key));
+            .help(about(key, key.name));
         self.problems.push(problem);
     }
 }
 
 /// What a key means and what it is unless set.
-pub(crate) fn about(key: &Key) -> String {
-    format!("{} (default {}): {}", key.name, key.default, key.help)
+pub(crate) fn about(key: &Key, name: &str) -> String {
+    format!("{name} (default {}): {}", key.default, key.help)
 }
 
 /// Where a key is written: its name, or its item if the name has no place of its own.

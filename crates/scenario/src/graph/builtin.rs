@@ -84,6 +84,7 @@ impl Builtin {
             // The rule gives it, so that it follows link.rate and topology.hosts.
             capacity: None,
             delay: Some(Span::parse(&format!("{delay}ms")).expect("delays are in milliseconds")),
+            weight: None,
         };
         let links = self.rows().map(link).collect();
         Graph::new(nodes, links)

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::draft::Fault;
+use super::fault::Fault;
 use super::{Graph, graphml, node_link};
 
 /// Whether `text` is meant as a path, not as the name of a graph.

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node};
 
-use super::draft::{Attributes, Draft, DraftLink, DraftNode, Fault};
+use super::attributes::Attributes;
+use super::draft::{Draft, DraftLink, DraftNode};
+use super::fault::Fault;
 
 /// What the file says.
 pub(super) fn read(text: &str) -> Result<Draft, Fault> {

@@ -1,9 +1,13 @@
 //! The node-link JSON of NetworkX: `{"nodes": [{"id": ...}], "links": [{"source": ..., "target": ...}]}`,
 //! where newer versions write "edges" for "links".
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
-use super::draft::{Attributes, Draft, DraftLink, DraftNode, Fault};
+use super::attributes::Attributes;
+use super::draft::{Draft, DraftLink, DraftNode};
+use super::fault::Fault;
 
 /// What the file says.
 pub(super) fn read(text: &str) -> Result<Draft, Fault> {
@@ -50,7 +54,29 @@ pub(super) fn read(text: &str) -> Result<Draft, Fault> {
     for (number, value) in links.iter().enumerate() {
         draft.links.push(link((name, number), value, directed)?);
     }
+    name_ends(&mut draft, nodes);
     Ok(draft)
+}
+
+/// NetworkX before version 2 wrote the ends of links as places in the list of nodes. They are read so where all nodes have
+/// texts as ids and no end is one of them.
+fn name_ends(draft: &mut Draft, nodes: &[Value]) {
+    let have_texts = nodes.iter().all(|node| node["id"].is_string());
+    let ids: Vec<String> = draft.nodes.iter().map(|node| node.id.clone()).collect();
+    let by_id: BTreeSet<&String> = ids.iter().collect();
+    let named = |id: &String| id.parse().ok().and_then(|place: usize| ids.get(place));
+    let is_place = |id: &String| !by_id.contains(id) && named(id).is_some();
+    let both = |link: &DraftLink| is_place(&link.source) && is_place(&link.target);
+    if !have_texts || !draft.links.iter().all(both) {
+        return;
+    }
+    for link in &mut draft.links {
+        for end in [&mut link.source, &mut link.target] {
+            if let Some(name) = named(end) {
+                name.clone_into(end);
+            }
+        }
+    }
 }
 
 fn node(number: usize, value: &Value) -> Result<DraftNode, Fault> {

@@ -8,6 +8,7 @@ use super::*;
 use crate::keys::{self, Keys};
 
 mod import;
+mod writers;
 
 /// Defaults with a few settings changed.
 fn keys(sets: &[(&str, &str)]) -> Keys {
@@ -199,13 +200,11 @@ fn rates_of_a_range_are_drawn_from_a_seed_of_their_own() {
 #[test]
 fn delays_are_those_of_the_file_unless_set() {
     let internet2 = builtin("internet2");
-    let delays = internet2.delays(&keys(&[])).unwrap();
+    let delays = internet2.delays(&keys(&[]));
     assert!(delays.iter().all(|delay| *delay == Span::from_millis(10)));
     // The longest of its shortest paths has four links.
     assert_eq!(internet2.span(&keys(&[])), Span::from_millis(40));
-    let set = internet2
-        .delays(&keys(&[("bottleneck.delay", "3ms")]))
-        .unwrap();
+    let set = internet2.delays(&keys(&[("bottleneck.delay", "3ms")]));
     assert!(set.iter().all(|delay| *delay == Span::from_millis(3)));
 }
 
@@ -229,6 +228,7 @@ fn random() -> impl Strategy<Value = Graph> {
             b,
             capacity: None,
             delay: None,
+            weight: None,
         };
         let node = |id: usize| GraphNode {
             id: id.to_string(),
@@ -295,6 +295,7 @@ fn flows_spread_over_paths_of_a_graph_if_they_shall() {
         b,
         capacity: None,
         delay: None,
+        weight: None,
     };
     let node = |id: u32| GraphNode {
         id: id.to_string(),

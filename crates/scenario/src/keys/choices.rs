@@ -21,6 +21,30 @@ base::choices! {
 }
 
 base::choices! {
+    /// Which nodes of a graph take part.
+    pub enum GraphPart {
+        /// All; a graph in which some cannot reach each other is refused.
+        Whole = "whole",
+        /// Those of the largest part whose nodes can all reach each other.
+        Largest = "largest",
+    }
+}
+
+base::choices! {
+    /// What the weight of a link of a graph means.
+    pub enum LinkWeight {
+        /// Nothing: a cost of routing, say.
+        None = "none",
+        /// Kilometres of fibre.
+        Kilometres = "km",
+        /// Milliseconds of delay, one way.
+        Milliseconds = "ms",
+        /// Microseconds of delay, one way.
+        Microseconds = "us",
+    }
+}
+
+base::choices! {
     /// How packets spread over paths of equal length.
     pub enum Ecmp {
         /// By a hash of the connection that is the same in both directions: ACKs come back the way the data went.

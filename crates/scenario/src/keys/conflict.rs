@@ -5,7 +5,8 @@ mod workload;
 use base::{OrAuto, OrOff, OrUnlimited, SizeUnit, Span, WireSize};
 
 use super::{
-    HostQueue, Keys, LossDetection, QueueUnit, TailLossProbe, TimerKind, TopologyKind, WindowScale,
+    ExceptionPlace, GraphPart, HostQueue, Keys, LossDetection, QueueUnit, TailLossProbe, TimerKind,
+    TopologyKind, WindowScale,
 };
 
 /// A contradiction between settings.
@@ -17,6 +18,8 @@ pub struct Conflict {
     pub message: String,
     /// What to do about it.
     pub remedy: String,
+    /// The link or host that it is about, as `topology.exceptions` calls it.
+    pub exception: Option<String>,
 }
 
 impl Conflict {
@@ -30,6 +33,19 @@ impl Conflict {
             keys,
             message,
             remedy,
+            exception: None,
+        }
+    }
+
+    /// The same about a link or host with settings of its own.
+    pub(crate) fn of_exception(
+        place: &ExceptionPlace,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            exception: Some(place.words()),
+            ..Self::new(&["topology.exceptions"], message, remedy)
         }
     }
 }
@@ -82,18 +98,8 @@ fn topology(keys: &Keys, found: &mut Vec<Conflict>) {
             "leave topology.hosts at \"auto\" and set topology.pods",
         ));
     }
-    if topology.kind == TopologyKind::Graph
-        && let Some(link) = topology.graph.0.without_delay(keys)
-    {
-        found.push(Conflict::new(
-            &["topology.graph", "bottleneck.delay"],
-            format!(
-                "the link {} has no delay, and its ends no coordinates from which it would follow",
-                topology.graph.0.in_words(link)
-            ),
-            "set bottleneck.delay for all links, as in \"10ms\", or give the file delays or \
-                     coordinates",
-        ));
+    if topology.kind == TopologyKind::Graph {
+        graph(keys, found);
     }
     if topology.oversubscription.0.is_none() {
         return;
@@ -110,6 +116,36 @@ fn topology(keys: &Keys, found: &mut Vec<Conflict>) {
             &["topology.oversubscription", "topology.kind"],
             "only leaf-spine networks and fat trees have an oversubscription",
             "give other networks the rate of their middle links with bottleneck.rate",
+        ));
+    }
+}
+
+fn graph(keys: &Keys, found: &mut Vec<Conflict>) {
+    let topology = &keys.topology;
+    if let (GraphPart::Whole, Some(apart)) = (topology.part, topology.graph.0.apart()) {
+        let [all, part] = [&topology.graph.0, &apart.largest].map(|graph| graph.nodes().len());
+        found.push(Conflict::new(
+            &["topology.graph", "topology.part"],
+            format!("topology.graph, {}", apart.message),
+            format!(
+                "every host reaches every other: add a link, or set topology.part = \"largest\", which keeps the largest \
+                 part, {part} of {all} nodes"
+            ),
+        ));
+        return;
+    }
+    let network = topology.network();
+    if topology.missing_delay.0.is_none()
+        && let Some(link) = network.unplaced(keys).next()
+    {
+        found.push(Conflict::new(
+            &["topology.graph", "topology.missing_delay"],
+            format!(
+                "the link {} has neither a delay nor a length, and its ends no coordinates from which it would follow",
+                network.in_words(link)
+            ),
+            "set topology.missing_delay for such links, as in \"1ms\", or bottleneck.delay for all, or give the file \
+             delays, lengths or coordinates",
         ));
     }
 }

@@ -4,7 +4,7 @@ use base::{Rate, Span};
 use engine::random::Stream;
 use fabric::LinkSpec;
 
-use super::{Capacity, Keys};
+use super::{Capacity, Keys, LinkWeight};
 use crate::graph::{Graph, GraphLink};
 
 impl Graph {
@@ -32,37 +32,30 @@ impl Graph {
         }
     }
 
-    /// The one-way delay of every link; `None` if that of one is not known, for which there is
-    /// [`Graph::without_delay`].
-    pub(crate) fn delays(&self, keys: &Keys) -> Option<Vec<Span>> {
-        let one = keys.bottleneck.delay.0;
-        self.links().iter().map(|link| one.or(link.delay)).collect()
+    /// The one-way delay of every link. A link about which neither the graph nor the settings say anything has none here; see
+    /// [`Graph::unplaced`].
+    pub(crate) fn delays(&self, keys: &Keys) -> Vec<Span> {
+        let missing = keys.topology.missing_delay.0.unwrap_or(Span::ZERO);
+        let delay = |link| known_delay(link, keys).unwrap_or(missing);
+        self.links().iter().map(delay).collect()
     }
 
-    /// The first link whose delay neither the graph nor the settings tell.
-    pub(crate) fn without_delay(&self, keys: &Keys) -> Option<usize> {
-        let unknown = |link: &GraphLink| link.delay.is_none();
-        match keys.bottleneck.delay.0 {
-            Some(_) => None,
-            None => self.links().iter().position(unknown),
-        }
+    /// The links about whose delay neither the graph nor the settings say anything, but for `topology.missing_delay`.
+    pub(crate) fn unplaced<'a>(&'a self, keys: &'a Keys) -> impl Iterator<Item = usize> + 'a {
+        let links = self.links().iter().enumerate();
+        let unknown = links.filter(|(_, link)| known_delay(link, keys).is_none());
+        unknown.map(|(number, _)| number)
     }
 
-    /// The longest time that light needs between two nodes; nothing if that is not known.
+    /// The longest time that light needs between two nodes.
     pub(crate) fn span(&self, keys: &Keys) -> Span {
-        let delays = self.delays(keys);
-        delays.map_or(Span::ZERO, |delays| self.longest(&delays))
+        self.longest(&self.delays(keys))
     }
 
     /// Rates and delays of all links.
-    ///
-    /// # Panics
-    /// If the delay of a link is not known.
     pub(crate) fn specs(&self, keys: &Keys, hosts: u32) -> Vec<LinkSpec> {
-        let delays = self.delays(keys);
-        let delays = delays.expect("the scenario checked that every delay is known");
         let rates = self.rates(keys, hosts);
-        let both = rates.into_iter().zip(delays);
+        let both = rates.into_iter().zip(self.delays(keys));
         both.map(|(rate, delay)| LinkSpec { rate, delay }).collect()
     }
 
@@ -100,6 +93,18 @@ impl Graph {
         let thousandths = (pairs * u128::from(hosts) * 1000).div_ceil(others.max(1));
         (thousandths * u128::from(edge.as_bps())).div_ceil(1000)
     }
+}
+
+/// The delay of a link by the settings or its file.
+fn known_delay(link: &GraphLink, keys: &Keys) -> Option<Span> {
+    let by_weight = |weight| match keys.topology.weight {
+        LinkWeight::None => None,
+        LinkWeight::Kilometres => Graph::weight_as_length(weight),
+        LinkWeight::Milliseconds => Some(Span::from_ps(weight.saturating_mul(1_000))),
+        LinkWeight::Microseconds => Some(Span::from_ps(weight)),
+    };
+    let own = || link.weight.and_then(by_weight).or(link.delay);
+    keys.bottleneck.delay.0.or_else(own)
 }
 
 /// Above it a byte lasts less than a picosecond.

@@ -3,6 +3,7 @@
 use base::HostId;
 use schemes::{Role, Scheme};
 
+use super::exceptions;
 use super::layout::{Layout, Origins, needed, real, senders_needed, takes_all};
 use crate::Group;
 use crate::keys::{
@@ -41,6 +42,7 @@ pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
                 graph.in_words(link)
             ), "a link has at most 8000Gbps: lower topology.hosts or link.rate, or set bottleneck.rate"));
     }
+    found.extend(exceptions::conflicts(keys, &layout));
     found.extend(untraceable(&layout, keys, groups));
     for group in groups {
         found.extend(outside(&layout, group));

@@ -43,7 +43,7 @@ impl Layout {
     pub fn of(keys: &Keys, groups: &[Group]) -> Self {
         let kind = keys.topology.kind;
         let half = keys.topology.pods.0 / 2;
-        let graph = &keys.topology.graph.0;
+        let graph = keys.topology.network();
         let (racks, uplinks) = match kind {
             TopologyKind::Star => (1, 0),
             TopologyKind::Dumbbell => (2, 0),
@@ -221,10 +221,11 @@ impl Layout {
     /// switches of a dumbbell or chain, else in front of the link to `receiver`.
     pub fn topology(&self, keys: &Keys, receiver: HostId) -> (Topology, PortId) {
         let (topology, port) = self.symmetric(keys, receiver);
-        match keys.link.down_rate.0 {
-            Some(rate) => (topology.with_down_rate(rate), port),
-            None => (topology, port),
-        }
+        let topology = match keys.link.down_rate.0 {
+            Some(rate) => topology.with_down_rate(rate),
+            None => topology,
+        };
+        (keys.topology.exceptions.change(topology), port)
     }
 
     /// The same, if hosts receive at the rate at which they send.

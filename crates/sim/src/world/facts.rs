@@ -1,14 +1,27 @@
 //! What settings mean to hosts and switches alike.
 
+use base::{HostId, Rate};
+use fabric::Topology;
 use scenario::keys::Keys;
 use schemes::HostInfo;
 
-/// What a role of a host is told in a group with these settings.
-pub(super) fn host_info(keys: &Keys) -> HostInfo {
+/// What a role of a host with a link of this rate to it is told in a group with these settings.
+pub(super) fn host_info(keys: &Keys, rate: Rate) -> HostInfo {
     HostInfo {
-        rate: keys.link.to_hosts(),
+        rate,
         mss: mss(keys),
         packet_bytes: keys.packet_bytes(),
+    }
+}
+
+/// The rates of a host's link from the host and to it.
+pub(super) fn host_rates(topology: &Topology, host: HostId) -> [Rate; 2] {
+    let port = topology.host_port(host);
+    let link = &topology.links()[port.0 as usize / 2];
+    let rates = [link.spec.rate, link.back.rate];
+    match port.0 % 2 {
+        0 => rates,
+        _ => [rates[1], rates[0]],
     }
 }
 

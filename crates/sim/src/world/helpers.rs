@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use base::{Packet, Time};
+use base::{HostId, Packet, Time};
+use fabric::Topology;
 use scenario::PointSpec;
 use scenario::workload::PlannedConnection;
 use schemes::{Roles, Sender};
@@ -10,11 +11,11 @@ use tcp::{Host, HostHelper, Plays, ReceiverCc, Slot};
 
 use super::Connection;
 use super::deadlines::Helper;
-use super::facts::host_info;
+use super::facts::{host_info, host_rates};
 
 /// What each host adds below TCP; empty if no group adds anything.
 pub(super) fn host_helpers<R: Plays<dyn ReceiverCc>>(
-    hosts: &[Host<Sender, R>],
+    (hosts, topology): (&[Host<Sender, R>], &Topology),
     point: &PointSpec,
     roles: &[Roles],
     (planned, connections): (&[PlannedConnection], &[Connection]),
@@ -31,13 +32,14 @@ pub(super) fn host_helpers<R: Plays<dyn ReceiverCc>>(
             groups[host.0 as usize][slot.0 as usize] = plan.group;
         }
     }
-    let make = |group: u32| {
+    let make = |host: HostId, group: u32| {
         let make = roles.get(group as usize)?.host.as_ref()?;
-        Some(make(&host_info(&point.groups[group as usize].keys)))
+        let [_, rate] = host_rates(topology, host);
+        Some(make(&host_info(&point.groups[group as usize].keys, rate)))
     };
-    groups
-        .into_iter()
-        .map(|slots| helper(slots, &make))
+    let hosts = (0..).map(HostId).zip(groups);
+    hosts
+        .map(|(host, slots)| helper(slots, &|group| make(host, group)))
         .collect()
 }
 

@@ -10,7 +10,8 @@ use fabric::{
     PortId, PortParts, Segment, Strict, Topology,
 };
 use scenario::PointSpec;
-use scenario::keys::{HostQueue, Keys, LossPattern, QueueUnit};
+use scenario::keys::{Exception, HostQueue, Keys, LossPattern, LostSegments, QueueUnit};
+use scenario::workload::Plan;
 use schemes::{PortInfo, Roles};
 
 use super::facts::mss;
@@ -22,6 +23,12 @@ pub(super) struct Ports<'a> {
     roles: &'a [Roles],
     /// A port that loses packets whatever its queue.
     lossy: (PortId, Option<LossLaw>),
+    /// What it and its reverse lose by choice.
+    chosen: Vec<Chosen>,
+    /// Links and hosts that differ from all others, by their ports, in order.
+    exceptions: Vec<(PortId, &'a Exception)>,
+    /// The connections of flows, where segments of single flows are lost.
+    connections: Vec<u32>,
     /// Switches that the priorities of a scheme have not reached.
     plain: BTreeSet<NodeId>,
 }
@@ -34,11 +41,15 @@ impl<'a> Ports<'a> {
         bottleneck: PortId,
     ) -> Self {
         let share = in_switches(roles).map_or(0.0, |roles| roles.plain_switches.share);
+        let connections = connections_of_flows(point);
         Self {
             point,
             topology,
             roles,
             lossy: (bottleneck, loss_law(&point.keys, point.seed, bottleneck)),
+            chosen: by_connection(&point.keys.bottleneck.lose, &connections),
+            exceptions: point.keys.topology.exceptions.ports(topology),
+            connections,
             plain: some_switches(point.seed, topology, share),
         }
     }
@@ -52,6 +63,17 @@ impl<'a> Ports<'a> {
     pub(super) fn switch_limit(&self) -> Limit {
         let buffer = self.point.keys.switch.buffer.0;
         buffer.map_or(Limit::Unlimited, |size| self.limit(size))
+    }
+
+    /// The same at one of them.
+    fn own_limit(&self, port: PortId) -> Limit {
+        let own = self.exceptions.iter().rev().filter(|(own, _)| *own == port);
+        let mut buffers = own.filter_map(|(_, exception)| exception.own.buffer.0);
+        let buffer = buffers.next();
+        buffer.map_or_else(
+            || self.switch_limit(),
+            |buffer| buffer.0.map_or(Limit::Unlimited, |size| self.limit(size)),
+        )
     }
 
     /// How much may wait at a host port.
@@ -87,7 +109,7 @@ impl<'a> Ports<'a> {
                 port,
                 rate: link.rate,
                 delay: link.delay,
-                limit: self.switch_limit(),
+                limit: self.own_limit(port),
                 packet_bytes: keys.packet_bytes(),
                 header_bytes: keys.net.header_bytes,
                 mss: mss(keys),
@@ -123,7 +145,32 @@ impl<'a> Ports<'a> {
             };
             made.discipline = law.before_all(made.discipline);
         }
+        self.make_exceptions(port, &mut made);
         made
+    }
+
+    /// What differs at a port from all others.
+    fn make_exceptions(&self, port: PortId, made: &mut PortParts) {
+        for (_, Exception { own, .. }) in self.exceptions.iter().filter(|(own, _)| *own == port) {
+            if let Some(buffer) = own.buffer.0 {
+                made.limit = Some(buffer.0.map_or(Limit::Unlimited, |size| self.limit(size)));
+            }
+            let discipline = std::mem::replace(&mut made.discipline, Discipline::DropTail);
+            let chosen = by_connection(&own.lose, &self.connections);
+            made.discipline = if chosen.is_empty() {
+                discipline
+            } else {
+                Chosen::before(&chosen, discipline)
+            };
+            if own.loss.0 > 0.0 {
+                let law = LossLaw::Random {
+                    probability: own.loss.0,
+                    stream: Stream::new(self.point.seed, "loss of a link", u64::from(port.0)),
+                };
+                let discipline = std::mem::replace(&mut made.discipline, Discipline::DropTail);
+                made.discipline = law.before_all(discipline);
+            }
+        }
     }
 
     /// A port of a host.
@@ -134,6 +181,7 @@ impl<'a> Ports<'a> {
         if self.point.keys.host.queue == HostQueue::Own {
             made.discipline = self.losing_acks(port, made.discipline);
             made.discipline = self.losing_chosen(port, made.discipline);
+            self.make_exceptions(port, &mut made);
         }
         made
     }
@@ -147,7 +195,7 @@ impl<'a> Ports<'a> {
 
     /// Loss of chosen segments: of the handshake on both ways, and of data on the way to the first receiver.
     fn losing_chosen(&self, port: PortId, discipline: Discipline) -> Discipline {
-        let mut chosen = self.point.keys.bottleneck.lose.0.clone();
+        let mut chosen = self.chosen.clone();
         if port == self.lossy.0.reverse() {
             chosen.retain(|one| !matches!(one.segment, Segment::Data { .. }));
         } else if port != self.lossy.0 {
@@ -200,6 +248,22 @@ impl<'a> Ports<'a> {
             }
         }
     }
+}
+
+/// The connection of each flow, if segments of single flows are lost.
+fn connections_of_flows(point: &PointSpec) -> Vec<u32> {
+    let keys = &point.keys;
+    let own = keys.topology.exceptions.0.iter().map(|one| &one.own.lose);
+    let mut all = own.chain([&keys.bottleneck.lose]).flat_map(|lose| &lose.0);
+    if all.all(|one| one.only.is_none()) {
+        return Vec::new();
+    }
+    let flows = Plan::of(point).flows;
+    flows.iter().map(|flow| flow.connection).collect()
+}
+
+fn by_connection(lose: &LostSegments, connections: &[u32]) -> Vec<Chosen> {
+    lose.on_connections(|flow| connections[flow as usize])
 }
 
 /// All groups share the switches; at most one brings a scheme for them.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::{FlowId, HostId, Seq, Span, Time};
+use base::{FlowId, HostId, Rate, Seq, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
 use scenario::keys::{
@@ -16,9 +16,9 @@ use schemes::{FlowInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, Plays, ReceiverCc, Slot};
 
 use super::deadlines::number;
-use super::facts::mss;
+use super::facts::{host_info, host_rates, mss};
 use super::ports::Ports;
-use super::{Cast, Connection};
+use super::{Cast, Connection, MakeReceiver};
 use crate::error::RunError;
 
 pub(super) fn network(
@@ -58,10 +58,19 @@ pub(super) struct Endpoints {
     cast: Cast,
     /// Of each group, at the senders and at the receivers of its flows.
     configs: Vec<[Arc<Config>; 2]>,
+    /// Hosts that send at another rate than `link.rate`.
+    rates: BTreeMap<HostId, Rate>,
 }
 
 impl Endpoints {
-    pub(super) fn new(point: &PointSpec, cast: &Cast, planned: &[PlannedConnection]) -> Self {
+    pub(super) fn new(
+        (point, topology): (&PointSpec, &Topology),
+        cast: &Cast,
+        planned: &[PlannedConnection],
+    ) -> Self {
+        let usual = point.keys.link.rate;
+        let hosts = (0..).map(HostId).take(topology.hosts().len());
+        let rates = hosts.map(|host| (host, host_rates(topology, host)[0]));
         let groups = point.groups.iter().zip(&*cast.roles);
         let config = |(group, roles): (&Group, &Roles)| {
             let sender = Arc::new(endpoint_config(&group.keys, roles));
@@ -77,6 +86,7 @@ impl Endpoints {
                 .collect(),
             cast: cast.clone(),
             configs: groups.map(config).collect(),
+            rates: rates.filter(|(_, rate)| *rate != usual).collect(),
         }
     }
 
@@ -109,13 +119,16 @@ impl Endpoints {
                 initial_seq,
             };
             let sends = local == sender;
-            let config = &configs[usize::from(!sends)];
+            let mut config = Arc::clone(&configs[usize::from(!sends)]);
+            if let Some(rate) = self.rates.get(&local) {
+                Arc::make_mut(&mut config).link_rate = *rate;
+            }
             let info = FlowInfo {
                 size: size.filter(|_| sends),
-                config: **config,
+                config: *config,
             };
             let sender = self.cast.sender(roles, id, &info, sends);
-            let mut endpoint = roles.make_endpoint(identity, Arc::clone(config), &info, sender);
+            let mut endpoint = roles.make_endpoint(identity, config, &info, sender);
             if sends == asked {
                 endpoint.listen();
             }
@@ -166,8 +179,27 @@ pub(super) fn early_sizes(
         .collect()
 }
 
+/// Every host with the role of a receiver that the scheme of its flows brings.
+pub(super) fn hosts<R: Plays<dyn ReceiverCc>>(
+    (point, topology): (&PointSpec, &Topology),
+    roles: &[Roles],
+    planned: &[PlannedConnection],
+    receiver: &MakeReceiver<'_, R>,
+) -> Vec<Host<Sender, R>> {
+    let host = |(group, host): (Option<u32>, HostId)| {
+        let group = group.map(|group| group as usize);
+        let keys = group.map_or(&*point.keys, |group| &point.groups[group].keys);
+        let [_, rate] = host_rates(topology, host);
+        let info = host_info(keys, rate);
+        Host::new(receiver(group.map(|group| &roles[group]), &info))
+    };
+    let controlling = controlling_groups(topology.hosts().len(), roles, planned);
+    let hosts = controlling.into_iter().zip((0..).map(HostId));
+    hosts.map(host).collect()
+}
+
 /// Which group's receiver role each host plays; `None`: the plain one.
-pub(super) fn controlling_groups(
+fn controlling_groups(
     hosts: usize,
     roles: &[Roles],
     planned: &[PlannedConnection],

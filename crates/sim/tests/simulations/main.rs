@@ -7,6 +7,7 @@ mod bounds;
 mod breakdown;
 mod bursts;
 mod endings;
+mod exceptions;
 mod golden;
 mod grants;
 mod ictcp;

@@ -341,6 +341,54 @@ fn a_file_lies_beside_the_scenario_or_in_the_working_directory() {
 }
 
 #[test]
+fn a_graph_of_several_parts_without_delays_runs_on_request_and_says_what_it_takes() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parts");
+    fs::create_dir_all(&folder).expect("a folder");
+    let parts = r#"{"nodes": [{"id": "x"}, {"id": "a"}, {"id": "b"}, {"id": "c"}],
+        "edges": [{"source": "a", "target": "b", "dist": 200}, {"source": "b", "target": "c", "weight": 3}]}"#;
+    fs::write(folder.join("parts.json"), parts).expect("a file");
+    let text = "schemes = [\"newreno\"]\nlink.delay = \"0s\"\nbottleneck.rate = \"1Gbps\"\n\
+        [topology]\nkind = \"graph\"\ngraph = \"parts.json\"\nhosts = 1\n\
+        [workload]\nkind = \"pairs\"\nsenders = 1\nsize = \"1KB\"\nfrom = \"0:0\"\nto = \"2:0\"\n";
+    let scenario = folder.join("parts.toml");
+    let load = |sets: &[&str]| {
+        let overrides = Overrides {
+            sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+            ..Overrides::default()
+        };
+        Scenario::load(Source::new(&*scenario.to_string_lossy(), text), &overrides)
+    };
+    let error = load(&[]).err().expect("two parts").to_string();
+    assert!(
+        error.contains("nodes[1], node \"a\": no links lead to it from node \"x\""),
+        "{error}"
+    );
+    let largest = load(&["topology.part=largest"]).unwrap_or_else(|error| panic!("{error}"));
+    let [warning] = largest.warnings() else {
+        panic!("one warning: {:?}", largest.warnings())
+    };
+    let said = warning.to_string();
+    assert!(said.starts_with("1 of the 2 links of "), "{said}");
+    assert!(
+        said.ends_with("each takes topology.missing_delay = 1ms"),
+        "{said}"
+    );
+    let remedy = warning.remedy().expect("a remedy");
+    assert!(
+        remedy.starts_with("their weights count as lengths or delays with"),
+        "{remedy}"
+    );
+    // The SYN and the data take 1 ms over 200 km and 1 ms more, there and back and there: 6 ms.
+    let outcome = run::run(&largest.points()[0]).expect("a run");
+    let flow = &outcome.flows[0];
+    let fct = flow.completion_us.get().expect("it completes") - flow.start_us;
+    assert!((6000.0..6100.0).contains(&fct), "{fct}");
+    let weighed = load(&["topology.part=largest", "topology.weight=ms"]);
+    let weighed = weighed.unwrap_or_else(|error| panic!("{error}"));
+    assert!(weighed.warnings().is_empty(), "{:?}", weighed.warnings());
+}
+
+#[test]
 fn what_a_graph_lacks_is_said_with_a_remedy() {
     let error = complaint(INTERNET2, &["topology.oversubscription=5"]);
     assert!(

@@ -442,6 +442,56 @@ fn chosen_segments_are_lost_on_every_connection_and_nothing_else_is() {
 }
 
 #[test]
+fn the_numbered_segments_of_one_flow_are_lost_and_those_of_no_other() {
+    let run = |lose: &str| {
+        outcome(&format!(
+            "bottleneck.lose = \"{lose}\"\n[workload]\nsenders = 3\nsize = \"40pkt\""
+        ))
+    };
+    let drops = |lose: &str| {
+        run(lose)
+            .flows
+            .iter()
+            .map(|flow| flow.drops)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(drops("off"), [0, 0, 0]);
+    assert_eq!(drops("segments 14 26 28 of flow 1"), [0, 3, 0]);
+    assert_eq!(drops("segments 14, 26, 28"), [3, 3, 3]);
+    // The second flight of a window that began with ten segments, and a copy of one of it.
+    assert_eq!(
+        drops("segments 11-30 of flow 2 + segment 11 of flow 0"),
+        [1, 0, 20]
+    );
+}
+
+#[test]
+fn a_link_that_loses_everything_for_a_while_stops_all_flows_until_then() {
+    let run = |lose: &str| {
+        outcome(&format!(
+            "bottleneck.lose = \"{lose}\"\n[workload]\nsenders = 3\nsize = \"40pkt\"\nstart = \"1ms\""
+        ))
+    };
+    let last = |lose: &str| {
+        let outcome = run(lose);
+        let ends = outcome
+            .flows
+            .iter()
+            .map(|flow| flow.completion_us.get().expect("it completes"));
+        (ends.fold(0.0, f64::max), outcome.metrics.drops)
+    };
+    let (free, none) = last("off");
+    assert_eq!(none, 0);
+    // Nothing arrives before the flows begin or after they have ended.
+    assert_eq!(last("from 0s to 1ms"), (free, 0));
+    assert_eq!(last("from 2s to 3s"), (free, 0));
+    let (cut, lost) = last("from 1ms to 60ms");
+    assert!(lost > 0 && cut > 60_000.0, "{lost} {cut}");
+    let (one, own) = last("from 1ms to 60ms of flow 1");
+    assert!(own > 0 && own < lost && one > 60_000.0, "{own} {one}");
+}
+
+#[test]
 fn a_connection_that_was_idle_starts_from_its_initial_window() {
     let second = |restart: bool| {
         let outcome = outcome(&format!(

@@ -3,11 +3,11 @@
 use super::*;
 use crate::graph::file;
 
-fn graph(name: &str, text: &str) -> Graph {
+pub(super) fn graph(name: &str, text: &str) -> Graph {
     file::parse(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)))
 }
 
-fn fault(name: &str, text: &str) -> String {
+pub(super) fn fault(name: &str, text: &str) -> String {
     match file::parse(name, text) {
         Ok(_) => panic!("accepted: {text}"),
         Err(fault) => fault.in_file(name),
@@ -15,7 +15,7 @@ fn fault(name: &str, text: &str) -> String {
 }
 
 /// Wraps nodes and edges, which begin in line 12.
-fn graphml(body: &str) -> String {
+pub(super) fn graphml(body: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
          <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
@@ -32,7 +32,7 @@ fn graphml(body: &str) -> String {
     )
 }
 
-const AB: &str = "<node id=\"a\" /><node id=\"b\" />\n";
+pub(super) const AB: &str = "<node id=\"a\" /><node id=\"b\" />\n";
 
 fn edge(data: &str) -> String {
     graphml(&format!(
@@ -243,12 +243,6 @@ fn wrong_graphml_is_refused_with_the_element_and_the_remedy() {
             "line 13: this edge has no target; give it the id of",
         ),
         (
-            format!(
-                "{AB}{connected}<node id=\"c\" />\n<node id=\"d\" /><edge source=\"c\" target=\"d\" />\n"
-            ),
-            "line 14, node \"c\": no links lead to it from node \"a\"; every host reaches every other: add a link",
-        ),
-        (
             format!("{AB}{connected}<hyperedge><endpoint node=\"a\"/></hyperedge>\n"),
             "line 14: a hyperedge joins any number of nodes; a link joins two: write edges",
         ),
@@ -361,10 +355,6 @@ fn wrong_json_is_refused_with_the_element_and_the_remedy() {
         (
             "{\"nodes\": [{\"id\": 1}, {\"id\": 2}], \"links\": [{\"source\": 1, \"target\": 2, \"delay_ms\": -1}]}",
             "delay_ms is \"-1\", which is no delay; give a number of milliseconds",
-        ),
-        (
-            "{\"nodes\": [{\"id\": 1}, {\"id\": 2}], \"links\": []}",
-            "nodes[1], node \"2\": no links lead to it from node \"1\"",
         ),
     ];
     for (text, expected) in refused {

@@ -142,7 +142,7 @@ fn epochs(keys: &Keys, found: &mut Vec<Conflict>) {
 fn connections(keys: &Keys, found: &mut Vec<Conflict>) {
     let workload = &keys.workload;
     let between = match keys.topology.kind {
-        TopologyKind::Graph => keys.topology.graph.0.span(keys),
+        TopologyKind::Graph => keys.topology.network().span(keys),
         _ => keys.bottleneck.delay.0.unwrap_or(keys.link.delay) * 4,
     };
     // Connections open in the first half; of the other half they need a round trip over the longest

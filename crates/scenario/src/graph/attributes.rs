@@ -1,0 +1,285 @@
+//! What a file says about a node or a link, under the names that its writers use.
+
+use base::{Quantity, Rate, Span};
+use fabric::Layer;
+
+use super::fault::Fault;
+
+/// Names and texts of what is said about a node or link.
+#[derive(Debug, Default)]
+pub(super) struct Attributes(pub(super) Vec<(String, String)>);
+
+/// Where a node is: latitude and longitude in degrees.
+pub(super) type Coordinates = (f64, f64);
+
+impl Attributes {
+    /// The first of `names` that is there and not empty, whatever its case.
+    pub(super) fn get(&self, names: &[&'static str]) -> Option<(&'static str, &str)> {
+        names.iter().find_map(|name| {
+            let mut all = self.0.iter();
+            let found =
+                all.find(|(key, text)| key.eq_ignore_ascii_case(name) && !text.trim().is_empty());
+            found.map(|(_, text)| (*name, text.trim()))
+        })
+    }
+
+    /// Bits per second, in one of the ways in which files say it.
+    pub(super) fn capacity(&self, place: &str) -> Result<Option<u64>, Fault> {
+        let wrong = |name: &str, text: &str, expected: &str| {
+            Fault::new(
+                place,
+                format!("{name} is {text:?}, which is no rate"),
+                format!("give {expected}, or leave it out"),
+            )
+        };
+        let bits = |name: &'static str, text: &str, unit: f64| {
+            let number = text.parse::<f64>().ok().map(|number| number * unit);
+            number.and_then(whole_rate).ok_or_else(|| {
+                wrong(
+                    name,
+                    text,
+                    "a number above 0 that makes at most 8000 Gbit/s",
+                )
+            })
+        };
+        if let Some((name, text)) = self.get(&["LinkSpeedRaw", "capacity_bps", "bandwidth_bps"]) {
+            return bits(name, text, 1.0).map(Some);
+        }
+        if let Some((name, text)) = self.get(&["capacity_mbps", "bandwidth_mbps"]) {
+            return bits(name, text, 1e6).map(Some);
+        }
+        if let Some((name, text)) = self.get(&["capacity", "bandwidth"]) {
+            let rate = Rate::parse(text).map_err(|_| {
+                wrong(
+                    name,
+                    text,
+                    "a rate with its unit, as in \"10Gbps\", or a number as capacity_mbps",
+                )
+            })?;
+            return Ok(Some(rate.as_bps()));
+        }
+        let Some((name, text)) = self.get(&["LinkSpeed"]) else {
+            return Ok(None);
+        };
+        let units = self.get(&["LinkSpeedUnits"]).map_or("", |(_, units)| units);
+        let unit = match units
+            .chars()
+            .next()
+            .map(|letter| letter.to_ascii_uppercase())
+        {
+            Some('K') => 1e3,
+            Some('M') => 1e6,
+            Some('G') => 1e9,
+            Some('T') => 1e12,
+            _ => {
+                return Err(Fault::new(
+                    place,
+                    format!("LinkSpeed is {text:?} and LinkSpeedUnits {units:?}"),
+                    "give K, M, G or T as LinkSpeedUnits, or leave LinkSpeed out",
+                ));
+            }
+        };
+        bits(name, text, unit).map(Some)
+    }
+
+    /// One way, as a delay or a length, in one of the ways in which files say it.
+    pub(super) fn delay(&self, place: &str) -> Result<Option<Span>, Fault> {
+        let wrong = |name: &str, text: &str, expected: &str| {
+            Fault::new(
+                place,
+                format!("{name} is {text:?}, which is no delay"),
+                format!("give {expected}, or leave it out"),
+            )
+        };
+        for (names, unit, picoseconds) in [
+            (["delay_ms", "latency_ms"], "milliseconds", 1e9),
+            (["delay_us", "latency_us"], "microseconds", 1e6),
+        ] {
+            let Some((name, text)) = self.get(&names) else {
+                continue;
+            };
+            let number = text.parse::<f64>().ok();
+            let span = number.and_then(|number| whole_span(number * picoseconds));
+            return span.map(Some).ok_or_else(|| {
+                let expected = format!("a number of {unit} of at least 0 and below a minute");
+                wrong(name, text, &expected)
+            });
+        }
+        let Some((name, text)) = self.get(&["delay", "latency"]) else {
+            return self.length(place);
+        };
+        Span::parse(text).map(Some).map_err(|_| {
+            wrong(
+                name,
+                text,
+                "a time with its unit, as in \"5ms\", or a number as delay_ms or delay_us",
+            )
+        })
+    }
+
+    /// The time of light in the fibre of a link whose length is said. A number without a unit is one of kilometres, as
+    /// `TopoHub` writes `dist`.
+    fn length(&self, place: &str) -> Result<Option<Span>, Fault> {
+        for (names, metres) in [
+            (&["length_km", "distance_km", "dist_km"][..], 1e3),
+            (&["length_m", "distance_m", "dist_m"], 1.0),
+            (&["length", "distance", "dist"], 1e3),
+        ] {
+            let Some((name, text)) = self.get(names) else {
+                continue;
+            };
+            let (number, unit) = match LENGTHS.iter().find(|(unit, _)| text.ends_with(unit)) {
+                Some((unit, own)) => (text[..text.len() - unit.len()].trim_end(), *own),
+                None => (text, metres),
+            };
+            let known = number.parse::<f64>().ok().map(|number| number * unit);
+            let known = known.filter(|metres| (0.0..=LONGEST).contains(metres));
+            return known.map(flight_of).map(Some).ok_or_else(|| {
+                Fault::new(
+                    place,
+                    format!("{name} is {text:?}, which is no length of a link"),
+                    "give kilometres from 0 to 100000, or a unit, as in \"300 m\", or leave it out",
+                )
+            });
+        }
+        Ok(None)
+    }
+
+    /// Its weight in millionths. What a weight means, only the writer of the file knows; what is no number or below 0 means
+    /// nothing here.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to lie within the range"
+    )]
+    pub(super) fn weight(&self) -> Option<u64> {
+        let (_, text) = self.get(&["weight"])?;
+        let number = text.parse::<f64>().ok();
+        let known = number.filter(|number| (0.0..=1e9).contains(number));
+        known.map(|number| (number * 1e6).round() as u64)
+    }
+
+    /// What kind of switch it is; a plain one if nothing is said.
+    pub(super) fn layer(&self, place: &str) -> Result<Layer, Fault> {
+        let Some((_, text)) = self.get(&["layer"]) else {
+            return Ok(Layer::Switch);
+        };
+        // NetworkX numbers the columns of a drawing so.
+        if text.parse::<f64>().is_ok() {
+            return Ok(Layer::Switch);
+        }
+        let mut layers = Layer::ALL.into_iter();
+        layers
+            .find(|layer| layer.to_string() == text)
+            .ok_or_else(|| {
+                let names = Layer::ALL.map(|layer| layer.to_string()).join(", ");
+                let remedy = format!("a layer is one of {names}, or is left out");
+                Fault::new(place, format!("layer is {text:?}"), remedy)
+            })
+    }
+
+    /// Where it is, if its file says so by latitude and longitude.
+    pub(super) fn coordinates(&self, place: &str) -> Result<Option<Coordinates>, Fault> {
+        let degrees = |names: &[&'static str], most: f64| {
+            let Some((name, text)) = self.get(names) else {
+                return Ok(None);
+            };
+            let number = text.parse::<f64>().ok();
+            let degrees = number.filter(|number| (-most..=most).contains(number));
+            degrees.map(Some).ok_or_else(|| {
+                Fault::new(
+                    place,
+                    format!("{name} is {text:?}"),
+                    format!("give degrees from -{most} to {most}, or leave it out"),
+                )
+            })
+        };
+        let latitude = degrees(&["Latitude", "lat"], 90.0)?;
+        let longitude = degrees(&["Longitude", "lon", "lng"], 180.0)?;
+        Ok(latitude.zip(longitude))
+    }
+
+    /// Where it stands, as `pos` or as `x` and `y`, from left to right and from bottom to top: degrees on a map, and
+    /// anything in a drawing. What is no pair of numbers says nothing.
+    pub(super) fn position(&self) -> Option<Coordinates> {
+        let pair: Vec<f64> = if let Some((_, text)) = self.get(&["pos", "position"]) {
+            let bare = text.trim_matches(|c| matches!(c, '[' | ']' | '(' | ')'));
+            let parts = bare.split(',').map(|part| part.trim().parse().ok());
+            parts.collect::<Option<_>>()?
+        } else {
+            let (x, y) = (self.get(&["x"])?.1, self.get(&["y"])?.1);
+            vec![x.parse().ok()?, y.parse().ok()?]
+        };
+        let [x, y] = pair[..] else { return None };
+        (x.is_finite() && y.is_finite()).then_some((y, x))
+    }
+}
+
+/// Whether positions are degrees of latitude and longitude: all lie on the globe, and not all within one degree of its
+/// origin, where layouts of drawings lie.
+pub(super) fn are_degrees(positions: &[Option<Coordinates>]) -> bool {
+    let mut known = positions.iter().flatten();
+    let on_globe = |(y, x): &Coordinates| y.abs() <= 90.0 && x.abs() <= 180.0;
+    let is_far = |(y, x): &Coordinates| y.abs() > 1.0 || x.abs() > 1.0;
+    known.clone().all(on_globe) && known.any(is_far)
+}
+
+/// How long light takes between two places in fibre, along a great circle (the haversine formula).
+pub(super) fn flight(a: Coordinates, b: Coordinates) -> Span {
+    let [(phi_a, lambda_a), (phi_b, lambda_b)] =
+        [a, b].map(|(latitude, longitude)| (latitude.to_radians(), longitude.to_radians()));
+    let half_chord = |from: f64, to: f64| {
+        let sine = libm::sin((to - from) / 2.0);
+        sine * sine
+    };
+    let squared = half_chord(phi_a, phi_b)
+        + libm::cos(phi_a) * libm::cos(phi_b) * half_chord(lambda_a, lambda_b);
+    let metres = 2.0 * EARTH_RADIUS * libm::asin(libm::sqrt(squared.min(1.0)));
+    flight_of(metres)
+}
+
+/// How long light takes along a fibre of this length, which is at most [`LONGEST`].
+fn flight_of(metres: f64) -> Span {
+    whole_span(metres / IN_FIBRE * 1e12).expect("a tenth of a million km is half a second")
+}
+
+/// The delay of a fibre whose length in kilometres is this many millionths.
+pub(super) fn flight_of_weight(millionths: u64) -> Option<Span> {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a weight has at most 1e15 millionths"
+    )]
+    let metres = millionths as f64 / 1e3;
+    (metres <= LONGEST).then(|| flight_of(metres))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to lie within the range"
+)]
+fn whole_rate(bits: f64) -> Option<u64> {
+    let bits = bits.round();
+    (1.0..=8e12).contains(&bits).then_some(bits as u64)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to lie within the range"
+)]
+fn whole_span(picoseconds: f64) -> Option<Span> {
+    let whole = picoseconds.round();
+    (0.0..60e12)
+        .contains(&whole)
+        .then(|| Span::from_ps(whole as u64))
+}
+
+/// Mean radius of the earth in metres (IUGG).
+const EARTH_RADIUS: f64 = 6_371_008.8;
+/// Two thirds of the speed of light, in metres per second: the refractive index of fibre is about 1.5.
+const IN_FIBRE: f64 = 299_792_458.0 * 2.0 / 3.0;
+/// Cables have at most 45,000 km (2Africa); above this a length is in another unit.
+const LONGEST: f64 = 100e6;
+/// Units of lengths in metres; of several that fit the first counts.
+const LENGTHS: [(&str, f64); 3] = [("km", 1e3), ("mi", 1609.344), ("m", 1.0)];

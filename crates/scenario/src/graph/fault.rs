@@ -1,0 +1,47 @@
+//! What is wrong with a file of a graph.
+
+/// What is wrong with a file, where, and what to do about it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The place in the file; empty if it is the file itself.
+    place: String,
+    cause: String,
+    remedy: String,
+}
+
+impl Fault {
+    pub(super) fn new(
+        place: impl Into<String>,
+        cause: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            place: place.into(),
+            cause: cause.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    pub(super) fn of_file(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new("", cause, remedy)
+    }
+
+    pub(super) fn at_line(
+        line: usize,
+        cause: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self::new(format!("line {line}"), cause, remedy)
+    }
+
+    /// One sentence without a full stop.
+    pub(super) fn in_file(&self, path: &str) -> String {
+        let Self {
+            place,
+            cause,
+            remedy,
+        } = self;
+        let separator = if place.is_empty() { "" } else { ", " };
+        format!("{path}{separator}{place}: {cause}; {remedy}")
+    }
+}

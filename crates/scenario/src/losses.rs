@@ -1,0 +1,24 @@
+//! Flows that are named where segments are lost.
+
+use crate::PointSpec;
+use crate::keys::LostSegments;
+use crate::problem::Problem;
+use crate::workload::Plan;
+
+/// What is wrong with a point that loses segments of a flow that is not there.
+pub(super) fn unknown_flow(point: &PointSpec) -> Option<Problem> {
+    let keys = &point.keys;
+    let own = keys.topology.exceptions.0.iter();
+    let all = own
+        .map(|exception| &exception.own.lose)
+        .chain([&keys.bottleneck.lose]);
+    let last = all.filter_map(LostSegments::last_flow).max()?;
+    let flows = Plan::of(point).flows.len();
+    if u64::from(last) < flows as u64 {
+        return None;
+    }
+    let problem = Problem::new(format!(
+        "segments of flow {last} are to be lost, and a simulation has {flows} flows"
+    ));
+    Some(problem.help("flows are numbered from 0, as in the results"))
+}
