@@ -23,6 +23,7 @@ use crate::routes::Row;
 use crate::watch::Watch;
 
 pub use bucket::Bucket;
+pub use facts::PortCounters;
 pub use jitter::Jitter;
 
 /// What a port is made of.
@@ -131,23 +132,6 @@ pub enum Offer {
     Queued,
     /// It is the only one and arrives then, which is to be scheduled: one event per busy port.
     First(Time),
-}
-
-/// What a port has seen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PortCounters {
-    /// Packets accepted and not pushed out or withdrawn: each is one packet-hop.
-    pub packets: u64,
-    /// Their bytes, headers included.
-    pub bytes: u64,
-    /// Packets dropped.
-    pub drops: u64,
-    /// Packets marked here.
-    pub marks: u64,
-    /// Packets that found the queue at or above the marking threshold, ECN-capable or not.
-    pub threshold_crossings: u64,
-    /// Largest number of bytes waiting.
-    pub max_waiting_bytes: u64,
 }
 
 impl Port {

@@ -42,14 +42,43 @@ pub(crate) fn outcome(
         (&flows.iter(), Some(&all_rounds)),
         (end, &links),
     );
-    let ports = || ended.network.ports().iter().map(fabric::Port::counters);
-    let packet_hops: u64 = ports().map(|port| port.packets).sum();
     ended.bottleneck = bottleneck::of(&ended, point, queues);
-    let bottleneck = ended.bottleneck.0 as usize;
-    let queue = &queues[bottleneck];
+    let bottleneck = &queues[ended.bottleneck.0 as usize];
+    let goodput_bps = goodput(&flows, last.since(ended.first_start));
+    let metrics = metrics(&all, goodput_bps, (&ended, bottleneck));
+    let packet_hops: u64 = (ended.network.ports().iter())
+        .map(|port| port.counters().packets)
+        .sum();
     let cpu_us = cpu.as_secs_f64() * 1e6;
-    let metrics = Metrics {
-        goodput_bps: goodput(&flows, last.since(ended.first_start)),
+    let cost = Cost {
+        simulated_us: Span::as_micros(end.since(Time::ZERO)),
+        packet_hops,
+        events,
+        cpu_us,
+        ns_per_hop: cpu_us * 1e3 / packet_hops as f64,
+    };
+    let ports = port_records(&ended, queues);
+    Outcome {
+        metrics,
+        groups: groups(point, (&flows, &rounds), (end, &links)),
+        cost,
+        flows,
+        tiers: tiers(&ports),
+        ports,
+        digest: ended.network.digest(),
+    }
+}
+
+/// The metrics of a simulation whose flows achieved `all` together, and whose bottleneck had this queue.
+fn metrics(
+    all: &GroupMetrics,
+    goodput_bps: f64,
+    (ended, queue): (&Ended, &QueueStatistics),
+) -> Metrics {
+    let ports = || ended.network.ports().iter().map(fabric::Port::counters);
+    let bottleneck = &ended.network.ports()[ended.bottleneck.0 as usize];
+    Metrics {
+        goodput_bps,
         fct_mean_us: all.fct_mean_us,
         fct_p50_us: all.fct_p50_us,
         fct_p95_us: all.fct_p95_us,
@@ -85,9 +114,7 @@ pub(crate) fn outcome(
         queue_p5_bytes: queue.p5,
         queue_p50_bytes: queue.p50,
         queue_p95_bytes: queue.p95,
-        queue_max_bytes: ended.network.ports()[bottleneck]
-            .counters()
-            .max_waiting_bytes,
+        queue_max_bytes: bottleneck.counters().max_waiting_bytes,
         flows_completed: all.flows_completed,
         flows_failed: all.flows_failed,
         flows_unfinished: all.flows_unfinished,
@@ -100,23 +127,6 @@ pub(crate) fn outcome(
         active: all.active,
         held_up: all.held_up,
         breakdown: all.breakdown,
-    };
-    let cost = Cost {
-        simulated_us: Span::as_micros(end.since(Time::ZERO)),
-        packet_hops,
-        events,
-        cpu_us,
-        ns_per_hop: cpu_us * 1e3 / packet_hops as f64,
-    };
-    let ports = port_records(&ended, queues);
-    Outcome {
-        metrics,
-        groups: groups(point, (&flows, &rounds), (end, &links)),
-        cost,
-        flows,
-        tiers: tiers(&ports),
-        ports,
-        digest: ended.network.digest(),
     }
 }
 

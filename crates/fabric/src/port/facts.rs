@@ -3,6 +3,23 @@
 use super::{Bucket, End, Port};
 use crate::topology::LinkSpec;
 
+/// What a port has seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PortCounters {
+    /// Packets accepted and not pushed out or withdrawn: each is one packet-hop.
+    pub packets: u64,
+    /// Their bytes, headers included.
+    pub bytes: u64,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked here.
+    pub marks: u64,
+    /// Packets that found the queue at or above the marking threshold, ECN-capable or not.
+    pub threshold_crossings: u64,
+    /// Largest number of bytes waiting.
+    pub max_waiting_bytes: u64,
+}
+
 impl Port {
     /// Rate and delay of its wire; a time for which the switch holds every packet is part of the delay.
     pub fn link(&self) -> LinkSpec {

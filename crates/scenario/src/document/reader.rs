@@ -156,13 +156,11 @@ impl<'a> Reader<'a> {
                 None => item.as_value().and_then(scalar_text),
             };
             let place = item.span().unwrap_or(place);
-            match text {
-                Some(text) => self.value(key, Value { text, place }, setting),
-                None => {
-                    self.not_a_value(key, place);
-                    return false;
-                }
-            }
+            let Some(text) = text else {
+                self.not_a_value(key, place);
+                return false;
+            };
+            self.value(key, Value { text, place }, setting);
         }
         true
     }

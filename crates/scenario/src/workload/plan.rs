@@ -17,12 +17,12 @@
 //! that ask once on one connection. Nor are flows a round that start one after the other, at an `interval`, unless the
 //! next round waits for them.
 
+mod arrivals;
 mod requests;
 mod route;
 mod traced;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use base::{HostId, Span, Time};
@@ -33,9 +33,8 @@ use fabric::{PortId, Topology};
 use super::has_rounds;
 use super::layout::{Layout, Places};
 use super::load;
-use super::peers::Peers;
 use crate::PointSpec;
-use crate::keys::{ConnectionKind, Keys, LoadOf, Workload, WorkloadKind};
+use crate::keys::{ConnectionKind, Keys, Workload, WorkloadKind};
 use route::Route;
 
 /// The network and what happens in it.
@@ -321,96 +320,6 @@ impl Maker<'_> {
         for (route, flow) in drawn {
             self.add(plan, route, PlannedFlow { round, ..flow });
         }
-    }
-
-    /// Exponential gaps between flows, as many as were asked for or those of a time: at each receiver
-    /// from random senders, or of all hosts together between random ones.
-    fn poisson(&self, plan: &mut Draft, layout: &Layout) {
-        let workload = self.workload();
-        let begin = Time::ZERO + workload.start;
-        let (count, end) = match workload.flows.0 {
-            Some(count) => (count.0 as usize, Time::NEVER),
-            None => (usize::MAX, begin + workload.duration),
-        };
-        let peers = Peers::new(workload.peers, self.place, layout);
-        // Each process with its receiver, unless it draws one for each flow.
-        let receivers = || self.place.receivers.iter().copied();
-        let each = || receivers().map(Some).collect();
-        let (processes, gap): (Vec<Option<HostId>>, _) =
-            match (workload.arrivals.0, workload.load_of) {
-                (Some(law), _) => (vec![None], law),
-                (None, LoadOf::Hosts) => {
-                    (vec![None], self.gap(load::of_hosts(self.keys, self.place)))
-                }
-                (None, LoadOf::Receivers | LoadOf::Uplinks) => (
-                    each(),
-                    self.gap(load::arrivals(self.keys, layout, self.place)),
-                ),
-            };
-        let mut streams = Vec::new();
-        let mut next = BinaryHeap::new();
-        for index in 0..processes.len() {
-            let mut stream = self.stream("arrivals", index as u64);
-            next.push(Reverse((begin + gap.draw(&mut stream), index)));
-            streams.push(stream);
-        }
-        let mut arrivals = Vec::new();
-        while arrivals.len() < count
-            && let Some(Reverse((at, index))) = next.pop()
-        {
-            if at >= end {
-                continue;
-            }
-            let stream = &mut streams[index];
-            let (from, to) = match processes[index] {
-                Some(receiver) => (peers.sender_to(receiver, stream), receiver),
-                None => peers.pair(stream),
-            };
-            arrivals.push((at, from, to));
-            let others = peers.others(workload.fan_in, (from, to), stream);
-            arrivals.extend(others.into_iter().map(|from| (at, from, to)));
-            next.push(Reverse((at + gap.draw(stream), index)));
-        }
-        arrivals.truncate(count);
-        arrivals.sort_unstable();
-        let (mut place, mut round) = (0, None);
-        let mut before = None;
-        for (at, from, receiver) in arrivals {
-            place = if before == Some((at, receiver)) {
-                place + 1
-            } else {
-                0
-            };
-            before = Some((at, receiver));
-            let flow = if workload.fan_in.most > 1 {
-                if place == 0 {
-                    round = has_rounds(self.keys).then(|| plan.begin_round());
-                }
-                PlannedFlow {
-                    stop: Time::NEVER,
-                    round,
-                    ..self.flow(plan.draw(), (at, place))
-                }
-            } else {
-                PlannedFlow {
-                    group: self.number,
-                    connection: 0,
-                    size: self.size(plan.draw()),
-                    first_write: self.first_write(),
-                    start: at,
-                    stop: Time::NEVER,
-                    awaited_by: None,
-                    round: None,
-                }
-            };
-            let pair = u64::from(from.0) << 32 | u64::from(receiver.0);
-            self.add(plan, Route::new((from, receiver), pair), flow);
-        }
-    }
-
-    /// The exponential time from one arrival to the next that makes this many flows a second.
-    fn gap(&self, per_second: f64) -> TimeLaw {
-        TimeLaw::exponential(load::mean_gap(per_second / self.workload().fan_in.mean()))
     }
 
     /// Adds a flow and, unless there is one for it, its connection, whose number is returned.
