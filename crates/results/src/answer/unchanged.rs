@@ -118,7 +118,8 @@ fn is_without_effect(
     several
 }
 
-/// Schemes that act on marks and got none: in the whole sweep, or at values of a swept threshold.
+/// Schemes that act on marks and got none: in the whole sweep, or at values of a swept threshold. Beside others a scheme that
+/// lost nothing did well without.
 fn unmarked(summary: &Summary) -> Option<String> {
     let of = |scheme: &String| -> Vec<&Row> {
         let rows = summary.rows.iter().filter(|row| row.scheme == *scheme);
@@ -133,6 +134,12 @@ fn unmarked(summary: &Summary) -> Option<String> {
         .collect();
     let deaf = |rows: &[&Row]| !rows.is_empty() && rows.iter().all(none);
     let (without, with): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, rows)| deaf(rows));
+    let alone = summary.schemes.len() == 1;
+    let hurt = |rows: &[&Row]| rows.iter().any(|row| row.value("drops") > 0.0);
+    let without: Vec<_> = without
+        .into_iter()
+        .filter(|(_, rows)| alone || hurt(rows))
+        .collect();
     let mut told = Vec::new();
     if !without.is_empty() {
         let names: Vec<&str> = without.iter().map(|(scheme, _)| *scheme).collect();

@@ -63,24 +63,26 @@ fn an_axis_without_effect_is_said_to_have_none() {
 
 #[test]
 fn a_scheme_that_acts_on_marks_and_gets_none_is_said_to_with_the_longest_queue() {
-    let marks = |marks| {
+    let marks = |marks, drops| {
         let answer = answered(
             "schemes = [\"newreno\", \"dctcp\"]\n",
             move |point, metrics| {
                 metrics.fct_p99_us = if point.scheme == "dctcp" { 3e4 } else { 9e4 };
-                metrics.marks = marks;
+                (metrics.marks, metrics.drops) = (marks, drops);
             },
         );
         with(&answer, &["marks"])
     };
     assert_eq!(
-        marks(0),
+        marks(0, 1),
         [
             "dctcp acts on marks and got none: no queue reached switch.ecn_threshold = 40pkt; the longest at \
              the bottleneck was 57.0 KB."
         ]
     );
-    assert_eq!(marks(1), [""; 0]);
+    assert_eq!(marks(1, 1), [""; 0]);
+    // It did well without.
+    assert_eq!(marks(0, 0), [""; 0]);
 }
 
 #[test]
