@@ -12,9 +12,10 @@ use crate::summary::Summary;
 pub(super) fn sentences(summary: &Summary) -> Vec<String> {
     let results = results(summary);
     let mut sentences = Vec::new();
-    sentences.extend(alike(summary, &results));
+    let same = same(summary, &results);
+    sentences.extend(alike(summary, &same));
     sentences.extend(without_effect(summary, &results));
-    sentences.extend(unmarked(summary));
+    sentences.extend(unmarked(summary, &same.concat()));
     sentences
 }
 
@@ -39,8 +40,8 @@ fn results(summary: &Summary) -> Vec<Option<Results>> {
         .collect()
 }
 
-/// Schemes that have the same results wherever they were run.
-fn alike(summary: &Summary, results: &[Option<Results>]) -> Option<String> {
+/// Schemes that have the same results wherever they were run, those that are alike together.
+fn same<'a>(summary: &'a Summary, results: &[Option<Results>]) -> Vec<Vec<&'a str>> {
     let width = summary.schemes.len();
     let mut of_schemes: BTreeMap<Vec<&Results>, Vec<&str>> = BTreeMap::new();
     for (number, scheme) in summary.schemes.iter().enumerate() {
@@ -49,12 +50,17 @@ fn alike(summary: &Summary, results: &[Option<Results>]) -> Option<String> {
             of_schemes.entry(own).or_default().push(scheme);
         }
     }
-    let same = of_schemes.into_values().filter(|schemes| schemes.len() > 1);
-    let same: Vec<String> = same.map(|schemes| list(&schemes)).collect();
+    let several = |schemes: &Vec<&str>| schemes.len() > 1;
+    of_schemes.into_values().filter(several).collect()
+}
+
+/// What is said of them.
+fn alike(summary: &Summary, same: &[Vec<&str>]) -> Option<String> {
     if same.is_empty() {
         return None;
     }
-    let points = summary.rows.len() / width.max(1);
+    let same: Vec<String> = same.iter().map(|schemes| list(schemes)).collect();
+    let points = summary.rows.len() / summary.schemes.len().max(1);
     let at = match points {
         0 | 1 => String::new(),
         2 => " at both points".to_owned(),
@@ -119,8 +125,8 @@ fn is_without_effect(
 }
 
 /// Schemes that act on marks and got none: in the whole sweep, or at values of a swept threshold. Beside others a scheme that
-/// lost nothing did well without.
-fn unmarked(summary: &Summary) -> Option<String> {
+/// lost nothing did well without, unless it was no other than one of these.
+fn unmarked(summary: &Summary, alike: &[&str]) -> Option<String> {
     let of = |scheme: &String| -> Vec<&Row> {
         let rows = summary.rows.iter().filter(|row| row.scheme == *scheme);
         let known = rows.filter(|row| row.marking.is_some() && !row.value("marks").is_nan());
@@ -138,7 +144,7 @@ fn unmarked(summary: &Summary) -> Option<String> {
     let hurt = |rows: &[&Row]| rows.iter().any(|row| row.value("drops") > 0.0);
     let without: Vec<_> = without
         .into_iter()
-        .filter(|(_, rows)| alone || hurt(rows))
+        .filter(|(scheme, rows)| alone || hurt(rows) || alike.contains(scheme))
         .collect();
     let mut told = Vec::new();
     if !without.is_empty() {
