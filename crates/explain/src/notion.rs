@@ -149,7 +149,7 @@ const NOTIONS: [Notion; 18] = [
         more: &["tailwater reproduce rcc/fig5a --causes all"],
     },
     Notion {
-        names: &["rounds", "round", "fan-out", "coflow", "job"],
+        names: &["rounds", "round", "coflow", "job"],
         text: "A round is a set of flows whose last one somebody waits for: the flows of an incast to one receiver, \
                the answers that a client awaits before it asks again (kind = \"requests\" with rounds above 1), or \
                all flows of a burst that starts at once. It lasts from the first start to the last completion. \
