@@ -71,6 +71,25 @@ fn network(keys: &Keys) -> Vec<(String, &'static str)> {
             "set all three to 0",
         ));
     }
+    if !keys.bottleneck.lose.0.is_empty() {
+        refused.push((
+            "bottleneck.lose: no queue of the bed loses segments by choice".to_owned(),
+            "leave it out",
+        ));
+    }
+    if !keys.topology.exceptions.0.is_empty() {
+        refused.push((
+            "[link.NAME] and [host.NAME]: links of the bed are alike".to_owned(),
+            "leave these tables out",
+        ));
+    }
+    if keys.switch.burst.0.is_some() {
+        refused.push((
+            "switch.burst: the bed finds the least depth with which its buckets keep their rate"
+                .to_owned(),
+            "leave it out",
+        ));
+    }
     if keys.switch.emulated_load.0 > 0.0 {
         refused.push((
             "switch.emulated_load: load of a real network is sent, not emulated".to_owned(),

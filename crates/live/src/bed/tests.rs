@@ -78,6 +78,10 @@ fn what_linux_cannot_have_is_refused() {
     assert!(lossy.starts_with("bottleneck.loss"), "{lossy}");
     let late = refused(&[("bottleneck.reordering", "0.01")]);
     assert!(late.starts_with("bottleneck.ack_loss"), "{late}");
+    assert!(refused(&[("bottleneck.lose", "syn")]).starts_with("bottleneck.lose"));
+    assert!(refused(&[("switch.burst", "2pkt")]).starts_with("switch.burst"));
+    let slow = refused(&[("topology.exceptions", "hosts 1-2: rate 10Mbps")]);
+    assert!(slow.starts_with("[link.NAME]"), "{slow}");
     if !cfg!(feature = "kernel") {
         assert!(refused(&[("tcp.ecn", "true")]).starts_with("tcp.ecn"));
     }

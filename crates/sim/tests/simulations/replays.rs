@@ -91,7 +91,9 @@ fn assert_same_text(text: &str, sets: &[&str], point: &PointSpec, replay: &Repla
     // A trace does not say which of its flows somebody awaits together.
     let flows = [&first, &again].map(|outcome| {
         let mut flows = outcome.flows.clone();
-        flows.iter_mut().for_each(|flow| flow.round = None);
+        for flow in &mut flows {
+            flow.round = None;
+        }
         format!("{flows:?}")
     });
     assert_eq!(flows[1], flows[0], "{sets:?}");
