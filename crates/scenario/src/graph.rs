@@ -27,7 +27,7 @@ pub use builtin::{BUILTINS, Builtin};
 pub(crate) use file::is_path;
 
 /// Nodes and links between them: two nodes have at most one link, and no link leads from a node to itself. Every node can
-/// be reached from every other, unless [`Graph::apart`] says otherwise.
+/// be reached from every other, unless `apart` says otherwise.
 #[derive(Debug)]
 pub struct Graph {
     nodes: Vec<GraphNode>,
