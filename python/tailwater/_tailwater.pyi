@@ -28,6 +28,7 @@ __all__ = [
     "__version__",
     "command",
     "explain",
+    "import_flows",
     "list",
     "merge",
     "prepare",
