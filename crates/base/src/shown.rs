@@ -41,7 +41,7 @@ pub fn seen(text: &str) -> Cow<'_, str> {
     text.chars().map(write).collect()
 }
 
-/// The same for text with styles, which stay as they are.
+/// [`seen`] for text with styles: the escape sequences of styles stay.
 pub fn seen_but_for_styles(text: &str) -> String {
     let mut parts = text.split(STYLE);
     let mut out = seen(parts.next().unwrap_or_default()).into_owned();
@@ -57,8 +57,8 @@ pub fn seen_but_for_styles(text: &str) -> String {
     out
 }
 
-/// The same in as many bytes, so that places in it stay where they are: every byte is a question mark, and of a line
-/// none is lost.
+/// [`seen`] without a change of length: every byte of such a character becomes a question mark, so that byte positions and
+/// ends of lines stay.
 pub fn masked(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unseen) {
         return text.into();

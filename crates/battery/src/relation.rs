@@ -23,7 +23,7 @@ pub fn depends_on_no_origin_or_unit_of_time(scheme: &str, seeds: NonZeroU32) {
     relate(scheme, seeds, &own);
 }
 
-/// The same with these settings.
+/// Holds the relation on every network, with the settings `own` of the scheme.
 fn relate(scheme: &str, seeds: NonZeroU32, own: &[&str]) {
     for (network, sets) in NETWORKS {
         let place = format!("{scheme} on {network}");
@@ -126,7 +126,7 @@ fn mean(sample: &[f64]) -> f64 {
 
 /// A point for each seed.
 fn points(scheme: &str, seeds: NonZeroU32, own: &[&str], more: &[String]) -> Vec<PointSpec> {
-    // What is given more counts instead.
+    // A setting of `more` replaces one of `own` with the same key.
     let key = |set: &str| set.split('=').next().map(str::to_owned);
     let again = |set: &&&str| more.iter().any(|other| key(other) == key(set));
     let sets = own.iter().filter(|set| !again(set));
@@ -211,7 +211,7 @@ const CONSTANTS: &[(&str, &str)] = &[
 const KOLMOGOROV: f64 = 2.225;
 /// Of the normal distribution: two-sided, one in ten thousand.
 const NORMAL: f64 = 3.891;
-/// What rounding to picoseconds may change.
+/// Relative difference that rounding to picoseconds may cause.
 const ROUNDING: f64 = 1e-6;
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) fn report(points: &[PointSpec]) -> f64 {
     PER_REPORT + flows(points) * PER_FLOW_DRAWN
 }
 
-/// Seconds that it takes to open a folder with these points and to judge so many claims by it.
+/// Seconds to open a folder with these points and to judge this number of claims.
 pub(crate) fn judging(points: &[PointSpec], claims: usize) -> f64 {
     let claims = f64::from(u32::try_from(claims).unwrap_or(u32::MAX));
     PER_FOLDER + flows(points) * (PER_FLOW_OPENED + claims * PER_FLOW_JUDGED)
@@ -50,11 +50,12 @@ pub(crate) struct Forecast {
     done: Mutex<Done>,
 }
 
-/// What has been done, and when the last part of it ended.
+/// The finished parts of the work.
 #[derive(Clone, Copy, Default)]
 struct Done {
-    /// Seconds that this was expected to take.
+    /// Seconds that they were expected to take.
     expected: f64,
+    /// When the last of them ended.
     at: Duration,
 }
 
@@ -71,7 +72,7 @@ impl Forecast {
         }
     }
 
-    /// A part ended after `elapsed`, which was expected to take so many seconds.
+    /// Counts a part that ended at `elapsed` and was expected to take `expected` seconds.
     pub(crate) fn done(&self, expected: f64, elapsed: Duration) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.expected += expected;

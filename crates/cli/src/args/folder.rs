@@ -40,7 +40,7 @@ pub(crate) struct ImportArgs {
     /// The trace to write: .csv or .parquet [default: FILE with the ending .flows.csv, in the working directory]
     #[arg(long, short, value_name = "FILE", alias = "out")]
     pub(crate) output: Option<PathBuf>,
-    /// What the file is, if its content does not tell
+    /// Format of the file; detected from its content unless given
     #[arg(long, value_name = "KIND", value_parser = kinds())]
     pub(crate) from: Option<String>,
     /// Payload of flows that have no end, such as htsim's connections of size 0 [default: skip them]
@@ -49,7 +49,7 @@ pub(crate) struct ImportArgs {
 }
 
 impl ImportArgs {
-    /// What the file is said to be.
+    /// The format that `--from` gives.
     pub(crate) fn kind(&self) -> Option<Kind> {
         let from = self.from.as_deref()?;
         Kind::ALL
