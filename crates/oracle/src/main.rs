@@ -40,7 +40,7 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     /// Boots for each scenario at most; stored answers of others are left out
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = list::MOST_BOOTS)]
     boots: u32,
     /// Only scenarios whose name contains this; prints them and writes no file
     #[arg(long, value_name = "NAME")]

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::answer::{Answer, COUNTERS};
+use crate::compare::SEEDS;
 use crate::judge::{Finding, Side, Verdict, short};
 use crate::list::{Kind, Scenario, Section, number};
 
@@ -111,7 +112,8 @@ fn summary(rows: &[Row]) -> String {
     let (incasts, same) = (timers.clone().count(), timers.filter(same).count());
     [
         format!(
-            "\nThe kernel has booted {} times for a scenario at most, and as many seeds are simulated.\n",
+            "\nThe kernel has booted {} times for a scenario at most; where chance decides something, {SEEDS} seeds are \
+             simulated for each boot.\n",
             boots.unwrap_or(0)
         ),
         "\n| scenarios | agree | differ | open |\n|---|---|---|---|\n".to_owned(),
@@ -323,7 +325,7 @@ Both sides *agree* if every comparison does, and *differ* if one does. A scenari
   rounds with and without a timeout may. The mean round, drops, timeouts and rounds with a timeout are compared by ratio: it has to lie within a factor of
   1.2, and its interval of 95 % within a factor of 1.5. Both sides differ if the interval lies outside of the factor of 1.2,
   and what is neither is open. The interval is that of boots, and of counts at least that of independent events: with fewer
-  than about 50 of them on a side it is too wide to agree, and below 10 nothing agrees, however equal. Where neither side
+  than about 26 of them in the kernel it is too wide to agree, and below 10 nothing agrees, however equal. Where neither side
   has any there is nothing to compare. Of a flow without end the goodput of boots takes the place of round times; one
   whose SYN was lost carries nothing in its time and is left out, on both sides, if few are. What a lost SYN does is asked
   below.

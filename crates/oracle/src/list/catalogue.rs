@@ -128,14 +128,12 @@ pub(super) fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scen
 }
 
 pub(super) fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
-    let boots = if stream.loss + stream.reordering > 0.0 {
-        MANY
-    } else {
-        FEW
-    };
+    // Flows that meet each other share by chance.
+    let has_chance = stream.loss + stream.reordering > 0.0 || stream.starts.len() > 1;
+    let boots = if has_chance { MANY } else { FEW };
     Scenario {
         boots,
-        exact: boots == FEW,
+        exact: !has_chance,
         section: Section::Streams,
         ..scenario(format!("{name}-{cc}"), STEEP, cc, Kind::Stream(stream))
     }
