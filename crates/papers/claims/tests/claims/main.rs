@@ -1,0 +1,10 @@
+//! Papers as files: what is wrong with them, and claims of every kind judged on small real runs.
+
+mod bench;
+mod files;
+mod flows;
+mod judging;
+mod measures;
+#[path = "../../../../simulate/sim/tests/simulations/support.rs"]
+mod support;
+mod work;

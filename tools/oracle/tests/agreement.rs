@@ -1,0 +1,126 @@
+//! The page holds: what it says of some scenarios is what the simulator does today, beside the kernel's stored answers.
+
+use std::path::{Path, PathBuf};
+
+use oracle::list::Scenario;
+use oracle::stream::Stream;
+use oracle::{answer, compare, list, page};
+
+/// Scenarios that take some seconds together, of every kind: with and without timers, a longer round trip, random loss,
+/// late packets.
+const SOME: [&str; 5] = [
+    "incast-4x64k-reno",
+    "incast-16x64k-dctcp",
+    "incast-16x64k-cubic-1ms",
+    "loss-1%-reno",
+    "reordering-1%-cubic",
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn the_page_tells_what_the_simulator_does_beside_the_stored_answers() {
+    let answers = answer::read(&repository().join("tools/oracle/data/linux.csv")).unwrap();
+    let told =
+        std::fs::read_to_string(repository().join("docs/reference/oracle-linux.md")).unwrap();
+    let is_one = |scenario: &Scenario| SOME.contains(&&*scenario.name);
+    let scenarios: Vec<Scenario> = list::all().into_iter().filter(is_one).collect();
+    let rows = compare(scenarios, &answers, &[]).unwrap();
+    assert_eq!(rows.len(), SOME.len(), "the kernel has answered each");
+    for row in &rows {
+        let line = page::line(row);
+        assert!(
+            told.contains(&line),
+            "docs/reference/oracle-linux.md does not say\n{line}if it should: cargo xtask oracle linux --stored"
+        );
+    }
+}
+
+#[test]
+fn every_answer_is_to_a_scenario_of_the_list_and_every_scenario_has_one() {
+    let answers = answer::read(&repository().join("tools/oracle/data/linux.csv")).unwrap();
+    let of = |scenario: Scenario| (scenario.definition(), scenario.name);
+    let mut names: Vec<(u64, String)> = list::all().into_iter().map(of).collect();
+    names.sort_unstable_by(|one, other| one.1.cmp(&other.1));
+    let answers = answers.into_iter();
+    let answered: Vec<_> = answers.map(|(name, all)| (all.definition, name)).collect();
+    assert_eq!(answered, names);
+}
+
+#[test]
+fn every_reason_is_about_scenarios_of_the_list_and_no_scenario_has_two() {
+    let text = std::fs::read_to_string(repository().join("tools/oracle/reasons.toml")).unwrap();
+    let reasons: page::Reasons = toml::from_str(&text).unwrap();
+    let named = reasons.reason.iter().flat_map(|reason| &reason.scenarios);
+    let mut named: Vec<&String> = named.collect();
+    named.sort_unstable();
+    assert!(named.windows(2).all(|two| two[0] != two[1]), "{named:?}");
+    let names: Vec<String> = list::all().into_iter().map(|one| one.name).collect();
+    let unknown: Vec<&&String> = named.iter().filter(|name| !names.contains(name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// What some of the kernel's senders received and sent, from `cargo xtask oracle linux --streams`, cut after some rounds
+/// or hundreds of segments: duplicates, lost retransmissions, timeouts, probes, marks.
+#[test]
+fn senders_send_what_those_of_the_kernel_sent() {
+    let mut segments = 0;
+    for (scenario, path) in streams(|name| !name.starts_with("rx-")) {
+        let stream = Stream::read(&path).unwrap();
+        let replayed = stream.replay(&scenario, &[]).unwrap();
+        assert_eq!(replayed.differs, None, "{}", path.display());
+        segments += replayed.segments;
+        // The paper's sender is another one: the comparison can fail.
+        let other = stream.replay(&scenario, &["tcp.profile=paper".to_owned()]);
+        assert_ne!(other.unwrap().differs, None, "{}", path.display());
+    }
+    assert!(segments > 2000, "{segments} segments");
+}
+
+/// The same of receivers, and their acknowledgements: quick ones, delayed ones, duplicates, reports of SACK that wait,
+/// echoes of marks. When the kernel's application reads decides over some.
+#[test]
+fn receivers_acknowledge_nearly_as_those_of_the_kernel() {
+    let mut acks = 0;
+    for (scenario, path) in streams(|name| name.starts_with("rx-")) {
+        let stream = Stream::read(&path).unwrap();
+        // In thousandths of those that either side sent.
+        let same = |sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+            let told = stream.acknowledge(&scenario, &sets).unwrap();
+            (told.acks, 1000 * told.same / told.acks.max(told.ours))
+        };
+        let (count, share) = same(&[]);
+        assert!(share > 930, "{}: {share}", path.display());
+        acks += count;
+        // Receivers that lack a part of it do worse.
+        let others = [
+            &["tcp.profile=paper", "tcp.sack=true"][..],
+            &["tcp.quick_acks=0"],
+        ];
+        for other in others {
+            assert!(same(other).1 < 920, "{}: {other:?}", path.display());
+        }
+    }
+    assert!(acks > 500, "{acks} acknowledgements");
+}
+
+/// The committed streams of these names, with their scenarios.
+fn streams(is_meant: fn(&str) -> bool) -> Vec<(Scenario, PathBuf)> {
+    let folder = repository().join("tools/oracle/data/streams");
+    let mut found = Vec::new();
+    for scenario in list::all() {
+        let Ok(files) = std::fs::read_dir(folder.join(&scenario.name)) else {
+            continue;
+        };
+        for file in files {
+            let file = file.expect("a listed file");
+            if is_meant(&file.file_name().to_string_lossy()) {
+                found.push((scenario.clone(), file.path()));
+            }
+        }
+    }
+    found
+}

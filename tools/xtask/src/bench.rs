@@ -1,0 +1,209 @@
+//! `cargo xtask bench`.
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use crate::repository::{Failure, Repository, run, stdout};
+
+/// Measures the event list alone, then packet-hops beside their yardstick.
+pub(crate) fn bench(repository: &Repository) -> Result<(), Failure> {
+    // Its start-up time is measured too.
+    run(&mut repository.cargo(&["build", "--release", "-p", "tailwater"]))?;
+    run(&mut repository.cargo(&["bench", "-p", "engine", "--bench", "event_list"]))?;
+    run(&mut repository.cargo(&["bench", "-p", "sim", "--bench", "hops"]))?;
+    run(&mut repository.cargo(&["bench", "-p", "results", "--bench", "keeping"]))
+}
+
+/// Counts the instructions of a packet-hop, which a noisy machine does not change, and compares them with
+/// the committed counts, or replaces these with `bless`.
+pub(crate) fn instructions(repository: &Repository, bless: bool) -> Result<(), Failure> {
+    if !has_valgrind() {
+        return Err(Failure(
+            "valgrind, which counts them, is not installed".to_owned(),
+        ));
+    }
+    let arguments = ["bench", "-p", "sim", "--bench", "hops", "--no-run"];
+    let built = repository.built(&arguments)?;
+    let hops = built
+        .first()
+        .ok_or_else(|| Failure("cargo built no benchmark".to_owned()))?;
+    let committed = repository.read(COUNTS)?;
+    let (mut moved, mut text) = (Vec::new(), HEADER.to_owned());
+    println!("{:<15}{:>12}{:>12}", "", "counted", "committed");
+    for workload in COUNTED {
+        let counted = count(hops, workload)?;
+        let before = number_after(&committed, &format!("{workload} ="));
+        text.extend([format!("{workload} = {counted:.1}\n")]);
+        let shown = before.map_or("none".to_owned(), |before| format!("{before:.1}"));
+        println!("{workload:<15}{counted:>12.1}{shown:>12}");
+        if before.is_none_or(|before| has_moved(counted, before)) {
+            moved.push(workload);
+        }
+    }
+    if bless {
+        return repository.write(COUNTS, &text);
+    }
+    if moved.is_empty() {
+        return Ok(());
+    }
+    Err(Failure(format!(
+        "the instructions of a packet-hop in {} moved by more than {} %: find out why, then run `cargo xtask \
+         bench --instructions --bless`, which writes {COUNTS}",
+        moved.join(", "),
+        TOLERANCE * 100.0
+    )))
+}
+
+/// Runs the relations of all schemes with the seeds that tell distributions apart.
+pub(crate) fn relations(repository: &Repository) -> Result<(), Failure> {
+    let test = ["test", "-p", "battery", "--test", "schemes"];
+    let mut command = repository.cargo(&test);
+    let seeds = "over_200_seeds_no_scheme_depends_on_the_origin_or_the_unit_of_time";
+    run(command.args(["--", "--ignored", "--exact", seeds]))
+}
+
+/// Rounds of an incast with grants at the receiver, beside rounds without, by a test that takes some minutes.
+pub(crate) fn grants(repository: &Repository) -> Result<(), Failure> {
+    let test = [
+        "test",
+        "-p",
+        "programs",
+        "--features",
+        "kernel",
+        "--test",
+        "programs",
+    ];
+    let mut command = repository.cargo(&test);
+    let rounds = "grants::two_hundred_rounds_are_near_the_ideal";
+    run(command.args(["--", "--ignored", "--nocapture", "--exact", rounds]))
+}
+
+/// Transfers between our TCP and the kernel's, by tests that take some minutes, and a hundred times as many packets
+/// for the decoder.
+pub(crate) fn tun(repository: &Repository) -> Result<(), Failure> {
+    let mut decoder = repository.cargo(&["test", "-p", "wire", "--test", "bytes"]);
+    run(decoder.env("WIRE_CASES", "35000000"))?;
+    let mut command = repository.cargo(&["test", "-p", "tun", "--test", "tun"]);
+    run(command.args(["--", "--ignored", "--nocapture"]))
+}
+
+/// Measures what an ACK costs at a port of this machine's kernel. Returns the status of the measurement: 1 if an ACK
+/// costs too much, 3 where the machine lacks what the measurement needs.
+pub(crate) fn live(repository: &Repository) -> Result<ExitCode, Failure> {
+    if !builds_programs() {
+        eprintln!(
+            "xtask: the programs for the kernel need clang, libelf and zlib to build: apt install clang libelf-dev \
+             zlib1g-dev pkg-config, or dnf install clang elfutils-libelf-devel zlib-devel pkgconf"
+        );
+        return Ok(ExitCode::from(3));
+    }
+    // What is measured runs in the kernel, so that this program need not be fast.
+    let arguments = [
+        "bench",
+        "--profile",
+        "dev",
+        "-p",
+        "programs",
+        "--features",
+        "kernel",
+        "--bench",
+        "cost",
+        "--no-run",
+    ];
+    let built = repository.built(&arguments)?;
+    let cost = built
+        .first()
+        .ok_or_else(|| Failure("cargo built no benchmark".to_owned()))?;
+    let status = Command::new(cost)
+        .status()
+        .map_err(|error| Failure::file("start", cost, &error))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Whether this machine has what the programs for the kernel are built with.
+pub(crate) fn builds_programs() -> bool {
+    let has = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        let status = command.args(arguments).stdout(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    has("clang", &["--version"]) && has("pkg-config", &["--exists", "libelf", "zlib"])
+}
+
+/// Whether instructions can be counted on this machine.
+pub(crate) fn has_valgrind() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok()
+}
+
+/// Whether a count is further from the committed one than other processors and libraries make it.
+fn has_moved(counted: f64, committed: f64) -> bool {
+    (counted - committed).abs() > TOLERANCE * committed
+}
+
+/// Instructions per packet-hop of a workload, in the event loop only.
+fn count(hops: &Path, workload: &str) -> Result<f64, Failure> {
+    let profile = hops.with_extension(format!("{workload}.callgrind"));
+    let mut command = Command::new("valgrind");
+    command.args([
+        "--tool=callgrind",
+        "--quiet",
+        "--toggle-collect=*engine*run_some*",
+    ]);
+    command.arg(format!("--callgrind-out-file={}", profile.display()));
+    let text = stdout(command.arg(hops).args(["--once", workload]))?;
+    let packet_hops = number_after(&text, "packet-hops:");
+    let totals = std::fs::read_to_string(&profile)
+        .map_err(|error| Failure::file("read", &profile, &error))?;
+    let instructions = number_after(&totals, "totals:").or(number_after(&totals, "summary:"));
+    instructions
+        .zip(packet_hops)
+        .filter(|(instructions, _)| *instructions > 0.0)
+        .map(|(instructions, packet_hops)| instructions / packet_hops)
+        .ok_or_else(|| Failure(format!("no count in {}", profile.display())))
+}
+
+fn number_after(text: &str, label: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(label))?;
+    line.trim().parse().ok()
+}
+
+/// Workloads of `hops` that valgrind runs in some seconds each.
+const COUNTED: [&str; 6] = [
+    "w1b",
+    "w3-50ms",
+    "w2-50",
+    "w1b-linux",
+    "w3-50ms-linux",
+    "w2-50-linux",
+];
+/// The committed counts.
+const COUNTS: &str = "crates/simulate/sim/benches/instructions.toml";
+const HEADER: &str = "\
+# Instructions per packet-hop in the event loop, as `cargo xtask bench --instructions --bless` counted them.
+# `cargo xtask check` fails when one moves by more than 2 % either way.
+";
+/// A processor with other string instructions, or another C library, makes a difference of less.
+const TOLERANCE: f64 = 0.02;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_may_move_by_two_percent_either_way() {
+        for counted in [981.0, 1000.0, 1019.0] {
+            assert!(!has_moved(counted, 1000.0), "{counted}");
+        }
+        for counted in [979.0, 1021.0] {
+            assert!(has_moved(counted, 1000.0), "{counted}");
+        }
+    }
+
+    #[test]
+    fn a_committed_count_is_found_by_the_whole_name_of_its_workload() {
+        let text = "w2 = 1\nw2-50 = 20.5\n";
+        assert_eq!(number_after(text, "w2-50 ="), Some(20.5));
+        assert_eq!(number_after(text, "w3 ="), None);
+    }
+}

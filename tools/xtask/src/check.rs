@@ -1,0 +1,248 @@
+//! `cargo xtask check`: what CI runs, in the order of what fails soonest.
+
+mod advisories;
+mod beside;
+mod circles;
+mod edges;
+mod outside;
+mod programs;
+mod sources;
+mod unused;
+mod wasm;
+
+use std::env;
+use std::time::Instant;
+
+use self::beside::Beside;
+use crate::repository::{Failure, Repository, run};
+use crate::{bench, cites, docs, python};
+
+/// Runs every step, and stops at the first that fails.
+pub(crate) fn check(repository: &Repository, skip_tests: bool) -> Result<(), Failure> {
+    let mut beside = Beside::start()?;
+    follow(repository, &STEPS, &mut || beside.has_failed())?;
+    beside.finish()?;
+    // Tests have the machine to themselves.
+    if skip_tests {
+        return Ok(());
+    }
+    follow(repository, &[TESTS, PYTHON], &mut || false)
+}
+
+/// Runs the step that needs what the tests have compiled.
+pub(crate) fn check_python(repository: &Repository) -> Result<(), Failure> {
+    follow(repository, &[PYTHON], &mut || false)
+}
+
+/// Runs the steps that [`check`] runs beside the others.
+pub(crate) fn check_beside(repository: &Repository) -> Result<(), Failure> {
+    follow(repository, &BESIDE, &mut || false)
+}
+
+/// Runs steps in their order until one fails, or `stops` says that another one has.
+fn follow(
+    repository: &Repository,
+    steps: &[Step],
+    stops: &mut dyn FnMut() -> bool,
+) -> Result<(), Failure> {
+    let no_skip = env::var_os("TAILWATER_NO_SKIP").is_some();
+    let mut lines = Vec::new();
+    for (place, step) in steps.iter().enumerate() {
+        if stops() {
+            break;
+        }
+        eprintln!("\n[{}/{}] {}", place + 1, steps.len(), step.name);
+        let start = now();
+        let done = match (step.lacks)(repository) {
+            Some(lack) => lack.skip(no_skip),
+            None => (step.run)(repository).map(|()| Outcome::Done),
+        };
+        let took = start.elapsed().as_secs_f64();
+        match done {
+            Ok(Outcome::Done) => lines.push(format!("{took:>7.1} s  {}", step.name)),
+            Ok(Outcome::Skipped(why)) => {
+                eprintln!("skipped: {why}");
+                lines.push(format!("  skipped  {}: {why}", step.name));
+            }
+            Err(Failure(why)) => {
+                eprintln!("\n{}", lines.join("\n"));
+                return Err(Failure(format!("{}: {why}", step.name)));
+            }
+        }
+    }
+    eprintln!("\n{}", lines.join("\n"));
+    Ok(())
+}
+
+/// One thing that is checked.
+#[derive(Clone, Copy)]
+struct Step {
+    name: &'static str,
+    /// What the step needs and this machine does not have.
+    lacks: fn(&Repository) -> Option<Lack>,
+    run: fn(&Repository) -> Result<(), Failure>,
+}
+
+/// What became of a step that did not fail.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Done,
+    /// It did not run, for this reason.
+    Skipped(&'static str),
+}
+
+/// Why a step cannot run.
+#[derive(Clone, Copy)]
+enum Lack {
+    /// `.ci/run` installs it: where nothing may be skipped, it has to be there.
+    Installable(&'static str),
+    /// CI may be unable to have it, so that its absence fails nothing anywhere.
+    Optional(&'static str),
+}
+
+impl Step {
+    /// A step that runs on every machine.
+    const fn new(name: &'static str, run: fn(&Repository) -> Result<(), Failure>) -> Self {
+        Self {
+            name,
+            lacks: |_| None,
+            run,
+        }
+    }
+}
+
+impl Lack {
+    /// Skips the step, unless `no_skip` says that what is lacking has to be there.
+    fn skip(self, no_skip: bool) -> Result<Outcome, Failure> {
+        match self {
+            Self::Installable(why) if no_skip => Err(Failure(format!(
+                "{why}, and TAILWATER_NO_SKIP is set: .ci/run installs it"
+            ))),
+            Self::Installable(why) | Self::Optional(why) => Ok(Outcome::Skipped(why)),
+        }
+    }
+}
+
+/// What compiles in the debug profile. The command is built before the tests that start it.
+const STEPS: [Step; 12] = [
+    Step::new("format", |repository| {
+        run(&mut repository.cargo(&["fmt", "--all", "--check"]))
+    }),
+    Step::new("dependency edges", edges::check),
+    Step::new("unused dependencies", unused::check),
+    Step::new("crates from outside", outside::check),
+    Step {
+        name: "published vulnerabilities",
+        lacks: advisories::lacks,
+        run: advisories::check,
+    },
+    Step::new("circles of modules", circles::check),
+    Step::new("words and sizes of sources", sources::check),
+    Step::new("citations", cites::check),
+    Step::new("clippy", clippy),
+    Step {
+        name: "clippy of programs for the kernel",
+        lacks: programs::lacks,
+        run: programs::lint,
+    },
+    Step::new("generated files", docs::check),
+    Step {
+        name: "programs for the kernel",
+        lacks: programs::lacks,
+        run: programs::test,
+    },
+];
+
+/// What compiles in other profiles or waits for one core. Those in front share no folder with [`STEPS`], so that
+/// neither waits for the other.
+const BESIDE: [Step; 4] = [
+    Step::new("golden digests in release", golden),
+    Step {
+        name: "instructions of a packet-hop",
+        lacks: |_| (!bench::has_valgrind()).then_some(Lack::Installable("there is no valgrind")),
+        run: |repository| bench::instructions(repository, false),
+    },
+    Step {
+        name: "golden digests on WebAssembly",
+        lacks: wasm::lacks,
+        run: wasm::check,
+    },
+    Step::new("documentation", documentation),
+];
+
+const TESTS: Step = Step::new("tests", |repository| {
+    run(&mut repository.cargo(&["test", "--workspace"]))
+});
+
+const PYTHON: Step = Step {
+    name: "Python package",
+    lacks: |_| python::lacks().map(Lack::Installable),
+    run: python::check,
+};
+
+fn clippy(repository: &Repository) -> Result<(), Failure> {
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    run(&mut repository.cargo(&arguments))
+}
+
+fn documentation(repository: &Repository) -> Result<(), Failure> {
+    let mut command = repository.cargo(&["doc", "--workspace", "--no-deps"]);
+    run(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// The digests that the tests check in the debug profile are the same in release.
+fn golden(repository: &Repository) -> Result<(), Failure> {
+    let arguments = [
+        "test",
+        "--release",
+        "-p",
+        "sim",
+        "--test",
+        "simulations",
+        "golden",
+    ];
+    run(&mut repository.cargo(&arguments))
+}
+
+/// Fails with every line that a step found, each naming a place, what is wrong there and the remedy.
+fn failed(found: &[Vec<String>]) -> Result<(), Failure> {
+    let wrong = found.concat();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure(format!("\n  {}", wrong.join("\n  "))))
+}
+
+#[expect(clippy::disallowed_methods, reason = "steps are timed for people")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ci_installs_may_be_skipped_elsewhere_alone() {
+        let lack = Lack::Installable("node is not installed");
+        let skipped = Outcome::Skipped("node is not installed");
+        assert_eq!(lack.skip(false).unwrap(), skipped);
+        let Failure(why) = lack.skip(true).unwrap_err();
+        let refused = "node is not installed, and TAILWATER_NO_SKIP is set: .ci/run installs it";
+        assert_eq!(why, refused);
+    }
+
+    #[test]
+    fn what_ci_may_be_unable_to_have_is_skipped_everywhere() {
+        let lack = Lack::Optional("there is no database");
+        let skipped = Outcome::Skipped("there is no database");
+        assert_eq!(lack.skip(true).unwrap(), skipped);
+    }
+}

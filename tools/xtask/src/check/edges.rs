@@ -1,0 +1,164 @@
+//! Which crate may use which.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::repository::{Failure, Repository};
+
+/// Every crate with those it may use; what these may use, it may use too.
+const EDGES: [(&str, &[&str]); 35] = [
+    ("base", &[]),
+    ("engine", &["base"]),
+    ("fabric", &["engine"]),
+    ("tcp", &["base"]),
+    ("laws", &["base"]),
+    ("programs", &["laws"]),
+    ("schemes", &["fabric", "tcp", "laws"]),
+    ("theory", &["base"]),
+    ("distributions", &["engine"]),
+    ("scenario", &["distributions", "schemes", "tables"]),
+    ("sim", &["scenario"]),
+    ("battery", &["sim"]),
+    ("learning", &["sim"]),
+    ("packetdrill", &["sim"]),
+    ("oracle", &["sim"]),
+    ("observed", &[]),
+    ("machine", &["base"]),
+    ("tun", &["machine", "packetdrill", "wire"]),
+    ("live", &["tun", "programs", "observed"]),
+    ("tables", &["base"]),
+    ("import", &["tables"]),
+    ("wire", &["base"]),
+    ("record", &["sim", "wire"]),
+    ("results", &["record"]),
+    ("claims", &["results", "theory"]),
+    ("report", &["claims"]),
+    ("origin", &[]),
+    ("text", &["observed"]),
+    ("emulated", &["report", "text"]),
+    ("explain", &["claims", "text"]),
+    (
+        "cli",
+        &["emulated", "explain", "battery", "import", "origin"],
+    ),
+    ("python", &["cli", "learning"]),
+    ("testing", &[]),
+    ("book", &[]),
+    ("xtask", &[]),
+];
+
+/// What only tests may use besides: closed forms to compare with, and what they need of the machine.
+fn is_for_tests(user: &str, used: &str) -> bool {
+    used == "testing" || (user, used) == ("sim", "theory")
+}
+
+/// Every dependency between crates of the workspace points along `EDGES`.
+pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
+    let metadata = repository.metadata(&["--no-deps"])?;
+    let forbidden = dependencies(&metadata)
+        .into_iter()
+        .filter(|(user, used)| !may_use(user, used))
+        .map(|(user, used)| format!("{user} must not use {used}"));
+    let wrong: Vec<String> = forbidden.chain(strangers(&metadata)).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure(format!(
+        "{}; see docs/architecture.md",
+        wrong.join(", ")
+    )))
+}
+
+/// What the list and the workspace do not have in common: a crate that only the list knows would let
+/// others use it once it exists, and one that it does not know is under no rule.
+fn strangers(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let crates: BTreeSet<&str> = packages.map(|package| short(&package["name"])).collect();
+    let users = EDGES.iter().map(|(user, _)| *user);
+    let used = EDGES.iter().flat_map(|(_, used)| used.iter().copied());
+    let named: BTreeSet<&str> = users.clone().chain(used).collect();
+    let users: BTreeSet<&str> = users.collect();
+    let absent = named.difference(&crates);
+    let absent = absent.map(|name| format!("the list of edges names {name}, which does not exist"));
+    let unlisted = crates.difference(&users);
+    let unlisted = unlisted.map(|name| format!("the list of edges does not name {name}"));
+    absent.chain(unlisted).collect()
+}
+
+/// Pairs of crates of which the first depends on the second, for tests and build scripts too. What
+/// helps tests is open to the tests of every crate.
+fn dependencies(metadata: &Value) -> Vec<(&str, &str)> {
+    let mut pairs = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let user = short(&package["name"]);
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            // Crates of the workspace have a path; those of a registry have none.
+            let is_own = dependency.get("path").is_some_and(Value::is_string);
+            let used = short(&dependency["name"]);
+            if is_own && !(dependency["kind"] == "dev" && is_for_tests(user, used)) {
+                pairs.push((user, used));
+            }
+        }
+    }
+    pairs
+}
+
+/// The name of a crate's folder.
+fn short(name: &Value) -> &str {
+    match name.as_str().unwrap_or_default() {
+        "tailwater" => "cli",
+        name => name,
+    }
+}
+
+fn may_use(user: &str, used: &str) -> bool {
+    let direct = EDGES.iter().find(|(name, _)| *name == user);
+    direct.is_some_and(|(_, allowed)| allowed.iter().any(|via| *via == used || may_use(via, used)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_point_one_way() {
+        assert!(may_use("schemes", "engine"));
+        assert!(may_use("cli", "base"));
+        assert!(!may_use("tcp", "fabric"));
+        assert!(!may_use("fabric", "tcp"));
+        assert!(!may_use("engine", "schemes"));
+        assert!(!may_use("new", "base"));
+    }
+
+    #[test]
+    fn the_list_names_every_crate_and_no_other() {
+        let metadata = |names: &[&str]| {
+            let package = |name: &&str| serde_json::json!({ "name": name, "dependencies": [] });
+            let packages: Vec<Value> = names.iter().map(package).collect();
+            serde_json::json!({ "packages": packages })
+        };
+        let mut names: Vec<&str> = EDGES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(strangers(&metadata(&names)), [""; 0]);
+        names.push("new");
+        let unlisted = ["the list of edges does not name new"];
+        assert_eq!(strangers(&metadata(&names)), unlisted);
+        let absent = ["the list of edges names base, which does not exist"];
+        assert_eq!(strangers(&metadata(&names[1..names.len() - 1])), absent);
+    }
+
+    #[test]
+    fn edges_are_read_from_the_metadata_of_cargo() {
+        let text = r#"{"packages": [{"name": "tcp", "dependencies": [
+            {"name": "fabric", "path": "x", "kind": null}, {"name": "clap"},
+            {"name": "testing", "path": "x", "kind": "dev"}]}]}"#;
+        let metadata = serde_json::from_str(text).unwrap();
+        assert_eq!(dependencies(&metadata), [("tcp", "fabric")]);
+        let text = text.replace("\"dev\"", "null");
+        let metadata = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            dependencies(&metadata),
+            [("tcp", "fabric"), ("tcp", "testing")]
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! Programs for the kernel and what loads them, which other builds leave out: they are linted, and tested in the
+//! kernel of this machine as far as it lets them.
+//!
+//! All commands here take the whole workspace. Features of crates from outside depend on which crates are built
+//! together: for two of them alone, Cargo would build most of what other steps have built once more.
+
+use super::Lack;
+use crate::bench;
+use crate::repository::{Failure, Repository, run};
+
+pub(super) fn lacks(_: &Repository) -> Option<Lack> {
+    let lacks = !bench::builds_programs();
+    lacks.then_some(Lack::Installable(
+        "there is no clang, libelf or zlib to build them with",
+    ))
+}
+
+/// Lints them.
+pub(super) fn lint(repository: &Repository) -> Result<(), Failure> {
+    let clippy = [
+        &["clippy", "--all-targets"],
+        &WITH_PROGRAMS[..],
+        &["--", "-D", "warnings"],
+    ];
+    run(&mut repository.cargo(&clippy.concat()))
+}
+
+/// Tests them, beside the command that starts them.
+pub(super) fn test(repository: &Repository) -> Result<(), Failure> {
+    // Built as for the generated files, where it is compared with what the tests build.
+    let command = ["build", "--bin", "tailwater", "--example", "reference"];
+    run(&mut repository.cargo(&[&command, &WITH_PROGRAMS[..]].concat()))?;
+    let tests = ["deploy", "live", "parser", "programs", "tun"].map(|test| ["--test", test]);
+    let tests = [&["test", "--lib"], tests.as_flattened(), &WITH_PROGRAMS].concat();
+    run(&mut repository.cargo(&tests))
+}
+
+const WITH_PROGRAMS: [&str; 3] = ["--workspace", "--features", "programs/kernel,live/kernel"];

@@ -1,0 +1,201 @@
+//! What a source file must not contain, how long it may be, and how large a crate.
+//!
+//! Flags of the command line are named by the command alone: a library has other callers, too, and mentions an
+//! argument as `scenario::Argument`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::failed;
+use crate::repository::{Failure, Repository, source_of};
+
+/// Words with the reason why no source has them.
+const FORBIDDEN: [(&str, &str); 7] = [
+    (concat!("TO", "DO"), UNFINISHED),
+    (concat!("FIX", "ME"), UNFINISHED),
+    (concat!("XX", "X"), UNFINISHED),
+    (concat!("unimple", "mented!"), UNFINISHED),
+    (concat!("to", "do!"), UNFINISHED),
+    (concat!("dbg", "!("), "debugging output"),
+    (concat!("/ho", "me/"), "a path of one machine"),
+];
+const UNFINISHED: &str = "unfinished work belongs into the issue tracker";
+/// Lines of a file without its tests; a longer one wants to be several, each with a name that says what
+/// is inside.
+const MAX_LINES: usize = 500;
+/// Lines of code of a crate, without tests, comments and blank lines; nobody learns a larger one.
+const MAX_CODE: usize = 8000;
+/// The crate that may be larger: one file for each scheme, which are read one at a time.
+const UNBOUNDED: &str = "crates/core/schemes";
+/// Crates that are larger than they should be, and how large they may be until they are two. Nothing is added here.
+const LARGER: [(&str, usize); 1] = [("crates/simulate/scenario", 9500)];
+
+/// Describes every flag of the command.
+const REFERENCE: &str = "docs/reference/cli.md";
+/// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
+/// commands that repeat a failed point and a figure.
+const MAY_NAME_FLAGS: [&str; 14] = [
+    "crates/faces/cli/",
+    "crates/live/emulated/",
+    "crates/faces/explain/",
+    "crates/faces/text/",
+    "tools/xtask/",
+    "tools/book/",
+    "tools/testing/",
+    "crates/live/live/src",
+    "tools/oracle/src/question.rs",
+    "crates/simulate/results/src/answer",
+    "crates/simulate/results/src/against/headline.rs",
+    "crates/simulate/results/src/summary.rs",
+    "crates/papers/report/src/paper/page.rs",
+    "crates/live/programs/build",
+];
+
+/// Fails for forbidden words, long files and large crates.
+pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
+    let mut wrong = Vec::new();
+    let mut crates: BTreeMap<String, usize> = BTreeMap::new();
+    let flags = repository.read(REFERENCE)?;
+    let flags = flags_of(&flags);
+    for path in repository.sources("rs")? {
+        let text = repository.read(&path)?;
+        wrong.extend(forbidden(&path, &text));
+        if crate_of(&path).is_some() && !MAY_NAME_FLAGS.iter().any(|own| path.starts_with(own)) {
+            wrong.extend(named_flags(&path, &text, &flags));
+        }
+        if let Some(name) = crate_of(&path) {
+            wrong.extend(length(&path, &text));
+            *crates.entry(name.to_owned()).or_default() += code(&text);
+        }
+    }
+    wrong.extend(crates.iter().filter_map(|(name, lines)| {
+        let own = LARGER.iter().find(|(larger, _)| larger == name);
+        let most = own.map_or(MAX_CODE, |(_, most)| *most);
+        let large = *lines > most && name != UNBOUNDED;
+        large.then(|| format!("{name}: {lines} lines of code: more than {most} want two crates"))
+    }));
+    failed(&[wrong])
+}
+
+/// Every place of a forbidden word.
+fn forbidden(path: &str, text: &str) -> Vec<String> {
+    let lines = (1..).zip(text.lines());
+    let found = lines.filter_map(|(number, line)| {
+        let (word, why) = FORBIDDEN.iter().find(|(word, _)| line.contains(word))?;
+        Some(format!("{path}:{number}: {word}: {why}"))
+    });
+    found.collect()
+}
+
+/// The flags that the reference of the command describes.
+fn flags_of(reference: &str) -> BTreeSet<&str> {
+    let lines = reference.lines().map(str::trim_start);
+    let options = lines.filter(|line| line.starts_with('-'));
+    options.flat_map(flags_in).collect()
+}
+
+/// The words that look like flags, two hyphens among them.
+fn flags_in(line: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    line.split(move |c| !is_part(c))
+        .filter(|word| word.len() > 2 && word.starts_with("--"))
+}
+
+/// Every flag in the code of a library. A whole command may have flags, and what it prints says so.
+fn named_flags(path: &str, text: &str, flags: &BTreeSet<&str>) -> Vec<String> {
+    let lines = (1..).zip(without_tests(text));
+    let code = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let named = code.flat_map(|(number, line)| {
+        let flags = flags_in(line).filter(|word| flags.contains(word));
+        let is_command = ["tailwater run ", "cargo build "]
+            .iter()
+            .any(|command| line.contains(command));
+        flags
+            .filter(move |_| !is_command)
+            .map(move |flag| (number, flag))
+    });
+    let wrong = |(number, flag)| {
+        format!("{path}:{number}: {flag}: the command names its flags, a library does not")
+    };
+    named.map(wrong).collect()
+}
+
+/// What is wrong with the length of a file.
+fn length(path: &str, text: &str) -> Option<String> {
+    let lines = without_tests(text).count();
+    (lines > MAX_LINES).then(|| {
+        format!("{path}: {lines} lines without tests: more than {MAX_LINES} want several files")
+    })
+}
+
+/// The folder of the crate that a file is source of; `None` for tests, benchmarks and build scripts.
+fn crate_of(path: &str) -> Option<&str> {
+    let (folder, file) = source_of(path)?;
+    let is_test = file
+        .split('/')
+        .any(|part| matches!(part, "tests" | "tests.rs"));
+    (!is_test).then_some(folder)
+}
+
+/// Lines that are neither blank nor a comment.
+fn code(text: &str) -> usize {
+    let lines = without_tests(text).map(str::trim);
+    let code = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    code.count()
+}
+
+/// The lines before the module of tests, which stands at the end of a file.
+fn without_tests(text: &str) -> impl Iterator<Item = &str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let tests = lines.iter().position(|line| line.starts_with("mod tests"));
+    // The attributes of the module stand above it.
+    let before = &lines[..tests.unwrap_or(lines.len())];
+    let attribute = before.iter().rposition(|line| *line == "#[cfg(test)]");
+    let end = tests.and(attribute).unwrap_or(before.len());
+    lines.into_iter().take(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_and_comments_do_not_count() {
+        let text =
+            "//! Idea.\n\nfn run() {}\n\n#[cfg(test)]\n#[expect(dead_code)]\nmod tests {\n}\n";
+        assert_eq!(without_tests(text).count(), 4);
+        assert_eq!(code(text), 1);
+        assert_eq!(code("#[cfg(test)]\nuse a::A;\nfn run() {}\n"), 3);
+    }
+
+    #[test]
+    fn a_library_names_no_flag_of_the_command() {
+        let reference = "      --work <STEPS>\n          Steps; see --disk\n  -o, --out <DIR>\n";
+        let flags = flags_of(reference);
+        assert_eq!(flags.iter().collect::<Vec<_>>(), [&"--out", &"--work"]);
+        let named = |line: &str| named_flags("a.rs", line, &flags).len();
+        assert_eq!(named("let help = \"allow more with --work STEPS\";"), 1);
+        assert_eq!(named("// --work is a flag"), 0);
+        assert_eq!(named("let other = \"--workers\";"), 0);
+        assert_eq!(named("let all = \"tailwater run a.toml --out b\";"), 0);
+        assert_eq!(named("#[cfg(test)]\nmod tests {\n\"--out\""), 0);
+    }
+
+    #[test]
+    fn a_long_file_is_wrong() {
+        let file = |lines: usize| "x\n".repeat(lines) + "#[cfg(test)]\nmod tests;\n";
+        assert_eq!(length("crates/x/a/src/b.rs", &file(MAX_LINES)), None);
+        assert!(length("crates/x/a/src/b.rs", &file(MAX_LINES + 1)).is_some());
+    }
+
+    #[test]
+    fn tests_are_no_source_of_a_crate() {
+        assert_eq!(
+            crate_of("crates/core/tcp/src/sender.rs"),
+            Some("crates/core/tcp")
+        );
+        assert_eq!(crate_of("crates/core/tcp/src/sender/tests.rs"), None);
+        assert_eq!(crate_of("crates/core/tcp/src/sender/tests/loss.rs"), None);
+        assert_eq!(crate_of("crates/core/tcp/tests/timeline.rs"), None);
+        assert_eq!(crate_of("crates/simulate/sim/build/version.rs"), None);
+    }
+}

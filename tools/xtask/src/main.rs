@@ -1,0 +1,202 @@
+//! The chores of this repository: `cargo xtask <command>`.
+//!
+//! It depends on no other crate of the workspace, so that the chores run while those do not compile;
+//! what it needs to know of them it asks Cargo, their sources or the programs built from them.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "chores say what they do on standard error and print results on standard output"
+)]
+
+mod bench;
+mod check;
+mod cites;
+mod claims;
+mod clauses;
+mod docs;
+mod new_scheme;
+mod packetdrill;
+mod python;
+mod repository;
+mod screenshots;
+mod topologies;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use repository::{Failure, Repository, run, status};
+
+/// The chores of this repository
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Run every check that CI runs, and stop at the first that fails
+    Check {
+        /// Leave out `cargo test --workspace`, for those who run it next
+        #[arg(long)]
+        skip_tests: bool,
+        /// Run those steps alone that run beside the others, and not these
+        #[arg(long, hide = true)]
+        beside: bool,
+    },
+    /// Write the skeleton of a scheme and register it
+    NewScheme {
+        /// Its name in scenarios and the name of its file
+        name: String,
+    },
+    /// Measure the event list and the cost of a packet-hop
+    Bench {
+        /// Count instructions per packet-hop instead, with valgrind, and compare them with the committed
+        /// counts
+        #[arg(long)]
+        instructions: bool,
+        /// Write the counts to crates/simulate/sim/benches/instructions.toml
+        #[arg(long, requires = "instructions")]
+        bless: bool,
+        /// Measure instead what an ACK costs at a port of this machine's kernel, as root
+        #[arg(long, conflicts_with = "instructions")]
+        live: bool,
+    },
+    /// Write the generated pages of docs/reference and the sample in README.md
+    Docs,
+    /// Run every figure of the papers and write docs/reference/claims.md
+    Claims {
+        /// Run only these papers or figures; the others stay as the page has them
+        #[arg(value_name = "PAPER[/FIGURE]", conflicts_with_all = ["from", "full"])]
+        chosen: Vec<String>,
+        /// Read what `tailwater reproduce --format json` printed into this file, or several of which the
+        /// later count, and run nothing; figures that they do not have stay as the page has them
+        #[arg(long, value_name = "FILE", value_delimiter = ',')]
+        from: Vec<PathBuf>,
+        /// Instead run this figure at the paper's own scale without causes, once, or several, and write
+        /// docs/reference/claims-full-PAPER.md
+        #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
+        full: Vec<String>,
+    },
+    /// Build the documentation as a site in target/book, and check its links
+    Book {
+        /// Show it in a browser
+        #[arg(long)]
+        open: bool,
+    },
+    /// Draw the reports that the guide shows, with Chromium
+    Screenshots,
+    /// Build the Python package in target/python-package, and run its tests and its checks of types
+    Python,
+    /// Run the checks that are too long for every day: more of the same, with more chance
+    Trust {
+        /// Those of the Python package: random scenarios, killed workers, Ctrl-C at random moments, rates
+        #[arg(long, required_unless_present_any = ["grants", "tun", "relations"])]
+        python: bool,
+        /// 200 rounds of an incast on this machine's kernel with grants at the receiver, as root
+        #[arg(long, conflicts_with = "python")]
+        grants: bool,
+        /// 1,000 transfers between our TCP and this machine's kernel with losses and reordering, and how RC3 reads
+        /// the kernel's ACKs, as root
+        #[arg(long, conflicts_with_all = ["python", "grants"])]
+        tun: bool,
+        /// Over 200 seeds, that the results of no scheme depend on when a simulation begins or on the unit of time
+        #[arg(long, conflicts_with_all = ["python", "grants", "tun"])]
+        relations: bool,
+    },
+    /// List which clause of which document is cited where; fails for a clause without a test or a reason
+    Cites,
+    /// Compare the simulator with another implementation of TCP
+    #[command(subcommand)]
+    Oracle(Oracle),
+    /// Run the packetdrill scripts below a folder, and write docs/reference/packetdrill.md
+    Packetdrill {
+        /// The folder, such as gtests/net/tcp of packetdrill's repository
+        folder: PathBuf,
+    },
+    /// Run a few flows over every graph file below a folder, and count those that simulate, whole or in their largest
+    /// part, and why others are refused; fails if fewer than 95 % simulate
+    Topologies {
+        /// The folder, such as one with .graphml files of the Topology Zoo
+        folder: PathBuf,
+    },
+}
+
+/// Implementations of TCP to compare with
+#[derive(Subcommand)]
+enum Oracle {
+    /// The Linux kernel in virtual time: builds User-mode Linux once, runs a list of scenarios on it and in the
+    /// simulator, and writes docs/reference/oracle-linux.md; or asks it about one scenario of the command line
+    #[command(disable_help_flag = true)]
+    Linux {
+        /// Options of the program that compares; --help lists them
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "OPTIONS"
+        )]
+        options: Vec<OsString>,
+    },
+}
+
+fn main() -> ExitCode {
+    let chore = Cli::parse().chore;
+    let done = Repository::find().and_then(|repository| do_chore(&repository, chore));
+    match done {
+        Ok(status) => status,
+        Err(Failure(why)) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn do_chore(repository: &Repository, chore: Chore) -> Result<ExitCode, Failure> {
+    let done = match chore {
+        Chore::Check { beside: true, .. } => check::check_beside(repository),
+        Chore::Check { skip_tests, .. } => check::check(repository, skip_tests),
+        Chore::NewScheme { name } => new_scheme::new_scheme(repository, &name),
+        Chore::Bench {
+            instructions: true,
+            bless,
+            ..
+        } => bench::instructions(repository, bless),
+        Chore::Bench { live: true, .. } => return bench::live(repository),
+        Chore::Bench { .. } => bench::bench(repository),
+        Chore::Docs => docs::write(repository),
+        Chore::Claims { chosen, from, full } => claims::write(repository, &from, &chosen, &full),
+        Chore::Book { open } => book(repository, open),
+        Chore::Screenshots => screenshots::draw(repository),
+        Chore::Python => check::check_python(repository),
+        Chore::Trust { grants: true, .. } => bench::grants(repository),
+        Chore::Trust { tun: true, .. } => bench::tun(repository),
+        Chore::Trust {
+            relations: true, ..
+        } => bench::relations(repository),
+        Chore::Trust { .. } => python::trust(repository),
+        Chore::Cites => cites::print(repository),
+        Chore::Oracle(oracle) => return compare(repository, oracle),
+        Chore::Packetdrill { folder } => packetdrill::write(repository, &folder),
+        Chore::Topologies { folder } => topologies::run(repository, &folder),
+    };
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+/// Runs the program that builds the site: it is apart because the other chores need not wait for it.
+fn book(repository: &Repository, open: bool) -> Result<(), Failure> {
+    let mut command = repository.cargo(&["run", "--quiet", "--package", "book", "--"]);
+    run(command.args(open.then_some("--open")))
+}
+
+/// Runs the program that compares: it simulates, and the other chores need not wait for it. Its status is the chore's.
+fn compare(repository: &Repository, oracle: Oracle) -> Result<ExitCode, Failure> {
+    let Oracle::Linux { options } = oracle;
+    let mut command = repository.cargo(&["run", "--quiet", "--package", "oracle", "--"]);
+    command.args(options);
+    status(&mut command)
+}

@@ -1,0 +1,176 @@
+//! The workspace: its files, and the programs that run in it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::{env, fs, io};
+
+use serde_json::Value;
+
+/// Why a chore failed, for the person who started it.
+#[derive(Debug)]
+pub(crate) struct Failure(pub(crate) String);
+
+/// The workspace around the current directory.
+pub(crate) struct Repository {
+    root: PathBuf,
+}
+
+impl Failure {
+    /// `what` could not be done with the file at `path`.
+    pub(crate) fn file(what: &str, path: &Path, error: &io::Error) -> Self {
+        Self(format!("cannot {what} {}: {error}", path.display()))
+    }
+}
+
+impl Repository {
+    /// The workspace that the current directory belongs to.
+    pub(crate) fn find() -> Result<Self, Failure> {
+        let here = env::current_dir()
+            .map_err(|error| Failure(format!("there is no current directory: {error}")))?;
+        let is_root = |directory: &&Path| {
+            let manifest = fs::read_to_string(directory.join("Cargo.toml"));
+            manifest.is_ok_and(|text| text.contains("[workspace]"))
+        };
+        let root = here.ancestors().find(is_root);
+        let root = root.ok_or_else(|| Failure("run this inside the repository".to_owned()))?;
+        Ok(Self {
+            root: root.to_owned(),
+        })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    pub(crate) fn read(&self, relative: &str) -> Result<String, Failure> {
+        let path = self.path(relative);
+        fs::read_to_string(&path).map_err(|error| Failure::file("read", &path, &error))
+    }
+
+    /// Writes a file and the folders above it.
+    pub(crate) fn write(&self, relative: &str, text: &str) -> Result<(), Failure> {
+        let path = self.path(relative);
+        let parent = path.parent().expect("a file lies in a folder");
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|error| Failure::file("write", &path, &error))
+    }
+
+    /// Every file below `crates/` and `tools/` whose name ends with `.extension`, as paths from the root, sorted.
+    pub(crate) fn sources(&self, extension: &str) -> Result<Vec<String>, Failure> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.path("crates"), self.path("tools")];
+        while let Some(folder) = folders.pop() {
+            let entries =
+                fs::read_dir(&folder).map_err(|error| Failure::file("list", &folder, &error))?;
+            for entry in entries {
+                let path = entry
+                    .map_err(|error| Failure::file("list", &folder, &error))?
+                    .path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension() == Some(OsStr::new(extension)) {
+                    let relative = path
+                        .strip_prefix(&self.root)
+                        .expect("it lies below the root");
+                    found.push(relative.to_string_lossy().replace('\\', "/"));
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Cargo with `arguments`, at the root.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("cargo");
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
+    /// What Cargo knows of the packages: those of the workspace, and with `arguments` that say nothing else
+    /// also every one from outside that the lock file names.
+    pub(crate) fn metadata(&self, arguments: &[&str]) -> Result<Value, Failure> {
+        let mut command = self.cargo(&["metadata", "--format-version", "1"]);
+        let text = stdout(command.args(arguments))?;
+        serde_json::from_str(&text)
+            .map_err(|error| Failure(format!("cargo metadata is not JSON: {error}")))
+    }
+
+    /// The programs that a Cargo command builds; its messages go to standard error.
+    pub(crate) fn built(&self, arguments: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+        let mut command = self.cargo(arguments);
+        command.args(["--quiet", "--message-format", "json-render-diagnostics"]);
+        let text = stdout(command.stderr(Stdio::inherit()))?;
+        let executable = |line: &str| {
+            let message: Value = serde_json::from_str(line).ok()?;
+            Some(PathBuf::from(message.get("executable")?.as_str()?))
+        };
+        Ok(text.lines().filter_map(executable).collect())
+    }
+}
+
+/// The folder of the crate that the file at `path` is a source of, and the file below its `src`; `None` for tests,
+/// benchmarks and build scripts beside `src`.
+pub(crate) fn source_of(path: &str) -> Option<(&str, &str)> {
+    let (folder, file) = path.split_once("/src/")?;
+    let is_crate = matches!(
+        folder.split('/').collect::<Vec<_>>()[..],
+        ["crates", _, _] | ["tools", _]
+    );
+    is_crate.then_some((folder, file))
+}
+
+/// Runs `command` to its end.
+pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command
+        .status()
+        .map_err(|error| not_started(command, &error))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure(format!("`{}` failed ({status})", line(command))))
+}
+
+/// Runs `command`, whose status is passed on: it says itself what went wrong.
+pub(crate) fn status(command: &mut Command) -> Result<ExitCode, Failure> {
+    let status = command
+        .status()
+        .map_err(|error| not_started(command, &error))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// What `command` prints on standard output.
+pub(crate) fn stdout(command: &mut Command) -> Result<String, Failure> {
+    let output = command
+        .output()
+        .map_err(|error| not_started(command, &error))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let why = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Failure(format!(
+        "`{}` failed ({})\n{why}",
+        line(command),
+        output.status
+    )))
+}
+
+fn not_started(command: &Command, error: &io::Error) -> Failure {
+    Failure(format!("`{}` did not start: {error}", line(command)))
+}
+
+/// The command as one would type it.
+fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words
+        .map(OsStr::to_string_lossy)
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,355 @@
+//! What CONTRIBUTING.md tells the reader to do works: its blocks are applied to a copy of the
+//! repository, which is then linted, built and run, without the network.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+#[test]
+fn the_example_of_the_contributing_page_is_a_scheme_that_runs() {
+    let copy = Copy::of_the_workspace("contributing");
+    let page = copy.read("CONTRIBUTING.md");
+    let blocks = blocks(&page);
+    let example = blocks.iter().find(|block| block.language == "rust");
+    let example = &example.expect("the page shows a scheme").text;
+    assert!(page.contains("`crates/core/schemes/src/fixed.rs`"));
+    copy.write("crates/core/schemes/src/fixed.rs", example);
+    let diffs = blocks.iter().filter(|block| block.language == "diff");
+    let mut registry = copy.read(REGISTRY);
+    let mut added = 0;
+    for diff in diffs {
+        registry = apply(&registry, &diff.text);
+        added += diff
+            .text
+            .lines()
+            .filter(|line| line.starts_with('+'))
+            .count();
+    }
+    assert_eq!(added, 2, "a scheme is registered by two lines");
+    copy.write(REGISTRY, &registry);
+
+    // The skeleton is checked in the same copy, so that both are compiled at once.
+    let new_scheme = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        let status = command
+            .args(["new-scheme", name])
+            .current_dir(&copy.root)
+            .status();
+        status.expect("the command starts").success()
+    };
+    assert!(new_scheme("skeleton"));
+    for refused in ["skeleton", "fixed", "rcc", "Upper", "match", "tcp"] {
+        assert!(!new_scheme(refused), "{refused} is refused");
+    }
+
+    copy.cargo(&["fmt", "--all", "--check"]);
+    copy.cargo(&[
+        "clippy",
+        "--offline",
+        "-p",
+        "schemes",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    copy.cargo(&["test", "--offline", "--quiet", "-p", "schemes", "--lib"]);
+    copy.cargo(&["build", "--offline", "--quiet", "-p", "tailwater"]);
+    let run = "run incast --scheme fixed,skeleton --set workload.senders=10 --seeds 1 --format json --quiet";
+    let arguments = ["run", "--offline", "--quiet", "-p", "tailwater", "--"];
+    let text = copy.cargo(&[&arguments[..], &run.split(' ').collect::<Vec<_>>()].concat());
+    let results: serde_json::Value = serde_json::from_str(&text).expect("the answer is JSON");
+    for (point, scheme) in ["fixed", "skeleton"].into_iter().enumerate() {
+        let point = &results["points"][point];
+        assert_eq!(point["scheme"], scheme);
+        assert_eq!(point["metrics"]["flows_completed"], 10, "{scheme}");
+    }
+    a_crate_of_ones_own_adds_a_scheme_to_everything(&copy);
+}
+
+/// In the same copy, whose libraries are compiled.
+fn a_crate_of_ones_own_adds_a_scheme_to_everything(copy: &Copy) {
+    let tailwater = copy.target.join("debug/tailwater");
+    let empty = copy.root.with_file_name("empty");
+    if empty.exists() {
+        fs::remove_dir_all(&empty).expect("an old folder can be removed");
+    }
+    fs::create_dir(&empty).expect("a folder can be made");
+    let new_scheme = |name| Copy::run(&tailwater, &["new-scheme", name], &empty);
+    let (status, written) = new_scheme("mine");
+    assert_eq!(status, 0, "{written}");
+    assert!(written.contains("mine is a program with the scheme mine"));
+    assert_eq!(new_scheme("mine").0, 2, "nothing is overwritten");
+    let (status, refused) = new_scheme("half-dctcp");
+    assert_eq!(status, 2);
+    assert!(refused.contains("new-scheme half_dctcp"), "{refused}");
+    let mine = Copy {
+        root: empty.join("mine"),
+        target: copy.target.clone(),
+    };
+    // Without these the crate would be built with whatever was published last.
+    for file in ["Cargo.lock", "rust-toolchain.toml"] {
+        assert_eq!(mine.read(file), copy.read(file), "{file}");
+    }
+    mine.cargo(&["fmt", "--check"]);
+    mine.cargo(&["test", "--offline", "--quiet"]);
+    mine.cargo(&["build", "--offline", "--quiet"]);
+    let (own, pinned) = (locked(&mine), locked(copy));
+    let other: Vec<_> = own.difference(&pinned).collect();
+    assert_eq!(other, [&("mine".to_owned(), "0.1.0".to_owned())]);
+
+    let program = copy.target.join("debug/mine");
+    let run = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        Copy::run(&program, &words, &mine.root)
+    };
+    let listed = run("list schemes").1;
+    assert!(
+        listed
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with("mine ")),
+        "{listed}"
+    );
+    assert!(run("explain mine.window").1.contains("Congestion window"));
+    let explained = run("explain mine").1;
+    assert!(explained.starts_with("mine: A constant window"));
+    assert!(!explained.contains("Source:"), "{explained}");
+    assert!(
+        run("show incast --resolved --scheme mine")
+            .1
+            .contains("[mine]")
+    );
+    assert!(
+        !run("show incast --resolved --scheme rcc")
+            .1
+            .contains("[mine]")
+    );
+    let sweep = "run incast --scheme newreno,mine --set workload.senders=4 --set mine.window=2,8 \
+                 --out sweep --resume --quiet";
+    let (status, first) = run(sweep);
+    assert_eq!(status, 0, "{first}");
+    assert!(first.contains("mine"), "{first}");
+    let report = mine.read("sweep/report.html");
+    assert!(
+        report.contains("mine of mine 0.1.0+"),
+        "the report names the code"
+    );
+    assert_eq!(run(sweep).0, 0, "nothing is left to do");
+
+    // Other code is another program, whose results are not mixed with these.
+    let source = mine.read("src/lib.rs");
+    mine.write(
+        "src/lib.rs",
+        &source.replace("segments * ", "2 * segments * "),
+    );
+    mine.cargo(&["build", "--offline", "--quiet"]);
+    let (status, text) = run(sweep);
+    assert_eq!(status, 2, "{text}");
+    let other = "run incast --scheme newreno --set workload.senders=4 --out other --quiet";
+    assert_eq!(run(other).0, 0);
+    let (status, text) = Copy::run(&tailwater, &["report", "other"], &mine.root);
+    assert_eq!(status, 0, "a run without the scheme is everybody's: {text}");
+}
+
+/// The packages of a lock file with their versions.
+fn locked(of: &Copy) -> BTreeSet<(String, String)> {
+    let text = of.read("Cargo.lock");
+    let value = |line: &str| Some(line.split_once(" = ")?.1.trim_matches('"').to_owned());
+    let packages = text.split("[[package]]").skip(1);
+    let packages = packages.filter_map(|package| {
+        let mut lines = package.trim().lines();
+        Some((value(lines.next()?)?, value(lines.next()?)?))
+    });
+    packages.collect()
+}
+
+#[test]
+fn no_lint_stops_the_build_of_a_crate_from_outside() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    let root = root.expect("this crate lies two folders below the root");
+    let below = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).expect("a folder of the workspace");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.filter(|path| path.is_dir()).collect()
+    };
+    let groups = below(&root.join("crates"));
+    let crates: Vec<PathBuf> = groups.iter().flat_map(|group| below(group)).collect();
+    assert!(crates.len() > 20, "{crates:?}");
+    let manifests = crates.iter().map(|path| path.join("Cargo.toml"));
+    for manifest in manifests.chain([root.join("Cargo.toml")]) {
+        let text = fs::read_to_string(&manifest).expect("every crate has a manifest");
+        for level in ["\"deny\"", "\"forbid\""] {
+            assert!(!text.contains(level), "{level} in {}", manifest.display());
+        }
+    }
+    for folder in &crates {
+        for start in ["src/lib.rs", "src/main.rs"] {
+            let text = fs::read_to_string(folder.join(start)).unwrap_or_default();
+            let stops = |line: &&str| line.starts_with("#![deny") || line.starts_with("#![forbid");
+            let found = text.lines().find(stops);
+            assert_eq!(found, None, "{} {start}", folder.display());
+        }
+    }
+}
+
+const REGISTRY: &str = "crates/core/schemes/src/lib.rs";
+/// The folders that are copied: all that something is compiled from, since Cargo compiles a crate again each time that
+/// one of its files is missing.
+const FOLDERS: [&str; 4] = ["crates", "tools", "examples", "experiments"];
+/// The files beside them.
+const FILES: [&str; 5] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "clippy.toml",
+    "rust-toolchain.toml",
+    "CONTRIBUTING.md",
+];
+
+/// A copy of the workspace, and the folder with its programs. Everything else that compilers write lies beside what
+/// they wrote for the workspace itself, so that crates from outside compile once for both.
+struct Copy {
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl Copy {
+    fn of_the_workspace(name: &str) -> Self {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+        let from = from.expect("this crate lies two folders below the root");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(name);
+        let copy = Self {
+            root: folder.join("workspace"),
+            target: folder.join("target"),
+        };
+        copy.fill(from).expect("the workspace can be copied");
+        copy
+    }
+
+    fn fill(&self, from: &Path) -> io::Result<()> {
+        if self.root.exists() {
+            fs::remove_dir_all(&self.root)?;
+        }
+        fs::create_dir_all(&self.root)?;
+        for file in FILES {
+            fs::copy(from.join(file), self.root.join(file))?;
+        }
+        self.write(
+            "Cargo.toml",
+            &without_optimisation(&self.read("Cargo.toml")),
+        );
+        for folder in FOLDERS {
+            copy_folder(&from.join(folder), &self.root.join(folder))?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.root.join(file)).expect("the file was copied")
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.root.join(file), text).expect("the copy can be changed");
+    }
+
+    /// The exit status of `program` in `folder`, and what it wrote to both of its outputs.
+    fn run(program: &Path, arguments: &[&str], folder: &Path) -> (i32, String) {
+        let mut command = Command::new(program);
+        let output = command.args(arguments).current_dir(folder).output();
+        let output = output.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        (output.status.code().expect("an exit status"), text)
+    }
+
+    /// Runs Cargo to success and returns its standard output.
+    fn cargo(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("cargo");
+        command.args(arguments).current_dir(&self.root);
+        command.env("CARGO_TARGET_DIR", &self.target);
+        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
+        command.env("CARGO_BUILD_BUILD_DIR", shared.expect("a folder above"));
+        // Nothing here runs long enough for optimised code to pay for its compilation.
+        command
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0");
+        let output = command.output().expect("cargo starts");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "cargo {}\n{text}\n{messages}",
+            arguments.join(" ")
+        );
+        text
+    }
+}
+
+/// The manifest of the workspace where none of its own crates is optimised: its profile says so crate by crate, which
+/// outweighs a variable. Crates from outside stay as they are, and compile once for both.
+fn without_optimisation(manifest: &str) -> String {
+    let is_ours = |line: &&str| line.starts_with("tailwater-") && line.contains("{ opt-level = ");
+    let lines = manifest.lines().filter(|line| !is_ours(line));
+    let kept: Vec<&str> = lines.collect();
+    assert!(
+        kept.len() < manifest.lines().count(),
+        "the profiles have moved"
+    );
+    kept.join("\n") + "\n"
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &target)?;
+        } else {
+            fs::copy(&path, &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// A fenced block of a Markdown page.
+struct Block {
+    language: String,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in page.lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(language), None) => {
+                let language = language.to_owned();
+                open = Some(Block {
+                    language,
+                    text: String::new(),
+                });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (None, Some(block)) => block.text.extend([line, "\n"]),
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+/// `text` with the lines of `diff` that begin with `+` added after the one line before them.
+fn apply(text: &str, diff: &str) -> String {
+    let (before, added) = diff.split_once('\n').expect("a diff has two lines");
+    let before = before
+        .strip_prefix(' ')
+        .expect("a diff begins with a line to find");
+    let added = added.strip_prefix('+').expect("then comes a line to add");
+    let found = format!("\n{before}\n");
+    assert_eq!(
+        text.matches(&found).count(),
+        1,
+        "one line {before:?} in {REGISTRY}"
+    );
+    text.replace(&found, &format!("{found}{added}"))
+}
