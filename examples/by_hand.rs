@@ -4,13 +4,13 @@
 
 #![expect(clippy::print_stdout, reason = "the answer")]
 
-use tailwater::scenario::{PointSpec, Problems};
+use tailwater::scenario::{self, Problems};
 use tailwater::sim::run;
 
 fn main() -> Result<(), Problems> {
     for senders in ["10", "20", "40"] {
         let settings = [("workload.senders", senders), ("workload.size", "64KiB")];
-        let point = PointSpec::of("dctcp", 1, &settings)?;
+        let point = scenario::point("dctcp", 1, &settings)?;
         let outcome = run::run(&point).expect("a simulation that balances its books");
         let metrics = &outcome.metrics;
         println!(

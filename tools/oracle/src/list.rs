@@ -21,7 +21,7 @@ pub fn all() -> Vec<Scenario> {
 }
 
 /// The largest number of boots of a scenario.
-pub const MOST_BOOTS: u32 = 60;
+pub const MOST_BOOTS: u32 = 40;
 
 /// Scenarios in which twenty boots count too few events to tell the sides apart or to call them equal.
 const RARE: [&str; 21] = [

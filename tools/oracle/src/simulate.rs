@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use engine::random::Stream as Draws;
-use scenario::PointSpec;
 use sim::metrics::{FlowRecord, Outcome};
 
 use crate::answer::{Answer, Carried, Round};
@@ -240,7 +239,7 @@ fn run(
         all.retain(|(own, _)| *own != key);
         all.push((key, text));
     }
-    let point = PointSpec::of(scheme(scenario), seed, &all);
+    let point = scenario::point(scheme(scenario), seed, &all);
     let point = point.map_err(|problems| anyhow::anyhow!("{}: {problems}", scenario.name))?;
     sim::run::run(&point).map_err(|error| anyhow::anyhow!("{}: {error}", scenario.name))
 }

@@ -16,7 +16,6 @@ use base::{
     Beside, Ecn, FlowId, HostId, Options, Packet, SackBlocks, Seq, SynOptions, TcpFlags, Time,
     Timestamps,
 };
-use scenario::PointSpec;
 use schemes::{FlowInfo, Sender};
 use tcp::{Endpoint, Identity};
 
@@ -210,7 +209,7 @@ impl Stream {
         all.extend(settings.iter().map(|(key, text)| (*key, &**text)));
         all.retain(|(key, _)| pairs.iter().all(|(own, _)| own != key));
         all.extend(pairs);
-        let point = PointSpec::of(scheme(scenario), 1, &all)
+        let point = scenario::point(scheme(scenario), 1, &all)
             .map_err(|problems| anyhow::anyhow!("{}: {problems}", scenario.name))?;
         let group = &point.groups[0];
         let roles = group.roles();

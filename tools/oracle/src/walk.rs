@@ -182,7 +182,7 @@ pub fn mistakes(groups: &[Group], names: &Names, evidence: &Evidence) -> Vec<Str
             }
         }
         for name in &row.settings {
-            if scenario::keys::key(name).is_none() {
+            if plan::keys::key(name).is_none() {
                 complain(&format!("the simulator has no setting {name}"));
             }
         }

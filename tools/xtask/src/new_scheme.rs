@@ -12,7 +12,7 @@ pub(crate) fn new_scheme(repository: &Repository, name: &str) -> Result<(), Fail
     if repository.path(&file).exists() || repository.path(folder).exists() {
         return Err(Failure(format!("{file} is already there")));
     }
-    let keys = repository.read("crates/simulate/scenario/src/keys.rs")?;
+    let keys = repository.read("crates/simulate/plan/src/keys.rs")?;
     if keys.contains(&format!(" in \"{name}\"")) {
         return Err(Failure(format!("{name:?} is already a group of settings")));
     }

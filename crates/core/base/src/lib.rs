@@ -13,6 +13,7 @@
 //! assert_eq!((Time::ZERO + frame).to_string(), "12us");
 //! ```
 
+pub mod cast;
 mod column;
 mod packet;
 mod quantity;

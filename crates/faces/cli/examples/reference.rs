@@ -7,8 +7,8 @@
 #![expect(clippy::print_stdout, reason = "the page is what it is for")]
 
 use base::setting::Key;
-use scenario::keys::{all_keys, group, profile};
-use scenario::series;
+use plan::keys::{all_keys, group, profile};
+use plan::series;
 use schemes::{Role, Scheme};
 use sim::columns;
 
@@ -82,7 +82,7 @@ fn enumerate(parts: &[String]) -> String {
 fn keys() -> String {
     let mut page = head(
         "Settings",
-        "the declarations of settings, `crates/simulate/scenario/src/keys.rs`",
+        "the declarations of settings, `crates/simulate/plan/src/keys.rs`",
     );
     page += "Each is a key of a scenario file and of `--set`; several values make a sweep. A full packet on \
              the wire has `tcp.mss` + `net.header_bytes` bytes, a full segment of payload `tcp.mss`. The settings \

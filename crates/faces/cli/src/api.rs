@@ -26,8 +26,9 @@ use std::sync::atomic::AtomicBool;
 use claims::catalogue;
 use clap::ValueEnum;
 use miette::GraphicalTheme;
+use plan::PointSpec;
 use results::{FailedPoint, Folder};
-use scenario::{Argument, Overrides, PointSpec, Problem, Problems, Scenario, Source};
+use scenario::{Argument, Overrides, Problem, Problems, Scenario, Source};
 use sim::error::RunError;
 use sim::sweep::Failure;
 

@@ -3,9 +3,10 @@
 use std::io;
 
 use base::shown::cell;
+use plan::suggest;
 use results::Folder;
 use results::trace::{self, Exact, NoTrace};
-use scenario::{Problem, Problems, suggest};
+use scenario::{Problem, Problems};
 
 use crate::args::ExportArgs;
 use crate::output::{self, Stop};

@@ -7,9 +7,9 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use scenario::PointSpec;
-use scenario::work::Work;
-use scenario::workload::Layout;
+use plan::PointSpec;
+use plan::work::Work;
+use plan::workload::Layout;
 
 /// Seconds that a simulation is expected to take on one core, with what is written of it.
 pub(crate) fn simulation(point: &PointSpec) -> f64 {

@@ -84,7 +84,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, ValueEnum};
 
-pub use {base, battery, fabric, results, scenario, schemes, sim, tcp};
+pub use {base, battery, fabric, plan, results, scenario, schemes, sim, tcp};
 
 #[doc(hidden)]
 pub use origin::source_hash;

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use base::setting::Key;
 use claims::{self, catalogue};
-use scenario::flow_trace;
-use scenario::graph::BUILTINS as BUILTINS_OF_GRAPHS;
-use scenario::keys::{TopologyKind, WorkloadKind, all_keys};
+use plan::flow_trace;
+use plan::graph::BUILTINS as BUILTINS_OF_GRAPHS;
+use plan::keys::{TopologyKind, WorkloadKind, all_keys};
 use scenario::{BUILTINS, Scenario};
 
 use clap::ValueEnum;

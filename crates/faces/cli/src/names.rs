@@ -2,8 +2,8 @@
 
 use claims::catalogue;
 use clap::builder::PossibleValuesParser;
+use plan::keys::{all_keys, group};
 use scenario::BUILTINS;
-use scenario::keys::{all_keys, group};
 
 /// `command` with every name that an argument may have, for completions alone: other values are correct as well.
 pub(crate) fn named(command: clap::Command) -> clap::Command {

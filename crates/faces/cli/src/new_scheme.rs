@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use scenario::{Problem, Problems, keys};
+use plan::keys;
+use scenario::{Problem, Problems};
 
 use crate::args::NewSchemeArgs;
 use crate::output::{self, Stop};

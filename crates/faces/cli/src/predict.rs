@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use observed::{Flow, Observation, Prediction, Times};
+use plan::work::Work;
 use results::{Folder, Row};
-use scenario::work::Work;
 use scenario::{Overrides, Problems, Scenario, Source};
 
 use crate::api::{self, Access, Destination, Ended, Monitor};

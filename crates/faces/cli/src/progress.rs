@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use scenario::{PointSpec, Problem};
+use plan::PointSpec;
+use scenario::Problem;
 use sim::sweep::Failure;
 
 use crate::clock::now;

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use claims::catalogue::{self, Selection};
 use claims::judge::{Figure, Judged, Standing, Verdict};
 use claims::{Cause, Experiment, Paper};
+use plan::PointSpec;
 use results::{self, Access, Host, RunInfo, Store};
-use scenario::{Overrides, PointSpec, Problem, Problems, Scenario};
+use scenario::{Overrides, Problem, Problems, Scenario};
 use sim::breakdown::Part;
 
 use crate::clock;

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use plan::PointSpec;
+use plan::work::Work;
 use results::{Folder, Keep, Store};
-use scenario::work::{self, Work};
-use scenario::{PointSpec, Problems, Scenario};
+use scenario::{Problems, Scenario, limits};
 use sim::error::RunError;
 use sim::memory;
 use sim::run::Limits;
@@ -51,13 +52,16 @@ impl Room {
         folder: Option<&Path>,
         allowed: &Allowance,
     ) -> Result<Self, Problems> {
-        let steps = allowed.work.unwrap_or(work::MOST_STEPS);
-        work::check(points, folder.is_some(), steps)?;
+        let steps = allowed.work.unwrap_or(limits::MOST_STEPS);
+        limits::check_steps(points, folder.is_some(), steps)?;
         if let Some(folder) = folder {
-            work::check_series(points, allowed.disk.unwrap_or_else(|| free_space(folder)))?;
+            limits::check_series(points, allowed.disk.unwrap_or_else(|| free_space(folder)))?;
         }
         let memory = allowed.memory.unwrap_or_else(results::available_memory);
-        let jobs = memory::fit(points, allowed.jobs.unwrap_or_else(cores), memory)?;
+        let jobs = memory::fit(points, allowed.jobs.unwrap_or_else(cores), memory);
+        let jobs = jobs.map_err(|large| {
+            limits::too_large(points[large.index], large.needed, large.available)
+        })?;
         let memory = memory / jobs.get() as u64;
         Ok(Self {
             jobs,

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use plan::PointSpec;
 use results::{Access, Host, Keep, PointResults, RunInfo, Store, Summary, Ties, Transient, Until};
 use scenario::search::Searched;
-use scenario::{Argument, Help, PointSpec, Problem, Problems, Scenario};
+use scenario::{Argument, Help, Problem, Problems, Scenario};
 
 use crate::clock::unix_seconds;
 use crate::elsewhere::Elsewhere;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use scenario::PointSpec;
+use plan::PointSpec;
 use sim::sweep::Failure;
 
 /// Hears what becomes of each point, from the thread that ran it.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use scenario::keys::all_keys;
+use plan::keys::all_keys;
 
 use super::Command;
 

@@ -11,11 +11,12 @@ use std::fmt::Write;
 
 use base::setting::Key;
 use claims::catalogue;
+use plan::keys::{self, all_keys, group, profile};
+use plan::metric;
+use plan::series;
+use plan::suggest;
 use results::{self, Field};
-use scenario::keys::{self, all_keys, group, profile};
-use scenario::metric;
-use scenario::series;
-use scenario::{BUILTINS, Problem, Problems, Scenario, suggest};
+use scenario::{BUILTINS, Problem, Problems, Scenario};
 use schemes::Scheme;
 use sim::columns;
 

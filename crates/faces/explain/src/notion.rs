@@ -2,9 +2,9 @@
 //! grouped, and what their parts are called.
 
 use claims::model::MODELS;
-use scenario::flow_trace;
-use scenario::graph::BUILTINS as GRAPHS;
-use scenario::keys::{TopologyKind, WorkloadKind};
+use plan::flow_trace;
+use plan::graph::BUILTINS as GRAPHS;
+use plan::keys::{TopologyKind, WorkloadKind};
 use sim::breakdown::Part;
 use sim::columns::{METRICS, PART_HELP};
 

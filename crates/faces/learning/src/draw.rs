@@ -1,7 +1,8 @@
 //! Settings that every episode draws anew.
 
 use engine::random::Stream;
-use scenario::{Overrides, PointSpec, Problem, Problems, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Problem, Problems, Scenario, Source};
 
 /// A setting that is drawn.
 #[derive(Clone, PartialEq, Debug)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use base::{HostId, Rate, Span};
 use fabric::{NodeId, PortId, Topology};
-use scenario::PointSpec;
+use plan::PointSpec;
 use sim::observation::Observation;
 
 use crate::settings::{Agents, Interval, Settings};

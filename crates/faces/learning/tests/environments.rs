@@ -9,7 +9,8 @@ use learning::{
     Act, Agents, Autoreset, Batch, Draw, Environment, Feature, From, Interval, Settings, Step,
     Task, Term, Told,
 };
-use scenario::{Overrides, PointSpec, Problems, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Problems, Source};
 use schemes::{FlowInfo, Sender};
 use sim::stepper::Stepper;
 use tcp::{Ack, Established, Loss, SegmentCc, SenderCc};

@@ -263,7 +263,7 @@ impl Request {
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Vec<Listed<'_, 'py>>> {
         let points = self.scenario.points().iter();
-        let point = |point: &'_ scenario::PointSpec| {
+        let point = |point: &'_ plan::PointSpec| {
             let set = PyDict::new(py);
             for (key, text) in &point.set {
                 set.set_item(key, text)?;

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use plan::PointSpec;
 use pyo3::prelude::*;
-use scenario::PointSpec;
 use tailwater::api::{Elsewhere, Ended, Monitor};
 use tailwater::schemes::Cause;
 use tailwater::sim::error::RunError;

@@ -5,10 +5,11 @@ use std::io;
 use std::path::Path;
 
 use claims::Measured;
+use plan::PointSpec;
+use plan::workload::Plan;
 use record::trace::{EventKind, Told};
 use results::{Access, RunInfo, Store};
-use scenario::workload::Plan;
-use scenario::{PointSpec, Problem, Problems, Scenario};
+use scenario::{Problem, Problems, Scenario};
 use serde_json::{Value, json};
 use sim::metrics::{Cost, FlowRecord, Metrics, Outcome, PortRecord};
 

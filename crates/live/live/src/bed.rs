@@ -9,8 +9,9 @@ pub(crate) mod settings;
 use base::Rate;
 use fabric::{Node, NodeId, PortId, Topology};
 use machine::{RouteOptions, Sysctl};
-use scenario::workload::Plan;
-use scenario::{PointSpec, Problems};
+use plan::PointSpec;
+use plan::workload::Plan;
+use scenario::Problems;
 
 pub use settings::Different;
 
@@ -55,7 +56,7 @@ impl Bed {
         };
         let switch_limit = room(keys.switch.buffer.0.map(|size| size.in_bytes(packet)));
         let own = room(keys.host.buffer.0.map(|size| size.in_bytes(packet)));
-        let as_switches = keys.host.queue == scenario::keys::HostQueue::Switch;
+        let as_switches = keys.host.queue == plan::keys::HostQueue::Switch;
         let settings = settings::translate(point);
         Ok(Self {
             topology: plan.topology,

@@ -1,7 +1,6 @@
 //! What the head of a script makes of a host: the machine that a driver needs.
 
 use base::{FlowId, HostId, Seq, Span};
-use scenario::PointSpec;
 use schemes::{FlowInfo, Sender};
 use tcp::{Config, Endpoint, Identity};
 
@@ -51,7 +50,7 @@ pub(crate) fn machine(script: &Script, host: &dyn Host) -> Result<Machine, Failu
         .iter()
         .map(|(key, text)| (key.as_str(), text.as_str()))
         .collect();
-    let point = PointSpec::of(&changes.scheme, 1, &settings)
+    let point = scenario::point(&changes.scheme, 1, &settings)
         .map_err(|problems| Failure::lacks(first, Lacks::Syntax, problems.to_string()))?;
     let group = &point.groups[0];
     let roles = group.roles();

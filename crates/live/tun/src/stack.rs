@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::FlowId;
 use base::{HostId, Seq};
-use scenario::{PointSpec, Problem, Problems};
+use scenario::{Problem, Problems};
 use schemes::{Bundle, FlowInfo, Role, Roles, Sender};
 use tcp::{Config, Endpoint, Identity};
 
@@ -32,7 +32,7 @@ impl Stack {
         let pairs: Vec<_> = pairs
             .map(|(key, value)| (key.trim(), value.trim()))
             .collect();
-        let point = PointSpec::of(scheme, 1, &pairs)?;
+        let point = scenario::point(scheme, 1, &pairs)?;
         let bundle = Bundle::parse(scheme).expect("the scenario has read it");
         let parts = bundle.parts();
         let roles = || parts.iter().flat_map(|part| part.roles);

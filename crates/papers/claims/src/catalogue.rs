@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use scenario::{Problem, Problems, Source, suggest};
+use plan::suggest;
+use scenario::{Problem, Problems, Source};
 
 use super::{KEYS, Paper, read};
 

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use plan::series;
 use results::{self, Field, Kind};
-use scenario::series;
 use sim::columns;
 
 use super::model::{self, Model};

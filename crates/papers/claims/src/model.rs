@@ -1,7 +1,7 @@
 //! Equations of papers that a simulation can be compared with.
 
-use scenario::PointSpec;
-use scenario::keys::WorkloadKind;
+use plan::PointSpec;
+use plan::keys::WorkloadKind;
 use theory::{rc3, rcc};
 
 use super::unit::{Dimension, Level};

@@ -19,8 +19,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use scenario::keys;
-use scenario::{Overrides, Problem, Problems, Scenario, Source, suggest};
+use plan::keys;
+use plan::suggest;
+use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use toml_edit::{Document, TableLike};
 
 use super::{Experiment, Full, Paper, Section};

@@ -6,10 +6,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::Quantity;
+use plan::keys::SizeClasses;
 use record::trace::SeriesRow;
 use results::{Folder, Row, Summary};
 use scenario::Problems;
-use scenario::keys::SizeClasses;
 use sim::metrics::FlowRecord;
 
 use crate::palette::Palette;

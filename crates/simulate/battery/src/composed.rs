@@ -2,7 +2,7 @@
 
 use base::{Ecn, Extension, Packet, TcpFlags, Time};
 use fabric::PortId;
-use scenario::PointSpec;
+use plan::PointSpec;
 use sim::probe::Probe;
 use sim::run;
 

@@ -10,7 +10,8 @@ mod composed;
 mod phase;
 mod relation;
 
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 use sim::run;
 
 pub use composed::adds_nothing;

@@ -1,6 +1,7 @@
 //! No result may depend on the order of events at the same instant.
 
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Metrics;
 use sim::run;
 

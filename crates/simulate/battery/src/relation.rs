@@ -6,8 +6,9 @@
 use std::num::NonZeroU32;
 
 use base::{Rate, Span};
-use scenario::keys::{all_keys, group};
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use plan::keys::{all_keys, group};
+use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Metrics;
 use sim::run;
 

@@ -40,7 +40,7 @@ pub mod trace;
 
 use std::io;
 
-use scenario::PointSpec;
+use plan::PointSpec;
 use sim::error::RunError;
 use sim::metrics::Outcome;
 use sim::probe::Probe;

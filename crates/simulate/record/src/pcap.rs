@@ -26,8 +26,8 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
-use scenario::PointSpec;
-use scenario::workload::Plan;
+use plan::PointSpec;
+use plan::workload::Plan;
 use sim::probe::Probe;
 
 use frame::Frames;

@@ -18,9 +18,10 @@ mod timing;
 use std::cell::Cell;
 use std::path::Path;
 
+use plan::PointSpec;
 use record::trace::{Plan, Recorder};
 use results::{Access, Store};
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Outcome;
 use sim::run::{self, Limits};
 

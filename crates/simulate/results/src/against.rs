@@ -4,8 +4,8 @@ mod headline;
 
 use std::collections::BTreeMap;
 
+use plan::metric::{Selector, Unknown};
 use scenario::goal::{self, Comparison};
-use scenario::metric::{Selector, Unknown};
 use sim::columns::{METRICS, group_values, metric_values};
 
 use crate::folder::Folder;

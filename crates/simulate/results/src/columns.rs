@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 
 use base::{Count, Quantity, Rate, SizeUnit, Span, WireSize};
-use scenario::{PointSpec, Scenario, keys};
+use plan::{PointSpec, keys};
+use scenario::Scenario;
 use sim::metrics::{FlowRecord, Measured, PortRecord};
 use tables::{Cell, Field, Kind, Row, TableWriter};
 

@@ -8,8 +8,8 @@
 
 mod region;
 
+use plan::metric::Selector;
 use scenario::goal::Goal;
-use scenario::metric::Selector;
 use serde::{Deserialize, Serialize};
 
 use crate::row::{Row, Rows};

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use scenario::{PointSpec, Problems, Scenario};
+use plan::PointSpec;
+use scenario::{Problems, Scenario};
 use sim::error::RunError;
 use sim::metrics::{FlowRecord, Outcome};
 

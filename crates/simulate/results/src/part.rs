@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use scenario::PointSpec;
+use plan::PointSpec;
 use serde::{Deserialize, Serialize};
 use sim::metrics::Outcome;
 

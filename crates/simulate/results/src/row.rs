@@ -2,7 +2,7 @@
 
 use base::Span;
 use indexmap::IndexMap;
-use scenario::PointSpec;
+use plan::PointSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::Estimate;

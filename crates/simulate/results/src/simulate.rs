@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::io;
 use std::time::Duration;
 
+use plan::PointSpec;
 use record::Recording;
 use record::pcap::Capture;
 use record::trace::{Plan, Recorder};
-use scenario::{PointSpec, Scenario};
+use scenario::Scenario;
 use sim::error::RunError;
 use sim::metrics::Outcome;
 use sim::run::{self, Limits, Watching};

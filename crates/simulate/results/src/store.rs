@@ -9,8 +9,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use plan::PointSpec;
 use record::pcap::Places;
-use scenario::{Argument, Help, PointSpec, Problem, Problems, Scenario};
+use scenario::{Argument, Help, Problem, Problems, Scenario};
 use sim::error::RunError;
 use sim::metrics::Outcome;
 

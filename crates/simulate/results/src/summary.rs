@@ -1,9 +1,9 @@
 //! `summary.json`: every number of a sweep but those of single flows and ports.
 
 use indexmap::IndexMap;
+use plan::metric::is_of_rounds;
 use scenario::Scenario;
 use scenario::goal::Goal;
-use scenario::metric::is_of_rounds;
 use serde::{Deserialize, Serialize};
 use sim::columns::{METRICS, metric_values};
 use sim::metrics::{GroupMetrics, Metrics, TierMetrics};
@@ -336,7 +336,7 @@ impl Summary {
                 points: points.iter().map(|point| index(point.index)).collect(),
                 metrics: estimates.collect(),
                 waits: Some(Waits::of(&points[0])),
-                marking: points[0].groups.iter().find_map(scenario::Group::marking),
+                marking: points[0].groups.iter().find_map(plan::Group::marking),
                 groups: IndexMap::new(),
                 tiers: Vec::new(),
             });

@@ -4,8 +4,9 @@ use std::io;
 
 use base::Time;
 use base::shown::cell;
-use scenario::workload::Plan;
-use scenario::{Overrides, PointSpec, Problem, Problems, Scenario, Source};
+use plan::PointSpec;
+use plan::workload::Plan;
+use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use sim::metrics::FlowRecord;
 use sim::replay::{Inexact, Replay};
 

@@ -9,9 +9,9 @@ use super::argument::Argument;
 use super::document::{Draft, Setting, Variant};
 use super::problem::{Problem, Problems};
 use super::source::Source;
-use super::suggest;
 use super::values::{self, Value};
-use crate::keys;
+use plan::keys;
+use plan::suggest;
 
 /// One row of every comparison: a composition of schemes with settings of its own.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use toml_edit::Document;
 use super::problem::{Problem, Problems};
 use super::source::Source;
 use super::values::{self, Value};
-use crate::keys::{Exceptions, TracedSeries};
+use plan::keys::{Exceptions, TracedSeries};
 pub(super) use reader::about;
 use reader::{Reader, is_trace, place_of};
 
@@ -66,7 +66,7 @@ pub(super) struct Part {
     pub(super) table: Arc<str>,
     /// What `topology.exceptions` calls the link or host.
     pub(super) place: Arc<str>,
-    /// Which setting, of [`LinkException`](crate::keys::LinkException).
+    /// Which setting, of [`LinkException`](plan::keys::LinkException).
     pub(super) field: &'static str,
 }
 

@@ -7,9 +7,9 @@
 use base::setting::Key;
 use base::{DataSize, Full, OnWire, Rate, Span, UnitFamily};
 
-use crate::keys;
-use crate::suggest;
 use crate::values::{self, Decimal};
+use plan::keys;
+use plan::suggest;
 
 /// A product or quotient of quantities and settings.
 #[derive(Clone, Debug, PartialEq, Eq)]

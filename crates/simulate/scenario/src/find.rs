@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::problem::{Problem, Problems};
 use super::source::Source;
-use super::suggest;
+use plan::suggest;
 
 /// A scenario that comes with the program.
 pub struct Builtin {

@@ -2,7 +2,7 @@
 
 use base::{Column, Quantity, Rate, Span, WireSize};
 
-use crate::metric::{Selector, Unknown, short};
+use plan::metric::{Selector, Unknown, short};
 
 /// A demand: a metric on the left, a threshold with its unit on the right.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::values::Value;
 use super::{Argument, PointSpec, Problem, Problems, Source};
 use crate::goal::Goal;
-use crate::metric::Unknown;
+use plan::metric::Unknown;
 
 /// A goal and where it was written.
 pub(super) struct Placed {

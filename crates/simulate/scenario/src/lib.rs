@@ -28,51 +28,38 @@ mod arms;
 mod document;
 mod expression;
 mod find;
-pub mod flow_trace;
 pub mod goal;
 mod goals;
-pub mod graph;
-pub mod hosts;
-pub mod keys;
+mod hints;
+pub mod limits;
 mod losses;
-pub mod metric;
 mod problem;
 mod resolve;
 pub mod search;
 mod seeds;
-pub mod series;
 mod show;
 mod source;
-pub mod suggest;
-mod texts;
-pub mod tokens;
-mod twins;
 mod unplaced;
 mod values;
-pub mod words;
-pub mod work;
-pub mod workload;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
 use base::Count;
-use schemes::{Bundle, Origin, Role, Roles, Scheme};
-use tcp::EcnMode;
+use plan::PointSpec;
+use schemes::{Origin, Scheme};
 
 use crate::goal::Goal;
-use crate::keys::{HostQueue, Keys, WorkloadKind};
 use crate::search::Searched;
-use crate::seeds::{is_random, points, read_seed, seeds_of, unused_seeds};
+use crate::seeds::{points, read_seed, seeds_of};
 pub use argument::{Argument, Help};
 use arms::{Arm, Flows};
 use document::Setting;
 pub use find::{BUILTINS, Builtin};
+use plan::keys::WorkloadKind;
 pub use problem::{Problem, Problems, Spot};
 use resolve::Resolver;
 pub use source::Source;
-pub use texts::Texts;
 
 /// A scenario in which every setting is known to be correct.
 pub struct Scenario {
@@ -103,152 +90,13 @@ pub struct Overrides {
     pub seeds: Option<NonZeroU32>,
     /// How many seeds to run if anything is random and neither `seeds` nor the scenario says it; 1 if that is `None`.
     pub usual_seeds: Option<NonZeroU32>,
-    /// What to record over time beside what is recorded anyway, as [`trace.series`](crate::keys::Trace::series) reads
+    /// What to record over time beside what is recorded anyway, as [`trace.series`](plan::keys::Trace::series) reads
     /// it; "off" records nothing at all.
     pub trace: Option<String>,
     /// Goals; if there are any, they replace the scenario's.
     pub goals: Vec<String>,
     /// The setting whose values a search chooses, and those chosen so far.
     pub search: Option<Searched>,
-}
-
-/// One simulation: a scheme, a seed and every setting.
-#[derive(Clone, Debug)]
-pub struct PointSpec {
-    /// Place among the points of the scenario.
-    pub index: usize,
-    /// The label of the scheme: its composition or the name of a variant.
-    pub scheme: String,
-    /// The composition of schemes, as [`Bundle::parse`](schemes::Bundle::parse) reads it.
-    pub bundle: String,
-    /// Seed of the random streams.
-    pub seed: u64,
-    /// Swept keys and keys set on the command line, with their texts; what is traced changes no
-    /// result and is not among them.
-    pub set: Vec<(String, String)>,
-    /// The text of every key; shared by the seeds of a point.
-    pub texts: Texts,
-    /// Every setting that is not a scheme's own, typed. Its workload and endpoints are those of
-    /// `groups`.
-    pub keys: Arc<Keys>,
-    /// The flows: at least one group.
-    pub groups: Arc<[Group]>,
-}
-
-/// Flows that have settings of their own in the network that they share with others.
-#[derive(Clone, Debug)]
-pub struct Group {
-    /// Its name; empty if the scenario has no groups.
-    pub name: Arc<str>,
-    /// The composition of schemes that its hosts follow.
-    pub bundle: String,
-    /// The text of every key.
-    pub texts: Texts,
-    /// Every setting, of which those of workload and endpoints are its own.
-    pub keys: Arc<Keys>,
-}
-
-impl Group {
-    /// The roles of its hosts.
-    ///
-    /// # Panics
-    /// If its schemes were not checked by [`crate`].
-    pub fn roles(&self) -> Roles {
-        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
-        let roles = bundle.build(&|key| self.texts[key].to_string());
-        roles.expect("the scenario checked the schemes' settings")
-    }
-
-    /// The marking threshold of the queues as it is written, if its endpoints act on marks; empty where the schemes bring
-    /// queues that mark by a rule of their own.
-    ///
-    /// # Panics
-    /// As [`Group::roles`] does.
-    pub fn marking(&self) -> Option<String> {
-        let roles = self.roles();
-        let acts = match roles.ecn {
-            Some(mode) => mode != EcnMode::Off,
-            None => self.keys.tcp.ecn,
-        };
-        acts.then(|| match roles.queue {
-            Some(_) => String::new(),
-            None => self.texts["switch.ecn_threshold"].to_string(),
-        })
-    }
-
-    /// The schemes of its composition that fill any of `roles`.
-    ///
-    /// # Panics
-    /// As [`Group::roles`] does.
-    pub fn schemes_with(&self, roles: &[Role]) -> Vec<&'static Scheme> {
-        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
-        let fills =
-            |scheme: &&&'static Scheme| roles.iter().any(|role| scheme.roles.contains(role));
-        bundle.parts().iter().filter(fills).copied().collect()
-    }
-
-    /// The scheme whose role its receiving hosts play, if one has any.
-    ///
-    /// # Panics
-    /// As [`Group::roles`] does.
-    pub fn receiver_role(&self) -> Option<&'static Scheme> {
-        self.roles().receiver.as_ref()?;
-        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
-        let decides = |scheme: &&&'static Scheme| scheme.roles.contains(&Role::Receiver);
-        let mut parts = bundle.parts().iter();
-        // A part that only observes has the role if none decides.
-        parts.clone().find(decides).or(parts.next()).copied()
-    }
-}
-
-impl PointSpec {
-    /// A point without a scenario: `scheme`, a composition too, with `settings` over the defaults, as
-    /// key and text.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), scenario::Problems> {
-    /// let point = scenario::PointSpec::of("dctcp", 7, &[("workload.senders", "20")])?;
-    /// assert_eq!((point.text("workload.senders"), point.seed), ("20", 7));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn of(scheme: &str, seed: u64, settings: &[(&str, &str)]) -> Result<Self, Problems> {
-        let overrides = Overrides {
-            schemes: Some(scheme.to_owned()),
-            sets: settings
-                .iter()
-                .map(|(key, text)| format!("{key}={text}"))
-                .collect(),
-            ..Overrides::default()
-        };
-        // A file without any setting would be taken for a mistake.
-        let source = Source::new("settings", format!("seed = {seed}\n"));
-        let mut points = Scenario::load(source, &overrides)?.points;
-        match (points.pop(), points.len()) {
-            (Some(point), 0) => Ok(point),
-            (_, others) => {
-                let problem = Problem::new(format!("these settings make {} points", others + 1));
-                Err(problem
-                    .help("name one scheme, and one value for each setting")
-                    .into())
-            }
-        }
-    }
-
-    /// The text of the setting called `key`.
-    ///
-    /// # Panics
-    /// If no such key is declared.
-    pub fn text(&self, key: &str) -> &str {
-        &self.texts[key]
-    }
-
-    /// What the order of events at the same instant is drawn from, unless `run.tie_order` says it: the seed where
-    /// anything else is drawn from it, so that a simulation in which nothing is random has one result.
-    pub fn order_seed(&self) -> u64 {
-        let usual = if is_random(self) { self.seed } else { 1 };
-        self.keys.run.tie_order.0.unwrap_or(usual)
-    }
 }
 
 impl Scenario {
@@ -258,30 +106,28 @@ impl Scenario {
         let mut sources = vec![source];
         let mut arguments = Vec::new();
         let mut problems = Vec::new();
-        for text in &overrides.sets {
-            let argument = Source::of_argument(Argument::Set, text.as_str());
-            match document::read_argument(&argument) {
+        let mut argument = |kind, text: String, read: &dyn Fn(&Source) -> _| {
+            let argument = Source::of_argument(kind, text);
+            match read(&argument) {
                 Ok(setting) => arguments.push((sources.len(), setting)),
-                Err(found) => problems.extend(found.0),
+                Err(Problems(found)) => problems.extend(found),
             }
             sources.push(argument);
+        };
+        for text in &overrides.sets {
+            argument(Argument::Set, text.clone(), &document::read_argument);
         }
         if let Some(text) = &overrides.trace {
-            let argument = Source::of_argument(Argument::Trace, text.as_str());
-            let own = draft.of_all("trace.series");
-            match document::read_series(&argument, own.unwrap_or("auto")) {
-                Ok(setting) => arguments.push((sources.len(), setting)),
-                Err(found) => problems.extend(found.0),
-            }
-            sources.push(argument);
+            let own = draft.of_all("trace.series").unwrap_or("auto");
+            let read = |argument: &Source| document::read_series(argument, own);
+            argument(Argument::Trace, text.clone(), &read);
         }
         if let Some(searched) = &overrides.search {
-            let argument = Source::of_argument(Argument::Search, searched.setting());
-            match document::read_argument(&argument) {
-                Ok(setting) => arguments.push((sources.len(), setting)),
-                Err(found) => problems.extend(found.0),
-            }
-            sources.push(argument);
+            argument(
+                Argument::Search,
+                searched.setting(),
+                &document::read_argument,
+            );
         }
         let goals = goals::read(&draft.goals, &sources[0], &overrides.goals, &mut problems);
         let seeds = read_seed::<Count>(&sources[0], "seeds", draft.seeds.as_ref(), &mut problems);
@@ -312,14 +158,9 @@ impl Scenario {
         let goals = goals::check(goals, &points)?;
         let mut warnings = resolver.warnings(&arms, overrides.schemes.is_none(), &draft.variants);
         let seeds = seeds_of(&points);
-        warnings.extend(unused_seeds(&points, seeds));
+        warnings.extend(hints::unused_seeds(&points, seeds));
         warnings.extend(unplaced::links(&points));
-        warnings.extend(
-            points
-                .iter()
-                .find(|point| has_endless(point))
-                .and_then(starving),
-        );
+        warnings.extend(hints::starving(&points));
         let name = draft.name.unwrap_or_else(|| resolver.file_name());
         Ok(Self {
             name,
@@ -372,7 +213,7 @@ impl Scenario {
 
     /// Whether results depend on the seed.
     pub fn is_random(&self) -> bool {
-        self.points.iter().any(is_random)
+        self.points.iter().any(PointSpec::is_random)
     }
 
     /// Keys in [`PointSpec::set`], in the order of the sweep: the first changes slowest.
@@ -434,42 +275,37 @@ impl Scenario {
     }
 }
 
-fn has_endless(point: &PointSpec) -> bool {
-    let endless = |group: &Group| {
-        let workload = &group.keys.workload;
-        workload.size.is_unlimited() && workload.kind != WorkloadKind::Trace
+/// A point without a scenario: `scheme`, a composition too, with `settings` over the defaults, as
+/// key and text.
+///
+/// ```
+/// # fn main() -> Result<(), scenario::Problems> {
+/// let point = scenario::point("dctcp", 7, &[("workload.senders", "20")])?;
+/// assert_eq!((point.text("workload.senders"), point.seed), ("20", 7));
+/// # Ok(())
+/// # }
+/// ```
+pub fn point(scheme: &str, seed: u64, settings: &[(&str, &str)]) -> Result<PointSpec, Problems> {
+    let overrides = Overrides {
+        schemes: Some(scheme.to_owned()),
+        sets: settings
+            .iter()
+            .map(|(key, text)| format!("{key}={text}"))
+            .collect(),
+        ..Overrides::default()
     };
-    point.groups.iter().any(endless)
-}
-
-/// A hint that flows of one host share an endless first-in-first-out queue there, in which one without an end leaves
-/// the others little.
-fn starving(point: &PointSpec) -> Option<Problem> {
-    let keys = &point.keys;
-    // Where hosts queue as switches do, switch.buffer bounds them.
-    if keys.host.queue != HostQueue::Own || keys.host.buffer.0.is_some() {
-        return None;
+    // A file without any setting would be taken for a mistake.
+    let source = Source::new("settings", format!("seed = {seed}\n"));
+    let mut points = Scenario::load(source, &overrides)?.points;
+    match (points.pop(), points.len()) {
+        (Some(point), 0) => Ok(point),
+        (_, others) => {
+            let problem = Problem::new(format!("these settings make {} points", others + 1));
+            Err(problem
+                .help("name one scheme, and one value for each setting")
+                .into())
+        }
     }
-    let plan = workload::Plan::of(point);
-    let sender = |flow: &workload::PlannedFlow| plan.connections[flow.connection as usize].sender;
-    let mut flows = vec![(0_u32, false); plan.topology.hosts().len()];
-    for flow in &plan.flows {
-        let host = &mut flows[sender(flow).0 as usize];
-        host.0 += 1;
-        // What small queues keep back waits in its socket.
-        let small = point.groups[flow.group as usize].keys.tcp.small_queues;
-        host.1 |= flow.size.is_none() && !small;
-    }
-    let host = flows
-        .iter()
-        .position(|(count, endless)| *count > 1 && *endless)?;
-    let problem = Problem::warning(format!(
-        "host {host} sends a flow without end beside others, and host.buffer = unlimited: where its own link is the \
-         bottleneck, that flow fills the queue there and starves the others"
-    ));
-    Some(problem.help(
-        "bound the queue, as in host.buffer=100pkt, or tcp.receive_buffer, or set tcp.small_queues=true",
-    ))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Flows that are named where segments are lost.
 
-use crate::PointSpec;
-use crate::keys::LostSegments;
 use crate::problem::Problem;
-use crate::workload::Plan;
+use plan::PointSpec;
+use plan::keys::LostSegments;
+use plan::workload::Plan;
 
 /// What is wrong with a point that loses segments of a flow that is not there.
 pub(super) fn unknown_flow(point: &PointSpec) -> Option<Problem> {

@@ -13,12 +13,11 @@ use super::arms::{Arm, Flows};
 use super::document::{Setting, about, split_group};
 use super::problem::{Problem, Problems};
 use super::source::Source;
-use super::texts::{Pool, Texts};
-use super::{Group, PointSpec, series, suggest};
-use crate::keys::{self, Conflict, Keys, TracedSeries};
 use crate::losses;
-use crate::workload::{self, Layout};
 use layer::Layer;
+use plan::keys::{self, Conflict, Keys, TracedSeries};
+use plan::workload::{self, Layout};
+use plan::{Group, PointSpec, Pool, Texts, series, suggest};
 
 /// The layers below a variant and above it, and the texts they came from.
 pub(super) struct Resolver {

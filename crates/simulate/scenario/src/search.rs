@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::metric::Unknown;
 use crate::values::{self, Decimal};
+use plan::metric::Unknown;
 
 /// A range of values of one setting, in equal steps.
 #[derive(Clone, Debug, PartialEq, Eq)]

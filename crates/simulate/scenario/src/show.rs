@@ -7,7 +7,7 @@ use super::arms::{Arm, Flows, MIXED};
 use super::document::Setting;
 use super::{PointSpec, Scenario};
 use crate::goal::Goal;
-use crate::keys::{self, WorkloadKind, profile};
+use plan::keys::{self, WorkloadKind, profile};
 
 /// TOML that reads back into the same points.
 pub(super) fn resolved(scenario: &Scenario) -> String {

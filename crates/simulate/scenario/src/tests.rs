@@ -1,5 +1,10 @@
 //! Reading, precedence, sweeps, variants, writing out.
 
+mod flow_traces;
+mod metrics;
+mod plans;
+mod twins;
+
 use std::num::NonZeroU32;
 
 use proptest::prelude::*;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::PointSpec;
-use crate::keys::TopologyKind;
 use crate::problem::Problem;
+use plan::PointSpec;
+use plan::keys::TopologyKind;
 
 /// A hint for each file that leaves delays out.
 pub(super) fn links(points: &[PointSpec]) -> Vec<Problem> {

@@ -27,7 +27,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 
 use hold::{Entry, HeapHold, SchedulerHold, Tuple};
 use sim::error::RunError;

@@ -29,10 +29,12 @@ pub(crate) const SIMULATES: &[&str] = &[
     "crates/core/laws/build.rs",
     "crates/core/laws/c",
     "crates/core/laws/src",
+    "crates/simulate/plan/Cargo.toml",
+    "crates/simulate/plan/graphs",
+    "crates/simulate/plan/src",
+    "crates/simulate/plan/workloads",
     "crates/simulate/scenario/Cargo.toml",
-    "crates/simulate/scenario/graphs",
     "crates/simulate/scenario/src",
-    "crates/simulate/scenario/workloads",
     "crates/core/schemes/Cargo.toml",
     "crates/core/schemes/data",
     "crates/core/schemes/src",
@@ -47,7 +49,7 @@ pub(crate) const SIMULATES: &[&str] = &[
 /// What does not, of that: it words what is wrong with a scenario.
 pub(crate) const TELLS: &[&str] = &[
     "crates/simulate/scenario/src/problem.rs",
-    "crates/simulate/scenario/src/suggest.rs",
+    "crates/simulate/plan/src/suggest.rs",
 ];
 
 /// The hash of the repository at `root`: FNV-1a of every file with its name, in the order of names.

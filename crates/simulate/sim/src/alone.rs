@@ -14,8 +14,8 @@
 
 use base::{FlowId, HostId, Packet, Span};
 use fabric::{LinkSpec, Network};
-use scenario::Group;
-use scenario::keys::WorkloadKind;
+use plan::Group;
+use plan::keys::WorkloadKind;
 
 use crate::world::EndedFlow;
 

@@ -2,7 +2,7 @@
 
 use base::Column;
 
-pub use scenario::metric::METRICS;
+pub use plan::metric::METRICS;
 
 use crate::metrics::{GroupMetrics, Metrics};
 use crate::parts::Split;
@@ -229,7 +229,7 @@ mod tests {
         let point = &scenario.points()[0];
         let mut keys = (*point.keys).clone();
         keys.run.classes = base::Quantity::parse("1KB").unwrap();
-        let classes = scenario::PointSpec {
+        let classes = plan::PointSpec {
             keys: keys.into(),
             ..point.clone()
         };
@@ -238,7 +238,7 @@ mod tests {
         let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
         let all = METRICS.iter().map(|column| column.name);
         let own: Vec<_> = all
-            .filter(|name| !scenario::metric::is_of_network(name))
+            .filter(|name| !plan::metric::is_of_network(name))
             .collect();
         assert_eq!(names, own);
     }

@@ -4,7 +4,7 @@ use base::Span;
 use fabric::TopologyError;
 use schemes::Cause;
 
-pub use scenario::tokens::TooLarge;
+pub use plan::tokens::TooLarge;
 
 /// Why a simulation failed.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::{Span, Time};
 use fabric::{PortId, QueueStatistics};
-use scenario::{Group, PointSpec};
+use plan::{Group, PointSpec};
 
 use bound::HostLinks;
 

@@ -2,10 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use scenario::keys::{ConnectionKind, WindowScale, WorkloadKind};
-use scenario::words::bytes;
-use scenario::workload::{Layout, expected_connections};
-use scenario::{Argument, Group, Help, PointSpec, Problem, Problems};
+use plan::keys::{ConnectionKind, WindowScale, WorkloadKind};
+use plan::workload::{Layout, expected_connections};
+use plan::{Group, PointSpec};
 use schemes::Sender;
 use tcp::Endpoint;
 
@@ -99,13 +98,24 @@ fn open(group: &Group, connections: u64) -> u64 {
     }
 }
 
+/// A simulation that does not fit into memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLarge {
+    /// Its place among the points.
+    pub index: usize,
+    /// Bytes that it needs.
+    pub needed: u64,
+    /// Bytes that it may have.
+    pub available: u64,
+}
+
 /// How many simulations may run at a time, of at most `jobs`, so that the largest of `points` fit into
-/// `limit` bytes together, or why not even one does.
+/// `limit` bytes together; or the largest, if not even that one fits.
 pub fn fit(
     points: &[&PointSpec],
     jobs: NonZeroUsize,
     limit: u64,
-) -> Result<NonZeroUsize, Problems> {
+) -> Result<NonZeroUsize, TooLarge> {
     let mut sizes: Vec<(u64, usize)> = points
         .iter()
         .enumerate()
@@ -116,18 +126,11 @@ pub fn fit(
         return Ok(jobs);
     };
     if largest > limit {
-        let point = points[index];
-        let problem = Problem::new(format!(
-            "a simulation of {} senders needs about {} of memory, and {} are there",
-            point.groups[0].keys.workload.senders.0,
-            bytes(largest),
-            bytes(limit)
-        ));
-        let help = "simulate fewer senders or smaller windows (tcp.receive_buffer), use a larger machine, or \
-                    insist with ";
-        return Err(problem
-            .help(Help::from(help).argument(Argument::Memory))
-            .into());
+        return Err(TooLarge {
+            index,
+            needed: largest,
+            available: limit,
+        });
     }
     let mut sum = 0_u64;
     let fits = sizes.iter().take(jobs.get()).take_while(|(size, _)| {

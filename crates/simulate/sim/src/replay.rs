@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use base::{Count, OrAuto, OrOff, Quantity, Time};
-use scenario::flow_trace::{ColumnNames, FlowTrace, HostNames, Reading, TraceChoice, TraceWindow};
-use scenario::keys::{Keys, WorkloadKind};
-use scenario::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
-use scenario::{Group, PointSpec};
+use plan::flow_trace::{ColumnNames, FlowTrace, HostNames, Reading, TraceChoice, TraceWindow};
+use plan::keys::{Keys, WorkloadKind};
+use plan::workload::{Layout, Plan, PlannedConnection, PlannedFlow};
+use plan::{Group, PointSpec};
 
 /// The flows of a simulation as a trace, and what else to set.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! How long rounds took: see [`scenario::workload`] for which flows are one.
+//! How long rounds took: see [`plan::workload`] for which flows are one.
 
 use base::Time;
 
@@ -85,7 +85,7 @@ impl Round {
 
 #[cfg(test)]
 mod tests {
-    use scenario::workload::PlannedFlow;
+    use plan::workload::PlannedFlow;
 
     use super::*;
     use crate::world::planned;

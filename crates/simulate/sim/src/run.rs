@@ -7,9 +7,9 @@ use std::time::Duration;
 use base::{Span, Time};
 use engine::{Scheduler, World as _};
 use fabric::Topology;
-use scenario::PointSpec;
-use scenario::work::Work;
-use scenario::workload::Plan;
+use plan::PointSpec;
+use plan::work::Work;
+use plan::workload::Plan;
 use schemes::{Hold, HostInfo, Receiver, Roles};
 use tcp::{Plain, Plays, ReceiverCc};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use base::Time;
 use engine::{Scheduler, World as _};
 use fabric::Topology;
-use scenario::PointSpec;
+use plan::PointSpec;
 use schemes::Receiver;
 
 use crate::error::RunError;

@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use plan::PointSpec;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
-use scenario::PointSpec;
 
 use crate::error::RunError;
 

@@ -22,9 +22,9 @@ use std::sync::Arc;
 use base::{FlowId, HostId, Packet, Time};
 use engine::{Scheduler, Token};
 use fabric::{Network, PortId, QueueStatistics, Topology};
-use scenario::tokens::Tokens;
-use scenario::workload::{Barrier, Plan};
-use scenario::{Group, PointSpec};
+use plan::tokens::Tokens;
+use plan::workload::{Barrier, Plan};
+use plan::{Group, PointSpec};
 use schemes::{HostInfo, Roles, Sender};
 use tcp::{Endpoint, Host, Plays, Progress, ReceiverCc, Slot};
 

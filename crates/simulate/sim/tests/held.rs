@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use base::{Span, Time};
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 use schemes::{Hold, Origin, Role, Roles, Scheme, Sender};
 use sim::error::RunError;
 use sim::run::{self, Limits};

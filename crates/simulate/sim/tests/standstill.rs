@@ -2,7 +2,8 @@
 //! its own.
 
 use base::Time;
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 use schemes::{Origin, Receiver, Role, Roles, Scheme};
 use sim::run;
 use sim::stepper::Stepper;

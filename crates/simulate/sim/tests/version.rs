@@ -29,8 +29,8 @@ fn an_edit_of_what_simulates_changes_the_version_and_prose_does_not() {
         ("crates/core/schemes/data/pias-thresholds.csv", "\n", "\n\n"),
         ("crates/core/tcp/src/rtt.rs", "fn ", "fn  x"),
         ("crates/simulate/sim/src/world.rs", "fn ", "fn x"),
-        ("crates/simulate/scenario/src/keys.rs", "fn ", "fn x"),
-        ("crates/simulate/scenario/graphs/esnet-links.csv", ",", ",,"),
+        ("crates/simulate/plan/src/keys.rs", "fn ", "fn x"),
+        ("crates/simulate/plan/graphs/esnet-links.csv", ",", ",,"),
         ("Cargo.lock", "version = ", "version =  "),
         ("Cargo.toml", "opt-level = 3", "opt-level = 2"),
     ] {

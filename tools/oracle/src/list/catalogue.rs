@@ -8,6 +8,8 @@ const CCS: [&str; 3] = ["reno", "cubic", "dctcp"];
 pub(super) const JITTER: u64 = 50_000;
 /// Boots where a timer can expire, or chance decides.
 pub(super) const MANY: u32 = 20;
+/// Boots where flows that have begun share by chance.
+const SHARING: u32 = 10;
 /// Boots where neither does.
 pub(super) const FEW: u32 = 2;
 
@@ -128,12 +130,16 @@ pub(super) fn incast(rig: Rig, cc: &'static str, senders: u32, kib: u64) -> Scen
 }
 
 pub(super) fn stream(name: &str, cc: &'static str, stream: Stream) -> Scenario {
-    // Flows that meet each other share by chance.
-    let has_chance = stream.loss + stream.reordering > 0.0 || stream.starts.len() > 1;
-    let boots = if has_chance { MANY } else { FEW };
+    let boots = if stream.loss + stream.reordering > 0.0 {
+        MANY
+    } else if stream.starts.len() > 1 {
+        SHARING
+    } else {
+        FEW
+    };
     Scenario {
         boots,
-        exact: !has_chance,
+        exact: boots == FEW,
         section: Section::Streams,
         ..scenario(format!("{name}-{cc}"), STEEP, cc, Kind::Stream(stream))
     }

@@ -26,9 +26,6 @@ const MAX_LINES: usize = 500;
 const MAX_CODE: usize = 8000;
 /// The crate that may be larger: one file for each scheme, which are read one at a time.
 const UNBOUNDED: &str = "crates/core/schemes";
-/// Crates that are larger than they should be, and how large they may be until they are two. Nothing is added here.
-const LARGER: [(&str, usize); 1] = [("crates/simulate/scenario", 9500)];
-
 /// Describes every flag of the command.
 const REFERENCE: &str = "docs/reference/cli.md";
 /// Programs, and texts about runs of the command: the sentences of an answer, which suggest the next run, and the
@@ -68,10 +65,9 @@ pub(super) fn check(repository: &Repository) -> Result<(), Failure> {
         }
     }
     wrong.extend(crates.iter().filter_map(|(name, lines)| {
-        let own = LARGER.iter().find(|(larger, _)| larger == name);
-        let most = own.map_or(MAX_CODE, |(_, most)| *most);
-        let large = *lines > most && name != UNBOUNDED;
-        large.then(|| format!("{name}: {lines} lines of code: more than {most} want two crates"))
+        let large = *lines > MAX_CODE && name != UNBOUNDED;
+        large
+            .then(|| format!("{name}: {lines} lines of code: more than {MAX_CODE} want two crates"))
     }));
     failed(&[wrong])
 }

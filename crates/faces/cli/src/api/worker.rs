@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use plan::PointSpec;
 use record::pcap::Places;
 use results::{Access, Store};
-use scenario::{Overrides, PointSpec, Problem, Problems, Scenario, Source};
+use scenario::{Overrides, Problem, Problems, Scenario, Source};
 use sim::error::RunError;
 use sim::sweep::{self, Failure};
 

@@ -1,7 +1,7 @@
 //! What results are to reach, and what of them is printed.
 
 use clap::Args;
-use scenario::metric::Selector;
+use plan::metric::Selector;
 use scenario::search::Search;
 
 use crate::render::{Columns, View};

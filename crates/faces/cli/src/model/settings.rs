@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use base::setting::Key;
-use scenario::{Problem, Problems, suggest};
+use plan::suggest;
+use scenario::{Problem, Problems};
 use theory::answer::{Model, Refusal};
 
 use super::at_set;

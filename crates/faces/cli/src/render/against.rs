@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
+use plan::metric::Selector;
 use results::{Against, Bound, Change, RowPair};
-use scenario::metric::Selector;
 
 use super::table::amount;
 

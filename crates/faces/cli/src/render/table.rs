@@ -12,8 +12,8 @@ use std::fmt::Write;
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
 use comfy_table::{LineStyle, TableStyle};
+use plan::metric::Selector;
 use results::{self, Goals, Row, Standing, Summary};
-use scenario::metric::Selector;
 
 use crate::finished::Finished;
 pub(crate) use column::amount;

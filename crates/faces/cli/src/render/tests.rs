@@ -1,8 +1,9 @@
 //! Renderings of made-up outcomes.
 
+use plan::PointSpec;
+use plan::metric::Selector;
 use results::{PointResult, RunInfo, Summary};
-use scenario::metric::Selector;
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use scenario::{Overrides, Scenario, Source};
 use sim::metrics::{Cost, Metrics};
 
 use super::*;

@@ -13,7 +13,7 @@ fn a_run_that_cannot_fit_is_refused_with_its_estimate_and_leaves_nothing() {
         "{text}"
     );
     assert!(
-        text.contains("MB of memory, and 10.0 MB are there"),
+        text.contains("MB of memory; 10.0 MB is available"),
         "{text}"
     );
     assert!(text.contains("--memory SIZE"), "{text}");

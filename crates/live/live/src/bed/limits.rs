@@ -1,8 +1,9 @@
 //! What the bed cannot have, and what to say instead.
 
-use scenario::keys::{self, ConnectionKind, Keys, TopologyKind, WorkloadKind};
-use scenario::workload::Plan;
-use scenario::{Group, PointSpec, Problem, Problems};
+use plan::keys::{self, ConnectionKind, Keys, TopologyKind, WorkloadKind};
+use plan::workload::Plan;
+use plan::{Group, PointSpec};
+use scenario::{Problem, Problems};
 
 /// Refuses settings that Linux cannot have.
 pub(super) fn check(point: &PointSpec) -> Result<(), Problems> {

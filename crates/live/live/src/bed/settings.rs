@@ -2,8 +2,8 @@
 
 use base::{Quantity, Span};
 use machine::{RouteOptions, Sysctl};
-use scenario::PointSpec;
-use scenario::keys::{Keys, Profile, QueueUnit, Tcp, WindowScale, WorkloadKind};
+use plan::PointSpec;
+use plan::keys::{Keys, Profile, QueueUnit, Tcp, WindowScale, WorkloadKind};
 
 use super::HEADERS;
 

@@ -126,7 +126,7 @@ fn every_text_of_the_twin_is_a_correct_value() {
     let bed = bed(&settings).unwrap();
     assert!(bed.different.len() >= 11);
     for (key, text) in &bed.twin {
-        let key = scenario::keys::key(key).expect("a declared key");
+        let key = plan::keys::key(key).expect("a declared key");
         assert_eq!((key.check)(text), Ok(()), "{}", key.name);
     }
 }
@@ -180,8 +180,8 @@ fn every_setting_is_judged() {
         "net.",
     ];
     // What a profile sets is judged with the profile.
-    let of_linux = scenario::keys::Profile::Linux.settings();
-    for key in scenario::keys::all_keys() {
+    let of_linux = plan::keys::Profile::Linux.settings();
+    for key in plan::keys::all_keys() {
         let (group, field) = key.name.split_once('.').unwrap();
         let of_the_plan = plan_makes.iter().any(|prefix| key.name.starts_with(prefix));
         let of_a_scheme = schemes::all().iter().any(|scheme| scheme.name == group);

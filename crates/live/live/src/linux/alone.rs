@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use scenario::workload::Plan;
-use scenario::{PointSpec, Problems};
+use plan::PointSpec;
+use plan::workload::Plan;
+use scenario::Problems;
 
 use crate::bed::Bed;
 use crate::linux::cell::Arm;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use base::Time;
 use fabric::PortId;
-use scenario::PointSpec;
-use scenario::workload::Plan;
+use plan::PointSpec;
+use plan::workload::Plan;
 use schemes::Sender;
 use serde_json::{Value, json};
 use sim::error::RunError;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use base::{HostId, Quantity, Rate, Time};
 use machine::interrupt;
 use machine::netlink::round_trip_us;
-use scenario::workload::{Plan, PlannedConnection, PlannedFlow};
+use plan::workload::{Plan, PlannedConnection, PlannedFlow};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::bed::Bed;

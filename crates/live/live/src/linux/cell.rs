@@ -1,6 +1,7 @@
 //! Points that share a network.
 
-use scenario::{PointSpec, Problems, Scenario};
+use plan::PointSpec;
+use scenario::{Problems, Scenario};
 
 use crate::bed::Bed;
 use crate::linux::calibrate;

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use machine::{Sysctl, clock, interrupt};
-use scenario::workload::Plan;
-use scenario::{PointSpec, Problems, Scenario};
+use plan::PointSpec;
+use plan::workload::Plan;
+use scenario::{Problems, Scenario};
 use serde_json::{Map, Value, json};
 
 use crate::bed::Bed;

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use base::HostId;
 use fabric::{Node, NodeId, PortId};
 use machine::netlink::Route;
-use scenario::workload::PlannedConnection;
+use plan::workload::PlannedConnection;
 
 use crate::bed::Bed;
 

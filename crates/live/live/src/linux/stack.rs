@@ -7,8 +7,8 @@ use base::setting::{Key, Settings};
 use base::{Count, OrOff, Span};
 use laws::{Grants, Hscc, Idle, Rwndq};
 use machine::clock::duration;
-use scenario::keys::{Profile, profile};
-use scenario::{Group, PointSpec};
+use plan::keys::{Profile, profile};
+use plan::{Group, PointSpec};
 use schemes::{Bundle, hscc, ictcp, qos, rcc, rwndq};
 
 use crate::bed::Bed;

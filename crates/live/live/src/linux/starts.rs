@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::{HostId, Time};
 use machine::clock::{duration, micros};
-use scenario::workload::Plan;
+use plan::workload::Plan;
 
 use crate::linux::traffic::Sent;
 

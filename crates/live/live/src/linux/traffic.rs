@@ -20,7 +20,7 @@ use machine::clock::{self, duration};
 use machine::interrupt;
 use machine::payload::Payload;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use scenario::workload::{Barrier, PlannedConnection, PlannedFlow};
+use plan::workload::{Barrier, PlannedConnection, PlannedFlow};
 use socket2::Socket;
 
 use crate::bed::Bed;

@@ -6,9 +6,10 @@
 
 use base::Span;
 use machine::interrupt;
-use scenario::keys::{self, TopologyKind, WorkloadKind};
-use scenario::workload::Plan;
-use scenario::{PointSpec, Problem, Problems, Scenario};
+use plan::PointSpec;
+use plan::keys::{self, TopologyKind, WorkloadKind};
+use plan::workload::Plan;
+use scenario::{Problem, Problems, Scenario};
 use serde_json::{Value, json};
 use tun::{Done, Impairment, Session, Setup, Side, Transfer};
 

@@ -5,8 +5,9 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use base::Span;
-use scenario::keys::{self, WorkloadKind};
-use scenario::{Overrides, PointSpec, Problems, Scenario, Source};
+use plan::PointSpec;
+use plan::keys::{self, WorkloadKind};
+use scenario::{Overrides, Problems, Scenario, Source};
 
 use crate::bed::{Bed, settings::span_text};
 use crate::linux::lan::Speed;

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use scenario::{Problem, Problems, Source, suggest};
+use plan::suggest;
+use scenario::{Problem, Problems, Source};
 use toml_edit::{Item, TableLike, Value};
 
 /// Reads the tables of one file; problems are collected so that all are reported together.

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use plan::series;
 use record::trace::EventKind;
-use scenario::series;
 use sim::columns;
 use toml_edit::{Item, TableLike};
 

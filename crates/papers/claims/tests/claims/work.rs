@@ -1,8 +1,10 @@
 //! The estimate of work is near what simulations take, and admits all that papers need.
 
 use claims::catalogue;
-use scenario::work::{self, MOST_STEPS, Work};
-use scenario::{Overrides, PointSpec, Scenario};
+use plan::PointSpec;
+use plan::work::Work;
+use scenario::limits::{self, MOST_STEPS};
+use scenario::{Overrides, Scenario};
 
 use crate::support::{outcome, points};
 
@@ -72,7 +74,7 @@ fn every_figure_of_a_paper_is_admitted_at_full_scale() {
             let scenario = Scenario::load(figure.source.clone(), &overrides);
             let scenario = scenario.expect("figures are correct");
             let points: Vec<&PointSpec> = scenario.points().iter().collect();
-            let checked = work::check(&points, true, MOST_STEPS);
+            let checked = limits::check_steps(&points, true, MOST_STEPS);
             assert!(checked.is_ok(), "{}: {}", figure.name, checked.unwrap_err());
             admitted += 1;
         }

@@ -1,8 +1,8 @@
 //! Metrics against the swept settings.
 
+use plan::metric;
 use results::Row;
 use results::statistics::Estimate;
-use scenario::metric;
 use sim::columns::METRICS;
 
 use super::scales::{self, limits, same_scale};

@@ -1,8 +1,8 @@
 //! The tables of the report.
 
+use plan::metric::is_of_rounds;
 use results::statistics::{Estimate, Verdict};
 use results::{Comparison, Row, Summary};
-use scenario::metric::is_of_rounds;
 use sim::columns::METRICS;
 
 use crate::data::Data;

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use base::{HostId, Quantity};
 use fabric::PortId;
-use scenario::workload::Plan;
+use plan::workload::Plan;
 use scenario::{Argument, Problem, Problems, Scenario, Source};
 
 /// Places of a network, and how much of each packet to keep.
@@ -59,7 +59,7 @@ impl Places {
     pub fn check(&self, scenario: &Scenario) -> Result<(), Problems> {
         let mut problems = Vec::new();
         for place in &self.list {
-            let lacks = |point: &&scenario::PointSpec| place.port(&Plan::of(point)).is_none();
+            let lacks = |point: &&plan::PointSpec| place.port(&Plan::of(point)).is_none();
             let Some(point) = scenario.points().iter().find(lacks) else {
                 continue;
             };

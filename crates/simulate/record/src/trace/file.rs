@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use scenario::series::{FIXED, Traceable};
+use plan::series::{FIXED, Traceable};
 use tables::{Cell, Columns, Field, Group, Kind};
 
 /// One sample of one quantity of whatever `id` numbers.

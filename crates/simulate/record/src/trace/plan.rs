@@ -1,10 +1,10 @@
 //! What a point records.
 
 use fabric::{Node, PortId};
-use scenario::PointSpec;
-use scenario::keys::{TopologyKind, TraceInterval, TracedPorts, TracedSeries};
-use scenario::series::{self, Traceable};
-use scenario::workload;
+use plan::PointSpec;
+use plan::keys::{TopologyKind, TraceInterval, TracedPorts, TracedSeries};
+use plan::series::{self, Traceable};
+use plan::workload;
 
 /// What is recorded of a simulation: quantities, and of which ports and flows.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use scenario::series::FIXED;
+use plan::series::FIXED;
 use tables::Cell;
 
 /// One row of a series file: a sample or an event.

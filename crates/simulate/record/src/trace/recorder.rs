@@ -8,9 +8,9 @@ use std::io;
 
 use base::{FlowId, HostId, Packet, Time};
 use fabric::{DropReason, PortId, SwitchHook};
-use scenario::PointSpec;
-use scenario::keys::TraceInterval;
-use scenario::series;
+use plan::PointSpec;
+use plan::keys::TraceInterval;
+use plan::series;
 use schemes::{Receiver, Sender};
 use sim::probe::{End, Probe};
 use tcp::{Endpoint, Host, Plays as _};

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 
 use fabric::PortId;
-use scenario::PointSpec;
-use scenario::series;
+use plan::PointSpec;
+use plan::series;
 
 use super::file::{Event, EventKind, Sample, SeriesFile, Subject};
 use super::plan::Plan;

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::iter;
 use std::path::{Path, PathBuf};
 
+use plan::PointSpec;
 use record::trace::{self, Plan, Recorder};
-use scenario::PointSpec;
 use sim::metrics::Outcome;
 use sim::run;
 use tables::{Cell, Field, Kind};
@@ -387,7 +387,7 @@ fn a_trace_of_some_thousand_samples_changes_no_result() {
 
 /// Traces all there is of every scheme, in this interval.
 fn assert_no_result_changes(interval: &str) {
-    let everything = scenario::series::all().iter().map(|quantity| quantity.name);
+    let everything = plan::series::all().iter().map(|quantity| quantity.name);
     let everything = everything.chain(["events"]).collect::<Vec<_>>().join(",");
     let series = format!("trace.series={everything}");
     let often = format!("trace.interval={interval}");

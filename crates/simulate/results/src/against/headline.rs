@@ -1,6 +1,6 @@
 //! What two runs are compared by, and what comes of it in sentences.
 
-use scenario::metric::Selector;
+use plan::metric::Selector;
 
 use super::{Against, Change, RowPair};
 use crate::answer::words::{counted, list, percent, place_of, shown};

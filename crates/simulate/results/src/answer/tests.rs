@@ -2,7 +2,8 @@
 
 mod rounds;
 
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 use sim::metrics::{Cost, Metrics};
 
 use super::*;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::{self, Write};
 
-use scenario::{PointSpec, Problems, Scenario};
+use plan::PointSpec;
+use scenario::{Problems, Scenario};
 use serde::{Deserialize, Serialize};
 use sim::error::RunError;
 

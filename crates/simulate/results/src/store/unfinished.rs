@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use plan::PointSpec;
+use plan::keys::TracedSeries;
 use record::pcap::Places;
-use scenario::keys::TracedSeries;
-use scenario::{PointSpec, Scenario};
+use scenario::Scenario;
 use sim::error::RunError;
 use sim::metrics::Outcome;
 

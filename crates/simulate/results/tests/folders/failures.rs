@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use plan::PointSpec;
 use results::{Access, Store, Summary};
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use scenario::{Overrides, Scenario, Source};
 use sim::error::RunError;
 use sim::run::Limits;
 use sim::sweep;

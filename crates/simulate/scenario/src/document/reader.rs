@@ -14,14 +14,14 @@ use toml_edit::{Item, TableLike};
 use super::{Draft, Setting, split_group};
 use crate::argument::{Argument, Help};
 use crate::expression::Expression;
-use crate::flow_trace::{self, HostNames};
-use crate::graph;
-use crate::keys;
 use crate::problem::{Problem, Problems};
 use crate::source::Source;
-use crate::suggest;
 use crate::values::{self, Value};
 pub(super) use exceptions::split as split_exception;
+use plan::flow_trace::{self, HostNames};
+use plan::graph;
+use plan::keys;
+use plan::suggest;
 
 /// Reads items of one source; problems are collected so that all are reported together.
 pub(super) struct Reader<'a> {

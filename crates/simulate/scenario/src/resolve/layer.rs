@@ -8,7 +8,7 @@ use base::Quantity;
 
 use crate::document::{EXCEPTIONS, Part};
 use crate::expression::Expression;
-use crate::keys::{self, Keys, Profile, profile};
+use plan::keys::{self, Keys, Profile, profile};
 
 /// A source by its number, and the place in it.
 pub(super) type Origin = (usize, Range<usize>);

@@ -5,8 +5,8 @@ use super::{Chosen, Layered, Resolver};
 use crate::argument::{Argument, Help};
 use crate::arms::Arm;
 use crate::document::Variant;
-use crate::keys::{self, Conflict};
 use crate::problem::{Problem, Problems};
+use plan::keys::{self, Conflict};
 
 impl Resolver {
     /// Hints about settings and variants that change nothing.

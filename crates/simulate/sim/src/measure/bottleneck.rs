@@ -1,8 +1,8 @@
 //! The port that metrics of the queue are about.
 
 use fabric::{PortId, QueueStatistics};
-use scenario::PointSpec;
-use scenario::keys::TopologyKind;
+use plan::PointSpec;
+use plan::keys::TopologyKind;
 
 use crate::world::Ended;
 

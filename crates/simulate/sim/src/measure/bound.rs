@@ -2,7 +2,7 @@
 
 use base::HostId;
 use fabric::{Network, PortId, Topology};
-use scenario::PointSpec;
+use plan::PointSpec;
 
 use crate::metrics::{Distribution, FlowRecord};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::FlowId;
-use scenario::{Group, PointSpec};
+use plan::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
 
 /// Makes the sender of a connection in the place of its scheme's.

@@ -1,7 +1,7 @@
 //! Connections and the messages on them.
 
 use base::{HostId, Time};
-use scenario::workload::PlannedConnection;
+use plan::workload::PlannedConnection;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Slot};
 

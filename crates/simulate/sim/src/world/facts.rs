@@ -2,7 +2,7 @@
 
 use base::{HostId, Rate};
 use fabric::Topology;
-use scenario::keys::Keys;
+use plan::keys::Keys;
 use schemes::HostInfo;
 
 /// What a role of a host with a link of this rate to it is told in a group with these settings.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use base::{FlowId, Time};
-use scenario::workload::{Barrier, PlannedConnection, PlannedFlow};
+use plan::workload::{Barrier, PlannedConnection, PlannedFlow};
 
 use super::deadlines::number;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use base::{HostId, Packet, Time};
 use fabric::Topology;
-use scenario::PointSpec;
-use scenario::workload::PlannedConnection;
+use plan::PointSpec;
+use plan::workload::PlannedConnection;
 use schemes::{Roles, Sender};
 use tcp::{Host, HostHelper, Plays, ReceiverCc, Slot};
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use base::{FlowId, HostId, Time};
 use engine::Scheduler;
-use scenario::keys::Workload;
+use plan::keys::Workload;
 use schemes::Sender;
 use tcp::{Arrival, Endpoint, Plays, ReceiverCc, Slot};
 

@@ -9,9 +9,9 @@ use fabric::{
     Bucket, Chosen, Discipline, Disorder, Jitter, Limit, LinkSpec, LossLaw, Network, Node, NodeId,
     PortId, PortParts, Segment, Strict, Topology,
 };
-use scenario::PointSpec;
-use scenario::keys::{Exception, HostQueue, Keys, LossPattern, LostSegments, QueueUnit};
-use scenario::workload::Plan;
+use plan::PointSpec;
+use plan::keys::{Exception, HostQueue, Keys, LossPattern, LostSegments, QueueUnit};
+use plan::workload::Plan;
 use schemes::{PortInfo, Roles};
 
 use super::facts::mss;

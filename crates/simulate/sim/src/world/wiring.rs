@@ -6,12 +6,12 @@ use std::sync::Arc;
 use base::{FlowId, HostId, Rate, Seq, Span, Time};
 use engine::random::{self, Stream};
 use fabric::{Network, NetworkConfig, Spread, Topology};
-use scenario::keys::{
+use plan::keys::{
     AfterSynLoss, Ecmp, IdleWindow, Keys, LossDetection, ReceiveWindow, Recovery, RtoEstimator,
     SsthreshOf, TailLossProbe, TimerKind, WindowGrowth, WindowScale,
 };
-use scenario::workload::{PlannedConnection, PlannedFlow};
-use scenario::{Group, PointSpec};
+use plan::workload::{PlannedConnection, PlannedFlow};
+use plan::{Group, PointSpec};
 use schemes::{FlowInfo, Roles, Sender};
 use tcp::{Config, Endpoint, Host, Identity, Plays, ReceiverCc, Slot};
 
@@ -304,7 +304,7 @@ fn receiver_config(keys: &Keys, sender: &Arc<Config>) -> Arc<Config> {
 }
 
 /// Linux: a tick before the least timeout of this end, which stands for that of the other.
-fn delayed_ack_bound(tcp: &scenario::keys::Tcp, min_rto: Span) -> Span {
+fn delayed_ack_bound(tcp: &plan::keys::Tcp, min_rto: Span) -> Span {
     if tcp.delayed_ack_below_rto {
         min_rto.max(tcp.clock_granularity * 2) - tcp.clock_granularity
     } else {

@@ -1,7 +1,8 @@
 //! What completion times consist of: exact sums, closed forms, and what losses, timers, other flows and
 //! applications show as.
 
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 use sim::breakdown::{Breakdown, Part};
 use sim::metrics::{FlowRecord, Outcome};
 use sim::run::{self, Limits, Watching};

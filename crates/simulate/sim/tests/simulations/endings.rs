@@ -6,8 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use engine::random::Stream;
-use scenario::keys::all_keys;
-use scenario::{BUILTINS, Overrides, PointSpec, Scenario, Source, work};
+use plan::PointSpec;
+use plan::keys::all_keys;
+use scenario::{BUILTINS, Overrides, Scenario, Source, limits};
 use sim::error::RunError;
 use sim::run::{self, Limits, Watching};
 
@@ -47,7 +48,7 @@ fn simulate(drawn: &Drawn) -> bool {
     let Some(point) = drawn.point() else {
         return false;
     };
-    let is_small = work::check(&[&point], false, STEPS).is_ok();
+    let is_small = limits::check_steps(&[&point], false, STEPS).is_ok();
     if !is_small || sim::memory::estimate(&point) > MEMORY {
         return false;
     }

@@ -7,7 +7,8 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
-use scenario::{PointSpec, Scenario};
+use plan::PointSpec;
+use scenario::Scenario;
 use sim::metrics::{FlowRecord, Outcome};
 use sim::run;
 use sim::sweep;

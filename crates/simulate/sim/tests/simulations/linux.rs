@@ -5,8 +5,8 @@
 //! of 80 us, 121,000 bytes of buffer, marks from 30,000 bytes on, packets of 1,514 bytes. Three boots each.
 
 use base::setting::Key;
-use scenario::keys::profile::of_linux;
-use scenario::keys::{all_keys, group};
+use plan::keys::profile::of_linux;
+use plan::keys::{all_keys, group};
 use sim::metrics::FlowRecord;
 use sim::run;
 

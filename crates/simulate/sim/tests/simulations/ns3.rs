@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use scenario::PointSpec;
+use plan::PointSpec;
 use sim::run;
 
 use crate::support::points;

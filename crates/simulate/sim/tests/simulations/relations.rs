@@ -11,8 +11,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::atomic::AtomicBool;
 
 use base::{Rate, Span};
-use scenario::keys::{all_keys, group};
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use plan::keys::{all_keys, group};
+use scenario::{Overrides, Scenario, Source};
 use sim::metrics::{FlowRecord, Outcome};
 use sim::run;
 use sim::sweep;

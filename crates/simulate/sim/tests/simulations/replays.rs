@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 use sim::replay::Replay;
 use sim::run;
 

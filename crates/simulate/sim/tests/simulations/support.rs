@@ -1,6 +1,7 @@
 //! Points of scenarios, for tests that simulate.
 
-use scenario::{Overrides, PointSpec, Scenario, Source};
+use plan::PointSpec;
+use scenario::{Overrides, Scenario, Source};
 use sim::metrics::Outcome;
 use sim::run;
 

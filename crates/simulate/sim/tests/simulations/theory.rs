@@ -7,7 +7,7 @@
 
 use base::{FlowId, HostId, Packet, Rate, Span, Time};
 use fabric::{Discipline, Limit, Port, PortConfig, PortId, Strict};
-use scenario::PointSpec;
+use plan::PointSpec;
 use sim::metrics::Outcome;
 use sim::run;
 

@@ -1,8 +1,8 @@
 //! Columns of numbers: what they show, in which unit, and which value is the best.
 
+use plan::metric::{Selector, is_of_rounds, short};
 use results::statistics::Estimate;
 use results::{Row, Summary};
-use scenario::metric::{Selector, is_of_rounds, short};
 
 /// A column of numbers.
 #[derive(Clone, Debug)]

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use base::setting::Settings;
 use laws::{Grants, Hscc, HsccSettings};
+use plan::PointSpec;
 use programs::Law;
-use scenario::{PointSpec, Problem, Problems};
+use scenario::{Problem, Problems};
 use schemes::{hscc, rcc, rwndq};
 use serde::{Deserialize, Serialize};
 
@@ -142,7 +143,7 @@ fn point(scheme: Scheme, sets: &[String], buffer: u64, mss: u32) -> Result<Point
         all.push((THRESHOLD, "off"));
     }
     all.extend(settings);
-    PointSpec::of(scheme.simulated(), 1, &all)
+    scenario::point(scheme.simulated(), 1, &all)
 }
 
 fn hscc(point: &PointSpec, buffer: u64, mss: u32) -> Hscc {

@@ -1,7 +1,7 @@
 //! From changes of a quantity to the samples that are kept of it.
 
 use base::Span;
-use scenario::keys::TraceInterval;
+use plan::keys::TraceInterval;
 
 use super::rows::Rows;
 use crate::trace::file::{Event, EventKind, Sample};

@@ -7,9 +7,9 @@ use toml_edit::{Item, TableLike};
 
 use super::super::{Part, Setting};
 use super::{Reader, place_of};
-use crate::keys::{self, ExceptionPlace, Exceptions};
 use crate::problem::Problem;
-use crate::suggest;
+use plan::keys::{self, ExceptionPlace, Exceptions};
+use plan::suggest;
 
 impl Reader<'_> {
     /// Reads the tables of single links or hosts within the table `[link]` or `[host]`, and passes the other items to `rest`.

@@ -9,8 +9,8 @@ use toml_edit::{Item, TableLike};
 
 use super::super::{Draft, GroupDraft, Variant};
 use super::{Reader, is_group, is_trace, place_of};
-use crate::keys;
 use crate::problem::Problem;
+use plan::keys;
 
 impl Reader<'_> {
     pub(super) fn variants(&mut self, item: &Item, place: Range<usize>, draft: &mut Draft) {

@@ -151,7 +151,7 @@ pub fn by_word(text: &str) -> Option<&'static str> {
 }
 
 /// What a user calls the quantity of this column.
-pub(crate) fn word(name: &'static str) -> &'static str {
+pub fn word(name: &'static str) -> &'static str {
     let short = ["_bytes", "_bps", "_us"]
         .into_iter()
         .find_map(|unit| name.strip_suffix(unit));

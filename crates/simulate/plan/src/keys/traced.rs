@@ -41,11 +41,7 @@ impl TracedSeries {
     ///
     /// `rows` are the combinations of values and schemes, `combinations` those of values alone, and `seed` is the
     /// place of the point's seed among those of its row.
-    pub(crate) fn automatic(
-        (combinations, rows): (u64, u64),
-        seed: u64,
-        flows: u64,
-    ) -> &'static str {
+    pub fn automatic((combinations, rows): (u64, u64), seed: u64, flows: u64) -> &'static str {
         match (seed, rows) {
             (0, ..=MOST_ROWS) if combinations == 1 && flows <= MOST_FLOWS => {
                 "queue, cwnd, rwnd, events"
@@ -57,7 +53,7 @@ impl TracedSeries {
 
     /// The text of a list with the words of `more` behind those of `text`, each once. What is switched off adds
     /// nothing, and is all that is left if it is added.
-    pub(crate) fn joined(text: &str, more: &str) -> String {
+    pub fn joined(text: &str, more: &str) -> String {
         let words = |text: &str| -> Vec<String> {
             let words = text.split(',').map(|word| word.trim().to_owned());
             words.filter(|word| word != "off").collect()

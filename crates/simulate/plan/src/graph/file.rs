@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::{Graph, graphml, node_link};
 
 /// Whether `text` is meant as a path, not as the name of a graph.
-pub(crate) fn is_path(text: &str) -> bool {
+pub fn is_path(text: &str) -> bool {
     text.contains(['/', '\\']) || format(text).is_some()
 }
 

@@ -11,7 +11,7 @@ mod load;
 mod peers;
 mod plan;
 
-pub(crate) use checks::conflicts;
+pub use checks::conflicts;
 pub use layout::Layout;
 pub use plan::{Barrier, Plan, PlannedConnection, PlannedFlow};
 

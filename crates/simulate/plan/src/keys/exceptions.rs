@@ -51,7 +51,7 @@ pub enum ExceptionPlace {
 
 impl ExceptionPlace {
     /// Reads the name of a table below `[link]` or `[host]`.
-    pub(crate) fn of_table(table: &str, name: &str) -> Option<Self> {
+    pub fn of_table(table: &str, name: &str) -> Option<Self> {
         if table == "link" {
             let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
             return (words.contains(" to ") && !words.contains([':', ';', ',']))
@@ -74,7 +74,7 @@ impl ExceptionPlace {
     }
 
     /// As it stands in a text of exceptions.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         match self {
             Self::Link(name) => name.clone(),
             Self::Hosts(one, last) if one == last => format!("host {one}"),
@@ -85,7 +85,7 @@ impl ExceptionPlace {
 
 impl Exceptions {
     /// The settings of an exception, by the names of [`LinkException::KEYS`] without their table.
-    pub(crate) fn key(field: &str) -> Option<&'static Key> {
+    pub fn key(field: &str) -> Option<&'static Key> {
         let mut keys = LinkException::KEYS.iter();
         keys.find(|key| {
             key.name
@@ -95,7 +95,7 @@ impl Exceptions {
     }
 
     /// Every such name.
-    pub(crate) fn fields() -> impl Iterator<Item = &'static str> {
+    pub fn fields() -> impl Iterator<Item = &'static str> {
         let keys = LinkException::KEYS.iter();
         keys.filter_map(|key| key.name.split_once('.').map(|(_, own)| own))
     }

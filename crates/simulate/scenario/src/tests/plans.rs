@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use super::*;
+use base::{Span, Time};
+use plan::workload::{Plan, PlannedFlow};
+
 use crate::{Overrides, Scenario, Source};
 
 /// Ten racks of ten hosts, and random flows between racks as in the RC3 paper's experiments.

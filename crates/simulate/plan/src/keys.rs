@@ -168,7 +168,7 @@ pub fn group(name: &str) -> &str {
 }
 
 /// The part of a key's name behind the dot.
-pub(crate) fn field(name: &str) -> &str {
+pub fn field(name: &str) -> &str {
     name.split_once('.').map_or(name, |(_, field)| field)
 }
 

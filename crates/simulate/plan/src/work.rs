@@ -4,20 +4,15 @@
 //! of a series, a timer of a switch that fires. Their numbers follow from the settings, so a value that
 //! makes a simulation endless is found before it starts, and the key that has it is named.
 
-use std::sync::Arc;
-
+use base::cast::real;
 use base::{Rate, Time};
 use schemes::TickerOf;
 
 use crate::keys::{Keys, TopologyKind, TraceInterval, TracedFlows, TracedPorts, TracedSeries};
 use crate::keys::{Workload, WorkloadKind};
 use crate::series;
-use crate::words::count;
 use crate::workload::Layout;
-use crate::{Argument, Group, Help, PointSpec, Problem, Problems};
-
-/// Steps that one simulation may take unless the user allows more: an hour or a few.
-pub const MOST_STEPS: u64 = 40_000_000_000;
+use crate::{Group, PointSpec};
 
 /// The steps of a simulation by what makes them.
 #[derive(Clone, Debug)]
@@ -77,6 +72,11 @@ impl Work {
         once + self.per_second() * self.seconds
     }
 
+    /// The setting to change for fewer samples of series.
+    pub fn series_key(&self) -> &str {
+        &self.series.key
+    }
+
     /// Bytes of series that are recorded at every multiple of an interval; others are bounded by what
     /// happens.
     pub fn series_bytes(&self) -> f64 {
@@ -105,78 +105,6 @@ impl Work {
         let all = self.once.iter().map(|term| (term.steps, term)).chain(timed);
         let largest = all.max_by(|(a, _), (b, _)| a.total_cmp(b));
         largest.map_or(("nothing", ""), |(_, term)| (term.what, &term.key))
-    }
-}
-
-/// Refuses points of which one would take more than `limit` steps.
-pub fn check(points: &[&PointSpec], recorded: bool, limit: u64) -> Result<(), Problems> {
-    let mut before = None;
-    for point in points {
-        // Seeds of a row differ in nothing that counts here.
-        let row = (Arc::as_ptr(&point.keys), Arc::as_ptr(&point.groups));
-        if before.replace(row) == Some(row) {
-            continue;
-        }
-        let work = Work::of(point, recorded);
-        let steps = work.steps();
-        if steps.is_nan() || steps > real(limit) {
-            let (what, key) = work.largest();
-            return Err(Problem::new(format!(
-                "a simulation of {} would take about {} steps, mostly {what}; {} are allowed",
-                point.scheme,
-                count(steps),
-                count(real(limit))
-            ))
-            .help(
-                Help::from(format!("change {}, or allow more with ", set(point, key)))
-                    .argument(Argument::Steps)
-                    .text("; ten million take about a second"),
-            )
-            .into());
-        }
-    }
-    Ok(())
-}
-
-/// Refuses points whose series would together take more than `limit` bytes.
-pub fn check_series(points: &[&PointSpec], limit: u64) -> Result<(), Problems> {
-    let mut bytes = 0.0;
-    let traced = |point: &&&PointSpec| point.keys.trace.interval != TraceInterval::Auto;
-    for point in points.iter().filter(traced) {
-        let work = Work::of(point, true);
-        // Series lie in a file of each point, and at the end in one of all as well.
-        bytes += work.series_bytes() * 2.0;
-        if bytes.is_nan() || bytes > real(limit) {
-            return Err(Problem::new(format!(
-                "series would take about {} on disk; {} is available",
-                crate::words::bytes(whole(bytes)),
-                crate::words::bytes(limit)
-            ))
-            .help(
-                Help::from(format!(
-                    "change {}, record less (trace.ports, trace.flows, trace.series), or insist with ",
-                    set(point, &work.series.key)
-                ))
-                .argument(Argument::Disk),
-            )
-            .into());
-        }
-    }
-    Ok(())
-}
-
-/// `key = value`, as the point has it.
-fn set(point: &PointSpec, key: &str) -> String {
-    match key
-        .strip_prefix("group.")
-        .and_then(|rest| rest.split_once('.'))
-    {
-        Some((name, own)) => {
-            let group = point.groups.iter().find(|group| *group.name == *name);
-            let text = group.map_or("", |group| &group.texts[own]);
-            format!("{key} = {text}")
-        }
-        None => format!("{key} = {}", point.text(key)),
     }
 }
 
@@ -434,20 +362,6 @@ fn slowest_packet(keys: &Keys) -> f64 {
 fn fastest_packet(keys: &Keys) -> f64 {
     let fastest = keys.link.rate.max(keys.link.to_hosts());
     fastest.serialisation(keys.packet_bytes()).as_secs()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn real(value: u64) -> f64 {
-    value as f64
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and what exceeds 64 bits saturates"
-)]
-fn whole(value: f64) -> u64 {
-    value as u64
 }
 
 /// SYN, SYN-ACK and the FINs.

@@ -10,7 +10,7 @@ pub struct LostSegments(pub Vec<Chosen>);
 
 impl LostSegments {
     /// The highest number of a flow that is named.
-    pub(crate) fn last_flow(&self) -> Option<u32> {
+    pub fn last_flow(&self) -> Option<u32> {
         let flows = self.0.iter().filter_map(|one| one.only);
         flows.map(|flow| flow.0).max()
     }

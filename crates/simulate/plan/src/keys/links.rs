@@ -41,7 +41,7 @@ impl Graph {
     }
 
     /// The links about whose delay neither the graph nor the settings say anything, but for `topology.missing_delay`.
-    pub(crate) fn unplaced<'a>(&'a self, keys: &'a Keys) -> impl Iterator<Item = usize> + 'a {
+    pub fn unplaced<'a>(&'a self, keys: &'a Keys) -> impl Iterator<Item = usize> + 'a {
         let links = self.links().iter().enumerate();
         let unknown = links.filter(|(_, link)| known_delay(link, keys).is_none());
         unknown.map(|(number, _)| number)
@@ -60,7 +60,7 @@ impl Graph {
     }
 
     /// The first link whose rate by the rule of equal load is beyond what a link can have, and the rate.
-    pub(crate) fn too_fast(&self, keys: &Keys, hosts: u32) -> Option<(usize, u128)> {
+    pub fn too_fast(&self, keys: &Keys, hosts: u32) -> Option<(usize, u128)> {
         let ruled = |link: &usize| match keys.topology.capacity {
             Capacity::Auto => self.links()[*link].capacity.is_none(),
             Capacity::EqualLoad => true,

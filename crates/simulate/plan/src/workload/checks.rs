@@ -12,7 +12,7 @@ use crate::keys::{
 use crate::tokens::Tokens;
 
 /// What contradicts the network: hosts that are not there, roles that cannot share a host.
-pub(crate) fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
+pub fn conflicts(keys: &Keys, groups: &[Group]) -> Vec<Conflict> {
     let mut found = Vec::new();
     let layout = Layout::of(keys, groups);
     if layout.all_hosts() > MAX_HOSTS {

@@ -426,6 +426,3 @@ fn number(count: usize) -> u32 {
 /// Connections that one client has at a time to one server: the next one is opened while the one
 /// before is still closing.
 pub(super) const PLACES: u32 = 2;
-
-#[cfg(test)]
-mod tests;

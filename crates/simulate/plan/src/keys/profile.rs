@@ -21,7 +21,7 @@ impl Profile {
 }
 
 /// What timestamps take of every packet, so that a full one has 1500 bytes (RFC 7323 §3.2, appendix A).
-pub(crate) const STAMPED: &[(&str, &str)] = &[("net.header_bytes", "52"), ("tcp.mss", "1448")];
+pub const STAMPED: &[(&str, &str)] = &[("net.header_bytes", "52"), ("tcp.mss", "1448")];
 
 /// The value of a setting under `linux`, if it is not its default, that of `paper`.
 pub fn of_linux(name: &str) -> Option<&'static str> {

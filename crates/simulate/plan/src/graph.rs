@@ -24,7 +24,7 @@ use fabric::Layer;
 
 use crate::suggest;
 pub use builtin::{BUILTINS, Builtin};
-pub(crate) use file::is_path;
+pub use file::is_path;
 
 /// Nodes and links between them: two nodes have at most one link, and no link leads from a node to itself. Every node can
 /// be reached from every other, unless `apart` says otherwise.
@@ -139,7 +139,7 @@ impl Graph {
     }
 
     /// What tells a graph from a file from all others; `None` of one that comes with the program.
-    pub(crate) fn fingerprint(&self) -> Option<u64> {
+    pub fn fingerprint(&self) -> Option<u64> {
         self.fingerprint
     }
 

@@ -16,7 +16,8 @@ impl Texts {
     ///
     /// # Panics
     /// If there is no such key.
-    pub(super) fn with(&self, key: &str, text: Arc<str>) -> Self {
+    #[must_use]
+    pub fn with(&self, key: &str, text: Arc<str>) -> Self {
         let mut texts = self.0.to_vec();
         texts[keys::place(key).expect("a declared key")] = text;
         Self(texts.into())
@@ -35,17 +36,17 @@ impl Index<&str> for Texts {
 
 /// Every text once: a sweep of a thousand rows has few different ones.
 #[derive(Default)]
-pub(super) struct Pool(BTreeSet<Arc<str>>);
+pub struct Pool(BTreeSet<Arc<str>>);
 
 impl Pool {
     /// The texts of all keys, each as `text` says.
-    pub(super) fn texts<'a>(&mut self, text: impl Fn(&'static str) -> &'a str) -> Texts {
+    pub fn texts<'a>(&mut self, text: impl Fn(&'static str) -> &'a str) -> Texts {
         let texts = keys::all_keys().iter().map(|key| self.kept(text(key.name)));
         Texts(texts.collect())
     }
 
     /// `text`, shared with all that are equal.
-    pub(super) fn kept(&mut self, text: &str) -> Arc<str> {
+    pub fn kept(&mut self, text: &str) -> Arc<str> {
         if let Some(kept) = self.0.get(text) {
             return Arc::clone(kept);
         }

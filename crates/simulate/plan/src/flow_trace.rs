@@ -1,0 +1,148 @@
+//! Flows one by one, as somebody observed them or another run had them: `workload.kind = "trace"`.
+//!
+//! A trace is a table with a row for each flow, as CSV or Parquet:
+//!
+//! | column | what it holds |
+//! |---|---|
+//! | `start_us` | start on the clock of the simulation, in microseconds: a number of any form, or a date |
+//! | `size_bytes` | payload |
+//! | `sender`, `receiver` | numbers of hosts, or addresses or other names |
+//! | `open_us` | optional: when the connection of the flow opens, if not with its first flow |
+//! | `connection` | optional: flows with the same number share a connection |
+//! | `group` | optional: the group of flows, by name |
+//!
+//! Other columns are passed over, and `workload.columns` may name other columns and units. Six decimals of a microsecond are picoseconds, the resolution of the simulator's
+//! clock, so that a trace gives back exactly the flows that it was written from.
+
+use std::sync::{Arc, OnceLock};
+
+use base::{Quantity, QuantityError};
+use tables::flows;
+pub use tables::flows::{ColumnNames, FlowTrace, HostNames, Reading, TraceWindow, TracedFlow};
+
+use crate::suggest;
+pub use flows::is_path;
+
+/// A trace that comes with the program.
+#[derive(Debug)]
+pub struct BuiltinTrace {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// What it holds.
+    pub help: &'static str,
+    text: &'static str,
+}
+
+/// The traces that come with the program.
+pub const BUILTINS: &[BuiltinTrace] = &[BuiltinTrace {
+    name: "rack",
+    help: "300 flows of 21 hosts in 0.1 s: five reads from 20 servers each, in the group reads, beside 200 flows in the group others.",
+    text: include_str!("../workloads/rack-trace.csv"),
+}];
+
+/// The value of `workload.trace`: the name of a trace that comes with the program, or the path of a file.
+///
+/// A file is read when all settings are known: others say how, and another value may take its place before.
+#[derive(Clone, Debug)]
+pub struct TraceChoice {
+    source: TraceSource,
+    content: Option<Arc<FlowTrace>>,
+}
+
+#[derive(Clone, Debug)]
+enum TraceSource {
+    Builtin(&'static BuiltinTrace),
+    File(String),
+}
+
+impl TraceChoice {
+    /// A trace that is known already, read from nowhere.
+    pub fn known(trace: Arc<FlowTrace>) -> Self {
+        Self {
+            source: TraceSource::File(String::new()),
+            content: Some(trace),
+        }
+    }
+
+    /// Its flows.
+    ///
+    /// # Panics
+    /// If `workload.kind` is none that has a trace.
+    pub fn content(&self) -> &FlowTrace {
+        self.content
+            .as_ref()
+            .expect("the settings of a trace have read it")
+    }
+
+    /// Reads them as `reading` says.
+    pub(crate) fn read(&mut self, reading: &Reading) -> Result<(), String> {
+        self.content = Some(match &self.source {
+            TraceSource::File(path) => FlowTrace::open(path, reading)?,
+            TraceSource::Builtin(builtin) => builtin.read(reading)?,
+        });
+        Ok(())
+    }
+}
+
+impl BuiltinTrace {
+    /// The trace.
+    ///
+    /// # Panics
+    /// If its text is not correct; a test reads every one.
+    pub fn trace(&self) -> Arc<FlowTrace> {
+        static RACK: OnceLock<Arc<FlowTrace>> = OnceLock::new();
+        let read = || Arc::new(self.of(&Reading::default()).expect("a correct trace"));
+        Arc::clone(RACK.get_or_init(read))
+    }
+
+    /// The trace as `reading` takes it, which without further settings is the same for all.
+    fn read(&self, reading: &Reading) -> Result<Arc<FlowTrace>, String> {
+        if reading.window == TraceWindow::default() && reading.max_gap.is_none() {
+            return Ok(self.trace());
+        }
+        let usual = Reading {
+            columns: ColumnNames::default(),
+            hosts: HostNames::default(),
+            ..reading.clone()
+        };
+        self.of(&usual).map(Arc::new)
+    }
+
+    fn of(&self, reading: &Reading) -> Result<FlowTrace, String> {
+        FlowTrace::of_csv(self.name, self.text.as_bytes(), reading)
+    }
+}
+
+impl Quantity for TraceChoice {
+    fn expected() -> String {
+        let names: Vec<_> = BUILTINS.iter().map(|builtin| builtin.name).collect();
+        format!(
+            "the name of a trace ({}), or the path of a file that ends in .csv or .parquet",
+            names.join(", ")
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let text = text.trim();
+        if let Some(builtin) = BUILTINS.iter().find(|builtin| builtin.name == text) {
+            return Ok(Self {
+                source: TraceSource::Builtin(builtin),
+                content: None,
+            });
+        }
+        if is_path(text) {
+            return Ok(Self {
+                source: TraceSource::File(text.to_owned()),
+                content: None,
+            });
+        }
+        let names = BUILTINS.iter().map(|builtin| builtin.name);
+        let nearest = suggest::did_you_mean(text, names);
+        Err(QuantityError {
+            message: format!(
+                "there is no trace {text:?}; {nearest}expected {}",
+                Self::expected()
+            ),
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! One simulation, with every setting, and the groups of flows in it.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use base::Span;
+use schemes::{Bundle, Role, Roles, Scheme};
+use tcp::EcnMode;
+
+use crate::Texts;
+use crate::keys::{Ecmp, Keys, LossPattern, TopologyKind, WorkloadKind, all_keys, group};
+
+/// One simulation: a scheme, a seed and every setting.
+#[derive(Clone, Debug)]
+pub struct PointSpec {
+    /// Place among the points of the scenario.
+    pub index: usize,
+    /// The label of the scheme: its composition or the name of a variant.
+    pub scheme: String,
+    /// The composition of schemes, as [`Bundle::parse`](schemes::Bundle::parse) reads it.
+    pub bundle: String,
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// Swept keys and keys set on the command line, with their texts; what is traced changes no
+    /// result and is not among them.
+    pub set: Vec<(String, String)>,
+    /// The text of every key; shared by the seeds of a point.
+    pub texts: Texts,
+    /// Every setting that is not a scheme's own, typed. Its workload and endpoints are those of
+    /// `groups`.
+    pub keys: Arc<Keys>,
+    /// The flows: at least one group.
+    pub groups: Arc<[Group]>,
+}
+
+/// Flows that have settings of their own in the network that they share with others.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its name; empty if the scenario has no groups.
+    pub name: Arc<str>,
+    /// The composition of schemes that its hosts follow.
+    pub bundle: String,
+    /// The text of every key.
+    pub texts: Texts,
+    /// Every setting, of which those of workload and endpoints are its own.
+    pub keys: Arc<Keys>,
+}
+
+impl Group {
+    /// The roles of its hosts.
+    ///
+    /// # Panics
+    /// If its schemes were not checked when the point was made.
+    pub fn roles(&self) -> Roles {
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let roles = bundle.build(&|key| self.texts[key].to_string());
+        roles.expect("the scenario checked the schemes' settings")
+    }
+
+    /// The marking threshold of the queues as it is written, if its endpoints act on marks; empty where the schemes bring
+    /// queues that mark by a rule of their own.
+    ///
+    /// # Panics
+    /// As [`Group::roles`] does.
+    pub fn marking(&self) -> Option<String> {
+        let roles = self.roles();
+        let acts = match roles.ecn {
+            Some(mode) => mode != EcnMode::Off,
+            None => self.keys.tcp.ecn,
+        };
+        acts.then(|| match roles.queue {
+            Some(_) => String::new(),
+            None => self.texts["switch.ecn_threshold"].to_string(),
+        })
+    }
+
+    /// The schemes of its composition that fill any of `roles`.
+    ///
+    /// # Panics
+    /// As [`Group::roles`] does.
+    pub fn schemes_with(&self, roles: &[Role]) -> Vec<&'static Scheme> {
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let fills =
+            |scheme: &&&'static Scheme| roles.iter().any(|role| scheme.roles.contains(role));
+        bundle.parts().iter().filter(fills).copied().collect()
+    }
+
+    /// The scheme whose role its receiving hosts play, if one has any.
+    ///
+    /// # Panics
+    /// As [`Group::roles`] does.
+    pub fn receiver_role(&self) -> Option<&'static Scheme> {
+        self.roles().receiver.as_ref()?;
+        let bundle = Bundle::parse(&self.bundle).expect("the scenario checked the schemes");
+        let decides = |scheme: &&&'static Scheme| scheme.roles.contains(&Role::Receiver);
+        let mut parts = bundle.parts().iter();
+        // A part that only observes has the role if none decides.
+        parts.clone().find(decides).or(parts.next()).copied()
+    }
+}
+
+impl PointSpec {
+    /// The text of the setting called `key`.
+    ///
+    /// # Panics
+    /// If no such key is declared.
+    pub fn text(&self, key: &str) -> &str {
+        &self.texts[key]
+    }
+
+    /// What the order of events at the same instant is drawn from, unless `run.tie_order` says it: the seed where
+    /// anything else is drawn from it, so that a simulation in which nothing is random has one result.
+    pub fn order_seed(&self) -> u64 {
+        let usual = if self.is_random() { self.seed } else { 1 };
+        self.keys.run.tie_order.0.unwrap_or(usual)
+    }
+
+    /// Whether anything in `point` is drawn from its seed that a result depends on. The order of events at
+    /// the same instant is, if anything else is; see [`PointSpec::order_seed`]. It is under a trace, too: what was
+    /// observed was random once, and with the seed of a run its trace gives the same result again.
+    pub fn is_random(&self) -> bool {
+        let point = self;
+        let topology = &point.keys.topology;
+        let several_paths = match topology.kind {
+            TopologyKind::LeafSpine => topology.spines.0 > 1,
+            TopologyKind::FatTree | TopologyKind::Graph => true,
+            TopologyKind::Star
+            | TopologyKind::Dumbbell
+            | TopologyKind::Chain
+            | TopologyKind::Tree => false,
+        };
+        let paths = several_paths && topology.spread() != Ecmp::Off;
+        let bottleneck = &point.keys.bottleneck;
+        let shares = [
+            bottleneck.ack_loss,
+            bottleneck.reordering,
+            bottleneck.duplication,
+            point.keys.switch.loss,
+        ];
+        let links = bottleneck.loss.0 > 0.0 && bottleneck.loss_pattern == LossPattern::Random
+            || shares.iter().any(|share| share.0 > 0.0)
+            || topology.exceptions.0.iter().any(|one| one.own.loss.0 > 0.0)
+            || point.keys.link.jitter.0 != Some(Span::ZERO);
+        let drawn = |group: &Group| {
+            let workload = &group.keys.workload;
+            matches!(workload.kind, WorkloadKind::Poisson | WorkloadKind::Trace)
+                || workload.jitter > Span::ZERO
+                || workload
+                    .delay
+                    .0
+                    .map_or(workload.kind == WorkloadKind::Burst, |law| law.is_random())
+                || workload.size.is_random()
+                || group.roles().random
+        };
+        paths || links || point.groups.iter().any(drawn)
+    }
+
+    /// What the simulation of this point sees of its settings. Points of a scenario that have the same essence have
+    /// the same outcome, so that one simulation tells it for all: those of NewReno under every value of a setting
+    /// of DCTCP, say. Where queues begin to mark, every simulation sees, for crossings are counted whoever sends.
+    /// O(settings).
+    pub fn essence(&self) -> String {
+        let parts: Vec<&Scheme> = self.groups.iter().flat_map(parts).collect();
+        let of_scheme = |key: &str| {
+            let mut schemes = schemes::all().iter();
+            schemes.any(|scheme| scheme.name == group(key))
+        };
+        let sees = |key: &str| {
+            let mut keys = parts.iter().flat_map(|part| part.keys);
+            !of_scheme(key) || keys.any(|own| own.name == key)
+        };
+        let seen: Vec<&str> = all_keys()
+            .iter()
+            .map(|key| key.name)
+            .filter(|key| sees(key))
+            .collect();
+        let mut out = format!("{}\n", self.seed);
+        let all = self
+            .groups
+            .iter()
+            .map(|group| (&*group.name, &*group.bundle, &group.texts));
+        for (name, bundle, texts) in all.chain([("", "", &self.texts)]) {
+            writeln!(out, "[{name}] {bundle}").expect("writing to a string succeeds");
+            for key in &seen {
+                writeln!(out, "{}", &texts[key]).expect("writing to a string succeeds");
+            }
+        }
+        out
+    }
+}
+
+fn parts(group: &Group) -> Vec<&'static Scheme> {
+    let bundle = Bundle::parse(&group.bundle).expect("the scenario checked the schemes");
+    bundle.parts().to_vec()
+}
