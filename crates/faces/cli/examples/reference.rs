@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "the page is what it is for")]
 
 use base::setting::Key;
+use base::{DataSize, Fraction, Quantity as _, Rate, Span, WireSize};
 use plan::keys::{all_keys, group, profile};
 use plan::series;
 use schemes::{Role, Scheme};
@@ -87,6 +88,10 @@ fn keys() -> String {
     page += "Each is a key of a scenario file and of `--set`; several values make a sweep. A full packet on \
              the wire has `tcp.mss` + `net.header_bytes` bytes, a full segment of payload `tcp.mss`. The settings \
              of schemes are in [schemes.md](schemes.md).\n";
+    page += "\n## Kinds of values\n\n";
+    for (name, expected) in kinds() {
+        page += &["- **", name, "**: ", &expected, ".\n"].concat();
+    }
     let keys: Vec<&Key> = own_keys().collect();
     for members in keys.chunk_by(|one, other| group(one.name) == group(other.name)) {
         page += &["\n## ", group(members[0].name), "\n\n"].concat();
@@ -110,9 +115,30 @@ fn settings<'a>(keys: impl Iterator<Item = &'a Key>) -> String {
     table += RULE_4;
     for key in keys {
         let (name, default) = (format!("`{}`", key.name), format!("`{}`", key.default));
-        table += &row([&name, &default, &(key.expected)(), key.help]);
+        table += &row([&name, &default, &value(key), key.help]);
     }
     table
+}
+
+/// Kinds of values that many settings have, by the names that tables give them, and how they are written.
+fn kinds() -> [(&'static str, String); 5] {
+    [
+        ("time", Span::expected()),
+        ("rate", Rate::expected()),
+        ("size", WireSize::expected()),
+        ("size of payload", DataSize::expected()),
+        ("share", Fraction::expected()),
+    ]
+}
+
+/// How the value of a setting is written, where that is a kind of value by its name.
+fn value(key: &Key) -> String {
+    let text = (key.expected)();
+    let kinds = kinds();
+    let kind = kinds.iter().find(|(_, expected)| text.contains(expected));
+    kind.map_or(text.clone(), |(name, expected)| {
+        text.replace(expected, &format!("a [{name}](keys.md#kinds-of-values)"))
+    })
 }
 
 /// What a scenario can choose: every setting that takes one of a few words, TCP's switches, and schemes
